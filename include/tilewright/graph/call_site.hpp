@@ -1,0 +1,100 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "tilewright/graph/graph.hpp"
+
+namespace tilewright {
+
+/// The outputs of a call. A single one converts to a Tensor; `outputs.as<2>()` is an array for structured bindings.
+class Outputs {
+ public:
+  constexpr Outputs(Ir& ir, std::vector<Tensor> tensors) : ir_(&ir), tensors_(std::move(tensors)) {}
+
+  constexpr std::size_t size() const { return tensors_.size(); }
+  constexpr auto begin() const { return tensors_.begin(); }
+  constexpr auto end() const { return tensors_.end(); }
+  constexpr Tensor operator[](std::size_t i) const {
+    if (i < tensors_.size()) return tensors_[i];
+    if (!ir_->failed()) ir_->fail(text("call: output ", i, " of ", size(), ": an index below that expected"));
+    return Tensor::invalid(*ir_);
+  }
+  constexpr operator Tensor() const {
+    if (size() > 1) return ir_->fail(text("call: ", size(), " outputs for one tensor: outputs.as<", size(), ">() expected"));
+    return (*this)[0];
+  }
+  /// The first `count` outputs.
+  template <std::size_t count>
+  constexpr std::array<Tensor, count> as() const {
+    std::array<Tensor, count> result;
+    for (std::size_t i = 0; i < count; ++i) result[i] = (*this)[i];
+    return result;
+  }
+
+ private:
+  Ir* ir_;
+  std::vector<Tensor> tensors_;
+};
+
+/// One call of a graph: maps between the called graph's tensors and the caller's ("parent") tensors.
+class CallSiteInfo {
+ public:
+  /// The info of a call that failed; its tensors are invalid.
+  constexpr CallSiteInfo(Ir& ir) : ir_(&ir) {}
+  constexpr CallSiteInfo(Ir& ir, int graph, int node) : ir_(&ir), graph_(graph), node_(node) {}
+
+  constexpr bool valid() const { return node_ >= 0; }
+  constexpr Graph called_graph() const { return valid() ? Graph(*ir_, node().called_graph) : Graph(*ir_, 0); }
+  /// Parent tensors that the call reads.
+  constexpr std::vector<Tensor> inputs() const { return handles(true); }
+  /// Parent tensors that the call makes. Autodiff appends the activations that it needs.
+  constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
+  constexpr Tensor parent_input(int i) const { return pick(inputs(), i, "parent_input"); }
+  constexpr Tensor parent_output(int i) const { return pick(handles(false), i, "parent_output"); }
+  constexpr Tensor output(int i) const { return parent_output(i); }
+
+  /// The parent tensor for an input or output of the called graph.
+  constexpr Tensor graph_to_parent(Tensor t) const {
+    if (!valid()) return invalid();
+    const Graph graph = called_graph();
+    const auto ins = graph.inputs();
+    const auto outs = graph.outputs();
+    if (auto found = std::ranges::find(ins, t); found != ins.end()) return parent_input(static_cast<int>(found - ins.begin()));
+    if (auto found = std::ranges::find(outs, t); found != outs.end())
+      return parent_output(static_cast<int>(found - outs.begin()));
+    return ir_->fail(text("graph_to_parent: ", to_text(t), ": an input or output of ", graph.name(), " expected"));
+  }
+  /// The called graph's input for a parent tensor that the call reads (the first, if it stands for several).
+  constexpr Tensor parent_to_graph(Tensor t) const {
+    if (!valid()) return invalid();
+    const auto ins = inputs();
+    if (auto found = std::ranges::find(ins, t); found != ins.end())
+      return called_graph().input(static_cast<int>(found - ins.begin()));
+    return ir_->fail(text("parent_to_graph: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
+  }
+
+ private:
+  constexpr const Node& node() const { return ir_->record(graph_).nodes[static_cast<std::size_t>(node_)]; }
+  constexpr Tensor invalid() const { return {*ir_, graph_, -1}; }
+  constexpr std::vector<Tensor> handles(bool inputs) const {
+    std::vector<Tensor> result;
+    if (!valid()) return result;
+    for (int id : inputs ? node().inputs : node().outputs) result.push_back({*ir_, graph_, id});
+    return result;
+  }
+  constexpr Tensor pick(const std::vector<Tensor>& tensors, int i, std::string_view what) const {
+    if (!valid()) return invalid();
+    if (i < 0 || i >= static_cast<int>(tensors.size()))
+      return ir_->fail(text(what, ": index ", i, " of a call of ", called_graph().name(), " with ", tensors.size(),
+                            " of them: an index below that expected"));
+    return tensors[static_cast<std::size_t>(i)];
+  }
+
+  Ir* ir_;
+  int graph_ = -1;
+  int node_ = -1;
+};
+
+}  // namespace tilewright

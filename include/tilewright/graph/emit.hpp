@@ -1,0 +1,114 @@
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tilewright/graph/graph.hpp"
+
+namespace tilewright {
+
+/// What a shape rule sees: the specs of an op's inputs and its attributes; it adds the outputs' specs or fails.
+class Inference {
+ public:
+  constexpr Inference(Ir& ir, const OpInfo& op, std::vector<TensorSpec> inputs, const PackedAttributes& attributes)
+      : ir_(ir), op_(op), inputs_(std::move(inputs)), attributes_(attributes) {}
+
+  constexpr Ir& ir() { return ir_; }
+  constexpr int input_count() const { return static_cast<int>(inputs_.size()); }
+  constexpr const TensorSpec& input(int i) const { return inputs_[static_cast<std::size_t>(i)]; }
+  template <class A>
+  constexpr A attributes() const {
+    return unpack<A>(attributes_);
+  }
+  constexpr void output(const TensorSpec& spec) { outputs_.push_back(spec); }
+  /// Reports `<op>: <message>` with the module path.
+  template <class... Pieces>
+  constexpr void fail(const Pieces&... message) {
+    ir_.fail(text(op_.name, ": ", message...));
+    failed_ = true;
+  }
+  /// Fails unless the input has a dtype that the op takes; says which were expected.
+  constexpr bool require_floating_point(int i) {
+    if (is_floating_point(input(i).dtype)) return true;
+    fail(to_text(input(i)), ": float16 or float32 expected");
+    return false;
+  }
+  constexpr bool require_equal_dtypes(int a, int b) {
+    if (input(a).dtype == input(b).dtype) return true;
+    fail(to_text(input(a)), " and ", to_text(input(b)), ": equal dtypes expected");
+    return false;
+  }
+  /// The axis counted from the first, or -1 after a failure.
+  constexpr int require_axis(std::int64_t axis, int rank) {
+    if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+    fail("axis ", axis, " of a tensor of rank ", rank, ": an axis from ", -rank, " to ", rank - 1, " expected");
+    return -1;
+  }
+  constexpr bool failed() const { return failed_; }
+  constexpr const std::vector<TensorSpec>& outputs() const { return outputs_; }
+
+ private:
+  Ir& ir_;
+  const OpInfo& op_;
+  std::vector<TensorSpec> inputs_;
+  std::vector<TensorSpec> outputs_;
+  const PackedAttributes& attributes_;
+  bool failed_ = false;
+};
+
+namespace detail {
+constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
+  for (const Tensor& input : inputs) {
+    if (!input.valid()) return false;
+    if (&input.ir() != &ir || input.graph_id() != ir.current_graph) {
+      ir.fail(text(op.name, ": ", to_text(input), " of graph '", input.ir().record(input.graph_id()).name,
+                   "': a tensor of the graph that is being built, '", ir.current().name, "', expected"));
+      return false;
+    }
+  }
+  return true;
+}
+constexpr void append_in_sequence(Ir& ir, int node) {
+  if (ir.sequences.empty() || ir.sequences.back().first != ir.current_graph) return;
+  auto& last = ir.sequences.back().second;
+  for (int before : last) ir.current().sequence.push_back({before, node});
+  last = {node};
+}
+}  // namespace detail
+
+/// Appends a node to the current graph with outputs of the given specs; returns its index.
+constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
+                          const PackedAttributes& attributes = {}, int called_graph = -1) {
+  auto& graph = ir.current();
+  const int index = static_cast<int>(graph.nodes.size());
+  Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph};
+  for (const Tensor& input : inputs) node.inputs.push_back(input.id());
+  for (const TensorSpec& spec : outputs) node.outputs.push_back(ir.add_tensor({.spec = spec, .producer = index}));
+  graph.nodes.push_back(std::move(node));
+  detail::append_in_sequence(ir, index);
+  return index;
+}
+
+/// Checks the inputs, infers the outputs and appends the op to the current graph. After a failure nothing is appended
+/// and no tensors are returned.
+constexpr std::vector<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs,
+                                   const PackedAttributes& attributes = {}) {
+  if (ir.failed() || !detail::check_inputs(ir, op, inputs)) return {};
+  std::vector<TensorSpec> specs;
+  for (const Tensor& input : inputs) specs.push_back(input.spec());
+  Inference inference(ir, op, std::move(specs), attributes);
+  op.infer(inference);
+  if (inference.failed()) return {};
+  const int index = append_node(ir, op, inputs, inference.outputs(), attributes);
+  std::vector<Tensor> results;
+  for (int id : ir.current().nodes[static_cast<std::size_t>(index)].outputs) results.push_back({ir, ir.current_graph, id});
+  return results;
+}
+
+/// The tensor, or an invalid one of the same Ir where there is none (after a failure).
+constexpr Tensor at_or_invalid(Ir& ir, const std::vector<Tensor>& tensors, std::size_t i) {
+  return i < tensors.size() ? tensors[i] : Tensor(ir, ir.current_graph, -1);
+}
+
+}  // namespace tilewright

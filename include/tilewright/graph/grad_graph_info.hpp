@@ -1,0 +1,82 @@
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "tilewright/graph/call_site.hpp"
+
+namespace tilewright {
+
+/// What an input or output of a gradient graph stands for: a forward tensor (Fwd) or its gradient (FwdGrad).
+struct ExpectedConnection {
+  ExpectedConnectionType connection_type;
+  Tensor fwd_tensor;
+};
+
+/// How a gradient graph connects to its forward graph. Its first inputs are the gradients provided, in their order, which a
+/// call gives by position; the others are forward tensors, which inputs_dict finds at a call of the forward graph.
+class GradGraphInfo {
+ public:
+  constexpr GradGraphInfo(Ir& ir, int forward_graph, GradientRecord record)
+      : ir_(&ir), forward_graph_(forward_graph), record_(std::move(record)) {}
+
+  constexpr Graph graph() const { return {*ir_, record_.graph}; }
+  constexpr Graph forward_graph() const { return {*ir_, forward_graph_}; }
+  /// One for each input of the gradient graph.
+  constexpr std::vector<ExpectedConnection> expected_inputs() const {
+    std::vector<ExpectedConnection> result;
+    for (const auto& [type, tensor] : record_.inputs) result.push_back({type, forward(tensor)});
+    return result;
+  }
+  /// One for each output of the gradient graph; all are gradients.
+  constexpr std::vector<ExpectedConnection> expected_outputs() const {
+    std::vector<ExpectedConnection> result;
+    for (int tensor : record_.outputs) result.push_back({ExpectedConnectionType::FwdGrad, forward(tensor)});
+    return result;
+  }
+  /// The forward tensors that the inputs stand for, and those that the outputs stand for.
+  constexpr std::vector<Tensor> inputs() const { return tensors(expected_inputs()); }
+  constexpr std::vector<Tensor> outputs() const { return tensors(expected_outputs()); }
+
+  /// Inputs of the gradient graph that are forward tensors, with the parent tensors that have their values after the given
+  /// call of the forward graph.
+  constexpr TensorMap inputs_dict(const CallSiteInfo& forward_call) const {
+    TensorMap result;
+    if (!check(forward_call, forward_graph(), "inputs_dict")) return result;
+    for (std::size_t i = 0; i < record_.inputs.size(); ++i)
+      if (const auto& [type, tensor] = record_.inputs[i]; type == ExpectedConnectionType::Fwd)
+        result.insert(graph().input(static_cast<int>(i)), forward_call.graph_to_parent(forward(tensor)));
+    return result;
+  }
+  /// Inputs of the forward graph, with their gradients that the given call of the gradient graph made.
+  constexpr TensorMap fwd_graph_ins_to_grad_parent_outs(const CallSiteInfo& gradient_call) const {
+    TensorMap result;
+    if (!check(gradient_call, graph(), "fwd_graph_ins_to_grad_parent_outs")) return result;
+    for (std::size_t i = 0; i < record_.outputs.size(); ++i)
+      result.insert(forward(record_.outputs[i]), gradient_call.parent_output(static_cast<int>(i)));
+    return result;
+  }
+  /// Parent tensors that the forward call read, with their gradients. Defined with autodiff: a tensor that was read through
+  /// several inputs gets the sum of their gradients.
+  constexpr TensorMap fwd_parent_ins_to_grad_parent_outs(const CallSiteInfo& forward_call,
+                                                         const CallSiteInfo& gradient_call) const;
+
+ private:
+  constexpr Tensor forward(int tensor) const { return {*ir_, forward_graph_, tensor}; }
+  static constexpr std::vector<Tensor> tensors(const std::vector<ExpectedConnection>& connections) {
+    std::vector<Tensor> result;
+    for (const auto& connection : connections) result.push_back(connection.fwd_tensor);
+    return result;
+  }
+  constexpr bool check(const CallSiteInfo& call, Graph expected, std::string_view what) const {
+    if (!call.valid()) return false;
+    if (call.called_graph() == expected) return true;
+    ir_->fail(text(what, ": a call of ", call.called_graph().name(), ": a call of ", expected.name(), " expected"));
+    return false;
+  }
+
+  Ir* ir_;
+  int forward_graph_;
+  GradientRecord record_;
+};
+
+}  // namespace tilewright

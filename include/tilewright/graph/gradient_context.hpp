@@ -1,0 +1,72 @@
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "tilewright/graph/graph.hpp"
+
+namespace tilewright {
+
+/// What a gradient rule sees while autodiff builds the gradient graph: the forward op's tensors (as tensors of the gradient
+/// graph) and the gradients of its outputs; it sets the gradients of its inputs. All ops it calls go into the gradient graph.
+class GradientContext {
+ public:
+  /// Fetches forward tensors into the gradient graph and collects the gradients of forward tensors.
+  class Builder {
+   public:
+    constexpr virtual Tensor activation(int forward_tensor) = 0;
+    constexpr virtual bool needs_gradient(int forward_tensor) const = 0;
+    constexpr virtual const Tensor* gradient(int forward_tensor) const = 0;
+    constexpr virtual void add_gradient(int forward_tensor, Tensor gradient) = 0;
+
+   protected:
+    constexpr ~Builder() = default;
+  };
+
+  constexpr GradientContext(Builder& builder, Ir& ir, int forward_graph, Node node)
+      : builder_(builder), ir_(ir), forward_graph_(forward_graph), node_(std::move(node)) {}
+
+  constexpr Ir& ir() { return ir_; }
+  constexpr const Node& node() const { return node_; }
+  template <class A>
+  constexpr A attributes() const {
+    return unpack<A>(node_.attributes);
+  }
+  constexpr int input_count() const { return static_cast<int>(node_.inputs.size()); }
+  constexpr TensorSpec input_spec(int i) const { return spec(input_id(i)); }
+  constexpr TensorSpec output_spec(int i) const { return spec(output_id(i)); }
+  /// The value of the forward op's input, as a tensor of the gradient graph.
+  constexpr Tensor input(int i) { return builder_.activation(input_id(i)); }
+  /// The value of the forward op's output, as a tensor of the gradient graph.
+  constexpr Tensor output(int i) { return builder_.activation(output_id(i)); }
+  /// Whether anybody needs the gradient of this input: rules skip the work for those that nobody needs.
+  constexpr bool needs(int input) const { return builder_.needs_gradient(input_id(input)); }
+  /// Whether a gradient reached this output; one that none reached counts as zero.
+  constexpr bool has_output_gradient(int i) const { return builder_.gradient(output_id(i)) != nullptr; }
+  constexpr Tensor output_gradient(int i) {
+    if (const Tensor* gradient = builder_.gradient(output_id(i))) return *gradient;
+    const TensorSpec zero = output_spec(i);
+    return ir_.constant(std::vector<double>{0}, zero.shape, zero.dtype);
+  }
+  /// Adds to the gradient of an input; its shape and dtype must be the input's.
+  constexpr void input_gradient(int i, Tensor gradient) {
+    if (!gradient.valid() || !needs(i)) return;
+    if (gradient.spec() != input_spec(i)) {
+      ir_.fail(text(node_.op->name, ": gradient ", to_text(gradient.spec()), " for input ", i, " of ",
+                    to_text(input_spec(i)), ": the input's shape and dtype expected"));
+      return;
+    }
+    builder_.add_gradient(input_id(i), gradient);
+  }
+
+ private:
+  constexpr int input_id(int i) const { return node_.inputs[static_cast<std::size_t>(i)]; }
+  constexpr int output_id(int i) const { return node_.outputs[static_cast<std::size_t>(i)]; }
+  constexpr TensorSpec spec(int id) const { return Tensor(ir_, forward_graph_, id).spec(); }
+
+  Builder& builder_;
+  Ir& ir_;
+  int forward_graph_;
+  Node node_;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,92 @@
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "tilewright/graph/ir.hpp"
+
+namespace tilewright {
+
+/// A handle of a graph: a network of ops and tensors with ordered inputs and outputs, callable from other graphs.
+class Graph {
+ public:
+  constexpr Graph() = default;
+  constexpr Graph(Ir& ir, int id) : ir_(&ir), id_(id) {}
+
+  constexpr Ir& ir() const { return *ir_; }
+  constexpr int id() const { return id_; }
+  constexpr std::string_view name() const { return ir_->record(id_).name.view(); }
+  constexpr std::vector<Tensor> inputs() const { return handles(ir_->record(id_).inputs); }
+  constexpr std::vector<Tensor> outputs() const { return handles(ir_->record(id_).outputs); }
+  constexpr Tensor input(int i) const { return {*ir_, id_, ir_->record(id_).inputs[static_cast<std::size_t>(i)]}; }
+  constexpr Tensor output(int i) const { return {*ir_, id_, ir_->record(id_).outputs[static_cast<std::size_t>(i)]}; }
+  constexpr std::vector<Tensor> tensors() const { return all([](const TensorRecord&) { return true; }); }
+  constexpr std::vector<Tensor> variables() const {
+    return all([](const TensorRecord& t) { return t.kind == TensorKind::variable; });
+  }
+  constexpr std::vector<Tensor> constants() const {
+    return all([](const TensorRecord& t) { return t.kind == TensorKind::constant; });
+  }
+  constexpr std::size_t op_count() const { return ir_->record(id_).nodes.size(); }
+  /// The distinct graphs that ops of this graph call, in the order of their first call.
+  constexpr std::vector<Graph> called_graphs() const {
+    std::vector<Graph> result;
+    for (const auto& node : ir_->record(id_).nodes)
+      if (node.called_graph >= 0 && std::ranges::find(result, Graph(*ir_, node.called_graph)) == result.end())
+        result.push_back({*ir_, node.called_graph});
+    return result;
+  }
+  constexpr bool contains(Tensor t) const { return &t.ir() == ir_ && t.graph_id() == id_; }
+  friend constexpr bool operator==(const Graph&, const Graph&) = default;
+
+ private:
+  constexpr std::vector<Tensor> handles(const std::vector<int>& ids) const {
+    std::vector<Tensor> result;
+    for (int id : ids) result.push_back({*ir_, id_, id});
+    return result;
+  }
+  constexpr std::vector<Tensor> all(auto wanted) const {
+    std::vector<Tensor> result;
+    const auto& tensors = ir_->record(id_).tensors;
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (wanted(tensors[i])) result.push_back({*ir_, id_, static_cast<int>(i)});
+    return result;
+  }
+
+  Ir* ir_ = nullptr;
+  int id_ = -1;
+};
+
+/// While it lives, new ops and tensors go into the graph.
+class GraphScope {
+ public:
+  constexpr explicit GraphScope(Graph graph) : ir_(graph.ir()), previous_(ir_.current_graph) {
+    ir_.current_graph = graph.id();
+  }
+  constexpr ~GraphScope() { ir_.current_graph = previous_; }
+  GraphScope(const GraphScope&) = delete;
+  GraphScope& operator=(const GraphScope&) = delete;
+
+ private:
+  Ir& ir_;
+  int previous_;
+};
+
+constexpr Graph Ir::main_graph() { return {*this, 0}; }
+constexpr Graph Ir::graph(int id) { return {*this, id}; }
+constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, add_graph(name)}; }
+
+/// A new input of the graph that is being built, for example a weight.
+constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "") {
+  return ir.add_input({shape, dtype}, name);
+}
+/// Marks a tensor of the graph that is being built as its next output.
+constexpr void graph_output(Tensor t) {
+  if (!t.valid()) return;
+  if (t.graph_id() != t.ir().current_graph) {
+    t.ir().fail(text("graph_output: ", to_text(t), ": a tensor of the current graph expected"));
+    return;
+  }
+  t.ir().current().outputs.push_back(t.id());
+}
+
+}  // namespace tilewright

@@ -1,0 +1,44 @@
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "tilewright/core/random.hpp"
+
+namespace tilewright {
+
+/// Writes a variable's initial values; a and b are the initialiser's parameters.
+using FillFunction = void (*)(std::span<double> values, double a, double b, Random& random);
+
+/// How a variable gets its first values when a session is made: a fill function with two parameters, or the values.
+struct Initialiser {
+  FillFunction fill = nullptr;
+  double a = 0;
+  double b = 0;
+  std::vector<double> values{};  ///< used if fill is null: one for each element, or one for all
+};
+
+namespace detail {
+inline void fill_normal(std::span<double> values, double mean, double deviation, Random& random) {
+  for (auto& value : values) value = mean + deviation * random.normal();
+}
+inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
+  for (auto& value : values) value = low + (high - low) * random.uniform();
+}
+}  // namespace detail
+
+/// Normally distributed values.
+constexpr Initialiser normal(double mean, double standard_deviation) {
+  return {detail::fill_normal, mean, standard_deviation};
+}
+/// Uniformly distributed values in [low, high).
+constexpr Initialiser uniform(double low, double high) { return {detail::fill_uniform, low, high}; }
+constexpr Initialiser zeros() { return {.values = {0}}; }
+constexpr Initialiser ones() { return {.values = {1}}; }
+/// One value for all elements.
+constexpr Initialiser full(double value) { return {.values = {value}}; }
+/// The values themselves, row-major.
+constexpr Initialiser values(std::initializer_list<double> values) { return {.values = values}; }
+constexpr Initialiser values(std::span<const double> values) { return {.values = {values.begin(), values.end()}}; }
+
+}  // namespace tilewright

@@ -1,0 +1,280 @@
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tilewright/core/diagnostic.hpp"
+#include "tilewright/core/text.hpp"
+#include "tilewright/graph/initialiser.hpp"
+#include "tilewright/graph/op_info.hpp"
+#include "tilewright/graph/tensor.hpp"
+
+namespace tilewright {
+
+enum class TensorKind : std::uint8_t { intermediate, input, variable, constant };
+
+struct TensorRecord {
+  TensorSpec spec;
+  TensorKind kind = TensorKind::intermediate;
+  int payload = -1;   ///< index of the variable or constant
+  int producer = -1;  ///< node that makes it
+  Text name{};
+};
+
+struct Node {
+  const OpInfo* op = nullptr;
+  int id = 0;  ///< number of the op in its Ir, as printed
+  std::vector<int> inputs{};
+  std::vector<int> outputs{};
+  PackedAttributes attributes{};
+  int called_graph = -1;
+};
+
+/// What an input of a gradient graph stands for.
+enum class ExpectedConnectionType : std::uint8_t {
+  Fwd,     ///< the forward tensor itself
+  FwdGrad  ///< the gradient of the forward tensor
+};
+
+/// A gradient graph, and the tensors of its forward graph that its inputs and outputs stand for.
+struct GradientRecord {
+  int graph = -1;
+  std::vector<std::pair<ExpectedConnectionType, int>> inputs{};
+  std::vector<int> outputs{};  ///< gradients of these
+};
+
+struct GraphRecord {
+  Text name;
+  std::vector<TensorRecord> tensors{};
+  std::vector<Node> nodes{};
+  std::vector<int> inputs{};
+  std::vector<int> outputs{};
+  std::vector<std::pair<int, int>> call_sites{};        ///< (graph, node) of every call of this graph
+  std::vector<std::pair<int, int>> sequence{};          ///< (node, later node) edges of in_sequence
+  GradientRecord gradient{};                              ///< what autodiff made of it as a called graph
+  std::vector<std::pair<std::size_t, int>> name_table{};  ///< open addressing: hash of a name, its tensor
+};
+
+struct VariableRecord {
+  int tensor = -1;
+  Initialiser initialiser{};
+};
+
+struct ConstantRecord {
+  std::vector<double> values{};  ///< one for all elements, or one for each
+};
+
+enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
+
+class Ir;
+
+struct StreamRecord {
+  StreamDirection direction;
+  Text name;
+  TensorSpec spec;
+};
+
+/// A stream from or to the host, as `host_load` and `host_store` take it.
+struct Stream {
+  Ir* ir = nullptr;
+  int id = -1;
+  TensorSpec spec{};
+};
+struct HostToDeviceStream : Stream {};
+struct DeviceToHostStream : Stream {};
+
+/// What a failed check does: throw at once (the compiler then shows the user's call stack), or keep the first message
+/// and go on with invalid tensors, so that the message can be reported with its values.
+enum class OnError : std::uint8_t { raise, record };
+
+class Graph;
+
+/// A program that is being traced: its graphs (0 is main), variables, constants and streams.
+/// Tensors and graphs are handles into it; it must not move while they are used.
+class Ir {
+ public:
+  constexpr explicit Ir(OnError on_error = OnError::raise) : on_error_(on_error) { graphs.push_back({.name = ""}); }
+
+  constexpr Graph main_graph();
+  constexpr Graph graph(int id);
+
+  /// How often each stream is consumed or filled in one run of a session.
+  constexpr void set_num_host_transfers(int count) { num_host_transfers_ = count; }
+  constexpr int num_host_transfers() const { return num_host_transfers_; }
+
+  /// A stream of tensors from the host; its name must be new.
+  constexpr HostToDeviceStream h2d_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
+    return {add_stream(StreamDirection::host_to_device, name, {shape, dtype})};
+  }
+  constexpr HostToDeviceStream h2d_stream(std::string_view name, const TensorSpec& spec) {
+    return {add_stream(StreamDirection::host_to_device, name, spec)};
+  }
+  /// A stream of tensors to the host; its name must be new.
+  constexpr DeviceToHostStream d2h_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
+    return {add_stream(StreamDirection::device_to_host, name, {shape, dtype})};
+  }
+  constexpr DeviceToHostStream d2h_stream(std::string_view name, const TensorSpec& spec) {
+    return {add_stream(StreamDirection::device_to_host, name, spec)};
+  }
+
+  /// A tensor of the main graph that lives as long as a session. Only the main graph has variables.
+  constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name) {
+    const TensorSpec spec{shape, dtype};
+    if (current_graph != 0)
+      return fail(text("variable: '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
+                       ": variables live in the main graph only"));
+    if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
+        !initialiser.fill && count != 1 && count != spec.nelms())
+      return fail(text("variable: ", count, " values for '", name, "' of shape ", to_text(shape), ": ", spec.nelms(),
+                       " expected"));
+    const int tensor = add_tensor({spec, TensorKind::variable, static_cast<int>(variables.size())}, name);
+    variables.push_back({tensor, initialiser});
+    return {*this, 0, tensor};
+  }
+  /// A tensor of the current graph with fixed values, row-major; one value stands for all elements.
+  constexpr Tensor constant(std::vector<double> values, const Shape& shape = {}, DType dtype = float32,
+                            std::string_view name = "") {
+    const TensorSpec spec{shape, dtype};
+    if (const auto count = static_cast<std::int64_t>(values.size()); count != 1 && count != spec.nelms())
+      return fail(text("constant: ", count, " values for shape ", to_text(shape), ": ", spec.nelms(), " expected"));
+    const int tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);
+    constants.push_back({std::move(values)});
+    return {*this, current_graph, tensor};
+  }
+  constexpr Tensor constant(double value, DType dtype = float32) { return constant(std::vector{value}, {}, dtype); }
+
+  /// A graph with an input for every Tensor or TensorSpec among the arguments, built by calling the function or module
+  /// with them; other arguments are passed on. Results of the call are the graph's outputs.
+  template <class Build, class... Arguments>
+  constexpr Graph create_graph(Build&& build, const Arguments&... arguments);
+  constexpr Graph create_empty_graph(std::string_view name = "graph");
+
+  // ---- for ops and transforms ----
+
+  /// Reports an error of the model: ", in <module path>" is added to the message.
+  constexpr Tensor fail(Text message) {
+    if (!module_path.empty()) message += text(", in ", join(module_path, "/"));
+    if (on_error_ == OnError::raise) throw TraceError(message.string());
+    if (failure_.empty()) failure_ = message;
+    return {*this, current_graph, -1};
+  }
+  constexpr const Text& failure() const { return failure_; }
+  constexpr bool failed() const { return !failure_.empty(); }
+
+  constexpr GraphRecord& current() { return graphs[static_cast<std::size_t>(current_graph)]; }
+  constexpr GraphRecord& record(int graph) { return graphs[static_cast<std::size_t>(graph)]; }
+  constexpr const GraphRecord& record(int graph) const { return graphs[static_cast<std::size_t>(graph)]; }
+  constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[static_cast<std::size_t>(t.id())]; }
+
+  /// Adds a tensor to the current graph. A wished name that is taken gets `__t<N>` appended; name scopes are prefixed.
+  constexpr int add_tensor(TensorRecord tensor, std::string_view wished_name = "") {
+    auto& graph = current();
+    const int id = static_cast<int>(graph.tensors.size());
+    if (!wished_name.empty()) tensor.name = unique_name(graph, scoped(wished_name), id);
+    graph.tensors.push_back(std::move(tensor));
+    return id;
+  }
+  constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "") {
+    const int id = add_tensor({spec, TensorKind::input}, name);
+    current().inputs.push_back(id);
+    return {*this, current_graph, id};
+  }
+  /// Gives an unnamed tensor of the current graph a name.
+  constexpr void rename(Tensor t, std::string_view wished_name) {
+    record(t).name = unique_name(current(), scoped(wished_name), t.id());
+  }
+  /// A new graph `<name>_subgraph(N)`, N counting the graphs of this Ir.
+  constexpr int add_graph(std::string_view name) {
+    graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
+    return static_cast<int>(graphs.size()) - 1;
+  }
+  /// A new gradient graph `<forward>_bwd`, numbered where there are several.
+  constexpr int add_gradient_graph(int forward) {
+    Text name = text(record(forward).name, "_bwd");
+    int same = 0;
+    for (const auto& graph : graphs) same += graph.name.view().starts_with(name.view());
+    if (same > 0) name += text("_", same);
+    graphs.push_back({.name = std::move(name)});
+    return static_cast<int>(graphs.size()) - 1;
+  }
+
+  int current_graph = 0;
+  std::vector<GraphRecord> graphs;
+  std::vector<VariableRecord> variables;
+  std::vector<ConstantRecord> constants;
+  std::vector<StreamRecord> streams;
+  std::vector<Text> module_path;
+  std::vector<Text> name_scopes;
+  std::vector<std::pair<int, std::vector<int>>> sequences;  ///< in_sequence scopes: (graph, last nodes)
+  int next_op_id = 100;
+
+ private:
+  constexpr Stream add_stream(StreamDirection direction, std::string_view name, const TensorSpec& spec) {
+    for (const auto& stream : streams)
+      if (stream.name.view() == name) fail(text("stream: '", name, "' exists already: stream names are unique"));
+    streams.push_back({direction, name, spec});
+    return {this, static_cast<int>(streams.size()) - 1, spec};
+  }
+  constexpr Text scoped(std::string_view name) const {
+    Text result;
+    for (const auto& scope : name_scopes) result += text(scope, "/");
+    result += name;
+    return result;
+  }
+  static constexpr std::size_t hash(std::string_view name) {
+    std::size_t value = 1469598103934665603u;  // FNV-1a
+    for (char c : name) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return value;
+  }
+  /// The slot of a name in a graph's table, which is kept at most half full.
+  static constexpr std::size_t slot(const GraphRecord& graph, const Text& name, std::size_t hashed) {
+    std::size_t at = hashed % graph.name_table.size();
+    while (graph.name_table[at].second >= 0 &&
+           (graph.name_table[at].first != hashed ||
+            graph.tensors[static_cast<std::size_t>(graph.name_table[at].second)].name != name))
+      at = (at + 1) % graph.name_table.size();
+    return at;
+  }
+  constexpr Text unique_name(GraphRecord& graph, Text name, int id) {
+    if (2 * (graph.tensors.size() + 1) > graph.name_table.size()) {
+      graph.name_table.assign(4 * graph.tensors.size() + 16, {0, -1});
+      for (std::size_t i = 0; i < graph.tensors.size(); ++i)
+        if (const auto& known = graph.tensors[i].name; !known.empty())
+          graph.name_table[slot(graph, known, hash(known.view()))] = {hash(known.view()), static_cast<int>(i)};
+    }
+    std::size_t at = slot(graph, name, hash(name.view()));
+    if (graph.name_table[at].second >= 0) {
+      name += text("__t", name_counter_++);
+      at = slot(graph, name, hash(name.view()));
+    }
+    graph.name_table[at] = {hash(name.view()), id};
+    return name;
+  }
+
+  OnError on_error_;
+  Text failure_;
+  int num_host_transfers_ = 1;
+  int name_counter_ = 0;
+  int subgraph_counter_ = 0;
+};
+
+constexpr TensorSpec Tensor::spec() const { return valid() ? ir_->record(*this).spec : TensorSpec{}; }
+constexpr std::string_view Tensor::name() const { return valid() ? ir_->record(*this).name.view() : ""; }
+constexpr std::int64_t Tensor::shape(int axis) const {
+  if (!valid()) return 1;
+  const int n = rank();
+  if (axis < -n || axis >= n) {
+    ir_->fail(text("shape: axis ", axis, " of ", to_text(shape()), ": an axis from ", -n, " to ", n - 1, " expected"));
+    return 1;
+  }
+  return shape()[axis];
+}
+constexpr Tensor TensorMap::operator[](Tensor key) const {
+  if (const Tensor* found = find(key)) return *found;
+  if (key.ir().failed()) return Tensor::invalid(key.ir());
+  return key.ir().fail(text("TensorMap: ", to_text(key), ": no entry for this tensor"));
+}
+
+}  // namespace tilewright

@@ -1,0 +1,33 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "tilewright/core/tensor_spec.hpp"
+
+namespace tilewright {
+
+struct PackedAttributes;
+
+/// Where the elements of a tensor stand in its storage: an offset and a stride for each axis, in elements.
+struct Layout {
+  std::int64_t offset = 0;
+  std::array<std::int64_t, max_rank> strides{};
+  constexpr bool operator==(const Layout&) const = default;
+};
+
+constexpr Layout dense_layout(const Shape& shape) { return {0, dense_strides(shape)}; }
+
+/// Whether the elements stand one after the other in row-major order (axes of extent 1 may have any stride).
+constexpr bool is_dense(const Shape& shape, const Layout& layout) {
+  std::int64_t stride = 1;
+  for (int axis = shape.rank - 1; axis >= 0; --axis) {
+    if (shape[axis] != 1 && layout.strides[static_cast<std::size_t>(axis)] != stride) return false;
+    stride *= shape[axis];
+  }
+  return true;
+}
+
+/// The layout of an op's result as a view of its input: given the input's shape and layout and the result's shape.
+using ViewRule = Layout (*)(const Shape& input, const Layout& layout, const Shape& output, const PackedAttributes&);
+
+}  // namespace tilewright

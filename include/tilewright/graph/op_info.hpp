@@ -1,0 +1,64 @@
+#pragma once
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/graph/layout.hpp"
+#include "tilewright/graph/work.hpp"
+
+namespace tilewright {
+
+class Inference;
+class GradientContext;
+
+/// The identity of an op type: each op type owns one, so that a node of a frozen graph leads back to the C++ type.
+struct OpTag {};
+
+/// An op's attributes, packed: a struct of 8-byte members, as words.
+struct PackedAttributes {
+  static constexpr std::size_t capacity = 12;
+  std::array<std::int64_t, capacity> words{};
+  constexpr bool operator==(const PackedAttributes&) const = default;
+};
+
+template <class A>
+constexpr PackedAttributes pack(const A& attributes) {
+  static_assert(sizeof(A) % 8 == 0 && sizeof(A) / 8 <= PackedAttributes::capacity, "attributes are at most 12 members of 8 bytes");
+  const auto words = std::bit_cast<std::array<std::int64_t, sizeof(A) / 8>>(attributes);
+  PackedAttributes packed;
+  for (std::size_t i = 0; i < words.size(); ++i) packed.words[i] = words[i];
+  return packed;
+}
+template <class A>
+constexpr A unpack(const PackedAttributes& packed) {
+  std::array<std::int64_t, sizeof(A) / 8> words{};
+  for (std::size_t i = 0; i < words.size(); ++i) words[i] = packed.words[i];
+  return std::bit_cast<A>(words);
+}
+
+/// What autodiff does when a gradient reaches an op.
+enum class Differentiation : std::uint8_t {
+  rule,    ///< the op has a gradient rule
+  stops,   ///< the gradient ends here (detach, integer results)
+  refuses  ///< an error: the op has no gradient
+};
+
+/// What the library knows about an op without knowing its type.
+struct OpInfo {
+  const OpTag* tag;
+  std::string_view name;  ///< as print_schedule shows it
+  void (*infer)(Inference&);
+  Differentiation differentiation;
+  void (*gradient)(GradientContext&);
+  int modifies;          ///< the input that is written in place and aliased by output 0, or -1
+  bool has_side_effect;  ///< it stays although nothing uses its results
+  bool any_layout;       ///< its codelet takes views of any strides; others get dense operands
+  bool elementwise;      ///< each element of output 0 depends on the elements at the same place only
+  ViewRule view;         ///< output 0 as a view of input 0, or null
+  Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
+};
+
+}  // namespace tilewright

@@ -1,0 +1,54 @@
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "tilewright/graph/graph.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// Numbers the tensors of a graph from 1 as they are mentioned.
+class ValueNumbers {
+ public:
+  constexpr explicit ValueNumbers(const GraphRecord& graph) : graph_(graph), numbers_(graph.tensors.size(), 0) {}
+  /// %5
+  constexpr Text operator()(int tensor) {
+    int& number = numbers_[static_cast<std::size_t>(tensor)];
+    if (number == 0) number = ++count_;
+    return text("%", number);
+  }
+  /// %5 [(2, 32) float32], %6 [...]
+  constexpr Text with_specs(const std::vector<int>& tensors) {
+    std::vector<Text> values;
+    for (int tensor : tensors)
+      values.push_back(text((*this)(tensor), " [", to_text(graph_.tensors[static_cast<std::size_t>(tensor)].spec), "]"));
+    return join(values, ", ");
+  }
+
+ private:
+  const GraphRecord& graph_;
+  std::vector<int> numbers_;
+  int count_ = 0;
+};
+}  // namespace detail
+
+/// A graph as text, in popxl.addons' format: name, inputs (`name=%2` for those in `input_names`, which maps tensor ids to
+/// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs.
+constexpr Text print_schedule(Graph graph, const std::vector<std::pair<int, Text>>& input_names = {}) {
+  const GraphRecord& record = graph.ir().record(graph.id());
+  detail::ValueNumbers value(record);
+  std::vector<Text> names(record.tensors.size()), inputs, outputs;
+  for (const auto& [tensor, name] : input_names) names[static_cast<std::size_t>(tensor)] = text(name, "=");
+  for (int input : record.inputs) inputs.push_back(text(names[static_cast<std::size_t>(input)], value(input)));
+  Text ops;
+  for (const Node& node : record.nodes) {
+    ops += text("    ", node.op->name, ".", node.id);
+    if (node.called_graph >= 0) ops += text("(", graph.ir().record(node.called_graph).name, ")");
+    ops += text(" (", value.with_specs(node.inputs), ")");
+    ops += text(" -> (", value.with_specs(node.outputs), ")\n");
+  }
+  for (int output : record.outputs) outputs.push_back(value(output));
+  return text("Graph : ", record.name, "\n  (", join(inputs, ", "), ") -> (", join(outputs, ", "), ") {\n", ops, "  }\n");
+}
+
+}  // namespace tilewright

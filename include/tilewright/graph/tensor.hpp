@@ -1,0 +1,95 @@
+#pragma once
+#include <concepts>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tilewright/core/tensor_spec.hpp"
+
+namespace tilewright {
+
+class Ir;
+
+/// A handle of a tensor in a graph that is being traced. Copies mean the same tensor; == compares identity, never elements.
+/// After a failed check a trace goes on with invalid tensors (no shape, extents of 1) until the error is reported.
+class Tensor {
+ public:
+  constexpr Tensor() = default;
+  constexpr Tensor(Ir& ir, int graph, int id) : ir_(&ir), graph_(graph), id_(id) {}
+
+  static constexpr Tensor invalid(Ir& ir) { return {ir, -1, -1}; }
+  constexpr bool valid() const { return id_ >= 0; }
+  constexpr Ir& ir() const { return *ir_; }
+  constexpr int graph_id() const { return graph_; }
+  constexpr int id() const { return id_; }
+
+  constexpr TensorSpec spec() const;
+  constexpr Shape shape() const { return spec().shape; }
+  /// Extent of one axis; negative axes count from the last. An axis out of range is an error.
+  constexpr std::int64_t shape(int axis) const;
+  constexpr DType dtype() const { return spec().dtype; }
+  constexpr int rank() const { return spec().shape.rank; }
+  constexpr std::int64_t nelms() const { return spec().nelms(); }
+  /// The tensor's name in its graph; empty for an unnamed intermediate tensor.
+  constexpr std::string_view name() const;
+
+  constexpr Tensor matmul(Tensor rhs) const;
+  /// Another shape for the same elements; one extent may be -1 and is then found from the others.
+  constexpr Tensor reshape(const Shape& shape) const;
+  constexpr Tensor flatten() const;
+  /// The axes in reversed order.
+  constexpr Tensor T() const;
+  /// The axes in the given order; a permutation of 0 to rank-1.
+  constexpr Tensor transpose(const Shape& permutation) const;
+  constexpr Tensor detach() const;
+  constexpr Tensor cast(DType dtype) const;
+
+  friend constexpr bool operator==(const Tensor& a, const Tensor& b) {
+    return a.ir_ == b.ir_ && a.graph_ == b.graph_ && a.id_ == b.id_;
+  }
+
+ private:
+  Ir* ir_ = nullptr;
+  int graph_ = -1;
+  int id_ = -1;
+};
+
+/// Tensor[weight float32 (4, 32)]
+constexpr Text to_text(const Tensor& tensor) {
+  return text("Tensor[", tensor.name(), " ", to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");
+}
+
+/// Tensors found by tensors, for example graph inputs and the parent tensors for them. Small: searched from the front.
+class TensorMap {
+ public:
+  using Entry = std::pair<Tensor, Tensor>;
+  constexpr TensorMap() = default;
+  constexpr TensorMap(std::initializer_list<Entry> entries) : entries_(entries) {}
+
+  constexpr void insert(Tensor key, Tensor value) { entries_.push_back({key, value}); }
+  /// Replaces the tensor for a key that is there.
+  constexpr void assign(Tensor key, Tensor value) {
+    for (auto& entry : entries_)
+      if (entry.first == key) entry.second = value;
+  }
+  constexpr void insert(const TensorMap& other) {
+    entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
+  }
+  constexpr const Tensor* find(Tensor key) const {
+    for (const auto& entry : entries_)
+      if (entry.first == key) return &entry.second;
+    return nullptr;
+  }
+  /// The tensor for a key; a key that is not there is an error that names it.
+  constexpr Tensor operator[](Tensor key) const;
+  constexpr std::size_t size() const { return entries_.size(); }
+  constexpr auto begin() const { return entries_.begin(); }
+  constexpr auto end() const { return entries_.end(); }
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+}  // namespace tilewright
+
+#include "tilewright/graph/ir.hpp"  // what a handle asks of its Ir

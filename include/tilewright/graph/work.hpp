@@ -1,0 +1,50 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "tilewright/core/fixed_vector.hpp"
+#include "tilewright/core/shape.hpp"
+
+namespace tilewright {
+
+/// How the planner may cut one axis of an op's work.
+enum class WorkAxisKind : std::uint8_t {
+  parallel,   ///< blocks are independent of each other
+  reduction,  ///< blocks give partial results whose sum is the result
+  whole       ///< never cut
+};
+
+struct WorkAxis {
+  std::int64_t extent = 1;
+  WorkAxisKind kind = WorkAxisKind::parallel;
+  std::int64_t grain = 1;   ///< blocks are multiples of it (but for the last one)
+  bool vectorised = false;  ///< the grain is the target's vector width instead
+
+  constexpr bool operator==(const WorkAxis&) const = default;
+};
+
+/// The largest number of inputs and outputs of one op.
+inline constexpr int max_operands = 12;
+inline constexpr int max_work_axes = 8;
+
+/// The iteration space of an op, and which of its axes each axis of each operand follows: what the planner needs to cut
+/// the op into vertices for tiles. Operands are the inputs, then the outputs.
+struct Work {
+  static constexpr std::int8_t everything = -1;  ///< every vertex takes the operand's whole axis
+
+  FixedVector<WorkAxis, max_work_axes> axes;
+  std::array<std::array<std::int8_t, max_rank>, max_operands> follows{};
+
+  constexpr Work() {
+    for (auto& operand : follows) operand.fill(everything);
+  }
+  constexpr int add_axis(const WorkAxis& axis) {
+    axes.push_back(axis);
+    return axes.size() - 1;
+  }
+  constexpr void follow(int operand, int operand_axis, int work_axis) {
+    follows[static_cast<std::size_t>(operand)][static_cast<std::size_t>(operand_axis)] = static_cast<std::int8_t>(work_axis);
+  }
+};
+
+}  // namespace tilewright

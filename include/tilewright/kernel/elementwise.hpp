@@ -1,0 +1,90 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "tilewright/kernel/view.hpp"
+#include "tilewright/kernel/xtensor.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// The loops of an elementwise kernel over operands (the result first), broadcast to the result's shape: axes of extent 1
+/// are dropped and neighbours that are contiguous in all operands are merged, so that the innermost run is long.
+template <int operands>
+struct ElementwiseLoops {
+  Shape outer{};
+  std::array<std::array<std::int64_t, max_rank>, operands> strides{};
+  std::int64_t run = 1;
+  std::array<std::int64_t, operands> run_strides{};
+};
+
+template <int operands>
+constexpr ElementwiseLoops<operands> elementwise_loops(const std::array<ViewSpec, operands>& views) {
+  constexpr auto n = static_cast<std::size_t>(operands);
+  std::array<std::array<std::int64_t, n>, max_rank> strides{};  // innermost first
+  std::array<std::int64_t, max_rank> extents{};
+  std::size_t axes = 0;
+  const Shape& result = views[0].shape;
+  for (int axis = 1; axis <= result.rank; ++axis) {
+    if (result[-axis] == 1) continue;
+    std::array<std::int64_t, n> step{};
+    for (std::size_t o = 0; o < n; ++o)
+      if (axis <= views[o].shape.rank && views[o].shape[-axis] != 1) step[o] = views[o].stride(-axis);
+    bool merges = axes > 0;
+    for (std::size_t o = 0; merges && o < n; ++o) merges = step[o] == strides[axes - 1][o] * extents[axes - 1];
+    if (merges) {
+      extents[axes - 1] *= result[-axis];
+    } else {
+      strides[axes] = step;
+      extents[axes++] = result[-axis];
+    }
+  }
+  ElementwiseLoops<operands> loops;
+  if (axes == 0) return loops;
+  loops.run = extents[0];
+  loops.run_strides = strides[0];
+  for (std::size_t axis = axes; axis-- > 1;) {
+    for (std::size_t o = 0; o < n; ++o) loops.strides[o][static_cast<std::size_t>(loops.outer.rank)] = strides[axis][o];
+    loops.outer.push_back(extents[axis]);
+  }
+  return loops;
+}
+
+/// One run of an operand as an xtensor expression: a vector of static length, or a scalar where it is broadcast.
+template <std::int64_t run, std::int64_t stride>
+inline auto run_expression(float* data) {
+  if constexpr (stride == 0) return *data;
+  else return xt::adapt(data, xt::fixed_shape<static_cast<std::size_t>(run)>());
+}
+
+}  // namespace detail
+
+/// out = f(ins...), element by element, with the ins broadcast to out's shape. In float32 and where elements are
+/// contiguous it is one lazy xtensor expression a run (vectorised by xsimd); half precision computes in float.
+template <class F, class Out, class... In>
+inline void assign_elementwise(F f, Out out, In... ins) {
+  constexpr int operands = 1 + static_cast<int>(sizeof...(In));
+  constexpr auto loops = detail::elementwise_loops<operands>({Out::spec, In::spec...});
+  constexpr bool contiguous = [&] {
+    bool result = loops.run_strides[0] == 1 && Out::spec.dtype == float32 && ((In::spec.dtype == float32) && ...);
+    for (auto stride : loops.run_strides) result = result && (stride == 0 || stride == 1);
+    return result;
+  }();
+  for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      if constexpr (contiguous && loops.run > 1) {
+        auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
+        xt::noalias(result) = xt::make_lambda_xfunction(
+            f, detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
+      } else {
+        for (std::int64_t k = 0; k < loops.run; ++k)
+          out.data[offsets[0] + k * loops.run_strides[0]] = static_cast<typename Out::element>(
+              f(static_cast<compute_t<typename In::element>>(ins.data[offsets[i + 1] + k * loops.run_strides[i + 1]])...));
+      }
+    }(std::index_sequence_for<In...>{});
+  });
+}
+
+}  // namespace tilewright

@@ -1,0 +1,144 @@
+#pragma once
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tilewright/module/graph_with_named_args.hpp"
+#include "tilewright/module/module.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+template <class T>
+concept TensorLike = std::same_as<T, Tensor> || std::same_as<T, TensorSpec>;
+/// A container of tensors, for example std::vector<Tensor> or std::array<Tensor, 3>.
+template <class T>
+concept TensorRange = !TensorLike<T> && requires(const T& range) {
+  { *range.begin() } -> std::convertible_to<const Tensor&>;
+};
+
+/// What a build function gets for an argument: a new graph input for a tensor or spec; anything else as it is.
+template <class T>
+constexpr auto graph_argument(Ir& ir, const T& argument) {
+  if constexpr (std::same_as<T, TensorSpec>) {
+    return ir.add_input(argument);
+  } else if constexpr (std::same_as<T, Tensor>) {
+    return argument.valid() ? ir.add_input(argument.spec()) : Tensor::invalid(ir);
+  } else if constexpr (TensorRange<T>) {
+    T inputs = argument;
+    for (Tensor& tensor : inputs) tensor = graph_argument(ir, tensor);
+    return inputs;
+  } else {
+    return argument;
+  }
+}
+
+/// Marks what a build function returned as outputs: a tensor, or a tuple, pair or range of tensors.
+template <class T>
+constexpr void graph_outputs(const T& result) {
+  if constexpr (std::convertible_to<const T&, Tensor>) {
+    graph_output(result);
+  } else if constexpr (requires { result.begin(); }) {
+    for (const Tensor& tensor : result) graph_output(tensor);
+  } else {
+    static_assert(requires { std::tuple_size<T>::value; }, "build must return void, a Tensor, or a tuple or range of Tensors");
+    std::apply([](const auto&... tensors) { (graph_output(tensors), ...); }, result);
+  }
+}
+
+/// The class's name; functions and lambdas have none.
+template <class Build>
+constexpr std::string_view build_name() {
+  if constexpr (!std::is_class_v<Build>) return "graph";
+  else return type_name<Build>().empty() ? "graph" : type_name<Build>();
+}
+
+/// Traces a module (in place: what its build stores in members stays) or a function into a new graph.
+template <class Build, class... Arguments>
+constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments) {
+  using Type = std::remove_cvref_t<Build>;
+  const Graph graph(ir, ir.add_graph(build_name<Type>()));
+  const GraphScope scope(graph);
+  const PathScope path(ir, build_name<Type>());
+  const auto scopes_outside = std::exchange(ir.name_scopes, {});
+  const auto run = [&](const auto&... inputs) {
+    const auto built = [&]() -> decltype(auto) {
+      if constexpr (requires { build.build(inputs...); }) return build.build(inputs...);
+      else return build(inputs...);
+    };
+    if constexpr (std::is_void_v<decltype(built())>) built();
+    else graph_outputs(built());
+  };
+  // in braces: inputs are made from left to right
+  std::apply(run, std::tuple<decltype(graph_argument(ir, arguments))...>{graph_argument(ir, arguments)...});
+  ir.name_scopes = scopes_outside;
+  return graph;
+}
+
+/// The Ir of the first tensor among the arguments, or null.
+template <class... Arguments>
+constexpr Ir* find_ir(const Arguments&... arguments) {
+  Ir* result = nullptr;
+  const auto look = [&](const auto& argument) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(argument)>, Tensor>) {
+      if (!result) result = &argument.ir();
+    } else if constexpr (TensorRange<std::remove_cvref_t<decltype(argument)>>) {
+      for (const Tensor& tensor : argument)
+        if (!result) result = &tensor.ir();
+    }
+  };
+  (look(arguments), ...);
+  return result;
+}
+
+}  // namespace detail
+
+/// What create_graph gives: factories for the variables, and the graph with its named inputs for them.
+struct CreatedGraph {
+  NamedVariableFactories factories;
+  GraphWithNamedArgs graph;
+};
+
+/// Traces a module into a new graph. Every Tensor or TensorSpec argument becomes an input of the graph (tensors serve as
+/// descriptions only); other arguments are passed to `build`. The results are the graph's outputs.
+template <std::derived_from<ModuleBase> M, class... Arguments>
+constexpr CreatedGraph create_graph(Ir& ir, M module, const Arguments&... arguments) {
+  detail::ModuleTrace trace{ir};
+  detail::adopt(module, &trace, "");
+  const Graph graph = detail::trace_graph(ir, module, arguments...);
+  return {std::move(trace.factories), {graph, std::move(trace.args)}};
+}
+template <std::derived_from<ModuleBase> M, class... Arguments>
+constexpr CreatedGraph create_graph(M module, const Arguments&... arguments) {
+  Ir* ir = detail::find_ir(arguments...);
+  if (!ir) throw TraceError("create_graph: no argument is a Tensor: create_graph(ir, module, ...) expected");
+  return create_graph(*ir, std::move(module), arguments...);
+}
+
+template <class D>
+template <class... Arguments>
+constexpr auto Module<D>::create_graph(const Arguments&... arguments) const {
+  return tilewright::create_graph(static_cast<const D&>(*this), arguments...);
+}
+template <class D>
+template <class... Arguments>
+constexpr auto Module<D>::create_graph(Ir& ir, const Arguments&... arguments) const {
+  return tilewright::create_graph(ir, static_cast<const D&>(*this), arguments...);
+}
+
+template <class Build, class... Arguments>
+constexpr Graph Ir::create_graph(Build&& build, const Arguments&... arguments) {
+  if constexpr (std::derived_from<std::remove_cvref_t<Build>, ModuleBase>) {
+    detail::ModuleTrace trace{*this};
+    detail::adopt(build, &trace, "");
+    const Graph graph = detail::trace_graph(*this, build, arguments...);
+    detail::adopt(build, nullptr, "");
+    return graph;
+  } else {
+    return detail::trace_graph(*this, build, arguments...);
+  }
+}
+
+}  // namespace tilewright

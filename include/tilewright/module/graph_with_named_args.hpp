@@ -1,0 +1,107 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "tilewright/graph/call.hpp"
+#include "tilewright/graph/grad_graph_info.hpp"
+#include "tilewright/graph/print.hpp"
+#include "tilewright/module/named_tensors.hpp"
+
+namespace tilewright {
+
+/// A graph with parent tensors for some of its inputs, usually variables; a call gives the others, in their order.
+class BoundGraph {
+ public:
+  constexpr BoundGraph(Graph graph, TensorMap args) : graph_(graph), args_(std::move(args)) {}
+
+  constexpr Graph graph() const { return graph_; }
+  constexpr const TensorMap& args() const { return args_; }
+  /// The same graph with more inputs bound; those given win over those bound before.
+  constexpr BoundGraph bind(const TensorMap& args) const {
+    TensorMap all = args;
+    for (const auto& [input, parent] : args_)
+      if (!all.find(input)) all.insert(input, parent);
+    return {graph_, all};
+  }
+  /// Calls the graph from the current graph with tensors for the inputs that are not bound, in their order.
+  constexpr CallSiteInfo call_with_info(std::span<const Tensor> inputs, const TensorMap& args = {}) const {
+    TensorMap all = bind(args).args_;
+    std::size_t next = 0, unbound = 0;
+    for (const Tensor& input : graph_.inputs()) {
+      if (all.find(input)) continue;
+      ++unbound;
+      if (next < inputs.size()) all.insert(input, inputs[next++]);
+    }
+    if (next < inputs.size())
+      graph_.ir().fail(text("call of ", graph_.name(), ": ", inputs.size(), " tensors for ", unbound,
+                            " unbound inputs: one for each expected"));
+    return tilewright::call_with_info(graph_, {}, all);
+  }
+  constexpr CallSiteInfo call_with_info(std::initializer_list<Tensor> inputs, const TensorMap& args = {}) const {
+    return call_with_info(std::span(inputs.begin(), inputs.size()), args);
+  }
+  template <std::same_as<Tensor>... Tensors>
+  constexpr CallSiteInfo call_with_info(Tensors... inputs) const {
+    return call_with_info({inputs...});
+  }
+  constexpr CallSiteInfo call_with_info(Tensor input, const TensorMap& args) const { return call_with_info({input}, args); }
+  /// As call_with_info, but returns the outputs.
+  template <std::same_as<Tensor>... Tensors>
+  constexpr Outputs call(Tensors... inputs) const {
+    return call_with_info({inputs...}).outputs();
+  }
+  constexpr Outputs call(Tensor input, const TensorMap& args) const { return call_with_info({input}, args).outputs(); }
+
+ private:
+  Graph graph_;
+  TensorMap args_;
+};
+
+/// A graph and names for some of its inputs, as create_graph makes it from a module. A gradient graph made by autodiff
+/// carries its GradGraphInfo.
+class GraphWithNamedArgs {
+ public:
+  constexpr GraphWithNamedArgs(Graph graph, NamedTensors args = {}, std::optional<GradGraphInfo> info = {})
+      : graph_(graph), args_(std::move(args)), grad_graph_info_(std::move(info)) {}
+
+  constexpr Graph graph() const { return graph_; }
+  constexpr Ir& ir() const { return graph_.ir(); }
+  constexpr const NamedTensors& args() const { return args_; }
+  constexpr const GradGraphInfo& grad_graph_info() const {
+    if (!grad_graph_info_) throw TraceError(text("grad_graph_info of ", graph_.name(), ": a graph made by autodiff expected").string());
+    return *grad_graph_info_;
+  }
+  /// The graph with its named inputs bound to the tensors of the same names.
+  constexpr BoundGraph bind(const DotTree<Tensor>& tensors) const { return {graph_, args_.to_mapping(tensors)}; }
+
+  /// Calls the graph from the current graph: tensors for its first inputs, and a map for others.
+  constexpr CallSiteInfo call_with_info(std::initializer_list<Tensor> inputs, const TensorMap& args = {}) const {
+    return tilewright::call_with_info(graph_, inputs, args);
+  }
+  template <std::same_as<Tensor>... Tensors>
+  constexpr CallSiteInfo call_with_info(Tensors... inputs) const {
+    return call_with_info({inputs...});
+  }
+  constexpr CallSiteInfo call_with_info(Tensor input, const TensorMap& args) const { return call_with_info({input}, args); }
+  /// As call_with_info, but returns the outputs.
+  template <std::same_as<Tensor>... Tensors>
+  constexpr Outputs call(Tensors... inputs) const {
+    return call_with_info({inputs...}).outputs();
+  }
+  constexpr Outputs call(Tensor input, const TensorMap& args) const { return call_with_info({input}, args).outputs(); }
+
+  /// The graph as text: its named inputs, then one line for every op.
+  constexpr Text print_schedule() const {
+    std::vector<std::pair<int, Text>> names;
+    for (const auto& [name, input] : args_.to_dict()) names.push_back({input.id(), name});
+    return tilewright::print_schedule(graph_, names);
+  }
+
+ private:
+  Graph graph_;
+  NamedTensors args_;
+  std::optional<GradGraphInfo> grad_graph_info_;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,117 @@
+#pragma once
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/concept/struct.hpp>
+#include <boost/hana/define_struct.hpp>
+#include <boost/hana/first.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/second.hpp>
+#include <boost/hana/string.hpp>
+
+#include "tilewright/core/type_name.hpp"
+#include "tilewright/graph/scopes.hpp"
+#include "tilewright/module/variable_factory.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// What the modules of one create_graph collect: the factories and inputs of their variables.
+struct ModuleTrace {
+  Ir& ir;
+  NamedVariableFactories factories{};
+  NamedTensors args{};
+};
+}  // namespace detail
+
+/// What modules have in common whatever their type: their place in the module that a graph is made from.
+class ModuleBase {
+ public:
+  /// An input of the graph for a variable, and the factory that makes the variable later. The name must be new in this module.
+  constexpr Tensor add_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
+                                      DType dtype = float32) {
+    auto& trace = this->trace();
+    const VariableFactory factory(trace.ir, initialiser, {shape, dtype});
+    return add_input(name, factory);
+  }
+  /// Inputs for all variables of a set of factories, under a name: each call makes inputs, and later variables, of their own.
+  constexpr NamedTensors add_variable_inputs(std::string_view name, const DotTree<VariableFactory>& factories) {
+    NamedTensors result;
+    for (const auto& [key, factory] : factories.to_dict())
+      result.insert(key.view(), add_input(text(name, ".", key).view(), factory));
+    return result;
+  }
+  constexpr NamedTensors add_variable_inputs(int index, const DotTree<VariableFactory>& factories) {
+    return add_variable_inputs(text(index).view(), factories);
+  }
+  /// The Ir that the module is traced into.
+  constexpr Ir& ir() const { return trace().ir; }
+
+  /// For create_graph: what the module's variables are added to (null ends it), and the module's dotted name there.
+  constexpr void adopt(detail::ModuleTrace* trace, Text prefix) {
+    trace_ = trace;
+    prefix_ = std::move(prefix);
+    if (trace && !prefix_.empty()) trace->factories.subtree_for(prefix_.view());
+  }
+
+ protected:
+  constexpr detail::ModuleTrace& trace() const {
+    if (trace_) return *trace_;
+    throw TraceError("Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected");
+  }
+  /// The last part of the module's name: fc1 for layers.fc1.
+  constexpr std::string_view key() const {
+    const auto name = prefix_.view();
+    return name.substr(name.rfind('.') + 1);
+  }
+
+ private:
+  constexpr Tensor add_input(std::string_view name, const VariableFactory& factory) {
+    auto& trace = this->trace();
+    const Text path = dotted(prefix_.view(), name);
+    const Tensor input = factory.create_input(name);
+    trace.factories.insert(path.view(), factory);
+    trace.args.insert(path.view(), input);
+    return input;
+  }
+
+  detail::ModuleTrace* trace_ = nullptr;
+  Text prefix_;
+};
+
+namespace detail {
+/// Names a module and, by reflection, the modules inside it.
+template <class T>
+constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
+  if constexpr (std::derived_from<T, ModuleBase>) {
+    member.adopt(trace, name);
+    if constexpr (boost::hana::Struct<T>::value)
+      boost::hana::for_each(boost::hana::accessors<T>(), [&](auto accessor) {
+        const std::string_view key = boost::hana::to<const char*>(boost::hana::first(accessor));
+        detail::adopt(boost::hana::second(accessor)(member), trace, dotted(name.view(), key));
+      });
+  } else if constexpr (requires { std::tuple_size<T>::value, member.begin(); }) {
+    int index = 0;
+    for (auto& element : member) detail::adopt(element, trace, dotted(name.view(), text(index++).view()));
+  }
+}
+}  // namespace detail
+
+/// Base of modules, `struct Net : Module<Net>`, with a constexpr `build(Tensor...)` that makes the graph. Members that are
+/// modules, or std::arrays of modules, are named by BOOST_HANA_DEFINE_STRUCT(Net, (Linear<512>, fc1), ...); a member type with
+/// a comma needs an alias, because the macro splits its arguments at commas. Calling a member inlines its ops.
+template <class D>
+class Module : public ModuleBase {
+ public:
+  template <class... Arguments>
+  constexpr auto operator()(const Arguments&... arguments) {
+    const NameScope names(ir(), key());
+    const PathScope path(ir(), key());
+    return static_cast<D&>(*this).build(arguments...);
+  }
+  /// A graph of this module's own, see the function create_graph; the Ir may be left out if an argument is a Tensor.
+  template <class... Arguments>
+  constexpr auto create_graph(const Arguments&... arguments) const;
+  template <class... Arguments>
+  constexpr auto create_graph(Ir& ir, const Arguments&... arguments) const;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,105 @@
+#pragma once
+#include <algorithm>
+
+#include "tilewright/kernel/elementwise.hpp"
+#include "tilewright/kernel/math.hpp"
+#include "tilewright/ops/op.hpp"
+
+namespace tilewright {
+
+/// The shape to which NumPy broadcasting brings two shapes; nothing where they do not fit.
+constexpr std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
+  Shape result = a.rank >= b.rank ? a : b;
+  for (int axis = 1; axis <= std::min(a.rank, b.rank); ++axis) {
+    if (a[-axis] != b[-axis] && a[-axis] != 1 && b[-axis] != 1) return std::nullopt;
+    result[-axis] = std::max(a[-axis], b[-axis]);
+  }
+  return result;
+}
+
+namespace detail {
+/// An op's formula as a function object for scalars and xsimd batches.
+template <class D, PackedAttributes A>
+struct Formula {
+  template <class X, class... Rest>
+  auto operator()(const X& x, const Rest&... rest) const {
+    if constexpr (std::is_empty_v<typename D::Attributes>) return D::forward(x, rest...);
+    else return D::forward(x, rest..., unpack<typename D::Attributes>(A));
+  }
+};
+}  // namespace detail
+
+/// Base of ops whose result at a place depends on the inputs at that place only. D gives `name` and
+/// `template <class X> static X forward(X x, ...[, Attributes])` on scalars and xsimd batches; inputs broadcast as in NumPy and
+/// have one dtype, which is also the result's.
+template <class D>
+struct Elementwise : Op<D> {
+  static constexpr bool elementwise = true;
+  static constexpr bool any_layout = true;
+
+  static constexpr void infer(Inference& op) {
+    if (!check_dtypes(op)) return;
+    Shape shape = op.input(0).shape;
+    for (int i = 1; i < op.input_count(); ++i) {
+      const auto common = broadcast(shape, op.input(i).shape);
+      if (!common) return op.fail(to_text(shape), " and ", to_text(op.input(i).shape), ": shapes that broadcast expected");
+      shape = *common;
+    }
+    op.output({shape, op.input(0).dtype});
+  }
+  static constexpr bool check_dtypes(Inference& op) {
+    for (int i = 1; i < op.input_count(); ++i)
+      if (!op.require_equal_dtypes(0, i)) return false;
+    return true;
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
+    Work work;
+    const Shape& result = operands[static_cast<std::size_t>(input_count)].shape;
+    for (int axis = 0; axis < result.rank; ++axis)
+      work.add_axis({.extent = result[axis], .vectorised = axis == result.rank - 1});
+    for (std::size_t o = 0; o < operands.size(); ++o)
+      for (int axis = 1; axis <= operands[o].shape.rank; ++axis)
+        if (operands[o].shape[-axis] != 1)
+          work.follow(static_cast<int>(o), operands[o].shape.rank - axis, result.rank - axis);
+    return work;
+  }
+  template <PackedAttributes A, class... V>
+  static void compute(V... views) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      auto operands = std::tie(views...);
+      assign_elementwise(detail::Formula<D, A>{}, std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
+    }(std::make_index_sequence<sizeof...(V) - 1>{});
+  }
+};
+
+/// The gradient op of a unary op: inputs (x or y, dy), result dx.
+template <class D>
+struct UnaryGrad : Elementwise<UnaryGrad<D>> {
+  using Attributes = typename D::Attributes;
+  static constexpr std::string_view name = GradientName<D>::value;
+  template <class X, class... A>
+  static X forward(X x_or_y, X dy, A... attributes) {
+    return D::backward(x_or_y, dy, attributes...);
+  }
+};
+
+/// Which value a unary op's derivative is written in.
+enum class GradientFrom { input, output };
+
+/// Base of ops with one floating point input. D gives `name`, `forward(x)` and `backward(x, dy)`, the gradient of x, or
+/// `backward(y, dy)` with `gradient_from = GradientFrom::output`; both take the attributes last if there are any.
+template <class D>
+struct UnaryOp : Elementwise<D> {
+  static constexpr GradientFrom gradient_from = GradientFrom::input;
+
+  static constexpr void infer(Inference& op) {
+    if (op.require_floating_point(0)) op.output(op.input(0));
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const Tensor value = D::gradient_from == GradientFrom::input ? op.input(0) : op.output(0);
+    op.input_gradient(0, apply<UnaryGrad<D>>({value, op.output_gradient(0)}, op.attributes<typename D::Attributes>()));
+  }
+};
+
+}  // namespace tilewright

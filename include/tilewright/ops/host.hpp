@@ -1,0 +1,47 @@
+#pragma once
+#include "tilewright/ops/op.hpp"
+
+namespace tilewright {
+
+struct StreamAttributes {
+  std::int64_t stream = -1;
+};
+
+/// The next tensor of a host-to-device stream. The planner lowers it, and HostStore, to copies.
+struct HostLoad : Op<HostLoad> {
+  static constexpr std::string_view name = "HostLoad";
+  static constexpr bool has_side_effect = true;
+  using Attributes = StreamAttributes;
+  static constexpr void infer(Inference& op) {
+    op.output(op.ir().streams[static_cast<std::size_t>(op.attributes<Attributes>().stream)].spec);
+  }
+};
+
+/// Appends a tensor to a device-to-host stream.
+struct HostStore : Op<HostStore> {
+  static constexpr std::string_view name = "HostStore";
+  static constexpr bool has_side_effect = true;
+  using Attributes = StreamAttributes;
+  static constexpr void infer(Inference& op) {
+    const auto& stream = op.ir().streams[static_cast<std::size_t>(op.attributes<Attributes>().stream)];
+    if (stream.spec != op.input(0))
+      op.fail(to_text(op.input(0)), " for stream '", stream.name, "': ", to_text(stream.spec), " expected");
+  }
+};
+
+namespace ops {
+/// The next tensor of the stream: each execution takes one.
+constexpr Tensor host_load(HostToDeviceStream stream, std::string_view name = "") {
+  Ir& ir = *stream.ir;
+  const auto results = apply_all<HostLoad>(ir, {}, {stream.id});
+  const Tensor result = at_or_invalid(ir, results, 0);
+  if (result.valid() && !name.empty()) ir.rename(result, text(name, "_hostload").view());
+  return result;
+}
+/// Sends a tensor to the host; shape and dtype must be the stream's.
+constexpr void host_store(DeviceToHostStream stream, Tensor x) {
+  apply_all<HostStore>(x.ir(), {&x, 1}, {stream.id});
+}
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,196 @@
+#pragma once
+#include <optional>
+
+#include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/softmax.hpp"
+
+namespace tilewright {
+
+/// How losses of single examples become the result.
+enum class Reduction : std::int64_t { mean, sum, none };
+
+struct NllOptions {
+  std::optional<std::int64_t> ignore_index{};  ///< labels of this value count for nothing
+  Reduction reduction = Reduction::mean;       ///< mean divides by the number of labels that are not ignored
+  bool log_prob = false;                       ///< the probabilities are logarithms already
+};
+
+struct NllAttributes {
+  Reduction reduction = Reduction::mean;
+  std::int64_t ignores = 0;
+  std::int64_t ignore_index = 0;
+  std::int64_t log_prob = 0;
+  double loss_grad = 1;
+};
+constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_grad = 1) {
+  return {options.reduction, options.ignore_index.has_value(), options.ignore_index.value_or(0), options.log_prob, loss_grad};
+}
+
+/// What negative log-likelihood ops share: probabilities (..., classes) with labels (...), handled as rows of classes.
+template <class D>
+struct NllOp : Op<D> {
+  using Attributes = NllAttributes;
+
+  /// Checks probabilities and labels.
+  static constexpr bool check(Inference& op) {
+    const TensorSpec &probs = op.input(0), &labels = op.input(1);
+    if (!op.require_floating_point(0)) return false;
+    Shape expected = probs.shape;
+    if (probs.shape.rank == 0) return op.fail("probabilities ", to_text(probs), ": at least one axis expected"), false;
+    --expected.rank;
+    expected.extents[static_cast<std::size_t>(expected.rank)] = 0;
+    if (labels.shape != expected || (labels.dtype != int32 && labels.dtype != uint32))
+      return op.fail("labels ", to_text(labels), " for probabilities ", to_text(probs), ": ", to_text(expected),
+                     " int32 or uint32 expected"),
+             false;
+    return true;
+  }
+  static constexpr TensorSpec loss_spec(Inference& op) {
+    const bool none = op.attributes<Attributes>().reduction == Reduction::none;
+    return {none ? op.input(1).shape : Shape{}, op.input(0).dtype};
+  }
+  /// One vertex: mean and sum need all labels.
+  static constexpr Work work(std::span<const TensorSpec>, int, const PackedAttributes&) { return {}; }
+
+ protected:
+  /// The row's label, or -1 if it is ignored.
+  template <class Labels>
+  static std::int64_t label(Labels labels, std::int64_t row, const Attributes& attributes) {
+    const auto value = static_cast<std::int64_t>(labels.data[row]);
+    return attributes.ignores != 0 && value == attributes.ignore_index ? -1 : value;
+  }
+  /// What the sum of the losses is divided by.
+  template <class Labels>
+  static double divisor(Labels labels, std::int64_t rows, const Attributes& attributes) {
+    if (attributes.reduction != Reduction::mean) return 1;
+    std::int64_t count = 0;
+    for (std::int64_t row = 0; row < rows; ++row) count += label(labels, row, attributes) >= 0;
+    return static_cast<double>(std::max<std::int64_t>(count, 1));
+  }
+};
+
+/// The gradient of Nll: inputs (probabilities, labels, dloss).
+struct NllGrad : NllOp<NllGrad> {
+  static constexpr std::string_view name = "NllGrad";
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+
+  template <PackedAttributes A, class P, class L, class DLoss, class DP>
+  static void compute(P probs, L labels, DLoss dloss, DP dprobs) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    constexpr std::int64_t classes = P::shape[-1], rows = P::shape.nelms() / classes;
+    const double scale = 1 / divisor(labels, rows, attributes);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t c = 0; c < classes; ++c) dprobs.data[row * classes + c] = 0;
+      const auto at = label(labels, row, attributes);
+      if (at < 0 || at >= classes) continue;
+      const double upstream = static_cast<double>(dloss.data[attributes.reduction == Reduction::none ? row : 0]) * scale;
+      const double p = attributes.log_prob != 0 ? 1 : std::max(static_cast<double>(probs.data[row * classes + at]), smallest<P>);
+      dprobs.data[row * classes + at] = static_cast<typename DP::element>(-upstream / p);
+    }
+  }
+  /// Probabilities below this count as this, so that the loss stays finite.
+  template <class P>
+  static constexpr double smallest = P::spec.dtype == float16 ? 6.104e-5 : 1e-7;
+};
+
+/// Negative log-likelihood of labels: -log(p[label]).
+struct Nll : NllOp<Nll> {
+  static constexpr std::string_view name = "Nll";
+  static constexpr void infer(Inference& op) {
+    if (check(op)) op.output(loss_spec(op));
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (op.needs(0))
+      op.input_gradient(0, apply<NllGrad>({op.input(0), op.input(1), op.output_gradient(0)}, op.attributes<Attributes>()));
+  }
+  template <PackedAttributes A, class P, class L, class Loss>
+  static void compute(P probs, L labels, Loss loss) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    constexpr std::int64_t classes = P::shape[-1], rows = P::shape.nelms() / classes;
+    double total = 0;
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto at = label(labels, row, attributes);
+      double value = 0;
+      if (at >= 0 && at < classes) {
+        const auto p = static_cast<double>(probs.data[row * classes + at]);
+        value = attributes.log_prob != 0 ? -p : -std::log(std::max(p, NllGrad::smallest<P>));
+      }
+      if constexpr (attributes.reduction == Reduction::none) loss.data[row] = static_cast<typename Loss::element>(value);
+      total += value;
+    }
+    if constexpr (attributes.reduction != Reduction::none)
+      loss.data[0] = static_cast<typename Loss::element>(total / divisor(labels, rows, attributes));
+  }
+};
+
+/// The loss of probabilities p = softmax(x) and the gradient of x in one op: inputs (p, labels[, loss_grad]), results
+/// (loss, dx) with dx = (p - onehot(label)) loss_grad, divided as the loss is. The loss is not scaled by loss_grad.
+struct NllWithSoftmaxGrad : NllOp<NllWithSoftmaxGrad> {
+  static constexpr std::string_view name = "NlllWithSoftmaxGradDirect";
+  static constexpr void infer(Inference& op) {
+    if (!check(op)) return;
+    if (op.input_count() == 3 && op.input(2).nelms() != 1)
+      return op.fail("loss_grad ", to_text(op.input(2)), ": one element expected");
+    op.output(loss_spec(op));
+    op.output(op.input(0));
+  }
+  template <PackedAttributes A, class P, class L, class... Rest>
+  static void compute(P probs, L labels, Rest... rest) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    auto operands = std::tie(rest...);
+    auto& loss = std::get<sizeof...(Rest) - 2>(operands);
+    auto& dx = std::get<sizeof...(Rest) - 1>(operands);
+    double loss_grad = attributes.loss_grad;
+    if constexpr (sizeof...(Rest) == 3) loss_grad = static_cast<double>(std::get<0>(operands).data[0]);
+    Nll::compute<A>(probs, labels, loss);
+    constexpr std::int64_t classes = P::shape[-1], rows = P::shape.nelms() / classes;
+    const double scale = loss_grad / divisor(labels, rows, attributes);
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto at = label(labels, row, attributes);
+      for (std::int64_t c = 0; c < classes; ++c) {
+        const double p = static_cast<double>(probs.data[row * classes + c]);
+        dx.data[row * classes + c] =
+            static_cast<typename std::remove_reference_t<decltype(dx)>::element>(at < 0 ? 0 : (p - (c == at ? 1 : 0)) * scale);
+      }
+    }
+  }
+};
+
+/// A loss and the gradient of what it was computed from.
+struct LossAndGradient {
+  Tensor loss, gradient;
+};
+
+namespace ops {
+/// Negative log-likelihood. probs: (..., classes), float16 or float32; labels: (...), int32 or uint32. Result: a scalar, or (...)
+/// without a reduction, in probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16). Labels outside
+/// [0, classes) count as ignored.
+constexpr Tensor nll_loss(Tensor probs, Tensor labels, const NllOptions& options = {}) {
+  return apply<Nll>({probs, labels}, nll_attributes(options));
+}
+/// The loss above for probs = softmax(x), and its gradient with respect to x, times loss_grad. Not differentiable itself.
+constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, double loss_grad = 1,
+                                                     const NllOptions& options = {}) {
+  const Tensor inputs[] = {probs, labels};
+  const auto results = apply_all<NllWithSoftmaxGrad>(probs.ir(), inputs, nll_attributes(options, loss_grad));
+  return {at_or_invalid(probs.ir(), results, 0), at_or_invalid(probs.ir(), results, 1)};
+}
+/// As above with a scalar tensor as loss_grad.
+constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, Tensor loss_grad,
+                                                     const NllOptions& options = {}) {
+  const Tensor inputs[] = {probs, labels, loss_grad};
+  const auto results = apply_all<NllWithSoftmaxGrad>(probs.ir(), inputs, nll_attributes(options));
+  return {at_or_invalid(probs.ir(), results, 0), at_or_invalid(probs.ir(), results, 1)};
+}
+/// softmax over the last axis, then nll_loss.
+constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const NllOptions& options = {}) {
+  return nll_loss(softmax(logits), labels, options);
+}
+/// softmax over the last axis, then loss and gradient of the logits; the gradient, not the loss, is times loss_scaling.
+constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, double loss_scaling = 1,
+                                                  const NllOptions& options = {}) {
+  return nll_loss_with_softmax_grad(softmax(logits), labels, loss_scaling, options);
+}
+}  // namespace ops
+
+}  // namespace tilewright

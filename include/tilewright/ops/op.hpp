@@ -1,0 +1,101 @@
+#pragma once
+#include <initializer_list>
+#include <type_traits>
+#include <vector>
+
+#include "tilewright/graph/emit.hpp"
+#include "tilewright/graph/gradient_context.hpp"
+
+namespace tilewright {
+
+/// From an op's tag back to its C++ type: `op_of(ByTag<tag>{})` returns std::type_identity of the type.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wnon-template-friend"
+#endif
+template <const OpTag* tag>
+struct ByTag {
+  friend constexpr auto op_of(ByTag<tag>);
+};
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+template <class D>
+inline constexpr OpTag op_tag{};
+
+/// Base of every op, the library's and the user's alike. An op type D is one struct with
+///  - `static constexpr std::string_view name`: as print_schedule shows it;
+///  - `struct Attributes` (optional): members of 8 bytes each (std::int64_t, double);
+///  - `static constexpr void infer(Inference&)`: checks the inputs and gives the outputs' specs;
+///  - `static constexpr void gradient(GradientContext&)` (optional): gradients of the inputs as graph code; without it
+///    autodiff refuses the op, or passes no gradient on if `differentiation` is Differentiation::stops;
+///  - `static constexpr Work work(operands, input_count, attributes)`: its iteration space, which the planner cuts
+///    into vertices; or `static constexpr Layout view(...)`: its result is a view of its first input and costs nothing;
+///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
+///    for one vertex: views of statically shaped slices of the inputs, then of the outputs.
+/// Families (ops/elementwise.hpp, ops/reduce.hpp) give all but a few lines of it.
+template <class D>
+struct Op {
+  struct Attributes {};
+  static constexpr Differentiation differentiation = Differentiation::refuses;
+  static constexpr int modifies = -1;
+  static constexpr bool has_side_effect = false;
+  static constexpr bool any_layout = false;  ///< whether the codelet takes inputs of any strides (else they are dense)
+  static constexpr bool elementwise = false;
+
+  friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
+};
+
+namespace detail {
+template <class D>
+constexpr OpInfo make_op_info() {
+  OpInfo info{.tag = &op_tag<D>,
+              .name = D::name,
+              .infer = D::infer,
+              .differentiation = D::differentiation,
+              .gradient = nullptr,
+              .modifies = D::modifies,
+              .has_side_effect = D::has_side_effect,
+              .any_layout = D::any_layout,
+              .elementwise = D::elementwise,
+              .view = nullptr,
+              .work = nullptr};
+  if constexpr (requires { D::gradient; }) {
+    info.differentiation = Differentiation::rule;
+    info.gradient = D::gradient;
+  }
+  if constexpr (requires { D::view; }) info.view = D::view;
+  if constexpr (requires { D::work; }) info.work = D::work;
+  return info;
+}
+}  // namespace detail
+
+template <class D>
+inline constexpr OpInfo op_info = detail::make_op_info<D>();
+
+/// Appends an op to the graph that is being built and returns all its outputs.
+template <class D>
+constexpr std::vector<Tensor> apply_all(Ir& ir, std::span<const Tensor> inputs, const typename D::Attributes& attributes = {}) {
+  if constexpr (std::is_empty_v<typename D::Attributes>) return emit(ir, op_info<D>, inputs);
+  else return emit(ir, op_info<D>, inputs, pack(attributes));
+}
+/// Appends an op with one output.
+template <class D>
+constexpr Tensor apply(std::initializer_list<Tensor> inputs, const typename D::Attributes& attributes = {}) {
+  Ir& ir = inputs.begin()->ir();
+  return at_or_invalid(ir, apply_all<D>(ir, {inputs.begin(), inputs.size()}, attributes), 0);
+}
+
+/// The name of an op's gradient op: `GeluGrad` for Gelu.
+template <class D>
+struct GradientName {
+  static constexpr auto characters = [] {
+    std::array<char, D::name.size() + 4> result{};
+    auto end = std::copy(D::name.begin(), D::name.end(), result.begin());
+    for (char c : {'G', 'r', 'a', 'd'}) *end++ = c;
+    return result;
+  }();
+  static constexpr std::string_view value{characters.data(), characters.size()};
+};
+
+}  // namespace tilewright

@@ -1,0 +1,146 @@
+#pragma once
+#include "tilewright/ops/op.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// A permutation or shape as an op's attributes.
+struct AxisList {
+  std::int64_t count = 0;
+  std::array<std::int64_t, max_rank> axes{};
+  constexpr Shape shape() const {
+    Shape result;
+    for (std::int64_t i = 0; i < count; ++i) result.push_back(axes[static_cast<std::size_t>(i)]);
+    return result;
+  }
+};
+constexpr AxisList axis_list(const Shape& shape) {
+  AxisList result{.count = shape.rank};
+  for (int i = 0; i < shape.rank; ++i) result.axes[static_cast<std::size_t>(i)] = shape[i];
+  return result;
+}
+}  // namespace detail
+
+/// The same elements in another shape: a view of a dense tensor.
+struct Reshape : Op<Reshape> {
+  static constexpr std::string_view name = "Reshape";
+  using Attributes = detail::AxisList;
+
+  static constexpr void infer(Inference& op) {
+    const Shape wanted = op.attributes<Attributes>().shape();
+    const TensorSpec& in = op.input(0);
+    Shape result = wanted;
+    int hole = -1;
+    std::int64_t known = 1;
+    for (int axis = 0; axis < wanted.rank; ++axis) {
+      if (wanted[axis] == -1 && hole < 0) hole = axis;
+      else if (wanted[axis] == -1) return op.fail(to_text(in), " to ", to_text(wanted), ": at most one -1 expected");
+      else if (wanted[axis] < 1) return op.fail(to_text(in), " to ", to_text(wanted), ": extents above 0, or one -1, expected");
+      else known *= wanted[axis];
+    }
+    if (hole >= 0) result[hole] = in.nelms() / known;
+    if (result.nelms() != in.nelms())
+      return op.fail(to_text(in), " to ", to_text(wanted), ": a shape of ", in.nelms(), " elements expected");
+    op.output({result, in.dtype});
+  }
+  static constexpr void gradient(GradientContext& op) {
+    op.input_gradient(0, apply<Reshape>({op.output_gradient(0)}, detail::axis_list(op.input_spec(0).shape)));
+  }
+  static constexpr Layout view(const Shape&, const Layout& layout, const Shape& output, const PackedAttributes&) {
+    return {layout.offset, dense_strides(output)};
+  }
+};
+
+/// The axes in another order: a view.
+struct Transpose : Op<Transpose> {
+  static constexpr std::string_view name = "Transpose";
+  using Attributes = detail::AxisList;
+
+  static constexpr void infer(Inference& op) {
+    const Shape order = op.attributes<Attributes>().shape();
+    const TensorSpec& in = op.input(0);
+    std::array<bool, max_rank> seen{};
+    bool valid = order.rank == in.shape.rank;
+    for (int axis = 0; valid && axis < order.rank; ++axis) {
+      valid = order[axis] >= 0 && order[axis] < order.rank && !seen[static_cast<std::size_t>(order[axis])];
+      if (valid) seen[static_cast<std::size_t>(order[axis])] = true;
+    }
+    if (!valid)
+      return op.fail(to_text(in), " by ", to_text(order), ": a permutation of the axes 0 to ", in.shape.rank - 1, " expected");
+    Shape result = in.shape;
+    for (int axis = 0; axis < order.rank; ++axis) result[axis] = in.shape[static_cast<int>(order[axis])];
+    op.output({result, in.dtype});
+  }
+  static constexpr void gradient(GradientContext& op) {
+    const Shape order = op.attributes<Attributes>().shape();
+    Shape inverse = order;
+    for (int axis = 0; axis < order.rank; ++axis) inverse[static_cast<int>(order[axis])] = axis;
+    op.input_gradient(0, apply<Transpose>({op.output_gradient(0)}, detail::axis_list(inverse)));
+  }
+  static constexpr Layout view(const Shape&, const Layout& layout, const Shape& output, const PackedAttributes& packed) {
+    const Attributes order = unpack<Attributes>(packed);
+    Layout result{layout.offset, {}};
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(output.rank); ++axis)
+      result.strides[axis] = layout.strides[static_cast<std::size_t>(order.axes[axis])];
+    return result;
+  }
+};
+
+/// Repeats elements along axes of extent 1, and along new axes in front, to a larger shape: a view with strides of 0.
+struct Expand : Op<Expand> {
+  static constexpr std::string_view name = "Expand";
+  using Attributes = detail::AxisList;
+
+  static constexpr void infer(Inference& op) {
+    const Shape wanted = op.attributes<Attributes>().shape();
+    const TensorSpec& in = op.input(0);
+    bool fits = in.shape.rank <= wanted.rank;
+    for (int axis = 1; fits && axis <= in.shape.rank; ++axis) fits = in.shape[-axis] == wanted[-axis] || in.shape[-axis] == 1;
+    if (!fits) return op.fail(to_text(in), " to ", to_text(wanted), ": a shape that it broadcasts to expected");
+    op.output({wanted, in.dtype});
+  }
+  static constexpr void gradient(GradientContext& op);  // with the reductions
+  static constexpr Layout view(const Shape& input, const Layout& layout, const Shape& output, const PackedAttributes&) {
+    Layout result{layout.offset, {}};
+    for (int axis = 1; axis <= input.rank; ++axis)
+      if (input[-axis] == output[-axis])
+        result.strides[static_cast<std::size_t>(output.rank - axis)] = layout.strides[static_cast<std::size_t>(input.rank - axis)];
+    return result;
+  }
+};
+
+/// The same tensor, through which no gradient goes: a view.
+struct Detach : Op<Detach> {
+  static constexpr std::string_view name = "Detach";
+  static constexpr Differentiation differentiation = Differentiation::stops;
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr Layout view(const Shape&, const Layout& layout, const Shape&, const PackedAttributes&) { return layout; }
+};
+
+namespace ops {
+/// Another shape for the same elements. One extent may be -1 and is found from the others; a wrong count is an error.
+constexpr Tensor reshape(Tensor x, const Shape& shape) { return apply<Reshape>({x}, detail::axis_list(shape)); }
+constexpr Tensor flatten(Tensor x) { return reshape(x, {-1}); }
+/// Axis i of the result is axis permutation[i] of x.
+constexpr Tensor transpose(Tensor x, const Shape& permutation) { return apply<Transpose>({x}, detail::axis_list(permutation)); }
+/// The axes in reversed order.
+constexpr Tensor transpose(Tensor x) {
+  Shape reversed;
+  for (int axis = x.rank(); axis-- > 0;) reversed.push_back(axis);
+  return transpose(x, reversed);
+}
+/// x broadcast to a larger shape.
+constexpr Tensor expand(Tensor x, const Shape& shape) { return apply<Expand>({x}, detail::axis_list(shape)); }
+/// x, but gradients stop here.
+constexpr Tensor detach(Tensor x) { return apply<Detach>({x}); }
+}  // namespace ops
+
+constexpr Tensor Tensor::reshape(const Shape& shape) const { return ops::reshape(*this, shape); }
+constexpr Tensor Tensor::flatten() const { return ops::flatten(*this); }
+constexpr Tensor Tensor::T() const { return ops::transpose(*this); }
+constexpr Tensor Tensor::transpose(const Shape& permutation) const { return ops::transpose(*this, permutation); }
+constexpr Tensor Tensor::detach() const { return ops::detach(*this); }
+
+}  // namespace tilewright
+
+#include "tilewright/ops/sum.hpp"  // Expand's gradient

@@ -1,0 +1,5 @@
+#pragma once
+// Everything a user needs, in one include.
+#include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/ops.hpp"
+#include "tilewright/transform/autodiff.hpp"

@@ -1,0 +1,234 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "tilewright/graph/call.hpp"
+#include "tilewright/graph/grad_graph_info.hpp"
+#include "tilewright/graph/gradient_context.hpp"
+#include "tilewright/module/graph_with_named_args.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+
+namespace tilewright {
+
+/// Which gradients a gradient graph is given and which it makes.
+struct AutodiffOptions {
+  /// Outputs of the forward graph whose gradients are given; by default all of floating point.
+  std::optional<std::vector<Tensor>> grads_provided{};
+  /// Tensors of the forward graph whose gradients are wanted; by default all inputs that a gradient reaches.
+  std::optional<std::vector<Tensor>> grads_required{};
+};
+
+namespace detail {
+
+constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options);
+
+/// Builds one gradient graph from the last forward op to the first.
+class Differentiator final : public GradientContext::Builder {
+ public:
+  constexpr Differentiator(Ir& ir, int forward) : ir_(ir), forward_(forward) {}
+
+  constexpr GradientRecord run(const AutodiffOptions& options) {
+    if (!differentiate_callees()) return {};
+    // no conditional operators: GCC 12 destroys their temporaries twice in constant expressions
+    std::vector<int> provided = default_provided(), required = record().inputs;
+    if (options.grads_provided) provided = ids(*options.grads_provided, "grads_provided");
+    if (options.grads_required) required = ids(*options.grads_required, "grads_required");
+    if (ir_.failed()) return {};
+    result_.graph = ir_.add_gradient_graph(forward_);
+    const auto count = record().tensors.size();
+    gradients_.resize(count);
+    activations_.resize(count);
+    find_needed(required);
+
+    const GraphScope scope(ir_.graph(result_.graph));
+    for (int tensor : provided)
+      gradients_[at(tensor)] = add_graph_input(ExpectedConnectionType::FwdGrad, tensor);
+    for (auto node = static_cast<int>(record().nodes.size()); node-- > 0 && !ir_.failed();) differentiate_node(node);
+    if (ir_.failed()) return {};
+    for (int tensor : required) {
+      if (gradient(tensor)) {
+        graph_output(gradients_[at(tensor)]);
+        result_.outputs.push_back(tensor);
+      } else if (options.grads_required) {
+        ir_.fail(text("autodiff of ", record().name, ": no gradient reaches ", to_text(forward_tensor(tensor)),
+                      ": tensors that the provided outputs depend on through differentiable ops expected in grads_required"));
+      }
+    }
+    return result_;
+  }
+
+  constexpr bool needs_gradient(int tensor) const override { return needed_[at(tensor)] != 0; }
+  constexpr const Tensor* gradient(int tensor) const override {
+    return gradients_[at(tensor)].valid() ? &gradients_[at(tensor)] : nullptr;
+  }
+  constexpr void add_gradient(int tensor, Tensor gradient) override {
+    Tensor& sum = gradients_[at(tensor)];
+    sum = sum.valid() ? sum + gradient : gradient;
+  }
+  /// A forward tensor in the gradient graph: constants are copied, views are made again from what they view, everything else
+  /// becomes an input, and an output of the forward graph if it is neither input nor output there.
+  constexpr Tensor activation(int tensor) override {
+    Tensor& known = activations_[at(tensor)];
+    if (known.valid()) return known;
+    const TensorRecord info = record().tensors[at(tensor)];
+    if (info.kind == TensorKind::constant)
+      return known = {ir_, result_.graph, ir_.add_tensor({info.spec, TensorKind::constant, info.payload})};
+    const bool connected = contains(record().inputs, tensor) || contains(record().outputs, tensor);
+    if (!connected && info.producer >= 0) {
+      const Node producer = record().nodes[at(info.producer)];
+      if (producer.op->view) {
+        const Tensor input = activation(producer.inputs[0]);
+        return known = at_or_invalid(ir_, emit(ir_, *producer.op, {&input, 1}, producer.attributes), 0);
+      }
+    }
+    if (!connected) add_forward_output(tensor);
+    return known = add_graph_input(ExpectedConnectionType::Fwd, tensor);
+  }
+
+ private:
+  static constexpr std::size_t at(int index) { return static_cast<std::size_t>(index); }
+  static constexpr bool contains(const std::vector<int>& ids, int id) { return std::ranges::find(ids, id) != ids.end(); }
+  constexpr GraphRecord& record() const { return ir_.record(forward_); }
+  constexpr Tensor forward_tensor(int tensor) const { return {ir_, forward_, tensor}; }
+
+  constexpr std::vector<int> ids(const std::vector<Tensor>& tensors, std::string_view what) const {
+    std::vector<int> result;
+    for (const Tensor& tensor : tensors) {
+      if (!tensor.valid()) continue;
+      if (tensor.graph_id() != forward_)
+        ir_.fail(text("autodiff of ", record().name, ": ", to_text(tensor), " in ", what, ": tensors of that graph expected"));
+      result.push_back(tensor.id());
+    }
+    return result;
+  }
+  constexpr std::vector<int> default_provided() const {
+    std::vector<int> result;
+    for (int tensor : record().outputs)
+      if (is_floating_point(record().tensors[at(tensor)].spec.dtype)) result.push_back(tensor);
+    return result;
+  }
+  /// One gradient graph for every graph that is called, made before anything else because it adds outputs to the calls.
+  constexpr bool differentiate_callees() {
+    for (std::size_t i = 0; i < record().nodes.size(); ++i) {
+      const Node& node = record().nodes[i];
+      if (node.op->modifies >= 0) {
+        ir_.fail(text("autodiff of ", record().name, ": ", node.op->name, ".", node.id,
+                      " changes its input in place: ops that do not expected"));
+        return false;
+      }
+      const int callee = node.called_graph;
+      if (callee >= 0 && ir_.record(callee).gradient.graph < 0) {
+        auto gradient = differentiate(ir_, callee, {});
+        if (ir_.failed()) return false;
+        ir_.record(callee).gradient = std::move(gradient);
+      }
+    }
+    return true;
+  }
+  /// Marks the tensors whose gradients lead to a required one.
+  constexpr void find_needed(const std::vector<int>& required) {
+    needed_.assign(record().tensors.size(), 0);
+    for (int tensor : required) needed_[at(tensor)] = is_floating_point(record().tensors[at(tensor)].spec.dtype);
+    for (const Node& node : record().nodes) {
+      if (node.op->differentiation == Differentiation::stops) continue;
+      bool reached = false;
+      for (int input : node.inputs) reached = reached || needs_gradient(input);
+      if (!reached) continue;
+      for (int output : node.outputs)
+        if (is_floating_point(record().tensors[at(output)].spec.dtype)) needed_[at(output)] = true;
+    }
+  }
+  constexpr void differentiate_node(int index) {
+    const Node node = record().nodes[at(index)];
+    bool reached = false, needed = false;
+    for (int output : node.outputs) reached = reached || gradient(output);
+    for (int input : node.inputs) needed = needed || needs_gradient(input);
+    if (!reached || !needed || node.op->differentiation == Differentiation::stops) return;
+    if (node.op->differentiation == Differentiation::refuses) {
+      ir_.fail(text("autodiff of ", record().name, ": ", node.op->name, ".", node.id, " on ",
+                    to_text(record().tensors[at(node.inputs[0])].spec),
+                    " has no gradient: a differentiable op, or detach before it, expected"));
+      return;
+    }
+    GradientContext context(*this, ir_, forward_, node);
+    if (node.called_graph >= 0) differentiate_call(node, context);
+    else node.op->gradient(context);
+  }
+  /// The gradient of a call is a call of the called graph's gradient graph.
+  constexpr void differentiate_call(const Node& node, GradientContext& context) {
+    const GradientRecord callee = ir_.record(node.called_graph).gradient;
+    const auto &inputs = ir_.record(node.called_graph).inputs, &outputs = ir_.record(node.called_graph).outputs;
+    const auto position = [](const std::vector<int>& ids, int id) {
+      return static_cast<int>(std::ranges::find(ids, id) - ids.begin());
+    };
+    std::vector<Tensor> arguments;
+    for (const auto& [type, tensor] : callee.inputs) {
+      const int input = position(inputs, tensor), output = position(outputs, tensor);
+      if (type == ExpectedConnectionType::FwdGrad) arguments.push_back(context.output_gradient(output));
+      else if (input < static_cast<int>(inputs.size())) arguments.push_back(context.input(input));
+      else arguments.push_back(context.output(output));
+    }
+    const auto results = call_with_info(ir_.graph(callee.graph), arguments).outputs();
+    for (std::size_t i = 0; i < callee.outputs.size(); ++i)
+      context.input_gradient(position(inputs, callee.outputs[i]), results[i]);
+  }
+  constexpr Tensor add_graph_input(ExpectedConnectionType type, int tensor) {
+    result_.inputs.push_back({type, tensor});
+    const TensorRecord info = record().tensors[at(tensor)];
+    Text name = info.name;
+    if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", info.name);
+    return ir_.add_input(info.spec, name.view());
+  }
+  /// Makes an inner tensor an output of the forward graph, at calls that exist already too.
+  constexpr void add_forward_output(int tensor) {
+    record().outputs.push_back(tensor);
+    for (const auto& [graph, node] : record().call_sites) {
+      const GraphScope scope(ir_.graph(graph));
+      const int output = ir_.add_tensor({.spec = record().tensors[at(tensor)].spec, .producer = node});
+      ir_.record(graph).nodes[at(node)].outputs.push_back(output);
+    }
+  }
+
+  Ir& ir_;
+  int forward_;
+  GradientRecord result_{};
+  std::vector<char> needed_{};
+  std::vector<Tensor> gradients_{};    // by forward tensor, in the gradient graph
+  std::vector<Tensor> activations_{};  // likewise
+};
+
+constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options) {
+  return Differentiator(ir, forward).run(options);
+}
+
+}  // namespace detail
+
+/// Makes a new graph with the gradients of a graph (reverse mode). Its first inputs are the gradients provided; the forward
+/// tensors it needs are further inputs and, where they are inner tensors, become outputs of the forward graph, at calls that
+/// exist already too. Called graphs get one gradient graph each. Errors: an op without a gradient, or one that works in
+/// place, on the way.
+constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {}) {
+  Ir& ir = graph.ir();
+  if (ir.failed()) return {ir, graph.id(), {.graph = 0}};
+  auto record = detail::differentiate(ir, graph.id(), options);
+  if (ir.failed()) record = {.graph = 0};
+  return {ir, graph.id(), std::move(record)};
+}
+constexpr GraphWithNamedArgs autodiff(const GraphWithNamedArgs& graph, const AutodiffOptions& options = {}) {
+  const GradGraphInfo info = autodiff(graph.graph(), options);
+  return {info.graph(), {}, info};
+}
+
+constexpr TensorMap GradGraphInfo::fwd_parent_ins_to_grad_parent_outs(const CallSiteInfo& forward_call,
+                                                                      const CallSiteInfo& gradient_call) const {
+  TensorMap result;
+  if (!check(forward_call, forward_graph(), "fwd_parent_ins_to_grad_parent_outs")) return result;
+  for (const auto& [input, gradient] : fwd_graph_ins_to_grad_parent_outs(gradient_call)) {
+    const Tensor parent = forward_call.graph_to_parent(input);
+    if (const Tensor* known = result.find(parent)) result.assign(parent, *known + gradient);
+    else result.insert(parent, gradient);
+  }
+  return result;
+}
+
+}  // namespace tilewright
