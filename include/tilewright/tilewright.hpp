@@ -2,4 +2,5 @@
 // Everything a user needs, in one include.
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/ops.hpp"
+#include "tilewright/session/session.hpp"
 #include "tilewright/transform/autodiff.hpp"

@@ -1,5 +1,3 @@
-#include "tilewright/data/loader.hpp"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -7,125 +5,106 @@
 #include <string>
 #include <vector>
 
-#include "catch.hpp"
+#include "../catch.hpp"
+#include "tilewright/data/loader.hpp"
 
 namespace {
 
 namespace tw = tilewright;
+using tw::data::Dataset, tw::data::Loader;
+using Batches = std::vector<std::vector<int>>;
 
 /// Images of 2 x 3 pixels: pixel p of image i is 10 i + p, and its label is i.
-tw::Dataset numbered(std::size_t count) {
-  auto result = tw::Dataset{xt::xtensor<float, 3>::from_shape({count, 2, 3}),
-                              xt::xtensor<std::int32_t, 1>::from_shape({count})};
+Dataset numbered(std::size_t count) {
+  Dataset result(count, 2, 3);
   for (std::size_t i = 0; i < count; ++i) {
     result.labels(i) = static_cast<std::int32_t>(i);
-    for (std::size_t pixel = 0; pixel < 6; ++pixel)
-      result.images(i, pixel / 3, pixel % 3) = static_cast<float>(10 * i + pixel);
+    for (std::size_t pixel = 0; pixel < 6; ++pixel) result.images(i, pixel / 3, pixel % 3) = static_cast<float>(10 * i + pixel);
   }
   return result;
 }
 
 /// One epoch's labels, batch by batch; every image is checked to be its label's.
-std::vector<std::vector<int>> epoch(tw::Loader& loader) {
-  std::vector<std::vector<int>> result;
-  for (const auto& [images, labels] : loader) {
-    REQUIRE(images.shape(0) == labels.shape(0));
-    for (std::size_t i = 0; i < labels.size(); ++i)
+Batches epoch(Loader& loader) {
+  Batches result;
+  for (const auto& batch : loader) {
+    REQUIRE(batch.images.shape(0) == batch.labels.size());
+    for (std::size_t i = 0; i < batch.size(); ++i)
       for (std::size_t pixel = 0; pixel < 6; ++pixel)
-        REQUIRE(images(i, pixel / 3, pixel % 3) == static_cast<float>(10 * labels(i)) + static_cast<float>(pixel));
-    result.emplace_back(labels.begin(), labels.end());
+        REQUIRE(batch.images(i, pixel / 3, pixel % 3) == static_cast<float>(10 * batch.labels(i)) + static_cast<float>(pixel));
+    result.emplace_back(batch.labels.begin(), batch.labels.end());
   }
   return result;
 }
 
-std::vector<int> flat(const std::vector<std::vector<int>>& batches) {
+std::vector<int> flat(const Batches& batches) {
   std::vector<int> result;
   for (const auto& batch : batches) result.insert(result.end(), batch.begin(), batch.end());
   return result;
 }
 
-std::vector<int> sorted(std::vector<int> values) {
+bool is_permutation_of_first(std::vector<int> values, int count) {
   std::ranges::sort(values);
-  return values;
+  for (int i = 0; i < static_cast<int>(values.size()); ++i)
+    if (values[static_cast<std::size_t>(i)] != i) return false;
+  return static_cast<int>(values.size()) == count;
 }
 
-std::vector<int> first_numbers(int count) {
-  std::vector<int> result(static_cast<std::size_t>(count));
-  std::iota(result.begin(), result.end(), 0);
-  return result;
-}
-
-template <class Action>
-std::string error_text(Action action) {
-  try {
-    action();
-  } catch (const tw::DataError& error) {
-    return error.what();
-  }
-  return "no DataError";
-}
-
-using Batches = std::vector<std::vector<int>>;
-
-static_assert(std::ranges::input_range<tw::Loader>);
-static_assert(!std::is_constructible_v<tw::Loader, tw::Dataset, std::size_t>, "a temporary would dangle");
-
-/// SplitMix64's published first output for this seed.
-static_assert(tw::Random(1234567).bits() == 6457827717110365317u);
+static_assert(std::ranges::input_range<Loader>);
+static_assert(!std::is_constructible_v<Loader, Dataset, tw::data::LoaderOptions>, "a temporary would dangle");
+static_assert(tw::Random(1234567).bits() == 6457827717110365317u, "SplitMix64's published first output for this seed");
 
 constexpr bool draws_stay_below_their_bound() {
   tw::Random random(1);
   for (std::uint64_t bound = 1; bound < 50; ++bound)
-    if (tw::detail::draw_below(bound, random) >= bound) return false;
-  return tw::detail::draw_below(std::uint64_t{1} << 63, random) < std::uint64_t{1} << 63;
+    if (tw::data::draw_below(bound, random) >= bound) return false;
+  return true;
 }
 static_assert(draws_stay_below_their_bound());
 
 }  // namespace
 
 TEST_CASE("Loader: without shuffling, batches follow the data set in every epoch") {
-  const tw::Dataset dataset = numbered(7);
-  tw::Loader loader(dataset, 3, {.shuffle = false});
+  const Dataset dataset = numbered(7);
+  Loader loader(dataset, {.batch_size = 3});
   CHECK(loader.size() == 2);
   CHECK(epoch(loader) == Batches{{0, 1, 2}, {3, 4, 5}});
   CHECK(epoch(loader) == Batches{{0, 1, 2}, {3, 4, 5}});
 }
 
+TEST_CASE("Loader: stands in a range-based for as a temporary") {
+  const Dataset dataset = numbered(6);
+  int count = 0;
+  for (const auto& batch : Loader(dataset, {.batch_size = 2, .shuffle = true, .seed = 1})) count += static_cast<int>(batch.size());
+  CHECK(count == 6);
+}
+
 TEST_CASE("Loader: without drop_last, the last batch is smaller") {
-  const tw::Dataset dataset = numbered(7);
-  tw::Loader loader(dataset, 3, {.shuffle = false, .drop_last = false});
+  const Dataset dataset = numbered(7), empty = numbered(0);
+  Loader loader(dataset, {.batch_size = 3, .drop_last = false}), larger(dataset, {.batch_size = 10, .drop_last = false}),
+      even(dataset, {.batch_size = 7, .drop_last = false}), none(empty, {.batch_size = 4, .drop_last = false});
   CHECK(loader.size() == 3);
   CHECK(epoch(loader) == Batches{{0, 1, 2}, {3, 4, 5}, {6}});
-
-  tw::Loader larger(dataset, 10, {.shuffle = false, .drop_last = false});
-  CHECK(larger.size() == 1);
+  CHECK(epoch(loader) == Batches{{0, 1, 2}, {3, 4, 5}, {6}});
   CHECK(epoch(larger) == Batches{{0, 1, 2, 3, 4, 5, 6}});
-
-  tw::Loader even(dataset, 7, {.shuffle = false, .drop_last = false});
-  CHECK(even.size() == 1);
   CHECK(epoch(even) == Batches{{0, 1, 2, 3, 4, 5, 6}});
-
-  const tw::Dataset empty = numbered(0);
-  tw::Loader none(empty, 4, {.drop_last = false});
-  CHECK(none.size() == 0);
   CHECK(epoch(none).empty());
 }
 
 TEST_CASE("Loader: an epoch hands out every image once, in a new order each time") {
-  const tw::Dataset dataset = numbered(100);
-  tw::Loader loader(dataset, 8, {.drop_last = false});
+  const Dataset dataset = numbered(100);
+  Loader loader(dataset, {.batch_size = 8, .shuffle = true, .drop_last = false});
   const auto first = epoch(loader), second = epoch(loader);
-  CHECK(loader.size() == 13);
-  CHECK(first.back().size() == 4);
-  CHECK(sorted(flat(first)) == first_numbers(100));
-  CHECK(sorted(flat(second)) == first_numbers(100));
-  CHECK(flat(first) != first_numbers(100));
+  CHECK(first.size() == 13);
+  CHECK(is_permutation_of_first(flat(first), 100));
+  CHECK(is_permutation_of_first(flat(second), 100));
+  CHECK(!std::ranges::is_sorted(flat(first)));
   CHECK(first != second);
 }
 
 TEST_CASE("Loader: drop_last drops other images each epoch") {
-  const tw::Dataset dataset = numbered(7);
-  tw::Loader loader(dataset, 4);
+  const Dataset dataset = numbered(7);
+  Loader loader(dataset, {.batch_size = 4, .shuffle = true});
   std::vector<int> seen;
   for (int i = 0; i < 20; ++i) {
     const auto batches = epoch(loader);
@@ -136,8 +115,9 @@ TEST_CASE("Loader: drop_last drops other images each epoch") {
 }
 
 TEST_CASE("Loader: the seed decides every epoch") {
-  const tw::Dataset dataset = numbered(50);
-  tw::Loader loader(dataset, 5, {.seed = 7}), equal(dataset, 5, {.seed = 7}), other(dataset, 5, {.seed = 8});
+  const Dataset dataset = numbered(50);
+  Loader loader(dataset, {.batch_size = 5, .shuffle = true, .seed = 7}), equal(dataset, {.batch_size = 5, .shuffle = true, .seed = 7}),
+      other(dataset, {.batch_size = 5, .shuffle = true, .seed = 8});
   for (int i = 0; i < 3; ++i) {
     const auto batches = epoch(loader);
     CHECK(batches == epoch(equal));
@@ -146,35 +126,30 @@ TEST_CASE("Loader: the seed decides every epoch") {
 }
 
 TEST_CASE("Loader: orders are the same on every platform") {
-  const tw::Dataset dataset = numbered(10);
-  tw::Loader loader(dataset, 10);
-  // Computed by an independent program from the definitions of SplitMix64 and of Fisher and Yates's shuffle.
+  const Dataset dataset = numbered(10);
+  Loader loader(dataset, {.batch_size = 10, .shuffle = true, .seed = 42});
+  // computed by an independent program from the definitions of SplitMix64 and of Fisher and Yates's shuffle
   CHECK(flat(epoch(loader)) == std::vector<int>{0, 9, 5, 8, 6, 4, 7, 2, 1, 3});
   CHECK(flat(epoch(loader)) == std::vector<int>{0, 3, 8, 5, 4, 2, 9, 7, 1, 6});
 }
 
-TEST_CASE("Loader: batches of a size share their memory") {
-  const tw::Dataset dataset = numbered(11);
-  tw::Loader loader(dataset, 4, {.drop_last = false});
+TEST_CASE("Loader: batches share their memory") {
+  const Dataset dataset = numbered(12);
+  Loader loader(dataset, {.batch_size = 4, .shuffle = true});
   std::vector<const float*> addresses;
   for (int i = 0; i < 2; ++i)
-    for (const auto& [images, labels] : loader) addresses.push_back(images.data());
-  REQUIRE(addresses.size() == 6);
-  CHECK(addresses[1] == addresses[0]);
-  CHECK(addresses[3] == addresses[0]);
-  CHECK(addresses[4] == addresses[0]);
-  CHECK(addresses[5] == addresses[2]);
+    for (const auto& batch : loader) addresses.push_back(batch.images.data());
+  CHECK(std::ranges::count(addresses, addresses.front()) == 6);
 }
 
 TEST_CASE("Loader: arguments that give no batches") {
-  const tw::Dataset dataset = numbered(5);
-  CHECK(error_text([&] { tw::Loader(dataset, 0); }) == "Loader: batch size 0: expected at least 1");
-  CHECK(error_text([&] { tw::Loader(dataset, 6); }) ==
-        "Loader: batch size 6 with drop_last: expected at most the data set's 5 images");
-  tw::Dataset unequal = numbered(5);
+  const Dataset dataset = numbered(5);
+  CHECK_THROWS_WITH(Loader(dataset, {.batch_size = 0}), "Loader: a batch size of 0: at least 1 expected");
+  CHECK_THROWS_WITH(Loader(dataset, {.batch_size = 6}),
+                    "Loader: a batch size of 6 with drop_last: at most the data set's 5 expected");
+  Dataset unequal = numbered(5);
   unequal.labels.resize({4});
-  CHECK(error_text([&] { tw::Loader(unequal, 1); }) ==
-        "Loader: 5 images and 4 labels: expected one label for each image");
+  CHECK_THROWS_WITH(Loader(unequal, {}), "Loader: 5 images for 4 labels: one label for each image expected");
 }
 
 TEST_CASE("shuffle: every order is as likely as any other") {
@@ -182,10 +157,9 @@ TEST_CASE("shuffle: every order is as likely as any other") {
   std::map<std::vector<int>, int> counts;
   for (int i = 0; i < 60'000; ++i) {
     std::vector<int> items{1, 2, 3};
-    tw::detail::shuffle(std::span(items), random);
+    tw::data::shuffle(std::span(items), random);
     ++counts[items];
   }
   CHECK(counts.size() == 6);
-  // Each count has standard deviation 91.
-  for (const auto& [order, count] : counts) CHECK(std::abs(count - 10'000) < 400);
+  for (const auto& [order, count] : counts) CHECK(std::abs(count - 10'000) < 400);  // the standard deviation is 91
 }

@@ -32,7 +32,8 @@ class Text {
     char digits[24];
     int count = 0;
     const bool negative = number < 0;
-    auto magnitude = static_cast<std::uint64_t>(negative ? -static_cast<std::int64_t>(number) : number);
+    auto magnitude = static_cast<std::uint64_t>(number);
+    if (negative) magnitude = 0 - magnitude;
     do digits[count++] = static_cast<char>('0' + magnitude % 10);
     while ((magnitude /= 10) != 0);
     if (negative) characters_.push_back('-');

@@ -1,16 +1,24 @@
 #pragma once
+#include <cstddef>
 #include <string_view>
 
 namespace tilewright {
 
-/// The name of a class without namespaces and template arguments: "Linear" for app::Linear<512, true>.
+/// The name of a class without what it stands in and template arguments: "Linear" for app::Linear<512, true>.
+/// Lambdas have none.
 template <class T>
 constexpr std::string_view type_name() {
   std::string_view name = __PRETTY_FUNCTION__;
   name.remove_prefix(name.find("T = ") + 4);
-  name = name.substr(0, name.find_first_of("<;]"));
-  if (const auto colon = name.rfind(':'); colon != name.npos) name.remove_prefix(colon + 1);
-  return name;
+  std::size_t begin = 0, end = 0;
+  for (int depth = 0; depth > 0 || (name[end] != ';' && name[end] != ']'); ++end) {
+    const char c = name[end];
+    depth += c == '<' || c == '(' || c == '[';
+    depth -= c == '>' || c == ')' || c == ']';
+    if (depth == 0 && c == ':') begin = end + 1;
+  }
+  name = name.substr(begin, end - begin);
+  return name.substr(0, name.find_first_of("<("));
 }
 
 }  // namespace tilewright

@@ -5,7 +5,7 @@
 #include "tilewright/core/fixed_vector.hpp"
 #include "tilewright/data/canvas.hpp"
 
-namespace tilewright::detail::handwriting {
+namespace tilewright::data::handwriting {
 
 /// A FixedVector that is written as a list.
 template <class T, int Capacity>
@@ -86,4 +86,4 @@ inline constexpr std::array<Forms, 10> digit_forms = {
                       {58, 76}, {50, 100}}}},
 };
 
-}  // namespace tilewright::detail::handwriting
+}  // namespace tilewright::data::handwriting

@@ -6,11 +6,10 @@
 
 #include "tilewright/core/random.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::data {
 
-/// Uniform in [0, bound), bound > 0, without bias: of the 2^64 values of bits(), the first 2^64 mod bound are drawn
-/// again, so that every remainder is left equally often.
-/// (std::uniform_int_distribution and std::shuffle differ between standard libraries; these do not.)
+/// Uniform in [0, bound), without bias: of the 2^64 values of bits(), the first 2^64 mod bound are drawn again, so that every
+/// remainder is left equally often. (std::uniform_int_distribution and std::shuffle differ between standard libraries.)
 constexpr std::uint64_t draw_below(std::uint64_t bound, Random& random) {
   const std::uint64_t first_accepted = (0 - bound) % bound;
   std::uint64_t bits = random.bits();
@@ -25,4 +24,4 @@ constexpr void shuffle(std::span<T> items, Random& random) {
     std::swap(items[left - 1], items[static_cast<std::size_t>(draw_below(left, random))]);
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::data

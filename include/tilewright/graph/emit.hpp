@@ -67,6 +67,11 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
       return false;
     }
   }
+  if (op.modifies >= 0 && ir.record(inputs[static_cast<std::size_t>(op.modifies)]).kind == TensorKind::constant) {
+    ir.fail(text(op.name, ": ", to_text(inputs[static_cast<std::size_t>(op.modifies)]),
+                 " is a constant: a tensor that may change in place expected"));
+    return false;
+  }
   return true;
 }
 constexpr void append_in_sequence(Ir& ir, int node) {

@@ -51,8 +51,10 @@ class GradGraphInfo {
   constexpr TensorMap fwd_graph_ins_to_grad_parent_outs(const CallSiteInfo& gradient_call) const {
     TensorMap result;
     if (!check(gradient_call, graph(), "fwd_graph_ins_to_grad_parent_outs")) return result;
+    const auto inputs = forward_graph().inputs();
     for (std::size_t i = 0; i < record_.outputs.size(); ++i)
-      result.insert(forward(record_.outputs[i]), gradient_call.parent_output(static_cast<int>(i)));
+      if (const Tensor tensor = forward(record_.outputs[i]); std::ranges::find(inputs, tensor) != inputs.end())
+        result.insert(tensor, gradient_call.parent_output(static_cast<int>(i)));
     return result;
   }
   /// Parent tensors that the forward call read, with their gradients. Defined with autodiff: a tensor that was read through

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,13 +20,9 @@ class Graph {
   constexpr std::vector<Tensor> outputs() const { return handles(ir_->record(id_).outputs); }
   constexpr Tensor input(int i) const { return {*ir_, id_, ir_->record(id_).inputs[static_cast<std::size_t>(i)]}; }
   constexpr Tensor output(int i) const { return {*ir_, id_, ir_->record(id_).outputs[static_cast<std::size_t>(i)]}; }
-  constexpr std::vector<Tensor> tensors() const { return all([](const TensorRecord&) { return true; }); }
-  constexpr std::vector<Tensor> variables() const {
-    return all([](const TensorRecord& t) { return t.kind == TensorKind::variable; });
-  }
-  constexpr std::vector<Tensor> constants() const {
-    return all([](const TensorRecord& t) { return t.kind == TensorKind::constant; });
-  }
+  constexpr std::vector<Tensor> tensors() const { return all({}); }
+  constexpr std::vector<Tensor> variables() const { return all(TensorKind::variable); }
+  constexpr std::vector<Tensor> constants() const { return all(TensorKind::constant); }
   constexpr std::size_t op_count() const { return ir_->record(id_).nodes.size(); }
   /// The distinct graphs that ops of this graph call, in the order of their first call.
   constexpr std::vector<Graph> called_graphs() const {
@@ -44,11 +41,11 @@ class Graph {
     for (int id : ids) result.push_back({*ir_, id_, id});
     return result;
   }
-  constexpr std::vector<Tensor> all(auto wanted) const {
+  constexpr std::vector<Tensor> all(std::optional<TensorKind> kind) const {
     std::vector<Tensor> result;
     const auto& tensors = ir_->record(id_).tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (wanted(tensors[i])) result.push_back({*ir_, id_, static_cast<int>(i)});
+      if (!kind || tensors[i].kind == *kind) result.push_back({*ir_, id_, static_cast<int>(i)});
     return result;
   }
 

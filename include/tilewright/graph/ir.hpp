@@ -245,8 +245,9 @@ class Ir {
           graph.name_table[slot(graph, known, hash(known.view()))] = {hash(known.view()), static_cast<int>(i)};
     }
     std::size_t at = slot(graph, name, hash(name.view()));
-    if (graph.name_table[at].second >= 0) {
-      name += text("__t", name_counter_++);
+    const Text wished = name;
+    while (graph.name_table[at].second >= 0) {
+      name = text(wished, "__t", name_counter_++);
       at = slot(graph, name, hash(name.view()));
     }
     graph.name_table[at] = {hash(name.view()), id};

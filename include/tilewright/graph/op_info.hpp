@@ -58,7 +58,14 @@ struct OpInfo {
   bool any_layout;       ///< its codelet takes views of any strides; others get dense operands
   bool elementwise;      ///< each element of output 0 depends on the elements at the same place only
   ViewRule view;         ///< output 0 as a view of input 0, or null
-  Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
+  Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);  ///< null: one vertex
 };
+
+/// The iteration space of an op on the given inputs and outputs.
+constexpr Work work_of(const OpInfo& op, std::span<const TensorSpec> operands, int input_count,
+                       const PackedAttributes& attributes) {
+  if (!op.work) return {};
+  return op.work(operands, input_count, attributes);
+}
 
 }  // namespace tilewright

@@ -19,15 +19,22 @@ class [[nodiscard]] NameScope {
 constexpr NameScope name_scope(Ir& ir, std::string_view name) { return {ir, name}; }
 
 /// While it lives, every new op of the graph that was current at its creation runs after the one created before it.
+/// Inside another one of the same graph it changes nothing.
 class [[nodiscard]] InSequence {
  public:
-  constexpr explicit InSequence(Ir& ir) : ir_(ir) { ir_.sequences.push_back({ir.current_graph, {}}); }
-  constexpr ~InSequence() { ir_.sequences.pop_back(); }
+  constexpr explicit InSequence(Ir& ir)
+      : ir_(ir), outermost_(ir.sequences.empty() || ir.sequences.back().first != ir.current_graph) {
+    if (outermost_) ir_.sequences.push_back({ir.current_graph, {}});
+  }
+  constexpr ~InSequence() {
+    if (outermost_) ir_.sequences.pop_back();
+  }
   InSequence(const InSequence&) = delete;
   InSequence& operator=(const InSequence&) = delete;
 
  private:
   Ir& ir_;
+  bool outermost_;
 };
 constexpr InSequence in_sequence(Ir& ir) { return InSequence(ir); }
 

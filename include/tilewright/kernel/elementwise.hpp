@@ -66,7 +66,7 @@ inline auto run_expression(float* data) {
 template <class F, class Out, class... In>
 inline void assign_elementwise(F f, Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
-  constexpr auto loops = detail::elementwise_loops<operands>({Out::spec, In::spec...});
+  static constexpr auto loops = detail::elementwise_loops<operands>({Out::spec, In::spec...});
   constexpr bool contiguous = [&] {
     bool result = loops.run_strides[0] == 1 && Out::spec.dtype == float32 && ((In::spec.dtype == float32) && ...);
     for (auto stride : loops.run_strides) result = result && (stride == 0 || stride == 1);
@@ -77,7 +77,7 @@ inline void assign_elementwise(F f, Out out, In... ins) {
       if constexpr (contiguous && loops.run > 1) {
         auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
         xt::noalias(result) = xt::make_lambda_xfunction(
-            f, detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
+            F(f), detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
       } else {
         for (std::int64_t k = 0; k < loops.run; ++k)
           out.data[offsets[0] + k * loops.run_strides[0]] = static_cast<typename Out::element>(

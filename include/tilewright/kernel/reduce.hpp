@@ -35,7 +35,7 @@ inline void assign_sum(In in, Out out, double scale) {
     std::array<std::array<std::int64_t, max_rank>, 2> kept_strides{};
     std::array<std::array<std::int64_t, max_rank>, 1> summed_strides{};
   };
-  constexpr Loops loops = [] {
+  static constexpr Loops loops = [] {
     Loops result;
     int out_axis = 0;
     for (int axis = 0; axis < In::shape.rank; ++axis) {
@@ -59,7 +59,7 @@ inline void assign_sum(In in, Out out, double scale) {
                 loops.kept_strides[1][static_cast<std::size_t>(last < 0 ? 0 : last)] == 1 && loops.kept[last] > 1) {
     // rows are added to a row: one xtensor expression for each
     constexpr auto run = static_cast<std::size_t>(loops.kept[last]);
-    constexpr Shape outer = [] {
+    static constexpr Shape outer = [] {
       Shape result = loops.kept;
       --result.rank;
       return result;
@@ -81,7 +81,7 @@ inline void assign_sum(In in, Out out, double scale) {
     for_each_offset<2>(loops.kept, loops.kept_strides, [&](const auto& at) {
       Sum sum{};
       if constexpr (contiguous) {
-        constexpr Shape outer = [] {
+        static constexpr Shape outer = [] {
           Shape result = loops.summed;
           --result.rank;
           return result;

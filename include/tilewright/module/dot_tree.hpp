@@ -151,10 +151,12 @@ class DotTree {
     const DotTree* tree = this;
     const Entry* entry = nullptr;
     for (const auto& key : keys_of(name)) {
-      if (!tree) return nullptr;
+      if (entry) {
+        if (entry->subtree.empty()) return nullptr;
+        tree = &entry->subtree.front();
+      }
       entry = tree->find_entry(key);
       if (!entry) return nullptr;
-      tree = entry->subtree.empty() ? nullptr : &entry->subtree.front();
     }
     return entry;
   }

@@ -38,12 +38,11 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   /// Each call makes an independent set. The main graph must be the current one.
   constexpr NamedTensors init(std::string_view prefix = "") const {
     const auto [names, factories] = unpack();
-    NamedTensors made, result;
+    NamedTensors result;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const Text name = dotted(prefix, names[i].view());
-      made.insert(names[i].view(), factories[i].create_tensor(name.view()));
+      result.insert(names[i].view(), factories[i].create_tensor(name.view()));
     }
-    for (const auto& [name, factory] : to_dict()) result.insert(name.view(), made[name.view()]);
     return result;
   }
 };

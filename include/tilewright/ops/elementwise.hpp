@@ -21,10 +21,17 @@ namespace detail {
 /// An op's formula as a function object for scalars and xsimd batches.
 template <class D, PackedAttributes A>
 struct Formula {
-  template <class X, class... Rest>
-  auto operator()(const X& x, const Rest&... rest) const {
-    if constexpr (std::is_empty_v<typename D::Attributes>) return D::forward(x, rest...);
-    else return D::forward(x, rest..., unpack<typename D::Attributes>(A));
+  // the result types tell xtensor what can be called
+  static constexpr bool plain = std::is_empty_v<typename D::Attributes>;
+  template <class... X>
+    requires plain
+  auto operator()(const X&... x) const -> decltype(D::forward(x...)) {
+    return D::forward(x...);
+  }
+  template <class... X>
+    requires(!plain)
+  auto operator()(const X&... x) const -> decltype(D::forward(x..., unpack<typename D::Attributes>(A))) {
+    return D::forward(x..., unpack<typename D::Attributes>(A));
   }
 };
 }  // namespace detail

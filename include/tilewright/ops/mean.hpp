@@ -6,6 +6,9 @@ namespace tilewright {
 /// Mean over axes.
 struct ReduceMean : SumOp<ReduceMean> {
   static constexpr std::string_view name = "ReduceMean";
+  static constexpr void infer(Inference& op) {
+    if (op.require_floating_point(0)) SumOp::infer(op);
+  }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
     const Shape in = op.input_spec(0).shape;

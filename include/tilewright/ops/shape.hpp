@@ -53,6 +53,7 @@ struct Reshape : Op<Reshape> {
 
 /// The axes in another order: a view.
 struct Transpose : Op<Transpose> {
+  static constexpr bool any_layout = true;
   static constexpr std::string_view name = "Transpose";
   using Attributes = detail::AxisList;
 
@@ -88,6 +89,7 @@ struct Transpose : Op<Transpose> {
 
 /// Repeats elements along axes of extent 1, and along new axes in front, to a larger shape: a view with strides of 0.
 struct Expand : Op<Expand> {
+  static constexpr bool any_layout = true;
   static constexpr std::string_view name = "Expand";
   using Attributes = detail::AxisList;
 
@@ -95,6 +97,7 @@ struct Expand : Op<Expand> {
     const Shape wanted = op.attributes<Attributes>().shape();
     const TensorSpec& in = op.input(0);
     bool fits = in.shape.rank <= wanted.rank;
+    for (int axis = 0; fits && axis < wanted.rank; ++axis) fits = wanted[axis] >= 1;
     for (int axis = 1; fits && axis <= in.shape.rank; ++axis) fits = in.shape[-axis] == wanted[-axis] || in.shape[-axis] == 1;
     if (!fits) return op.fail(to_text(in), " to ", to_text(wanted), ": a shape that it broadcasts to expected");
     op.output({wanted, in.dtype});
@@ -111,6 +114,7 @@ struct Expand : Op<Expand> {
 
 /// The same tensor, through which no gradient goes: a view.
 struct Detach : Op<Detach> {
+  static constexpr bool any_layout = true;
   static constexpr std::string_view name = "Detach";
   static constexpr Differentiation differentiation = Differentiation::stops;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }

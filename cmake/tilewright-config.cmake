@@ -1,0 +1,7 @@
+include(CMakeFindDependencyMacro)
+find_dependency(Boost CONFIG)
+find_dependency(xtensor)
+find_dependency(xsimd)
+find_dependency(Threads)
+find_dependency(ZLIB)
+include(${CMAKE_CURRENT_LIST_DIR}/tilewright-targets.cmake)

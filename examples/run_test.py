@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""Runs an example as the first lines of its source say:
+
+    // test: --limit-batches 20 --data $TILEWRIGHT_MNIST
+    // test-needs: TILEWRIGHT_MNIST
+    // expect: Accuracy
+    // expect-regex: loss [0-9.]+
+
+Each 'test' line is one run with these arguments, in an empty folder. It must succeed, and its output must hold the
+texts and match the regular expressions that follow, up to the next 'test' line. A run that needs an environment
+variable which is not set is skipped; in the arguments, $NAME of a needed variable stands for its value.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SKIPPED = 77  # the exit status that ctest shows as skipped
+
+
+@dataclass
+class Run:
+    arguments: str
+    needs: list = field(default_factory=list)
+    texts: list = field(default_factory=list)
+    patterns: list = field(default_factory=list)
+
+
+def parse(source):
+    """The runs that the comment at the top of the file asks for."""
+    runs = []
+    for line in source.read_text().splitlines():
+        if not line.startswith("//"):
+            break
+        match = re.fullmatch(r"// (test|test-needs|expect|expect-regex):\s*(.*?)\s*", line)
+        if not match:
+            continue
+        kind, value = match.groups()
+        if kind == "test":
+            runs.append(Run(value))
+        elif not runs:
+            sys.exit(f"{source}: '// {kind}:' before the first '// test:'")
+        else:
+            {"test-needs": runs[-1].needs, "expect": runs[-1].texts, "expect-regex": runs[-1].patterns}[kind].append(value)
+    if not runs:
+        sys.exit(f"{source}: no '// test: arguments' at the top")
+    return runs
+
+
+def execute(executable, run):
+    """What is wrong with the run, and its output; "" when all is well."""
+    arguments = shlex.split(run.arguments)
+    for name in run.needs:
+        arguments = [argument.replace(f"${name}", os.environ[name]) for argument in arguments]
+    with tempfile.TemporaryDirectory() as folder:
+        result = subprocess.run([executable, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, errors="replace")
+    problems = [f"exit status {result.returncode}"] if result.returncode != 0 else []
+    problems += [f"not in the output: {text}" for text in run.texts if text not in result.stdout]
+    problems += [f"not matched by the output: {pattern}" for pattern in run.patterns
+                 if not re.search(pattern, result.stdout, re.MULTILINE)]
+    return "".join(f"\n  {problem}" for problem in problems), result.stdout
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit("usage: run_test.py EXECUTABLE SOURCE")
+    executable, source = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    statuses = set()
+    for run in parse(source):
+        name = f"{source.stem} {run.arguments}".strip()
+        if unset := [need for need in run.needs if need not in os.environ]:
+            print(f"skip {name}: {', '.join(unset)} not set", flush=True)
+            statuses.add(SKIPPED)
+            continue
+        problem, output = execute(executable, run)
+        print(f"FAIL {name}: {problem}\n{output}" if problem else f"ok   {name}", flush=True)
+        statuses.add(1 if problem else 0)
+    sys.exit(1 if 1 in statuses else 0 if 0 in statuses else SKIPPED)
+
+
+if __name__ == "__main__":
+    main()

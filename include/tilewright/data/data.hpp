@@ -1,0 +1,5 @@
+#pragma once
+// Data to train with. Needs zlib.
+#include "tilewright/data/generated_digits.hpp"
+#include "tilewright/data/loader.hpp"
+#include "tilewright/data/mnist.hpp"

@@ -1,0 +1,132 @@
+#pragma once
+#include <cstddef>
+#include <cstring>
+#include <new>
+#include <span>
+#include <vector>
+
+#include "tilewright/execute/codelet.hpp"
+#include "tilewright/execute/thread_choice.hpp"
+#include "tilewright/execute/workers.hpp"
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright {
+
+/// A frozen plan and its code, without their types.
+struct ProgramView {
+  std::span<const Body> bodies;
+  std::span<const Step> steps;
+  std::span<const Location> locations;
+  std::span<const ComputeFunction> functions;
+  std::span<const std::int64_t> stream_bytes;
+  MemoryUse memory{};
+};
+
+/// Zeroed memory at addresses that are multiples of memory_alignment.
+class AlignedMemory {
+ public:
+  explicit AlignedMemory(std::int64_t bytes)
+      : data_(static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), alignment))) {
+    std::memset(data_, 0, static_cast<std::size_t>(bytes));
+  }
+  ~AlignedMemory() { ::operator delete(data_, alignment); }
+  AlignedMemory(const AlignedMemory&) = delete;
+  AlignedMemory& operator=(const AlignedMemory&) = delete;
+  std::byte* data() const { return data_; }
+
+ private:
+  static constexpr std::align_val_t alignment{static_cast<std::size_t>(memory_alignment)};
+  std::byte* data_;
+};
+
+/// Runs a program: its workers go through the steps of the main body together, each with its share of the vertices of every
+/// step, and meet between steps. Results do not depend on the number of workers, and a run allocates nothing.
+class Executor {
+ public:
+  Executor(const ProgramView& program, int threads)
+      : program_(program), variables_(program.memory.variables), constants_(program.memory.constants),
+        frame_(program.memory.frame), choice_(threads), workers_(choice_.limit()) {
+    std::size_t deepest = 1;
+    for (const Body& body : program.bodies) deepest += static_cast<std::size_t>(body.max_arguments);
+    states_.resize(static_cast<std::size_t>(workers_.count()));
+    for (auto& state : states_) {
+      state.arguments.resize(deepest);
+      state.streams.resize(program.stream_bytes.size());
+    }
+  }
+
+  std::byte* variables() const { return variables_.data(); }
+  std::byte* constants() const { return constants_.data(); }
+  int threads() const { return choice_.threads(); }
+
+  /// Runs the program once. `streams` has for each stream the host's memory for all elements that the run takes or gives.
+  void run(std::span<std::byte* const> streams) {
+    for (auto& state : states_) std::ranges::copy(streams, state.streams.begin());
+    if (!choice_.measuring()) return run_workers();
+    const auto start = std::chrono::steady_clock::now();
+    run_workers();
+    choice_.measured(std::chrono::steady_clock::now() - start);
+  }
+
+ private:
+  /// What each worker has for itself.
+  struct alignas(64) State {
+    std::vector<std::byte*> arguments;  // of all calls on the way to the running body
+    std::vector<std::byte*> streams;    // next elements
+  };
+
+  void run_workers() {
+    active_ = choice_.threads();
+    workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
+  }
+  void run_main(int worker) {
+    State& state = states_[static_cast<std::size_t>(worker)];
+    run_body(program_.bodies[0], frame_.data(), nullptr, state.arguments.data(), worker, state);
+  }
+  /// `arguments` are the body's own; those of its calls are written to `free_arguments`.
+  void run_body(const Body& body, std::byte* frame, std::byte* const* arguments, std::byte** free_arguments, int worker,
+                State& state) {
+    const auto address = [&](const Location& location) {
+      switch (location.base) {
+        case Base::frame: return frame + location.offset;
+        case Base::argument: return arguments[location.index] + location.offset;
+        case Base::variable: return variables_.data() + location.offset;
+        case Base::constant: return constants_.data() + location.offset;
+        case Base::stream: break;
+      }
+      return state.streams[static_cast<std::size_t>(location.index)] + location.offset;
+    };
+    std::byte* operands[max_operands];
+    std::int64_t vertices_before = 2;
+    for (const Step& step : program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
+      const Location* locations = program_.locations.data() + step.first_location;
+      if (step.kind == StepKind::call) {
+        for (int i = 0; i < step.location_count; ++i) free_arguments[i] = address(locations[i]);
+        run_body(program_.bodies[static_cast<std::size_t>(step.target)], frame + step.frame_offset, free_arguments,
+                 free_arguments + step.location_count, worker, state);
+        vertices_before = 2;
+        continue;
+      }
+      // steps of one vertex each are run by the same worker, which needs not wait for itself
+      if (vertices_before > 1 || step.vertices > 1) barrier_.arrive_and_wait(active_);
+      vertices_before = step.vertices;
+      const std::int64_t first = step.vertices * worker / active_, last = step.vertices * (worker + 1) / active_;
+      if (first < last) {
+        for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i]);
+        program_.functions[static_cast<std::size_t>(step.target)](operands, first, last);
+      }
+      if (step.stream >= 0)
+        state.streams[static_cast<std::size_t>(step.stream)] += program_.stream_bytes[static_cast<std::size_t>(step.stream)];
+    }
+  }
+
+  ProgramView program_;
+  AlignedMemory variables_, constants_, frame_;
+  ThreadChoice choice_;
+  int active_ = 1;
+  Barrier barrier_;
+  std::vector<State> states_;
+  Workers workers_;  // last: its threads end before what they use
+};
+
+}  // namespace tilewright

@@ -1,0 +1,82 @@
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "tilewright/graph/ir.hpp"
+
+namespace tilewright {
+
+/// What of a program can change its results: everything else is dropped before it is planned.
+struct LiveCode {
+  std::vector<int> order{};                  ///< graphs that are called, each before the graphs that it calls
+  std::vector<std::vector<char>> nodes{};    ///< by graph and node
+  std::vector<std::vector<char>> outputs{};  ///< by graph and output: whether some call uses it
+};
+
+namespace detail {
+class DeadCode {
+ public:
+  constexpr explicit DeadCode(const Ir& ir) : ir_(ir), state_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0) {
+    for (const auto& graph : ir.graphs) {
+      live_.nodes.push_back(std::vector<char>(graph.nodes.size(), 0));
+      live_.outputs.push_back(std::vector<char>(graph.outputs.size(), 0));
+    }
+  }
+  constexpr LiveCode run() {
+    visit(0);
+    std::ranges::reverse(live_.order);
+    for (std::size_t i = 0; i < live_.order.size(); ++i) mark(live_.order[i]);
+    std::erase_if(live_.order, [this](int graph) { return graph != 0 && !called(graph); });
+    return std::move(live_);
+  }
+
+ private:
+  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+  /// Depth first: callees come before their callers in `order`, and tell whether they have side effects.
+  constexpr void visit(int graph) {
+    if (state_[at(graph)] != 0) return;
+    state_[at(graph)] = 1;
+    for (const Node& node : ir_.record(graph).nodes) {
+      if (node.op->has_side_effect) effects_[at(graph)] = 1;
+      if (node.called_graph < 0) continue;
+      visit(node.called_graph);
+      if (effects_[at(node.called_graph)] != 0) effects_[at(graph)] = 1;
+    }
+    live_.order.push_back(graph);
+  }
+  constexpr bool called(int graph) const { return state_[at(graph)] == 2; }
+
+  constexpr void mark(int graph) {
+    if (graph != 0 && !called(graph)) return;
+    const GraphRecord& record = ir_.record(graph);
+    std::vector<char> needed(record.tensors.size(), 0);
+    for (std::size_t i = 0; i < record.outputs.size(); ++i)
+      if (live_.outputs[at(graph)][i] != 0) needed[at(record.outputs[i])] = 1;
+    for (std::size_t n = record.nodes.size(); n-- > 0;) {
+      const Node& node = record.nodes[n];
+      bool lives = node.op->has_side_effect || node.op->modifies >= 0 ||
+                   (node.called_graph >= 0 && effects_[at(node.called_graph)] != 0);
+      for (int output : node.outputs) lives = lives || needed[at(output)] != 0;
+      if (!lives) continue;
+      live_.nodes[at(graph)][n] = 1;
+      for (int input : node.inputs) needed[at(input)] = 1;
+      if (node.called_graph < 0) continue;
+      state_[at(node.called_graph)] = 2;
+      for (std::size_t i = 0; i < node.outputs.size(); ++i)
+        if (needed[at(node.outputs[i])] != 0) live_.outputs[at(node.called_graph)][i] = 1;
+    }
+  }
+
+  const Ir& ir_;
+  LiveCode live_{};
+  std::vector<char> state_;  // 1: visited, 2: some live op calls it
+  std::vector<char> effects_;
+};
+}  // namespace detail
+
+/// Finds the ops that side effects and used results depend on, through calls. An output of a called graph is live if any
+/// call uses it. Linear in ops and tensors.
+constexpr LiveCode find_live_code(const Ir& ir) { return detail::DeadCode(ir).run(); }
+
+}  // namespace tilewright

@@ -1,0 +1,85 @@
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "tilewright/lower/lower_graph.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// Copies what lives outside of graphs to the plan, with offsets in its memory.
+constexpr void plan_globals(const Ir& ir, Plan& plan) {
+  for (const VariableRecord& variable : ir.variables) {
+    const TensorRecord& tensor = ir.record(0).tensors[static_cast<std::size_t>(variable.tensor)];
+    plan.variables.push_back({tensor.spec, tensor.name, variable.initialiser, plan.memory.variables});
+    plan.memory.variables += align(tensor.spec.bytes());
+  }
+  for (const ConstantRecord& constant : ir.constants) plan.constants.push_back({{}, constant.values, 0});
+  for (const GraphRecord& graph : ir.graphs)
+    for (const TensorRecord& tensor : graph.tensors)
+      if (tensor.kind == TensorKind::constant) plan.constants[static_cast<std::size_t>(tensor.payload)].spec = tensor.spec;
+  for (PlannedConstant& constant : plan.constants) {
+    constant.offset = plan.memory.constants;
+    plan.memory.constants += align(constant.spec.bytes());
+  }
+  for (const StreamRecord& stream : ir.streams) plan.streams.push_back({stream.direction, stream.spec, stream.name});
+  plan.num_host_transfers = ir.num_host_transfers();
+}
+
+/// The three largest tensors of the program, for the error text.
+constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
+  struct Named {
+    std::int64_t bytes;
+    Text name;
+  };
+  std::vector<Named> all;
+  for (int graph : live.order) {
+    const GraphRecord& record = ir.record(graph);
+    for (const TensorRecord& tensor : record.tensors) {
+      Text name = tensor.name;
+      if (name.empty() && tensor.producer >= 0) {
+        const Node& node = record.nodes[static_cast<std::size_t>(tensor.producer)];
+        name = text(node.op->name, ".", node.id);
+      }
+      if (tensor.kind != TensorKind::input)
+        all.push_back({tensor.spec.bytes(), text(name, " ", to_text(tensor.spec), " ", tensor.spec.bytes(), " bytes")});
+    }
+  }
+  std::ranges::sort(all, [](const Named& a, const Named& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name; });
+  std::vector<Text> names;
+  for (std::size_t i = 0; i < all.size() && i < 3; ++i) names.push_back(all[i].name);
+  return join(names, ", ");
+}
+
+/// Bytes of tile 0, which has a part of everything: tensors are spread evenly over the tiles, and the operands of its vertex
+/// come together on it.
+constexpr std::int64_t fullest_tile(const Plan& plan, const ComputeSets& sets, const Target& target) {
+  const auto share = [&](std::int64_t bytes) { return (bytes + target.tiles - 1) / target.tiles; };
+  return share(plan.memory.variables) + share(plan.memory.constants) + share(plan.memory.frame) + sets.largest_vertex();
+}
+
+}  // namespace detail
+
+/// Plans a traced program for a target: dead code is dropped, each graph that is called becomes one body of supersteps, and
+/// all memory gets its place. Error: a tile's memory is too small.
+constexpr Plan lower(Ir& ir, const Target& target) {
+  Plan plan;
+  if (ir.failed()) return plan;
+  detail::plan_globals(ir, plan);
+  const LiveCode live = find_live_code(ir);
+  std::vector<int> body_of(ir.graphs.size(), -1);
+  for (std::size_t i = 0; i < live.order.size(); ++i) body_of[static_cast<std::size_t>(live.order[i])] = static_cast<int>(i);
+  plan.bodies.resize(live.order.size());
+  ComputeSets compute_sets;
+  for (std::size_t i = live.order.size(); i-- > 0;)
+    plan.bodies[i] = detail::GraphLowering(ir, live, body_of, target, compute_sets, plan, live.order[i]).run();
+  plan.memory.frame = plan.bodies[0].frame_bytes;
+  plan.memory.fullest_tile = detail::fullest_tile(plan, compute_sets, target);
+  if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)
+    ir.fail(text("memory: tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
+                 target.bytes_per_tile, " expected; largest tensors: ", detail::largest_tensors(ir, live)));
+  return plan;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,83 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright {
+
+/// A block of a frame that is in use from one step to another, both included.
+struct LiveBlock {
+  std::int64_t bytes = 0;
+  int first = 0;
+  int last = 0;
+  std::int64_t offset = 0;  ///< set by allocate
+};
+
+namespace detail {
+/// Free ranges of a frame that can grow, sorted by offset.
+class FreeList {
+ public:
+  constexpr std::int64_t take(std::int64_t bytes) {
+    std::size_t best = free_.size();
+    for (std::size_t i = 0; i < free_.size(); ++i)
+      if (free_[i].bytes >= bytes && (best == free_.size() || free_[i].bytes < free_[best].bytes)) best = i;
+    if (best < free_.size()) {
+      const std::int64_t offset = free_[best].offset;
+      free_[best].offset += bytes;
+      free_[best].bytes -= bytes;
+      if (free_[best].bytes == 0) free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(best));
+      return offset;
+    }
+    std::int64_t offset = end_;
+    if (!free_.empty() && free_.back().offset + free_.back().bytes == end_) {  // the last one, and some more
+      offset = free_.back().offset;
+      free_.pop_back();
+    }
+    end_ = offset + bytes;
+    return offset;
+  }
+  constexpr void give(std::int64_t offset, std::int64_t bytes) {
+    auto next = std::ranges::lower_bound(free_, offset, {}, &Range::offset);
+    if (next != free_.end() && offset + bytes == next->offset) {
+      next->offset = offset;
+      next->bytes += bytes;
+    } else {
+      next = free_.insert(next, {offset, bytes});
+    }
+    if (next == free_.begin()) return;
+    auto before = next - 1;
+    if (before->offset + before->bytes != next->offset) return;
+    before->bytes += next->bytes;
+    free_.erase(next);
+  }
+  constexpr std::int64_t end() const { return end_; }
+
+ private:
+  struct Range {
+    std::int64_t offset, bytes;
+  };
+  std::vector<Range> free_{};
+  std::int64_t end_ = 0;
+};
+}  // namespace detail
+
+/// Gives every block an offset so that blocks that live at the same time do not overlap; blocks are in the order of their
+/// first step. Returns the size of the frame. Best fit among the free ranges, of which there are few.
+constexpr std::int64_t allocate(std::vector<LiveBlock>& blocks, int steps) {
+  std::vector<std::vector<std::size_t>> ends(static_cast<std::size_t>(steps) + 1);
+  detail::FreeList memory;
+  int released = 0;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (; released < blocks[i].first; ++released)
+      for (std::size_t ended : ends[static_cast<std::size_t>(released)])
+        memory.give(blocks[ended].offset, align(blocks[ended].bytes));
+    if (blocks[i].bytes == 0) continue;
+    blocks[i].offset = memory.take(align(blocks[i].bytes));
+    ends[static_cast<std::size_t>(blocks[i].last)].push_back(i);
+  }
+  return memory.end();
+}
+
+}  // namespace tilewright

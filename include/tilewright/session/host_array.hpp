@@ -1,0 +1,93 @@
+#pragma once
+#include <array>
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/graph/layout.hpp"
+#include "tilewright/kernel/xtensor.hpp"
+
+namespace tilewright {
+
+/// A tensor's memory as an xtensor of static shape, without a copy.
+template <DType dtype, Shape shape>
+auto static_view(std::byte* data) {
+  return [&]<std::size_t... axis>(std::index_sequence<axis...>) {
+    return xt::adapt(reinterpret_cast<element_t<dtype>*>(data),
+                     xt::fixed_shape<static_cast<std::size_t>(shape[static_cast<int>(axis)])...>());
+  }(std::make_index_sequence<static_cast<std::size_t>(shape.rank)>{});
+}
+
+/// A copy of a tensor's memory as an xtensor of its rank.
+template <DType dtype, Shape shape>
+auto copy_of(const std::byte* data) {
+  constexpr auto rank = static_cast<std::size_t>(shape.rank);
+  std::array<std::size_t, rank> extents{};
+  for (std::size_t axis = 0; axis < rank; ++axis) extents[axis] = static_cast<std::size_t>(shape[static_cast<int>(axis)]);
+  xt::xtensor<element_t<dtype>, rank> result(extents);
+  std::memcpy(result.data(), data, static_cast<std::size_t>(TensorSpec{shape, dtype}.bytes()));
+  return result;
+}
+
+namespace detail {
+
+template <class T>
+concept ArithmeticValue = std::is_arithmetic_v<T> || std::same_as<T, float16_t>;
+template <class T>
+concept ContiguousArray = requires(const T& array) {
+  *array.data();
+  array.size();
+};
+
+template <class T>
+constexpr DType host_dtype() {
+  if constexpr (ArithmeticValue<T>) return dtype_of<T>;
+  else return dtype_of<decltype(*std::declval<const T&>().data())>;
+}
+
+/// The shape that a host array's type fixes, such as that of an xt::xtensor_fixed.
+template <class ShapeType>
+inline constexpr std::optional<Shape> fixed_extents = std::nullopt;
+template <std::size_t... extents>
+inline constexpr std::optional<Shape> fixed_extents<xt::fixed_shape<extents...>> = Shape{static_cast<std::int64_t>(extents)...};
+template <class T>
+constexpr std::optional<Shape> static_shape() {
+  if constexpr (ArithmeticValue<T>) return Shape{};
+  else if constexpr (requires { typename T::shape_type; }) return fixed_extents<typename T::shape_type>;
+  else return std::nullopt;
+}
+
+template <class T>
+Shape host_shape(const T& array) {
+  Shape shape;
+  if constexpr (ArithmeticValue<T>) return shape;
+  else if constexpr (requires { array.shape(); })
+    for (auto extent : array.shape()) shape.push_back(static_cast<std::int64_t>(extent));
+  else shape.push_back(static_cast<std::int64_t>(array.size()));
+  return shape;
+}
+
+/// The elements of a host array, one after the other; throws for a wrong shape or elements that do not stand so.
+template <class T>
+const std::byte* host_data(const T& array, const Shape& expected, std::string_view what, std::string_view name) {
+  if (const Shape shape = host_shape(array); shape != expected)
+    throw std::invalid_argument(text(what, ": '", name, "' has shape ", to_text(shape), ": ", to_text(expected), " expected").string());
+  if constexpr (ArithmeticValue<T>) {
+    return reinterpret_cast<const std::byte*>(&array);
+  } else {
+    if constexpr (requires { array.strides(); }) {
+      Layout layout;
+      for (int axis = 0; axis < expected.rank; ++axis)
+        layout.strides[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(array.strides()[static_cast<std::size_t>(axis)]);
+      if (!is_dense(expected, layout))
+        throw std::invalid_argument(text(what, ": '", name, "' has strides: a row-major array without gaps expected").string());
+    }
+    return reinterpret_cast<const std::byte*>(array.data());
+  }
+}
+
+}  // namespace detail
+
+}  // namespace tilewright

@@ -1,0 +1,146 @@
+#pragma once
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/map.hpp>
+#include <boost/hana/pair.hpp>
+#include <cstdint>
+#include <utility>
+
+#include "tilewright/core/name.hpp"
+#include "tilewright/execute/program.hpp"
+#include "tilewright/session/host_array.hpp"
+#include "tilewright/session/initial_values.hpp"
+#include "tilewright/session/names.hpp"
+
+namespace tilewright {
+
+struct SessionOptions {
+  std::uint64_t seed = 42;  ///< of the variables' initial values
+  int threads = 0;          ///< host threads; 0: found by measuring the first runs. Results do not depend on it.
+};
+
+/// A program with its memory, ready to run. `build` is a constexpr function of an Ir& that makes the main graph; it is
+/// traced, differentiated and planned for the target while the program compiles.
+///
+///     tw::Session<train_step<8>, tw::ipu_model> session({.seed = 1});
+///     auto outputs = session.run("image"_s = images, "label"_s = labels);
+///     float loss = outputs["loss"_s]();
+template <auto build, Target machine = cpu>
+class Session {
+  using program = Program<build, machine>;
+  using names = PlanNames<program::plan>;
+
+ public:
+  static constexpr Target target = machine;
+  /// The planned program; a constant.
+  static constexpr const auto& plan = program::plan;
+
+  explicit Session(const SessionOptions& options = {}) : executor_(program::view(), options.threads), outputs_(output_bytes) {
+    fill_constants(plan, executor_.constants());
+    fill_variables(plan, executor_.variables(), options.seed);
+    for (std::size_t i = 0; i < plan.streams.size(); ++i)
+      if (plan.streams[i].direction == StreamDirection::device_to_host) streams_[i] = outputs_.data() + output_offsets[i];
+  }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  /// What a run gave to the streams to the host.
+  class Outputs {
+   public:
+    /// The tensors of a stream as an xtensor of static shape ([num_host_transfers, if above 1,] stream's shape...). It is a
+    /// view that the next run overwrites. An unknown name does not compile.
+    template <NameText name>
+    auto operator[](Name<name>) const {
+      constexpr std::size_t stream = names::template output<name>();
+      return static_view<plan.streams[stream].spec.dtype, stream_shape(stream)>(session_->streams_[stream]);
+    }
+
+   private:
+    friend Session;
+    explicit Outputs(const Session& session) : session_(&session) {}
+    const Session* session_;
+  };
+
+  /// Runs the program once: `run("image"_s = images, "label"_s = labels)`. Every stream that the program loads from needs one
+  /// array of the stream's dtype and shape, with a leading axis of num_host_transfers if that is above 1; arrays are read in
+  /// place. Unknown, missing and doubled names, wrong dtypes and wrong static shapes do not compile; wrong shapes known at run
+  /// time only throw std::invalid_argument before anything runs. Allocates nothing.
+  template <class... InputNames, class... Arrays>
+  Outputs run(NamedArgument<InputNames, Arrays>... inputs) {
+    names::template check_inputs<InputNames...>();
+    (set_input(inputs), ...);
+    executor_.run(streams_);
+    return Outputs(*this);
+  }
+
+  /// The variables by name, as views of the memory in which the session keeps them:
+  /// `session.variables()["fc1"_s]["weight"_s](0, 0)`.
+  auto variables() const { return VariableTree<program::plan, "">(executor_.variables()); }
+
+  /// A copy of a variable, for example of "fc1.weight".
+  template <NameText name>
+  auto get_tensor_data(Name<name>) const {
+    constexpr std::size_t v = names::template variable<name>();
+    return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() + plan.variables[v].offset);
+  }
+  /// Copies of all variables, as a Boost.Hana map from their names.
+  auto get_tensors_data() const {
+    return names::map_variables([this]<std::size_t v>(std::integral_constant<std::size_t, v>) {
+      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() + plan.variables[v].offset);
+    });
+  }
+  /// Gives a variable new values: an array of its dtype and shape.
+  template <NameText name, class Array>
+  void write_variable_data(Name<name>, const Array& array) {
+    write<names::template variable<name>()>(array);
+  }
+  /// Gives variables new values, from a Boost.Hana map of names and arrays such as another session's get_tensors_data().
+  template <class Map>
+    requires(boost::hana::is_a<boost::hana::map_tag, Map>())
+  void write_variables_data(const Map& arrays) {
+    boost::hana::for_each(arrays, [this](const auto& entry) {
+      constexpr auto name = names::template name_of_key<std::remove_cvref_t<decltype(boost::hana::first(entry))>>();
+      write<names::template variable<name>()>(boost::hana::second(entry));
+    });
+  }
+
+  /// The number of host threads of the next run.
+  int threads() const { return executor_.threads(); }
+
+ private:
+  static constexpr Shape stream_shape(std::size_t stream) {
+    if (plan.num_host_transfers == 1) return plan.streams[stream].spec.shape;
+    Shape shape{plan.num_host_transfers};
+    for (int axis = 0; axis < plan.streams[stream].spec.shape.rank; ++axis) shape.push_back(plan.streams[stream].spec.shape[axis]);
+    return shape;
+  }
+  static constexpr auto output_offsets = [] {
+    std::array<std::int64_t, plan.streams.size() + 1> offsets{};
+    for (std::size_t i = 0; i < plan.streams.size(); ++i) {
+      const bool output = plan.streams[i].direction == StreamDirection::device_to_host;
+      offsets[i + 1] = offsets[i] + (output ? align(plan.streams[i].spec.bytes() * plan.num_host_transfers) : 0);
+    }
+    return offsets;
+  }();
+  static constexpr std::int64_t output_bytes = output_offsets.back();
+
+  template <class InputName, class Array>
+  void set_input(const NamedArgument<InputName, Array>& input) {
+    using Value = std::remove_cvref_t<Array>;
+    constexpr std::size_t stream = names::template input<InputName>();
+    names::template check_array<Value, InputName, plan.streams[stream].spec.dtype, stream_shape(stream)>();
+    streams_[stream] = const_cast<std::byte*>(detail::host_data(input.value, stream_shape(stream), "run", InputName::view()));
+  }
+  template <std::size_t v, class Array>
+  void write(const Array& array) {
+    constexpr TensorSpec spec = plan.variables[v].spec;
+    const auto* data = detail::host_data(array, spec.shape, "write_variable_data", plan.variable_name(v));
+    static_assert(detail::host_dtype<Array>() == spec.dtype, "write_variable_data: an array of the variable's dtype expected");
+    std::memcpy(executor_.variables() + plan.variables[v].offset, data, static_cast<std::size_t>(spec.bytes()));
+  }
+
+  Executor executor_;
+  AlignedMemory outputs_;
+  std::array<std::byte*, plan.streams.size()> streams_{};
+};
+
+}  // namespace tilewright

@@ -1,0 +1,41 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/core/dtype.hpp"
+
+namespace tilewright {
+
+/// A machine: tiles with a memory of their own that compute in supersteps. A structural type, so that a session can have it
+/// as template argument: `Session<step, ipu_model.with_tiles(64)>`.
+struct Target {
+  std::int64_t tiles = 1;
+  std::int64_t bytes_per_tile = 0;     ///< 0 if it is the host's memory, which is not checked
+  std::int64_t vector_bytes = 8;       ///< work is cut at multiples of this
+  std::int64_t shortest_reduction = 0; ///< reductions are cut into partial sums of at least this many terms; 0: never
+
+  constexpr Target with_tiles(std::int64_t count) const {
+    Target result = *this;
+    result.tiles = count;
+    return result;
+  }
+  constexpr Target with_bytes_per_tile(std::int64_t bytes) const {
+    Target result = *this;
+    result.bytes_per_tile = bytes;
+    return result;
+  }
+  constexpr std::int64_t vector_width(DType dtype) const {
+    return std::max<std::int64_t>(1, vector_bytes / size_of(dtype));
+  }
+  constexpr bool checks_memory() const { return bytes_per_tile > 0; }
+  constexpr bool operator==(const Target&) const = default;
+};
+
+/// The host: its cores as a few large tiles. The number of tiles is fixed, so that results do not depend on the host.
+inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64};
+
+/// One Mk2 IPU: 1,472 tiles of 624 KiB (Graphcore's GC200; 897 MiB on the chip). Work is cut at multiples of 32 bytes, the
+/// output of one 8-row float32 matrix product.
+inline constexpr Target ipu_model{.tiles = 1472, .bytes_per_tile = 638'976, .vector_bytes = 32, .shortest_reduction = 32};
+
+}  // namespace tilewright

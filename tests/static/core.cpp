@@ -1,0 +1,91 @@
+// Text, shapes, dtypes and names of types.
+#include "tilewright/core/fixed_vector.hpp"
+#include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/core/type_name.hpp"
+
+namespace tw = tilewright;
+using tw::Shape, tw::Text;
+
+// ---- Text: made of strings and numbers, compared as strings
+static_assert(tw::text("a", 1, ":", -20, Text("b")) == "a1:-20b");
+static_assert(tw::text(0) == "0");
+static_assert(tw::text(INT64_MAX) == "9223372036854775807");
+static_assert(tw::text(INT64_MIN) == "-9223372036854775808");
+static_assert(tw::text(UINT64_MAX) == "18446744073709551615");
+static_assert(tw::text() == "" && Text().empty() && Text("abc").size() == 3);
+static_assert(Text("10") < Text("2") && Text("bias") < Text("weight") && Text("a") < Text("ab"));
+constexpr Text joined(int count) {
+  std::vector<Text> pieces;
+  for (int i = 0; i < count; ++i) pieces.push_back(tw::text(i));
+  return tw::join(pieces, ", ");
+}
+static_assert(joined(3) == "0, 1, 2" && joined(1) == "0" && joined(0) == "");
+
+// ---- Shape
+static_assert(Shape{8, 28, 28}.rank == 3 && Shape{}.rank == 0);
+static_assert(Shape{8, 28, 28}.nelms() == 6272 && Shape{}.nelms() == 1 && Shape{3, 0}.nelms() == 0);
+static_assert(Shape{2, 3, 5}[0] == 2 && Shape{2, 3, 5}[-1] == 5 && Shape{2, 3, 5}[-3] == 2);
+static_assert(Shape{2, 3} == Shape{2, 3} && Shape{2, 3} != Shape{3, 2} && Shape{2} != Shape{2, 1} && Shape{} != Shape{1});
+static_assert(to_text(Shape{8, 784}) == "(8, 784)" && to_text(Shape{512}) == "(512,)" && to_text(Shape{}) == "()");
+static_assert(tw::dense_strides({2, 3, 5}) == std::array<std::int64_t, tw::max_rank>{15, 5, 1});
+
+// ---- DType: PopXL's names, sizes and kinds, and the C++ types
+static_assert(to_text(tw::float32) == "float32" && to_text(tw::float16) == "float16" && to_text(tw::boolean) == "bool");
+static_assert(to_text(tw::uint8) == "uint8" && to_text(tw::int64) == "int64" && to_text(tw::float64) == "float64");
+static_assert(is_floating_point(tw::float16) && is_floating_point(tw::float64) && !is_floating_point(tw::uint64));
+static_assert(is_int(tw::int8) && is_int(tw::uint64) && !is_int(tw::boolean) && !is_int(tw::float16));
+static_assert(size_of(tw::boolean) == 1 && size_of(tw::float16) == 2 && size_of(tw::float32) == 4 && size_of(tw::int64) == 8);
+static_assert(std::same_as<tw::element_t<tw::int32>, std::int32_t> && std::same_as<tw::element_t<tw::float32>, float>);
+static_assert(tw::dtype_of<float> == tw::float32 && tw::dtype_of<bool> == tw::boolean && tw::dtype_of<const int&> == tw::int32);
+static_assert(tw::dtype_of<long> == tw::int64 && tw::dtype_of<unsigned long long> == tw::uint64 && tw::dtype_of<signed char> == tw::int8);
+static_assert(tw::dtype_of<tw::float16_t> == tw::float16 && tw::dtype_of<double> == tw::float64);
+
+constexpr bool every_dtype_visits_a_type_of_its_size() {
+  for (int i = 0; i <= static_cast<int>(tw::float64); ++i) {
+    const auto dtype = static_cast<tw::DType>(i);
+    const bool fits = visit_dtype(dtype, []<class T>(std::type_identity<T>) { return tw::dtype_of<T>; }) == dtype &&
+                      visit_dtype(dtype, []<class T>(std::type_identity<T>) { return sizeof(T); }) ==
+                          static_cast<std::size_t>(size_of(dtype));
+    if (!fits) return false;
+  }
+  return true;
+}
+static_assert(every_dtype_visits_a_type_of_its_size());
+
+// ---- TensorSpec
+static_assert(to_text(tw::TensorSpec{{8, 784}, tw::float32}) == "(8, 784) float32");
+static_assert(tw::TensorSpec{{8, 784}, tw::float16}.bytes() == 2 * 8 * 784);
+static_assert(tw::TensorSpec{{2}, tw::float32} != tw::TensorSpec{{2}, tw::int32});
+
+// ---- FixedVector
+constexpr tw::FixedVector<int, 3> two_numbers() {
+  tw::FixedVector<int, 3> result;
+  result.push_back(7);
+  result.push_back(9);
+  return result;
+}
+static_assert(two_numbers().size() == 2 && two_numbers()[1] == 9 && two_numbers() == two_numbers());
+
+// ---- names of types
+struct Plain {};
+template <class...>
+struct Template {
+  struct Inner {};
+};
+namespace app::layers {
+struct Nested {};
+}  // namespace app::layers
+namespace {
+struct Hidden {};
+}  // namespace
+constexpr bool local_types_have_names() {
+  struct Local {};
+  return tw::type_name<Local>() == "Local";
+}
+static_assert(tw::type_name<Plain>() == "Plain");
+static_assert(tw::type_name<app::layers::Nested>() == "Nested");
+static_assert(tw::type_name<Template<app::layers::Nested, int>>() == "Template");
+static_assert(tw::type_name<Template<int>::Inner>() == "Inner");
+static_assert(tw::type_name<Hidden>() == "Hidden");
+static_assert(local_types_have_names());
+static_assert(tw::type_name<decltype([](int) {})>().empty(), "a lambda has no name");

@@ -1,0 +1,198 @@
+// Shapes and dtypes of every op's results, and the errors of operands that do not fit.
+#include "models.hpp"
+
+using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec, tw::Text;
+namespace ops = tw::ops;
+
+constexpr TensorSpec f32(auto... extents) { return {{extents...}, tw::float32}; }
+constexpr TensorSpec f16(auto... extents) { return {{extents...}, tw::float16}; }
+constexpr TensorSpec i32(auto... extents) { return {{extents...}, tw::int32}; }
+
+/// The result of a function of tensors with these specs.
+constexpr TensorSpec result(auto function, const auto&... specs) {
+  Ir ir;
+  return ir.create_graph(function, specs...).output(0).spec();
+}
+/// The message of the error that it meets.
+constexpr Text failure(auto function, const auto&... specs) {
+  Ir ir(tw::OnError::record);
+  ir.create_graph(function, specs...);
+  return ir.failure();
+}
+
+// ---- elementwise: NumPy's broadcasting, equal dtypes
+static_assert(result(ops::add, f32(8, 512), f32(512)) == f32(8, 512));
+static_assert(result(ops::sub, f32(8, 1), f32(1, 5)) == f32(8, 5));
+static_assert(result(ops::mul, f32(), f32(2, 3)) == f32(2, 3));
+static_assert(result(ops::div, f16(4, 1, 6), f16(5, 1)) == f16(4, 5, 6));
+static_assert(result(ops::add, i32(2), i32(2)) == i32(2));
+static_assert(failure(ops::add, f32(2, 3), f32(2)) == "Add: (2, 3) and (2,): shapes that broadcast expected, in graph");
+static_assert(failure(ops::mul, f32(2), f16(2)) == "Mul: (2,) float32 and (2,) float16: equal dtypes expected, in graph");
+static_assert(result([](Tensor x) { return 1 - (x * 2 + 1) / 3; }, f16(2, 3)) == f16(2, 3), "numbers take the tensor's dtype");
+static_assert(result([](Tensor x) { return 2 * x - 0.5; }, i32(4)) == i32(4));
+
+// ---- elementwise with one input: floating point, the same shape and dtype
+constexpr bool keeps_spec(auto... functions) { return ((result(functions, f16(2, 3)) == f16(2, 3)) && ...); }
+static_assert(keeps_spec(ops::exp, ops::log, ops::sqrt, ops::tanh, ops::negate, ops::identity, ops::gelu, ops::relu, ops::detach));
+static_assert(failure(ops::exp, i32(2)) == "Exp: (2,) int32: float16 or float32 expected, in graph");
+static_assert(failure(ops::gelu, i32(2)) == "Gelu: (2,) int32: float16 or float32 expected, in graph");
+static_assert(result(ops::negate, i32(2)) == i32(2) && result(ops::identity, i32(2)) == i32(2));
+static_assert(result([](Tensor x) { return -x; }, f32(3)) == f32(3));
+
+// ---- cast
+static_assert(result([](Tensor x) { return x.cast(tw::float16); }, f32(2, 3)) == f16(2, 3));
+static_assert(result([](Tensor x) { return x.cast(tw::boolean); }, i32(2)) == TensorSpec{{2}, tw::boolean});
+constexpr bool a_cast_to_the_same_dtype_is_no_op() {
+  Ir ir;
+  return ir.create_graph([](Tensor x) { return x.cast(tw::float32); }, f32(2)).op_count() == 0;
+}
+static_assert(a_cast_to_the_same_dtype_is_no_op());
+
+// ---- matmul: numpy.matmul
+static_assert(result(ops::matmul, f32(8, 784), f32(784, 512)) == f32(8, 512));
+static_assert(result(ops::matmul, f32(3, 8, 4), f32(4, 5)) == f32(3, 8, 5));
+static_assert(result(ops::matmul, f32(8, 4), f32(3, 4, 5)) == f32(3, 8, 5));
+static_assert(result(ops::matmul, f32(6, 1, 8, 4), f32(3, 4, 5)) == f32(6, 3, 8, 5));
+static_assert(result(ops::matmul, f32(4), f32(4, 5)) == f32(5));
+static_assert(result(ops::matmul, f32(8, 4), f32(4)) == f32(8));
+static_assert(result(ops::matmul, f32(4), f32(4)) == f32());
+static_assert(result(ops::matmul, f32(4), f32(3, 4, 5)) == f32(3, 5));
+static_assert(result(ops::matmul, f32(3, 8, 4), f32(4)) == f32(3, 8));
+static_assert(result(ops::matmul, f16(2, 3), f16(3, 2)) == f16(2, 2));
+static_assert(failure(ops::matmul, f32(8, 784), f32(783, 512)) ==
+              "MatMul: (8, 784) x (783, 512): inner dimensions 784 and 783 differ, in graph");
+static_assert(failure(ops::matmul, f32(2, 8, 4), f32(3, 4, 5)) ==
+              "MatMul: (2, 8, 4) x (3, 4, 5): leading axes that broadcast expected, in graph");
+static_assert(failure(ops::matmul, f32(), f32(4, 5)) == "MatMul: () x (4, 5): vectors or matrices expected, in graph");
+static_assert(failure(ops::matmul, f32(2, 3), f16(3, 2)) == "MatMul: (2, 3) float32 and (3, 2) float16: equal dtypes expected, in graph");
+
+// ---- reshape and flatten
+constexpr auto reshaped(const Shape& shape) {
+  return [shape](Tensor x) { return x.reshape(shape); };
+}
+static_assert(result(reshaped({-1, 784}), f32(28, 28)) == f32(1, 784));
+static_assert(result(reshaped({2, -1, 2}), f32(4, 5)) == f32(2, 5, 2));
+static_assert(result(reshaped({}), f32(1, 1)) == f32());
+static_assert(result(reshaped({-1}), f32()) == f32(1));
+static_assert(result([](Tensor x) { return x.flatten(); }, f32(2, 3, 4)) == f32(24));
+static_assert(failure(reshaped({5, 4}), f32(2, 3)) == "Reshape: (2, 3) float32 to (5, 4): a shape of 6 elements expected, in graph");
+static_assert(failure(reshaped({4, -1}), f32(2, 3)) == "Reshape: (2, 3) float32 to (4, -1): a shape of 6 elements expected, in graph");
+static_assert(failure(reshaped({-1, -1}), f32(2, 3)) == "Reshape: (2, 3) float32 to (-1, -1): at most one -1 expected, in graph");
+static_assert(failure(reshaped({0, 6}), f32(2, 3)) == "Reshape: (2, 3) float32 to (0, 6): extents above 0, or one -1, expected, in graph");
+static_assert(failure(reshaped({-2, -3}), f32(2, 3)) == "Reshape: (2, 3) float32 to (-2, -3): extents above 0, or one -1, expected, in graph");
+
+// ---- transpose
+constexpr auto transposed(const Shape& permutation) {
+  return [permutation](Tensor x) { return x.transpose(permutation); };
+}
+static_assert(result([](Tensor x) { return x.T(); }, f32(2, 3, 4)) == f32(4, 3, 2));
+static_assert(result([](Tensor x) { return x.T(); }, f32()) == f32());
+static_assert(result(transposed({1, 2, 0}), f32(2, 3, 4)) == f32(3, 4, 2));
+static_assert(failure(transposed({0, 0}), f32(2, 3)) ==
+              "Transpose: (2, 3) float32 by (0, 0): a permutation of the axes 0 to 1 expected, in graph");
+static_assert(failure(transposed({0}), f32(2, 3)) ==
+              "Transpose: (2, 3) float32 by (0,): a permutation of the axes 0 to 1 expected, in graph");
+static_assert(failure(transposed({0, 2}), f32(2, 3)) ==
+              "Transpose: (2, 3) float32 by (0, 2): a permutation of the axes 0 to 1 expected, in graph");
+
+// ---- expand
+constexpr auto expanded(const Shape& shape) {
+  return [shape](Tensor x) { return ops::expand(x, shape); };
+}
+static_assert(result(expanded({5, 2, 3}), f32(2, 1)) == f32(5, 2, 3));
+static_assert(result(expanded({4}), f32()) == f32(4));
+static_assert(failure(expanded({2, 4}), f32(2, 3)) == "Expand: (2, 3) float32 to (2, 4): a shape that it broadcasts to expected, in graph");
+static_assert(failure(expanded({3}), f32(2, 3)) == "Expand: (2, 3) float32 to (3,): a shape that it broadcasts to expected, in graph");
+static_assert(failure(expanded({-1, 3}), f32(3)) == "Expand: (3,) float32 to (-1, 3): a shape that it broadcasts to expected, in graph");
+
+// ---- sum and mean: all axes, one or several, from either end
+constexpr auto summed(const tw::Axes& axes, bool keep_axes = false) {
+  return [axes, keep_axes](Tensor x) { return ops::sum(x, axes, keep_axes); };
+}
+constexpr TensorSpec sum_of(const TensorSpec& spec, std::initializer_list<std::int64_t> axes, bool keep_axes = false) {
+  return result(summed(axes, keep_axes), spec);
+}
+constexpr Text sum_failure(const TensorSpec& spec, std::initializer_list<std::int64_t> axes) { return failure(summed(axes), spec); }
+static_assert(result([](Tensor x) { return ops::sum(x); }, f32(2, 3, 4)) == f32());
+static_assert(result([](Tensor x) { return ops::sum(x, {}, true); }, f32(2, 3, 4)) == f32(1, 1, 1));
+static_assert(result([](Tensor x) { return ops::sum(x, 1); }, i32(2, 3, 4)) == i32(2, 4));
+static_assert(result([](Tensor x) { return ops::sum(x, -1); }, f32(2, 3, 4)) == f32(2, 3));
+static_assert(sum_of(f32(2, 3, 4), {0, -1}) == f32(3));
+static_assert(sum_of(f32(2, 3, 4), {0, -1}, true) == f32(1, 3, 1));
+static_assert(sum_failure(f32(2, 3), {2}) == "ReduceSum: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
+static_assert(sum_failure(f32(2, 3), {1, -1}) == "ReduceSum: axis 1 twice: distinct axes expected, in graph");
+static_assert(result([](Tensor x) { return ops::mean(x); }, f32(2, 3)) == f32());
+static_assert(result([](Tensor x) { return ops::mean(x, -2, true); }, f16(2, 3)) == f16(1, 3));
+static_assert(failure([](Tensor x) { return ops::mean(x, 5); }, f32(2, 3)) ==
+              "ReduceMean: axis 5 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
+static_assert(failure([](Tensor x) { return ops::mean(x); }, i32(2, 3)) ==
+              "ReduceMean: (2, 3) int32: float16 or float32 expected, in graph");
+
+// ---- softmax
+static_assert(result([](Tensor x) { return ops::softmax(x); }, f32(8, 10)) == f32(8, 10));
+static_assert(result([](Tensor x) { return ops::softmax(x, -2); }, f16(8, 10)) == f16(8, 10));
+static_assert(failure([](Tensor x) { return ops::softmax(x, 2); }, f32(8, 10)) ==
+              "Softmax: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
+static_assert(failure([](Tensor x) { return ops::softmax(x); }, i32(8)) == "Softmax: (8,) int32: float16 or float32 expected, in graph");
+
+// ---- negative log-likelihood
+constexpr auto nll(const tw::NllOptions& options = {}) {
+  return [options](Tensor probs, Tensor labels) { return ops::nll_loss(probs, labels, options); };
+}
+static_assert(result(nll(), f32(8, 10), i32(8)) == f32());
+static_assert(result(nll({.reduction = tw::Reduction::sum}), f16(8, 10), i32(8)) == f16());
+static_assert(result(nll({.reduction = tw::Reduction::none}), f32(2, 8, 10), i32(2, 8)) == f32(2, 8));
+static_assert(result(nll(), f32(10), TensorSpec{{}, tw::uint32}) == f32());
+static_assert(failure(nll(), f32(8, 10), i32(7)) ==
+              "Nll: labels (7,) int32 for probabilities (8, 10) float32: (8,) int32 or uint32 expected, in graph");
+static_assert(failure(nll(), f32(8, 10), f32(8)) ==
+              "Nll: labels (8,) float32 for probabilities (8, 10) float32: (8,) int32 or uint32 expected, in graph");
+static_assert(failure(nll(), i32(8, 10), i32(8)) == "Nll: (8, 10) int32: float16 or float32 expected, in graph");
+static_assert(failure(nll(), f32(), i32()) == "Nll: probabilities () float32: at least one axis expected, in graph");
+
+constexpr bool loss_and_gradient_have_the_logits_dtype() {
+  Ir ir;
+  const auto graph = ir.create_graph(
+      [](Tensor x, Tensor labels) {
+        const auto [loss, gradient] = ops::cross_entropy_with_grad(x, labels);
+        return std::pair(loss, gradient);
+      },
+      f16(8, 10), i32(8));
+  return graph.output(0).spec() == f16() && graph.output(1).spec() == f16(8, 10);
+}
+static_assert(loss_and_gradient_have_the_logits_dtype());
+static_assert(result([](Tensor x, Tensor labels) { return ops::cross_entropy(x, labels); }, f32(8, 10), i32(8)) == f32());
+static_assert(failure([](Tensor p, Tensor labels, Tensor scale) { return ops::nll_loss_with_softmax_grad(p, labels, scale).loss; },
+                      f32(8, 10), i32(8), f32(2)) == "NlllWithSoftmaxGradDirect: loss_grad (2,) float32: one element expected, in graph");
+
+// ---- scaled_add: equal shapes, the first one's dtype
+static_assert(result([](Tensor x, Tensor y) { return ops::scaled_add(x, y, 1, -0.5); }, f32(2, 3), f16(2, 3)) == f32(2, 3));
+static_assert(result([](Tensor x, Tensor y) { return ops::scaled_add_(x, y, 1, -0.5); }, f16(2, 3), f32(2, 3)) == f16(2, 3));
+static_assert(result([](Tensor x, Tensor y, Tensor a) { return ops::scaled_add(x, y, a, a); }, f32(3), f32(3), f32(1)) == f32(3));
+static_assert(failure([](Tensor x, Tensor y) { return ops::scaled_add(x, y); }, f32(2, 3), f32(3)) ==
+              "ScaledAdd: (2, 3) float32 and (3,) float32: equal shapes expected, in graph");
+static_assert(failure([](Tensor x, Tensor y, Tensor a) { return ops::scaled_add(x, y, a, a); }, f32(3), f32(3), f32(3)) ==
+              "ScaledAdd: factor (3,) float32: one element expected, in graph");
+static_assert(failure([](Tensor x) { return ops::scaled_add_(x.ir().constant(1.0), x); }, f32()) ==
+              "ScaledAddLhsInplace: Tensor[ float32 ()] is a constant: a tensor that may change in place expected, in graph");
+
+// ---- errors name the place in the model, and only the first is kept
+struct Wide : tw::Module<Wide> {
+  BOOST_HANA_DEFINE_STRUCT(Wide, (Linear<4>, fc1));
+  constexpr Tensor build(Tensor x) {
+    const Tensor y = fc1(x);
+    return ops::matmul(y, x) + ops::exp(y.cast(tw::int32));
+  }
+};
+struct Deep : tw::Module<Deep> {
+  BOOST_HANA_DEFINE_STRUCT(Deep, (Wide, left), (Wide, right));
+  constexpr Tensor build(Tensor x) { return left(x.reshape({2, 3})) + right(x); }
+};
+constexpr Text module_failure(auto module, const TensorSpec& spec) {
+  Ir ir(tw::OnError::record);
+  tw::create_graph(ir, module, spec);
+  return ir.failure();
+}
+static_assert(module_failure(Wide{}, f32(2, 3)) == "MatMul: (2, 4) x (2, 3): inner dimensions 4 and 2 differ, in Wide");
+static_assert(module_failure(Deep{}, f32(6)) == "MatMul: (2, 4) x (2, 3): inner dimensions 4 and 2 differ, in Deep/left");
+static_assert(module_failure(Net{}, f32(5)) == "Reshape: (5,) float32 to (-1, 784): a shape of 5 elements expected, in Net");
