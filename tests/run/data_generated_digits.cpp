@@ -83,8 +83,8 @@ TEST_CASE("generated_digits: normalised images of MNIST's shape, every digit abo
 TEST_CASE("generated_digits: every image has ink, and paper around it") {
   const auto digits = generated_digits(1'000, 2).train;
   for (std::size_t i = 0; i < digits.size(); ++i) {
-    const auto dark =
-        std::count_if(image(digits, i), image(digits, i) + pixel_count, [](float pixel) { return pixel > data::normalised(100); });
+    const auto dark = std::count_if(image(digits, i), image(digits, i) + pixel_count,
+                                    [](float pixel) { return pixel > data::normalised(100); });
     CHECK((dark > 15 && dark < 350));
   }
 }

@@ -75,7 +75,8 @@ TEST_CASE("Loader: without shuffling, batches follow the data set in every epoch
 TEST_CASE("Loader: stands in a range-based for as a temporary") {
   const Dataset dataset = numbered(6);
   int count = 0;
-  for (const auto& batch : Loader(dataset, {.batch_size = 2, .shuffle = true, .seed = 1})) count += static_cast<int>(batch.size());
+  for (const auto& batch : Loader(dataset, {.batch_size = 2, .shuffle = true, .seed = 1}))
+    count += static_cast<int>(batch.size());
   CHECK(count == 6);
 }
 
@@ -116,7 +117,8 @@ TEST_CASE("Loader: drop_last drops other images each epoch") {
 
 TEST_CASE("Loader: the seed decides every epoch") {
   const Dataset dataset = numbered(50);
-  Loader loader(dataset, {.batch_size = 5, .shuffle = true, .seed = 7}), equal(dataset, {.batch_size = 5, .shuffle = true, .seed = 7}),
+  Loader loader(dataset, {.batch_size = 5, .shuffle = true, .seed = 7}),
+      equal(dataset, {.batch_size = 5, .shuffle = true, .seed = 7}),
       other(dataset, {.batch_size = 5, .shuffle = true, .seed = 8});
   for (int i = 0; i < 3; ++i) {
     const auto batches = epoch(loader);

@@ -37,7 +37,8 @@ static_assert(is_int(tw::int8) && is_int(tw::uint64) && !is_int(tw::boolean) && 
 static_assert(size_of(tw::boolean) == 1 && size_of(tw::float16) == 2 && size_of(tw::float32) == 4 && size_of(tw::int64) == 8);
 static_assert(std::same_as<tw::element_t<tw::int32>, std::int32_t> && std::same_as<tw::element_t<tw::float32>, float>);
 static_assert(tw::dtype_of<float> == tw::float32 && tw::dtype_of<bool> == tw::boolean && tw::dtype_of<const int&> == tw::int32);
-static_assert(tw::dtype_of<long> == tw::int64 && tw::dtype_of<unsigned long long> == tw::uint64 && tw::dtype_of<signed char> == tw::int8);
+static_assert(tw::dtype_of<long> == tw::int64 && tw::dtype_of<unsigned long long> == tw::uint64 &&
+              tw::dtype_of<signed char> == tw::int8);
 static_assert(tw::dtype_of<tw::float16_t> == tw::float16 && tw::dtype_of<double> == tw::float64);
 
 constexpr bool every_dtype_visits_a_type_of_its_size() {
@@ -68,8 +69,7 @@ static_assert(two_numbers().size() == 2 && two_numbers()[1] == 9 && two_numbers(
 
 // ---- names of types
 struct Plain {};
-template <class...>
-struct Template {
+template <class...> struct Template {
   struct Inner {};
 };
 namespace app::layers {

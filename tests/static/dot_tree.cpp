@@ -52,7 +52,8 @@ static_assert(to_text(inserted([](Tree& t) { t.subtree_for("late"); }, [](Tree& 
 constexpr Tree shuffled() { return Tree::from_dict({{"w", {1}}, {"2.b", {2}}, {"10.b", {3}}, {"a", {4}}}); }
 static_assert(tw::join(shuffled().unpack().first, " ") == "10.b 2.b a w");
 static_assert(shuffled().unpack().second == std::vector<Number>{{3}, {2}, {4}, {1}});
-static_assert(to_text(Tree::pack(shuffled().unpack().first, shuffled().unpack().second)) == "{'10.b': 3, '2.b': 2, 'a': 4, 'w': 1}");
+static_assert(to_text(Tree::pack(shuffled().unpack().first, shuffled().unpack().second)) ==
+              "{'10.b': 3, '2.b': 2, 'a': 4, 'w': 1}");
 static_assert(Tree().unpack().first.empty());
 
 // ---- the tutorial's example
@@ -72,7 +73,8 @@ struct Example {
            "'layer2.bias': Tensor[bias__t0 float32 (32,)], 'layer2.weight': Tensor[weight__t1 float32 (4, 32)]}";
   }
   constexpr bool a_layer_is_a_tree() const {
-    return to_text(collection.subtree("layer1")) == "{'bias': Tensor[bias float32 (32,)], 'weight': Tensor[weight float32 (4, 32)]}" &&
+    return to_text(collection.subtree("layer1")) ==
+               "{'bias': Tensor[bias float32 (32,)], 'weight': Tensor[weight float32 (4, 32)]}" &&
            collection["layer1.weight"] == variables["weight"];
   }
   constexpr bool named_tensors_is_to_dict() const { return collection.named_tensors() == collection.to_dict(); }

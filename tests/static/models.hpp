@@ -1,6 +1,8 @@
 #pragma once
 // The tutorials' models, for the tests.
-#include "tilewright/tilewright.hpp"
+#include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/ops.hpp"
+#include "tilewright/transform/autodiff.hpp"
 
 namespace tw = tilewright;
 

@@ -12,8 +12,7 @@ constexpr Text names(const auto& tree) {
   for (const auto& [name, leaf] : tree.to_dict()) result.push_back(name);
   return tw::join(result, " ");
 }
-template <class M>
-constexpr Text names_of() {
+template <class M> constexpr Text names_of() {
   Ir ir;
   return names(tw::create_graph(ir, M{}, rows).factories);
 }
@@ -27,11 +26,11 @@ struct Tower : tw::Module<Tower> {
   BOOST_HANA_DEFINE_STRUCT(Tower, (Block, first), (Block, second));
   constexpr Tensor build(Tensor x) { return second(first(x)); }
 };
-static_assert(names_of<Tower>() == "first.up.weight first.up.bias first.down.weight first.down.bias "
-                                   "second.up.weight second.up.bias second.down.weight second.down.bias");
+static_assert(names_of<Tower>() ==
+              "first.up.weight first.up.bias first.down.weight first.down.bias "
+              "second.up.weight second.up.bias second.down.weight second.down.bias");
 
-template <int width, bool has_bias>
-struct Wide : tw::Module<Wide<width, has_bias>> {
+template <int width, bool has_bias> struct Wide : tw::Module<Wide<width, has_bias>> {
   using Layer = Linear<width, has_bias>;  // the macro splits its arguments at commas
   BOOST_HANA_DEFINE_STRUCT(Wide, (Layer, inner), (Linear<4>, outer));
   constexpr Tensor build(Tensor x) { return outer(inner(x)); }
@@ -57,9 +56,10 @@ struct StackOfBlocks : tw::Module<StackOfBlocks> {
     return head(x);
   }
 };
-static_assert(names_of<StackOfBlocks>() == "blocks.0.up.weight blocks.0.up.bias blocks.0.down.weight blocks.0.down.bias "
-                                           "blocks.1.up.weight blocks.1.up.bias blocks.1.down.weight blocks.1.down.bias "
-                                           "head.weight head.bias");
+static_assert(names_of<StackOfBlocks>() ==
+              "blocks.0.up.weight blocks.0.up.bias blocks.0.down.weight blocks.0.down.bias "
+              "blocks.1.up.weight blocks.1.up.bias blocks.1.down.weight blocks.1.down.bias "
+              "head.weight head.bias");
 
 struct ReversedUse : tw::Module<ReversedUse> {
   BOOST_HANA_DEFINE_STRUCT(ReversedUse, (Linear<4, false>, declared_first), (Linear<4, false>, declared_second));
@@ -83,8 +83,7 @@ struct NumberedOutlined : tw::Module<NumberedOutlined> {
 static_assert(names_of<NumberedOutlined>() == "0.weight 1.weight 2.weight");
 
 // ---- inlined modules share no graph, outlined ones do; names of tensors inside
-template <class M>
-constexpr std::size_t graph_count() {
+template <class M> constexpr std::size_t graph_count() {
   Ir ir;
   tw::create_graph(ir, M{}, rows);
   return ir.graphs.size();
@@ -94,7 +93,8 @@ static_assert(graph_count<Linear<4>>() == 2 && graph_count<Tower>() == 2 && grap
 constexpr bool tensors_are_named_in_the_scope_of_their_member() {
   Ir ir;
   const auto args = tw::create_graph(ir, Tower{}, rows).graph.args();
-  return args["second.up.weight"].name() == "second/up/weight";
+  const auto stacked = tw::create_graph(ir, StackOfBlocks{}, rows).graph.args();
+  return args["second.up.weight"].name() == "second/up/weight" && stacked["blocks.1.up.bias"].name() == "blocks.1/up/bias";
 }
 static_assert(tensors_are_named_in_the_scope_of_their_member());
 
@@ -182,8 +182,9 @@ static_assert(init_makes_independent_sets_of_variables());
 constexpr bool variables_are_made_in_alphabetical_order() {
   Ir ir;
   const auto variables = tw::create_graph(ir, Tower{}, rows).factories.init();
-  return names(variables) == "first.down.bias first.down.weight first.up.bias first.up.weight "
-                             "second.down.bias second.down.weight second.up.bias second.up.weight" &&
+  return names(variables) ==
+             "first.down.bias first.down.weight first.up.bias first.up.weight "
+             "second.down.bias second.down.weight second.up.bias second.up.weight" &&
          ir.main_graph().variables().front() == variables["first.down.bias"];
 }
 static_assert(variables_are_made_in_alphabetical_order());

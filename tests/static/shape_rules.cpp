@@ -33,7 +33,8 @@ static_assert(result([](Tensor x) { return 2 * x - 0.5; }, i32(4)) == i32(4));
 
 // ---- elementwise with one input: floating point, the same shape and dtype
 constexpr bool keeps_spec(auto... functions) { return ((result(functions, f16(2, 3)) == f16(2, 3)) && ...); }
-static_assert(keeps_spec(ops::exp, ops::log, ops::sqrt, ops::tanh, ops::negate, ops::identity, ops::gelu, ops::relu, ops::detach));
+static_assert(keeps_spec(ops::exp, ops::log, ops::sqrt, ops::tanh, ops::negate, ops::identity, ops::gelu, ops::relu,
+                         ops::detach));
 static_assert(failure(ops::exp, i32(2)) == "Exp: (2,) int32: float16 or float32 expected, in graph");
 static_assert(failure(ops::gelu, i32(2)) == "Gelu: (2,) int32: float16 or float32 expected, in graph");
 static_assert(result(ops::negate, i32(2)) == i32(2) && result(ops::identity, i32(2)) == i32(2));
@@ -64,7 +65,8 @@ static_assert(failure(ops::matmul, f32(8, 784), f32(783, 512)) ==
 static_assert(failure(ops::matmul, f32(2, 8, 4), f32(3, 4, 5)) ==
               "MatMul: (2, 8, 4) x (3, 4, 5): leading axes that broadcast expected, in graph");
 static_assert(failure(ops::matmul, f32(), f32(4, 5)) == "MatMul: () x (4, 5): vectors or matrices expected, in graph");
-static_assert(failure(ops::matmul, f32(2, 3), f16(3, 2)) == "MatMul: (2, 3) float32 and (3, 2) float16: equal dtypes expected, in graph");
+static_assert(failure(ops::matmul, f32(2, 3), f16(3, 2)) ==
+              "MatMul: (2, 3) float32 and (3, 2) float16: equal dtypes expected, in graph");
 
 // ---- reshape and flatten
 constexpr auto reshaped(const Shape& shape) {
@@ -75,11 +77,15 @@ static_assert(result(reshaped({2, -1, 2}), f32(4, 5)) == f32(2, 5, 2));
 static_assert(result(reshaped({}), f32(1, 1)) == f32());
 static_assert(result(reshaped({-1}), f32()) == f32(1));
 static_assert(result([](Tensor x) { return x.flatten(); }, f32(2, 3, 4)) == f32(24));
-static_assert(failure(reshaped({5, 4}), f32(2, 3)) == "Reshape: (2, 3) float32 to (5, 4): a shape of 6 elements expected, in graph");
-static_assert(failure(reshaped({4, -1}), f32(2, 3)) == "Reshape: (2, 3) float32 to (4, -1): a shape of 6 elements expected, in graph");
+static_assert(failure(reshaped({5, 4}), f32(2, 3)) ==
+              "Reshape: (2, 3) float32 to (5, 4): a shape of 6 elements expected, in graph");
+static_assert(failure(reshaped({4, -1}), f32(2, 3)) ==
+              "Reshape: (2, 3) float32 to (4, -1): a shape of 6 elements expected, in graph");
 static_assert(failure(reshaped({-1, -1}), f32(2, 3)) == "Reshape: (2, 3) float32 to (-1, -1): at most one -1 expected, in graph");
-static_assert(failure(reshaped({0, 6}), f32(2, 3)) == "Reshape: (2, 3) float32 to (0, 6): extents above 0, or one -1, expected, in graph");
-static_assert(failure(reshaped({-2, -3}), f32(2, 3)) == "Reshape: (2, 3) float32 to (-2, -3): extents above 0, or one -1, expected, in graph");
+static_assert(failure(reshaped({0, 6}), f32(2, 3)) ==
+              "Reshape: (2, 3) float32 to (0, 6): extents above 0, or one -1, expected, in graph");
+static_assert(failure(reshaped({-2, -3}), f32(2, 3)) ==
+              "Reshape: (2, 3) float32 to (-2, -3): extents above 0, or one -1, expected, in graph");
 
 // ---- transpose
 constexpr auto transposed(const Shape& permutation) {
@@ -101,9 +107,12 @@ constexpr auto expanded(const Shape& shape) {
 }
 static_assert(result(expanded({5, 2, 3}), f32(2, 1)) == f32(5, 2, 3));
 static_assert(result(expanded({4}), f32()) == f32(4));
-static_assert(failure(expanded({2, 4}), f32(2, 3)) == "Expand: (2, 3) float32 to (2, 4): a shape that it broadcasts to expected, in graph");
-static_assert(failure(expanded({3}), f32(2, 3)) == "Expand: (2, 3) float32 to (3,): a shape that it broadcasts to expected, in graph");
-static_assert(failure(expanded({-1, 3}), f32(3)) == "Expand: (3,) float32 to (-1, 3): a shape that it broadcasts to expected, in graph");
+static_assert(failure(expanded({2, 4}), f32(2, 3)) ==
+              "Expand: (2, 3) float32 to (2, 4): a shape that it broadcasts to expected, in graph");
+static_assert(failure(expanded({3}), f32(2, 3)) ==
+              "Expand: (2, 3) float32 to (3,): a shape that it broadcasts to expected, in graph");
+static_assert(failure(expanded({-1, 3}), f32(3)) ==
+              "Expand: (3,) float32 to (-1, 3): a shape that it broadcasts to expected, in graph");
 
 // ---- sum and mean: all axes, one or several, from either end
 constexpr auto summed(const tw::Axes& axes, bool keep_axes = false) {
@@ -112,7 +121,9 @@ constexpr auto summed(const tw::Axes& axes, bool keep_axes = false) {
 constexpr TensorSpec sum_of(const TensorSpec& spec, std::initializer_list<std::int64_t> axes, bool keep_axes = false) {
   return result(summed(axes, keep_axes), spec);
 }
-constexpr Text sum_failure(const TensorSpec& spec, std::initializer_list<std::int64_t> axes) { return failure(summed(axes), spec); }
+constexpr Text sum_failure(const TensorSpec& spec, std::initializer_list<std::int64_t> axes) {
+  return failure(summed(axes), spec);
+}
 static_assert(result([](Tensor x) { return ops::sum(x); }, f32(2, 3, 4)) == f32());
 static_assert(result([](Tensor x) { return ops::sum(x, {}, true); }, f32(2, 3, 4)) == f32(1, 1, 1));
 static_assert(result([](Tensor x) { return ops::sum(x, 1); }, i32(2, 3, 4)) == i32(2, 4));
@@ -133,7 +144,8 @@ static_assert(result([](Tensor x) { return ops::softmax(x); }, f32(8, 10)) == f3
 static_assert(result([](Tensor x) { return ops::softmax(x, -2); }, f16(8, 10)) == f16(8, 10));
 static_assert(failure([](Tensor x) { return ops::softmax(x, 2); }, f32(8, 10)) ==
               "Softmax: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
-static_assert(failure([](Tensor x) { return ops::softmax(x); }, i32(8)) == "Softmax: (8,) int32: float16 or float32 expected, in graph");
+static_assert(failure([](Tensor x) { return ops::softmax(x); }, i32(8)) ==
+              "Softmax: (8,) int32: float16 or float32 expected, in graph");
 
 // ---- negative log-likelihood
 constexpr auto nll(const tw::NllOptions& options = {}) {
@@ -162,8 +174,9 @@ constexpr bool loss_and_gradient_have_the_logits_dtype() {
 }
 static_assert(loss_and_gradient_have_the_logits_dtype());
 static_assert(result([](Tensor x, Tensor labels) { return ops::cross_entropy(x, labels); }, f32(8, 10), i32(8)) == f32());
-static_assert(failure([](Tensor p, Tensor labels, Tensor scale) { return ops::nll_loss_with_softmax_grad(p, labels, scale).loss; },
-                      f32(8, 10), i32(8), f32(2)) == "NlllWithSoftmaxGradDirect: loss_grad (2,) float32: one element expected, in graph");
+static_assert(
+    failure([](Tensor p, Tensor labels, Tensor scale) { return ops::nll_loss_with_softmax_grad(p, labels, scale).loss; },
+            f32(8, 10), i32(8), f32(2)) == "NlllWithSoftmaxGradDirect: loss_grad (2,) float32: one element expected, in graph");
 
 // ---- scaled_add: equal shapes, the first one's dtype
 static_assert(result([](Tensor x, Tensor y) { return ops::scaled_add(x, y, 1, -0.5); }, f32(2, 3), f16(2, 3)) == f32(2, 3));
@@ -174,7 +187,7 @@ static_assert(failure([](Tensor x, Tensor y) { return ops::scaled_add(x, y); }, 
 static_assert(failure([](Tensor x, Tensor y, Tensor a) { return ops::scaled_add(x, y, a, a); }, f32(3), f32(3), f32(3)) ==
               "ScaledAdd: factor (3,) float32: one element expected, in graph");
 static_assert(failure([](Tensor x) { return ops::scaled_add_(x.ir().constant(1.0), x); }, f32()) ==
-              "ScaledAddLhsInplace: Tensor[ float32 ()] is a constant: a tensor that may change in place expected, in graph");
+              "ScaledAddLhsInplace: Tensor[float32 ()] is a constant: a tensor that may change in place expected, in graph");
 
 // ---- errors name the place in the model, and only the first is kept
 struct Wide : tw::Module<Wide> {

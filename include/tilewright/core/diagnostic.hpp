@@ -19,6 +19,7 @@ struct Message {
   char characters[N + 1]{};
   constexpr explicit Message(std::string_view text) {
     for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
+    characters[N] = '\0';  // written once more: Clang prints arrays as strings only if their last element was written
   }
 };
 

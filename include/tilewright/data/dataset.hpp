@@ -8,7 +8,7 @@ namespace tilewright::data {
 
 /// Labelled grey images in memory.
 struct Dataset {
-  xt::xtensor<float, 3> images;         ///< (count, height, width), normalised
+  xt::xtensor<float, 3> images;  ///< (count, height, width), normalised
   xt::xtensor<std::int32_t, 1> labels;  ///< (count,), the class of each image
 
   Dataset() : Dataset(0, 0, 0) {}

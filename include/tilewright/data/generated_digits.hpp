@@ -24,8 +24,8 @@ struct Hand {
   Point centre;
   float wobble;  // the pen's largest error, as a part of height and width
   float radius;  // half the stroke's width
-  float ink;     // grey value of the stroke; above 1 its edges sharpen
-  float noise;   // largest grey value added to or taken from a pixel
+  float ink;  // grey value of the stroke; above 1 its edges sharpen
+  float noise;  // largest grey value added to or taken from a pixel
 
   /// From a stroke's square to pixels.
   Point place(Point point, Random& random) const {
@@ -76,7 +76,8 @@ inline Dataset draw_digits(std::size_t count, Random& random) {
     const Hand hand = draw_hand(random);
     const Canvas canvas = draw_digit(digit, hand, random);
     float* image = result.images.data() + i * Canvas::pixel_count;
-    for (std::size_t pixel = 0; pixel < Canvas::pixel_count; ++pixel) image[pixel] = normalised(scan(canvas[pixel], hand, random));
+    for (std::size_t pixel = 0; pixel < Canvas::pixel_count; ++pixel)
+      image[pixel] = normalised(scan(canvas[pixel], hand, random));
     result.labels(i) = static_cast<std::int32_t>(digit);
   }
   return result;

@@ -15,8 +15,8 @@ namespace tilewright::data {
 
 struct LoaderOptions {
   std::size_t batch_size = 1;
-  bool shuffle = false;    ///< a new order every epoch; else always the data set's
-  bool drop_last = true;   ///< leave out the last images if they fill no batch; else the last batch is smaller
+  bool shuffle = false;  ///< a new order every epoch; else always the data set's
+  bool drop_last = true;  ///< leave out the last images if they fill no batch; else the last batch is smaller
   std::uint64_t seed = 0;  ///< decides the orders of all epochs, on every platform
 };
 
@@ -48,9 +48,7 @@ class Loader {
   Loader(const Dataset&&, const LoaderOptions&) = delete;  // the data set would not outlive the loader
 
   /// The number of batches in an epoch.
-  std::size_t size() const {
-    return (order_.size() + (options_.drop_last ? 0 : options_.batch_size - 1)) / options_.batch_size;
-  }
+  std::size_t size() const { return (order_.size() + (options_.drop_last ? 0 : options_.batch_size - 1)) / options_.batch_size; }
   /// Starts a new epoch, which ends the one before.
   Iterator begin();
   std::default_sentinel_t end() const { return {}; }

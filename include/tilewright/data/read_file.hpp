@@ -30,7 +30,8 @@ inline std::vector<std::uint8_t> read_file(std::string_view reader, const std::f
   }
   int code = Z_OK;  // a short read is the end of the file or an error: this tells which
   gzerror(file.get(), &code);
-  if (code != Z_OK && code != Z_STREAM_END) throw DataError(reader, path, "gzip data that is corrupt or cut off", "a whole gzip stream");
+  if (code != Z_OK && code != Z_STREAM_END)
+    throw DataError(reader, path, "gzip data that is corrupt or cut off", "a whole gzip stream");
   return bytes;
 }
 

@@ -18,8 +18,7 @@ constexpr std::uint64_t draw_below(std::uint64_t bound, Random& random) {
 }
 
 /// Puts the items into an order drawn uniformly from all their orders (Fisher and Yates's shuffle, from the end).
-template <class T>
-constexpr void shuffle(std::span<T> items, Random& random) {
+template <class T> constexpr void shuffle(std::span<T> items, Random& random) {
   for (std::size_t left = items.size(); left > 1; --left)
     std::swap(items[left - 1], items[static_cast<std::size_t>(draw_below(left, random))]);
 }

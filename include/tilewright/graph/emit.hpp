@@ -58,12 +58,18 @@ class Inference {
 };
 
 namespace detail {
+/// graph 'Net_subgraph(0)', the main graph or another Ir.
+constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
+  if (&tensor.ir() != &ir) return "another Ir";
+  if (tensor.graph_id() == 0) return "the main graph";
+  return text("graph '", ir.record(tensor.graph_id()).name, "'");
+}
 constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs) {
     if (!input.valid()) return false;
     if (&input.ir() != &ir || input.graph_id() != ir.current_graph) {
-      ir.fail(text(op.name, ": ", to_text(input), " of graph '", input.ir().record(input.graph_id()).name,
-                   "': a tensor of the graph that is being built, '", ir.current().name, "', expected"));
+      ir.fail(text(op.name, ": ", to_text(input), " of ", place_of(input, ir), ": a tensor of ",
+                   place_of({ir, ir.current_graph, 0}, ir), ", which is being built, expected"));
       return false;
     }
   }

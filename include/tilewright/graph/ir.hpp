@@ -275,7 +275,7 @@ constexpr std::int64_t Tensor::shape(int axis) const {
 constexpr Tensor TensorMap::operator[](Tensor key) const {
   if (const Tensor* found = find(key)) return *found;
   if (key.ir().failed()) return Tensor::invalid(key.ir());
-  return key.ir().fail(text("TensorMap: ", to_text(key), ": no entry for this tensor"));
+  return key.ir().fail(text("TensorMap: ", to_text(key), ": a tensor with an entry in the map expected"));
 }
 
 }  // namespace tilewright

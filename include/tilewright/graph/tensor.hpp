@@ -56,7 +56,9 @@ class Tensor {
 
 /// Tensor[weight float32 (4, 32)]
 constexpr Text to_text(const Tensor& tensor) {
-  return text("Tensor[", tensor.name(), " ", to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");
+  Text name = tensor.name();
+  if (!name.empty()) name += " ";
+  return text("Tensor[", name, to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");
 }
 
 /// Tensors found by tensors, for example graph inputs and the parent tensors for them. Small: searched from the front.

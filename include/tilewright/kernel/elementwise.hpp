@@ -59,12 +59,31 @@ inline auto run_expression(float* data) {
   else return xt::adapt(data, xt::fixed_shape<static_cast<std::size_t>(run)>());
 }
 
+/// A formula as xtensor wants functors: it calls simd_apply with batches, and its name is looked up with one argument type.
+template <class F>
+struct LazyFunctor {
+  template <class... X>
+  auto operator()(const X&... x) const {
+    return F()(x...);
+  }
+  template <class Batch, class... Batches>
+  Batch simd_apply(const Batch& x, const Batches&... others) const {
+    return F()(x, others...);
+  }
+};
+/// f(expressions...) as a lazy xtensor expression.
+template <class F, class... Expressions>
+auto lazy(Expressions&&... expressions) {
+  return xt::xfunction<LazyFunctor<F>, xt::const_xclosure_t<Expressions>...>(LazyFunctor<F>(),
+                                                                            std::forward<Expressions>(expressions)...);
+}
+
 }  // namespace detail
 
-/// out = f(ins...), element by element, with the ins broadcast to out's shape. In float32 and where elements are
+/// out = F()(ins...), element by element, with the ins broadcast to out's shape. In float32 and where elements are
 /// contiguous it is one lazy xtensor expression a run (vectorised by xsimd); half precision computes in float.
 template <class F, class Out, class... In>
-inline void assign_elementwise(F f, Out out, In... ins) {
+inline void assign_elementwise(Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
   static constexpr auto loops = detail::elementwise_loops<operands>({Out::spec, In::spec...});
   constexpr bool contiguous = [&] {
@@ -76,12 +95,12 @@ inline void assign_elementwise(F f, Out out, In... ins) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       if constexpr (contiguous && loops.run > 1) {
         auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
-        xt::noalias(result) = xt::make_lambda_xfunction(
-            F(f), detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
+        xt::noalias(result) =
+            detail::lazy<F>(detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
       } else {
         for (std::int64_t k = 0; k < loops.run; ++k)
           out.data[offsets[0] + k * loops.run_strides[0]] = static_cast<typename Out::element>(
-              f(static_cast<compute_t<typename In::element>>(ins.data[offsets[i + 1] + k * loops.run_strides[i + 1]])...));
+              F()(static_cast<compute_t<typename In::element>>(ins.data[offsets[i + 1] + k * loops.run_strides[i + 1]])...));
       }
     }(std::index_sequence_for<In...>{});
   });

@@ -97,8 +97,8 @@ inline void inner_block(const float* a, const float* b, float* c) {
   FloatBatch sum[rows][columns];
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) sum[i][j] = FloatBatch(0.f);
-  std::int64_t k = 0;
-  for (; k + float_width <= s.k; k += float_width) {
+  constexpr std::int64_t vectors_end = s.k / float_width * float_width;
+  for (std::int64_t k = 0; k < vectors_end; k += float_width) {
     FloatBatch column[columns];
     for (std::int64_t j = 0; j < columns; ++j) column[j] = FloatBatch::load_unaligned(b + j * s.b_n + k);
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -109,7 +109,7 @@ inline void inner_block(const float* a, const float* b, float* c) {
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t j = 0; j < columns; ++j) {
       float total = math::sum(sum[i][j]);
-      for (std::int64_t rest = k; rest < s.k; ++rest) total += a[i * s.a_m + rest] * b[j * s.b_n + rest];
+      for (std::int64_t k = vectors_end; k < s.k; ++k) total += a[i * s.a_m + k] * b[j * s.b_n + k];
       c[i * s.c_m + j * s.c_n] = total;
     }
 }

@@ -19,7 +19,7 @@ class GraphLowering {
  public:
   constexpr GraphLowering(const Ir& ir, const LiveCode& live, const std::vector<int>& body_of, const Target& target,
                           ComputeSets& compute_sets, Plan& plan, int graph)
-      : ir_(ir), live_(live), body_of_(body_of), target_(target), compute_sets_(compute_sets), plan_(plan), graph_(graph),
+      : live_(live), body_of_(body_of), target_(target), compute_sets_(compute_sets), plan_(plan), graph_(graph),
         record_(ir.record(graph)), values_(record_.tensors.size()) {}
 
   constexpr Body run() {
@@ -293,7 +293,6 @@ class GraphLowering {
     return body;
   }
 
-  const Ir& ir_;
   const LiveCode& live_;
   const std::vector<int>& body_of_;
   const Target& target_;

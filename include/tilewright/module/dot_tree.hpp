@@ -69,7 +69,7 @@ class DotTree {
   constexpr DotTree subtree(std::string_view name) const {
     const Entry* entry = find_path(name);
     if (entry && !entry->subtree.empty()) return entry->subtree.front();
-    fail(text("no subtree '", name, "' in the tree of ", names()));
+    fail(text("no subtree '", name, "': one of the tree of ", names(), " expected"));
     return {};
   }
   constexpr const Leaf* find(std::string_view name) const {
@@ -168,7 +168,7 @@ class DotTree {
       if (!is_key(key.view())) return report(leaf, text("'", name, "': identifiers or numbers, joined by dots, expected"));
     for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
       Entry* entry = tree->find_entry(keys[i]);
-      if (entry && entry->subtree.empty()) return report(leaf, text("'", name, "': '", keys[i], "' is a leaf"));
+      if (entry && entry->subtree.empty()) return report(leaf, text("'", name, "': '", keys[i], "' is a leaf: a subtree expected"));
       tree = &tree->subtree_for(keys[i].view());
     }
     return tree;

@@ -57,10 +57,12 @@ class ModuleBase {
     if (trace_) return *trace_;
     throw TraceError("Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected");
   }
-  /// The last part of the module's name: fc1 for layers.fc1.
+  /// The module's name in the module around it: fc1 for net.fc1, layers.0 for net.layers.0.
   constexpr std::string_view key() const {
     const auto name = prefix_.view();
-    return name.substr(name.rfind('.') + 1);
+    auto dot = name.rfind('.');
+    while (dot != name.npos && name[dot + 1] >= '0' && name[dot + 1] <= '9') dot = name.rfind('.', dot - 1);
+    return name.substr(dot + 1);
   }
 
  private:

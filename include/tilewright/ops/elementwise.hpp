@@ -74,7 +74,7 @@ struct Elementwise : Op<D> {
   static void compute(V... views) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       auto operands = std::tie(views...);
-      assign_elementwise(detail::Formula<D, A>{}, std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
+      assign_elementwise<detail::Formula<D, A>>(std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
     }(std::make_index_sequence<sizeof...(V) - 1>{});
   }
 };

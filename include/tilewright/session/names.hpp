@@ -74,7 +74,7 @@ struct PlanNames {
     constexpr auto fixed = detail::static_shape<Array>();
     if constexpr (fixed.has_value() && fixed != shape)
       detail::report_text<[] {
-        return text("run: '", GivenName::view(), "' has shape ", to_text(*fixed), ": ", to_text(shape), " expected");
+        return text("run: '", GivenName::view(), "' has shape ", to_text(*detail::static_shape<Array>()), ": ", to_text(shape), " expected");
       }>();
   }
 

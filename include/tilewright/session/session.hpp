@@ -99,7 +99,7 @@ class Session {
   void write_variables_data(const Map& arrays) {
     boost::hana::for_each(arrays, [this](const auto& entry) {
       constexpr auto name = names::template name_of_key<std::remove_cvref_t<decltype(boost::hana::first(entry))>>();
-      write<names::template variable<name>()>(boost::hana::second(entry));
+      this->template write<names::template variable<name>()>(boost::hana::second(entry));
     });
   }
 

@@ -1,0 +1,63 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "tilewright/module/create_graph.hpp"
+
+namespace tilewright {
+
+namespace detail {
+template <class>
+inline constexpr char type_identity_of{};
+}  // namespace detail
+
+/// Makes each graph once: create_graph with an equal module and arguments of equal shapes and dtypes returns the same graph,
+/// and factories of its own for the variables. Modules are equal if their types are, and their
+/// `constexpr std::int64_t cache_key() const`, which a module needs whose graph depends on data members. Other arguments must
+/// be numbers and are compared by value. One cache serves one Ir.
+class GraphCache {
+ public:
+  template <std::derived_from<ModuleBase> M, class... Arguments>
+  constexpr CreatedGraph create_graph(Ir& ir, const M& module, const Arguments&... arguments) {
+    Key key{&ir, &detail::type_identity_of<M>};
+    if constexpr (requires { module.cache_key(); }) key.numbers.push_back(static_cast<double>(module.cache_key()));
+    (add(key, arguments), ...);
+    for (const auto& [known, graph] : entries_)
+      if (known == key) return graph;
+    entries_.push_back({std::move(key), tilewright::create_graph(ir, module, arguments...)});
+    return entries_.back().graph;
+  }
+  template <std::derived_from<ModuleBase> M, class... Arguments>
+  constexpr CreatedGraph create_graph(const M& module, const Arguments&... arguments) {
+    Ir* ir = detail::find_ir(arguments...);
+    if (!ir) throw TraceError("GraphCache: no argument is a Tensor: create_graph(ir, module, ...) expected");
+    return create_graph(*ir, module, arguments...);
+  }
+  /// The number of different graphs.
+  constexpr std::size_t size() const { return entries_.size(); }
+
+ private:
+  struct Key {
+    const Ir* ir;
+    const char* module;
+    std::vector<TensorSpec> specs{};
+    std::vector<double> numbers{};
+    constexpr bool operator==(const Key&) const = default;
+  };
+  struct Entry {
+    Key key;
+    CreatedGraph graph;
+  };
+  template <class T>
+  static constexpr void add(Key& key, const T& argument) {
+    if constexpr (std::same_as<T, TensorSpec>) key.specs.push_back(argument);
+    else if constexpr (std::same_as<T, Tensor>) key.specs.push_back(argument.spec());
+    else if constexpr (detail::TensorRange<T>)
+      for (const Tensor& tensor : argument) key.specs.push_back(tensor.spec());
+    else key.numbers.push_back(static_cast<double>(argument));
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace tilewright

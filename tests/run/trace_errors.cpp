@@ -1,0 +1,211 @@
+// What users are told when a model is wrong: op, what was given, what was expected, and where in the model.
+#include <string>
+
+#include "../catch.hpp"
+#include "../static/models.hpp"
+
+namespace {
+
+using tw::Graph, tw::Ir, tw::Tensor, tw::TensorSpec;
+namespace ops = tw::ops;
+
+constexpr TensorSpec rows{{2, 4}, tw::float32};
+
+/// The message of the TraceError that a trace throws.
+template <class Trace> std::string error_of(Trace trace) {
+  Ir ir;
+  try {
+    trace(ir);
+  } catch (const tw::TraceError& error) {
+    return error.what();
+  }
+  return "no TraceError";
+}
+/// A module that builds with the given function: its errors are "in Model".
+template <class Build> struct Model : tw::Module<Model<Build>> {
+  Build build_with;
+  constexpr explicit Model(Build build) : build_with(build) {}
+  constexpr auto build(Tensor x) { return build_with(*this, x); }
+};
+template <class Build> std::string model_error(Build build, const TensorSpec& spec = rows) {
+  return error_of([&](Ir& ir) { tw::create_graph(ir, Model<Build>(build), spec); });
+}
+
+struct Inner : tw::Module<Inner> {
+  BOOST_HANA_DEFINE_STRUCT(Inner, (Linear<4>, fc));
+  Tensor build(Tensor x) { return ops::matmul(fc(x), x); }
+};
+struct Outer : tw::Module<Outer> {
+  using Inners = std::array<Inner, 2>;
+  BOOST_HANA_DEFINE_STRUCT(Outer, (Inners, layers), (Linear<4>, head));
+  Tensor build(Tensor x) { return head(layers[1](x)); }
+};
+struct Unnamed : tw::Module<Unnamed> {
+  Linear<4> fc;  // not named by the macro
+  Tensor build(Tensor x) { return fc(x); }
+};
+
+}  // namespace
+
+TEST_CASE("errors of ops name the op, its operands and the module") {
+  CHECK(model_error([](auto&, Tensor x) { return x.matmul(x); }) ==
+        "MatMul: (2, 4) x (2, 4): inner dimensions 4 and 2 differ, in Model");
+  CHECK(model_error([](auto&, Tensor x) {
+          return x.reshape({3, -1});
+        }) == "Reshape: (2, 4) float32 to (3, -1): a shape of 8 elements expected, in Model");
+  CHECK(model_error([](auto&, Tensor x) { return x + x.cast(tw::float16); }) ==
+        "Add: (2, 4) float32 and (2, 4) float16: equal dtypes expected, in Model");
+  CHECK(model_error([](auto&, Tensor x) {
+          return x * ops::sum(x, 0).reshape({2, 2});
+        }) == "Mul: (2, 4) and (2, 2): shapes that broadcast expected, in Model");
+  CHECK(model_error([](auto&, Tensor x) { return ops::tanh(x.cast(tw::int32)); }) ==
+        "Tanh: (2, 4) int32: float16 or float32 expected, in Model");
+  CHECK(model_error([](auto&, Tensor x) { return ops::softmax(x, 2); }) ==
+        "Softmax: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in Model");
+  CHECK(model_error([](auto&, Tensor x) { return x * static_cast<double>(x.shape(2)); }) ==
+        "shape: axis 2 of (2, 4): an axis from -2 to 1 expected, in Model");
+  CHECK(model_error([](auto&, Tensor x) { return ops::cross_entropy(x, x); }) ==
+        "Nll: labels (2, 4) float32 for probabilities (2, 4) float32: (2,) int32 or uint32 expected, in Model");
+}
+
+TEST_CASE("errors name the whole way to the module") {
+  CHECK(error_of([](Ir& ir) {
+          tw::create_graph(ir, Outer{}, TensorSpec{{3, 5}, tw::float32});
+        }) == "MatMul: (3, 4) x (3, 5): inner dimensions 4 and 3 differ, in Outer/layers.1");
+  CHECK(error_of([](Ir& ir) {
+          tw::create_graph(ir, Net{}, TensorSpec{{5, 5}, tw::float32});
+        }) == "Reshape: (5, 5) float32 to (-1, 784): a shape of 25 elements expected, in Net");
+  CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Linear<4>{}, TensorSpec{}); }) ==
+        "shape: axis -1 of (): an axis from 0 to -1 expected, in Linear");
+}
+
+TEST_CASE("errors of modules and names") {
+  CHECK(model_error([](auto& module, Tensor x) {
+          module.add_variable_input("w", tw::zeros(), {4});
+          return x + module.add_variable_input("w", tw::zeros(), {4});
+        }) == "DotTree: 'w' exists already: a new name, or overwrite, expected, in Model");
+  CHECK(model_error([](auto& module, Tensor x) { return x + module.add_variable_input("my weight", tw::zeros(), {4}); }) ==
+        "DotTree: 'my weight': identifiers or numbers, joined by dots, expected, in Model");
+  CHECK(model_error([](auto& module, Tensor x) {
+          module.add_variable_input("w", tw::zeros(), {4});
+          return x + module.add_variable_input("w.x", tw::zeros(), {4});
+        }) == "DotTree: 'w.x': 'w' is a leaf: a subtree expected, in Model");
+  CHECK(model_error([](auto& module, Tensor x) { return x + module.ir().variable(tw::zeros(), {4}, tw::float32, "w"); }) ==
+        "variable: 'w' in graph Model_subgraph(0): variables live in the main graph only, in Model");
+  CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Unnamed{}, rows); }) ==
+        "Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected");
+  CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Linear<4>{}, rows).factories.init()["wieght"]; }) ==
+        "DotTree: no leaf 'wieght': one of bias, weight expected");
+  CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Linear<4>{}, rows).factories.init().subtree("fc9"); }) ==
+        "DotTree: no subtree 'fc9': one of the tree of bias, weight expected");
+}
+
+TEST_CASE("errors of calls") {
+  const auto error = [](auto use) {
+    return error_of([&](Ir& ir) {
+      const auto [facts, graph] = tw::create_graph(ir, Linear<4>{}, rows);
+      use(graph, facts.init(), ir.variable(tw::ones(), {2, 4}, tw::float32, "x"));
+    });
+  };
+  CHECK(error([](auto& graph, auto, Tensor x) { graph.call(x); }) ==
+        "call of Linear_subgraph(0): input 1, Tensor[weight float32 (4, 4)], is missing: all 3 inputs must be given or bound");
+  CHECK(error([](auto& graph, auto variables, Tensor) { graph.bind(variables).call(); }) ==
+        "call of Linear_subgraph(0): input 0, Tensor[float32 (2, 4)], is missing: all 3 inputs must be given or bound");
+  CHECK(error([](auto& graph, auto variables, Tensor x) { graph.bind(variables).call(x, x); }) ==
+        "call of Linear_subgraph(0): 2 tensors for 1 unbound inputs: one for each expected");
+  CHECK(error([](auto& graph, auto variables, Tensor) { graph.bind(variables).call(variables["bias"]); }) ==
+        "call of Linear_subgraph(0): (4,) float32 for input 0, Tensor[float32 (2, 4)]: (2, 4) float32 expected");
+  CHECK(error([](auto& graph, auto variables, Tensor x) { graph.bind(variables).call(x.cast(tw::float16)); }) ==
+        "call of Linear_subgraph(0): (2, 4) float16 for input 0, Tensor[float32 (2, 4)]: (2, 4) float32 expected");
+  CHECK(error([](auto& graph, auto variables, Tensor x) {
+          const auto grads = graph.bind(variables).call(x);
+          [[maybe_unused]] const auto [a, b] = grads.template as<2>();
+        }) == "call: output 1 of 1: an index below that expected");
+  CHECK(error([](auto& graph, auto, Tensor) { graph.grad_graph_info(); }) ==
+        "grad_graph_info of Linear_subgraph(0): a graph made by autodiff expected");
+}
+
+TEST_CASE("errors of tensors in the wrong place") {
+  CHECK(error_of([](Ir& ir) {
+          const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
+          ir.create_graph([&](Tensor y) { return ops::exp(x) + y; }, rows);
+        }) ==
+        "Exp: Tensor[x float32 (2, 4)] of the main graph: a tensor of graph 'graph_subgraph(0)', which is being built, "
+        "expected, in graph");
+  CHECK(error_of([](Ir& ir) {
+          const Graph graph = ir.create_graph([&](Tensor y) { return y; }, rows);
+          ops::exp(graph.output(0));
+        }) ==
+        "Exp: Tensor[float32 (2, 4)] of graph 'graph_subgraph(0)': a tensor of the main graph, which is being built, expected");
+  CHECK(error_of([](Ir& ir) {
+          Ir other;
+          ir.constant(1.0) + other.constant(2.0);
+        }) == "Add: Tensor[float32 ()] of another Ir: a tensor of the main graph, which is being built, expected");
+  CHECK(error_of([](Ir& ir) {
+          Ir other;
+          ops::host_store(ir.d2h_stream("y", tw::Shape{}), other.constant(2.0));
+        }) == "HostStore: Tensor[float32 ()] of another Ir: a tensor of the main graph, which is being built, expected");
+  CHECK(error_of([](Ir& ir) {
+          const Graph graph = ir.create_graph([&](Tensor y) { return y; }, rows);
+          tw::graph_output(graph.input(0));
+        }) == "graph_output: Tensor[float32 (2, 4)]: a tensor of the current graph expected");
+  CHECK(error_of([](Ir& ir) { ops::scaled_add_(ir.constant(1.0), ir.constant(2.0)); }) ==
+        "ScaledAddLhsInplace: Tensor[float32 ()] is a constant: a tensor that may change in place expected");
+}
+
+TEST_CASE("errors of streams, variables and constants") {
+  CHECK(error_of([](Ir& ir) { ir.h2d_stream("x", {2}), ir.h2d_stream("x", {3}); }) ==
+        "stream: 'x' exists already: stream names are unique");
+  CHECK(error_of([](Ir& ir) { ops::host_store(ir.d2h_stream("y", {2}), ir.constant(1.0)); }) ==
+        "HostStore: () float32 for stream 'y': (2,) float32 expected");
+  CHECK(error_of([](Ir& ir) {
+          ir.variable(tw::values({1, 2}), {3}, tw::float32, "v");
+        }) == "variable: 2 values for 'v' of shape (3,): 3 expected");
+  CHECK(error_of([](Ir& ir) { ir.constant({1, 2}, {3}); }) == "constant: 2 values for shape (3,): 3 expected");
+}
+
+TEST_CASE("errors of autodiff") {
+  const auto error = [](auto function, auto options) {
+    return error_of([&](Ir& ir) {
+      const Graph graph = ir.create_graph(function, rows, TensorSpec{{2}, tw::int32});
+      tw::autodiff(graph, options(graph));
+    });
+  };
+  const auto defaults = [](Graph) { return tw::AutodiffOptions{}; };
+  CHECK(error([](Tensor p, Tensor labels) { return ops::nll_loss_with_softmax_grad(p, labels).loss; }, defaults) ==
+        "autodiff of graph_subgraph(0): NlllWithSoftmaxGradDirect.100 on (2, 4) float32 has no gradient: "
+        "a differentiable op, or detach before it, expected");
+  CHECK(error([](Tensor x, Tensor) { return ops::scaled_add_(x, x); }, defaults) ==
+        "autodiff of graph_subgraph(0): ScaledAddLhsInplace.100 changes its input in place: ops that do not expected");
+  CHECK(error([](Tensor x, Tensor) { return x; },
+              [](Graph graph) { return tw::AutodiffOptions{.grads_required = std::vector{graph.input(1)}}; }) ==
+        "autodiff of graph_subgraph(0): no gradient reaches Tensor[int32 (2,)]: tensors that the provided outputs depend on "
+        "through differentiable ops expected in grads_required");
+  CHECK(error_of([](Ir& ir) {
+          const auto [facts, graph] = tw::create_graph(ir, Linear<4>{}, rows);
+          const auto variables = facts.init();
+          const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
+          const auto call = graph.bind(variables).call_with_info(x);
+          const auto& info = tw::autodiff(graph).grad_graph_info();
+          info.inputs_dict(tw::call_with_info(info.graph(), x, info.inputs_dict(call)));
+        }) == "inputs_dict: a call of Linear_subgraph(0)_bwd: a call of Linear_subgraph(0) expected");
+  CHECK(error_of([](Ir& ir) {
+          const Tensor x = ir.constant(1.0);
+          tw::TensorMap()[x];
+        }) == "TensorMap: Tensor[float32 ()]: a tensor with an entry in the map expected");
+}
+
+TEST_CASE("DotTree: errors without an Ir are std::out_of_range") {
+  using Numbers = tw::DotTree<int>;
+  const auto numbers = Numbers::from_dict({{"a", 1}, {"b.c", 2}});
+  CHECK_THROWS_WITH(numbers["b.d"], "DotTree: no leaf 'b.d': one of a, b.c expected");
+  CHECK_THROWS_AS(numbers["b"], std::out_of_range);
+  CHECK_THROWS_AS(Numbers::pack({"a", "b"}, {1}), std::out_of_range);
+}
+
+TEST_CASE("an Ir that records errors keeps the first and goes on") {
+  Ir ir(tw::OnError::record);
+  const auto graph = tw::create_graph(ir, Outer{}, TensorSpec{{3, 5}, tw::float32}).graph;
+  tw::autodiff(graph);
+  CHECK(ir.failure() == "MatMul: (3, 4) x (3, 5): inner dimensions 4 and 3 differ, in Outer/layers.1");
+}
