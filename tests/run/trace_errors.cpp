@@ -186,7 +186,7 @@ TEST_CASE("errors of autodiff") {
           const auto variables = facts.init();
           const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
           const auto call = graph.bind(variables).call_with_info(x);
-          const auto& info = tw::autodiff(graph).grad_graph_info();
+          const auto info = tw::autodiff(graph).grad_graph_info();
           info.inputs_dict(tw::call_with_info(info.graph(), x, info.inputs_dict(call)));
         }) == "inputs_dict: a call of Linear_subgraph(0)_bwd: a call of Linear_subgraph(0) expected");
   CHECK(error_of([](Ir& ir) {

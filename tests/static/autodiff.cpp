@@ -92,7 +92,7 @@ constexpr bool gradients_are_found_by_parent_tensors() {
   Ir ir;
   const auto [facts, forward] = tw::create_graph(ir, Linear<3>{}, pair_spec);
   const auto backward = tw::autodiff(forward);
-  const auto& info = backward.grad_graph_info();
+  const auto info = backward.grad_graph_info();
   const auto variables = facts.init();
   const Tensor x = ir.variable(tw::ones(), {2, 2}, tw::float32, "x");
   const auto call = forward.bind(variables).call_with_info(x);
@@ -234,7 +234,7 @@ static_assert(gradients_fit([](Tensor x) { return ops::mean(x, 1, true); }, f16(
 static_assert(gradients_fit([](Tensor x) { return ops::mean(x); }, f32(2, 3)));
 static_assert(gradients_fit([](Tensor x) { return ops::softmax(x, 0); }, f32(2, 3)));
 static_assert(gradients_fit([](Tensor x) { return x.cast(tw::float16); }, f32(2, 3)));
-static_assert(gradients_fit([](Tensor x, Tensor y) { return ops::scaled_add(x, y, 2, -1); }, f32(2, 3), f16(2, 3)));
+static_assert(gradients_fit([](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.a = 2, .b = -1}); }, f32(2, 3), f16(2, 3)));
 static_assert(gradients_fit([](Tensor x, Tensor y, Tensor a, Tensor b) { return ops::scaled_add(x, y, a, b); }, f32(2, 3),
                             f32(2, 3), f32(1), f16()));
 

@@ -179,8 +179,8 @@ static_assert(
             f32(8, 10), i32(8), f32(2)) == "NlllWithSoftmaxGradDirect: loss_grad (2,) float32: one element expected, in graph");
 
 // ---- scaled_add: equal shapes, the first one's dtype
-static_assert(result([](Tensor x, Tensor y) { return ops::scaled_add(x, y, 1, -0.5); }, f32(2, 3), f16(2, 3)) == f32(2, 3));
-static_assert(result([](Tensor x, Tensor y) { return ops::scaled_add_(x, y, 1, -0.5); }, f16(2, 3), f32(2, 3)) == f16(2, 3));
+static_assert(result([](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.b = -0.5}); }, f32(2, 3), f16(2, 3)) == f32(2, 3));
+static_assert(result([](Tensor x, Tensor y) { return ops::scaled_add_(x, y, {.b = -0.5}); }, f16(2, 3), f32(2, 3)) == f16(2, 3));
 static_assert(result([](Tensor x, Tensor y, Tensor a) { return ops::scaled_add(x, y, a, a); }, f32(3), f32(3), f32(1)) == f32(3));
 static_assert(failure([](Tensor x, Tensor y) { return ops::scaled_add(x, y); }, f32(2, 3), f32(3)) ==
               "ScaledAdd: (2, 3) float32 and (3,) float32: equal shapes expected, in graph");

@@ -68,7 +68,7 @@ class GraphWithNamedArgs {
   constexpr Graph graph() const { return graph_; }
   constexpr Ir& ir() const { return graph_.ir(); }
   constexpr const NamedTensors& args() const { return args_; }
-  constexpr const GradGraphInfo& grad_graph_info() const {
+  constexpr GradGraphInfo grad_graph_info() const {
     if (!grad_graph_info_) throw TraceError(text("grad_graph_info of ", graph_.name(), ": a graph made by autodiff expected").string());
     return *grad_graph_info_;
   }

@@ -4,13 +4,16 @@
 
 namespace tilewright {
 
+/// The factors of a x + b y.
+struct ScaledAddFactors {
+  double a = 1, b = 1;
+};
+
 /// a X + b Y with numbers, or with scalar tensors as third and fourth input. No broadcasting of X and Y; their dtypes may
 /// differ, the result has X's.
 template <class D>
 struct ScaledAddOp : Elementwise<D> {
-  struct Attributes {
-    double a = 1, b = 1;
-  };
+  using Attributes = ScaledAddFactors;
   static constexpr void infer(Inference& op) {
     const TensorSpec &x = op.input(0), &y = op.input(1);
     if (x.shape != y.shape) return op.fail(to_text(x), " and ", to_text(y), ": equal shapes expected");
@@ -52,13 +55,15 @@ struct ScaledAddLhsInplace : ScaledAddOp<ScaledAddLhsInplace> {
 };
 
 namespace ops {
-/// a x + b y for tensors of one shape; the result has x's dtype.
-constexpr Tensor scaled_add(Tensor x, Tensor y, double a = 1, double b = 1) { return apply<ScaledAdd>({x, y}, {a, b}); }
+/// a x + b y for tensors of one shape; the result has x's dtype: scaled_add(x, y, {.b = -0.1}).
+constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
+  return apply<ScaledAdd>({x, y}, factors);
+}
 /// As above with scalar tensors as factors.
 constexpr Tensor scaled_add(Tensor x, Tensor y, Tensor a, Tensor b) { return apply<ScaledAdd>({x, y, a, b}); }
 /// x = a x + b y in place; returns an alias of x. Not differentiable.
-constexpr Tensor scaled_add_(Tensor x, Tensor y, double a = 1, double b = 1) {
-  return apply<ScaledAddLhsInplace>({x, y}, {a, b});
+constexpr Tensor scaled_add_(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
+  return apply<ScaledAddLhsInplace>({x, y}, factors);
 }
 constexpr Tensor scaled_add_(Tensor x, Tensor y, Tensor a, Tensor b) { return apply<ScaledAddLhsInplace>({x, y, a, b}); }
 }  // namespace ops
