@@ -16,12 +16,13 @@ namespace detail {
 /// What the code of a compute set is made from, all of it known to the compiler.
 template <const ComputeSet& set>
 struct Grid {
+  using OpType = typename decltype(op_of(ByTag<set.op>{}))::type;
   static constexpr int axes = set.blocks.size();
   static constexpr int operand_count = set.operands.size();
   static constexpr Work work = [] {
     std::array<TensorSpec, max_operands> specs{};
     for (int i = 0; i < operand_count; ++i) specs[static_cast<std::size_t>(i)] = {set.operands[i].shape, set.operands[i].dtype};
-    return work_of(*set.op, std::span(specs).first(static_cast<std::size_t>(operand_count)), set.input_count, set.attributes);
+    return work_of(op_info<OpType>, std::span(specs).first(static_cast<std::size_t>(operand_count)), set.input_count, set.attributes);
   }();
   static constexpr std::int64_t count(int axis) { return block_count(work.axes[axis].extent, set.blocks[axis]); }
   /// The extent of the last block along an axis if it is shorter than the others, else 0.
@@ -62,9 +63,8 @@ struct Grid {
 
 template <const ComputeSet& set, unsigned variant>
 inline void run_codelet(std::byte* const* operands) {
-  using D = typename decltype(op_of(ByTag<set.op->tag>{}))::type;
   [&]<std::size_t... o>(std::index_sequence<o...>) {
-    D::template compute<set.attributes>(View<Grid<set>::slice(static_cast<int>(o), variant)>{
+    Grid<set>::OpType::template compute<set.attributes>(View<Grid<set>::slice(static_cast<int>(o), variant)>{
         reinterpret_cast<element_t<set.operands[static_cast<int>(o)].dtype>*>(operands[o])}...);
   }(std::make_index_sequence<static_cast<std::size_t>(set.operands.size())>{});
 }

@@ -44,7 +44,6 @@ class ComputeSets {
   static constexpr std::size_t hash(const ComputeSet& set) {
     std::size_t value = 1469598103934665603u;  // FNV-1a, by words
     const auto add = [&value](std::int64_t word) { value = (value ^ static_cast<std::size_t>(word)) * 1099511628211u; };
-    for (char c : set.op->name) add(c);
     for (const ViewSpec& operand : set.operands)
       for (int axis = 0; axis < operand.shape.rank; ++axis) add(operand.shape[axis]), add(operand.stride(axis));
     add(set.attributes.words[0]), add(set.attributes.words[1]);

@@ -191,7 +191,7 @@ class GraphLowering {
   }
   constexpr void add_compute(const OpInfo& op, const PackedAttributes& attributes, const std::vector<Value>& values, int inputs,
                              const Partition& cut, const Work& work) {
-    ComputeSet set{&op, attributes, inputs, {}, cut.blocks, cut.partials > 1};
+    ComputeSet set{op.tag, op.elementwise, attributes, inputs, {}, cut.blocks, cut.partials > 1};
     std::vector<Operand> operands;
     for (const Value& v : values) {
       set.operands.push_back({v.spec.dtype, v.spec.shape, v.layout.strides});
@@ -239,7 +239,7 @@ class GraphLowering {
       const ComputeSet& set = plan_.compute_sets[at(step.target)];
       const auto used = operands(step);
       const int output = used.back().storage;
-      if (!set.op->elementwise || !in_frame(output) || first[at(output)] != s) continue;
+      if (!set.elementwise || !in_frame(output) || first[at(output)] != s) continue;
       for (int i = 0; i < set.input_count; ++i) {
         const int input = owner(used[at(i)].storage);
         if (!in_frame(input) || input == output || last[at(input)] != s || !same_elements(set, used, input)) continue;

@@ -23,9 +23,11 @@ struct Location {
   std::int64_t offset = 0;
 };
 
-/// A compute set: one op cut into a grid of vertices. Equal ones share their code.
+/// A compute set: one op cut into a grid of vertices. Equal ones share their code. It has the op's tag, not its OpInfo: a
+/// frozen plan would drag the code of the whole trace into the program with it.
 struct ComputeSet {
-  const OpInfo* op = nullptr;
+  const OpTag* op = nullptr;
+  bool elementwise = false;
   PackedAttributes attributes{};
   int input_count = 0;
   FixedVector<ViewSpec, max_operands> operands{};             ///< inputs, then outputs: the whole tensors

@@ -1,0 +1,40 @@
+#include "options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+/// The data set that was asked for; says on screen which one it is.
+static tilewright::data::Digits load(const Options& options) {
+  if (!options.data.empty()) {
+    std::printf("MNIST from %s\n", options.data.c_str());
+    return tilewright::data::load_mnist(options.data);
+  }
+  std::printf("These are generated digits, not MNIST: --data DIR reads the real files.\n");
+  return tilewright::data::generated_digits(60'000, options.seed);
+}
+
+int run_mnist_program(int argc, char** argv, const char* description, const MnistProgram& program) {
+  Options options;
+  CLI::App app(description);
+  app.add_option("--data", options.data, "Folder with MNIST's four IDX files, plain or .gz; without it digits are generated");
+  app.add_option("--epochs", options.epochs, "Passes over the training set")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--seed", options.seed, "Seed of the initial weights and of the order of the images")->capture_default_str();
+  app.add_option("--device", options.device, "The machine: host cores, or a simulated IPU")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"cpu", "ipu_model"}));
+  app.add_option("--threads", options.threads, "Host threads; 0 finds the fastest number")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024));
+  app.add_option("--limit-batches", options.limit_batches, "Train on this many batches of an epoch only; 0 is all")
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    const auto digits = load(options);
+    program(options, digits);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+}
