@@ -1,4 +1,3 @@
-#include "../catch.hpp"
 #include "op_checks.hpp"
 
 TEST_CASE("every op on the host agrees with PyTorch") {

@@ -1,10 +1,9 @@
 #pragma once
 #include <cstddef>
-#include <cstring>
-#include <new>
 #include <span>
 #include <vector>
 
+#include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
@@ -20,23 +19,6 @@ struct ProgramView {
   std::span<const ComputeFunction> functions;
   std::span<const std::int64_t> stream_bytes;
   MemoryUse memory{};
-};
-
-/// Zeroed memory at addresses that are multiples of memory_alignment.
-class AlignedMemory {
- public:
-  explicit AlignedMemory(std::int64_t bytes)
-      : data_(static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), alignment))) {
-    std::memset(data_, 0, static_cast<std::size_t>(bytes));
-  }
-  ~AlignedMemory() { ::operator delete(data_, alignment); }
-  AlignedMemory(const AlignedMemory&) = delete;
-  AlignedMemory& operator=(const AlignedMemory&) = delete;
-  std::byte* data() const { return data_; }
-
- private:
-  static constexpr std::align_val_t alignment{static_cast<std::size_t>(memory_alignment)};
-  std::byte* data_;
 };
 
 /// Runs a program: its workers go through the steps of the main body together, each with its share of the vertices of every
@@ -96,7 +78,7 @@ class Executor {
       }
       return state.streams[static_cast<std::size_t>(location.index)] + location.offset;
     };
-    std::byte* operands[max_operands];
+    std::byte* operands[max_locations];
     std::int64_t vertices_before = 2;
     for (const Step& step : program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
       const Location* locations = program_.locations.data() + step.first_location;

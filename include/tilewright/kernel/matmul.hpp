@@ -25,6 +25,8 @@ inline constexpr std::int64_t float_width = FloatBatch::size;
 /// Register block of the kernels: rows x vectors of accumulators, with registers left for the operands.
 inline constexpr std::int64_t block_rows = float_width == 16 ? 8 : 4;
 inline constexpr std::int64_t block_vectors = 3;
+/// Long columns of b are fetched this many rows ahead: their lines are too far apart for the processor's own prefetching.
+inline constexpr std::int64_t prefetch_rows = 16;
 
 /// Size of block i when `total` items are spread evenly over the fewest blocks of at most `largest`.
 constexpr std::int64_t even_block(std::int64_t total, std::int64_t largest) {
@@ -41,7 +43,10 @@ inline void outer_block(const float* a, const float* b, float* c) {
     for (std::int64_t j = 0; j < vectors; ++j) sum[i][j] = Batch(0.f);
   for (std::int64_t k = 0; k < s.k; ++k) {
     Batch row[vectors];
-    for (std::int64_t j = 0; j < vectors; ++j) row[j] = Batch::load_unaligned(b + k * s.b_k + j * width);
+    for (std::int64_t j = 0; j < vectors; ++j) {
+      row[j] = Batch::load_unaligned(b + k * s.b_k + j * width);
+      if constexpr (s.k > 2 * prefetch_rows) __builtin_prefetch(b + (k + prefetch_rows) * s.b_k + j * width);
+    }
     for (std::int64_t i = 0; i < rows; ++i) {
       const Batch element(a[i * s.a_m + k * s.a_k]);
       for (std::int64_t j = 0; j < vectors; ++j) sum[i][j] = xsimd::fma(element, row[j], sum[i][j]);

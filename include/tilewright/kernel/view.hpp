@@ -16,6 +16,13 @@ struct ViewSpec {
   constexpr std::int64_t stride(int axis) const { return strides[static_cast<std::size_t>(axis < 0 ? shape.rank + axis : axis)]; }
 };
 
+/// The same with every stride written. Needed for template arguments: GCC 12 leaves out elements that were never written, and
+/// takes views for equal that have zeros at different places.
+constexpr ViewSpec written_out(ViewSpec view) {
+  for (auto& stride : view.strides) stride = std::int64_t{stride};
+  return view;
+}
+
 /// A slice of an operand: a pointer, and everything else in the type.
 template <ViewSpec view_spec>
 struct View {

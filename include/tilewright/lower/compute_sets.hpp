@@ -10,10 +10,18 @@ namespace tilewright {
 /// The slice of an operand that a vertex of the given extents takes: its extents, in the operand's own strides.
 constexpr ViewSpec slice_of(const ViewSpec& operand, int number, const Work& work,
                             const FixedVector<std::int64_t, max_work_axes>& extents) {
-  ViewSpec slice = operand;
+  ViewSpec slice = written_out(operand);
   for (int axis = 0; axis < slice.shape.rank; ++axis)
     if (const int follows = work.follows[static_cast<std::size_t>(number)][static_cast<std::size_t>(axis)]; follows >= 0)
       slice.shape[axis] = extents[follows];
+  return slice;
+}
+
+/// The slice of an operand of a fused stage, which broadcasts to the result of the op, for a block of that result.
+constexpr ViewSpec broadcast_slice(const ViewSpec& operand, const Shape& block) {
+  ViewSpec slice = written_out(operand);
+  for (int axis = 1; axis <= slice.shape.rank; ++axis)
+    if (slice.shape[-axis] != 1) slice.shape[-axis] = block[-axis];
   return slice;
 }
 
@@ -46,6 +54,8 @@ class ComputeSets {
     const auto add = [&value](std::int64_t word) { value = (value ^ static_cast<std::size_t>(word)) * 1099511628211u; };
     for (const ViewSpec& operand : set.operands)
       for (int axis = 0; axis < operand.shape.rank; ++axis) add(operand.shape[axis]), add(operand.stride(axis));
+    for (const FusedStage& stage : set.fused)
+      for (const ViewSpec& operand : stage.operands) add(operand.stride(0)), add(operand.shape.nelms());
     add(set.attributes.words[0]), add(set.attributes.words[1]);
     return value;
   }

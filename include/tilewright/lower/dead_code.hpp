@@ -11,12 +11,17 @@ struct LiveCode {
   std::vector<int> order{};                  ///< graphs that are called, each before the graphs that it calls
   std::vector<std::vector<char>> nodes{};    ///< by graph and node
   std::vector<std::vector<char>> outputs{};  ///< by graph and output: whether some call uses it
+  std::vector<int> calls{};                  ///< by graph: live calls of it
+
+  /// Graphs that are called only once become part of their caller.
+  constexpr bool is_inlined(int graph) const { return calls[static_cast<std::size_t>(graph)] == 1; }
 };
 
 namespace detail {
 class DeadCode {
  public:
-  constexpr explicit DeadCode(const Ir& ir) : ir_(ir), state_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0) {
+  constexpr explicit DeadCode(const Ir& ir) : ir_(ir), visited_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0) {
+    live_.calls.resize(ir.graphs.size());
     for (const auto& graph : ir.graphs) {
       live_.nodes.push_back(std::vector<char>(graph.nodes.size(), 0));
       live_.outputs.push_back(std::vector<char>(graph.outputs.size(), 0));
@@ -26,7 +31,7 @@ class DeadCode {
     visit(0);
     std::ranges::reverse(live_.order);
     for (std::size_t i = 0; i < live_.order.size(); ++i) mark(live_.order[i]);
-    std::erase_if(live_.order, [this](int graph) { return graph != 0 && !called(graph); });
+    std::erase_if(live_.order, [this](int graph) { return graph != 0 && live_.calls[at(graph)] == 0; });
     return std::move(live_);
   }
 
@@ -35,8 +40,8 @@ class DeadCode {
 
   /// Depth first: callees come before their callers in `order`, and tell whether they have side effects.
   constexpr void visit(int graph) {
-    if (state_[at(graph)] != 0) return;
-    state_[at(graph)] = 1;
+    if (visited_[at(graph)] != 0) return;
+    visited_[at(graph)] = 1;
     for (const Node& node : ir_.record(graph).nodes) {
       if (node.op->has_side_effect) effects_[at(graph)] = 1;
       if (node.called_graph < 0) continue;
@@ -45,10 +50,8 @@ class DeadCode {
     }
     live_.order.push_back(graph);
   }
-  constexpr bool called(int graph) const { return state_[at(graph)] == 2; }
-
   constexpr void mark(int graph) {
-    if (graph != 0 && !called(graph)) return;
+    if (graph != 0 && live_.calls[at(graph)] == 0) return;
     const GraphRecord& record = ir_.record(graph);
     std::vector<char> needed(record.tensors.size(), 0);
     for (std::size_t i = 0; i < record.outputs.size(); ++i)
@@ -62,7 +65,7 @@ class DeadCode {
       live_.nodes[at(graph)][n] = 1;
       for (int input : node.inputs) needed[at(input)] = 1;
       if (node.called_graph < 0) continue;
-      state_[at(node.called_graph)] = 2;
+      ++live_.calls[at(node.called_graph)];
       for (std::size_t i = 0; i < node.outputs.size(); ++i)
         if (needed[at(node.outputs[i])] != 0) live_.outputs[at(node.called_graph)][i] = 1;
     }
@@ -70,7 +73,7 @@ class DeadCode {
 
   const Ir& ir_;
   LiveCode live_{};
-  std::vector<char> state_;  // 1: visited, 2: some live op calls it
+  std::vector<char> visited_;
   std::vector<char> effects_;
 };
 }  // namespace detail

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "tilewright/lower/lower_graph.hpp"
+#include "tilewright/lower/flatten.hpp"
+#include "tilewright/lower/fuse.hpp"
+#include "tilewright/lower/place.hpp"
+#include "tilewright/lower/reuse.hpp"
 
 namespace tilewright {
 
@@ -61,19 +64,29 @@ constexpr std::int64_t fullest_tile(const Plan& plan, const ComputeSets& sets, c
 
 }  // namespace detail
 
-/// Plans a traced program for a target: dead code is dropped, each graph that is called becomes one body of supersteps, and
+/// Plans a traced program for a target: dead code is dropped, each graph that is called
+/// more than once becomes one body of supersteps, others are inlined, and
 /// all memory gets its place. Error: a tile's memory is too small.
 constexpr Plan lower(Ir& ir, const Target& target) {
   Plan plan;
   if (ir.failed()) return plan;
   detail::plan_globals(ir, plan);
   const LiveCode live = find_live_code(ir);
-  std::vector<int> body_of(ir.graphs.size(), -1);
-  for (std::size_t i = 0; i < live.order.size(); ++i) body_of[static_cast<std::size_t>(live.order[i])] = static_cast<int>(i);
-  plan.bodies.resize(live.order.size());
+  std::vector<int> body_of(ir.graphs.size(), -1), bodies;
+  for (int graph : live.order) {
+    if (live.is_inlined(graph)) continue;
+    body_of[static_cast<std::size_t>(graph)] = static_cast<int>(bodies.size());
+    bodies.push_back(graph);
+  }
+  plan.bodies.resize(bodies.size());
   ComputeSets compute_sets;
-  for (std::size_t i = live.order.size(); i-- > 0;)
-    plan.bodies[i] = detail::GraphLowering(ir, live, body_of, target, compute_sets, plan, live.order[i]).run();
+  for (std::size_t i = bodies.size(); i-- > 0;) {  // called graphs first
+    Schedule schedule = flatten(ir, live, body_of, plan, bodies[i]);
+    split_reductions(schedule, target);
+    fuse(schedule, target);
+    reuse_dying_inputs(schedule);
+    plan.bodies[i] = place(schedule, target, compute_sets, plan);
+  }
   plan.memory.frame = plan.bodies[0].frame_bytes;
   plan.memory.fullest_tile = detail::fullest_tile(plan, compute_sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)

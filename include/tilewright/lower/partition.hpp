@@ -45,4 +45,22 @@ constexpr Partition partition(const Work& work, DType dtype, const Target& targe
   return result;
 }
 
+/// Cuts vertices into smaller ones, along parallel axes from the first to the last, until a block of `block_bytes`, which has
+/// one element for each point of the parallel axes, has at most `limit` bytes or no axis can be cut.
+constexpr void cut_blocks(Partition& cut, const Work& work, DType dtype, std::int64_t limit, const Target& target) {
+  std::int64_t bytes = size_of(dtype);
+  for (int i = 0; i < work.axes.size(); ++i)
+    if (work.axes[i].kind == WorkAxisKind::parallel) bytes *= cut.blocks[i];
+  for (int i = 0; i < work.axes.size() && bytes > limit; ++i) {
+    const WorkAxis& axis = work.axes[i];
+    if (axis.kind != WorkAxisKind::parallel) continue;
+    const std::int64_t grain = axis.vectorised ? target.vector_width(dtype) : axis.grain, before = cut.blocks[i];
+    const std::int64_t count = (axis.extent + before - 1) / before;
+    const std::int64_t block = std::min(before, std::max(grain, before * limit / bytes / grain * grain));
+    bytes = bytes / before * block;
+    cut.blocks[i] = block;
+    cut.vertices = cut.vertices / count * ((axis.extent + block - 1) / block);
+  }
+}
+
 }  // namespace tilewright

@@ -23,19 +23,34 @@ struct Location {
   std::int64_t offset = 0;
 };
 
-/// A compute set: one op cut into a grid of vertices. Equal ones share their code. It has the op's tag, not its OpInfo: a
-/// frozen plan would drag the code of the whole trace into the program with it.
-struct ComputeSet {
+/// An elementwise op that the vertices of a compute set apply to each block of their result, instead of storing it.
+struct FusedStage {
   const OpTag* op = nullptr;
-  bool elementwise = false;
+  PackedAttributes attributes{};
+  int intermediate = 0;                  ///< which input the block is
+  FixedVector<ViewSpec, 6> operands{};   ///< its other inputs, then its result: the whole tensors
+  constexpr bool operator==(const FusedStage&) const = default;
+};
+
+/// A compute set: one op, and stages fused to it, cut into a grid of vertices. Equal ones share their code. It has tags of
+/// ops, not their OpInfo: a frozen plan would drag the code of the whole trace into the program with it.
+struct ComputeSet {
+  static constexpr int max_fused = 2;
+
+  const OpTag* op = nullptr;
   PackedAttributes attributes{};
   int input_count = 0;
-  FixedVector<ViewSpec, max_operands> operands{};             ///< inputs, then outputs: the whole tensors
-  FixedVector<std::int64_t, max_work_axes> blocks{};          ///< the extent of a vertex along each axis of the work
-  bool partial = false;  ///< the output has a partial result for each block of the reduction axes, one after the other
+  FixedVector<ViewSpec, max_operands> operands{};     ///< inputs, then outputs: the whole tensors
+  FixedVector<std::int64_t, max_work_axes> blocks{};  ///< the extent of a vertex along each axis of the work
+  bool partial = false;          ///< the output has a part for each block of the reduction axes, one after the other
+  bool whole_reduction = false;  ///< reduction axes are not cut
+  FixedVector<FusedStage, max_fused> fused{};
 
   constexpr bool operator==(const ComputeSet&) const = default;
 };
+
+/// The largest number of locations of a compute set.
+inline constexpr int max_locations = max_operands + ComputeSet::max_fused * 6;
 
 /// The number of blocks along an axis.
 constexpr std::int64_t block_count(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
@@ -47,7 +62,7 @@ struct Step {
   StepKind kind = StepKind::compute;
   int target = 0;               ///< the compute set, or the body
   int first_location = 0;       ///< of its operands or arguments
-  int location_count = 0;
+  int location_count = 0;       ///< of a compute set with fused stages: its inputs, then the stages' operands
   std::int64_t vertices = 0;
   std::int64_t frame_offset = 0;  ///< of the called body's frame in this body's
   int stream = -1;              ///< the stream that moves on after the step

@@ -125,9 +125,9 @@ class Session {
 
   template <class InputName, class Array>
   void set_input(const NamedArgument<InputName, Array>& input) {
-    using Value = std::remove_cvref_t<Array>;
+    using Given = std::remove_cvref_t<Array>;
     constexpr std::size_t stream = names::template input<InputName>();
-    names::template check_array<Value, InputName, plan.streams[stream].spec.dtype, stream_shape(stream)>();
+    names::template check_array<Given, InputName, plan.streams[stream].spec.dtype, stream_shape(stream)>();
     streams_[stream] = const_cast<std::byte*>(detail::host_data(input.value, stream_shape(stream), "run", InputName::view()));
   }
   template <std::size_t v, class Array>

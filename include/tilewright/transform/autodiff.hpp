@@ -41,8 +41,8 @@ class Differentiator final : public GradientContext::Builder {
     find_needed(required);
 
     const GraphScope scope(ir_.graph(result_.graph));
-    for (int tensor : provided)
-      gradients_[at(tensor)] = add_graph_input(ExpectedConnectionType::FwdGrad, tensor);
+    for (int tensor : provided)  // a tensor that is an output twice has two gradients
+      add_gradient(tensor, add_graph_input(ExpectedConnectionType::FwdGrad, tensor));
     for (auto node = static_cast<int>(record().nodes.size()); node-- > 0 && !ir_.failed();) differentiate_node(node);
     if (ir_.failed()) return {};
     for (int tensor : required) {
@@ -162,10 +162,13 @@ class Differentiator final : public GradientContext::Builder {
       return static_cast<int>(std::ranges::find(ids, id) - ids.begin());
     };
     std::vector<Tensor> arguments;
+    int provided = 0;
     for (const auto& [type, tensor] : callee.inputs) {
       const int input = position(inputs, tensor), output = position(outputs, tensor);
-      if (type == ExpectedConnectionType::FwdGrad) arguments.push_back(context.output_gradient(output));
-      else if (input < static_cast<int>(inputs.size())) arguments.push_back(context.input(input));
+      if (type == ExpectedConnectionType::FwdGrad) {  // in the order of the outputs, of which two may be the same
+        while (outputs[at(provided)] != tensor) ++provided;
+        arguments.push_back(context.output_gradient(provided++));
+      } else if (input < static_cast<int>(inputs.size())) arguments.push_back(context.input(input));
       else arguments.push_back(context.output(output));
     }
     const auto results = call_with_info(ir_.graph(callee.graph), arguments).outputs();

@@ -1,0 +1,182 @@
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "tilewright/lower/dead_code.hpp"
+#include "tilewright/lower/schedule.hpp"
+#include "tilewright/ops/host.hpp"
+#include "tilewright/ops/unary.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// Goes through the live ops of a graph, and of graphs that are called only once, in traced order.
+class Flattening {
+ public:
+  constexpr Flattening(const Ir& ir, const LiveCode& live, const std::vector<int>& body_of, Plan& plan)
+      : ir_(ir), live_(live), body_of_(body_of), plan_(plan) {}
+
+  constexpr Schedule run(int graph) {
+    Scope scope(ir_, graph);
+    const auto& inputs = scope.record.inputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      scope.value_of(inputs[i]) = schedule_.add_value(scope.spec(inputs[i]), {Base::argument, static_cast<int>(i)});
+    flatten_nodes(scope);
+    const auto& outputs = scope.record.outputs;
+    for (std::size_t o = 0; graph != 0 && o < outputs.size(); ++o)
+      if (live_.outputs[at(graph)][o] != 0)
+        flatten_output(value(scope, outputs[o]), {Base::argument, static_cast<int>(inputs.size() + o)});
+    return std::move(schedule_);
+  }
+
+ private:
+  /// A graph whose ops go into the schedule.
+  struct Scope {
+    constexpr Scope(const Ir& ir, int number) : graph(number), record(ir.record(number)), values(record.tensors.size()) {}
+    constexpr Value& value_of(int tensor) { return values[at(tensor)]; }
+    constexpr const TensorSpec& spec(int tensor) const { return record.tensors[at(tensor)].spec; }
+
+    int graph;
+    const GraphRecord& record;
+    std::vector<Value> values;    // by tensor
+    std::vector<int> borrowed{};  // storages of the caller: not to be written
+  };
+
+  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  static constexpr bool contains(const std::vector<int>& list, int item) { return std::ranges::find(list, item) != list.end(); }
+
+  /// Variables and constants get their storage when they are first used.
+  constexpr Value& value(Scope& scope, int tensor) {
+    Value& known = scope.value_of(tensor);
+    if (known.storage >= 0) return known;
+    const TensorRecord& info = scope.record.tensors[at(tensor)];
+    Location location{Base::constant, 0, 0};
+    if (info.kind == TensorKind::variable) location = {Base::variable, 0, plan_.variables[at(info.payload)].offset};
+    else location.offset = plan_.constants[at(info.payload)].offset;
+    return known = schedule_.add_value(info.spec, location);
+  }
+
+  constexpr void flatten_nodes(Scope& scope) {
+    for (std::size_t n = 0; n < scope.record.nodes.size(); ++n)
+      if (live_.nodes[at(scope.graph)][n] != 0) flatten(scope, scope.record.nodes[n]);
+  }
+  constexpr void flatten(Scope& scope, const Node& node) {
+    if (node.op == &op_info<HostLoad>) return flatten_host_load(scope, node);
+    if (node.op == &op_info<HostStore>) return flatten_host_store(scope, node);
+    if (node.called_graph >= 0)
+      return live_.is_inlined(node.called_graph) ? flatten_inlined(scope, node) : flatten_call(scope, node);
+    const OpInfo& op = *node.op;
+    if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
+    Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
+    for (int input : node.inputs) operation.operands.push_back(fit(value(scope, input), op.any_layout));
+    if (op.view) {
+      const auto& [storage, layout, from] = operation.operands[0];
+      const TensorSpec& to = scope.spec(node.outputs[0]);
+      scope.value_of(node.outputs[0]) = {storage, op.view(from.shape, layout, to.shape, node.attributes), to};
+      return;
+    }
+    for (int output : node.outputs) {
+      Value& result = scope.value_of(output);
+      if (op.modifies >= 0 && output == node.outputs[0]) result = operation.operands[at(op.modifies)];
+      else result = schedule_.add_value(scope.spec(output));
+      operation.operands.push_back(result);
+    }
+    schedule_.operations.push_back(std::move(operation));
+  }
+  constexpr void flatten_host_load(Scope& scope, const Node& node) {
+    const int stream = static_cast<int>(unpack<StreamAttributes>(node.attributes).stream);
+    Value& result = scope.value_of(node.outputs[0]);
+    result = schedule_.add_value(scope.spec(node.outputs[0]));
+    copy(schedule_.add_value(result.spec, {Base::stream, stream}), result);
+    move_on(stream);
+  }
+  constexpr void flatten_host_store(Scope& scope, const Node& node) {
+    const int stream = static_cast<int>(unpack<StreamAttributes>(node.attributes).stream);
+    copy(value(scope, node.inputs[0]), schedule_.add_value(scope.spec(node.inputs[0]), {Base::stream, stream}));
+    move_on(stream);
+  }
+  /// The last operation takes an element of the stream, or gives one.
+  constexpr void move_on(int stream) {
+    schedule_.operations.back().stream = stream;
+    plan_.streams[at(stream)].used = true;
+  }
+  constexpr void flatten_call(Scope& scope, const Node& node) {
+    Operation call{.input_count = static_cast<int>(node.inputs.size()), .body = body_of_[at(node.called_graph)]};
+    for (int input : node.inputs) call.operands.push_back(fit(value(scope, input), false));
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      TensorSpec spec{{0}, uint8};  // no memory for what nobody uses
+      if (live_.outputs[at(node.called_graph)][o] != 0) spec = scope.spec(node.outputs[o]);
+      call.operands.push_back(scope.value_of(node.outputs[o]) = schedule_.add_value(spec));
+    }
+    const TensorSpec frame{{plan_.bodies[at(call.body)].frame_bytes}, uint8};
+    call.operands.push_back(schedule_.add_value(frame));
+    schedule_.operations.push_back(std::move(call));
+  }
+  /// A call by value: what the graph changes is its own copy, and no result shares memory with what the caller has.
+  constexpr void flatten_inlined(Scope& caller, const Node& node) {
+    Scope scope(ir_, node.called_graph);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const Value& given = value(caller, node.inputs[i]);
+      scope.value_of(scope.record.inputs[i]) = given;
+      scope.borrowed.push_back(given.storage);
+    }
+    flatten_nodes(scope);
+    std::vector<int> taken = scope.borrowed;
+    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+      if (live_.outputs[at(node.called_graph)][o] == 0) continue;
+      const Value result = value(scope, scope.record.outputs[o]);
+      Value& output = caller.value_of(node.outputs[o]);
+      if (schedule_.in_frame(result.storage) && !contains(taken, result.storage)) {
+        output = result;
+      } else {
+        output = schedule_.add_value(result.spec);
+        copy(result, output);
+      }
+      taken.push_back(output.storage);
+    }
+  }
+  /// Outputs are written straight to the caller's memory where they have a storage of their own; others are copied.
+  constexpr void flatten_output(const Value& result, const Location& target) {
+    Storage& storage = schedule_.storage(result.storage);
+    if (storage.location.base == Base::frame && is_whole_and_dense(result, storage)) storage.location = target;
+    else copy(result, schedule_.add_value(result.spec, target));
+  }
+  /// Before an op works in place: memory that the graph may not write is copied, for all views of it.
+  constexpr void make_writable(Scope& scope, int tensor) {
+    const int storage = value(scope, tensor).storage;
+    const Base base = schedule_.storage(storage).location.base;
+    if ((base == Base::frame || base == Base::variable) && !contains(scope.borrowed, storage)) return;
+    const TensorSpec whole = schedule_.storage(storage).whole;
+    const Value fresh = schedule_.add_value(whole);
+    copy({storage, dense_layout(whole.shape), whole}, fresh);
+    for (auto& other : scope.values)
+      if (other.storage == storage) other.storage = fresh.storage;
+  }
+  /// The value, or a dense copy of it for ops that do not take views of any strides.
+  constexpr Value fit(const Value& given, bool any_layout) {
+    if (any_layout || is_dense(given.spec.shape, given.layout)) return given;
+    const Value result = schedule_.add_value(given.spec);
+    copy(given, result);
+    return result;
+  }
+  constexpr void copy(const Value& from, const Value& to) {
+    schedule_.operations.push_back({.op = &op_info<Identity>, .input_count = 1, .operands = {from, to}});
+  }
+
+  const Ir& ir_;
+  const LiveCode& live_;
+  const std::vector<int>& body_of_;
+  Plan& plan_;
+  Schedule schedule_{};
+};
+
+}  // namespace detail
+
+/// The operations of a graph's body: views are resolved to layouts, graphs that are called only once are inlined, and calls
+/// go to bodies that are planned already.
+constexpr Schedule flatten(const Ir& ir, const LiveCode& live, const std::vector<int>& body_of, Plan& plan, int graph) {
+  return detail::Flattening(ir, live, body_of, plan).run(graph);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,80 @@
+// Modules and their variables.
+#include <tilewright/tilewright.hpp>
+
+namespace tw = tilewright;
+using tw::Tensor;
+
+/// The module without a case; a case's function of a Bias is preferred.
+constexpr Tensor build(auto& module, Tensor x) { return x + module.add_variable_input("bias", tw::zeros(), x.shape()); }
+struct Bias : tw::Module<Bias> {
+  constexpr auto build(Tensor x);
+};
+
+// CASE doubled_name
+// expect: DotTree: 'fc1.bias' exists already: a new name, or overwrite, expected, in Net/fc1
+// expect: train_step(ir)
+#ifdef CASE_doubled_name
+constexpr Tensor build(Bias& module, Tensor x) {
+  for (int i = 0; i < 2; ++i) x = x + module.add_variable_input("bias", tw::zeros(), {4});
+  return x;
+}
+#endif
+
+// CASE no_identifier
+// expect: DotTree: 'fc1.my bias': identifiers or numbers, joined by dots, expected, in Net/fc1
+// expect: train_step(ir)
+#ifdef CASE_no_identifier
+constexpr Tensor build(Bias& module, Tensor x) { return x + module.add_variable_input("my bias", tw::zeros(), {4}); }
+#endif
+
+// CASE variable_in_a_subgraph
+// expect: variable: 'bias' in graph Net_subgraph(0): variables live in the main graph only, in Net/fc1
+// expect: train_step(ir)
+#ifdef CASE_variable_in_a_subgraph
+constexpr Tensor build(Bias&, Tensor x) { return x + x.ir().variable(tw::zeros(), {4}, tw::float32, "bias"); }
+#endif
+
+// CASE tensor_of_another_graph
+// expect: Exp: Tensor[float32 (4,)] of graph 'Net_subgraph(0)': a tensor of graph 'graph_subgraph(1)', which is being
+// expect: train_step(ir)
+#ifdef CASE_tensor_of_another_graph
+constexpr Tensor build(Bias&, Tensor x) {
+  return x.ir().create_graph([&](Tensor y) { return tw::ops::exp(x) + y; }, x).output(0);
+}
+#endif
+
+// CASE tensor_of_an_inner_graph
+// expect: Exp: Tensor[float32 (4,)] of graph 'graph_subgraph(1)': a tensor of graph 'Net_subgraph(0)', which is being
+// expect: train_step(ir)
+#ifdef CASE_tensor_of_an_inner_graph
+constexpr Tensor build(Bias&, Tensor x) {
+  return tw::ops::exp(x.ir().create_graph([](Tensor y) { return y; }, x).output(0));
+}
+#endif
+
+// CASE unnamed_member
+// expect: Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected
+// expect: train_step(ir)
+#ifdef CASE_unnamed_member
+constexpr Tensor build(Bias&, Tensor x) {
+  struct Unnamed : tw::Module<Unnamed> {
+    constexpr Tensor build(Tensor x) { return x + add_variable_input("bias", tw::zeros(), {4}); }
+  };
+  return Unnamed{}(x);
+}
+#endif
+
+// CASE no_tensor
+// expect: build must return void, a Tensor, or a tuple or range of Tensors
+// expect: train_step
+#ifdef CASE_no_tensor
+constexpr int build(Bias&, Tensor x) { return x.rank(); }
+#endif
+
+constexpr auto Bias::build(Tensor x) { return ::build(*this, x); }
+struct Net : tw::Module<Net> {
+  BOOST_HANA_DEFINE_STRUCT(Net, (Bias, fc1));
+  constexpr auto build(Tensor x) { return fc1(x); }
+};
+constexpr void train_step(tw::Ir& ir) { tw::create_graph(ir, Net{}, tw::TensorSpec{{4}, tw::float32}); }
+tw::Session<train_step> session;
