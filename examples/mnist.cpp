@@ -48,20 +48,7 @@ constexpr void test_step(tw::Ir& ir) {
   tw::ops::host_store(ir.d2h_stream("outputs", outputs.spec()), outputs);
 }
 
-template <tw::Target device>
-void train_and_test(const Options& options, const tw::data::Digits& digits) {
-  tw::Session<train_step, device> train_session({.seed = options.seed, .threads = options.threads});
-  train(train_session, digits.train, train_batch_size, options);
-
-  tw::Session<test_step, device> test_session({.threads = options.threads});
-  test_session.write_variables_data(train_session.get_tensors_data());
-  std::printf("Accuracy on test set: %.2f%%\n", accuracy(test_session, digits.test, test_batch_size));
-}
-
 int main(int argc, char** argv) {
-  return run_mnist_program(argc, argv, "Trains and tests a network of four linear layers on MNIST.",
-                           [](const Options& options, const tw::data::Digits& digits) {
-                             if (options.device == "cpu") train_and_test<tw::cpu>(options, digits);
-                             else train_and_test<tw::ipu_model>(options, digits);
-                           });
+  return run_mnist<train_step, test_step>(argc, argv, "Trains and tests a network of four linear layers on MNIST.",
+                                          {train_batch_size, test_batch_size});
 }

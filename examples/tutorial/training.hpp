@@ -6,6 +6,10 @@
 #include "options.hpp"
 #include "progress.hpp"
 
+struct BatchSizes {
+  std::size_t train, test;
+};
+
 /// Trains a session that takes "image" and "label" and gives "loss", and says how fast it was.
 template <class Session>
 void train(Session& session, const tilewright::data::Dataset& dataset, std::size_t batch_size, const Options& options) {
@@ -41,4 +45,26 @@ double accuracy(Session& session, const tilewright::data::Dataset& dataset, std:
     }
   }
   return 100.0 * static_cast<double>(right) / static_cast<double>(count);
+}
+
+/// Trains one session, copies the trained variables to a session for testing, and tests that.
+template <auto train_step, auto test_step, tilewright::Target device>
+void train_and_test(const Options& options, const tilewright::data::Digits& digits, BatchSizes batch_sizes) {
+  tilewright::Session<train_step, device> train_session({.seed = options.seed, .threads = options.threads});
+  train(train_session, digits.train, batch_sizes.train, options);
+
+  tilewright::Session<test_step, device> test_session({.threads = options.threads});
+  test_session.write_variables_data(train_session.get_tensors_data());
+  std::printf("Accuracy on test set: %.2f%%\n", accuracy(test_session, digits.test, batch_sizes.test));
+}
+
+/// The whole program: options, data, training and testing on the device that was asked for.
+template <auto train_step, auto test_step>
+int run_mnist(int argc, char** argv, const char* description, BatchSizes batch_sizes) {
+  return run_mnist_program(argc, argv, description, [&](const Options& options, const tilewright::data::Digits& digits) {
+    if (options.device == "cpu")
+      train_and_test<train_step, test_step, tilewright::cpu>(options, digits, batch_sizes);
+    else
+      train_and_test<train_step, test_step, tilewright::ipu_model>(options, digits, batch_sizes);
+  });
 }

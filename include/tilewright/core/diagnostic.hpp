@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -13,12 +14,13 @@ struct TraceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A part of a message, usable as a template argument. Compilers print it as a string: exactly as long as its text.
+/// A part of a message, usable as a template argument. Compilers print it as a string: exactly as long as its text, and with
+/// backquotes for quotes, because they write \' for those.
 template <std::size_t N>
 struct Message {
   char characters[N + 1]{};
   constexpr explicit Message(std::string_view text) {
-    for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
+    for (std::size_t i = 0; i < N; ++i) characters[i] = text[i] == '\'' ? '`' : text[i];
     characters[N] = '\0';  // written once more: Clang prints arrays as strings only if their last element was written
   }
 };
@@ -27,19 +29,24 @@ struct Message {
 template <Message... message>
 struct error;
 
-/// Stops the compilation with a message of `size` characters, the result of `make()`, in the compiler's output.
-/// Clang prints no more than 36 characters of one argument, so that it gets the message in pieces.
-template <std::size_t size, auto make>
-constexpr void report() {
+namespace detail {
+// Clang prints no more than 36 characters of one argument, so that it gets the message in pieces.
 #if defined(__clang__)
-  constexpr std::size_t piece = 32;
+inline constexpr std::size_t longest_piece = 32;
 #else
-  constexpr std::size_t piece = size;
+inline constexpr std::size_t longest_piece = static_cast<std::size_t>(-1);
 #endif
-  []<std::size_t... i>(std::index_sequence<i...>) {
-    static_assert(sizeof(error<Message<(i + 1) * piece < size ? piece : size - i * piece>(
-                      std::string_view(make().view()).substr(i * piece))...>) > 0);
-  }(std::make_index_sequence<(size + piece - 1) / piece>());
-}
+template <std::size_t size, auto make, class Pieces>
+struct ReportPieces;
+template <std::size_t size, auto make, std::size_t... i>
+struct ReportPieces<size, make, std::index_sequence<i...>> {
+  static_assert(sizeof(error<Message<std::min(size - i * longest_piece, longest_piece)>(
+                    std::string_view(make().view()).substr(i * longest_piece))...>) > 0);
+};
+}  // namespace detail
+
+/// Stops the compilation with a message of `size` characters, the result of `make()`, in the compiler's output.
+template <std::size_t size, auto make>
+struct Report : detail::ReportPieces<size, make, std::make_index_sequence<(size - 1) / detail::longest_piece + 1>> {};
 
 }  // namespace tilewright

@@ -45,18 +45,19 @@ consteval FrozenPlan<sizes> trace_and_freeze() {
   return freeze<sizes>(lower(ir, target));
 }
 
-template <auto build, Target target>
+template <auto build, Target target, Measured measured>
 consteval auto make_plan() {
-  constexpr Measured measured = measure<build, target>();
-  if constexpr (measured.failure > 0) {
-    report<measured.failure, failure_text<build, target>>();
-    constexpr bool raised = trace_and_raise<build, target>();
-    static_assert(raised);
-    return FrozenPlan<PlanSizes{}>{};
-  } else {
-    return trace_and_freeze<build, target, measured.sizes>();
-  }
+  if constexpr (measured.failure > 0) return FrozenPlan<PlanSizes{}>{};
+  else return trace_and_freeze<build, target, measured.sizes>();
 }
+/// Nothing for a program that is right, else compile errors: the message, and the user's call stack.
+template <auto build, Target target, Measured measured>
+struct Errors {};
+template <auto build, Target target, Measured measured>
+  requires(measured.failure > 0)
+struct Errors<build, target, measured> : Report<measured.failure, failure_text<build, target>> {
+  static_assert(trace_and_raise<build, target>());
+};
 
 }  // namespace detail
 
@@ -64,7 +65,9 @@ consteval auto make_plan() {
 /// are compile errors that show the message and the call stack of the trace.
 template <auto build, Target target = cpu>
 struct Program {
-  static constexpr auto plan = detail::make_plan<build, target>();
+  static constexpr detail::Measured measured = detail::measure<build, target>();
+  static constexpr auto plan = detail::make_plan<build, target, measured>();
+  static constexpr detail::Errors<build, target, measured> errors{};
   static constexpr auto stream_bytes = [] {
     std::array<std::int64_t, plan.streams.size()> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = plan.streams[i].spec.bytes();

@@ -21,7 +21,7 @@ namespace detail {
 class DeadCode {
  public:
   constexpr explicit DeadCode(const Ir& ir) : ir_(ir), visited_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0) {
-    live_.calls.resize(ir.graphs.size());
+    live_.calls.assign(ir.graphs.size(), 0);
     for (const auto& graph : ir.graphs) {
       live_.nodes.push_back(std::vector<char>(graph.nodes.size(), 0));
       live_.outputs.push_back(std::vector<char>(graph.outputs.size(), 0));

@@ -70,6 +70,7 @@ class Flattening {
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
     for (int input : node.inputs) operation.operands.push_back(fit(value(scope, input), op.any_layout));
+    if (op.modifies >= 0) read_before_write(op, operation);
     if (op.view) {
       const auto& [storage, layout, from] = operation.operands[0];
       const TensorSpec& to = scope.spec(node.outputs[0]);
@@ -83,6 +84,7 @@ class Flattening {
       operation.operands.push_back(result);
     }
     schedule_.operations.push_back(std::move(operation));
+    if (op.modifies >= 0) write_back(scope, node);
   }
   constexpr void flatten_host_load(Scope& scope, const Node& node) {
     const int stream = static_cast<int>(unpack<StreamAttributes>(node.attributes).stream);
@@ -109,8 +111,7 @@ class Flattening {
       if (live_.outputs[at(node.called_graph)][o] != 0) spec = scope.spec(node.outputs[o]);
       call.operands.push_back(scope.value_of(node.outputs[o]) = schedule_.add_value(spec));
     }
-    const TensorSpec frame{{plan_.bodies[at(call.body)].frame_bytes}, uint8};
-    call.operands.push_back(schedule_.add_value(frame));
+    call.operands.push_back(schedule_.add_value({{plan_.bodies[at(call.body)].frame_bytes}, uint8}));
     schedule_.operations.push_back(std::move(call));
   }
   /// A call by value: what the graph changes is its own copy, and no result shares memory with what the caller has.
@@ -152,6 +153,26 @@ class Flattening {
     copy({storage, dense_layout(whole.shape), whole}, fresh);
     for (auto& other : scope.values)
       if (other.storage == storage) other.storage = fresh.storage;
+  }
+  /// What an op in place reads of the memory that it writes is copied, unless each element is read where it is written.
+  constexpr void read_before_write(const OpInfo& op, Operation& operation) {
+    const Value target = operation.operands[at(op.modifies)];
+    for (int i = 0; i < operation.input_count; ++i) {
+      Value& other = operation.operands[at(i)];
+      const bool same_place = op.elementwise && other.layout == target.layout && other.spec == target.spec;
+      if (i == op.modifies || other.storage != target.storage || same_place) continue;
+      const Value before = schedule_.add_value(other.spec);
+      copy(other, before);
+      other = before;
+    }
+  }
+  /// If an op in place got a dense copy of what it modifies, its result goes back to where it came from.
+  constexpr void write_back(Scope& scope, const Node& node) {
+    const Value target = value(scope, node.inputs[at(node.op->modifies)]);
+    Value& result = scope.value_of(node.outputs[0]);
+    if (result.storage == target.storage) return;
+    copy(result, target);
+    result = target;
   }
   /// The value, or a dense copy of it for ops that do not take views of any strides.
   constexpr Value fit(const Value& given, bool any_layout) {
