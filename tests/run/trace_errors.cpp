@@ -209,3 +209,12 @@ TEST_CASE("an Ir that records errors keeps the first and goes on") {
   tw::autodiff(graph);
   CHECK(ir.failure() == "MatMul: (3, 4) x (3, 5): inner dimensions 4 and 3 differ, in Outer/layers.1");
 }
+
+TEST_CASE("extents and counts must be positive") {
+  CHECK(error_of([](Ir& ir) { ir.h2d_stream("x", {2, 0}); }) == "stream: 'x' of shape (2, 0): extents above 0 expected");
+  CHECK(error_of([](Ir& ir) { ir.variable(tw::zeros(), {-1}, tw::float32, "w"); }) ==
+        "variable: 'w' of shape (-1,): extents above 0 expected");
+  CHECK(error_of([](Ir& ir) { tw::graph_input(ir, {0}, tw::float32, "x"); }) ==
+        "graph input: 'x' of shape (0,): extents above 0 expected");
+  CHECK(error_of([](Ir& ir) { ir.set_num_host_transfers(0); }) == "num_host_transfers: 0: at least 1 expected");
+}

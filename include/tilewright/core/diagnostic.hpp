@@ -23,6 +23,7 @@ struct Message {
     for (std::size_t i = 0; i < N; ++i) characters[i] = text[i] == '\'' ? '`' : text[i];
     characters[N] = '\0';  // written once more: Clang prints arrays as strings only if their last element was written
   }
+  constexpr std::string_view view() const { return {characters, N}; }
 };
 
 /// Never defined: the compiler prints its arguments, the message, when it is used.
@@ -36,17 +37,24 @@ inline constexpr std::size_t longest_piece = 32;
 #else
 inline constexpr std::size_t longest_piece = static_cast<std::size_t>(-1);
 #endif
-template <std::size_t size, auto make, class Pieces>
+template <Message message, class Pieces>
 struct ReportPieces;
-template <std::size_t size, auto make, std::size_t... i>
-struct ReportPieces<size, make, std::index_sequence<i...>> {
+template <std::size_t size, Message<size> message, std::size_t... i>
+struct ReportPieces<message, std::index_sequence<i...>> {
   static_assert(sizeof(error<Message<std::min(size - i * longest_piece, longest_piece)>(
-                    std::string_view(make().view()).substr(i * longest_piece))...>) > 0);
+                    message.view().substr(i * longest_piece))...>) > 0);
 };
 }  // namespace detail
 
-/// Stops the compilation with a message of `size` characters, the result of `make()`, in the compiler's output.
-template <std::size_t size, auto make>
-struct Report : detail::ReportPieces<size, make, std::make_index_sequence<(size - 1) / detail::longest_piece + 1>> {};
+/// Stops the compilation with the result of `make()` in the compiler's output.
+template <auto make, std::size_t size = make().size()>
+struct Report
+    : detail::ReportPieces<Message<size>(make().view()), std::make_index_sequence<(size - 1) / detail::longest_piece + 1>> {};
+
+/// The same as a statement.
+template <auto make>
+void report() {
+  [[maybe_unused]] Report<make> report;
+}
 
 }  // namespace tilewright

@@ -55,7 +55,7 @@ template <auto build, Target target, Measured measured>
 struct Errors {};
 template <auto build, Target target, Measured measured>
   requires(measured.failure > 0)
-struct Errors<build, target, measured> : Report<measured.failure, failure_text<build, target>> {
+struct Errors<build, target, measured> : Report<failure_text<build, target>, measured.failure> {
   static_assert(trace_and_raise<build, target>());
 };
 

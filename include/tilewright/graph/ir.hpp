@@ -101,7 +101,10 @@ class Ir {
   constexpr Graph graph(int id);
 
   /// How often each stream is consumed or filled in one run of a session.
-  constexpr void set_num_host_transfers(int count) { num_host_transfers_ = count; }
+  constexpr void set_num_host_transfers(int count) {
+    if (count < 1) fail(text("num_host_transfers: ", count, ": at least 1 expected"));
+    num_host_transfers_ = count;
+  }
   constexpr int num_host_transfers() const { return num_host_transfers_; }
 
   /// A stream of tensors from the host; its name must be new.
@@ -125,6 +128,7 @@ class Ir {
     if (current_graph != 0)
       return fail(text("variable: '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
                        ": variables live in the main graph only"));
+    check_extents("variable", name, spec);
     if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
         !initialiser.fill && count != 1 && count != spec.nelms())
       return fail(text("variable: ", count, " values for '", name, "' of shape ", to_text(shape), ": ", spec.nelms(),
@@ -177,6 +181,7 @@ class Ir {
     return id;
   }
   constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "") {
+    check_extents("graph input", name, spec);
     const int id = add_tensor({spec, TensorKind::input}, name);
     current().inputs.push_back(id);
     return {*this, current_graph, id};
@@ -211,7 +216,12 @@ class Ir {
   int next_op_id = 100;
 
  private:
+  constexpr void check_extents(std::string_view what, std::string_view name, const TensorSpec& spec) {
+    for (int axis = 0; axis < spec.shape.rank; ++axis)
+      if (spec.shape[axis] < 1) fail(text(what, ": '", name, "' of shape ", to_text(spec.shape), ": extents above 0 expected"));
+  }
   constexpr Stream add_stream(StreamDirection direction, std::string_view name, const TensorSpec& spec) {
+    check_extents("stream", name, spec);
     for (const auto& stream : streams)
       if (stream.name.view() == name) fail(text("stream: '", name, "' exists already: stream names are unique"));
     streams.push_back({direction, name, spec});

@@ -27,6 +27,13 @@ constexpr bool is_dense(const Shape& shape, const Layout& layout) {
   return true;
 }
 
+/// Whether several places of the tensor are one element in memory, as in a tensor that was broadcast.
+constexpr bool repeats_elements(const Shape& shape, const Layout& layout) {
+  for (int axis = 0; axis < shape.rank; ++axis)
+    if (shape[axis] != 1 && layout.strides[static_cast<std::size_t>(axis)] == 0) return true;
+  return false;
+}
+
 /// The layout of an op's result as a view of its input: given the input's shape and layout and the result's shape.
 using ViewRule = Layout (*)(const Shape& input, const Layout& layout, const Shape& output, const PackedAttributes&);
 

@@ -143,8 +143,13 @@ class Flattening {
     if (storage.location.base == Base::frame && is_whole_and_dense(result, storage)) storage.location = target;
     else copy(result, schedule_.add_value(result.spec, target));
   }
-  /// Before an op works in place: memory that the graph may not write is copied, for all views of it.
+  /// Before an op works in place: memory that the graph may not write is copied, for all views of it; a tensor whose elements
+  /// share memory gets its own.
   constexpr void make_writable(Scope& scope, int tensor) {
+    if (Value& given = value(scope, tensor); repeats_elements(given.spec.shape, given.layout)) {
+      given = fit(given, false);
+      return;
+    }
     const int storage = value(scope, tensor).storage;
     const Base base = schedule_.storage(storage).location.base;
     if ((base == Base::frame || base == Base::variable) && !contains(scope.borrowed, storage)) return;

@@ -17,8 +17,8 @@ constexpr bool gives_blocks(const Operation& operation, const Target& target) {
   const auto& follows = work.follows[static_cast<std::size_t>(operation.input_count)];
   for (int axis = 0; axis < operation.operands.back().spec.shape.rank; ++axis) {
     const int followed = follows[static_cast<std::size_t>(axis)];
-    if (followed < 0) return operation.operands.back().spec.shape[axis] == 1;
-    if (work.axes[followed].kind != WorkAxisKind::parallel) return false;
+    if (followed < 0 ? operation.operands.back().spec.shape[axis] != 1 : work.axes[followed].kind != WorkAxisKind::parallel)
+      return false;
   }
   return partition(work, operation.operands.back().spec.dtype, target).partials == 1;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/place.hpp"
@@ -66,7 +67,7 @@ constexpr std::int64_t fullest_tile(const Plan& plan, const ComputeSets& sets, c
 
 /// Plans a traced program for a target: dead code is dropped, each graph that is called
 /// more than once becomes one body of supersteps, others are inlined, and
-/// all memory gets its place. Error: a tile's memory is too small.
+/// all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is too small.
 constexpr Plan lower(Ir& ir, const Target& target) {
   Plan plan;
   if (ir.failed()) return plan;
@@ -87,6 +88,7 @@ constexpr Plan lower(Ir& ir, const Target& target) {
     reuse_dying_inputs(schedule);
     plan.bodies[i] = place(schedule, target, compute_sets, plan);
   }
+  check_transfers(ir, plan);
   plan.memory.frame = plan.bodies[0].frame_bytes;
   plan.memory.fullest_tile = detail::fullest_tile(plan, compute_sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)

@@ -10,8 +10,29 @@
 
 namespace tilewright {
 
+/// The ways to write a call. D gives `call_with_inputs(inputs, args)`.
+template <class D>
+class Callable {
+ public:
+  /// Calls the graph from the current graph: tensors for its inputs in their order, and a map for others.
+  constexpr CallSiteInfo call_with_info(std::initializer_list<Tensor> inputs, const TensorMap& args = {}) const {
+    return static_cast<const D&>(*this).call_with_inputs(std::span(inputs.begin(), inputs.size()), args);
+  }
+  template <std::convertible_to<Tensor>... Tensors>
+  constexpr CallSiteInfo call_with_info(const Tensors&... inputs) const {
+    return call_with_info({Tensor(inputs)...});
+  }
+  constexpr CallSiteInfo call_with_info(Tensor input, const TensorMap& args) const { return call_with_info({input}, args); }
+  /// As call_with_info, but returns the outputs.
+  template <std::convertible_to<Tensor>... Tensors>
+  constexpr Outputs call(const Tensors&... inputs) const {
+    return call_with_info({Tensor(inputs)...}).outputs();
+  }
+  constexpr Outputs call(Tensor input, const TensorMap& args) const { return call_with_info({input}, args).outputs(); }
+};
+
 /// A graph with parent tensors for some of its inputs, usually variables; a call gives the others, in their order.
-class BoundGraph {
+class BoundGraph : public Callable<BoundGraph> {
  public:
   constexpr BoundGraph(Graph graph, TensorMap args) : graph_(graph), args_(std::move(args)) {}
 
@@ -24,8 +45,8 @@ class BoundGraph {
       if (!all.find(input)) all.insert(input, parent);
     return {graph_, all};
   }
-  /// Calls the graph from the current graph with tensors for the inputs that are not bound, in their order.
-  constexpr CallSiteInfo call_with_info(std::span<const Tensor> inputs, const TensorMap& args = {}) const {
+  /// A call with tensors for the inputs that are not bound, in their order.
+  constexpr CallSiteInfo call_with_inputs(std::span<const Tensor> inputs, const TensorMap& args) const {
     TensorMap all = bind(args).args_;
     std::size_t next = 0, unbound = 0;
     for (const Tensor& input : graph_.inputs()) {
@@ -38,20 +59,6 @@ class BoundGraph {
                             " unbound inputs: one for each expected"));
     return tilewright::call_with_info(graph_, {}, all);
   }
-  constexpr CallSiteInfo call_with_info(std::initializer_list<Tensor> inputs, const TensorMap& args = {}) const {
-    return call_with_info(std::span(inputs.begin(), inputs.size()), args);
-  }
-  template <std::same_as<Tensor>... Tensors>
-  constexpr CallSiteInfo call_with_info(Tensors... inputs) const {
-    return call_with_info({inputs...});
-  }
-  constexpr CallSiteInfo call_with_info(Tensor input, const TensorMap& args) const { return call_with_info({input}, args); }
-  /// As call_with_info, but returns the outputs.
-  template <std::same_as<Tensor>... Tensors>
-  constexpr Outputs call(Tensors... inputs) const {
-    return call_with_info({inputs...}).outputs();
-  }
-  constexpr Outputs call(Tensor input, const TensorMap& args) const { return call_with_info({input}, args).outputs(); }
 
  private:
   Graph graph_;
@@ -60,7 +67,7 @@ class BoundGraph {
 
 /// A graph and names for some of its inputs, as create_graph makes it from a module. A gradient graph made by autodiff
 /// carries its GradGraphInfo.
-class GraphWithNamedArgs {
+class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
  public:
   constexpr GraphWithNamedArgs(Graph graph, NamedTensors args = {}, std::optional<GradGraphInfo> info = {})
       : graph_(graph), args_(std::move(args)), grad_graph_info_(std::move(info)) {}
@@ -75,21 +82,10 @@ class GraphWithNamedArgs {
   /// The graph with its named inputs bound to the tensors of the same names.
   constexpr BoundGraph bind(const DotTree<Tensor>& tensors) const { return {graph_, args_.to_mapping(tensors)}; }
 
-  /// Calls the graph from the current graph: tensors for its first inputs, and a map for others.
-  constexpr CallSiteInfo call_with_info(std::initializer_list<Tensor> inputs, const TensorMap& args = {}) const {
+  /// A call with tensors for the first inputs.
+  constexpr CallSiteInfo call_with_inputs(std::span<const Tensor> inputs, const TensorMap& args) const {
     return tilewright::call_with_info(graph_, inputs, args);
   }
-  template <std::same_as<Tensor>... Tensors>
-  constexpr CallSiteInfo call_with_info(Tensors... inputs) const {
-    return call_with_info({inputs...});
-  }
-  constexpr CallSiteInfo call_with_info(Tensor input, const TensorMap& args) const { return call_with_info({input}, args); }
-  /// As call_with_info, but returns the outputs.
-  template <std::same_as<Tensor>... Tensors>
-  constexpr Outputs call(Tensors... inputs) const {
-    return call_with_info({inputs...}).outputs();
-  }
-  constexpr Outputs call(Tensor input, const TensorMap& args) const { return call_with_info({input}, args).outputs(); }
 
   /// The graph as text: its named inputs, then one line for every op.
   constexpr Text print_schedule() const {

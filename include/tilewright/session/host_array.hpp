@@ -1,10 +1,13 @@
 #pragma once
 #include <array>
+#include <concepts>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 
+#include "tilewright/core/diagnostic.hpp"
+#include "tilewright/core/name.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/graph/layout.hpp"
 #include "tilewright/kernel/xtensor.hpp"
@@ -34,16 +37,17 @@ auto copy_of(const std::byte* data) {
 namespace detail {
 
 template <class T>
-concept ArithmeticValue = std::is_arithmetic_v<T> || std::same_as<T, float16_t>;
+concept HostNumber = std::integral<T> || std::same_as<T, float16_t> || std::same_as<T, float> || std::same_as<T, double>;
+/// Numbers, one after the other.
 template <class T>
-concept ContiguousArray = requires(const T& array) {
-  *array.data();
+concept HostArray = requires(const T& array) {
+  { std::remove_cvref_t<decltype(*array.data())>() } -> HostNumber;
   array.size();
 };
 
 template <class T>
 constexpr DType host_dtype() {
-  if constexpr (ArithmeticValue<T>) return dtype_of<T>;
+  if constexpr (HostNumber<T>) return dtype_of<T>;
   else return dtype_of<decltype(*std::declval<const T&>().data())>;
 }
 
@@ -54,7 +58,7 @@ template <std::size_t... extents>
 inline constexpr std::optional<Shape> fixed_extents<xt::fixed_shape<extents...>> = Shape{static_cast<std::int64_t>(extents)...};
 template <class T>
 constexpr std::optional<Shape> static_shape() {
-  if constexpr (ArithmeticValue<T>) return Shape{};
+  if constexpr (HostNumber<T>) return Shape{};
   else if constexpr (requires { typename T::shape_type; }) return fixed_extents<typename T::shape_type>;
   else return std::nullopt;
 }
@@ -62,7 +66,7 @@ constexpr std::optional<Shape> static_shape() {
 template <class T>
 Shape host_shape(const T& array) {
   Shape shape;
-  if constexpr (ArithmeticValue<T>) return shape;
+  if constexpr (HostNumber<T>) return shape;
   else if constexpr (requires { array.shape(); })
     for (auto extent : array.shape()) shape.push_back(static_cast<std::int64_t>(extent));
   else shape.push_back(static_cast<std::int64_t>(array.size()));
@@ -74,7 +78,7 @@ template <class T>
 const std::byte* host_data(const T& array, const Shape& expected, std::string_view what, std::string_view name) {
   if (const Shape shape = host_shape(array); shape != expected)
     throw std::invalid_argument(text(what, ": '", name, "' has shape ", to_text(shape), ": ", to_text(expected), " expected").string());
-  if constexpr (ArithmeticValue<T>) {
+  if constexpr (HostNumber<T>) {
     return reinterpret_cast<const std::byte*>(&array);
   } else {
     if constexpr (requires { array.strides(); }) {
@@ -86,6 +90,28 @@ const std::byte* host_data(const T& array, const Shape& expected, std::string_vi
     }
     return reinterpret_cast<const std::byte*>(array.data());
   }
+}
+
+/// What is wrong with a C++ type for a tensor's values; empty if nothing is.
+template <class T>
+constexpr Text host_type_problem(const TensorSpec& expected, std::string_view what, std::string_view name) {
+  if constexpr (HostNumber<T> || HostArray<T>) {
+    const auto shape = static_shape<T>();
+    if (host_dtype<T>() != expected.dtype)
+      return text(what, ": '", name, "' is ", to_text(host_dtype<T>()), ": ", to_text(expected), " expected");
+    if (shape && *shape != expected.shape)
+      return text(what, ": '", name, "' has shape ", to_text(*shape), ": ", to_text(expected), " expected");
+    return {};
+  } else {
+    return text(what, ": '", name, "' is no number or array of numbers: ", to_text(expected), " expected");
+  }
+}
+/// As host_data; a type that does not fit does not compile. `name()` is the tensor's name.
+template <TensorSpec expected, NameText what, auto name, class T>
+const std::byte* checked_host_data(const T& array) {
+  constexpr auto problem = [] { return host_type_problem<T>(expected, what.view(), name()); };
+  if constexpr (problem().empty()) return host_data(array, expected.shape, what.view(), name());
+  else return report<problem>(), nullptr;
 }
 
 }  // namespace detail

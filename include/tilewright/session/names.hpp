@@ -1,7 +1,10 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
 #include <boost/hana/string.hpp>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -13,77 +16,51 @@
 namespace tilewright {
 
 namespace detail {
-/// Stops the compilation with what a captureless lambda returns as text.
-template <auto make>
-constexpr void report_text() {
-  report<make().size(), make>();
-}
+/// Stands for what has an unknown name: it takes everything, so that one error is all.
+struct Unknown {
+  Unknown operator[](const auto&) const { return {}; }
+  Unknown operator()(const auto&...) const { return {}; }
+  template <class T>
+  operator T() const;
+};
 }  // namespace detail
 
 /// Looks up names of a frozen plan while the program compiles; every failure is a compile error that says what there is.
 template <const auto& plan>
 struct PlanNames {
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  /// False if the program is wrong: then there is nothing to say of names.
+  static constexpr bool exist = !plan.bodies.empty();
 
   template <NameText name>
-  static consteval std::size_t output() {
-    constexpr std::size_t found = find_stream(name.view(), StreamDirection::device_to_host);
-    if constexpr (found == none)
-      detail::report_text<[] {
+  static detail::Unknown unknown_output() {
+    if constexpr (exist)
+      report<[] {
         return text("outputs: no stream '", name.view(), "' to the host: ", stream_names(StreamDirection::device_to_host), " expected");
       }>();
-    return found == none ? 0 : found;
-  }
-  template <class InputName>
-  static consteval std::size_t input() {
-    constexpr std::size_t found = find_stream(InputName::view(), StreamDirection::host_to_device);
-    if constexpr (found == none)
-      detail::report_text<[] {
-        return text("run: no stream '", InputName::view(), "' that the program loads from: ",
-                    stream_names(StreamDirection::host_to_device), " expected");
-      }>();
-    return found == none ? 0 : found;
+    return {};
   }
   template <NameText name>
-  static consteval std::size_t variable() {
-    constexpr std::size_t found = find_variable(name.view());
-    if constexpr (found == none)
-      detail::report_text<[] {
-        return text("variables: no variable '", name.view(), "': one of ", variable_names(""), " expected");
+  static detail::Unknown unknown_variable() {
+    if constexpr (exist)
+      report<[] {
+        return text("variables: no variable '", name.view(), "': one of ", variable_names(), " expected");
       }>();
-    return found == none ? 0 : found;
+    return {};
   }
-  /// Every input given once.
+  /// Every input given once, and nothing else.
   template <class... Given>
-  static consteval void check_inputs() {
-    constexpr std::size_t missing = missing_input<Given...>();
-    if constexpr (missing != none)
-      detail::report_text<[] {
-        return text("run: input '", plan.stream_name(missing), "' is missing or given twice: each of ",
-                    stream_names(StreamDirection::host_to_device), " once expected");
-      }>();
-  }
-  /// The dtype, and the shape where the type fixes it.
-  template <class Array, class GivenName, DType dtype, Shape shape>
-  static consteval void check_array() {
-    constexpr DType given = detail::host_dtype<Array>();
-    if constexpr (given != dtype)
-      detail::report_text<[] {
-        return text("run: '", GivenName::view(), "' is ", to_text(given), ": ", to_text(dtype), " expected");
-      }>();
-    constexpr auto fixed = detail::static_shape<Array>();
-    if constexpr (fixed.has_value() && fixed != shape)
-      detail::report_text<[] {
-        return text("run: '", GivenName::view(), "' has shape ", to_text(*detail::static_shape<Array>()), ": ", to_text(shape), " expected");
-      }>();
+  static void check_inputs() {
+    constexpr auto problem = [] { return input_problem(std::array<std::string_view, sizeof...(Given)>{Given::view()...}); };
+    if constexpr (!problem().empty()) report<problem>();
   }
 
-  static consteval std::size_t find_stream(std::string_view name, StreamDirection direction) {
+  static constexpr std::size_t find_stream(std::string_view name, StreamDirection direction) {
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
       if (plan.streams[i].direction == direction && plan.streams[i].used && plan.stream_name(i) == name) return i;
     return none;
   }
-  static consteval std::size_t find_variable(std::string_view name) {
+  static constexpr std::size_t find_variable(std::string_view name) {
     for (std::size_t i = 0; i < plan.variables.size(); ++i)
       if (plan.variable_name(i) == name) return i;
     return none;
@@ -102,10 +79,9 @@ struct PlanNames {
       if (plan.streams[i].direction == direction && plan.streams[i].used) names.push_back(plan.stream_name(i));
     return join(names, ", ");
   }
-  static constexpr Text variable_names(std::string_view prefix) {
+  static constexpr Text variable_names() {
     std::vector<Text> names;
-    for (std::size_t i = 0; i < plan.variables.size(); ++i)
-      if (plan.variable_name(i).starts_with(prefix)) names.push_back(plan.variable_name(i));
+    for (std::size_t i = 0; i < plan.variables.size(); ++i) names.push_back(plan.variable_name(i));
     return join(names, ", ");
   }
 
@@ -132,13 +108,19 @@ struct PlanNames {
       return boost::hana::string<plan.variable_name(v)[i]...>{};
     }(std::make_index_sequence<plan.variable_name(v).size()>{});
   }
-  template <class... Given>
-  static consteval std::size_t missing_input() {
+  static constexpr Text input_problem(std::span<const std::string_view> given) {
+    if (!exist) return {};
+    const Text expected = stream_names(StreamDirection::host_to_device);
+    for (const auto name : given)
+      if (find_stream(name, StreamDirection::host_to_device) == none)
+        return text("run: no stream '", name, "' that the program loads from: ", expected, " expected");
     for (std::size_t i = 0; i < plan.streams.size(); ++i) {
       if (plan.streams[i].direction != StreamDirection::host_to_device || !plan.streams[i].used) continue;
-      if ((0 + ... + (Given::view() == plan.stream_name(i) ? 1 : 0)) != 1) return i;
+      const auto count = std::ranges::count(given, plan.stream_name(i));
+      if (count == 0) return text("run: no '", plan.stream_name(i), "': each of ", expected, " expected");
+      if (count > 1) return text("run: '", plan.stream_name(i), "' ", count, " times: each of ", expected, " once expected");
     }
-    return none;
+    return {};
   }
 };
 
@@ -156,8 +138,9 @@ class VariableTree {
     if constexpr (names::is_subtree(full.view())) {
       return VariableTree<plan, full>(variables_);
     } else {
-      constexpr std::size_t v = names::template variable<full>();
-      return static_view<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(variables_ + plan.variables[v].offset);
+      constexpr std::size_t v = names::find_variable(full.view());
+      if constexpr (v == names::none) return names::template unknown_variable<full>();
+      else return static_view<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(variables_ + plan.variables[v].offset);
     }
   }
 

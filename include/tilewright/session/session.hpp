@@ -50,8 +50,9 @@ class Session {
     /// view that the next run overwrites. An unknown name does not compile.
     template <NameText name>
     auto operator[](Name<name>) const {
-      constexpr std::size_t stream = names::template output<name>();
-      return static_view<plan.streams[stream].spec.dtype, stream_shape(stream)>(session_->streams_[stream]);
+      constexpr std::size_t stream = names::find_stream(name.view(), StreamDirection::device_to_host);
+      if constexpr (stream == names::none) return names::template unknown_output<name>();
+      else return static_view<plan.streams[stream].spec.dtype, stream_shape(stream)>(session_->streams_[stream]);
     }
 
    private:
@@ -79,8 +80,9 @@ class Session {
   /// A copy of a variable, for example of "fc1.weight".
   template <NameText name>
   auto get_tensor_data(Name<name>) const {
-    constexpr std::size_t v = names::template variable<name>();
-    return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() + plan.variables[v].offset);
+    constexpr std::size_t v = names::find_variable(name.view());
+    if constexpr (v == names::none) return names::template unknown_variable<name>();
+    else return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() + plan.variables[v].offset);
   }
   /// Copies of all variables, as a Boost.Hana map from their names.
   auto get_tensors_data() const {
@@ -91,7 +93,7 @@ class Session {
   /// Gives a variable new values: an array of its dtype and shape.
   template <NameText name, class Array>
   void write_variable_data(Name<name>, const Array& array) {
-    write<names::template variable<name>()>(array);
+    write<name>(array);
   }
   /// Gives variables new values, from a Boost.Hana map of names and arrays such as another session's get_tensors_data().
   template <class Map>
@@ -99,7 +101,7 @@ class Session {
   void write_variables_data(const Map& arrays) {
     boost::hana::for_each(arrays, [this](const auto& entry) {
       constexpr auto name = names::template name_of_key<std::remove_cvref_t<decltype(boost::hana::first(entry))>>();
-      this->template write<names::template variable<name>()>(boost::hana::second(entry));
+      this->template write<name>(boost::hana::second(entry));
     });
   }
 
@@ -125,17 +127,22 @@ class Session {
 
   template <class InputName, class Array>
   void set_input(const NamedArgument<InputName, Array>& input) {
-    using Given = std::remove_cvref_t<Array>;
-    constexpr std::size_t stream = names::template input<InputName>();
-    names::template check_array<Given, InputName, plan.streams[stream].spec.dtype, stream_shape(stream)>();
-    streams_[stream] = const_cast<std::byte*>(detail::host_data(input.value, stream_shape(stream), "run", InputName::view()));
+    constexpr std::size_t stream = names::find_stream(InputName::view(), StreamDirection::host_to_device);
+    if constexpr (stream != names::none) {
+      constexpr TensorSpec spec{stream_shape(stream), plan.streams[stream].spec.dtype};
+      streams_[stream] = const_cast<std::byte*>(detail::checked_host_data<spec, "run", InputName::view>(input.value));
+    }
   }
-  template <std::size_t v, class Array>
+  template <NameText name, class Array>
   void write(const Array& array) {
-    constexpr TensorSpec spec = plan.variables[v].spec;
-    const auto* data = detail::host_data(array, spec.shape, "write_variable_data", plan.variable_name(v));
-    static_assert(detail::host_dtype<Array>() == spec.dtype, "write_variable_data: an array of the variable's dtype expected");
-    std::memcpy(executor_.variables() + plan.variables[v].offset, data, static_cast<std::size_t>(spec.bytes()));
+    constexpr std::size_t v = names::find_variable(name.view());
+    if constexpr (v == names::none) {
+      names::template unknown_variable<name>();
+    } else {
+      constexpr TensorSpec spec = plan.variables[v].spec;
+      const auto* data = detail::checked_host_data<spec, "write_variable_data", Name<name>::view>(array);
+      std::memcpy(executor_.variables() + plan.variables[v].offset, data, static_cast<std::size_t>(spec.bytes()));
+    }
   }
 
   Executor executor_;

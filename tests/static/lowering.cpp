@@ -1,0 +1,131 @@
+// What the lowering passes do to a program.
+#include "models.hpp"
+#include "tilewright/lower/lower.hpp"
+
+namespace {
+
+using tw::Location, tw::Plan, tw::Tensor;
+
+constexpr Plan plan_of(auto build, const tw::Target& target = tw::cpu) {
+  tw::Ir ir;
+  build(ir);
+  return tw::lower(ir, target);
+}
+constexpr Tensor load(tw::Ir& ir, std::string_view name, const tw::Shape& shape) {
+  return tw::ops::host_load(ir.h2d_stream(name, shape));
+}
+constexpr void store(tw::Ir& ir, std::string_view name, Tensor x) { tw::ops::host_store(ir.d2h_stream(name, x.spec()), x); }
+
+// ---- memory: blocks that live at the same time do not overlap
+
+constexpr std::vector<tw::LiveBlock> placed(std::vector<tw::LiveBlock> blocks, int steps) {
+  tw::allocate(blocks, steps);
+  return blocks;
+}
+constexpr bool overlap(const tw::LiveBlock& a, const tw::LiveBlock& b) {
+  return a.first <= b.last && b.first <= a.last && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+constexpr bool none_overlap(const std::vector<tw::LiveBlock>& blocks) {
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j)
+      if (overlap(blocks[i], blocks[j])) return false;
+  return true;
+}
+constexpr std::vector<tw::LiveBlock> random_blocks(std::uint64_t seed) {
+  tw::Random random(seed);
+  std::vector<tw::LiveBlock> blocks;
+  for (int step = 0; step < 40; ++step)
+    blocks.push_back({static_cast<std::int64_t>(1 + random.bits() % 500), step, std::min(39, step + static_cast<int>(random.bits() % 6))});
+  return blocks;
+}
+constexpr std::int64_t frame_of(std::vector<tw::LiveBlock> blocks, int steps) { return tw::allocate(blocks, steps); }
+
+static_assert(none_overlap(placed(random_blocks(1), 40)));
+static_assert(none_overlap(placed(random_blocks(2), 40)));
+static_assert(frame_of({{64, 0, 1}, {64, 2, 3}}, 4) == 64, "memory is used again");
+static_assert(frame_of({{64, 0, 2}, {64, 2, 3}}, 4) == 128, "but not in the step that still reads it");
+static_assert(frame_of({{64, 0, 1}, {64, 1, 1}, {128, 2, 2}}, 3) == 128, "neighbouring free ranges are joined");
+static_assert(frame_of({{1, 0, 0}, {1, 0, 0}}, 1) == 2 * tw::memory_alignment, "blocks start at cache lines");
+
+// ---- partition: at most one vertex for each tile, in whole vectors
+
+constexpr tw::Work matrix_work() {  // 8 x 512, 784 products each
+  const tw::TensorSpec operands[] = {{{8, 784}}, {{784, 512}}, {{8, 512}}};
+  return tw::MatMul::work(operands, 2, {});
+}
+constexpr tw::Partition on_cpu = tw::partition(matrix_work(), tw::float32, tw::cpu);
+constexpr tw::Partition on_ipu = tw::partition(matrix_work(), tw::float32, tw::ipu_model);
+static_assert(on_cpu.vertices == 8 && on_cpu.partials == 1 && on_cpu.blocks[1] == 64);
+static_assert(on_ipu.vertices <= 1472 && on_ipu.partials == 13 && on_ipu.blocks[1] == 8 && on_ipu.blocks[2] == 64);
+static_assert(tw::partition(matrix_work(), tw::float32, tw::cpu.with_tiles(1)).vertices == 1);
+
+// ---- dead code, views, in-place work, fusion, inlining: counted in steps and bytes
+
+constexpr auto steps_of(auto build, const tw::Target& target = tw::cpu) { return plan_of(build, target).steps.size(); }
+constexpr auto frame_bytes_of(auto build) { return plan_of(build).memory.frame; }
+constexpr auto bodies_of(auto build) { return plan_of(build).bodies.size(); }
+
+constexpr auto unused_result = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {64});
+  tw::ops::exp(x);
+  store(ir, "y", x + x);
+};
+static_assert(steps_of(unused_result) == 3, "load, add, store");
+static_assert(frame_bytes_of(unused_result) == 64 * 4, "the sum takes the place of x");
+
+constexpr auto views = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {4, 8});
+  store(ir, "y", tw::ops::exp(x.transpose({1, 0}).reshape({4, 8})));
+};
+static_assert(steps_of(views) == 4, "the transpose is a view; the reshape of it needs a dense copy");
+
+constexpr auto linear_layer = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {8, 64});
+  const auto [factories, layer] = tw::create_graph(Linear<32>{}, x);
+  store(ir, "y", layer.bind(factories.init()).call(x));
+};
+static_assert(bodies_of(linear_layer) == 1, "a graph that is called once is inlined");
+static_assert(steps_of(linear_layer) == 3, "the bias is added to each block of the product");
+static_assert(steps_of(linear_layer, tw::ipu_model) == 4, "there, the product is a sum of parts");
+
+constexpr auto two_calls = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {8, 32});
+  const auto [factories, layer] = tw::create_graph(Linear<32>{}, x);
+  const auto first = layer.bind(factories.init("first")), second = layer.bind(factories.init("second"));
+  store(ir, "y", second.call(first.call(x)));
+};
+static_assert(bodies_of(two_calls) == 2, "a graph that is called twice is planned once");
+static_assert(steps_of(two_calls) == 5, "load, two calls, store; product and bias");
+
+template <class Model>
+constexpr void train_step(tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {8, 28, 28});
+  const Tensor labels = tw::ops::host_load(ir.h2d_stream("label", {8}, tw::int32));
+  const auto [factories, forward] = tw::create_graph(Model{}, x);
+  const auto backward = tw::autodiff(forward);
+  const auto variables = factories.init();
+  const auto call = forward.bind(variables).call_with_info(x);
+  const auto [loss, gradient] = tw::ops::cross_entropy_with_grad(call.output(0), labels);
+  store(ir, "loss", loss);
+  const auto info = backward.grad_graph_info();
+  const auto backward_call = backward.call_with_info(gradient, info.inputs_dict(call));
+  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call, backward_call);
+  for (const Tensor& variable : variables.tensors()) tw::ops::scaled_add_(variable, gradients[variable], {.b = -0.05});
+}
+static_assert(bodies_of(train_step<Net>) == 1);
+static_assert(bodies_of(train_step<NetOutlined>) == 3, "main, the shared layer and its gradient");
+static_assert(frame_bytes_of(train_step<Net>) < 160'000, "no gradient of a weight is ever stored, nor that of the images");
+static_assert(plan_of(train_step<Net>).memory.variables == 4 * (784 * 512 + 2 * 512 * 512 + 512 * 10 + 3 * 512 + 16));
+
+// ---- tiles
+
+static_assert(plan_of(train_step<Net>, tw::ipu_model).memory.fullest_tile < tw::ipu_model.bytes_per_tile);
+constexpr bool too_large_for_four_tiles() {
+  tw::Ir ir(tw::OnError::record);
+  train_step<Net>(ir);
+  tw::lower(ir, tw::ipu_model.with_tiles(4));
+  return ir.failure().view().starts_with("memory: tile 0 of 4 needs ");
+}
+static_assert(too_large_for_four_tiles());
+
+}  // namespace
