@@ -42,6 +42,13 @@ constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.call(x, la
 constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x.T()); }
 #endif
 
+// CASE no_such_graph_output
+// expect: output: index 1 of Linear_subgraph(0) with 1 of them: an index below that expected
+// expect: train_step(ir)
+#ifdef CASE_no_such_graph_output
+constexpr void use(const CreatedGraph& layer, Tensor) { layer.graph.graph().output(1); }
+#endif
+
 // CASE no_such_output
 // expect: call: output 1 of 1: an index below that expected
 // expect: train_step(ir)
@@ -50,21 +57,21 @@ constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.bind(layer
 #endif
 
 // CASE no_such_variable
-// expect: DotTree: no leaf 'wait': one of weight expected
+// expect: DotTree: no leaf `wait`: one of weight expected
 // expect: train_step(ir)
 #ifdef CASE_no_such_variable
 constexpr void use(const CreatedGraph& layer, Tensor) { layer.factories.init()["wait"]; }
 #endif
 
 // CASE no_such_subtree
-// expect: DotTree: no subtree 'fc2': one of the tree of weight expected
+// expect: DotTree: no subtree `fc2`: one of the tree of weight expected
 // expect: train_step(ir)
 #ifdef CASE_no_such_subtree
 constexpr void use(const CreatedGraph& layer, Tensor) { layer.factories.init().subtree("fc2"); }
 #endif
 
 // CASE doubled_variable
-// expect: DotTree: 'weight' exists already: a new name, or overwrite, expected
+// expect: DotTree: `weight` exists already: a new name, or overwrite, expected
 // expect: train_step(ir)
 #ifdef CASE_doubled_variable
 constexpr void use(const CreatedGraph& layer, Tensor x) { layer.factories.init().insert("weight", x); }

@@ -17,7 +17,7 @@ constexpr tw::Session<test_step, tw::ipu_model>* fits = nullptr;
 // CASE few_tiles
 // expect: memory: tile 0 of 4 needs
 // expect: bytes: at most 638976 expected; largest tensors: fc1.weight (1024, 1024) float32 4194304 bytes
-// expect: test_step(ir)
+// expect: test_step
 #ifdef CASE_few_tiles
 tw::Session<test_step, tw::ipu_model.with_tiles(4)> session;
 #endif

@@ -11,7 +11,7 @@ struct Bias : tw::Module<Bias> {
 };
 
 // CASE doubled_name
-// expect: DotTree: 'fc1.bias' exists already: a new name, or overwrite, expected, in Net/fc1
+// expect: DotTree: `bias` exists already: a new name, or overwrite, expected, in Net/fc1
 // expect: train_step(ir)
 #ifdef CASE_doubled_name
 constexpr Tensor build(Bias& module, Tensor x) {
@@ -21,21 +21,21 @@ constexpr Tensor build(Bias& module, Tensor x) {
 #endif
 
 // CASE no_identifier
-// expect: DotTree: 'fc1.my bias': identifiers or numbers, joined by dots, expected, in Net/fc1
+// expect: DotTree: `fc1.my bias`: identifiers or numbers, joined by dots, expected, in Net/fc1
 // expect: train_step(ir)
 #ifdef CASE_no_identifier
 constexpr Tensor build(Bias& module, Tensor x) { return x + module.add_variable_input("my bias", tw::zeros(), {4}); }
 #endif
 
 // CASE variable_in_a_subgraph
-// expect: variable: 'bias' in graph Net_subgraph(0): variables live in the main graph only, in Net/fc1
+// expect: variable: `bias` in graph Net_subgraph(0): variables live in the main graph only, in Net/fc1
 // expect: train_step(ir)
 #ifdef CASE_variable_in_a_subgraph
 constexpr Tensor build(Bias&, Tensor x) { return x + x.ir().variable(tw::zeros(), {4}, tw::float32, "bias"); }
 #endif
 
 // CASE tensor_of_another_graph
-// expect: Exp: Tensor[float32 (4,)] of graph 'Net_subgraph(0)': a tensor of graph 'graph_subgraph(1)', which is being
+// expect: Exp: Tensor[float32 (4,)] of graph `Net_subgraph(0)`: a tensor of graph `graph_subgraph(1)`, which is being
 // expect: train_step(ir)
 #ifdef CASE_tensor_of_another_graph
 constexpr Tensor build(Bias&, Tensor x) {
@@ -44,7 +44,7 @@ constexpr Tensor build(Bias&, Tensor x) {
 #endif
 
 // CASE tensor_of_an_inner_graph
-// expect: Exp: Tensor[float32 (4,)] of graph 'graph_subgraph(1)': a tensor of graph 'Net_subgraph(0)', which is being
+// expect: Exp: Tensor[float32 (4,)] of graph `graph_subgraph(1)`: a tensor of graph `Net_subgraph(0)`, which is being
 // expect: train_step(ir)
 #ifdef CASE_tensor_of_an_inner_graph
 constexpr Tensor build(Bias&, Tensor x) {
@@ -53,20 +53,20 @@ constexpr Tensor build(Bias&, Tensor x) {
 #endif
 
 // CASE unnamed_member
-// expect: Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected
+// expect: Module: Scale used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected, in Net/fc1
 // expect: train_step(ir)
 #ifdef CASE_unnamed_member
 constexpr Tensor build(Bias&, Tensor x) {
-  struct Unnamed : tw::Module<Unnamed> {
-    constexpr Tensor build(Tensor x) { return x + add_variable_input("bias", tw::zeros(), {4}); }
+  struct Scale : tw::Module<Scale> {
+    constexpr Tensor build(Tensor x) { return x * add_variable_input("scale", tw::ones(), {4}); }
   };
-  return Unnamed{}(x);
+  return Scale{}(x);
 }
 #endif
 
 // CASE no_tensor
-// expect: build must return void, a Tensor, or a tuple or range of Tensors
-// expect: train_step
+// expect: build: void, a Tensor, or a tuple or range of Tensors expected as result
+// expect: Net
 #ifdef CASE_no_tensor
 constexpr int build(Bias&, Tensor x) { return x.rank(); }
 #endif

@@ -86,7 +86,7 @@ constexpr Tensor layer(Tensor x) { return ops::nll_loss(ops::softmax(x), ops::su
 #endif
 
 // CASE store
-// expect: HostStore: (8, 784) float32 for stream 'loss': () float32 expected, in Net/fc1
+// expect: HostStore: (8, 784) float32 for stream `loss`: () float32 expected, in Net/fc1
 // expect: train_step(ir)
 #ifdef CASE_store
 constexpr Tensor layer(Tensor x) {
@@ -96,7 +96,7 @@ constexpr Tensor layer(Tensor x) {
 #endif
 
 // CASE stream_name
-// expect: stream: 'image' exists already: stream names are unique, in Net/fc1
+// expect: stream: `image` exists already: stream names are unique, in Net/fc1
 // expect: train_step(ir)
 #ifdef CASE_stream_name
 constexpr Tensor layer(Tensor x) { return ops::host_load(x.ir().h2d_stream("image", x.spec())); }

@@ -31,31 +31,31 @@ void run(Session& session, const Images& images) {
 }
 
 // CASE unknown_variable
-// expect: variables: no variable 'fc1.wait': one of fc1.weight, fc2.weight expected
+// expect: variables: no variable `fc1.wait`: one of fc1.weight, fc2.weight expected
 #ifdef CASE_unknown_variable
 void read(Session& session) { session.variables()["fc1"_s]["wait"_s]; }
 #endif
 
 // CASE unknown_module
-// expect: variables: no variable 'fc3': one of fc1.weight, fc2.weight expected
+// expect: variables: no variable `fc3`: one of fc1.weight, fc2.weight expected
 #ifdef CASE_unknown_module
 void read(Session& session) { session.variables()["fc3"_s]["weight"_s]; }
 #endif
 
 // CASE unknown_tensor
-// expect: variables: no variable 'weight': one of fc1.weight, fc2.weight expected
+// expect: variables: no variable `weight`: one of fc1.weight, fc2.weight expected
 #ifdef CASE_unknown_tensor
 void read(Session& session) { session.get_tensor_data("weight"_s); }
 #endif
 
 // CASE variables_of_another_session
-// expect: variables: no variable 'bias': one of fc1.weight, fc2.weight expected
+// expect: variables: no variable `bias`: one of fc1.weight, fc2.weight expected
 #ifdef CASE_variables_of_another_session
 void copy(tw::Session<other_step>& from, Session& to) { to.write_variables_data(from.get_tensors_data()); }
 #endif
 
 // CASE dtype_of_a_variable
-// expect: variables: 'fc1.weight' is float64: float32 expected
+// expect: write_variable_data: `fc1.weight` is int32: (4, 4) float32 expected
 #ifdef CASE_dtype_of_a_variable
 void write(Session& session, const xt::xtensor<std::int32_t, 2>& values) {
   session.write_variable_data("fc1.weight"_s, values);
@@ -63,13 +63,13 @@ void write(Session& session, const xt::xtensor<std::int32_t, 2>& values) {
 #endif
 
 // CASE missing_input
-// expect: run: input 'scale' is missing or given twice: each of image, scale once expected
+// expect: run: no `scale`: each of image, scale expected
 #ifdef CASE_missing_input
 void test(Session& session, const Images& images) { session.run("image"_s = images); }
 #endif
 
 // CASE doubled_input
-// expect: run: input 'image' is missing or given twice: each of image, scale once expected
+// expect: run: `image` 2 times: each of image, scale once expected
 #ifdef CASE_doubled_input
 void test(Session& session, const Images& images) {
   session.run("image"_s = images, "image"_s = images, "scale"_s = 2);
@@ -77,13 +77,13 @@ void test(Session& session, const Images& images) {
 #endif
 
 // CASE unknown_input
-// expect: run: no stream 'images' that the program loads from: image, scale expected
+// expect: run: no stream `images` that the program loads from: image, scale expected
 #ifdef CASE_unknown_input
 void test(Session& session, const Images& images) { session.run("images"_s = images, "scale"_s = 2); }
 #endif
 
 // CASE extra_input
-// expect: run: no stream 'label' that the program loads from: image, scale expected
+// expect: run: no stream `label` that the program loads from: image, scale expected
 #ifdef CASE_extra_input
 void test(Session& session, const Images& images) {
   session.run("image"_s = images, "scale"_s = 2, "label"_s = 3);
@@ -91,19 +91,20 @@ void test(Session& session, const Images& images) {
 #endif
 
 // CASE unnamed_input
-// expect: run
+// expect: no match
+// expect: NamedArgument
 #ifdef CASE_unnamed_input
 void test(Session& session, const Images& images) { session.run(images, 2); }
 #endif
 
 // CASE dtype_of_an_input
-// expect: run: 'scale' is float32: int32 expected
+// expect: run: `scale` is float32: () int32 expected
 #ifdef CASE_dtype_of_an_input
 void test(Session& session, const Images& images) { session.run("image"_s = images, "scale"_s = 2.f); }
 #endif
 
 // CASE shape_of_an_input
-// expect: run: 'image' has shape (2, 5): (2, 4) expected
+// expect: run: `image` has shape (2, 5): (2, 4) float32 expected
 #ifdef CASE_shape_of_an_input
 void test(Session& session, const xt::xtensor_fixed<float, xt::xshape<2, 5>>& images) {
   session.run("image"_s = images, "scale"_s = 2);
@@ -111,25 +112,25 @@ void test(Session& session, const xt::xtensor_fixed<float, xt::xshape<2, 5>>& im
 #endif
 
 // CASE scalar_for_an_array
-// expect: run: 'image' has shape (): (2, 4) expected
+// expect: run: `image` has shape (): (2, 4) float32 expected
 #ifdef CASE_scalar_for_an_array
 void test(Session& session) { session.run("image"_s = 1.f, "scale"_s = 2); }
 #endif
 
 // CASE no_dtype
-// expect: run: 'image'
+// expect: run: `image` is no number or array of numbers: (2, 4) float32 expected
 #ifdef CASE_no_dtype
-void test(Session& session, const std::vector<double>& images) { session.run("image"_s = images, "scale"_s = 2); }
+void test(Session& session, const std::vector<long double>& images) { session.run("image"_s = images, "scale"_s = 2); }
 #endif
 
 // CASE no_array
-// expect: run: 'image'
+// expect: run: `image` is no number or array of numbers: (2, 4) float32 expected
 #ifdef CASE_no_array
 void test(Session& session) { session.run("image"_s = "digits.png", "scale"_s = 2); }
 #endif
 
 // CASE unknown_output
-// expect: outputs: no stream 'output' to the host: outputs expected
+// expect: outputs: no stream `output` to the host: outputs expected
 #ifdef CASE_unknown_output
 void test(Session& session, const Images& images) {
   session.run("image"_s = images, "scale"_s = 2)["output"_s];

@@ -35,12 +35,12 @@ namespace detail {
 #if defined(__clang__)
 inline constexpr std::size_t longest_piece = 32;
 #else
-inline constexpr std::size_t longest_piece = static_cast<std::size_t>(-1);
+inline constexpr std::size_t longest_piece = 1'000'000;
 #endif
-template <Message message, class Pieces>
+template <std::size_t size, Message<size> message, class Pieces>
 struct ReportPieces;
 template <std::size_t size, Message<size> message, std::size_t... i>
-struct ReportPieces<message, std::index_sequence<i...>> {
+struct ReportPieces<size, message, std::index_sequence<i...>> {
   static_assert(sizeof(error<Message<std::min(size - i * longest_piece, longest_piece)>(
                     message.view().substr(i * longest_piece))...>) > 0);
 };
@@ -48,8 +48,8 @@ struct ReportPieces<message, std::index_sequence<i...>> {
 
 /// Stops the compilation with the result of `make()` in the compiler's output.
 template <auto make, std::size_t size = make().size()>
-struct Report
-    : detail::ReportPieces<Message<size>(make().view()), std::make_index_sequence<(size - 1) / detail::longest_piece + 1>> {};
+struct Report : detail::ReportPieces<size, Message<size>(make().view()),
+                                     std::make_index_sequence<(size + detail::longest_piece - 1) / detail::longest_piece>> {};
 
 /// The same as a statement.
 template <auto make>

@@ -14,7 +14,7 @@ inline constexpr int max_rank = 6;
 
 /// Extents of a tensor's axes, outermost first. A rank of 0 is a scalar. A structural type: it can be a template argument.
 struct Shape {
-  std::array<std::int64_t, max_rank> extents{};
+  std::int64_t extents[max_rank]{};  // no std::array: compilers take several times as long with its calls
   int rank = 0;
 
   constexpr Shape() = default;
@@ -24,20 +24,23 @@ struct Shape {
 
   constexpr void push_back(std::int64_t extent) {
     if (rank == max_rank) throw std::length_error("Shape: more than 6 axes");
-    extents[static_cast<std::size_t>(rank++)] = extent;
+    extents[rank++] = extent;
   }
   /// Extent of an axis; -1 is the last one.
-  constexpr std::int64_t operator[](int axis) const {
-    return extents[static_cast<std::size_t>(axis < 0 ? rank + axis : axis)];
-  }
-  constexpr std::int64_t& operator[](int axis) { return extents[static_cast<std::size_t>(axis < 0 ? rank + axis : axis)]; }
+  constexpr std::int64_t operator[](int axis) const { return extents[axis < 0 ? rank + axis : axis]; }
+  constexpr std::int64_t& operator[](int axis) { return extents[axis < 0 ? rank + axis : axis]; }
   /// Number of elements.
   constexpr std::int64_t nelms() const {
     std::int64_t count = 1;
-    for (int axis = 0; axis < rank; ++axis) count *= (*this)[axis];
+    for (int axis = 0; axis < rank; ++axis) count *= extents[axis];
     return count;
   }
-  constexpr bool operator==(const Shape&) const = default;
+  friend constexpr bool operator==(const Shape& a, const Shape& b) {
+    if (a.rank != b.rank) return false;
+    for (int axis = 0; axis < a.rank; ++axis)
+      if (a.extents[axis] != b.extents[axis]) return false;
+    return true;
+  }
 };
 
 /// (8, 784), as NumPy prints it: (512,) for one axis and () for a scalar.
@@ -57,7 +60,7 @@ constexpr std::array<std::int64_t, max_rank> dense_strides(const Shape& shape) {
   std::int64_t stride = 1;
   for (int axis = shape.rank - 1; axis >= 0; --axis) {
     strides[static_cast<std::size_t>(axis)] = stride;
-    stride *= shape[axis];
+    stride *= shape.extents[axis];
   }
   return strides;
 }

@@ -1,28 +1,48 @@
 #pragma once
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tilewright {
 
-/// A string for constant expressions: names, messages and printed graphs are made of it.
-/// (GCC 12 rejects copies of std::string members in constant expressions.)
+/// A string for constant expressions: names, messages and printed graphs are made of it. (GCC 12 rejects copies of std::string
+/// members in constant expressions, and a std::vector of characters takes compilers several times as long.)
 class Text {
  public:
   constexpr Text() = default;
   constexpr Text(const char* characters) : Text(std::string_view(characters)) {}
-  constexpr Text(std::string_view characters) : characters_(characters.begin(), characters.end()) {}
+  constexpr Text(std::string_view characters) { append(characters); }
+  constexpr Text(const Text& other) { append(other.view()); }
+  constexpr Text(Text&& other) noexcept
+      : characters_(std::exchange(other.characters_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)) {}
+  constexpr ~Text() { delete[] characters_; }
+  constexpr Text& operator=(const Text& other) {
+    if (this == &other) return *this;
+    size_ = 0;
+    append(other.view());
+    return *this;
+  }
+  constexpr Text& operator=(Text&& other) noexcept {
+    std::swap(characters_, other.characters_);
+    std::swap(size_, other.size_);
+    std::swap(capacity_, other.capacity_);
+    return *this;
+  }
 
-  constexpr std::string_view view() const { return {characters_.data(), characters_.size()}; }
-  constexpr std::size_t size() const { return characters_.size(); }
-  constexpr bool empty() const { return characters_.empty(); }
+  constexpr std::string_view view() const { return {characters_, size_}; }
+  constexpr std::size_t size() const { return size_; }
+  constexpr bool empty() const { return size_ == 0; }
   std::string string() const { return std::string(view()); }
 
   constexpr Text& operator+=(std::string_view other) {
-    characters_.insert(characters_.end(), other.begin(), other.end());
+    append(other);
     return *this;
   }
   constexpr Text& operator+=(const char* other) { return *this += std::string_view(other); }
@@ -36,9 +56,9 @@ class Text {
     if (negative) magnitude = 0 - magnitude;
     do digits[count++] = static_cast<char>('0' + magnitude % 10);
     while ((magnitude /= 10) != 0);
-    if (negative) characters_.push_back('-');
-    while (count > 0) characters_.push_back(digits[--count]);
-    return *this;
+    if (negative) digits[count++] = '-';
+    std::reverse(digits, digits + count);
+    return *this += std::string_view(digits, static_cast<std::size_t>(count));
   }
 
   friend constexpr bool operator==(const Text& a, const Text& b) { return a.view() == b.view(); }
@@ -46,8 +66,33 @@ class Text {
   friend std::ostream& operator<<(std::ostream& out, const Text& text) { return out << text.view(); }
 
  private:
-  std::vector<char> characters_;
+  /// `added` may be a part of this text.
+  constexpr void append(std::string_view added) {
+    if (added.empty()) return;
+    const std::size_t size = size_ + added.size();
+    char* grown = characters_;
+    if (size > capacity_) {
+      capacity_ = 2 * size;
+      grown = new char[capacity_]{};
+      for (std::size_t i = 0; i < size_; ++i) grown[i] = characters_[i];
+    }
+    const char* from = added.data();
+    for (std::size_t i = size_; i < size; ++i) grown[i] = *from++;
+    if (grown != characters_) delete[] std::exchange(characters_, grown);
+    size_ = size;
+  }
+
+  char* characters_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
 };
+
+/// A hash of a name (64-bit FNV-1a, by G. Fowler, L. C. Noll and K.-P. Vo).
+constexpr std::size_t hash_of(std::string_view name) {
+  std::size_t value = 1469598103934665603u;
+  for (char c : name) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return value;
+}
 
 /// The pieces (strings and integers) written one after the other.
 template <class... Pieces>

@@ -42,9 +42,6 @@ struct Grid {
   static constexpr std::int64_t count(int axis) { return block_count(work.axes[axis].extent, set.blocks[axis]); }
   /// The extent of the last block along an axis if it is shorter than the others, else 0.
   static constexpr std::int64_t rest(int axis) { return work.axes[axis].extent % set.blocks[axis]; }
-  static constexpr int followed(int operand, int operand_axis) {
-    return work.follows[static_cast<std::size_t>(operand)][static_cast<std::size_t>(operand_axis)];
-  }
 
   /// Bytes from one block to the next along an axis, for every location.
   static constexpr auto steps = [] {
@@ -55,7 +52,7 @@ struct Grid {
     for (int o = 0; o < own_locations; ++o) {
       const ViewSpec& view = set.operands[o];
       for (int axis = 0; axis < view.shape.rank; ++axis)
-        if (const int a = followed(o, axis); a >= 0) step(a, o) += set.blocks[a] * view.stride(axis) * size_of(view.dtype);
+        if (const int a = work.follows(o, axis); a >= 0) step(a, o) += set.blocks[a] * view.stride(axis) * size_of(view.dtype);
     }
     const ViewSpec& own_result = set.operands[set.input_count];
     std::int64_t part = own_result.shape.nelms() * size_of(own_result.dtype);
@@ -70,7 +67,7 @@ struct Grid {
         const ViewSpec& view = set.fused[s].operands[o];
         if (s + 1 < set.fused.size() && o + 1 == set.fused[s].operands.size()) continue;
         for (int axis = 1; axis <= view.shape.rank; ++axis)
-          if (const int a = followed(set.input_count, own_result.shape.rank - axis); a >= 0 && view.shape[-axis] != 1)
+          if (const int a = work.follows(set.input_count, own_result.shape.rank - axis); a >= 0 && view.shape[-axis] != 1)
             step(a, location) += set.blocks[a] * view.stride(-axis) * size_of(view.dtype);
         ++location;
       }

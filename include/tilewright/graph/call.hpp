@@ -24,6 +24,8 @@ inline constexpr OpInfo call_info{.tag = &call_tag,
 /// The parent tensor for every input of the graph, in order; fails for missing, extra, doubled or unfit ones.
 constexpr std::vector<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
   const auto inputs = graph.inputs();
+  std::vector<int> position(ir.record(graph.id()).tensors.size(), -1);
+  for (std::size_t i = 0; i < inputs.size(); ++i) position[static_cast<std::size_t>(inputs[i].id())] = static_cast<int>(i);
   std::vector<Tensor> parents(inputs.size());
   std::size_t next = 0;
   for (const Tensor& tensor : positional) {
@@ -37,8 +39,9 @@ constexpr std::vector<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const T
   }
   for (const auto& [input, tensor] : args) {
     if (!input.valid() || !tensor.valid()) return {};
-    const auto at = static_cast<std::size_t>(std::ranges::find(inputs, input) - inputs.begin());
-    if (at == inputs.size()) {
+    const int found = graph.contains(input) ? position[static_cast<std::size_t>(input.id())] : -1;
+    const auto at = static_cast<std::size_t>(found);
+    if (found < 0) {
       ir.fail(text("call of ", graph.name(), ": ", to_text(input), " is not one of its inputs"));
       return {};
     }

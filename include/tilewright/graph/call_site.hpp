@@ -51,27 +51,26 @@ class CallSiteInfo {
   constexpr std::vector<Tensor> inputs() const { return handles(true); }
   /// Parent tensors that the call makes. Autodiff appends the activations that it needs.
   constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
-  constexpr Tensor parent_input(int i) const { return pick(inputs(), i, "parent_input"); }
-  constexpr Tensor parent_output(int i) const { return pick(handles(false), i, "parent_output"); }
+  constexpr Tensor parent_input(int i) const { return pick(true, i, "parent_input"); }
+  constexpr Tensor parent_output(int i) const { return pick(false, i, "parent_output"); }
   constexpr Tensor output(int i) const { return parent_output(i); }
 
   /// The parent tensor for an input or output of the called graph.
   constexpr Tensor graph_to_parent(Tensor t) const {
     if (!valid()) return invalid();
     const Graph graph = called_graph();
-    const auto ins = graph.inputs();
-    const auto outs = graph.outputs();
-    if (auto found = std::ranges::find(ins, t); found != ins.end()) return parent_input(static_cast<int>(found - ins.begin()));
-    if (auto found = std::ranges::find(outs, t); found != outs.end())
-      return parent_output(static_cast<int>(found - outs.begin()));
+    const GraphRecord& record = ir_->record(graph.id());
+    if (graph.contains(t)) {
+      if (const int i = position(record.inputs, t.id()); i >= 0) return parent_input(i);
+      if (const int i = position(record.outputs, t.id()); i >= 0) return parent_output(i);
+    }
     return ir_->fail(text("graph_to_parent: ", to_text(t), ": an input or output of ", graph.name(), " expected"));
   }
   /// The called graph's input for a parent tensor that the call reads (the first, if it stands for several).
   constexpr Tensor parent_to_graph(Tensor t) const {
     if (!valid()) return invalid();
-    const auto ins = inputs();
-    if (auto found = std::ranges::find(ins, t); found != ins.end())
-      return called_graph().input(static_cast<int>(found - ins.begin()));
+    if (t.graph_id() == graph_ && &t.ir() == ir_)
+      if (const int i = position(node().inputs, t.id()); i >= 0) return called_graph().input(i);
     return ir_->fail(text("parent_to_graph: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
   }
 
@@ -84,12 +83,18 @@ class CallSiteInfo {
     for (int id : inputs ? node().inputs : node().outputs) result.push_back({*ir_, graph_, id});
     return result;
   }
-  constexpr Tensor pick(const std::vector<Tensor>& tensors, int i, std::string_view what) const {
+  static constexpr int position(const std::vector<int>& ids, int id) {
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (ids[i] == id) return static_cast<int>(i);
+    return -1;
+  }
+  constexpr Tensor pick(bool inputs, int i, std::string_view what) const {
     if (!valid()) return invalid();
-    if (i < 0 || i >= static_cast<int>(tensors.size()))
-      return ir_->fail(text(what, ": index ", i, " of a call of ", called_graph().name(), " with ", tensors.size(),
+    const auto& ids = inputs ? node().inputs : node().outputs;
+    if (i < 0 || i >= static_cast<int>(ids.size()))
+      return ir_->fail(text(what, ": index ", i, " of a call of ", called_graph().name(), " with ", ids.size(),
                             " of them: an index below that expected"));
-    return tensors[static_cast<std::size_t>(i)];
+    return {*ir_, graph_, ids[static_cast<std::size_t>(i)]};
   }
 
   Ir* ir_;

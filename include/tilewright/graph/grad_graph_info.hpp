@@ -42,18 +42,18 @@ class GradGraphInfo {
   constexpr TensorMap inputs_dict(const CallSiteInfo& forward_call) const {
     TensorMap result;
     if (!check(forward_call, forward_graph(), "inputs_dict")) return result;
+    const auto parents = parents_of(forward_call);
     for (std::size_t i = 0; i < record_.inputs.size(); ++i)
       if (const auto& [type, tensor] = record_.inputs[i]; type == ExpectedConnectionType::Fwd)
-        result.insert(graph().input(static_cast<int>(i)), forward_call.graph_to_parent(forward(tensor)));
+        result.insert(graph().input(static_cast<int>(i)), parents[static_cast<std::size_t>(tensor)]);
     return result;
   }
   /// Inputs of the forward graph, with their gradients that the given call of the gradient graph made.
   constexpr TensorMap fwd_graph_ins_to_grad_parent_outs(const CallSiteInfo& gradient_call) const {
     TensorMap result;
     if (!check(gradient_call, graph(), "fwd_graph_ins_to_grad_parent_outs")) return result;
-    const auto inputs = forward_graph().inputs();
     for (std::size_t i = 0; i < record_.outputs.size(); ++i)
-      if (const Tensor tensor = forward(record_.outputs[i]); std::ranges::find(inputs, tensor) != inputs.end())
+      if (const Tensor tensor = forward(record_.outputs[i]); ir_->record(tensor).kind == TensorKind::input)
         result.insert(tensor, gradient_call.parent_output(static_cast<int>(i)));
     return result;
   }
@@ -63,6 +63,16 @@ class GradGraphInfo {
                                                          const CallSiteInfo& gradient_call) const;
 
  private:
+  /// By forward tensor: the parent tensor at a call of the forward graph, for its inputs and outputs.
+  constexpr std::vector<Tensor> parents_of(const CallSiteInfo& call) const {
+    const GraphRecord& record = ir_->record(forward_graph_);
+    std::vector<Tensor> parents(record.tensors.size(), Tensor::invalid(*ir_));
+    for (std::size_t i = 0; i < record.outputs.size(); ++i)
+      parents[static_cast<std::size_t>(record.outputs[i])] = call.parent_output(static_cast<int>(i));
+    for (std::size_t i = 0; i < record.inputs.size(); ++i)
+      parents[static_cast<std::size_t>(record.inputs[i])] = call.parent_input(static_cast<int>(i));
+    return parents;
+  }
   constexpr Tensor forward(int tensor) const { return {*ir_, forward_graph_, tensor}; }
   static constexpr std::vector<Tensor> tensors(const std::vector<ExpectedConnection>& connections) {
     std::vector<Tensor> result;

@@ -18,8 +18,8 @@ class Graph {
   constexpr std::string_view name() const { return ir_->record(id_).name.view(); }
   constexpr std::vector<Tensor> inputs() const { return handles(ir_->record(id_).inputs); }
   constexpr std::vector<Tensor> outputs() const { return handles(ir_->record(id_).outputs); }
-  constexpr Tensor input(int i) const { return {*ir_, id_, ir_->record(id_).inputs[static_cast<std::size_t>(i)]}; }
-  constexpr Tensor output(int i) const { return {*ir_, id_, ir_->record(id_).outputs[static_cast<std::size_t>(i)]}; }
+  constexpr Tensor input(int i) const { return pick(ir_->record(id_).inputs, i, "input"); }
+  constexpr Tensor output(int i) const { return pick(ir_->record(id_).outputs, i, "output"); }
   constexpr std::vector<Tensor> tensors() const { return all({}); }
   constexpr std::vector<Tensor> variables() const { return all(TensorKind::variable); }
   constexpr std::vector<Tensor> constants() const { return all(TensorKind::constant); }
@@ -36,6 +36,11 @@ class Graph {
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 
  private:
+  constexpr Tensor pick(const std::vector<int>& ids, int i, std::string_view what) const {
+    if (i >= 0 && i < static_cast<int>(ids.size())) return {*ir_, id_, ids[static_cast<std::size_t>(i)]};
+    if (ir_->failed()) return Tensor::invalid(*ir_);
+    return ir_->fail(text(what, ": index ", i, " of ", name(), " with ", ids.size(), " of them: an index below that expected"));
+  }
   constexpr std::vector<Tensor> handles(const std::vector<int>& ids) const {
     std::vector<Tensor> result;
     for (int id : ids) result.push_back({*ir_, id_, id});

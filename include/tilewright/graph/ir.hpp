@@ -45,6 +45,9 @@ struct GradientRecord {
   std::vector<int> outputs{};  ///< gradients of these
 };
 
+/// Open addressing: hash of a name, and the tensor that has it or -1.
+using NameTable = std::vector<std::pair<std::size_t, int>>;
+
 struct GraphRecord {
   Text name;
   std::vector<TensorRecord> tensors{};
@@ -54,7 +57,7 @@ struct GraphRecord {
   std::vector<std::pair<int, int>> call_sites{};        ///< (graph, node) of every call of this graph
   std::vector<std::pair<int, int>> sequence{};          ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};                              ///< what autodiff made of it as a called graph
-  std::vector<std::pair<std::size_t, int>> name_table{};  ///< open addressing: hash of a name, its tensor
+  NameTable name_table{};
 };
 
 struct VariableRecord {
@@ -233,11 +236,6 @@ class Ir {
     result += name;
     return result;
   }
-  static constexpr std::size_t hash(std::string_view name) {
-    std::size_t value = 1469598103934665603u;  // FNV-1a
-    for (char c : name) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    return value;
-  }
   /// The slot of a name in a graph's table, which is kept at most half full.
   static constexpr std::size_t slot(const GraphRecord& graph, const Text& name, std::size_t hashed) {
     std::size_t at = hashed % graph.name_table.size();
@@ -249,18 +247,18 @@ class Ir {
   }
   constexpr Text unique_name(GraphRecord& graph, Text name, int id) {
     if (2 * (graph.tensors.size() + 1) > graph.name_table.size()) {
-      graph.name_table.assign(4 * graph.tensors.size() + 16, {0, -1});
-      for (std::size_t i = 0; i < graph.tensors.size(); ++i)
-        if (const auto& known = graph.tensors[i].name; !known.empty())
-          graph.name_table[slot(graph, known, hash(known.view()))] = {hash(known.view()), static_cast<int>(i)};
+      const auto old = std::exchange(graph.name_table, NameTable(4 * graph.tensors.size() + 16, {0, -1}));
+      for (const auto& entry : old)
+        if (entry.second >= 0) graph.name_table[slot(graph, graph.tensors[static_cast<std::size_t>(entry.second)].name, entry.first)] = entry;
     }
-    std::size_t at = slot(graph, name, hash(name.view()));
     const Text wished = name;
+    std::size_t hashed = hash_of(name.view()), at = slot(graph, name, hashed);
     while (graph.name_table[at].second >= 0) {
       name = text(wished, "__t", name_counter_++);
-      at = slot(graph, name, hash(name.view()));
+      hashed = hash_of(name.view());
+      at = slot(graph, name, hashed);
     }
-    graph.name_table[at] = {hash(name.view()), id};
+    graph.name_table[at] = {hashed, id};
     return name;
   }
 

@@ -20,8 +20,12 @@ struct OpTag {};
 /// An op's attributes, packed: a struct of 8-byte members, as words.
 struct PackedAttributes {
   static constexpr std::size_t capacity = 12;
-  std::array<std::int64_t, capacity> words{};
-  constexpr bool operator==(const PackedAttributes&) const = default;
+  std::int64_t words[capacity]{};
+  friend constexpr bool operator==(const PackedAttributes& a, const PackedAttributes& b) {
+    for (std::size_t i = 0; i < capacity; ++i)
+      if (a.words[i] != b.words[i]) return false;
+    return true;
+  }
 };
 
 template <class A>
@@ -64,7 +68,7 @@ struct OpInfo {
 /// The iteration space of an op on the given inputs and outputs.
 constexpr Work work_of(const OpInfo& op, std::span<const TensorSpec> operands, int input_count,
                        const PackedAttributes& attributes) {
-  if (!op.work) return {};
+  if (!op.work) return Work{};
   return op.work(operands, input_count, attributes);
 }
 

@@ -61,26 +61,36 @@ constexpr Text to_text(const Tensor& tensor) {
   return text("Tensor[", name, to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");
 }
 
-/// Tensors found by tensors, for example graph inputs and the parent tensors for them. Small: searched from the front.
+/// Tensors found by tensors, for example graph inputs and the parent tensors for them; in the order of insertion.
 class TensorMap {
  public:
   using Entry = std::pair<Tensor, Tensor>;
   constexpr TensorMap() = default;
-  constexpr TensorMap(std::initializer_list<Entry> entries) : entries_(entries) {}
+  constexpr TensorMap(std::initializer_list<Entry> entries) {
+    for (const auto& [key, value] : entries) insert(key, value);
+  }
 
-  constexpr void insert(Tensor key, Tensor value) { entries_.push_back({key, value}); }
-  /// Replaces the tensor for a key that is there.
-  constexpr void assign(Tensor key, Tensor value) {
-    for (auto& entry : entries_)
-      if (entry.first == key) entry.second = value;
+  /// Adds an entry; the first one with a key is the one that is found.
+  constexpr void insert(Tensor key, Tensor value) {
+    entries_.push_back({key, value});
+    if (2 * entries_.size() > table_.size()) {
+      table_.assign(4 * entries_.size() + 8, -1);
+      for (std::size_t i = 0; i < entries_.size(); ++i) enter(i);
+    } else {
+      enter(entries_.size() - 1);
+    }
   }
   constexpr void insert(const TensorMap& other) {
-    entries_.insert(entries_.end(), other.entries_.begin(), other.entries_.end());
+    for (const auto& [key, value] : other.entries_) insert(key, value);
+  }
+  /// Replaces the tensor for a key that is there.
+  constexpr void assign(Tensor key, Tensor value) {
+    if (const int entry = table_[slot(key)]; entry >= 0) entries_[static_cast<std::size_t>(entry)].second = value;
   }
   constexpr const Tensor* find(Tensor key) const {
-    for (const auto& entry : entries_)
-      if (entry.first == key) return &entry.second;
-    return nullptr;
+    if (entries_.empty()) return nullptr;
+    const int entry = table_[slot(key)];
+    return entry < 0 ? nullptr : &entries_[static_cast<std::size_t>(entry)].second;
   }
   /// The tensor for a key; a key that is not there is an error that names it.
   constexpr Tensor operator[](Tensor key) const;
@@ -89,7 +99,20 @@ class TensorMap {
   constexpr auto end() const { return entries_.end(); }
 
  private:
+  /// Where the key is in the table, or would be.
+  constexpr std::size_t slot(Tensor key) const {
+    const auto hash = static_cast<std::size_t>(key.id() + 1) * 2654435761u + static_cast<std::size_t>(key.graph_id() + 1);
+    std::size_t at = hash % table_.size();
+    while (table_[at] >= 0 && !(entries_[static_cast<std::size_t>(table_[at])].first == key)) at = (at + 1) % table_.size();
+    return at;
+  }
+  constexpr void enter(std::size_t i) {
+    int& entry = table_[slot(entries_[i].first)];
+    if (entry < 0) entry = static_cast<int>(i);
+  }
+
   std::vector<Entry> entries_;
+  std::vector<int> table_;  // open addressing, at most half full: index of the entry, or -1
 };
 
 }  // namespace tilewright

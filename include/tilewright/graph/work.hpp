@@ -30,21 +30,18 @@ inline constexpr int max_work_axes = 8;
 /// The iteration space of an op, and which of its axes each axis of each operand follows: what the planner needs to cut
 /// the op into vertices for tiles. Operands are the inputs, then the outputs.
 struct Work {
-  static constexpr std::int8_t everything = -1;  ///< every vertex takes the operand's whole axis
-
   FixedVector<WorkAxis, max_work_axes> axes;
-  std::array<std::array<std::int8_t, max_rank>, max_operands> follows{};
+  std::int8_t follows_plus_one[max_operands][max_rank]{};  ///< 0: every vertex takes the operand's whole axis
 
-  constexpr Work() {
-    for (auto& operand : follows) operand.fill(everything);
-  }
   constexpr int add_axis(const WorkAxis& axis) {
     axes.push_back(axis);
     return axes.size() - 1;
   }
   constexpr void follow(int operand, int operand_axis, int work_axis) {
-    follows[static_cast<std::size_t>(operand)][static_cast<std::size_t>(operand_axis)] = static_cast<std::int8_t>(work_axis);
+    follows_plus_one[operand][operand_axis] = static_cast<std::int8_t>(work_axis + 1);
   }
+  /// The axis of the work that an operand's axis follows, or -1.
+  constexpr int follows(int operand, int operand_axis) const { return follows_plus_one[operand][operand_axis] - 1; }
 };
 
 }  // namespace tilewright

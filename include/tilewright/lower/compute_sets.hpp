@@ -12,8 +12,7 @@ constexpr ViewSpec slice_of(const ViewSpec& operand, int number, const Work& wor
                             const FixedVector<std::int64_t, max_work_axes>& extents) {
   ViewSpec slice = written_out(operand);
   for (int axis = 0; axis < slice.shape.rank; ++axis)
-    if (const int follows = work.follows[static_cast<std::size_t>(number)][static_cast<std::size_t>(axis)]; follows >= 0)
-      slice.shape[axis] = extents[follows];
+    if (const int followed = work.follows(number, axis); followed >= 0) slice.shape[axis] = extents[followed];
   return slice;
 }
 

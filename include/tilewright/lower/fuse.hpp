@@ -14,9 +14,8 @@ constexpr bool gives_blocks(const Operation& operation, const Target& target) {
   if (operation.is_call() || operation.stream >= 0 || operation.partial || operation.op->modifies >= 0) return false;
   if (static_cast<int>(operation.operands.size()) != operation.input_count + 1 || !operation.op->work) return false;
   const Work work = work_of(operation);
-  const auto& follows = work.follows[static_cast<std::size_t>(operation.input_count)];
   for (int axis = 0; axis < operation.operands.back().spec.shape.rank; ++axis) {
-    const int followed = follows[static_cast<std::size_t>(axis)];
+    const int followed = work.follows(operation.input_count, axis);
     if (followed < 0 ? operation.operands.back().spec.shape[axis] != 1 : work.axes[followed].kind != WorkAxisKind::parallel)
       return false;
   }

@@ -11,30 +11,6 @@ namespace tilewright {
 
 namespace detail {
 
-template <class T>
-concept TensorLike = std::same_as<T, Tensor> || std::same_as<T, TensorSpec>;
-/// A container of tensors, for example std::vector<Tensor> or std::array<Tensor, 3>.
-template <class T>
-concept TensorRange = !TensorLike<T> && requires(const T& range) {
-  { *range.begin() } -> std::convertible_to<const Tensor&>;
-};
-
-/// What a build function gets for an argument: a new graph input for a tensor or spec; anything else as it is.
-template <class T>
-constexpr auto graph_argument(Ir& ir, const T& argument) {
-  if constexpr (std::same_as<T, TensorSpec>) {
-    return ir.add_input(argument);
-  } else if constexpr (std::same_as<T, Tensor>) {
-    return argument.valid() ? ir.add_input(argument.spec()) : Tensor::invalid(ir);
-  } else if constexpr (TensorRange<T>) {
-    T inputs = argument;
-    for (Tensor& tensor : inputs) tensor = graph_argument(ir, tensor);
-    return inputs;
-  } else {
-    return argument;
-  }
-}
-
 /// Marks what a build function returned as outputs: a tensor, or a tuple, pair or range of tensors.
 template <class T>
 constexpr void graph_outputs(const T& result) {
@@ -42,9 +18,10 @@ constexpr void graph_outputs(const T& result) {
     graph_output(result);
   } else if constexpr (requires { result.begin(); }) {
     for (const Tensor& tensor : result) graph_output(tensor);
+  } else if constexpr (requires { std::tuple_size<T>::value; }) {
+    std::apply([](const auto&... tensors) { (graph_outputs(tensors), ...); }, result);
   } else {
-    static_assert(requires { std::tuple_size<T>::value; }, "build must return void, a Tensor, or a tuple or range of Tensors");
-    std::apply([](const auto&... tensors) { (graph_output(tensors), ...); }, result);
+    static_assert(std::convertible_to<T, Tensor>, "build: void, a Tensor, or a tuple or range of Tensors expected as result");
   }
 }
 
@@ -75,22 +52,6 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
   std::apply(run, std::tuple<decltype(graph_argument(ir, arguments))...>{graph_argument(ir, arguments)...});
   ir.name_scopes = scopes_outside;
   return graph;
-}
-
-/// The Ir of the first tensor among the arguments, or null.
-template <class... Arguments>
-constexpr Ir* find_ir(const Arguments&... arguments) {
-  Ir* result = nullptr;
-  const auto look = [&](const auto& argument) {
-    if constexpr (std::same_as<std::remove_cvref_t<decltype(argument)>, Tensor>) {
-      if (!result) result = &argument.ir();
-    } else if constexpr (TensorRange<std::remove_cvref_t<decltype(argument)>>) {
-      for (const Tensor& tensor : argument)
-        if (!result) result = &tensor.ir();
-    }
-  };
-  (look(arguments), ...);
-  return result;
 }
 
 }  // namespace detail

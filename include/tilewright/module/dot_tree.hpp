@@ -35,7 +35,7 @@ class DotTree {
 
   /// Adds a leaf under a dotted name; subtrees are made as needed. A name that exists is an error unless `overwrite`.
   constexpr void insert(std::string_view name, const Leaf& leaf, bool overwrite = false) {
-    if (DotTree* parent = make_parent(name, leaf)) parent->insert_entry({last_key(name), leaf, {}}, overwrite);
+    if (DotTree* parent = make_parent(name, leaf)) parent->insert_entry({last_key(name), hash_of(last_key(name).view()), leaf, {}}, overwrite);
   }
   /// Adds a tree under a dotted name; it is merged into a subtree of that name if there is one.
   constexpr void insert(std::string_view name, const DotTree& tree, bool overwrite = false) {
@@ -52,7 +52,7 @@ class DotTree {
     for (const auto& key : keys_of(name)) {
       Entry* entry = tree->find_entry(key);
       if (!entry) {
-        tree->entries_.push_back({key, {}, {DotTree()}});
+        tree->entries_.push_back({key, hash_of(key.view()), {}, {DotTree()}});
         entry = &tree->entries_.back();
       }
       tree = &entry->subtree.front();
@@ -91,12 +91,14 @@ class DotTree {
   }
   /// Names and leaves as two lists, sorted by name.
   constexpr std::pair<std::vector<Text>, std::vector<Leaf>> unpack() const {
-    auto leaves = to_dict();
-    std::ranges::sort(leaves, [](const auto& a, const auto& b) { return a.first < b.first; });
+    const auto leaves = to_dict();
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < leaves.size(); ++i) order.push_back(i);
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return leaves[a].first < leaves[b].first; });
     std::pair<std::vector<Text>, std::vector<Leaf>> result;
-    for (auto& [name, leaf] : leaves) {
-      result.first.push_back(name);
-      result.second.push_back(leaf);
+    for (std::size_t i : order) {
+      result.first.push_back(leaves[i].first);
+      result.second.push_back(leaves[i].second);
     }
     return result;
   }
@@ -116,6 +118,7 @@ class DotTree {
  private:
   struct Entry {
     Text key{};
+    std::size_t hash = 0;  // of the key
     Leaf leaf{};
     std::vector<DotTree> subtree{};  // one for a subtree, none for a leaf
   };
@@ -137,15 +140,21 @@ class DotTree {
     if (digit(key[0])) return std::ranges::all_of(key, digit);
     return std::ranges::all_of(key, [&](char c) { return digit(c) || letter(c); });
   }
+  /// From the last to the first: names that follow each other are often in the same subtree.
+  constexpr int index_of(const Text& key) const {
+    const std::size_t hash = hash_of(key.view());
+    const Entry* entries = entries_.data();
+    for (int i = static_cast<int>(entries_.size()); i-- > 0;)
+      if (entries[i].hash == hash && entries[i].key == key) return i;
+    return -1;
+  }
   constexpr const Entry* find_entry(const Text& key) const {
-    for (const auto& entry : entries_)
-      if (entry.key == key) return &entry;
-    return nullptr;
+    const int i = index_of(key);
+    return i < 0 ? nullptr : &entries_[static_cast<std::size_t>(i)];
   }
   constexpr Entry* find_entry(const Text& key) {
-    for (auto& entry : entries_)
-      if (entry.key == key) return &entry;
-    return nullptr;
+    const int i = index_of(key);
+    return i < 0 ? nullptr : &entries_[static_cast<std::size_t>(i)];
   }
   constexpr const Entry* find_path(std::string_view name) const {
     const DotTree* tree = this;
@@ -183,7 +192,7 @@ class DotTree {
   }
   static constexpr DotTree* report(const Leaf& leaf, const Text& message) {
     DotTree holder;
-    holder.entries_.push_back({"", leaf, {}});
+    holder.entries_.push_back({"", 0, leaf, {}});
     holder.fail(message);
     return nullptr;
   }

@@ -76,8 +76,9 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
   constexpr Ir& ir() const { return graph_.ir(); }
   constexpr const NamedTensors& args() const { return args_; }
   constexpr GradGraphInfo grad_graph_info() const {
-    if (!grad_graph_info_) throw TraceError(text("grad_graph_info of ", graph_.name(), ": a graph made by autodiff expected").string());
-    return *grad_graph_info_;
+    if (grad_graph_info_) return *grad_graph_info_;
+    if (!ir().failed()) ir().fail(text("grad_graph_info of ", graph_.name(), ": a graph made by autodiff expected"));
+    return {ir(), graph_.id(), {.graph = 0}};
   }
   /// The graph with its named inputs bound to the tensors of the same names.
   constexpr BoundGraph bind(const DotTree<Tensor>& tensors) const { return {graph_, args_.to_mapping(tensors)}; }

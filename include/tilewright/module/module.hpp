@@ -6,9 +6,11 @@
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/second.hpp>
 #include <boost/hana/string.hpp>
+#include <optional>
 
 #include "tilewright/core/type_name.hpp"
 #include "tilewright/graph/scopes.hpp"
+#include "tilewright/module/graph_arguments.hpp"
 #include "tilewright/module/variable_factory.hpp"
 
 namespace tilewright {
@@ -53,6 +55,7 @@ class ModuleBase {
   }
 
  protected:
+  constexpr bool traced() const { return trace_ != nullptr; }
   constexpr detail::ModuleTrace& trace() const {
     if (trace_) return *trace_;
     throw TraceError("Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected");
@@ -105,6 +108,12 @@ class Module : public ModuleBase {
  public:
   template <class... Arguments>
   constexpr auto operator()(const Arguments&... arguments) {
+    std::optional<detail::ModuleTrace> lost;  // of a module that has no place: it goes on to the message
+    if (Ir* ir = detail::find_ir(arguments...); ir && !traced()) {
+      ir->fail(text("Module: ", type_name<D>(), " used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, "
+                    "or create_graph, expected"));
+      this->adopt(&lost.emplace(detail::ModuleTrace{*ir}), "");
+    }
     const NameScope names(ir(), key());
     const PathScope path(ir(), key());
     return static_cast<D&>(*this).build(arguments...);

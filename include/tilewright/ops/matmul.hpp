@@ -71,7 +71,7 @@ struct MatMul : Op<MatMul> {
   static constexpr Shape batch_of(const Shape& shape) {
     Shape result = shape;
     result.rank -= 2;
-    result.extents[static_cast<std::size_t>(shape.rank - 1)] = result.extents[static_cast<std::size_t>(shape.rank - 2)] = 0;
+    result.extents[shape.rank - 1] = result.extents[shape.rank - 2] = 0;
     return result;
   }
   static constexpr Tensor swap_last(Tensor x) {

@@ -38,7 +38,7 @@ struct NllOp : Op<D> {
     Shape expected = probs.shape;
     if (probs.shape.rank == 0) return op.fail("probabilities ", to_text(probs), ": at least one axis expected"), false;
     --expected.rank;
-    expected.extents[static_cast<std::size_t>(expected.rank)] = 0;
+    expected.extents[expected.rank] = 0;
     if (labels.shape != expected || (labels.dtype != int32 && labels.dtype != uint32))
       return op.fail("labels ", to_text(labels), " for probabilities ", to_text(probs), ": ", to_text(expected),
                      " int32 or uint32 expected"),
@@ -50,21 +50,21 @@ struct NllOp : Op<D> {
     return {none ? op.input(1).shape : Shape{}, op.input(0).dtype};
   }
   /// One vertex: mean and sum need all labels.
-  static constexpr Work work(std::span<const TensorSpec>, int, const PackedAttributes&) { return {}; }
+  static constexpr Work work(std::span<const TensorSpec>, int, const PackedAttributes&) { return Work{}; }
 
  protected:
   /// The row's label, or -1 if it is ignored.
   template <class Labels>
-  static std::int64_t label(Labels labels, std::int64_t row, const Attributes& attributes) {
+  static std::int64_t label(Labels labels, std::int64_t row, std::int64_t classes, const Attributes& attributes) {
     const auto value = static_cast<std::int64_t>(labels.data[row]);
-    return attributes.ignores != 0 && value == attributes.ignore_index ? -1 : value;
+    return value >= classes || (attributes.ignores != 0 && value == attributes.ignore_index) ? -1 : value;
   }
   /// What the sum of the losses is divided by.
   template <class Labels>
-  static double divisor(Labels labels, std::int64_t rows, const Attributes& attributes) {
+  static double divisor(Labels labels, std::int64_t rows, std::int64_t classes, const Attributes& attributes) {
     if (attributes.reduction != Reduction::mean) return 1;
     std::int64_t count = 0;
-    for (std::int64_t row = 0; row < rows; ++row) count += label(labels, row, attributes) >= 0;
+    for (std::int64_t row = 0; row < rows; ++row) count += label(labels, row, classes, attributes) >= 0;
     return static_cast<double>(std::max<std::int64_t>(count, 1));
   }
 };
@@ -78,11 +78,11 @@ struct NllGrad : NllOp<NllGrad> {
   static void compute(P probs, L labels, DLoss dloss, DP dprobs) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr std::int64_t classes = P::shape[-1], rows = P::shape.nelms() / classes;
-    const double scale = 1 / divisor(labels, rows, attributes);
+    const double scale = 1 / divisor(labels, rows, classes, attributes);
     for (std::int64_t row = 0; row < rows; ++row) {
       for (std::int64_t c = 0; c < classes; ++c) dprobs.data[row * classes + c] = 0;
-      const auto at = label(labels, row, attributes);
-      if (at < 0 || at >= classes) continue;
+      const auto at = label(labels, row, classes, attributes);
+      if (at < 0) continue;
       const double upstream = static_cast<double>(dloss.data[attributes.reduction == Reduction::none ? row : 0]) * scale;
       const double p = attributes.log_prob != 0 ? 1 : std::max(static_cast<double>(probs.data[row * classes + at]), smallest<P>);
       dprobs.data[row * classes + at] = static_cast<typename DP::element>(-upstream / p);
@@ -109,9 +109,9 @@ struct Nll : NllOp<Nll> {
     constexpr std::int64_t classes = P::shape[-1], rows = P::shape.nelms() / classes;
     double total = 0;
     for (std::int64_t row = 0; row < rows; ++row) {
-      const auto at = label(labels, row, attributes);
+      const auto at = label(labels, row, classes, attributes);
       double value = 0;
-      if (at >= 0 && at < classes) {
+      if (at >= 0) {
         const auto p = static_cast<double>(probs.data[row * classes + at]);
         value = attributes.log_prob != 0 ? -p : -std::log(std::max(p, NllGrad::smallest<P>));
       }
@@ -119,7 +119,7 @@ struct Nll : NllOp<Nll> {
       total += value;
     }
     if constexpr (attributes.reduction != Reduction::none)
-      loss.data[0] = static_cast<typename Loss::element>(total / divisor(labels, rows, attributes));
+      loss.data[0] = static_cast<typename Loss::element>(total / divisor(labels, rows, classes, attributes));
   }
 };
 
@@ -144,9 +144,9 @@ struct NllWithSoftmaxGrad : NllOp<NllWithSoftmaxGrad> {
     if constexpr (sizeof...(Rest) == 3) loss_grad = static_cast<double>(std::get<0>(operands).data[0]);
     Nll::compute<A>(probs, labels, loss);
     constexpr std::int64_t classes = P::shape[-1], rows = P::shape.nelms() / classes;
-    const double scale = loss_grad / divisor(labels, rows, attributes);
+    const double scale = loss_grad / divisor(labels, rows, classes, attributes);
     for (std::int64_t row = 0; row < rows; ++row) {
-      const auto at = label(labels, row, attributes);
+      const auto at = label(labels, row, classes, attributes);
       for (std::int64_t c = 0; c < classes; ++c) {
         const double p = static_cast<double>(probs.data[row * classes + c]);
         dx.data[row * classes + c] =

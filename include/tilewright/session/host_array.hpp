@@ -110,7 +110,8 @@ constexpr Text host_type_problem(const TensorSpec& expected, std::string_view wh
 template <TensorSpec expected, NameText what, auto name, class T>
 const std::byte* checked_host_data(const T& array) {
   constexpr auto problem = [] { return host_type_problem<T>(expected, what.view(), name()); };
-  if constexpr (problem().empty()) return host_data(array, expected.shape, what.view(), name());
+  constexpr bool fits = problem().empty();
+  if constexpr (fits) return host_data(array, expected.shape, what.view(), name());
   else return report<problem>(), nullptr;
 }
 

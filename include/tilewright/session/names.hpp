@@ -4,7 +4,6 @@
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
 #include <boost/hana/string.hpp>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -51,8 +50,8 @@ struct PlanNames {
   /// Every input given once, and nothing else.
   template <class... Given>
   static void check_inputs() {
-    constexpr auto problem = [] { return input_problem(std::array<std::string_view, sizeof...(Given)>{Given::view()...}); };
-    if constexpr (!problem().empty()) report<problem>();
+    constexpr bool right = input_problem<Given...>().empty();
+    if constexpr (!right) report<input_problem<Given...>>();
   }
 
   static constexpr std::size_t find_stream(std::string_view name, StreamDirection direction) {
@@ -108,8 +107,10 @@ struct PlanNames {
       return boost::hana::string<plan.variable_name(v)[i]...>{};
     }(std::make_index_sequence<plan.variable_name(v).size()>{});
   }
-  static constexpr Text input_problem(std::span<const std::string_view> given) {
+  template <class... Given>
+  static constexpr Text input_problem() {
     if (!exist) return {};
+    const std::array<std::string_view, sizeof...(Given)> given{Given::view()...};
     const Text expected = stream_names(StreamDirection::host_to_device);
     for (const auto name : given)
       if (find_stream(name, StreamDirection::host_to_device) == none)

@@ -38,6 +38,9 @@ class Differentiator final : public GradientContext::Builder {
     const auto count = record().tensors.size();
     gradients_.resize(count);
     activations_.resize(count);
+    connected_.assign(count, 0);
+    for (int tensor : record().inputs) connected_[at(tensor)] = 1;
+    for (int tensor : record().outputs) connected_[at(tensor)] = 1;
     find_needed(required);
 
     const GraphScope scope(ir_.graph(result_.graph));
@@ -73,7 +76,7 @@ class Differentiator final : public GradientContext::Builder {
     const TensorRecord info = record().tensors[at(tensor)];
     if (info.kind == TensorKind::constant)
       return known = {ir_, result_.graph, ir_.add_tensor({info.spec, TensorKind::constant, info.payload})};
-    const bool connected = contains(record().inputs, tensor) || contains(record().outputs, tensor);
+    const bool connected = connected_[at(tensor)] != 0;
     if (!connected && info.producer >= 0) {
       const Node producer = record().nodes[at(info.producer)];
       if (producer.op->view) {
@@ -87,7 +90,6 @@ class Differentiator final : public GradientContext::Builder {
 
  private:
   static constexpr std::size_t at(int index) { return static_cast<std::size_t>(index); }
-  static constexpr bool contains(const std::vector<int>& ids, int id) { return std::ranges::find(ids, id) != ids.end(); }
   constexpr GraphRecord& record() const { return ir_.record(forward_); }
   constexpr Tensor forward_tensor(int tensor) const { return {ir_, forward_, tensor}; }
 
@@ -185,6 +187,7 @@ class Differentiator final : public GradientContext::Builder {
   /// Makes an inner tensor an output of the forward graph, at calls that exist already too.
   constexpr void add_forward_output(int tensor) {
     record().outputs.push_back(tensor);
+    connected_[at(tensor)] = 1;
     for (const auto& [graph, node] : record().call_sites) {
       const GraphScope scope(ir_.graph(graph));
       const int output = ir_.add_tensor({.spec = record().tensors[at(tensor)].spec, .producer = node});
@@ -198,6 +201,7 @@ class Differentiator final : public GradientContext::Builder {
   std::vector<char> needed_{};
   std::vector<Tensor> gradients_{};    // by forward tensor, in the gradient graph
   std::vector<Tensor> activations_{};  // likewise
+  std::vector<char> connected_{};      // by forward tensor: inputs and outputs of the forward graph
 };
 
 constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options) {
@@ -226,8 +230,9 @@ constexpr TensorMap GradGraphInfo::fwd_parent_ins_to_grad_parent_outs(const Call
                                                                       const CallSiteInfo& gradient_call) const {
   TensorMap result;
   if (!check(forward_call, forward_graph(), "fwd_parent_ins_to_grad_parent_outs")) return result;
+  const auto parents = parents_of(forward_call);
   for (const auto& [input, gradient] : fwd_graph_ins_to_grad_parent_outs(gradient_call)) {
-    const Tensor parent = forward_call.graph_to_parent(input);
+    const Tensor parent = parents[static_cast<std::size_t>(input.id())];
     if (const Tensor* known = result.find(parent)) result.assign(parent, *known + gradient);
     else result.insert(parent, gradient);
   }
