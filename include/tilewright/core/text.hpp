@@ -74,10 +74,9 @@ class Text {
     if (size > capacity_) {
       capacity_ = 2 * size;
       grown = new char[capacity_]{};
-      for (std::size_t i = 0; i < size_; ++i) grown[i] = characters_[i];
+      std::copy_n(characters_, size_, grown);
     }
-    const char* from = added.data();
-    for (std::size_t i = size_; i < size; ++i) grown[i] = *from++;
+    std::copy_n(added.data(), added.size(), grown + size_);
     if (grown != characters_) delete[] std::exchange(characters_, grown);
     size_ = size;
   }

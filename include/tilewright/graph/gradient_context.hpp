@@ -61,7 +61,7 @@ class GradientContext {
  private:
   constexpr int input_id(int i) const { return node_.inputs[static_cast<std::size_t>(i)]; }
   constexpr int output_id(int i) const { return node_.outputs[static_cast<std::size_t>(i)]; }
-  constexpr TensorSpec spec(int id) const { return Tensor(ir_, forward_graph_, id).spec(); }
+  constexpr const TensorSpec& spec(int id) const { return ir_.record(forward_graph_).tensors[static_cast<std::size_t>(id)].spec; }
 
   Builder& builder_;
   Ir& ir_;

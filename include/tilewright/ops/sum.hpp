@@ -101,15 +101,6 @@ struct ReduceSum : SumOp<ReduceSum> {
   static constexpr std::string_view name = "ReduceSum";
 };
 
-constexpr void Expand::gradient(GradientContext& op) {
-  const Shape in = op.input_spec(0).shape, out = op.output_spec(0).shape;
-  Shape axes;
-  for (int axis = 0; axis < out.rank; ++axis)
-    if (const int in_axis = axis - (out.rank - in.rank); in_axis < 0 || in[in_axis] != out[axis]) axes.push_back(axis);
-  const Tensor sum = apply<ReduceSum>({op.output_gradient(0)}, ReduceSum::make(axes, false));
-  op.input_gradient(0, ops::reshape(sum, in));
-}
-
 namespace ops {
 /// Sum over axes (all of them by default); `keep_axes` leaves them with extent 1. x: any number type; result: the same.
 constexpr Tensor sum(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
@@ -126,5 +117,9 @@ constexpr Tensor sum_to(Tensor gradient, const Shape& shape) {
   return total.shape() == shape ? total : reshape(total, shape);
 }
 }  // namespace ops
+
+constexpr void Expand::gradient(GradientContext& op) {
+  op.input_gradient(0, ops::sum_to(op.output_gradient(0), op.input_spec(0).shape));
+}
 
 }  // namespace tilewright
