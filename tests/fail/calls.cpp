@@ -9,84 +9,84 @@ constexpr void use(const auto& layer, Tensor x) { layer.graph.bind(layer.factori
 
 // CASE unbound_variable
 // expect: call of Linear_subgraph(0): input 1, Tensor[weight float32 (4, 4)], is missing: all 2 inputs must be given or
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_unbound_variable
 constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.call(x); }
 #endif
 
 // CASE missing_input
 // expect: call of Linear_subgraph(0): input 0, Tensor[float32 (2, 4)], is missing: all 2 inputs must be given or bound
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_missing_input
 constexpr void use(const CreatedGraph& layer, Tensor) { layer.graph.bind(layer.factories.init()).call(); }
 #endif
 
 // CASE extra_input_of_a_bound_graph
 // expect: call of Linear_subgraph(0): 2 tensors for 1 unbound inputs: one for each expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_extra_input_of_a_bound_graph
 constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x, x); }
 #endif
 
 // CASE extra_input
 // expect: call of Linear_subgraph(0): 3 positional inputs: at most 2 expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_extra_input
 constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.call(x, layer.factories.init()["weight"], x); }
 #endif
 
 // CASE shape_of_an_input
 // expect: call of Linear_subgraph(0): (4, 2) float32 for input 0, Tensor[float32 (2, 4)]: (2, 4) float32 expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_shape_of_an_input
 constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x.T()); }
 #endif
 
 // CASE no_such_graph_output
 // expect: output: index 1 of Linear_subgraph(0) with 1 of them: an index below that expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_no_such_graph_output
 constexpr void use(const CreatedGraph& layer, Tensor) { layer.graph.graph().output(1); }
 #endif
 
 // CASE no_such_output
 // expect: call: output 1 of 1: an index below that expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_no_such_output
 constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x)[1]; }
 #endif
 
 // CASE no_such_variable
 // expect: DotTree: no leaf `wait`: one of weight expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_no_such_variable
 constexpr void use(const CreatedGraph& layer, Tensor) { layer.factories.init()["wait"]; }
 #endif
 
 // CASE no_such_subtree
 // expect: DotTree: no subtree `fc2`: one of the tree of weight expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_no_such_subtree
 constexpr void use(const CreatedGraph& layer, Tensor) { layer.factories.init().subtree("fc2"); }
 #endif
 
 // CASE doubled_variable
 // expect: DotTree: `weight` exists already: a new name, or overwrite, expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_doubled_variable
 constexpr void use(const CreatedGraph& layer, Tensor x) { layer.factories.init().insert("weight", x); }
 #endif
 
 // CASE no_gradient_graph
 // expect: grad_graph_info of Linear_subgraph(0): a graph made by autodiff expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_no_gradient_graph
 constexpr void use(const CreatedGraph& layer, Tensor) { layer.graph.grad_graph_info(); }
 #endif
 
 // CASE no_gradient
 // expect: autodiff of graph_subgraph(1): SoftmaxGrad.101 on (2, 4) float32 has no gradient: a differentiable op, or detach
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_no_gradient
 constexpr void use(const CreatedGraph&, Tensor x) {
   tw::autodiff(x.ir().create_graph([](Tensor y) { return tw::apply<tw::SoftmaxGrad>({y, y}, {1}); }, x));
@@ -95,7 +95,7 @@ constexpr void use(const CreatedGraph&, Tensor x) {
 
 // CASE in_place
 // expect: autodiff of graph_subgraph(1): ScaledAddLhsInplace.101 changes its input in place: ops that do not expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_in_place
 constexpr void use(const CreatedGraph&, Tensor x) {
   tw::autodiff(x.ir().create_graph([](Tensor y) { return tw::ops::scaled_add_(y, y); }, x));
@@ -104,7 +104,7 @@ constexpr void use(const CreatedGraph&, Tensor x) {
 
 // CASE gradient_that_reaches_nothing
 // expect: autodiff of graph_subgraph(1): no gradient reaches Tensor[float32 (2, 4)]: tensors that the provided outputs
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_gradient_that_reaches_nothing
 constexpr void use(const CreatedGraph&, Tensor x) {
   const auto graph = x.ir().create_graph([](Tensor y) { return y.detach(); }, x);
@@ -114,7 +114,7 @@ constexpr void use(const CreatedGraph&, Tensor x) {
 
 // CASE gradients_of_another_graph
 // expect: autodiff of Linear_subgraph(0): Tensor[x float32 (2, 4)] in grads_required: tensors of that graph expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_gradients_of_another_graph
 constexpr void use(const CreatedGraph& layer, Tensor x) {
   tw::autodiff(layer.graph, {.grads_required = std::vector{x}});
@@ -123,7 +123,7 @@ constexpr void use(const CreatedGraph& layer, Tensor x) {
 
 // CASE call_of_another_graph
 // expect: inputs_dict: a call of Linear_subgraph(0)_bwd: a call of Linear_subgraph(0) expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_call_of_another_graph
 constexpr void use(const CreatedGraph& layer, Tensor x) {
   const auto backward = tw::autodiff(layer.graph);
@@ -134,7 +134,7 @@ constexpr void use(const CreatedGraph& layer, Tensor x) {
 
 // CASE no_gradient_of_a_tensor
 // expect: TensorMap: Tensor[x float32 (2, 4)]: a tensor with an entry in the map expected
-// expect: train_step(ir)
+// expect: use(
 #ifdef CASE_no_gradient_of_a_tensor
 constexpr void use(const CreatedGraph&, Tensor x) { tw::TensorMap()[x]; }
 #endif

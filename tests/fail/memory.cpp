@@ -12,7 +12,7 @@ constexpr void test_step(tw::Ir& ir) {
   const tw::Tensor outputs = forward.bind(factories.init("fc1")).call(images);
   tw::ops::host_store(ir.d2h_stream("outputs", outputs.spec()), outputs);
 }
-constexpr tw::Session<test_step, tw::ipu_model>* fits = nullptr;
+tw::Session<test_step, tw::ipu_model> fits;
 
 // CASE few_tiles
 // expect: memory: tile 0 of 4 needs

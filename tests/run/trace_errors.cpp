@@ -93,7 +93,8 @@ TEST_CASE("errors of modules and names") {
   CHECK(model_error([](auto& module, Tensor x) { return x + module.ir().variable(tw::zeros(), {4}, tw::float32, "w"); }) ==
         "variable: 'w' in graph Model_subgraph(0): variables live in the main graph only, in Model");
   CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Unnamed{}, rows); }) ==
-        "Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected");
+        "Module: Linear used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected, in "
+        "Unnamed");
   CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Linear<4>{}, rows).factories.init()["wieght"]; }) ==
         "DotTree: no leaf 'wieght': one of bias, weight expected");
   CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Linear<4>{}, rows).factories.init().subtree("fc9"); }) ==
