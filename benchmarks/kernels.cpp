@@ -6,9 +6,7 @@
 
 namespace tw = tilewright;
 
-constexpr tw::ViewSpec dense(const tw::Shape& shape) {
-  return tw::written_out({tw::float32, shape, tw::dense_strides(shape)});
-}
+constexpr tw::ViewSpec dense(const tw::Shape& shape) { return tw::written_out({tw::float32, shape, tw::dense_strides(shape)}); }
 constexpr tw::ViewSpec transposed(tw::ViewSpec view) {
   std::swap(view.shape[0], view.shape[1]);
   std::swap(view.strides[0], view.strides[1]);
@@ -27,7 +25,9 @@ void run_codelet(benchmark::State& state) {
   if (O::modifies >= 0) memory.back().clear();  // it is the input that the op changes
 
   [&]<std::size_t... i>(std::index_sequence<i...>) {
-    const auto data = [&](std::size_t operand) { return (memory[operand].empty() ? memory[O::modifies] : memory[operand]).data(); };
+    const auto data = [&](std::size_t operand) {
+      return (memory[operand].empty() ? memory[O::modifies] : memory[operand]).data();
+    };
     for (auto _ : state) {
       O::template compute<attributes>(tw::View<views>{data(i)}...);
       benchmark::ClobberMemory();

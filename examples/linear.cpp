@@ -7,9 +7,9 @@
 // expect:     Add.101 (%4 [(2, 32) float32], %3 [(32,) float32]) -> (%5 [(2, 32) float32])
 // expect: variables: {'bias': Tensor[bias float32 (32,)], 'weight': Tensor[weight float32 (4, 32)]}
 // expect: same result with explicit tensors: yes
-#include <iostream>
-
 #include "tutorial/linear.hpp"
+
+#include <iostream>
 
 using namespace tw::literals;
 

@@ -36,7 +36,8 @@ struct Network {
   };
   Layer first, second;
 
-  static constexpr Layer make_layer(tw::Ir& ir, tw::Tensor x, int out_features, std::string_view W_name, std::string_view b_name) {
+  static constexpr Layer make_layer(tw::Ir& ir, tw::Tensor x, int out_features, std::string_view W_name,
+                                    std::string_view b_name) {
     const auto W = ir.variable(tw::normal(0, 0.02), {x.shape(-1), out_features}, tw::float32, W_name);
     const auto b = ir.variable(tw::normal(0, 0.02), {out_features}, tw::float32, b_name);
     Linear linear;

@@ -116,9 +116,7 @@ constexpr void use(const CreatedGraph&, Tensor x) {
 // expect: autodiff of Linear_subgraph(0): Tensor[x float32 (2, 4)] in grads_required: tensors of that graph expected
 // expect: use(
 #ifdef CASE_gradients_of_another_graph
-constexpr void use(const CreatedGraph& layer, Tensor x) {
-  tw::autodiff(layer.graph, {.grads_required = std::vector{x}});
-}
+constexpr void use(const CreatedGraph& layer, Tensor x) { tw::autodiff(layer.graph, {.grads_required = std::vector{x}}); }
 #endif
 
 // CASE call_of_another_graph

@@ -53,8 +53,8 @@ constexpr Tensor build(Bias&, Tensor x) {
 #endif
 
 // CASE unnamed_member
-// expect: Module: Scale used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected, in Net/fc1
-// expect: train_step(ir)
+// expect: Module: Scale used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected, in
+// Net/fc1 expect: train_step(ir)
 #ifdef CASE_unnamed_member
 constexpr Tensor build(Bias&, Tensor x) {
   struct Scale : tw::Module<Scale> {

@@ -57,9 +57,7 @@ void copy(tw::Session<other_step>& from, Session& to) { to.write_variables_data(
 // CASE dtype_of_a_variable
 // expect: write_variable_data: `fc1.weight` is int32: (4, 4) float32 expected
 #ifdef CASE_dtype_of_a_variable
-void write(Session& session, const xt::xtensor<std::int32_t, 2>& values) {
-  session.write_variable_data("fc1.weight"_s, values);
-}
+void write(Session& session, const xt::xtensor<std::int32_t, 2>& values) { session.write_variable_data("fc1.weight"_s, values); }
 #endif
 
 // CASE missing_input
@@ -71,9 +69,7 @@ void test(Session& session, const Images& images) { session.run("image"_s = imag
 // CASE doubled_input
 // expect: run: `image` 2 times: each of image, scale once expected
 #ifdef CASE_doubled_input
-void test(Session& session, const Images& images) {
-  session.run("image"_s = images, "image"_s = images, "scale"_s = 2);
-}
+void test(Session& session, const Images& images) { session.run("image"_s = images, "image"_s = images, "scale"_s = 2); }
 #endif
 
 // CASE unknown_input
@@ -85,9 +81,7 @@ void test(Session& session, const Images& images) { session.run("images"_s = ima
 // CASE extra_input
 // expect: run: no stream `label` that the program loads from: image, scale expected
 #ifdef CASE_extra_input
-void test(Session& session, const Images& images) {
-  session.run("image"_s = images, "scale"_s = 2, "label"_s = 3);
-}
+void test(Session& session, const Images& images) { session.run("image"_s = images, "scale"_s = 2, "label"_s = 3); }
 #endif
 
 // CASE unnamed_input
@@ -132,7 +126,5 @@ void test(Session& session) { session.run("image"_s = "digits.png", "scale"_s = 
 // CASE unknown_output
 // expect: outputs: no stream `output` to the host: outputs expected
 #ifdef CASE_unknown_output
-void test(Session& session, const Images& images) {
-  session.run("image"_s = images, "scale"_s = 2)["output"_s];
-}
+void test(Session& session, const Images& images) { session.run("image"_s = images, "scale"_s = 2)["output"_s]; }
 #endif

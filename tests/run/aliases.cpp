@@ -7,9 +7,7 @@ using tw::Ir, tw::Tensor;
 namespace ops = tw::ops;
 
 constexpr void program(Ir& ir) {
-  const auto matrix = [&](std::string_view name) {
-    return ir.variable(tw::values({1, 2, 3, 4}), {2, 2}, tw::float32, name);
-  };
+  const auto matrix = [&](std::string_view name) { return ir.variable(tw::values({1, 2, 3, 4}), {2, 2}, tw::float32, name); };
   const Tensor through_view = matrix("through view");
   ops::scaled_add_(through_view.T(), ir.constant({0, 0, 10, 0}, {2, 2}));
 

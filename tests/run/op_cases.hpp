@@ -83,10 +83,15 @@ constexpr void matrices_and_arithmetic(Ir& ir) {
   differentiable(ir, "mul_column", mul, f32({3, 1}), f32({3, 21}));
   differentiable(ir, "div_outer", div, f32({3, 1}), f32({1, 4}));
   differentiable(ir, "numbers", [](Tensor x) { return (2 * x + 1) / 4 - 3 / x; }, f32({2, 3}));
-  differentiable(ir, "scaled_add", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.a = 0.5, .b = -2}); }, f32({3, 19}), f32({3, 19}));
-  differentiable(ir, "scaled_add_tensors", [](Tensor x, Tensor y, Tensor a, Tensor b) { return ops::scaled_add(x, y, a, b); },
-                 f32({2, 3}), f32({2, 3}), f32({}), f32({1}));
-  forward(ir, "scaled_add_inplace", [](Tensor x, Tensor y) { return ops::scaled_add_(x, y, {.a = 2, .b = -1}); }, f32({3, 19}), f32({3, 19}));
+  differentiable(
+      ir, "scaled_add", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.a = 0.5, .b = -2}); }, f32({3, 19}),
+      f32({3, 19}));
+  differentiable(
+      ir, "scaled_add_tensors", [](Tensor x, Tensor y, Tensor a, Tensor b) { return ops::scaled_add(x, y, a, b); }, f32({2, 3}),
+      f32({2, 3}), f32({}), f32({1}));
+  forward(
+      ir, "scaled_add_inplace", [](Tensor x, Tensor y) { return ops::scaled_add_(x, y, {.a = 2, .b = -1}); }, f32({3, 19}),
+      f32({3, 19}));
 }
 
 constexpr void functions_and_reductions(Ir& ir) {
@@ -127,8 +132,9 @@ constexpr void softmax_and_losses(Ir& ir) {
   differentiable(ir, "nll_loss_none", loss({.reduction = Reduction::none}), f32({2, 2, 3}), i32({2, 2}));
   differentiable(ir, "nll_loss_ignore", loss({.ignore_index = 2}), f32({4, 3}), i32({4}));
   differentiable(ir, "nll_loss_log_prob", loss({.log_prob = true}), f32({4, 3}), i32({4}));
-  differentiable(ir, "cross_entropy", [](Tensor x, Tensor labels) { return ops::cross_entropy(x, labels, {.ignore_index = 0}); },
-                 f32({4, 3}), i32({4}));
+  differentiable(
+      ir, "cross_entropy", [](Tensor x, Tensor labels) { return ops::cross_entropy(x, labels, {.ignore_index = 0}); },
+      f32({4, 3}), i32({4}));
 
   const auto loss_and_gradient = [](double scale, const NllOptions& options) {
     return [=](Tensor p, Tensor labels) { return both(ops::nll_loss_with_softmax_grad(p, labels, scale, options)); };
@@ -137,11 +143,13 @@ constexpr void softmax_and_losses(Ir& ir) {
   forward(ir, "loss_grad_scaled", loss_and_gradient(8, {.reduction = Reduction::sum}), f32({4, 3}), i32({4}));
   forward(ir, "loss_grad_none", loss_and_gradient(1, {.reduction = Reduction::none}), f32({4, 3}), i32({4}));
   forward(ir, "loss_grad_ignore", loss_and_gradient(1, {.ignore_index = 2}), f32({4, 3}), i32({4}));
-  forward(ir, "loss_grad_tensor",
-          [](Tensor p, Tensor labels, Tensor scale) { return both(ops::nll_loss_with_softmax_grad(p, labels, scale)); },
-          f32({4, 3}), i32({4}), f32({}));
-  forward(ir, "cross_entropy_with_grad",
-          [](Tensor x, Tensor labels) { return both(ops::cross_entropy_with_grad(x, labels, 4)); }, f32({4, 3}), i32({4}));
+  forward(
+      ir, "loss_grad_tensor",
+      [](Tensor p, Tensor labels, Tensor scale) { return both(ops::nll_loss_with_softmax_grad(p, labels, scale)); }, f32({4, 3}),
+      i32({4}), f32({}));
+  forward(
+      ir, "cross_entropy_with_grad", [](Tensor x, Tensor labels) { return both(ops::cross_entropy_with_grad(x, labels, 4)); },
+      f32({4, 3}), i32({4}));
 }
 
 constexpr void half_precision(Ir& ir) {
@@ -152,10 +160,11 @@ constexpr void half_precision(Ir& ir) {
   differentiable(ir, "half_mean", [](Tensor x) { return ops::mean(x, 0); }, f16({5, 3}));
   differentiable(ir, "half_softmax", [](Tensor x) { return ops::softmax(x); }, f16({4, 5}));
   differentiable(ir, "half_nll_loss", [](Tensor p, Tensor labels) { return ops::nll_loss(p, labels); }, f16({4, 3}), i32({4}));
-  forward(ir, "half_loss_grad", [](Tensor p, Tensor labels) { return both(ops::nll_loss_with_softmax_grad(p, labels, 16)); },
-          f16({4, 3}), i32({4}));
-  differentiable(ir, "half_scaled_add", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.b = 0.5}); }, f16({2, 3}),
-                 f32({2, 3}));
+  forward(
+      ir, "half_loss_grad", [](Tensor p, Tensor labels) { return both(ops::nll_loss_with_softmax_grad(p, labels, 16)); },
+      f16({4, 3}), i32({4}));
+  differentiable(
+      ir, "half_scaled_add", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.b = 0.5}); }, f16({2, 3}), f32({2, 3}));
   differentiable(ir, "cast_to_half", [](Tensor x) { return x.cast(tw::float16); }, f32({2, 3}));
   differentiable(ir, "cast_from_half", [](Tensor x) { return x.cast(tw::float32); }, f16({2, 3}));
 }

@@ -61,7 +61,8 @@ void write_variables(Session& session, const Values& values) {
       auto array = session.get_tensor_data(name);
       const auto& elements = values.at(std::string(name.view()));
       if (elements.size() != array.size()) throw std::length_error("write_variables: " + std::string(name.view()));
-      std::ranges::transform(elements, array.data(), [](double x) { return static_cast<std::decay_t<decltype(*array.data())>>(x); });
+      std::ranges::transform(elements, array.data(),
+                             [](double x) { return static_cast<std::decay_t<decltype(*array.data())>>(x); });
       session.write_variable_data(name, array);
     };
     (write(name_of<plan.characters, plan.variables[v].name>()), ...);

@@ -87,7 +87,8 @@ TEST_CASE("a session's variables can be written to another one") {
   to.write_variable_data("count"_s, 7);
   CHECK(elements(to.variables()["net"_s]["weight"_s]) == Floats{1, 2, 3, 4, 5, 6});
   CHECK(to.get_tensor_data("count"_s)() == 7);
-  CHECK(tw::Session<variables>({.seed = 1}).variables()["net"_s]["weight"_s](1, 2) == from.variables()["net"_s]["weight"_s](1, 2));
+  CHECK(tw::Session<variables>({.seed = 1}).variables()["net"_s]["weight"_s](1, 2) ==
+        from.variables()["net"_s]["weight"_s](1, 2));
 }
 TEST_CASE("arrays of wrong shapes are refused before anything runs") {
   tw::Session<variables> session;

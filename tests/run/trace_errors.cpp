@@ -50,14 +50,12 @@ struct Unnamed : tw::Module<Unnamed> {
 TEST_CASE("errors of ops name the op, its operands and the module") {
   CHECK(model_error([](auto&, Tensor x) { return x.matmul(x); }) ==
         "MatMul: (2, 4) x (2, 4): inner dimensions 4 and 2 differ, in Model");
-  CHECK(model_error([](auto&, Tensor x) {
-          return x.reshape({3, -1});
-        }) == "Reshape: (2, 4) float32 to (3, -1): a shape of 8 elements expected, in Model");
+  CHECK(model_error([](auto&, Tensor x) { return x.reshape({3, -1}); }) ==
+        "Reshape: (2, 4) float32 to (3, -1): a shape of 8 elements expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return x + x.cast(tw::float16); }) ==
         "Add: (2, 4) float32 and (2, 4) float16: equal dtypes expected, in Model");
-  CHECK(model_error([](auto&, Tensor x) {
-          return x * ops::sum(x, 0).reshape({2, 2});
-        }) == "Mul: (2, 4) and (2, 2): shapes that broadcast expected, in Model");
+  CHECK(model_error([](auto&, Tensor x) { return x * ops::sum(x, 0).reshape({2, 2}); }) ==
+        "Mul: (2, 4) and (2, 2): shapes that broadcast expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::tanh(x.cast(tw::int32)); }) ==
         "Tanh: (2, 4) int32: float16 or float32 expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::softmax(x, 2); }) ==
@@ -69,12 +67,10 @@ TEST_CASE("errors of ops name the op, its operands and the module") {
 }
 
 TEST_CASE("errors name the whole way to the module") {
-  CHECK(error_of([](Ir& ir) {
-          tw::create_graph(ir, Outer{}, TensorSpec{{3, 5}, tw::float32});
-        }) == "MatMul: (3, 4) x (3, 5): inner dimensions 4 and 3 differ, in Outer/layers.1");
-  CHECK(error_of([](Ir& ir) {
-          tw::create_graph(ir, Net{}, TensorSpec{{5, 5}, tw::float32});
-        }) == "Reshape: (5, 5) float32 to (-1, 784): a shape of 25 elements expected, in Net");
+  CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Outer{}, TensorSpec{{3, 5}, tw::float32}); }) ==
+        "MatMul: (3, 4) x (3, 5): inner dimensions 4 and 3 differ, in Outer/layers.1");
+  CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Net{}, TensorSpec{{5, 5}, tw::float32}); }) ==
+        "Reshape: (5, 5) float32 to (-1, 784): a shape of 25 elements expected, in Net");
   CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Linear<4>{}, TensorSpec{}); }) ==
         "shape: axis -1 of (): an axis from 0 to -1 expected, in Linear");
 }
@@ -159,9 +155,8 @@ TEST_CASE("errors of streams, variables and constants") {
         "stream: 'x' exists already: stream names are unique");
   CHECK(error_of([](Ir& ir) { ops::host_store(ir.d2h_stream("y", {2}), ir.constant(1.0)); }) ==
         "HostStore: () float32 for stream 'y': (2,) float32 expected");
-  CHECK(error_of([](Ir& ir) {
-          ir.variable(tw::values({1, 2}), {3}, tw::float32, "v");
-        }) == "variable: 2 values for 'v' of shape (3,): 3 expected");
+  CHECK(error_of([](Ir& ir) { ir.variable(tw::values({1, 2}), {3}, tw::float32, "v"); }) ==
+        "variable: 2 values for 'v' of shape (3,): 3 expected");
   CHECK(error_of([](Ir& ir) { ir.constant({1, 2}, {3}); }) == "constant: 2 values for shape (3,): 3 expected");
 }
 

@@ -14,6 +14,7 @@ constexpr void train_step(tw::Ir& ir) {
   const auto [loss, gradient] = tw::ops::cross_entropy_with_grad(call.output(0), label);
   store("loss", loss);
   const auto info = backward.grad_graph_info();
-  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call, backward.call_with_info({gradient}, info.inputs_dict(call)));
+  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call,
+                                                                 backward.call_with_info({gradient}, info.inputs_dict(call)));
   for (tw::Tensor variable : variables.tensors()) tw::ops::scaled_add_(variable, gradients[variable], {.b = -0.1});
 }

@@ -35,7 +35,8 @@ constexpr std::vector<tw::LiveBlock> random_blocks(std::uint64_t seed) {
   tw::Random random(seed);
   std::vector<tw::LiveBlock> blocks;
   for (int step = 0; step < 40; ++step)
-    blocks.push_back({static_cast<std::int64_t>(1 + random.bits() % 500), step, std::min(39, step + static_cast<int>(random.bits() % 6))});
+    blocks.push_back(
+        {static_cast<std::int64_t>(1 + random.bits() % 500), step, std::min(39, step + static_cast<int>(random.bits() % 6))});
   return blocks;
 }
 constexpr std::int64_t frame_of(std::vector<tw::LiveBlock> blocks, int steps) { return tw::allocate(blocks, steps); }

@@ -161,9 +161,8 @@ static_assert(variables_live_in_the_main_graph_and_constants_anywhere());
 static_assert(failure([](Ir& ir) {
                 ir.create_graph([](Tensor x) { return x.ir().variable(tw::zeros(), {}, tw::float32, "v"); }, TensorSpec{});
               }) == "variable: 'v' in graph graph_subgraph(0): variables live in the main graph only, in graph");
-static_assert(failure([](Ir& ir) {
-                ir.variable(tw::values({1, 2}), {3}, tw::float32, "v");
-              }) == "variable: 2 values for 'v' of shape (3,): 3 expected");
+static_assert(failure([](Ir& ir) { ir.variable(tw::values({1, 2}), {3}, tw::float32, "v"); }) ==
+              "variable: 2 values for 'v' of shape (3,): 3 expected");
 static_assert(failure([](Ir& ir) { ir.constant({1, 2}, {3}); }) == "constant: 2 values for shape (3,): 3 expected");
 
 // ---- outputs and axes

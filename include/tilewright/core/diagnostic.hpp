@@ -41,8 +41,8 @@ template <std::size_t size, Message<size> message, class Pieces>
 struct ReportPieces;
 template <std::size_t size, Message<size> message, std::size_t... i>
 struct ReportPieces<size, message, std::index_sequence<i...>> {
-  static_assert(sizeof(error<Message<std::min(size - i * longest_piece, longest_piece)>(
-                    message.view().substr(i * longest_piece))...>) > 0);
+  static_assert(
+      sizeof(error<Message<std::min(size - i * longest_piece, longest_piece)>(message.view().substr(i* longest_piece))...>) > 0);
 };
 }  // namespace detail
 

@@ -14,11 +14,10 @@ enum class DType : std::uint8_t { boolean, int8, int16, int32, int64, uint8, uin
 
 inline constexpr DType boolean = DType::boolean, int8 = DType::int8, int16 = DType::int16, int32 = DType::int32,
                        int64 = DType::int64, uint8 = DType::uint8, uint16 = DType::uint16, uint32 = DType::uint32,
-                       uint64 = DType::uint64, float16 = DType::float16, float32 = DType::float32,
-                       float64 = DType::float64;
+                       uint64 = DType::uint64, float16 = DType::float16, float32 = DType::float32, float64 = DType::float64;
 
 constexpr std::string_view to_text(DType dtype) {
-  constexpr std::string_view names[] = {"bool",  "int8",   "int16",  "int32",   "int64",   "uint8",
+  constexpr std::string_view names[] = {"bool",   "int8",   "int16",  "int32",   "int64",   "uint8",
                                         "uint16", "uint32", "uint64", "float16", "float32", "float64"};
   return names[static_cast<std::size_t>(dtype)];
 }
@@ -35,18 +34,42 @@ constexpr std::int64_t size_of(DType dtype) {
 namespace detail {
 template <DType>
 struct Element;
-template <> struct Element<DType::boolean> { using type = bool; };
-template <> struct Element<DType::int8> { using type = std::int8_t; };
-template <> struct Element<DType::int16> { using type = std::int16_t; };
-template <> struct Element<DType::int32> { using type = std::int32_t; };
-template <> struct Element<DType::int64> { using type = std::int64_t; };
-template <> struct Element<DType::uint8> { using type = std::uint8_t; };
-template <> struct Element<DType::uint16> { using type = std::uint16_t; };
-template <> struct Element<DType::uint32> { using type = std::uint32_t; };
-template <> struct Element<DType::uint64> { using type = std::uint64_t; };
-template <> struct Element<DType::float16> { using type = float16_t; };
-template <> struct Element<DType::float32> { using type = float; };
-template <> struct Element<DType::float64> { using type = double; };
+template <> struct Element<DType::boolean> {
+  using type = bool;
+};
+template <> struct Element<DType::int8> {
+  using type = std::int8_t;
+};
+template <> struct Element<DType::int16> {
+  using type = std::int16_t;
+};
+template <> struct Element<DType::int32> {
+  using type = std::int32_t;
+};
+template <> struct Element<DType::int64> {
+  using type = std::int64_t;
+};
+template <> struct Element<DType::uint8> {
+  using type = std::uint8_t;
+};
+template <> struct Element<DType::uint16> {
+  using type = std::uint16_t;
+};
+template <> struct Element<DType::uint32> {
+  using type = std::uint32_t;
+};
+template <> struct Element<DType::uint64> {
+  using type = std::uint64_t;
+};
+template <> struct Element<DType::float16> {
+  using type = float16_t;
+};
+template <> struct Element<DType::float32> {
+  using type = float;
+};
+template <> struct Element<DType::float64> {
+  using type = double;
+};
 }  // namespace detail
 
 /// The C++ type of an element: element_t<tw::float32> is float.

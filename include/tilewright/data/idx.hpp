@@ -18,7 +18,8 @@ namespace tilewright::data {
 ///
 ///     const xt::xtensor<std::uint8_t, 3> images = tw::data::read_idx<3>("train-images-idx3-ubyte.gz");
 template <std::size_t rank>
-requires(rank >= 1 && rank <= max_rank) xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
+  requires(rank >= 1 && rank <= max_rank)
+xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
   const auto bytes = read_file("read_idx", path);
   const auto require = [&](bool fact, const std::string& found, const std::string& expected) {
     if (!fact) throw DataError("read_idx", path, found, expected);

@@ -146,7 +146,7 @@ inline constexpr auto codelets = []<std::size_t... v>(std::index_sequence<v...>)
     if constexpr ((variant & ~std::size_t{Grid<set>::variant_bits}) == 0) return &run_codelet<set, unsigned{variant}>;
     else return nullptr;
   };
-  return std::array<void (*)(std::byte* const*), sizeof...(v)>{codelet.template operator()<v>()...};
+  return std::array<void (*)(std::byte* const*), sizeof...(v)> { codelet.template operator()<v>()... };
 }(std::make_index_sequence<std::size_t{1} << Grid<set>::axes>{});
 
 /// Goes through the grid of a compute set from one vertex to another, last axis fastest.

@@ -26,8 +26,12 @@ struct ProgramView {
 class Executor {
  public:
   Executor(const ProgramView& program, int threads)
-      : program_(program), variables_(program.memory.variables), constants_(program.memory.constants),
-        frame_(program.memory.frame), choice_(threads), workers_(choice_.limit()) {
+      : program_(program),
+        variables_(program.memory.variables),
+        constants_(program.memory.constants),
+        frame_(program.memory.frame),
+        choice_(threads),
+        workers_(choice_.limit()) {
     std::size_t deepest = 1;
     for (const Body& body : program.bodies) deepest += static_cast<std::size_t>(body.max_arguments);
     states_.resize(static_cast<std::size_t>(workers_.count()));
@@ -80,7 +84,8 @@ class Executor {
     };
     std::byte* operands[max_locations];
     std::int64_t vertices_before = 2;
-    for (const Step& step : program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
+    for (const Step& step :
+         program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
       const Location* locations = program_.locations.data() + step.first_location;
       if (step.kind == StepKind::call) {
         for (int i = 0; i < step.location_count; ++i) free_arguments[i] = address(locations[i]);

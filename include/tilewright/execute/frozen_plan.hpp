@@ -90,14 +90,13 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
   std::ranges::copy(plan.compute_sets, frozen.compute_sets.begin());
   for (std::size_t i = 0; i < sizes.variables; ++i) {
     const auto& [spec, name, initialiser, offset] = plan.variables[i];
-    frozen.variables[i] = {spec,          offset,        keep_text(name), initialiser.fill,
-                           initialiser.a, initialiser.b, keep_values(initialiser.values)};
+    frozen.variables[i] = {
+        spec, offset, keep_text(name), initialiser.fill, initialiser.a, initialiser.b, keep_values(initialiser.values)};
   }
   for (std::size_t i = 0; i < sizes.constants; ++i)
     frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_values(plan.constants[i].values)};
   for (std::size_t i = 0; i < sizes.streams; ++i)
-    frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name),
-                         plan.streams[i].used};
+    frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
   frozen.memory = plan.memory;
   frozen.num_host_transfers = plan.num_host_transfers;
   return frozen;

@@ -12,7 +12,9 @@ class ThreadChoice {
   /// A fixed number, or 0 to measure.
   explicit ThreadChoice(int threads)
       : limit_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
-        tried_(threads > 0 ? limit_ : 1), best_(tried_), measuring_(tried_ != limit_) {}
+        tried_(threads > 0 ? limit_ : 1),
+        best_(tried_),
+        measuring_(tried_ != limit_) {}
 
   int limit() const { return limit_; }
   bool measuring() const { return measuring_; }

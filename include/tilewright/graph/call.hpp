@@ -31,8 +31,8 @@ constexpr std::vector<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const T
   for (const Tensor& tensor : positional) {
     if (!tensor.valid()) return {};
     if (next == inputs.size()) {
-      ir.fail(text("call of ", graph.name(), ": ", positional.size(), " positional inputs: at most ", inputs.size(),
-                   " expected"));
+      ir.fail(
+          text("call of ", graph.name(), ": ", positional.size(), " positional inputs: at most ", inputs.size(), " expected"));
       return {};
     }
     parents[next++] = tensor;
@@ -53,13 +53,13 @@ constexpr std::vector<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const T
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!parents[i].valid()) {
-      ir.fail(text("call of ", graph.name(), ": input ", i, ", ", to_text(inputs[i]), ", is missing: all ",
-                   inputs.size(), " inputs must be given or bound"));
+      ir.fail(text("call of ", graph.name(), ": input ", i, ", ", to_text(inputs[i]), ", is missing: all ", inputs.size(),
+                   " inputs must be given or bound"));
       return {};
     }
     if (parents[i].spec() != inputs[i].spec()) {
-      ir.fail(text("call of ", graph.name(), ": ", to_text(parents[i].spec()), " for input ", i, ", ",
-                   to_text(inputs[i]), ": ", to_text(inputs[i].spec()), " expected"));
+      ir.fail(text("call of ", graph.name(), ": ", to_text(parents[i].spec()), " for input ", i, ", ", to_text(inputs[i]), ": ",
+                   to_text(inputs[i].spec()), " expected"));
       return {};
     }
   }

@@ -51,8 +51,8 @@ class GradientContext {
   constexpr void input_gradient(int i, Tensor gradient) {
     if (!gradient.valid() || !needs(i)) return;
     if (gradient.spec() != input_spec(i)) {
-      ir_.fail(text(node_.op->name, ": gradient ", to_text(gradient.spec()), " for input ", i, " of ",
-                    to_text(input_spec(i)), ": the input's shape and dtype expected"));
+      ir_.fail(text(node_.op->name, ": gradient ", to_text(gradient.spec()), " for input ", i, " of ", to_text(input_spec(i)),
+                    ": the input's shape and dtype expected"));
       return;
     }
     builder_.add_gradient(input_id(i), gradient);

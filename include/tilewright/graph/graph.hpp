@@ -61,9 +61,7 @@ class Graph {
 /// While it lives, new ops and tensors go into the graph.
 class GraphScope {
  public:
-  constexpr explicit GraphScope(Graph graph) : ir_(graph.ir()), previous_(ir_.current_graph) {
-    ir_.current_graph = graph.id();
-  }
+  constexpr explicit GraphScope(Graph graph) : ir_(graph.ir()), previous_(ir_.current_graph) { ir_.current_graph = graph.id(); }
   constexpr ~GraphScope() { ir_.current_graph = previous_; }
   GraphScope(const GraphScope&) = delete;
   GraphScope& operator=(const GraphScope&) = delete;

@@ -28,9 +28,7 @@ inline void fill_uniform(std::span<double> values, double low, double high, Rand
 }  // namespace detail
 
 /// Normally distributed values.
-constexpr Initialiser normal(double mean, double standard_deviation) {
-  return {detail::fill_normal, mean, standard_deviation};
-}
+constexpr Initialiser normal(double mean, double standard_deviation) { return {detail::fill_normal, mean, standard_deviation}; }
 /// Uniformly distributed values in [low, high).
 constexpr Initialiser uniform(double low, double high) { return {detail::fill_uniform, low, high}; }
 constexpr Initialiser zeros() { return {.values = {0}}; }

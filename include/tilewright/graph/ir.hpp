@@ -134,8 +134,8 @@ class Ir {
     check_extents("variable", name, spec);
     if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
         !initialiser.fill && count != 1 && count != spec.nelms())
-      return fail(text("variable: ", count, " values for '", name, "' of shape ", to_text(shape), ": ", spec.nelms(),
-                       " expected"));
+      return fail(
+          text("variable: ", count, " values for '", name, "' of shape ", to_text(shape), ": ", spec.nelms(), " expected"));
     const int tensor = add_tensor({spec, TensorKind::variable, static_cast<int>(variables.size())}, name);
     variables.push_back({tensor, initialiser});
     return {*this, 0, tensor};
@@ -249,7 +249,8 @@ class Ir {
     if (2 * (graph.tensors.size() + 1) > graph.name_table.size()) {
       const auto old = std::exchange(graph.name_table, NameTable(4 * graph.tensors.size() + 16, {0, -1}));
       for (const auto& entry : old)
-        if (entry.second >= 0) graph.name_table[slot(graph, graph.tensors[static_cast<std::size_t>(entry.second)].name, entry.first)] = entry;
+        if (entry.second >= 0)
+          graph.name_table[slot(graph, graph.tensors[static_cast<std::size_t>(entry.second)].name, entry.first)] = entry;
     }
     const Text wished = name;
     std::size_t hashed = hash_of(name.view()), at = slot(graph, name, hashed);

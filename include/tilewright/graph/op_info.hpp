@@ -30,7 +30,8 @@ struct PackedAttributes {
 
 template <class A>
 constexpr PackedAttributes pack(const A& attributes) {
-  static_assert(sizeof(A) % 8 == 0 && sizeof(A) / 8 <= PackedAttributes::capacity, "attributes are at most 12 members of 8 bytes");
+  static_assert(sizeof(A) % 8 == 0 && sizeof(A) / 8 <= PackedAttributes::capacity,
+                "attributes are at most 12 members of 8 bytes");
   const auto words = std::bit_cast<std::array<std::int64_t, sizeof(A) / 8>>(attributes);
   PackedAttributes packed;
   for (std::size_t i = 0; i < words.size(); ++i) packed.words[i] = words[i];

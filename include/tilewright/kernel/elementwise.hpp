@@ -75,7 +75,7 @@ struct LazyFunctor {
 template <class F, class... Expressions>
 auto lazy(Expressions&&... expressions) {
   return xt::xfunction<LazyFunctor<F>, xt::const_xclosure_t<Expressions>...>(LazyFunctor<F>(),
-                                                                            std::forward<Expressions>(expressions)...);
+                                                                             std::forward<Expressions>(expressions)...);
 }
 
 }  // namespace detail
@@ -95,8 +95,8 @@ inline void assign_elementwise(Out out, In... ins) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       if constexpr (contiguous && loops.run > 1) {
         auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
-        xt::noalias(result) =
-            detail::lazy<F>(detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
+        xt::noalias(result) = detail::lazy<F>(
+            detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
       } else {
         for (std::int64_t k = 0; k < loops.run; ++k)
           out.data[offsets[0] + k * loops.run_strides[0]] = static_cast<typename Out::element>(

@@ -11,8 +11,16 @@ template <std::floating_point T> inline T exp(T x) { return std::exp(x); }
 template <std::floating_point T> inline T log(T x) { return std::log(x); }
 template <std::floating_point T> inline T sqrt(T x) { return std::sqrt(x); }
 template <std::floating_point T> inline T tanh(T x) { return std::tanh(x); }
-template <class T> requires std::is_arithmetic_v<T> inline T max(T a, T b) { return a > b ? a : b; }
-template <class T> requires std::is_arithmetic_v<T> inline T select(bool condition, T a, T b) { return condition ? a : b; }
+template <class T>
+  requires std::is_arithmetic_v<T>
+inline T max(T a, T b) {
+  return a > b ? a : b;
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+inline T select(bool condition, T a, T b) {
+  return condition ? a : b;
+}
 
 template <class T, class A> inline xsimd::batch<T, A> exp(const xsimd::batch<T, A>& x) { return xsimd::exp(x); }
 template <class T, class A> inline xsimd::batch<T, A> log(const xsimd::batch<T, A>& x) { return xsimd::log(x); }

@@ -89,8 +89,7 @@ inline void outer_matmul(const float* a, const float* b, float* c) {
   if constexpr (vectors > 0) {
     constexpr std::int64_t block = even_block(vectors, block_vectors), rest = vectors % block;
     std::int64_t j = 0;
-    for (; j + block <= vectors; j += block)
-      outer_columns<s, FloatBatch, block>(a, b + j * float_width, c + j * float_width);
+    for (; j + block <= vectors; j += block) outer_columns<s, FloatBatch, block>(a, b + j * float_width, c + j * float_width);
     if constexpr (rest > 0) outer_columns<s, FloatBatch, rest>(a, b + j * float_width, c + j * float_width);
   }
   outer_rest<s, vectors * float_width, float_width / 2>(a, b, c);
@@ -126,10 +125,8 @@ inline void inner_matmul(const float* a, const float* b, float* c) {
   constexpr std::int64_t columns = even_block(s.n, block_vectors), columns_rest = s.n % columns;
   const auto all_rows = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>, std::int64_t j) {
     std::int64_t i = 0;
-    for (; i + rows <= s.m; i += rows)
-      inner_block<s, rows, width>(a + i * s.a_m, b + j * s.b_n, c + i * s.c_m + j * s.c_n);
-    if constexpr (rows_rest > 0)
-      inner_block<s, rows_rest, width>(a + i * s.a_m, b + j * s.b_n, c + i * s.c_m + j * s.c_n);
+    for (; i + rows <= s.m; i += rows) inner_block<s, rows, width>(a + i * s.a_m, b + j * s.b_n, c + i * s.c_m + j * s.c_n);
+    if constexpr (rows_rest > 0) inner_block<s, rows_rest, width>(a + i * s.a_m, b + j * s.b_n, c + i * s.c_m + j * s.c_n);
   };
   std::int64_t j = 0;
   for (; j + columns <= s.n; j += columns) all_rows(std::integral_constant<std::int64_t, columns>{}, j);

@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 
-#include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/elementwise.hpp"
+#include "tilewright/kernel/math.hpp"
 
 namespace tilewright {
 
@@ -77,7 +77,8 @@ inline void assign_sum(In in, Out out, double scale) {
     });
   } else {
     constexpr int inner = loops.summed.rank - 1;
-    constexpr bool contiguous = floats && inner >= 0 && loops.summed_strides[0][static_cast<std::size_t>(inner < 0 ? 0 : inner)] == 1;
+    constexpr bool contiguous = floats && inner >= 0 &&
+                                loops.summed_strides[0][static_cast<std::size_t>(inner < 0 ? 0 : inner)] == 1;
     for_each_offset<2>(loops.kept, loops.kept_strides, [&](const auto& at) {
       Sum sum{};
       if constexpr (contiguous) {
@@ -86,13 +87,11 @@ inline void assign_sum(In in, Out out, double scale) {
           --result.rank;
           return result;
         }();
-        for_each_offset<1>(outer, loops.summed_strides, [&](const auto& from) {
-          sum += detail::sum_run<loops.summed[inner]>(in.data + at[0] + from[0]);
-        });
+        for_each_offset<1>(outer, loops.summed_strides,
+                           [&](const auto& from) { sum += detail::sum_run<loops.summed[inner]>(in.data + at[0] + from[0]); });
       } else {
-        for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& from) {
-          sum = static_cast<Sum>(sum + static_cast<Sum>(in.data[at[0] + from[0]]));
-        });
+        for_each_offset<1>(loops.summed, loops.summed_strides,
+                           [&](const auto& from) { sum = static_cast<Sum>(sum + static_cast<Sum>(in.data[at[0] + from[0]])); });
       }
       out.data[at[1]] = static_cast<typename Out::element>(static_cast<Sum>(sum * static_cast<Sum>(scale)));
     });

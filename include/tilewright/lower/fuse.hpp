@@ -53,7 +53,8 @@ class Fusion {
   constexpr void note_writes(std::size_t i) {
     const Operation& op = operation(i);
     if (op.is_call() || op.fused.empty()) {
-      for (std::size_t o = at(op.input_count); o < op.operands.size(); ++o) last_write_[at(op.operands[o].storage)] = static_cast<int>(i);
+      for (std::size_t o = at(op.input_count); o < op.operands.size(); ++o)
+        last_write_[at(op.operands[o].storage)] = static_cast<int>(i);
     } else {
       last_write_[at(result_of(op).storage)] = static_cast<int>(i);
     }
@@ -84,13 +85,13 @@ class Fusion {
   /// consumer writes.
   constexpr bool can_wait(std::size_t producer, std::size_t consumer, int storage) {
     const Operation& op = operation(producer);
-    if (op.is_call() || op.op->elementwise || op.fused.size() >= ComputeSet::max_fused || !gives_blocks(op, target_)) return false;
+    if (op.is_call() || op.op->elementwise || op.fused.size() >= ComputeSet::max_fused || !gives_blocks(op, target_))
+      return false;
     if (result_of(op).storage != storage || result_of(op).spec != operation(consumer).operands.back().spec) return false;
     bool unchanged = true;
     const int written = operation(consumer).operands.back().storage;
     for_each_storage(op, [&](int read) {
-      if (read != storage)
-        unchanged = unchanged && read != written && last_write_[at(read)] <= static_cast<int>(producer);
+      if (read != storage) unchanged = unchanged && read != written && last_write_[at(read)] <= static_cast<int>(producer);
     });
     return unchanged;
   }

@@ -35,7 +35,8 @@ class DotTree {
 
   /// Adds a leaf under a dotted name; subtrees are made as needed. A name that exists is an error unless `overwrite`.
   constexpr void insert(std::string_view name, const Leaf& leaf, bool overwrite = false) {
-    if (DotTree* parent = make_parent(name, leaf)) parent->insert_entry({last_key(name), hash_of(last_key(name).view()), leaf, {}}, overwrite);
+    if (DotTree* parent = make_parent(name, leaf))
+      parent->insert_entry({last_key(name), hash_of(last_key(name).view()), leaf, {}}, overwrite);
   }
   /// Adds a tree under a dotted name; it is merged into a subtree of that name if there is one.
   constexpr void insert(std::string_view name, const DotTree& tree, bool overwrite = false) {
@@ -177,7 +178,8 @@ class DotTree {
       if (!is_key(key.view())) return report(leaf, text("'", name, "': identifiers or numbers, joined by dots, expected"));
     for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
       Entry* entry = tree->find_entry(keys[i]);
-      if (entry && entry->subtree.empty()) return report(leaf, text("'", name, "': '", keys[i], "' is a leaf: a subtree expected"));
+      if (entry && entry->subtree.empty())
+        return report(leaf, text("'", name, "': '", keys[i], "' is a leaf: a subtree expected"));
       tree = &tree->subtree_for(keys[i].view());
     }
     return tree;

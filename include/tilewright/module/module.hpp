@@ -58,7 +58,8 @@ class ModuleBase {
   constexpr bool traced() const { return trace_ != nullptr; }
   constexpr detail::ModuleTrace& trace() const {
     if (trace_) return *trace_;
-    throw TraceError("Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected");
+    throw TraceError(
+        "Module: used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, or create_graph, expected");
   }
   /// The module's name in the module around it: fc1 for net.fc1, layers.0 for net.layers.0.
   constexpr std::string_view key() const {
@@ -110,7 +111,8 @@ class Module : public ModuleBase {
   constexpr auto operator()(const Arguments&... arguments) {
     std::optional<detail::ModuleTrace> lost;  // of a module that has no place: it goes on to the message
     if (Ir* ir = detail::find_ir(arguments...); ir && !traced()) {
-      ir->fail(text("Module: ", type_name<D>(), " used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, "
+      ir->fail(text("Module: ", type_name<D>(),
+                    " used outside of create_graph: a member named by BOOST_HANA_DEFINE_STRUCT, "
                     "or create_graph, expected"));
       this->adopt(&lost.emplace(detail::ModuleTrace{*ir}), "");
     }

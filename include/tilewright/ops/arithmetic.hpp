@@ -45,8 +45,7 @@ struct Div : Elementwise<Div> {
     const Tensor quotient = apply<Div>({op.output_gradient(0), op.input(1)});  // dy / b
     if (op.needs(0)) op.input_gradient(0, ops::sum_to(quotient, op.input_spec(0).shape));
     if (op.needs(1))  // -dy a / b^2
-      op.input_gradient(1, ops::sum_to(-apply<Div>({apply<Mul>({quotient, op.input(0)}), op.input(1)}),
-                                       op.input_spec(1).shape));
+      op.input_gradient(1, ops::sum_to(-apply<Div>({apply<Mul>({quotient, op.input(0)}), op.input(1)}), op.input_spec(1).shape));
   }
 };
 

@@ -62,12 +62,10 @@ struct Elementwise : Op<D> {
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     Work work;
     const Shape& result = operands[static_cast<std::size_t>(input_count)].shape;
-    for (int axis = 0; axis < result.rank; ++axis)
-      work.add_axis({.extent = result[axis], .vectorised = axis == result.rank - 1});
+    for (int axis = 0; axis < result.rank; ++axis) work.add_axis({.extent = result[axis], .vectorised = axis == result.rank - 1});
     for (std::size_t o = 0; o < operands.size(); ++o)
       for (int axis = 1; axis <= operands[o].shape.rank; ++axis)
-        if (operands[o].shape[-axis] != 1)
-          work.follow(static_cast<int>(o), operands[o].shape.rank - axis, result.rank - axis);
+        if (operands[o].shape[-axis] != 1) work.follow(static_cast<int>(o), operands[o].shape.rank - axis, result.rank - axis);
     return work;
   }
   template <PackedAttributes A, class... V>

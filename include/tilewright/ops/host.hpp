@@ -39,9 +39,7 @@ constexpr Tensor host_load(HostToDeviceStream stream, std::string_view name = ""
   return result;
 }
 /// Sends a tensor to the host; shape and dtype must be the stream's.
-constexpr void host_store(DeviceToHostStream stream, Tensor x) {
-  apply_all<HostStore>(*stream.ir, {&x, 1}, {stream.id});
-}
+constexpr void host_store(DeviceToHostStream stream, Tensor x) { apply_all<HostStore>(*stream.ir, {&x, 1}, {stream.id}); }
 }  // namespace ops
 
 }  // namespace tilewright

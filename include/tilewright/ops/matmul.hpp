@@ -14,8 +14,7 @@ struct MatMul : Op<MatMul> {
     if (!op.require_equal_dtypes(0, 1)) return;
     const auto given = text(to_text(a.shape), " x ", to_text(b.shape));
     if (a.shape.rank < 2 || b.shape.rank < 2) return op.fail(given, ": matrices expected");
-    if (a.shape[-1] != b.shape[-2])
-      return op.fail(given, ": inner dimensions ", a.shape[-1], " and ", b.shape[-2], " differ");
+    if (a.shape[-1] != b.shape[-2]) return op.fail(given, ": inner dimensions ", a.shape[-1], " and ", b.shape[-2], " differ");
     const auto batch = broadcast(batch_of(a.shape), batch_of(b.shape));
     if (!batch) return op.fail(given, ": leading axes that broadcast expected");
     Shape result = *batch;
@@ -62,9 +61,8 @@ struct MatMul : Op<MatMul> {
             result[o][static_cast<std::size_t>(C::shape.rank - axis)] = views[o].stride(-axis);
       return result;
     }();
-    for_each_offset<3>(batch, strides, [&](const auto& at) {
-      matmul_kernel<matrix>(a.data + at[0], b.data + at[1], c.data + at[2]);
-    });
+    for_each_offset<3>(batch, strides,
+                       [&](const auto& at) { matmul_kernel<matrix>(a.data + at[0], b.data + at[1], c.data + at[2]); });
   }
 
  private:

@@ -149,8 +149,8 @@ struct NllWithSoftmaxGrad : NllOp<NllWithSoftmaxGrad> {
       const auto at = label(labels, row, classes, attributes);
       for (std::int64_t c = 0; c < classes; ++c) {
         const double p = static_cast<double>(probs.data[row * classes + c]);
-        dx.data[row * classes + c] =
-            static_cast<typename std::remove_reference_t<decltype(dx)>::element>(at < 0 ? 0 : (p - (c == at ? 1 : 0)) * scale);
+        dx.data[row * classes + c] = static_cast<typename std::remove_reference_t<decltype(dx)>::element>(
+            at < 0 ? 0 : (p - (c == at ? 1 : 0)) * scale);
       }
     }
   }

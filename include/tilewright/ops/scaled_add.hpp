@@ -38,7 +38,8 @@ struct ScaledAdd : ScaledAddOp<ScaledAdd> {
     for (int i = 0; i < 2; ++i) {
       if (!op.needs(i)) continue;
       const Tensor dy = op.output_gradient(0);
-      const Tensor scaled = tensors ? dy * op.input(2 + i).reshape({}).cast(dy.dtype()) : dy * (i == 0 ? attributes.a : attributes.b);
+      const Tensor scaled = tensors ? dy * op.input(2 + i).reshape({}).cast(dy.dtype())
+                                    : dy * (i == 0 ? attributes.a : attributes.b);
       op.input_gradient(i, scaled.cast(op.input_spec(i).dtype));
     }
     for (int i = 2; i < op.input_count(); ++i) {  // da = sum(X dy), db = sum(Y dy)

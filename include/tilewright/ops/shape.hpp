@@ -107,7 +107,8 @@ struct Expand : Op<Expand> {
     Layout result{layout.offset, {}};
     for (int axis = 1; axis <= input.rank; ++axis)
       if (input[-axis] == output[-axis])
-        result.strides[static_cast<std::size_t>(output.rank - axis)] = layout.strides[static_cast<std::size_t>(input.rank - axis)];
+        result.strides[static_cast<std::size_t>(output.rank - axis)] =
+            layout.strides[static_cast<std::size_t>(input.rank - axis)];
     return result;
   }
 };

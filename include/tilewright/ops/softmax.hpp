@@ -17,8 +17,7 @@ struct LineOp : Op<D> {
     const auto line = unpack<AxisAttributes>(packed).axis;
     Work work;
     for (int axis = 0; axis < operands[0].shape.rank; ++axis) {
-      work.add_axis({.extent = operands[0].shape[axis],
-                     .kind = axis == line ? WorkAxisKind::whole : WorkAxisKind::parallel});
+      work.add_axis({.extent = operands[0].shape[axis], .kind = axis == line ? WorkAxisKind::whole : WorkAxisKind::parallel});
       for (std::size_t o = 0; o < operands.size(); ++o) work.follow(static_cast<int>(o), axis, axis);
     }
     return work;
@@ -60,8 +59,8 @@ struct SoftmaxGrad : LineOp<SoftmaxGrad> {
       for (std::int64_t i = 0; i < n; ++i)
         dot += static_cast<T>(y.data[at[0] + i * y_step]) * static_cast<T>(dy.data[at[1] + i * dy_step]);
       for (std::int64_t i = 0; i < n; ++i)
-        dx.data[at[2] + i * dx_step] = static_cast<typename DX::element>(
-            static_cast<T>(y.data[at[0] + i * y_step]) * (static_cast<T>(dy.data[at[1] + i * dy_step]) - dot));
+        dx.data[at[2] + i * dx_step] = static_cast<typename DX::element>(static_cast<T>(y.data[at[0] + i * y_step]) *
+                                                                         (static_cast<T>(dy.data[at[1] + i * dy_step]) - dot));
     });
   }
 };

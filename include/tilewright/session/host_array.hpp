@@ -77,14 +77,16 @@ Shape host_shape(const T& array) {
 template <class T>
 const std::byte* host_data(const T& array, const Shape& expected, std::string_view what, std::string_view name) {
   if (const Shape shape = host_shape(array); shape != expected)
-    throw std::invalid_argument(text(what, ": '", name, "' has shape ", to_text(shape), ": ", to_text(expected), " expected").string());
+    throw std::invalid_argument(
+        text(what, ": '", name, "' has shape ", to_text(shape), ": ", to_text(expected), " expected").string());
   if constexpr (HostNumber<T>) {
     return reinterpret_cast<const std::byte*>(&array);
   } else {
     if constexpr (requires { array.strides(); }) {
       Layout layout;
       for (int axis = 0; axis < expected.rank; ++axis)
-        layout.strides[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(array.strides()[static_cast<std::size_t>(axis)]);
+        layout.strides[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(
+            array.strides()[static_cast<std::size_t>(axis)]);
       if (!is_dense(expected, layout))
         throw std::invalid_argument(text(what, ": '", name, "' has strides: a row-major array without gaps expected").string());
     }

@@ -35,16 +35,15 @@ struct PlanNames {
   static detail::Unknown unknown_output() {
     if constexpr (exist)
       report<[] {
-        return text("outputs: no stream '", name.view(), "' to the host: ", stream_names(StreamDirection::device_to_host), " expected");
+        return text("outputs: no stream '", name.view(), "' to the host: ", stream_names(StreamDirection::device_to_host),
+                    " expected");
       }>();
     return {};
   }
   template <NameText name>
   static detail::Unknown unknown_variable() {
     if constexpr (exist)
-      report<[] {
-        return text("variables: no variable '", name.view(), "': one of ", variable_names(), " expected");
-      }>();
+      report<[] { return text("variables: no variable '", name.view(), "': one of ", variable_names(), " expected"); }>();
     return {};
   }
   /// Every input given once, and nothing else.

@@ -82,12 +82,15 @@ class Session {
   auto get_tensor_data(Name<name>) const {
     constexpr std::size_t v = names::find_variable(name.view());
     if constexpr (v == names::none) return names::template unknown_variable<name>();
-    else return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() + plan.variables[v].offset);
+    else
+      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() +
+                                                                                 plan.variables[v].offset);
   }
   /// Copies of all variables, as a Boost.Hana map from their names.
   auto get_tensors_data() const {
     return names::map_variables([this]<std::size_t v>(std::integral_constant<std::size_t, v>) {
-      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() + plan.variables[v].offset);
+      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() +
+                                                                                 plan.variables[v].offset);
     });
   }
   /// Gives a variable new values: an array of its dtype and shape.
@@ -112,7 +115,8 @@ class Session {
   static constexpr Shape stream_shape(std::size_t stream) {
     if (plan.num_host_transfers == 1) return plan.streams[stream].spec.shape;
     Shape shape{plan.num_host_transfers};
-    for (int axis = 0; axis < plan.streams[stream].spec.shape.rank; ++axis) shape.push_back(plan.streams[stream].spec.shape[axis]);
+    for (int axis = 0; axis < plan.streams[stream].spec.shape.rank; ++axis)
+      shape.push_back(plan.streams[stream].spec.shape[axis]);
     return shape;
   }
   static constexpr auto output_offsets = [] {

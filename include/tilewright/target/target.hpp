@@ -25,9 +25,7 @@ struct Target {
     result.bytes_per_tile = bytes;
     return result;
   }
-  constexpr std::int64_t vector_width(DType dtype) const {
-    return std::max<std::int64_t>(1, vector_bytes / size_of(dtype));
-  }
+  constexpr std::int64_t vector_width(DType dtype) const { return std::max<std::int64_t>(1, vector_bytes / size_of(dtype)); }
   constexpr bool checks_memory() const { return bytes_per_tile > 0; }
   constexpr bool operator==(const Target&) const = default;
 };
