@@ -3,7 +3,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "train_step.hpp"
+#include "../../examples/tutorial/steps.hpp"
+#include "../static/models.hpp"
+#include "elements.hpp"
 
 namespace {
 std::atomic<bool> counting = false;

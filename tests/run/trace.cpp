@@ -2,7 +2,9 @@
 #include <array>
 #include <string_view>
 
-#include "train_step.hpp"
+#include "../../examples/tutorial/steps.hpp"
+#include "../static/models.hpp"
+#include "elements.hpp"
 
 namespace {
 

@@ -1,4 +1,5 @@
 // What the lowering passes do to a program.
+#include "../../examples/tutorial/steps.hpp"
 #include "models.hpp"
 #include "tilewright/lower/lower.hpp"
 
@@ -98,32 +99,17 @@ constexpr auto two_calls = [](tw::Ir& ir) {
 static_assert(bodies_of(two_calls) == 2, "a graph that is called twice is planned once");
 static_assert(steps_of(two_calls) == 5, "load, two calls, store; product and bias");
 
-template <class Model>
-constexpr void train_step(tw::Ir& ir) {
-  const Tensor x = load(ir, "x", {8, 28, 28});
-  const Tensor labels = tw::ops::host_load(ir.h2d_stream("label", {8}, tw::int32));
-  const auto [factories, forward] = tw::create_graph(Model{}, x);
-  const auto backward = tw::autodiff(forward);
-  const auto variables = factories.init();
-  const auto call = forward.bind(variables).call_with_info(x);
-  const auto [loss, gradient] = tw::ops::cross_entropy_with_grad(call.output(0), labels);
-  store(ir, "loss", loss);
-  const auto info = backward.grad_graph_info();
-  const auto backward_call = backward.call_with_info(gradient, info.inputs_dict(call));
-  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call, backward_call);
-  for (const Tensor& variable : variables.tensors()) tw::ops::scaled_add_(variable, gradients[variable], {.b = -0.05});
-}
-static_assert(bodies_of(train_step<Net>) == 1);
-static_assert(bodies_of(train_step<NetOutlined>) == 3, "main, the shared layer and its gradient");
-static_assert(frame_bytes_of(train_step<Net>) < 160'000, "no gradient of a weight is ever stored, nor that of the images");
-static_assert(plan_of(train_step<Net>).memory.variables == 4 * (784 * 512 + 2 * 512 * 512 + 512 * 10 + 3 * 512 + 16));
+static_assert(bodies_of(train_step<Net, 8, 28, 28>) == 1);
+static_assert(bodies_of(train_step<NetOutlined, 8, 28, 28>) == 3, "main, the shared layer and its gradient");
+static_assert(frame_bytes_of(train_step<Net, 8, 28, 28>) < 160'000, "no gradient of a weight is ever stored, nor that of the images");
+static_assert(plan_of(train_step<Net, 8, 28, 28>).memory.variables == 4 * (784 * 512 + 2 * 512 * 512 + 512 * 10 + 3 * 512 + 16));
 
 // ---- tiles
 
-static_assert(plan_of(train_step<Net>, tw::ipu_model).memory.fullest_tile < tw::ipu_model.bytes_per_tile);
+static_assert(plan_of(train_step<Net, 8, 28, 28>, tw::ipu_model).memory.fullest_tile < tw::ipu_model.bytes_per_tile);
 constexpr bool too_large_for_four_tiles() {
   tw::Ir ir(tw::OnError::record);
-  train_step<Net>(ir);
+  train_step<Net, 8, 28, 28>(ir);
   tw::lower(ir, tw::ipu_model.with_tiles(4));
   return ir.failure().view().starts_with("memory: tile 0 of 4 needs ");
 }

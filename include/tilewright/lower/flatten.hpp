@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "tilewright/lower/dead_code.hpp"
@@ -123,19 +124,24 @@ class Flattening {
       scope.borrowed.push_back(given.storage);
     }
     flatten_nodes(scope);
-    std::vector<int> taken = scope.borrowed;
+    ++inlined_calls_;
+    for (int storage : scope.borrowed) take(storage);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       if (live_.outputs[at(node.called_graph)][o] == 0) continue;
       const Value result = value(scope, scope.record.outputs[o]);
       Value& output = caller.value_of(node.outputs[o]);
-      if (schedule_.in_frame(result.storage) && !contains(taken, result.storage)) {
+      if (schedule_.in_frame(result.storage) && take(result.storage)) {
         output = result;
       } else {
         output = schedule_.add_value(result.spec);
         copy(result, output);
       }
-      taken.push_back(output.storage);
     }
+  }
+  /// Whether the storage is taken for the first time at this inlined call, by its inputs or an earlier output.
+  constexpr bool take(int storage) {
+    while (taken_at_.size() <= at(storage)) taken_at_.push_back(0);
+    return std::exchange(taken_at_[at(storage)], inlined_calls_) != inlined_calls_;
   }
   /// Outputs are written straight to the caller's memory where they have a storage of their own; others are copied.
   constexpr void flatten_output(const Value& result, const Location& target) {
@@ -195,6 +201,8 @@ class Flattening {
   const std::vector<int>& body_of_;
   Plan& plan_;
   Schedule schedule_{};
+  int inlined_calls_ = 0;
+  std::vector<int> taken_at_{};  // by storage: the last inlined call that took it
 };
 
 }  // namespace detail
