@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FLAGS = ["-std=c++20", "-O2", "-march=native", "-DXTENSOR_USE_XSIMD", f"-I{ROOT}/include", f"-I{ROOT}/examples"]
+FLAGS = ["-std=c++20", "-O3", "-march=native", "-DXTENSOR_USE_XSIMD", f"-I{ROOT}/include", f"-I{ROOT}/examples"]
 LIMITS = {
     "gcc": ["-fconstexpr-ops-limit=4000000000", "-fconstexpr-loop-limit=100000000", "-fconstexpr-depth=4096"],
     "clang": ["-fconstexpr-steps=2000000000", "-fconstexpr-depth=4096"],

@@ -22,8 +22,7 @@ constexpr void train_step(tilewright::Ir& ir) {
   const auto info = backward.grad_graph_info();
   const auto backward_call = backward.call_with_info(gradient, info.inputs_dict(forward_call));
   const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(forward_call, backward_call);
-  for (const auto& variable : variables.tensors())
-    tw::ops::scaled_add_(variable, gradients[variable], {.b = -learning_rate});
+  for (const auto& variable : variables.tensors()) tw::ops::scaled_add_(variable, gradients[variable], {.b = -learning_rate});
 }
 
 /// Only the forward pass: it takes "image"s and gives the model's "outputs".

@@ -101,7 +101,8 @@ static_assert(steps_of(two_calls) == 5, "load, two calls, store; product and bia
 
 static_assert(bodies_of(train_step<Net, 8, 28, 28>) == 1);
 static_assert(bodies_of(train_step<NetOutlined, 8, 28, 28>) == 3, "main, the shared layer and its gradient");
-static_assert(frame_bytes_of(train_step<Net, 8, 28, 28>) < 160'000, "no gradient of a weight is ever stored, nor that of the images");
+static_assert(frame_bytes_of(train_step<Net, 8, 28, 28>) < 160'000,
+              "no gradient of a weight is ever stored, nor that of the images");
 static_assert(plan_of(train_step<Net, 8, 28, 28>).memory.variables == 4 * (784 * 512 + 2 * 512 * 512 + 512 * 10 + 3 * 512 + 16));
 
 // ---- tiles

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 #include <vector>
 
 namespace tilewright {
@@ -18,10 +18,9 @@ class Text {
   constexpr Text(const char* characters) : Text(std::string_view(characters)) {}
   constexpr Text(std::string_view characters) { append(characters); }
   constexpr Text(const Text& other) { append(other.view()); }
-  constexpr Text(Text&& other) noexcept
-      : characters_(std::exchange(other.characters_, nullptr)),
-        size_(std::exchange(other.size_, 0)),
-        capacity_(std::exchange(other.capacity_, 0)) {}
+  constexpr Text(Text&& other) noexcept : characters_(other.characters_), size_(other.size_), capacity_(other.capacity_) {
+    other.release();
+  }
   constexpr ~Text() { delete[] characters_; }
   constexpr Text& operator=(const Text& other) {
     if (this == &other) return *this;
@@ -30,9 +29,12 @@ class Text {
     return *this;
   }
   constexpr Text& operator=(Text&& other) noexcept {
-    std::swap(characters_, other.characters_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
+    if (this == &other) return *this;
+    delete[] characters_;
+    characters_ = other.characters_;
+    size_ = other.size_;
+    capacity_ = other.capacity_;
+    other.release();
     return *this;
   }
 
@@ -66,18 +68,28 @@ class Text {
   friend std::ostream& operator<<(std::ostream& out, const Text& text) { return out << text.view(); }
 
  private:
+  constexpr void release() {
+    characters_ = nullptr;
+    size_ = capacity_ = 0;
+  }
+  static constexpr void copy(const char* from, std::size_t count, char* to) {
+    if (std::is_constant_evaluated())  // one step a character, where std::copy_n makes several calls
+      for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
+    else std::copy_n(from, count, to);
+  }
   /// `added` may be a part of this text.
   constexpr void append(std::string_view added) {
-    if (added.empty()) return;
     const std::size_t size = size_ + added.size();
+    if (size == size_) return;
     char* grown = characters_;
     if (size > capacity_) {
       capacity_ = 2 * size;
       grown = new char[capacity_]{};
-      std::copy_n(characters_, size_, grown);
+      copy(characters_, size_, grown);
     }
-    std::copy_n(added.data(), added.size(), grown + size_);
-    if (grown != characters_) delete[] std::exchange(characters_, grown);
+    copy(added.data(), added.size(), grown + size_);
+    if (grown != characters_) delete[] characters_;
+    characters_ = grown;
     size_ = size;
   }
 

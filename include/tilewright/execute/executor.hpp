@@ -48,7 +48,10 @@ class Executor {
   /// Runs the program once. `streams` has for each stream the host's memory for all elements that the run takes or gives.
   void run(std::span<std::byte* const> streams) {
     for (auto& state : states_) std::ranges::copy(streams, state.streams.begin());
-    if (!choice_.measuring()) return run_workers();
+    if (!choice_.measuring()) {
+      choice_.counted();
+      return run_workers();
+    }
     const auto start = std::chrono::steady_clock::now();
     run_workers();
     choice_.measured(std::chrono::steady_clock::now() - start);

@@ -6,7 +6,7 @@
 namespace tilewright {
 
 /// Finds the number of threads for a program by measuring its first runs: one thread, then twice as many each time. More are
-/// kept only where they are clearly faster, because a machine can be busy later.
+/// kept only where they are clearly faster. It measures anew after some thousands of runs, because a machine gets busy or idle.
 class ThreadChoice {
  public:
   /// A fixed number, or 0 to measure.
@@ -14,13 +14,21 @@ class ThreadChoice {
       : limit_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
         tried_(threads > 0 ? limit_ : 1),
         best_(tried_),
-        measuring_(tried_ != limit_) {}
+        adapts_(tried_ != limit_),
+        measuring_(adapts_) {}
 
   int limit() const { return limit_; }
   bool measuring() const { return measuring_; }
   /// The number of threads for the next run.
   int threads() const { return measuring_ ? tried_ : best_; }
 
+  /// Counts a run that was not measured.
+  void counted() {
+    if (!adapts_ || ++run_ < runs_between) return;
+    measuring_ = true;
+    tried_ = 1;
+    run_ = 0;
+  }
   /// Takes the time of a run with threads().
   void measured(std::chrono::steady_clock::duration time) {
     if (run_++ >= warm_up) fastest_ = std::min(fastest_, time);
@@ -36,10 +44,11 @@ class ThreadChoice {
   }
 
  private:
-  static constexpr int warm_up = 3, runs = 10;
+  static constexpr int warm_up = 3, runs = 10, runs_between = 5000;
   int limit_;
   int tried_;
   int best_;
+  bool adapts_;
   bool measuring_;
   int run_ = 0;
   std::chrono::steady_clock::duration fastest_ = std::chrono::steady_clock::duration::max();
