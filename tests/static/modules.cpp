@@ -31,8 +31,7 @@ static_assert(names_of<Tower>() ==
               "second.up.weight second.up.bias second.down.weight second.down.bias");
 
 template <int width, bool has_bias> struct Wide : tw::Module<Wide<width, has_bias>> {
-  using Layer = Linear<width, has_bias>;  // the macro splits its arguments at commas
-  BOOST_HANA_DEFINE_STRUCT(Wide, (Layer, inner), (Linear<4>, outer));
+  BOOST_HANA_DEFINE_STRUCT(Wide, (Linear<width, has_bias>, inner), (Linear<4>, outer));  // a type with a comma
   constexpr Tensor build(Tensor x) { return outer(inner(x)); }
 };
 static_assert(names_of<Wide<7, false>>() == "inner.weight outer.weight outer.bias");

@@ -6,7 +6,7 @@
 namespace tilewright {
 
 /// A small generator for initial values, equal on every platform and standard library.
-/// SplitMix64 (G. Steele, D. Lea, C. Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// SplitMix64 ("Fast splittable pseudorandom number generators", OOPSLA 2014).
 class Random {
  public:
   constexpr explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -19,7 +19,7 @@ class Random {
   }
   /// Uniform in [0, 1), 53 random bits.
   constexpr double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  /// Mean 0 and standard deviation 1 (Box and Muller's transform).
+  /// Mean 0 and standard deviation 1 (Box-Muller transform).
   double normal() {
     const double radius = std::sqrt(-2 * std::log(1 - uniform()));
     return radius * std::cos(2 * std::numbers::pi * uniform());

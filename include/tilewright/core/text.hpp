@@ -98,7 +98,7 @@ class Text {
   std::size_t capacity_ = 0;
 };
 
-/// A hash of a name (64-bit FNV-1a, by G. Fowler, L. C. Noll and K.-P. Vo).
+/// A hash of a name (FNV-1a, 64 bits).
 constexpr std::size_t hash_of(std::string_view name) {
   std::size_t value = 1469598103934665603u;
   for (char c : name) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211u;

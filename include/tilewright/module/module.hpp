@@ -102,8 +102,9 @@ constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
 }  // namespace detail
 
 /// Base of modules, `struct Net : Module<Net>`, with a constexpr `build(Tensor...)` that makes the graph. Members that are
-/// modules, or std::arrays of modules, are named by BOOST_HANA_DEFINE_STRUCT(Net, (Linear<512>, fc1), ...); a member type with
-/// a comma needs an alias, because the macro splits its arguments at commas. Calling a member inlines its ops.
+/// modules, or std::arrays of modules, are named by BOOST_HANA_DEFINE_STRUCT(Net, (Linear<512>, fc1), ...), up to 40 of them.
+/// The name is what stands behind the last comma, so that types with commas do; an alias often reads better, and helps where
+/// another macro stands around this one. Calling a member inlines its ops.
 template <class D>
 class Module : public ModuleBase {
  public:

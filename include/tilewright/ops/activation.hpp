@@ -4,7 +4,7 @@
 namespace tilewright {
 
 /// Gaussian error linear unit, tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-/// (D. Hendrycks, K. Gimpel, "Gaussian Error Linear Units", arXiv 1606.08415, section 2).
+/// ("Gaussian Error Linear Units", arXiv 1606.08415, section 2).
 struct Gelu : UnaryOp<Gelu> {
   static constexpr std::string_view name = "Gelu";
   static constexpr double alpha = 0.7978845608028654;  // sqrt(2/pi)
