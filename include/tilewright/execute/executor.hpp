@@ -86,7 +86,6 @@ class Executor {
       return state.streams[static_cast<std::size_t>(location.index)] + location.offset;
     };
     std::byte* operands[max_locations];
-    std::int64_t vertices_before = 2;
     for (const Step& step :
          program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
       const Location* locations = program_.locations.data() + step.first_location;
@@ -94,12 +93,9 @@ class Executor {
         for (int i = 0; i < step.location_count; ++i) free_arguments[i] = address(locations[i]);
         run_body(program_.bodies[static_cast<std::size_t>(step.target)], frame + step.frame_offset, free_arguments,
                  free_arguments + step.location_count, worker, state);
-        vertices_before = 2;
         continue;
       }
-      // steps of one vertex each are run by the same worker, which needs not wait for itself
-      if (vertices_before > 1 || step.vertices > 1) barrier_.arrive_and_wait(active_);
-      vertices_before = step.vertices;
+      if (step.meets) barrier_.arrive_and_wait(active_);
       const std::int64_t first = step.vertices * worker / active_, last = step.vertices * (worker + 1) / active_;
       if (first < last) {
         for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i]);

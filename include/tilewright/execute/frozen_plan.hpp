@@ -34,14 +34,16 @@ struct FrozenStream {
 
 /// How many of each a plan has.
 struct PlanSizes {
-  std::size_t bodies = 0, steps = 0, locations = 0, compute_sets = 0, variables = 0, constants = 0, streams = 0;
+  std::size_t bodies = 0, steps = 0, locations = 0, compute_sets = 0, stages = 0, operands = 0, strides = 0;
+  std::size_t variables = 0, constants = 0, streams = 0;
   std::size_t characters = 0, values = 0;
   constexpr bool operator==(const PlanSizes&) const = default;
 };
 
 constexpr PlanSizes sizes_of(const Plan& plan) {
-  PlanSizes sizes{plan.bodies.size(),    plan.steps.size(),     plan.locations.size(), plan.compute_sets.size(),
-                  plan.variables.size(), plan.constants.size(), plan.streams.size()};
+  PlanSizes sizes{plan.bodies.size(),    plan.steps.size(),    plan.locations.size(), plan.compute_sets.size(),
+                  plan.stages.size(),    plan.operands.size(), plan.strides.size(),   plan.variables.size(),
+                  plan.constants.size(), plan.streams.size()};
   for (const auto& variable : plan.variables) {
     sizes.characters += variable.name.size();
     sizes.values += variable.initialiser.values.size();
@@ -58,6 +60,9 @@ struct FrozenPlan {
   std::array<Step, sizes.steps> steps{};
   std::array<Location, sizes.locations> locations{};
   std::array<ComputeSet, sizes.compute_sets> compute_sets{};
+  std::array<Stage, sizes.stages> stages{};
+  std::array<StageOperand, sizes.operands> operands{};
+  std::array<std::int64_t, sizes.strides> strides{};
   std::array<FrozenVariable, sizes.variables> variables{};
   std::array<FrozenConstant, sizes.constants> constants{};
   std::array<FrozenStream, sizes.streams> streams{};
@@ -88,6 +93,9 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
   std::ranges::copy(plan.steps, frozen.steps.begin());
   std::ranges::copy(plan.locations, frozen.locations.begin());
   std::ranges::copy(plan.compute_sets, frozen.compute_sets.begin());
+  std::ranges::copy(plan.stages, frozen.stages.begin());
+  std::ranges::copy(plan.operands, frozen.operands.begin());
+  std::ranges::copy(plan.strides, frozen.strides.begin());
   for (std::size_t i = 0; i < sizes.variables; ++i) {
     const auto& [spec, name, initialiser, offset] = plan.variables[i];
     frozen.variables[i] = {

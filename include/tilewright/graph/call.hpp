@@ -18,6 +18,8 @@ inline constexpr OpInfo call_info{.tag = &call_tag,
                                   .has_side_effect = false,
                                   .any_layout = false,
                                   .elementwise = false,
+                                  .has_formula = false,
+                                  .has_epilogue = false,
                                   .view = nullptr,
                                   .work = nullptr};
 

@@ -62,6 +62,8 @@ struct OpInfo {
   bool has_side_effect;  ///< it stays although nothing uses its results
   bool any_layout;       ///< its codelet takes views of any strides; others get dense operands
   bool elementwise;      ///< each element of output 0 depends on the elements at the same place only
+  bool has_formula;      ///< it is a function object of elements, which can be part of a larger expression
+  bool has_epilogue;     ///< its codelet can hand its result on in registers, element by element
   ViewRule view;         ///< output 0 as a view of input 0, or null
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);  ///< null: one vertex
 };

@@ -11,8 +11,12 @@ namespace tilewright {
 enum class WorkAxisKind : std::uint8_t {
   parallel,   ///< blocks are independent of each other
   reduction,  ///< blocks give partial results whose sum is the result
+  summed,     ///< blocks are independent for results that follow the axis, and give partial sums of the others
   whole       ///< never cut
 };
+
+/// Whether blocks along such an axis give parts of a sum.
+constexpr bool is_sum(WorkAxisKind kind) { return kind == WorkAxisKind::reduction || kind == WorkAxisKind::summed; }
 
 struct WorkAxis {
   std::int64_t extent = 1;
@@ -42,6 +46,12 @@ struct Work {
   }
   /// The axis of the work that an operand's axis follows, or -1.
   constexpr int follows(int operand, int operand_axis) const { return follows_plus_one[operand][operand_axis] - 1; }
+  /// Whether some axis of the operand follows the axis of the work.
+  constexpr bool has_follower(int operand, int work_axis) const {
+    for (int axis = 0; axis < max_rank; ++axis)
+      if (follows(operand, axis) == work_axis) return true;
+    return false;
+  }
 };
 
 }  // namespace tilewright

@@ -8,7 +8,8 @@ namespace tilewright {
 
 /// Checks that a run takes and gives no more elements of a stream than the host's arrays have.
 constexpr void check_transfers(Ir& ir, const Plan& plan) {
-  std::vector<std::int64_t> runs(plan.bodies.size(), 0), transfers(plan.streams.size(), 0);
+  std::vector<std::int64_t> runs(plan.bodies.size(), 0), transfers;
+  for (const PlannedStream& stream : plan.streams) transfers.push_back(stream.elements);
   runs[0] = 1;
   for (std::size_t i = 0; i < plan.bodies.size(); ++i)  // callers come before what they call
     for (int s = 0; s < plan.bodies[i].step_count; ++s) {

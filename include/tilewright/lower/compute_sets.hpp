@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -7,56 +8,107 @@
 
 namespace tilewright {
 
-/// The slice of an operand that a vertex of the given extents takes: its extents, in the operand's own strides.
-constexpr ViewSpec slice_of(const ViewSpec& operand, int number, const Work& work,
-                            const FixedVector<std::int64_t, max_work_axes>& extents) {
-  ViewSpec slice = written_out(operand);
-  for (int axis = 0; axis < slice.shape.rank; ++axis)
-    if (const int followed = work.follows(number, axis); followed >= 0) slice.shape[axis] = extents[followed];
-  return slice;
-}
+/// A compute set that may become part of a plan, and the locations of the step that runs it.
+struct CompiledSet {
+  ComputeSet set{};
+  std::vector<Stage> stages{};
+  std::vector<StageOperand> operands{};
+  std::vector<Location> locations{};
+  std::vector<std::int64_t> strides{};
+  std::int64_t scratch_end = 0;
 
-/// The slice of an operand of a fused stage, which broadcasts to the result of the op, for a block of that result.
-constexpr ViewSpec broadcast_slice(const ViewSpec& operand, const Shape& block) {
-  ViewSpec slice = written_out(operand);
-  for (int axis = 1; axis <= slice.shape.rank; ++axis)
-    if (slice.shape[-axis] != 1) slice.shape[-axis] = block[-axis];
-  return slice;
-}
+  /// The number of a location that moves by the strides from block to block, added if there is none.
+  constexpr int location_for(const Location& location, const std::vector<std::int64_t>& location_strides) {
+    const std::size_t axes = location_strides.size();
+    for (std::size_t i = 0; i < locations.size(); ++i) {
+      bool same = locations[i] == location;
+      for (std::size_t axis = 0; same && axis < axes; ++axis) same = strides[i * axes + axis] == location_strides[axis];
+      if (same) return static_cast<int>(i);
+    }
+    locations.push_back(location);
+    for (std::int64_t stride : location_strides) strides.push_back(stride);
+    return static_cast<int>(locations.size()) - 1;
+  }
+  /// Where in a vertex's own memory a storage is, for which it gets room when it is first asked for.
+  constexpr int scratch_for(int storage, std::int64_t bytes) {
+    for (const auto& [known, offset] : scratch_)
+      if (known == storage) return offset;
+    scratch_.push_back({storage, static_cast<int>(scratch_end)});
+    scratch_end += align(bytes);
+    return scratch_.back().second;
+  }
+
+ private:
+  std::vector<std::pair<int, int>> scratch_{};
+};
 
 /// The distinct compute sets of a plan, found by hash.
 class ComputeSets {
  public:
-  /// The index of an equal compute set, added if there is none.
-  constexpr int add(std::vector<ComputeSet>& sets, const ComputeSet& set, const Work& work) {
-    if (2 * (sets.size() + 1) > table_.size()) grow();
+  /// The index of an equal compute set in the plan, added if there is none.
+  constexpr int add(Plan& plan, CompiledSet& set) {
+    if (2 * (plan.compute_sets.size() + 1) > table_.size()) grow();
     const std::size_t key = hash(set);
     std::size_t slot = key % table_.size();
     for (; table_[slot].second >= 0; slot = (slot + 1) % table_.size())
-      if (table_[slot].first == key && sets[static_cast<std::size_t>(table_[slot].second)] == set) return table_[slot].second;
-    table_[slot] = {key, static_cast<int>(sets.size())};
-    sets.push_back(set);
-    std::int64_t bytes = 0;
-    for (int i = 0; i < set.operands.size(); ++i) {
-      const ViewSpec slice = slice_of(set.operands[i], i, work, set.blocks);
-      bytes += slice.shape.nelms() * size_of(slice.dtype);
-    }
-    largest_vertex_ = std::max(largest_vertex_, bytes);
+      if (table_[slot].first == key && equals(plan, plan.compute_sets[static_cast<std::size_t>(table_[slot].second)], set))
+        return table_[slot].second;
+    table_[slot] = {key, static_cast<int>(plan.compute_sets.size())};
+    append(plan, set);
+    largest_vertex_ = std::max(largest_vertex_, bytes_of_vertex(set));
     return table_[slot].second;
   }
-  /// Bytes of the operands' slices of the vertex that has most.
+  /// Bytes of the vertex that has most: its slices of operands and its own memory.
   constexpr std::int64_t largest_vertex() const { return largest_vertex_; }
 
  private:
-  static constexpr std::size_t hash(const ComputeSet& set) {
+  static constexpr void append(Plan& plan, CompiledSet& set) {
+    set.set.first_stage = static_cast<int>(plan.stages.size());
+    set.set.stage_count = static_cast<int>(set.stages.size());
+    set.set.first_stride = static_cast<int>(plan.strides.size());
+    for (Stage& stage : set.stages) {
+      stage.first_operand += static_cast<int>(plan.operands.size());
+      plan.stages.push_back(stage);
+    }
+    for (const StageOperand& operand : set.operands) plan.operands.push_back(operand);
+    for (std::int64_t stride : set.strides) plan.strides.push_back(stride);
+    plan.compute_sets.push_back(set.set);
+  }
+  static constexpr bool equals(const Plan& plan, const ComputeSet& known, const CompiledSet& set) {
+    if (known.blocks != set.set.blocks || known.extents != set.set.extents || known.location_count != set.set.location_count ||
+        known.stage_count != static_cast<int>(set.stages.size()))
+      return false;
+    for (std::size_t s = 0; s < set.stages.size(); ++s) {
+      const Stage &a = plan.stages[static_cast<std::size_t>(known.first_stage) + s], &b = set.stages[s];
+      if (a.op != b.op || a.attributes != b.attributes || a.evaluation != b.evaluation || a.operand_count != b.operand_count)
+        return false;
+      for (int o = 0; o < a.operand_count; ++o)
+        if (plan.operands[static_cast<std::size_t>(a.first_operand + o)] !=
+            set.operands[static_cast<std::size_t>(b.first_operand + o)])
+          return false;
+    }
+    for (std::size_t i = 0; i < set.strides.size(); ++i)
+      if (plan.strides[static_cast<std::size_t>(known.first_stride) + i] != set.strides[i]) return false;
+    return true;
+  }
+  static constexpr std::size_t hash(const CompiledSet& set) {
     std::size_t value = 1469598103934665603u;  // FNV-1a, by words
     const auto add = [&value](std::int64_t word) { value = (value ^ static_cast<std::size_t>(word)) * 1099511628211u; };
-    for (const ViewSpec& operand : set.operands)
-      for (int axis = 0; axis < operand.shape.rank; ++axis) add(operand.shape[axis]), add(operand.stride(axis));
-    for (const FusedStage& stage : set.fused)
-      for (const ViewSpec& operand : stage.operands) add(operand.stride(0)), add(operand.shape.nelms());
-    add(set.attributes.words[0]), add(set.attributes.words[1]);
+    for (const StageOperand& operand : set.operands)
+      for (int axis = 0; axis < operand.view.shape.rank; ++axis) add(operand.view.shape[axis]), add(operand.view.stride(axis));
+    for (const Stage& stage : set.stages) add(stage.attributes.words[0]), add(stage.attributes.words[1]);
+    for (std::int64_t stride : set.strides) add(stride);
     return value;
+  }
+  static constexpr std::int64_t bytes_of_vertex(const CompiledSet& set) {
+    std::int64_t total = set.scratch_end;
+    std::vector<char> seen(set.locations.size(), 0);
+    for (const StageOperand& operand : set.operands) {
+      if (operand.source != Source::memory || std::exchange(seen[static_cast<std::size_t>(operand.index)], 1) != 0) continue;
+      const ViewSpec slice = slice_of(operand, set.set.blocks);
+      total += slice.shape.nelms() * size_of(slice.dtype);
+    }
+    return total;
   }
   constexpr void grow() {
     const auto old = std::exchange(table_, std::vector<std::pair<std::size_t, int>>(2 * table_.size() + 32, {0, -1}));

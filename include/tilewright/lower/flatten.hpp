@@ -19,6 +19,7 @@ class Flattening {
       : ir_(ir), live_(live), body_of_(body_of), plan_(plan) {}
 
   constexpr Schedule run(int graph) {
+    graph_ = graph;
     Scope scope(ir_, graph);
     const auto& inputs = scope.record.inputs;
     for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -87,22 +88,30 @@ class Flattening {
     schedule_.operations.push_back(std::move(operation));
     if (op.modifies >= 0) write_back(scope, node);
   }
+  /// In the main graph the elements of a stream are read, and written, where the host has them, unless called graphs move it.
   constexpr void flatten_host_load(Scope& scope, const Node& node) {
     const int stream = static_cast<int>(unpack<StreamAttributes>(node.attributes).stream);
     Value& result = scope.value_of(node.outputs[0]);
-    result = schedule_.add_value(scope.spec(node.outputs[0]));
-    copy(schedule_.add_value(result.spec, {Base::stream, stream}), result);
-    move_on(stream);
+    const Value element = next_element(stream, scope.spec(node.outputs[0]));
+    if (!plan_.streams[at(stream)].moves) {
+      result = element;
+      return;
+    }
+    copy(element, result = schedule_.add_value(element.spec));
+    schedule_.operations.back().stream = stream;
   }
   constexpr void flatten_host_store(Scope& scope, const Node& node) {
     const int stream = static_cast<int>(unpack<StreamAttributes>(node.attributes).stream);
-    copy(value(scope, node.inputs[0]), schedule_.add_value(scope.spec(node.inputs[0]), {Base::stream, stream}));
-    move_on(stream);
+    copy(value(scope, node.inputs[0]), next_element(stream, scope.spec(node.inputs[0])));
+    if (plan_.streams[at(stream)].moves) schedule_.operations.back().stream = stream;
   }
-  /// The last operation takes an element of the stream, or gives one.
-  constexpr void move_on(int stream) {
-    schedule_.operations.back().stream = stream;
-    plan_.streams[at(stream)].used = true;
+  /// The element that the next load or store of the stream takes.
+  constexpr Value next_element(int number, const TensorSpec& spec) {
+    PlannedStream& stream = plan_.streams[at(number)];
+    stream.used = true;
+    if (graph_ != 0) stream.moves = true;
+    const std::int64_t offset = stream.moves ? 0 : stream.elements++ * spec.bytes();
+    return schedule_.add_value(spec, {Base::stream, number, offset});
   }
   constexpr void flatten_call(Scope& scope, const Node& node) {
     Operation call{.input_count = static_cast<int>(node.inputs.size()), .body = body_of_[at(node.called_graph)]};
@@ -201,6 +210,7 @@ class Flattening {
   const std::vector<int>& body_of_;
   Plan& plan_;
   Schedule schedule_{};
+  int graph_ = 0;
   int inlined_calls_ = 0;
   std::vector<int> taken_at_{};  // by storage: the last inlined call that took it
 };

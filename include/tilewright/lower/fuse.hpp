@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -8,118 +10,288 @@ namespace tilewright {
 
 namespace detail {
 
-/// Whether every axis of the op's only result follows a parallel axis of the work, so that a block of it is complete when
-/// its vertex is done.
-constexpr bool gives_blocks(const Operation& operation, const Target& target) {
-  if (operation.is_call() || operation.stream >= 0 || operation.partial || operation.op->modifies >= 0) return false;
-  if (static_cast<int>(operation.operands.size()) != operation.input_count + 1 || !operation.op->work) return false;
-  const Work work = work_of(operation);
-  for (int axis = 0; axis < operation.operands.back().spec.shape.rank; ++axis) {
-    const int followed = work.follows(operation.input_count, axis);
-    if (followed < 0 ? operation.operands.back().spec.shape[axis] != 1 : work.axes[followed].kind != WorkAxisKind::parallel)
-      return false;
-  }
-  return partition(work, operation.operands.back().spec.dtype, target).partials == 1;
+/// What it costs that all workers meet, in multiply-adds of one of them: about a microsecond.
+inline constexpr std::int64_t meeting_cost = 4096;
+
+constexpr std::int64_t largest_operand(const Operation& operation) {
+  std::int64_t largest = 1;
+  for (const Value& value : operation.operands) largest = std::max(largest, value.spec.nelms());
+  return largest;
+}
+constexpr std::int64_t cost_of(const Operation& operation) {
+  std::int64_t points = 1;
+  for (const WorkAxis& axis : operation.work.axes) points *= axis.extent;
+  return std::max(points, largest_operand(operation));
+}
+/// Whether the op does much for each of its operands' elements, as matrix products do.
+constexpr bool is_heavy(const Operation& operation) { return cost_of(operation) > 2 * largest_operand(operation); }
+constexpr Partition partition(const Schedule& schedule, const Group& group, const Target& target) {
+  const Operation& first = schedule.operation(group.members[0]);
+  return partition(group.grid, first.operands[static_cast<std::size_t>(first.input_count)].spec.dtype, target);
 }
 
-class Fusion {
- public:
-  constexpr Fusion(Schedule& schedule, const Target& target)
-      : schedule_(schedule), target_(target), lifetimes_(schedule), last_write_(schedule.storages.size(), -1) {}
+/// The grid axis that an operand's axis is cut along, or -1.
+constexpr int grid_axis_of(const Operation& operation, const Member& member, int operand, int axis) {
+  const int followed = operation.work.follows(operand, axis);
+  return followed < 0 ? -1 : member.grid_axis[followed];
+}
 
-  constexpr void run() {
-    std::vector<char> gone(schedule_.operations.size(), 0);
-    for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {
-      const int producer = fusable_producer(i);
-      if (producer >= 0) {
-        fuse(at(producer), i);
-        gone[at(producer)] = 1;
-      }
-      note_writes(i);
+/// How a second group can be cut along the grid of a first one, so that each vertex needs of what the other group makes or
+/// changes only what the same vertex of that group has.
+class Alignment {
+ public:
+  constexpr Alignment(const Schedule& schedule, const Group& first, const Group& second) : first_(first), second_(second) {
+    for (int axis = 0; axis < first.grid.size(); ++axis) {
+      cuttable_.push_back(first.grid[axis].kind == WorkAxisKind::parallel);
+      second_of_.push_back(-1);
     }
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < gone.size(); ++i)
-      if (gone[i] == 0) {
-        if (kept != i) schedule_.operations[kept] = std::move(schedule_.operations[i]);
-        ++kept;
+    for (int axis = 0; axis < second.grid.size(); ++axis) first_of_.push_back(-1);
+    for_each_operand(schedule, second, [&](const Operation& operation, int o, const Member& member) {
+      const Value& b = operation.operands[at(o)];
+      for_each_operand(schedule, first, [&](const Operation& other, int p, const Member& other_member) {
+        const Value& a = other.operands[at(p)];
+        if (a.storage == b.storage && (operation.is_output(o) || other.is_output(p)))
+          align(
+              a, [&](int axis) { return grid_axis_of(other, other_member, p, axis); },  //
+              b, [&](int axis) { return grid_axis_of(operation, member, o, axis); });
+      });
+    });
+    for (int axis = 0; axis < cuttable_.size(); ++axis) {
+      const int other = second_of_[axis];
+      if (other < 0 || second.grid[other].kind != WorkAxisKind::parallel || (whole_of_second_ >> other & 1) != 0)
+        cuttable_[axis] = 0;
+    }
+  }
+  /// Whether what is cut in each group alone may still be cut when they are one.
+  constexpr bool keeps_cuts_of_first(const Partition& cut) const {
+    for (int axis = 0; axis < cuttable_.size(); ++axis)
+      if (cut.blocks[axis] < first_.grid[axis].extent && cuttable_[axis] == 0) return false;
+    return true;
+  }
+  constexpr bool keeps_cuts_of_second(const Partition& cut) const {
+    for (int axis = 0; axis < first_of_.size(); ++axis)
+      if (cut.blocks[axis] < second_.grid[axis].extent && (first_of_[axis] < 0 || cuttable_[first_of_[axis]] == 0)) return false;
+    return true;
+  }
+  /// Both groups as one: only the axes that both can be cut along are still cut.
+  constexpr Group merged() const {
+    Group result = first_;
+    result.cost += second_.cost;
+    for (int axis = 0; axis < result.grid.size(); ++axis) {
+      WorkAxis& common = result.grid[axis];
+      if (cuttable_[axis] == 0) {
+        common.kind = WorkAxisKind::whole;
+        continue;
       }
-    schedule_.operations.resize(kept);
+      common.grain = std::max(common.grain, second_.grid[second_of_[axis]].grain);
+      common.vectorised = common.vectorised || second_.grid[second_of_[axis]].vectorised;
+    }
+    for (const Member& member : second_.members) {
+      result.members.push_back(member);
+      auto& axes = result.members.back().grid_axis;
+      for (int axis = 0; axis < axes.size(); ++axis)
+        if (axes[axis] >= 0) axes[axis] = first_of_[axes[axis]];
+    }
+    return result;
   }
 
  private:
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  constexpr Operation& operation(std::size_t i) { return schedule_.operations[i]; }
 
-  constexpr void note_writes(std::size_t i) {
-    const Operation& op = operation(i);
-    if (op.is_call() || op.fused.empty()) {
-      for (std::size_t o = at(op.input_count); o < op.operands.size(); ++o)
-        last_write_[at(op.operands[o].storage)] = static_cast<int>(i);
-    } else {
-      last_write_[at(result_of(op).storage)] = static_cast<int>(i);
+  /// Matches the axes of two views of the same memory by their extents and strides.
+  constexpr void align(const Value& a, auto grid_axis_of_a, const Value& b, auto grid_axis_of_b) {
+    int unmatched = 0;
+    for (int axis = 0; axis < a.spec.shape.rank; ++axis) unmatched += a.spec.shape[axis] != 1;
+    bool fits = a.spec.dtype == b.spec.dtype && a.layout.offset == b.layout.offset;
+    for (int axis = 0; fits && axis < b.spec.shape.rank; ++axis) {
+      if (b.spec.shape[axis] == 1) continue;
+      int match = 0;
+      while (match < a.spec.shape.rank &&
+             (a.spec.shape[match] != b.spec.shape[axis] || a.layout.strides[at(match)] != b.layout.strides[at(axis)]))
+        ++match;
+      fits = match < a.spec.shape.rank;
+      --unmatched;
+      if (fits) pair(grid_axis_of_a(match), grid_axis_of_b(axis));
     }
+    if (fits && unmatched == 0) return;
+    for (int axis = 0; axis < cuttable_.size(); ++axis) cuttable_[axis] = 0;  // one vertex makes all of it before it takes any
   }
-  /// An op whose result this elementwise op alone reads, element for element, and which can wait until now; or -1.
-  constexpr int fusable_producer(std::size_t consumer) {
-    const Operation& op = operation(consumer);
-    if (op.is_call() || op.stream >= 0 || !op.op->elementwise || !op.fused.empty()) return -1;
-    const Value& result = op.operands.back();
-    for (int i = 0; i < op.input_count; ++i) {
-      const Value& input = op.operands[at(i)];
-      const int producer = lifetimes_.first[at(input.storage)];
-      if (!schedule_.in_frame(input.storage) || producer < 0 || input.spec.shape != result.spec.shape ||
-          input.spec.dtype != result.spec.dtype || lifetimes_.last[at(input.storage)] != static_cast<int>(consumer) ||
-          lifetimes_.users[at(input.storage)] != 2 || !is_whole_and_dense(input, schedule_.storage(input.storage)) ||
-          occurrences(op, input.storage) != 1)
+  /// An axis of the memory is cut along these axes of the two grids, or by none (-1).
+  constexpr void pair(int first, int second) {
+    if (first >= 0 && second >= 0 && second_of_[first] < 0 && first_of_[second] < 0) {
+      second_of_[first] = static_cast<std::int8_t>(second);
+      first_of_[second] = static_cast<std::int8_t>(first);
+    } else if (first >= 0 && second_of_[first] != second) {
+      cuttable_[first] = 0;
+    }
+    if (second >= 0 && first_of_[second] != first && first_of_[second] >= 0) cuttable_[first_of_[second]] = 0;
+    if (second >= 0 && first < 0) whole_of_second_ |= 1u << second;
+  }
+
+  const Group& first_;
+  const Group& second_;
+  FixedVector<std::int8_t, max_work_axes> first_of_{};                        // by axis of the second grid, or -1
+  FixedVector<std::int8_t, max_work_axes> second_of_{}, cuttable_{};          // by axis of the first grid
+  unsigned whole_of_second_ = 0;  // bits of axes of the second grid that a vertex needs whole
+};
+
+/// Makes groups of operations.
+class Fusion {
+ public:
+  constexpr Fusion(Schedule& schedule, const Target& target)
+      : schedule_(schedule), target_(target), writer_(schedule.storages.size(), -1), user_(schedule.storages.size(), -1) {}
+
+  constexpr void run() {
+    join_consumers();
+    if (target_.fuses) {
+      join_producers();
+      share_passes();
+    }
+    std::erase_if(schedule_.groups, [](const Group& group) { return group.members.empty(); });
+  }
+
+ private:
+  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  constexpr Group& group(int i) { return schedule_.groups[at(i)]; }
+
+  /// Each operation joins the group that makes the last of its inputs, or is the first of a new one.
+  constexpr void join_consumers() {
+    for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {
+      const Operation& operation = schedule_.operations[i];
+      Group single = group_of(static_cast<int>(i));
+      const int producer = target_.fuses && is_free(operation) && !is_heavy(operation) ? last_producer(operation) : -1;
+      if (producer >= 0 && takes_members(group(producer)) && may_move(single, producer) && try_merge(producer, single)) {
+        note_use(single, producer);
         continue;
-      if (can_wait(at(producer), consumer, input.storage)) return producer;
+      }
+      schedule_.groups.push_back(std::move(single));
+      note_use(schedule_.groups.back(), static_cast<int>(schedule_.groups.size()) - 1);
     }
-    return -1;
   }
-  static constexpr int occurrences(const Operation& op, int storage) {
-    int count = 0;
-    for (const Value& value : op.operands) count += value.storage == storage;
-    return count;
+  /// A group that has little to compute moves down to the first one that uses its results, such as the other branch of a sum.
+  constexpr void join_producers() {
+    constexpr int never = std::numeric_limits<int>::max();
+    std::vector<int> next_use(schedule_.storages.size(), never), next_write(next_use);
+    for (std::size_t i = schedule_.groups.size(); i-- > 0;) {
+      Group& moved = schedule_.groups[i];
+      int user = never, overwritten = never;
+      for_each_operand(schedule_, moved, [&](const Operation& operation, int o, const Member&) {
+        const std::size_t storage = at(operation.operands[at(o)].storage);
+        if (operation.is_output(o)) user = std::min(user, next_use[storage]);
+        overwritten = std::min(overwritten, next_write[storage]);
+      });
+      int place = static_cast<int>(i);
+      if (user != never && user <= overwritten && takes_members(moved) && !has_heavy_member(moved) &&
+          takes_members(group(user)) && !has_heavy_member(group(user)) && try_merge(place, group(user))) {
+        group(user) = std::exchange(moved, Group{});
+        place = user;
+      }
+      for_each_operand(schedule_, group(place), [&](const Operation& operation, int o, const Member&) {
+        const std::size_t storage = at(operation.operands[at(o)].storage);
+        next_use[storage] = std::min(next_use[storage], place);
+        if (operation.is_output(o)) next_write[storage] = std::min(next_write[storage], place);
+      });
+    }
   }
-  /// Whether the producer's result is this storage, and what it reads stays as it is up to the consumer and is not what the
-  /// consumer writes.
-  constexpr bool can_wait(std::size_t producer, std::size_t consumer, int storage) {
-    const Operation& op = operation(producer);
-    if (op.is_call() || op.op->elementwise || op.fused.size() >= ComputeSet::max_fused || !gives_blocks(op, target_))
-      return false;
-    if (result_of(op).storage != storage || result_of(op).spec != operation(consumer).operands.back().spec) return false;
-    bool unchanged = true;
-    const int written = operation(consumer).operands.back().storage;
-    for_each_storage(op, [&](int read) {
-      if (read != storage) unchanged = unchanged && read != written && last_write_[at(read)] <= static_cast<int>(producer);
+  /// A group that changes a tensor in place, and has much to compute, joins the last group that read the tensor for as much, such
+  /// as the product by a weight in the backward pass: the weight goes through the caches once for both.
+  constexpr void share_passes() {
+    std::ranges::fill(writer_, -1);
+    std::ranges::fill(user_, -1);
+    for (std::size_t i = 0; i < schedule_.groups.size(); ++i) {
+      if (schedule_.groups[i].members.empty()) continue;
+      const int reader = has_heavy_member(schedule_.groups[i]) ? last_reader_of_changed(schedule_.groups[i]) : -1;
+      if (reader >= 0 && has_heavy_member(group(reader)) && takes_members(group(reader)) &&
+          may_move(schedule_.groups[i], reader) && try_merge(reader, schedule_.groups[i])) {
+        note_use(schedule_.groups[i], reader);
+        schedule_.groups[i].members.clear();
+        continue;
+      }
+      note_use(schedule_.groups[i], static_cast<int>(i));
+    }
+  }
+
+  constexpr Group group_of(int number) const {
+    const Operation& operation = schedule_.operations[at(number)];
+    Group result;
+    result.members.push_back({number});
+    result.cost = cost_of(operation);
+    result.grid = operation.work.axes;
+    for (int axis = 0; axis < operation.work.axes.size(); ++axis)
+      result.members.back().grid_axis.push_back(static_cast<std::int8_t>(axis));
+    return result;
+  }
+  /// Whether an operation may be in a group with others.
+  static constexpr bool is_free(const Operation& operation) {
+    return !operation.is_call() && operation.stream < 0 && !operation.partial;
+  }
+  constexpr bool takes_members(const Group& group) const { return is_free(schedule_.operation(group.members[0])); }
+  constexpr bool has_heavy_member(const Group& group) const {
+    for (const Member& member : group.members)
+      if (is_heavy(schedule_.operation(member))) return takes_members(group);
+    return false;
+  }
+  constexpr int last_producer(const Operation& operation) const {
+    int last = -1;
+    for (int i = 0; i < operation.input_count; ++i) last = std::max(last, writer_[at(operation.operands[at(i)].storage)]);
+    return last;
+  }
+  constexpr int last_reader_of_changed(const Group& group) const {
+    int last = -1;
+    for (const Member& member : group.members) {
+      const Operation& operation = schedule_.operation(member);
+      if (operation.op->modifies >= 0) last = std::max(last, user_[at(operation.operands[at(operation.op->modifies)].storage)]);
+    }
+    return last;
+  }
+  /// Whether all that a group reads is there when an earlier group runs, and nobody later wants what it overwrites.
+  constexpr bool may_move(const Group& moved, int earlier) const {
+    bool may = true;
+    for_each_operand(schedule_, moved, [&](const Operation& operation, int i, const Member&) {
+      const std::size_t storage = at(operation.operands[at(i)].storage);
+      may = may && (operation.is_output(i) ? user_[storage] : writer_[storage]) <= earlier;
     });
-    return unchanged;
+    return may;
   }
-  /// Puts the producer in the consumer's place, with the consumer's op after its own.
-  constexpr void fuse(std::size_t producer, std::size_t consumer) {
-    Operation merged = operation(producer);
-    const Operation& last = operation(consumer);
-    const int intermediate = result_of(merged).storage;
-    if (!merged.fused.empty()) merged.fused.back().operands.back().storage = -1;
-    FusedOp fused{last.op, last.attributes};
-    for (std::size_t i = 0; i < last.operands.size(); ++i) {
-      if (last.operands[i].storage == intermediate) fused.intermediate = static_cast<int>(i);
-      else fused.operands.push_back(last.operands[i]);
-    }
-    merged.fused.push_back(std::move(fused));
-    operation(consumer) = std::move(merged);
+  constexpr bool try_merge(int first, const Group& second) {
+    Group& group = schedule_.groups[at(first)];
+    if (group.members.size() + second.members.size() > max_stages) return false;
+    if (operand_count(group) + operand_count(second) > max_locations) return false;
+    const Alignment alignment(schedule_, group, second);
+    Group merged = alignment.merged();
+    const Partition first_cut = partition(schedule_, group, target_), second_cut = partition(schedule_, second, target_);
+    // blocks of products stay as square as they are
+    if (has_heavy_member(group) && !alignment.keeps_cuts_of_first(first_cut)) return false;
+    if (has_heavy_member(second) && !alignment.keeps_cuts_of_second(second_cut)) return false;
+    const std::int64_t before = group.cost / first_cut.vertices + second.cost / second_cut.vertices + meeting_cost;
+    if (merged.cost / partition(schedule_, merged, target_).vertices > before) return false;
+    group = std::move(merged);
+    return true;
+  }
+  constexpr int operand_count(const Group& group) const {
+    std::size_t count = 0;
+    for (const Member& member : group.members) count += schedule_.operation(member).operands.size();
+    return static_cast<int>(count);
+  }
+  constexpr void note_use(const Group& used, int number) {
+    for_each_operand(schedule_, used, [&](const Operation& operation, int i, const Member&) {
+      const std::size_t storage = at(operation.operands[at(i)].storage);
+      user_[storage] = std::max(user_[storage], number);
+      if (operation.is_output(i)) writer_[storage] = std::max(writer_[storage], number);
+    });
   }
 
   Schedule& schedule_;
   const Target& target_;
-  Lifetimes lifetimes_;
-  std::vector<int> last_write_;
+  std::vector<int> writer_, user_;  // by storage: the last group that writes it, or uses it at all
 };
 
 }  // namespace detail
 
-/// Joins an op (a matrix product, a reduction) and the elementwise op that alone reads its result, such as a bias or the
-/// update of a weight: each vertex makes a block of the result and goes on with it, so that the result is never stored.
+/// Makes the groups of a schedule: operations that each vertex runs one after the other on its block of a common grid. What an
+/// operation passes on to the next of its group needs not leave the core, and workers need not meet in between. An operation
+/// moves up to the group that makes its last input, if it does little for each element: an activation, a bias, a softmax, the
+/// update of a weight. The update of a weight then moves up to the last product that reads the weight.
 constexpr void fuse(Schedule& schedule, const Target& target) { detail::Fusion(schedule, target).run(); }
 
 }  // namespace tilewright

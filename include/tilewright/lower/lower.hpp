@@ -5,6 +5,7 @@
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
+#include "tilewright/lower/meetings.hpp"
 #include "tilewright/lower/place.hpp"
 #include "tilewright/lower/reuse.hpp"
 
@@ -85,8 +86,10 @@ constexpr Plan lower(Ir& ir, const Target& target) {
     Schedule schedule = flatten(ir, live, body_of, plan, bodies[i]);
     split_reductions(schedule, target);
     fuse(schedule, target);
+    find_internal_storages(schedule);
     reuse_dying_inputs(schedule);
     plan.bodies[i] = place(schedule, target, compute_sets, plan);
+    find_meetings(plan, plan.bodies[i]);
   }
   check_transfers(ir, plan);
   plan.memory.frame = plan.bodies[0].frame_bytes;

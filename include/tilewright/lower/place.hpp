@@ -1,30 +1,34 @@
 #pragma once
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "tilewright/lower/compute_sets.hpp"
+#include "tilewright/lower/evaluation.hpp"
+#include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/memory.hpp"
-#include "tilewright/lower/split_reductions.hpp"
 
 namespace tilewright {
 
 namespace detail {
 
-constexpr ViewSpec view_spec(const Value& value) { return {value.spec.dtype, value.spec.shape, value.layout.strides}; }
-
-/// Writes a schedule's operations to the plan as steps over a frame.
+/// Writes a schedule's groups to the plan as steps over a frame.
 class Placement {
  public:
   constexpr Placement(const Schedule& schedule, const Target& target, ComputeSets& compute_sets, Plan& plan)
       : schedule_(schedule), target_(target), compute_sets_(compute_sets), plan_(plan), block_of_(schedule.storages.size(), -1) {}
 
   constexpr Body run() {
-    Body body{.first_step = static_cast<int>(plan_.steps.size()), .step_count = static_cast<int>(schedule_.operations.size())};
+    Body body{.first_step = static_cast<int>(plan_.steps.size()), .step_count = static_cast<int>(schedule_.groups.size())};
     body.frame_bytes = allocate_frame();
-    for (const Operation& operation : schedule_.operations) {
-      if (operation.is_call()) add_call(operation);
-      else add_compute(operation);
-      if (operation.is_call()) body.max_arguments = std::max(body.max_arguments, plan_.steps.back().location_count);
+    for (const Group& group : schedule_.groups) {
+      const Operation& first = schedule_.operation(group.members[0]);
+      if (!first.is_call()) {
+        add_compute(group);
+        continue;
+      }
+      add_call(first);
+      body.max_arguments = std::max(body.max_arguments, plan_.steps.back().location_count);
     }
     return body;
   }
@@ -33,10 +37,10 @@ class Placement {
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   constexpr std::int64_t allocate_frame() {
-    for (std::size_t i = 0; i < schedule_.operations.size(); ++i)
-      for_each_storage(schedule_.operations[i], [&](int used) {
-        const int storage = schedule_.owner(used), step = static_cast<int>(i);
-        if (!schedule_.in_frame(storage)) return;
+    for (std::size_t i = 0; i < schedule_.groups.size(); ++i)
+      for_each_operand(schedule_, schedule_.groups[i], [&](const Operation& operation, int o, const Member&) {
+        const int storage = schedule_.owner(operation.operands[at(o)].storage), step = static_cast<int>(i);
+        if (!schedule_.in_frame(storage) || schedule_.storage(storage).internal) return;
         int& block = block_of_[at(storage)];
         if (block < 0) {
           block = static_cast<int>(blocks_.size());
@@ -44,7 +48,7 @@ class Placement {
         }
         blocks_[at(block)].last = step;
       });
-    return allocate(blocks_, static_cast<int>(schedule_.operations.size()));
+    return allocate(blocks_, static_cast<int>(schedule_.groups.size()));
   }
   constexpr Location location(const Value& value) const {
     const int storage = schedule_.owner(value.storage);
@@ -60,34 +64,131 @@ class Placement {
     step.frame_offset = location(call.operands.back()).offset;
     plan_.steps.push_back(step);
   }
-  constexpr void add_compute(const Operation& operation) {
-    const Work work = work_of(operation);
-    const DType dtype = operation.operands[at(operation.input_count)].spec.dtype;
-    Partition cut = partition(work, dtype, target_);
-    if (!operation.fused.empty()) cut_blocks(cut, work, dtype, target_.scratch_bytes, target_);
 
-    Step step{.first_location = static_cast<int>(plan_.locations.size()), .vertices = cut.vertices, .stream = operation.stream};
-    ComputeSet set{.op = operation.op->tag,
-                   .attributes = operation.attributes,
-                   .input_count = operation.input_count,
-                   .blocks = cut.blocks,
-                   .partial = operation.partial,
-                   .whole_reduction = operation.whole_reduction};
-    for (const Value& value : operation.operands) {
-      set.operands.push_back(view_spec(value));
-      if (operation.fused.empty() || set.operands.size() <= operation.input_count) plan_.locations.push_back(location(value));
+  constexpr void add_compute(const Group& group) {
+    const Operation& first = schedule_.operation(group.members[0]);
+    const DType dtype = first.operands[at(first.input_count)].spec.dtype;
+    const Evaluations evaluations = evaluate(schedule_, group);
+    Partition cut = partition(group.grid, dtype, target_);
+    if (group.members.size() > 1) {
+      const std::vector<PassedOn> passed_on = find_passed_on(group, evaluations);
+      cut_blocks(cut, group.grid, dtype, target_.block_bytes, target_, [&](const auto& blocks) {
+        std::int64_t bytes = 0;
+        for (const PassedOn& each : passed_on) bytes += block_bytes(*each.value, each.grid_axis, blocks);
+        return bytes;
+      });
     }
-    for (const FusedOp& fused : operation.fused) {
-      FusedStage stage{fused.op->tag, fused.attributes, fused.intermediate};
-      for (const Value& value : fused.operands) {
-        stage.operands.push_back(view_spec(value));
-        if (value.storage >= 0) plan_.locations.push_back(location(value));
-      }
-      set.fused.push_back(stage);
+    CompiledSet set;
+    set.set.blocks = cut.blocks;
+    set.set.has_parts = first.partial;
+    for (const WorkAxis& axis : group.grid) set.set.extents.push_back(axis.extent);
+    Step step{.first_location = static_cast<int>(plan_.locations.size()), .vertices = cut.vertices, .stream = first.stream};
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Operation& operation = schedule_.operation(group.members[m]);
+      Stage stage{operation.op->tag, operation.op->name, operation.attributes, evaluations.kinds[m], operation.input_count};
+      stage.first_operand = static_cast<int>(set.operands.size());
+      stage.operand_count = static_cast<int>(operation.operands.size());
+      for (int o = 0; o < stage.operand_count; ++o) add_operand(set, group, evaluations, m, o);
+      set.stages.push_back(stage);
     }
-    step.location_count = static_cast<int>(plan_.locations.size()) - step.first_location;
-    step.target = compute_sets_.add(plan_.compute_sets, set, work);
+    step.location_count = static_cast<int>(set.locations.size());
+    set.set.location_count = step.location_count;
+    set.set.scratch_bytes = set.scratch_end;
+    for (const Location& location : set.locations) plan_.locations.push_back(location);
+    step.target = compute_sets_.add(plan_, set);
     plan_.steps.push_back(step);
+  }
+
+  using GridAxes = std::array<std::int8_t, max_rank>;
+  /// Memory that several kernels of a group use: it should still be near when the second one comes.
+  struct PassedOn {
+    const Value* value = nullptr;
+    GridAxes grid_axis{};
+    int kernel = -1;
+    bool counts = false;
+  };
+  static constexpr GridAxes grid_axes(const Operation& operation, const Member& member, int operand) {
+    GridAxes result{};
+    for (int axis = 0; axis < max_rank; ++axis)
+      result[at(axis)] = static_cast<std::int8_t>(grid_axis_of(operation, member, operand, axis));
+    return result;
+  }
+  constexpr std::vector<PassedOn> find_passed_on(const Group& group, const Evaluations& evaluations) const {
+    std::vector<PassedOn> all;
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Operation& operation = schedule_.operation(group.members[m]);
+      for (std::size_t o = 0; o < operation.operands.size(); ++o) {
+        const Value& value = operation.operands[o];
+        std::size_t known = 0;
+        while (known < all.size() && all[known].value->storage != value.storage) ++known;
+        if (known == all.size())
+          all.push_back({&value, grid_axes(operation, group.members[m], static_cast<int>(o)), evaluations.kernels[m]});
+        else if (all[known].kernel != evaluations.kernels[m] && is_cut(all[known].grid_axis, group)) all[known].counts = true;
+      }
+    }
+    std::erase_if(all, [](const PassedOn& each) { return !each.counts; });
+    return all;
+  }
+  static constexpr bool is_cut(const GridAxes& axes, const Group& group) {
+    for (int axis : axes)
+      if (axis >= 0 && group.grid[axis].kind == WorkAxisKind::parallel) return true;
+    return false;
+  }
+  static constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,
+                                            const FixedVector<std::int64_t, max_work_axes>& blocks) {
+    std::int64_t bytes = size_of(value.spec.dtype);
+    for (int axis = 0; axis < value.spec.shape.rank; ++axis) {
+      const int cut = axes[at(axis)];
+      bytes *= cut < 0 ? value.spec.shape[axis] : std::min(blocks[cut], value.spec.shape[axis]);
+    }
+    return bytes;
+  }
+
+  constexpr void add_operand(CompiledSet& set, const Group& group, const Evaluations& evaluations, std::size_t m, int o) const {
+    const Operation& operation = schedule_.operation(group.members[m]);
+    const Value& value = operation.operands[at(o)];
+    StageOperand operand{.view = written_out({value.spec.dtype, value.spec.shape, value.layout.strides})};
+    const GridAxes axes = grid_axes(operation, group.members[m], o);
+    for (int axis = 0; axis < max_rank; ++axis) operand.grid_axis[axis] = axes[at(axis)];
+    const int maker = unstored_maker(group, evaluations, m, o);
+    if (maker >= 0) {
+      operand.source = Source::value;
+      operand.index = maker;
+    } else if (schedule_.storage(value.storage).internal) {
+      operand.source = Source::scratch;
+      operand.index = set.scratch_for(value.storage, block_bytes(value, axes, set.set.blocks));
+    } else {
+      operand.index = set.location_for(location(value), strides(operation, value, o, axes, set.set));
+    }
+    set.operands.push_back(operand);
+  }
+  /// The member whose value an operand is, if that is in registers when the member is evaluated; or -1.
+  constexpr int unstored_maker(const Group& group, const Evaluations& evaluations, std::size_t member, int operand) const {
+    const Operation& operation = schedule_.operation(group.members[member]);
+    if (operation.is_output(operand)) return evaluations.is_unstored[member] != 0 ? static_cast<int>(member) : -1;
+    for (std::size_t m = member; m-- > 0;) {
+      const Operation& maker = schedule_.operation(group.members[m]);
+      if (!maker.writes(operation.operands[at(operand)].storage)) continue;
+      const bool in_epilogue = maker.op->has_epilogue && evaluations.kernels[member] == static_cast<int>(m);
+      return evaluations.is_unstored[m] != 0 || in_epilogue ? static_cast<int>(m) : -1;
+    }
+    return -1;
+  }
+  /// Bytes from one block to the next along each axis of the grid.
+  constexpr std::vector<std::int64_t> strides(const Operation& operation, const Value& value, int o, const GridAxes& axes,
+                                              const ComputeSet& set) const {
+    std::vector<std::int64_t> result(at(set.blocks.size()), 0);
+    for (int axis = 0; axis < value.spec.shape.rank; ++axis)
+      if (const int cut = axes[at(axis)]; cut >= 0)
+        result[at(cut)] += set.blocks[cut] * value.layout.strides[at(axis)] * size_of(value.spec.dtype);
+    if (!operation.partial || !operation.is_output(o) || !has_parts(operation, o, set.blocks)) return result;
+    std::int64_t part = value.spec.bytes();  // the grid of such an op is its work
+    for (int axis = set.blocks.size(); axis-- > 0;) {
+      if (!is_sum(operation.work.axes[axis].kind) || operation.work.has_follower(o, axis)) continue;
+      result[at(axis)] += part;
+      part *= block_count(set.extents[axis], set.blocks[axis]);
+    }
+    return result;
   }
 
   const Schedule& schedule_;
@@ -100,7 +201,7 @@ class Placement {
 
 }  // namespace detail
 
-/// Cuts a schedule's operations into vertices, gives its memory places in a frame, and appends the steps to the plan.
+/// Cuts a schedule's groups into vertices, gives its memory places in a frame, and appends the steps to the plan.
 constexpr Body place(const Schedule& schedule, const Target& target, ComputeSets& compute_sets, Plan& plan) {
   return detail::Placement(schedule, target, compute_sets, plan).run();
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tilewright/graph/ir.hpp"
@@ -21,39 +22,67 @@ struct Location {
   Base base = Base::frame;
   int index = 0;
   std::int64_t offset = 0;
+  constexpr bool operator==(const Location&) const = default;
 };
 
-/// An elementwise op that the vertices of a compute set apply to each block of their result, instead of storing it.
-struct FusedStage {
-  const OpTag* op = nullptr;
-  PackedAttributes attributes{};
-  int intermediate = 0;                  ///< which input the block is
-  FixedVector<ViewSpec, 6> operands{};   ///< its other inputs, then its result: the whole tensors
-  constexpr bool operator==(const FusedStage&) const = default;
+/// Where a vertex finds an operand of a stage.
+enum class Source : std::uint8_t {
+  memory,   ///< at a location of the step; `index` says which
+  scratch,  ///< in the vertex's own memory, `index` bytes from its start: a dense block
+  value     ///< nowhere: it is the value of stage `index` of the set, where an expression or an epilogue goes on with it
 };
 
-/// A compute set: one op, and stages fused to it, cut into a grid of vertices. Equal ones share their code. It has tags of
-/// ops, not their OpInfo: a frozen plan would drag the code of the whole trace into the program with it.
-struct ComputeSet {
-  static constexpr int max_fused = 2;
+struct StageOperand {
+  ViewSpec view{};  ///< the whole tensor
+  Source source = Source::memory;
+  int index = 0;
+  std::int8_t grid_axis[max_rank]{};  ///< by axis of the tensor: the axis of the grid that it is cut along, or -1
+  constexpr bool operator==(const StageOperand&) const = default;
+};
 
+/// The slice of an operand that a vertex of the given extents takes: in the operand's own strides, or, if it is in the vertex's
+/// own memory, dense.
+constexpr ViewSpec slice_of(const StageOperand& operand, const FixedVector<std::int64_t, max_work_axes>& extents) {
+  ViewSpec slice = operand.view;
+  for (int axis = 0; axis < slice.shape.rank; ++axis)
+    if (const int cut = operand.grid_axis[axis]; cut >= 0) slice.shape[axis] = extents[cut];
+  if (operand.source != Source::memory) slice.strides = dense_strides(slice.shape);
+  return written_out(slice);
+}
+
+/// How the value of a stage is computed.
+enum class Evaluation : std::uint8_t {
+  kernel,      ///< by a kernel of its own, or by the assignment of an expression
+  expression,  ///< as a part of the expression of the only stage that reads it
+  epilogue     ///< element by element where the last kernel has its result in registers
+};
+
+/// An op that each vertex of a compute set runs on its block. It has the op's tag, not its OpInfo: a frozen plan would drag the
+/// code of the whole trace into the program with it.
+struct Stage {
   const OpTag* op = nullptr;
+  std::string_view name{};
   PackedAttributes attributes{};
+  Evaluation evaluation = Evaluation::kernel;
   int input_count = 0;
-  FixedVector<ViewSpec, max_operands> operands{};     ///< inputs, then outputs: the whole tensors
-  FixedVector<std::int64_t, max_work_axes> blocks{};  ///< the extent of a vertex along each axis of the work
-  bool partial = false;          ///< the output has a part for each block of the reduction axes, one after the other
-  bool whole_reduction = false;  ///< reduction axes are not cut
-  FixedVector<FusedStage, max_fused> fused{};
-
-  constexpr bool operator==(const ComputeSet&) const = default;
+  int first_operand = 0;  ///< in the plan
+  int operand_count = 0;
 };
 
-/// The largest number of locations of a compute set.
-inline constexpr int max_locations = max_operands + ComputeSet::max_fused * 6;
+/// Stages over a grid of vertices. Equal sets share their code.
+struct ComputeSet {
+  int first_stage = 0;  ///< in the plan
+  int stage_count = 0;
+  FixedVector<std::int64_t, max_work_axes> extents{};  ///< of the grid
+  FixedVector<std::int64_t, max_work_axes> blocks{};   ///< of a vertex
+  int first_stride = 0;  ///< in the plan, for each location and axis of the grid: bytes from one block to the next
+  int location_count = 0;
+  std::int64_t scratch_bytes = 0;
+  bool has_parts = false;  ///< some results are parts of sums, as many as there are blocks along the axis that is summed
+};
 
-/// The number of blocks along an axis.
-constexpr std::int64_t block_count(std::int64_t extent, std::int64_t block) { return (extent + block - 1) / block; }
+/// The largest number of locations of a compute set, and of its stages.
+inline constexpr int max_locations = 48, max_stages = 16;
 
 enum class StepKind : std::uint8_t { compute, call };
 
@@ -62,10 +91,11 @@ struct Step {
   StepKind kind = StepKind::compute;
   int target = 0;               ///< the compute set, or the body
   int first_location = 0;       ///< of its operands or arguments
-  int location_count = 0;       ///< of a compute set with fused stages: its inputs, then the stages' operands
+  int location_count = 0;
   std::int64_t vertices = 0;
   std::int64_t frame_offset = 0;  ///< of the called body's frame in this body's
   int stream = -1;              ///< the stream that moves on after the step
+  bool meets = true;            ///< workers wait for each other before it: it touches what a step since they last met wrote
 };
 
 /// A lowered graph: steps over a frame of memory.
@@ -91,7 +121,9 @@ struct PlannedStream {
   StreamDirection direction{};
   TensorSpec spec{};
   Text name{};
-  bool used = false;  ///< some live op loads from it or stores to it
+  bool used = false;           ///< some live op loads from it or stores to it
+  bool moves = false;          ///< each load or store moves it on; else the main body has its elements at fixed places
+  std::int64_t elements = 0;   ///< how many the main body uses so
 };
 
 /// Bytes of memory that a program needs.
@@ -109,6 +141,9 @@ struct Plan {
   std::vector<Step> steps{};
   std::vector<Location> locations{};
   std::vector<ComputeSet> compute_sets{};
+  std::vector<Stage> stages{};
+  std::vector<StageOperand> operands{};
+  std::vector<std::int64_t> strides{};
   std::vector<PlannedVariable> variables{};
   std::vector<PlannedConstant> constants{};
   std::vector<PlannedStream> streams{};

@@ -10,8 +10,9 @@ namespace tilewright {
 /// Memory that tensors share as views of it.
 struct Storage {
   TensorSpec whole{};
-  Location location{};  ///< in the frame, until it is placed, without an offset
-  int reuses = -1;      ///< the storage whose memory it takes over
+  Location location{};    ///< in the frame, until it is placed, without an offset
+  int reuses = -1;        ///< the storage whose memory it takes over
+  bool internal = false;  ///< only one group's vertices use it, each its own block: it is never in the frame
 };
 
 /// A tensor as an operand: a view of a storage.
@@ -25,36 +26,50 @@ constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
   return value.layout.offset == 0 && value.spec.bytes() == storage.whole.bytes() && is_dense(value.spec.shape, value.layout);
 }
 
-/// An elementwise op that is applied to the result of another, block by block.
-struct FusedOp {
-  const OpInfo* op = nullptr;
-  PackedAttributes attributes{};
-  int intermediate = 0;          ///< which of its inputs the other op's result is
-  std::vector<Value> operands{};  ///< its other inputs, then its result
-};
-
-/// One op or call of a body, before it is cut into vertices and placed.
+/// One op or call of a body.
 struct Operation {
   const OpInfo* op = nullptr;
   PackedAttributes attributes{};
   int input_count = 0;
   std::vector<Value> operands{};  ///< inputs, then outputs; of a call: inputs, outputs, the body's frame
-  std::vector<FusedOp> fused{};   ///< if there are any, the op's own output is never stored
-  bool partial = false;           ///< cut along its reduction axes: the output's storage has room for every part
-  bool whole_reduction = false;   ///< not to be cut so
+  Work work{};                    ///< reduction axes that are not cut are whole
+  bool partial = false;           ///< outputs that do not follow a cut reduction have room for every part
   int body = -1;                  ///< of a call
   int stream = -1;                ///< the stream that moves on afterwards
 
   constexpr bool is_call() const { return body >= 0; }
+  constexpr bool is_output(int operand) const { return operand >= input_count; }
+  constexpr bool writes(int storage) const {
+    for (std::size_t o = static_cast<std::size_t>(input_count); o < operands.size(); ++o)
+      if (operands[o].storage == storage) return true;
+    return false;
+  }
+};
+
+/// An operation of a group, and which axis of the group's grid each axis of its work is; -1: a vertex takes it whole.
+struct Member {
+  int operation = 0;
+  FixedVector<std::int8_t, max_work_axes> grid_axis{};
+};
+
+/// Operations that are cut along the same grid and run one after the other by each vertex; or one call.
+struct Group {
+  std::vector<Member> members{};
+  FixedVector<WorkAxis, max_work_axes> grid{};
+  std::int64_t cost = 0;  ///< about the number of its multiply-adds
 };
 
 /// What a body does, in order, and the memory it does it in.
 struct Schedule {
   std::vector<Storage> storages{};
   std::vector<Operation> operations{};
+  std::vector<Group> groups{};
 
   constexpr Storage& storage(int i) { return storages[static_cast<std::size_t>(i)]; }
   constexpr const Storage& storage(int i) const { return storages[static_cast<std::size_t>(i)]; }
+  constexpr const Operation& operation(const Member& member) const {
+    return operations[static_cast<std::size_t>(member.operation)];
+  }
   constexpr bool in_frame(int i) const { return storage(i).location.base == Base::frame; }
   /// The storage whose memory this one has in the end.
   constexpr int owner(int i) const {
@@ -71,30 +86,23 @@ struct Schedule {
   }
 };
 
-/// Calls f with every storage that an operation uses.
-constexpr void for_each_storage(const Operation& operation, auto f) {
-  const std::size_t stored = operation.operands.size() - (operation.fused.empty() ? 0 : 1);
-  for (std::size_t i = 0; i < stored; ++i) f(operation.operands[i].storage);
-  for (const FusedOp& fused : operation.fused)
-    for (const Value& value : fused.operands)
-      if (value.storage >= 0) f(value.storage);
-}
-/// The result that is stored.
-constexpr const Value& result_of(const Operation& operation) {
-  return operation.fused.empty() ? operation.operands.back() : operation.fused.back().operands.back();
+/// Calls f with every operand of a group: its operation, its number there, and the member.
+constexpr void for_each_operand(const Schedule& schedule, const Group& group, auto f) {
+  for (const Member& member : group.members) {
+    const Operation& operation = schedule.operation(member);
+    for (std::size_t i = 0; i < operation.operands.size(); ++i) f(operation, static_cast<int>(i), member);
+  }
 }
 
-/// For every storage the first and the last operation that uses it, and how many do.
+/// For every storage the first and the last group that uses it.
 struct Lifetimes {
-  std::vector<int> first, last, users;
-  constexpr explicit Lifetimes(const Schedule& schedule)
-      : first(schedule.storages.size(), -1), last(first), users(schedule.storages.size(), 0) {
-    for (std::size_t i = 0; i < schedule.operations.size(); ++i)
-      for_each_storage(schedule.operations[i], [&](int storage) {
-        const auto s = static_cast<std::size_t>(storage);
-        if (first[s] < 0) first[s] = static_cast<int>(i);
-        if (last[s] != static_cast<int>(i)) ++users[s];
-        last[s] = static_cast<int>(i);
+  std::vector<int> first, last;
+  constexpr explicit Lifetimes(const Schedule& schedule) : first(schedule.storages.size(), -1), last(first) {
+    for (std::size_t g = 0; g < schedule.groups.size(); ++g)
+      for_each_operand(schedule, schedule.groups[g], [&](const Operation& operation, int i, const Member&) {
+        const auto s = static_cast<std::size_t>(operation.operands[static_cast<std::size_t>(i)].storage);
+        if (first[s] < 0) first[s] = static_cast<int>(g);
+        last[s] = static_cast<int>(g);
       });
   }
 };

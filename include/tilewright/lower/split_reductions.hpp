@@ -8,44 +8,67 @@
 
 namespace tilewright {
 
-/// The iteration space of an operation's op.
+namespace detail {
+
 constexpr Work work_of(const Operation& operation) {
   std::vector<TensorSpec> specs;
   for (const Value& value : operation.operands) specs.push_back(value.spec);
-  Work work = work_of(*operation.op, specs, operation.input_count, operation.attributes);
-  if (operation.whole_reduction)
-    for (int i = 0; i < work.axes.size(); ++i)
-      if (work.axes[i].kind == WorkAxisKind::reduction) work.axes[i].kind = WorkAxisKind::whole;
-  return work;
+  return tilewright::work_of(*operation.op, specs, operation.input_count, operation.attributes);
 }
-constexpr Partition partition(const Operation& operation, const Target& target) {
-  return partition(work_of(operation), operation.operands[static_cast<std::size_t>(operation.input_count)].spec.dtype, target);
+constexpr void take_sums_whole(Work& work) {
+  for (int i = 0; i < work.axes.size(); ++i)
+    if (is_sum(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
+}
+/// Whether the operand is the same for all blocks along some cut reduction, so that each gives a part of it.
+constexpr bool has_parts(const Operation& operation, int operand, const FixedVector<std::int64_t, max_work_axes>& blocks) {
+  const Work& work = operation.work;
+  for (int axis = 0; axis < work.axes.size(); ++axis)
+    if (is_sum(work.axes[axis].kind) && blocks[axis] < work.axes[axis].extent && !work.has_follower(operand, axis)) return true;
+  return false;
 }
 
-/// Where a target has tiles left over for parts of a reduction, the op gives partial results (of float16 in float32), which
-/// a second op sums.
+/// The sum of an operation's parts of an output, as an op; the output becomes the parts.
+constexpr Operation sum_of_parts(Schedule& schedule, Value& output, std::int64_t parts) {
+  Value sum = output;
+  TensorSpec part = output.spec;
+  if (part.dtype == float16) part.dtype = float32;
+  TensorSpec all_parts{{parts}, part.dtype};
+  if (part.shape.rank == max_rank) sum.spec.shape = {part.nelms()}, sum.layout = dense_layout(sum.spec.shape);
+  for (int axis = 0; axis < sum.spec.shape.rank; ++axis) all_parts.shape.push_back(sum.spec.shape[axis]);
+  const Value memory = schedule.add_value(all_parts);
+  output = {memory.storage, dense_layout(part.shape), part};
+  Operation result{.op = &op_info<ReduceSum>,
+                   .attributes = pack(ReduceSum::make(Axes(0), false)),
+                   .input_count = 1,
+                   .operands = {memory, sum}};
+  result.work = work_of(result);
+  take_sums_whole(result.work);
+  return result;
+}
+
+}  // namespace detail
+
+/// Finds the work of all operations. Where a target has tiles left over for parts of a reduction, the op gives partial
+/// results (of float16 in float32), which a second op sums.
 constexpr void split_reductions(Schedule& schedule, const Target& target) {
   std::vector<Operation> operations;
-  for (Operation& operation : schedule.operations) {
-    operations.push_back(std::move(operation));
+  for (Operation& given : schedule.operations) {
+    operations.push_back(std::move(given));
     if (operations.back().is_call()) continue;
-    const std::int64_t parts = partition(operations.back(), target).partials;
-    if (parts == 1) continue;
-    const Value result = operations.back().operands.back();
-    TensorSpec part = result.spec;
-    if (part.dtype == float16) part.dtype = float32;
-    TensorSpec parts_spec{{parts}, part.dtype};
-    Value sum = result;
-    if (part.shape.rank == max_rank) sum.spec.shape = {part.nelms()}, sum.layout = dense_layout(sum.spec.shape);
-    for (int axis = 0; axis < sum.spec.shape.rank; ++axis) parts_spec.shape.push_back(sum.spec.shape[axis]);
-    const Value all_parts = schedule.add_value(parts_spec);
-    operations.back().operands.back() = {all_parts.storage, dense_layout(part.shape), part};
+    operations.back().work = detail::work_of(operations.back());
+    const Operation& operation = operations.back();
+    const auto outputs = static_cast<std::size_t>(operation.input_count);
+    const Partition cut = partition(operation.work.axes, operation.operands[outputs].spec.dtype, target);
+    if (cut.partials == 1) {
+      detail::take_sums_whole(operations.back().work);
+      continue;
+    }
     operations.back().partial = true;
-    operations.push_back({.op = &op_info<ReduceSum>,
-                          .attributes = pack(ReduceSum::make(Axes(0), false)),
-                          .input_count = 1,
-                          .operands = {all_parts, sum},
-                          .whole_reduction = true});
+    std::vector<Operation> sums;
+    for (std::size_t i = outputs; i < operations.back().operands.size(); ++i)
+      if (detail::has_parts(operations.back(), static_cast<int>(i), cut.blocks))
+        sums.push_back(detail::sum_of_parts(schedule, operations.back().operands[i], cut.partials));
+    for (Operation& sum : sums) operations.push_back(std::move(sum));
   }
   schedule.operations = std::move(operations);
 }

@@ -42,6 +42,7 @@ struct Formula {
 template <class D>
 struct Elementwise : Op<D> {
   static constexpr bool elementwise = true;
+  static constexpr bool has_formula = true;
   static constexpr bool any_layout = true;
 
   static constexpr void infer(Inference& op) {

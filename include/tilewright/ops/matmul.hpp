@@ -8,6 +8,7 @@ namespace tilewright {
 struct MatMul : Op<MatMul> {
   static constexpr std::string_view name = "MatMul";
   static constexpr bool any_layout = true;
+  static constexpr bool has_epilogue = true;
 
   static constexpr void infer(Inference& op) {
     const TensorSpec &a = op.input(0), &b = op.input(1);
@@ -48,21 +49,17 @@ struct MatMul : Op<MatMul> {
   }
   template <PackedAttributes, class A, class B, class C>
   static void compute(A a, B b, C c) {
-    constexpr MatMulShape matrix{C::shape[-2],       C::shape[-1],       A::shape[-1],
-                                 A::spec.stride(-2), A::spec.stride(-1), B::spec.stride(-2),
-                                 B::spec.stride(-1), C::spec.stride(-2), C::spec.stride(-1)};
-    constexpr Shape batch = batch_of(C::shape);
-    constexpr auto strides = [] {
-      std::array<std::array<std::int64_t, max_rank>, 3> result{};
-      const std::array<ViewSpec, 3> views{A::spec, B::spec, C::spec};
-      for (std::size_t o = 0; o < 3; ++o)
-        for (int axis = 3; axis <= C::shape.rank; ++axis)
-          if (axis <= views[o].shape.rank && views[o].shape[-axis] != 1)
-            result[o][static_cast<std::size_t>(C::shape.rank - axis)] = views[o].stride(-axis);
-      return result;
-    }();
-    for_each_offset<3>(batch, strides,
-                       [&](const auto& at) { matmul_kernel<matrix>(a.data + at[0], b.data + at[1], c.data + at[2]); });
+    constexpr auto strides = batch_strides<C, A, B, C>();
+    for_each_offset<3>(batch_of(C::shape), strides,
+                       [&](const auto& at) { matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2]); });
+  }
+  template <PackedAttributes, class C, class Epilogue, class A, class B>
+  static void compute_with(const Epilogue& epilogue, A a, B b) {
+    constexpr auto strides = batch_strides<C, A, B>();
+    std::int64_t number = 0;
+    for_each_offset<2>(batch_of(C::shape), strides, [&](const auto& at) {
+      matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number++));
+    });
   }
 
  private:
@@ -70,6 +67,22 @@ struct MatMul : Op<MatMul> {
     Shape result = shape;
     result.rank -= 2;
     result.extents[shape.rank - 1] = result.extents[shape.rank - 2] = 0;
+    return result;
+  }
+  template <class A, class B, class C>
+  static constexpr MatMulShape matrix() {
+    return {C::shape[-2],       C::shape[-1],       A::shape[-1],       A::spec.stride(-2), A::spec.stride(-1),
+            B::spec.stride(-2), B::spec.stride(-1), C::spec.stride(-2), C::spec.stride(-1)};
+  }
+  /// The strides of operands along the leading axes of c; 0 where they are broadcast.
+  template <class C, class... V>
+  static constexpr auto batch_strides() {
+    std::array<std::array<std::int64_t, max_rank>, sizeof...(V)> result{};
+    const std::array<ViewSpec, sizeof...(V)> views{V::spec...};
+    for (std::size_t o = 0; o < views.size(); ++o)
+      for (int axis = 3; axis <= C::shape.rank; ++axis)
+        if (axis <= views[o].shape.rank && views[o].shape[-axis] != 1)
+          result[o][static_cast<std::size_t>(C::shape.rank - axis)] = views[o].stride(-axis);
     return result;
   }
   static constexpr Tensor swap_last(Tensor x) {

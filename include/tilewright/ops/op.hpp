@@ -42,6 +42,8 @@ struct Op {
   static constexpr bool has_side_effect = false;
   static constexpr bool any_layout = false;  ///< whether the codelet takes inputs of any strides (else they are dense)
   static constexpr bool elementwise = false;
+  static constexpr bool has_formula = false;
+  static constexpr bool has_epilogue = false;
 
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
 };
@@ -58,6 +60,8 @@ constexpr OpInfo make_op_info() {
               .has_side_effect = D::has_side_effect,
               .any_layout = D::any_layout,
               .elementwise = D::elementwise,
+              .has_formula = D::has_formula,
+              .has_epilogue = D::has_epilogue,
               .view = nullptr,
               .work = nullptr};
   if constexpr (requires { D::gradient; }) {

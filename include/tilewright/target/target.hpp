@@ -13,8 +13,16 @@ struct Target {
   std::int64_t bytes_per_tile = 0;     ///< 0 if it is the host's memory, which is not checked
   std::int64_t vector_bytes = 8;       ///< work is cut at multiples of this
   std::int64_t shortest_reduction = 0;  ///< reductions are cut into partial sums of at least this many terms; 0: never
-  std::int64_t scratch_bytes = 16'384;  ///< of a vertex, for what fused ops pass on
+  std::int64_t block_bytes =
+      40'960;    ///< what the ops of a vertex pass on to each other at most, where they can be cut so: a cache
 
+  bool fuses = true;                    ///< whether ops are joined; without, every op is a step of its own
+
+  constexpr Target without_fusion() const {
+    Target result = *this;
+    result.fuses = false;
+    return result;
+  }
   constexpr Target with_tiles(std::int64_t count) const {
     Target result = *this;
     result.tiles = count;

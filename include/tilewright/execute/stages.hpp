@@ -1,0 +1,253 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include "tilewright/lower/partition.hpp"
+#include "tilewright/lower/plan.hpp"
+#include "tilewright/ops/elementwise.hpp"
+
+namespace tilewright::detail {
+
+using Extents = FixedVector<std::int64_t, max_work_axes>;
+
+template <const OpTag* tag>
+using OpType = typename decltype(op_of(ByTag<tag>{}))::type;
+
+template <ViewSpec spec>
+inline View<spec> view_at(std::byte* data) {
+  return {reinterpret_cast<element_t<spec.dtype>*>(data)};
+}
+
+/// The operands of a compute set's stages for a vertex of the given extents.
+template <const auto& plan, std::size_t set_index, Extents extents>
+struct Block {
+  static constexpr const ComputeSet& set = plan.compute_sets[set_index];
+  static constexpr const Stage& stage(int s) { return plan.stages[static_cast<std::size_t>(set.first_stage + s)]; }
+  static constexpr const StageOperand& operand(int s, int o) {
+    return plan.operands[static_cast<std::size_t>(stage(s).first_operand + o)];
+  }
+  static constexpr ViewSpec slice(int s, int o) { return slice_of(operand(s, o), extents); }
+  template <int s>
+  using OpOf = OpType<stage(s).op>;
+
+  template <int s, int o>
+  static std::byte* data(std::byte* const* locations, std::byte* scratch) {
+    constexpr const StageOperand& which = operand(s, o);
+    if constexpr (which.source == Source::memory) return locations[which.index];
+    else if constexpr (which.source == Source::scratch) return scratch + which.index;
+    else return nullptr;
+  }
+};
+
+/// An operand of a stage.
+struct Leaf {
+  int stage = 0, operand = 0;
+};
+
+/// The formula of a stage with those of the stages that are parts of its expression: a function of the operands that are left,
+/// for floats and batches alike.
+template <class B, int s>
+struct Expression {
+  static constexpr int input_count = B::stage(s).input_count;
+  static constexpr bool is_nested(int input) {
+    const StageOperand& operand = B::operand(s, input);
+    return operand.source == Source::value && B::stage(operand.index).evaluation == Evaluation::expression;
+  }
+  template <int input>
+  using Nested = Expression<B, B::operand(s, input).index>;
+  template <int input>
+  static constexpr int leaves_of() {
+    if constexpr (is_nested(input)) return Nested<input>::leaf_count;
+    else return 1;
+  }
+  /// The first leaf of each input, and at the end the number of leaves.
+  static constexpr auto first_leaf = []<std::size_t... i>(std::index_sequence<i...>) {
+    std::array<int, sizeof...(i) + 1> result{};
+    ((result[i + 1] = result[i] + leaves_of<static_cast<int>(i)>()), ...);
+    return result;
+  }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
+  static constexpr int leaf_count = first_leaf.back();
+  static constexpr auto leaves = [] {
+    std::array<Leaf, static_cast<std::size_t>(leaf_count)> result{};
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      const auto take = [&]<int input>() {
+        auto at = static_cast<std::size_t>(first_leaf[input]);
+        if constexpr (is_nested(input))
+          for (const Leaf& leaf : Nested<input>::leaves) result[at++] = leaf;
+        else result[at] = {s, input};
+      };
+      (take.template operator()<static_cast<int>(i)>(), ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
+    return result;
+  }();
+
+  template <class... X>
+  auto operator()(const X&... x) const {
+    return evaluate<0>(std::tie(x...));
+  }
+  /// The value when the leaves from `first` on are its own.
+  template <int first, class Leaves>
+  static auto evaluate(const Leaves& values) {
+    const auto input = [&]<int i>() {
+      if constexpr (is_nested(i)) return Nested<i>::template evaluate<first + first_leaf[i]>(values);
+      else return std::get<static_cast<std::size_t>(first + first_leaf[i])>(values);
+    };
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      return Formula<typename B::template OpOf<s>, B::stage(s).attributes>()(input.template operator()<static_cast<int>(i)>()...);
+    }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
+  }
+};
+
+/// What is done with the elements of a kernel's result in registers: `epilogue.matrix(b)(i, j, x)` takes the elements (i, j),
+/// (i, j + 1), ... of the b-th matrix of the block, evaluates the stages that follow, and stores what is to be stored.
+template <class B, int kernel>
+class Epilogue {
+ public:
+  static constexpr int result = B::stage(kernel).input_count;
+  static constexpr ViewSpec block = B::slice(kernel, result);
+
+  Epilogue(std::byte* const* locations, std::byte* scratch) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      ((pointers_[i] = reinterpret_cast<float*>(B::template data<places[i].stage, places[i].operand>(locations, scratch))), ...);
+    }(std::make_index_sequence<places.size()>{});
+  }
+  Epilogue matrix(std::int64_t number) const {
+    if constexpr (matrices == 1) return *this;
+    Epilogue moved = *this;
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      ((moved.pointers_[i] += offset_of_matrix<places[i]>(number)), ...);
+    }(std::make_index_sequence<places.size()>{});
+    return moved;
+  }
+  template <class X>
+  void operator()(std::int64_t i, std::int64_t j, const X& x) const {
+    if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result)>(i, j, x);
+    run_from<kernel + 1>(i, j, x);
+  }
+
+ private:
+  /// The stages that are evaluated here, first to last: parts of expressions come with their readers.
+  static constexpr bool has(int stage) { return stage < B::set.stage_count && B::stage(stage).evaluation != Evaluation::kernel; }
+  /// All operands in memory.
+  static constexpr auto place_list = [] {
+    std::array<Leaf, 64> result{};
+    std::size_t count = 0;
+    const auto add = [&](int s, int o) {
+      if (B::operand(s, o).source != Source::value) result[count++] = {s, o};
+    };
+    add(kernel, B::stage(kernel).input_count);
+    for (int s = kernel + 1; has(s); ++s)
+      for (int o = 0; o < B::stage(s).operand_count; ++o) add(s, o);
+    return std::pair(result, count);
+  }();
+  static constexpr auto places = [] {
+    std::array<Leaf, place_list.second> result{};
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = place_list.first[i];
+    return result;
+  }();
+  static constexpr std::size_t place_of(int s, int o) {
+    std::size_t i = 0;
+    while (places[i].stage != s || places[i].operand != o) ++i;
+    return i;
+  }
+  static constexpr std::int64_t matrices = [] {
+    std::int64_t count = 1;
+    for (int axis = 0; axis < block.shape.rank - 2; ++axis) count *= block.shape[axis];
+    return count;
+  }();
+  template <Leaf place>
+  static std::int64_t offset_of_matrix(std::int64_t number) {
+    constexpr ViewSpec view = B::slice(place.stage, place.operand);
+    std::int64_t offset = 0;
+    for (int axis = 3; axis <= block.shape.rank; ++axis) {
+      if (axis <= view.shape.rank && view.shape[-axis] != 1) offset += number % block.shape[-axis] * view.stride(-axis);
+      number /= block.shape[-axis];
+    }
+    return offset;
+  }
+  /// Elements between neighbours along one of the last two axes; 0 where the operand is broadcast.
+  static constexpr std::int64_t stride(const ViewSpec& view, int axis) {
+    return view.shape.rank >= -axis && view.shape[axis] != 1 ? view.stride(axis) : 0;
+  }
+  template <std::size_t place>
+  float* address(std::int64_t i, std::int64_t j) const {
+    constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
+    return pointers_[place] + i * stride(view, -2) + j * stride(view, -1);
+  }
+  template <Leaf leaf, class X>
+  X load(std::int64_t i, std::int64_t j, const X& x) const {
+    if constexpr (B::operand(leaf.stage, leaf.operand).source == Source::value) {
+      return x;
+    } else {
+      constexpr std::size_t place = place_of(leaf.stage, leaf.operand);
+      const float* data = address<place>(i, j);
+      if constexpr (std::is_arithmetic_v<X>) return *data;
+      else if constexpr (stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(*data);
+      else return X::load_unaligned(data);
+    }
+  }
+  template <std::size_t place, class X>
+  void store(std::int64_t i, std::int64_t j, const X& x) const {
+    float* data = address<place>(i, j);
+    if constexpr (std::is_arithmetic_v<X>) *data = x;
+    else x.store_unaligned(data);
+  }
+  template <int s, class X>
+  void run_from(std::int64_t i, std::int64_t j, const X& x) const {
+    if constexpr (has(s)) {
+      if constexpr (B::stage(s).evaluation == Evaluation::epilogue) {
+        using E = Expression<B, s>;
+        const X value = [&]<std::size_t... l>(std::index_sequence<l...>) {
+          return E()(load<E::leaves[l]>(i, j, x)...);
+        }(std::make_index_sequence<E::leaves.size()>{});
+        store<place_of(s, B::stage(s).input_count)>(i, j, value);
+      }
+      run_from<s + 1>(i, j, x);
+    }
+  }
+
+  std::array<float*, places.size()> pointers_;
+};
+
+/// Runs one stage, with what belongs to its kernel.
+template <class B, int s>
+inline void run_stage(std::byte* const* locations, std::byte* scratch) {
+  if constexpr (B::stage(s).evaluation == Evaluation::kernel) {
+    using O = typename B::template OpOf<s>;
+    constexpr int result = B::stage(s).input_count;
+    constexpr bool has_epilogue = s + 1 < B::set.stage_count && B::stage(s + 1).evaluation != Evaluation::kernel;
+    const auto view = [&]<int stage, int o>() {
+      return view_at<B::slice(stage, o)>(B::template data<stage, o>(locations, scratch));
+    };
+    if constexpr (O::has_formula) {
+      using E = Expression<B, s>;
+      [&]<std::size_t... l>(std::index_sequence<l...>) {
+        assign_elementwise<E>(view.template operator()<s, result>(),
+                              view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
+      }(std::make_index_sequence<E::leaves.size()>{});
+    } else if constexpr (O::has_epilogue && has_epilogue) {
+      [&]<std::size_t... o>(std::index_sequence<o...>) {
+        O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
+            Epilogue<B, s>(locations, scratch), view.template operator()<s, static_cast<int>(o)>()...);
+      }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
+    } else {
+      [&]<std::size_t... o>(std::index_sequence<o...>) {
+        O::template compute<B::stage(s).attributes>(view.template operator()<s, static_cast<int>(o)>()...);
+      }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
+    }
+  }
+}
+
+/// The codelet of a compute set for vertices of the given extents: its stages, one after the other.
+template <const auto& plan, std::size_t set_index, Extents extents>
+inline void run_stages(std::byte* const* locations) {
+  using B = Block<plan, set_index, extents>;
+  alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(std::max<std::int64_t>(1, B::set.scratch_bytes))];
+  [&]<std::size_t... s>(std::index_sequence<s...>) {
+    (run_stage<B, static_cast<int>(s)>(locations, scratch), ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
+}
+
+}  // namespace tilewright::detail

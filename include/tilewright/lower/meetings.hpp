@@ -1,0 +1,75 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// A range of memory that a step reads or writes.
+struct Access {
+  Location from{};
+  std::int64_t bytes = 0;
+  bool writes = false;
+  bool single = false;  ///< by the only vertex of its step, which the same worker runs in all such steps
+};
+constexpr bool conflict(const Access& a, const Access& b) {
+  if (a.from.base != b.from.base || a.from.index != b.from.index || !(a.writes || b.writes) || (a.single && b.single))
+    return false;
+  return a.from.offset < b.from.offset + b.bytes && b.from.offset < a.from.offset + a.bytes;
+}
+/// Bytes from the first to the last element of a view.
+constexpr std::int64_t span_bytes(const ViewSpec& view) {
+  std::int64_t last = 0;
+  for (int axis = 0; axis < view.shape.rank; ++axis) last += (view.shape[axis] - 1) * view.stride(axis);
+  return (last + 1) * size_of(view.dtype);
+}
+
+constexpr std::vector<Access> accesses_of(const Plan& plan, const Step& step) {
+  const ComputeSet& set = plan.compute_sets[static_cast<std::size_t>(step.target)];
+  std::vector<Access> all;
+  for (int i = 0; i < step.location_count; ++i)
+    all.push_back({.from = plan.locations[static_cast<std::size_t>(step.first_location + i)], .single = step.vertices == 1});
+  for (int s = 0; s < set.stage_count; ++s) {
+    const Stage& stage = plan.stages[static_cast<std::size_t>(set.first_stage + s)];
+    for (int o = 0; o < stage.operand_count; ++o) {
+      const StageOperand& operand = plan.operands[static_cast<std::size_t>(stage.first_operand + o)];
+      if (operand.source != Source::memory) continue;
+      Access& access = all[static_cast<std::size_t>(operand.index)];
+      access.writes = access.writes || o >= stage.input_count;
+      std::int64_t bytes = span_bytes(operand.view), parts = 1;
+      for (int axis = 0; axis < set.blocks.size(); ++axis) parts *= (set.extents[axis] + set.blocks[axis] - 1) / set.blocks[axis];
+      if (set.has_parts) bytes *= parts;
+      access.bytes = access.bytes < bytes ? bytes : access.bytes;
+    }
+  }
+  return all;
+}
+
+}  // namespace detail
+
+/// Decides before which steps of a body workers wait for each other: where a step reads or writes what another one wrote, or
+/// writes what another one read, since they last met. Steps that do not touch each other's memory go on side by side.
+constexpr void find_meetings(Plan& plan, const Body& body) {
+  constexpr std::size_t most = 64;  // accesses that are compared with each other, so that the pass stays linear
+  std::vector<detail::Access> since;
+  bool after_call = &body != &plan.bodies[0];  // the workers of a run start together
+  for (int s = 0; s < body.step_count; ++s) {
+    Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
+    if (step.kind == StepKind::call) {
+      after_call = true;
+      continue;
+    }
+    const std::vector<detail::Access> own = detail::accesses_of(plan, step);
+    step.meets = after_call || since.size() > most;
+    for (std::size_t i = 0; !step.meets && i < own.size(); ++i)
+      for (std::size_t j = 0; !step.meets && j < since.size(); ++j) step.meets = detail::conflict(own[i], since[j]);
+    if (step.meets) since.clear();
+    for (const detail::Access& access : own) since.push_back(access);
+    after_call = false;
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,55 @@
+#pragma once
+#include <string_view>
+
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// MatMul [Add, Gelu]; ReduceSum: kernels one after the other, with their epilogues in brackets. Sub <Mul, Exp>: one expression.
+constexpr Text print_stages(const auto& plan, const ComputeSet& set) {
+  Text result, parts;
+  bool in_epilogue = false;
+  for (int s = 0; s < set.stage_count; ++s) {
+    const Stage& stage = plan.stages[static_cast<std::size_t>(set.first_stage + s)];
+    if (stage.evaluation == Evaluation::expression) {
+      if (!parts.empty()) parts += ", ";
+      parts += stage.name;
+      continue;
+    }
+    if (stage.evaluation == Evaluation::epilogue) result += in_epilogue ? ", " : " [";
+    else if (!result.empty()) result += in_epilogue ? "]; " : "; ";
+    in_epilogue = stage.evaluation == Evaluation::epilogue;
+    result += stage.name;
+    if (!parts.empty()) result += text(" <", parts, ">");
+    parts = Text();
+  }
+  if (in_epilogue) result += "]";
+  return result;
+}
+}  // namespace detail
+
+/// A plan as text: for each body its steps, with the number of vertices, their extents along the axes of the grid, and the ops
+/// that each vertex runs. A line `--` says that workers wait for each other there.
+constexpr Text print_plan(const auto& plan) {
+  Text result;
+  for (std::size_t b = 0; b < plan.bodies.size(); ++b) {
+    const Body& body = plan.bodies[b];
+    result += text("Body ", b, " : ", body.step_count, " steps, ", body.frame_bytes, " bytes\n");
+    for (int s = 0; s < body.step_count; ++s) {
+      const Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
+      if (step.kind == StepKind::call) {
+        result += text("  call body ", step.target, "\n");
+        continue;
+      }
+      if (step.meets) result += "  --\n";
+      const ComputeSet& set = plan.compute_sets[static_cast<std::size_t>(step.target)];
+      Text extents;
+      for (int axis = 0; axis < set.blocks.size(); ++axis) extents += text(axis > 0 ? " x " : "", set.blocks[axis]);
+      result += text("  ", step.vertices, " of ", extents, ": ", detail::print_stages(plan, set), "\n");
+    }
+  }
+  return result;
+}
+
+}  // namespace tilewright

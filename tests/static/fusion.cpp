@@ -1,0 +1,102 @@
+// Which ops the planner joins, as the printed plan shows it.
+#include "../../examples/tutorial/net.hpp"
+#include "../../examples/tutorial/steps.hpp"
+#include "tilewright/lower/lower.hpp"
+#include "tilewright/lower/print_plan.hpp"
+
+namespace {
+
+namespace ops = tw::ops;
+using tw::Tensor;
+
+constexpr bool plans_to(auto build, std::string_view expected, const tw::Target& target = tw::cpu) {
+  tw::Ir ir;
+  build(ir);
+  return tw::print_plan(tw::lower(ir, target)).view() == expected;
+}
+constexpr Tensor load(tw::Ir& ir, std::string_view name, const tw::Shape& shape, tw::DType dtype = tw::float32) {
+  return ops::host_load(ir.h2d_stream(name, shape, dtype));
+}
+constexpr void store(tw::Ir& ir, std::string_view name, Tensor x) { ops::host_store(ir.d2h_stream(name, x.spec()), x); }
+constexpr Tensor variable(tw::Ir& ir, std::string_view name, const tw::Shape& shape) {
+  return ir.variable(tw::zeros(), shape, tw::float32, name);
+}
+
+static_assert(plans_to(train_step<Net, 8, 28, 28>,
+                       "Body 0 : 8 steps, 98624 bytes\n"
+                       "  8 of 8 x 64 x 784: MatMul [Add, Gelu]\n"
+                       "  --\n"
+                       "  8 of 8 x 64 x 512: MatMul [Add, Gelu]\n"
+                       "  --\n"
+                       "  8 of 8 x 64 x 512: MatMul [Add, Gelu]\n"
+                       "  --\n"
+                       "  1 of 8 x 10 x 512: MatMul [Add]; Softmax; NlllWithSoftmaxGradDirect; Identity; ReduceSum; "
+                       "ScaledAddLhsInplace\n"
+                       "  --\n"
+                       "  8 of 8 x 64 x 10: MatMul [GeluGrad]; ReduceSum; ScaledAddLhsInplace; MatMul [ScaledAddLhsInplace]\n"
+                       "  --\n"
+                       "  32 of 8 x 16 x 512: MatMul [GeluGrad]; ReduceSum; ScaledAddLhsInplace; MatMul [ScaledAddLhsInplace]\n"
+                       "  --\n"
+                       "  32 of 8 x 16 x 512: MatMul [GeluGrad]; ReduceSum; ScaledAddLhsInplace; MatMul [ScaledAddLhsInplace]\n"
+                       "  --\n"
+                       "  8 of 104 x 512 x 8: MatMul [ScaledAddLhsInplace]\n"),
+              "bias, activation and its gradient in epilogues; loss and its gradient in one step; the pass over a weight for dx "
+              "and for its update is the same one; no gradient of a weight is stored");
+
+constexpr auto tree = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {64}), y = load(ir, "y", {64});
+  const Tensor quotient = x / y;
+  store(ir, "z", ops::exp(x * y) - quotient);
+};
+static_assert(plans_to(tree, "Body 0 : 1 steps, 0 bytes\n  4 of 16: Identity <Div, Mul, Exp, Sub>\n"), "one lazy expression");
+static_assert(plans_to(tree,
+                       "Body 0 : 5 steps, 512 bytes\n  4 of 16: Div\n  4 of 16: Mul\n  --\n  4 of 16: Exp\n  --\n  4 of 16: Sub\n"
+                       "  --\n  4 of 16: Identity\n",
+                       tw::cpu.without_fusion()));
+
+constexpr auto two_readers = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {64}), sum = x + x;
+  store(ir, "y", ops::exp(sum) * sum);
+};
+static_assert(plans_to(two_readers, "Body 0 : 1 steps, 0 bytes\n  4 of 16: Add; Identity <Exp, Mul>\n"),
+              "a value that is read twice is computed once");
+
+constexpr auto changed_before_it_is_read = [](tw::Ir& ir) {
+  const Tensor x = variable(ir, "x", {64}), y = load(ir, "y", {64});
+  const Tensor product = x * y;
+  ops::scaled_add_(x, y);
+  store(ir, "z", product + x);
+};
+static_assert(plans_to(changed_before_it_is_read,
+                       "Body 0 : 1 steps, 0 bytes\n  4 of 16: Mul; ScaledAddLhsInplace; Identity <Add>\n"),
+              "a value is computed before what it reads is overwritten");
+
+constexpr auto scores = [](tw::Ir& ir) {
+  const Tensor q = load(ir, "q", {8, 128, 64}), k = load(ir, "k", {8, 128, 64}), mask = load(ir, "mask", {128, 128});
+  store(ir, "p", ops::softmax(q.matmul(k.transpose({0, 2, 1})) * 0.125 + mask));
+};
+static_assert(plans_to(scores, "Body 0 : 1 steps, 0 bytes\n  32 of 1 x 32 x 128 x 64: MatMul [Add <Mul>]; Softmax; Identity\n"),
+              "attention scores are scaled, masked and softmaxed block by block");
+
+constexpr auto whole_columns = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {512, 512}), w = variable(ir, "w", {512, 512});
+  store(ir, "y", ops::sum(x.matmul(w), 0));
+};
+static_assert(
+    plans_to(whole_columns,
+             "Body 0 : 2 steps, 1048576 bytes\n  8 of 64 x 512 x 512: MatMul\n  --\n  8 of 512 x 64: ReduceSum; Identity\n"),
+    "no fusion where it would leave most tiles without work");
+
+constexpr auto independent = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {512}), w = variable(ir, "w", {512}), v = variable(ir, "v", {512});
+  ops::scaled_add_(w, x);
+  ops::scaled_add_(v, x);
+  ops::scaled_add_(w, v);
+};
+static_assert(plans_to(independent,
+                       "Body 0 : 3 steps, 0 bytes\n  8 of 64: ScaledAddLhsInplace\n  8 of 64: ScaledAddLhsInplace\n"
+                       "  --\n  8 of 64: ScaledAddLhsInplace\n",
+                       tw::cpu.without_fusion()),
+              "workers need not meet between steps that do not touch each other's memory");
+
+}  // namespace
