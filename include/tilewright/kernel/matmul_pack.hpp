@@ -1,0 +1,60 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/kernel/matmul_shape.hpp"
+#include "tilewright/kernel/matmul_vectors.hpp"
+
+namespace tilewright::detail {
+
+/// Long columns of b are fetched this many rows ahead: their lines are too far apart for the processor's own prefetching.
+inline constexpr std::int64_t prefetch_rows = 16;
+
+/// Transposes `rows` x `columns` floats (rows of stride `row_stride`, contiguous along columns; at most a square of vectors) into
+/// panel: one vector a column, `panel_stride` apart, zeros beyond `rows`.
+template <std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std::int64_t panel_stride>
+inline void pack_transposed(const float* from, float* panel) {
+  FloatBatch square[FloatBatch::size];
+#pragma GCC unroll 16
+  for (std::int64_t i = 0; i < float_width; ++i)
+    square[i] = i < rows ? load_first<columns>(from + i * row_stride) : FloatBatch(0.f);
+  transpose(square);
+#pragma GCC unroll 16
+  for (std::int64_t j = 0; j < float_width; ++j)
+    if (j < columns) square[j].store_aligned(panel + j * panel_stride);
+}
+
+/// Copies `rows` rows of `columns` columns of b (from its row 0, column 0 on) into panel, whose rows are whole vectors, with
+/// zeros in the rest of the last one. `rows_rest` is rows % float_width.
+template <MatMulShape s, std::int64_t columns, std::int64_t rows_rest>
+inline void pack_panel(const float* b, std::int64_t rows, float* panel) {
+  constexpr std::int64_t vectors = ceil_div(columns, float_width), panel_stride = vectors * float_width;
+  constexpr std::int64_t last = columns - (vectors - 1) * float_width;
+  if constexpr (s.b_n == 1) {
+    for (std::int64_t k = 0; k < rows; ++k) {
+      const float* row = b + k * s.b_k;
+#pragma GCC unroll 16
+      for (std::int64_t v = 0; v < vectors - 1; ++v)
+        FloatBatch::load_unaligned(row + v * float_width).store_aligned(panel + k * panel_stride + v * float_width);
+      load_first<last>(row + (vectors - 1) * float_width).store_aligned(panel + k * panel_stride + (vectors - 1) * float_width);
+    }
+  } else if constexpr (s.b_k == 1) {
+    const auto pack_vector = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>, std::int64_t v) {
+      const float* column = b + v * float_width * s.b_n;
+      float* to = panel + v * float_width;
+      std::int64_t k = 0;
+      for (; k + float_width <= rows; k += float_width)
+        pack_transposed<width, float_width, s.b_n, panel_stride>(column + k, to + k * panel_stride);
+      if constexpr (rows_rest > 0)
+      if (k < rows) pack_transposed<width, rows_rest, s.b_n, panel_stride>(column + k, to + k * panel_stride);
+    };
+    constexpr std::int64_t full = columns / float_width;
+    for (std::int64_t v = 0; v < full; ++v) pack_vector(std::integral_constant<std::int64_t, float_width>{}, v);
+    if constexpr (full < vectors) pack_vector(std::integral_constant<std::int64_t, last>{}, full);
+  } else {
+    for (std::int64_t k = 0; k < rows; ++k)
+      for (std::int64_t j = 0; j < panel_stride; ++j) panel[k * panel_stride + j] = j < columns ? b[k * s.b_k + j * s.b_n] : 0.f;
+  }
+}
+
+}  // namespace tilewright::detail

@@ -1,0 +1,154 @@
+// Matrix products of all orientations and edge extents agree with a loop in double precision, and bring each element to the
+// epilogue once.
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <tilewright/kernel/matmul.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+using tilewright::MatMulShape;
+
+/// What lies between the elements that a kernel may touch.
+constexpr float unused = -1e30f;
+
+/// A matrix of random numbers with any strides; exactly the memory up to its last element.
+template <class T>
+std::vector<T> matrix(std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std::int64_t column_stride) {
+  static std::minstd_rand random(1);
+  std::uniform_real_distribution<float> value(-1, 1);
+  std::vector<T> result(static_cast<std::size_t>((rows - 1) * row_stride + (columns - 1) * column_stride + 1),
+                        static_cast<T>(unused));
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      result[static_cast<std::size_t>(i * row_stride + j * column_stride)] = static_cast<T>(value(random));
+  return result;
+}
+
+template <MatMulShape s, class T = float>
+void check_product() {
+  CAPTURE(s.m, s.n, s.k, s.a_m, s.a_k, s.b_k, s.b_n);
+  const auto a = matrix<T>(s.m, s.k, s.a_m, s.a_k), b = matrix<T>(s.k, s.n, s.b_k, s.b_n);
+  auto c = matrix<T>(s.m, s.n, s.c_m, s.c_n);
+  const auto before = c;
+  struct Sum {
+    double value = 0;
+    int count = 0;
+  };
+  std::vector<Sum> sums(static_cast<std::size_t>(s.m * s.n));
+  bool in_range = true;
+  tilewright::matmul_kernel<s>(a.data(), b.data(), [&](std::int64_t i, std::int64_t j, const auto& x) {
+    const auto add = [&](std::int64_t column, float element) {
+      if (i < 0 || i >= s.m || column < 0 || column >= s.n) return void(in_range = false);
+      sums[static_cast<std::size_t>(i * s.n + column)].value += static_cast<double>(element);
+      ++sums[static_cast<std::size_t>(i * s.n + column)].count;
+    };
+    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, float>) {
+      add(j, x);
+    } else {
+      float elements[std::decay_t<decltype(x)>::size];
+      x.store_unaligned(elements);
+      for (std::size_t e = 0; e < std::size(elements); ++e) add(j + static_cast<std::int64_t>(e), elements[e]);
+    }
+  });
+  tilewright::matmul_kernel<s>(a.data(), b.data(), c.data());
+
+  CHECK(in_range);
+  // Rounding errors of a sum of k terms below 1 in float; half precision rounds its result.
+  const double tolerance = 1e-6 * static_cast<double>(s.k), c_tolerance = std::is_same_v<T, float> ? tolerance : 0.03;
+  std::int64_t wrong = 0, counted_wrong = 0, stored_wrong = 0;
+  for (std::int64_t i = 0; i < s.m; ++i)
+    for (std::int64_t j = 0; j < s.n; ++j) {
+      double expected = 0;
+      for (std::int64_t k = 0; k < s.k; ++k)
+        expected += static_cast<double>(a[static_cast<std::size_t>(i * s.a_m + k * s.a_k)]) *
+                    static_cast<double>(b[static_cast<std::size_t>(k * s.b_k + j * s.b_n)]);
+      const Sum& sum = sums[static_cast<std::size_t>(i * s.n + j)];
+      const auto stored = static_cast<double>(c[static_cast<std::size_t>(i * s.c_m + j * s.c_n)]);
+      wrong += !(std::abs(sum.value - expected) <= tolerance);
+      counted_wrong += sum.count != 1;
+      stored_wrong += !(std::abs(stored - expected) <= c_tolerance);
+    }
+  CHECK(wrong == 0);
+  CHECK(counted_wrong == 0);
+  CHECK(stored_wrong == 0);
+  std::int64_t overwritten = 0;
+  for (std::size_t e = 0; e < c.size(); ++e) overwritten += before[e] == static_cast<T>(unused) && c[e] != before[e];
+  CHECK(overwritten == 0);
+}
+
+/// c[m, n] = a b with a or b transposed, and `gap` unused elements after each row in memory.
+constexpr MatMulShape product(std::int64_t m, std::int64_t n, std::int64_t k, bool a_transposed, bool b_transposed,
+                              std::int64_t gap = 0) {
+  MatMulShape s{m, n, k};
+  s.a_m = a_transposed ? 1 : k + gap, s.a_k = a_transposed ? m + gap : 1;
+  s.b_k = b_transposed ? 1 : n + gap, s.b_n = b_transposed ? k + gap : 1;
+  s.c_m = n + gap, s.c_n = 1;
+  return s;
+}
+template <std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t gap = 0>
+void check_orientations() {
+  check_product<product(m, n, k, false, false, gap)>();
+  check_product<product(m, n, k, false, true, gap)>();
+  check_product<product(m, n, k, true, false, gap)>();
+  check_product<product(m, n, k, true, true, gap)>();
+}
+
+constexpr std::int64_t edges[] = {1, 3, 10, 17, 33, 49};
+
+/// All pairs of edge extents for m and n, with a k that changes along.
+template <std::size_t k_step, std::size_t... pair>
+void check_edges(std::index_sequence<pair...>) {
+  (check_product<product(edges[pair / 6], edges[pair % 6], edges[(pair / 6 + pair % 6 + k_step) % 6], pair % 2 == k_step % 2,
+                         pair / 2 % 2 == 0, static_cast<std::int64_t>(pair % 3))>(),
+   ...);
+}
+
+}  // namespace
+
+TEST_CASE("matmul_kernel: edge extents") {
+  check_edges<0>(std::make_index_sequence<36>());
+  check_edges<3>(std::make_index_sequence<36>());
+}
+
+TEST_CASE("matmul_kernel: all orientations") {
+  check_orientations<1, 1, 49>();
+  check_orientations<3, 1, 33>();
+  check_orientations<49, 3, 17>();
+  check_orientations<10, 49, 1, 3>();
+  check_orientations<49, 33, 70, 5>();
+}
+
+TEST_CASE("matmul_kernel: shapes of networks") {
+  check_orientations<8, 64, 98, 448>();  // a layer with few rows, its columns on several tiles
+  check_orientations<8, 10, 96>();       // its last layer
+  check_orientations<9, 17, 200, 3>();   // dot products with rests
+  check_product<product(8, 96, 10, false, true)>();
+  check_product<product(49, 96, 8, true, false)>();
+  check_product<product(80, 10, 8, true, false)>();
+  check_product<MatMulShape{40, 48, 64, 256, 1, 1, 256, 48, 1}>();  // attention: heads lie beside each other
+  check_product<MatMulShape{40, 64, 48, 48, 1, 256, 1, 256, 1}>();
+}
+
+TEST_CASE("matmul_kernel: k in parts") {
+  check_product<product(17, 40, 2500, true, false)>();
+  check_product<product(300, 33, 2049, false, true, 1)>();
+  check_product<product(33, 130, 1030, false, false, 7)>();
+}
+
+TEST_CASE("matmul_kernel: other strides") {
+  check_product<MatMulShape{5, 18, 20, 41, 2, 3, 61, 19, 1}>();   // no axis is contiguous
+  check_product<MatMulShape{17, 10, 20, 20, 1, 10, 1, 1, 18}>();  // c is transposed
+  check_product<MatMulShape{17, 10, 20, 1, 17, 1, 20, 1, 17}>();
+  check_product<MatMulShape{17, 20, 9, 9, 1, 20, 1, 43, 2}>();    // c has gaps
+}
+
+TEST_CASE("matmul_kernel: half precision") {
+  check_product<product(3, 17, 20, false, false), tilewright::float16_t>();
+  check_product<product(10, 5, 33, true, true, 2), tilewright::float16_t>();
+}
