@@ -8,6 +8,7 @@
 #pragma GCC diagnostic ignored "-Wshadow"
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #endif
 #if __has_include(<xtensor/containers/xadapt.hpp>)

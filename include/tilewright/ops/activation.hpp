@@ -4,22 +4,24 @@
 namespace tilewright {
 
 /// Gaussian error linear unit, tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
-/// ("Gaussian Error Linear Units", arXiv 1606.08415, section 2).
+/// ("Gaussian Error Linear Units", arXiv 1606.08415, section 2), computed as x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3)): that
+/// is the same, but 1 + tanh loses the digits of small results.
 struct Gelu : UnaryOp<Gelu> {
   static constexpr std::string_view name = "Gelu";
-  static constexpr double alpha = 0.7978845608028654;  // sqrt(2/pi)
+  static constexpr double alpha = 2 * 0.7978845608028654;  // 2 sqrt(2/pi)
   static constexpr double beta = 0.044715;
 
   template <class X>
   static X forward(X x) {
-    const X t = math::tanh(math::number<X>(alpha) * x * (math::number<X>(1) + math::number<X>(beta) * x * x));
-    return math::number<X>(0.5) * x * (math::number<X>(1) + t);
+    const X u = x * (math::number<X>(alpha) + math::number<X>(alpha * beta) * x * x);
+    return x / (math::number<X>(1) + math::exp(-u));
   }
   template <class X>
   static X backward(X x, X dy) {
-    const X one = math::number<X>(1), half = math::number<X>(0.5), xx = math::number<X>(beta) * x * x;
-    const X t = math::tanh(math::number<X>(alpha) * x * (one + xx));
-    return dy * half * (one + t + (one - t * t) * x * math::number<X>(alpha) * (one + math::number<X>(3) * xx));
+    const X xx = x * x;
+    const X s = math::sigmoid(x * (math::number<X>(alpha) + math::number<X>(alpha * beta) * xx));
+    const X du = math::number<X>(alpha) + math::number<X>(3 * alpha * beta) * xx;
+    return dy * s * (math::number<X>(1) + x * du * (math::number<X>(1) - s));
   }
 };
 
