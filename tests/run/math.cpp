@@ -30,6 +30,7 @@ double error_in_ulp(float result, double right) {
 template <class F, class Right>
 double largest_error(F f, Right right) {
   double largest = 0;
+  float worst = 0;
   alignas(batch) float x[batch::size], y[batch::size];
   std::size_t count = 0;
   const auto check = [&](float value) {
@@ -41,7 +42,7 @@ double largest_error(F f, Right right) {
       const double expected = right(double{x[i]});
       for (float result : {y[i], f(x[i])}) {
         const double error = error_in_ulp(result, expected);
-        if (error > 4) UNSCOPED_INFO("f(" << x[i] << ") = " << result << ", " << expected << " expected");
+        if (error > largest) worst = x[i];
         largest = std::max(largest, error);
       }
     }
@@ -53,12 +54,13 @@ double largest_error(F f, Right right) {
         std::numeric_limits<float>::denorm_min(), 88.7228317f, 88.7228394f, 87.3365402f, 87.3365479f, 103.f, 200.f, 9.01f, 9.1f})
     for (float sign : {1.f, -1.f}) check(sign * special);
   while (count > 0) check(1);
+  UNSCOPED_INFO("largest error at " << worst);
   return largest;
 }
 
 }  // namespace
 
-// The bounds are those of the docstrings, which were also measured with every third float: 1.6, 0.9, 2.6 and 2.6.
+// The bounds are those of the docstrings. Measured with every 31st float: 1.6, 0.9, 2.5 and 2.5.
 TEST_CASE("exp, log, tanh and sigmoid are at most 3 units in the last place off") {
   CHECK(largest_error([](auto x) { return math::exp(x); }, [](double x) { return std::exp(x); }) <= 2);
   CHECK(largest_error([](auto x) { return math::log(x); }, [](double x) { return std::log(x); }) <= 1);

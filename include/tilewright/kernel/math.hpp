@@ -43,7 +43,12 @@ inline T fma(T a, T b, T c) {
 }
 template <class T, class A>
 inline xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b, const xsimd::batch<T, A>& c) {
-  return xsimd::fma(a, b, c);
+#if defined(__AVX512F__)  // for which xsimd 8.1 has none
+  if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_fmadd_ps(a, b, c);
+  else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_fmadd_pd(a, b, c);
+  else
+#endif
+    return xsimd::fma(a, b, c);
 }
 
 /// The larger and the smaller of two; b where one of them is NaN.
@@ -120,7 +125,8 @@ inline X exp(X x) {
   const X limited = math::max(number<X>(-87.4), math::min(number<X>(88.8), x));  // k from -127, which gives 0, to 128, infinity
   const X shifted = math::fma(limited, number<X>(0x1.715476p+0), number<X>(-0.5)) + number<X>(shift);
   const X k = shifted - number<X>(shift);
-  const X r = math::fma(k, number<X>(0x1.05c610p-29), math::fma(k, number<X>(-0x1.62e430p-1), limited));
+  // ln 2 in two parts, the first with so few bits that k times it is exact
+  const X r = math::fma(k, number<X>(0x1.bd0106p-13), math::fma(k, number<X>(-0x1.63p-1), limited));
   const X power = detail::from_bits<X>(detail::to_bits(shifted) << 23);  // 2^k
   return power * detail::polynomial(r, 1.0, 1.0, 0x1.00004cp-1, 0x1.55431cp-3, 0x1.56e042p-5, 0x1.01d524p-7, 0x1.f558d6p-10);
 }
@@ -144,7 +150,6 @@ inline X log(X x) {
   const X p = detail::polynomial(f, 0x1.555554p-2, -0x1.000226p-2, 0x1.99a008p-3, -0x1.547244p-3, 0x1.22da1cp-3, -0x1.0d8542p-3,
                                  0x1.055b6cp-3, -0x1.38b582p-4);
   const X ff = f * f;
-  // ln 2 in two parts, the first with so few bits that k times it is exact
   const X small = math::fma(k, number<X>(-0x1.bd0106p-13), math::fma(ff * f, p, ff * number<X>(-0.5)));
   const X result = math::fma(k, number<X>(0x1.63p-1), f + small);
   const X infinity = number<X>(std::numeric_limits<float>::infinity()), nan = number<X>(std::numeric_limits<float>::quiet_NaN());
@@ -164,7 +169,7 @@ inline X tanh(X x) {
   const X size = detail::from_bits<X>(bits & ~sign_bit);
   const X limited = math::min(number<X>(9.1), size);  // beyond which tanh rounds to 1
   const X shifted = math::fma(limited, number<X>(0x1.715476p+1), number<X>(shift)), k = shifted - number<X>(shift);
-  const X r = math::fma(k, number<X>(0x1.05c610p-29), math::fma(k, number<X>(-0x1.62e430p-1), limited + limited));
+  const X r = math::fma(k, number<X>(0x1.bd0106p-13), math::fma(k, number<X>(-0x1.63p-1), limited + limited));
   const X p = detail::polynomial(r, 0x1.fffffep-2, 0x1.5554b0p-3, 0x1.555674p-5, 0x1.1227f6p-7, 0x1.6bebf2p-10);
   const X power = detail::from_bits<X>(detail::to_bits(shifted) << 23);  // 2^k
   const X e = math::fma(power, math::fma(r * r, p, r), power - number<X>(1));
