@@ -86,6 +86,19 @@ inline T sum(const xsimd::batch<T, A>& x) {
   if constexpr (requires { reduce_add(x); }) return reduce_add(x);
   else return hadd(x);
 }
+/// The largest of a batch's elements.
+template <class T, class A>
+inline T max(const xsimd::batch<T, A>& x) {
+  if constexpr (requires { reduce_max(x); }) {
+    return reduce_max(x);
+  } else {
+    alignas(xsimd::batch<T, A>) T elements[xsimd::batch<T, A>::size];
+    x.store_aligned(elements);
+    for (std::size_t half = xsimd::batch<T, A>::size / 2; half > 0; half /= 2)
+      for (std::size_t i = 0; i < half; ++i) elements[i] = max(elements[i], elements[i + half]);
+    return elements[0];
+  }
+}
 
 namespace detail {
 

@@ -80,7 +80,7 @@ struct NllGrad : NllOp<NllGrad> {
     constexpr std::int64_t classes = P::shape[-1], rows = P::shape.nelms() / classes;
     const double scale = 1 / divisor(labels, rows, classes, attributes);
     for (std::int64_t row = 0; row < rows; ++row) {
-      for (std::int64_t c = 0; c < classes; ++c) dprobs.data[row * classes + c] = 0;
+      std::fill_n(dprobs.data + row * classes, classes, typename DP::element(0));
       const auto at = label(labels, row, classes, attributes);
       if (at < 0) continue;
       const double upstream = static_cast<double>(dloss.data[attributes.reduction == Reduction::none ? row : 0]) * scale;
@@ -144,13 +144,18 @@ struct NllWithSoftmaxGrad : NllOp<NllWithSoftmaxGrad> {
     if constexpr (sizeof...(Rest) == 3) loss_grad = static_cast<double>(std::get<0>(operands).data[0]);
     Nll::compute<A>(probs, labels, loss);
     constexpr std::int64_t classes = P::shape[-1], rows = P::shape.nelms() / classes;
-    const double scale = loss_grad / divisor(labels, rows, classes, attributes);
+    using T = compute_t<typename P::element>;
+    using DX = typename std::remove_reference_t<decltype(dx)>::element;
+    const auto scale = static_cast<T>(loss_grad / divisor(labels, rows, classes, attributes));
     for (std::int64_t row = 0; row < rows; ++row) {
       const auto at = label(labels, row, classes, attributes);
-      for (std::int64_t c = 0; c < classes; ++c) {
-        const double p = static_cast<double>(probs.data[row * classes + c]);
-        dx.data[row * classes + c] = static_cast<typename std::remove_reference_t<decltype(dx)>::element>(
-            at < 0 ? 0 : (p - (c == at ? 1 : 0)) * scale);
+      const Line<typename P::element, 1> p{probs.data + row * classes};
+      const Line<DX, 1> dx_row{dx.data + row * classes};
+      if (at < 0) {
+        std::fill_n(dx_row.data, classes, DX(0));
+      } else {
+        line_assign<classes>([&](const auto& probability) { return probability * scale; }, dx_row, p);
+        dx_row.data[at] = static_cast<DX>((static_cast<T>(p.data[at]) - 1) * scale);
       }
     }
   }

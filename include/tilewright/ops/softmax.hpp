@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/kernel/line.hpp"
 #include "tilewright/ops/elementwise.hpp"
 
 namespace tilewright {
@@ -8,7 +9,7 @@ struct AxisAttributes {
 };
 
 /// Base of ops that work on whole lines along one axis: D gives `name` and
-/// `line(strides..., pointers...)` in terms of `compute`.
+/// `compute`, which goes through them by `for_each_line`.
 template <class D>
 struct LineOp : Op<D> {
   using Attributes = AxisAttributes;
@@ -50,17 +51,13 @@ struct SoftmaxGrad : LineOp<SoftmaxGrad> {
 
   template <PackedAttributes A, class Y, class DY, class DX>
   static void compute(Y y, DY dy, DX dx) {
-    constexpr auto line = unpack<Attributes>(A).axis;
-    using T = compute_t<typename Y::element>;
-    constexpr auto n = Y::shape[static_cast<int>(line)];
-    constexpr auto y_step = Y::spec.stride(line), dy_step = DY::spec.stride(line), dx_step = DX::spec.stride(line);
-    for_each_line<line, Y, DY, DX>([&](const auto& at) {
-      T dot{};
-      for (std::int64_t i = 0; i < n; ++i)
-        dot += static_cast<T>(y.data[at[0] + i * y_step]) * static_cast<T>(dy.data[at[1] + i * dy_step]);
-      for (std::int64_t i = 0; i < n; ++i)
-        dx.data[at[2] + i * dx_step] = static_cast<typename DX::element>(static_cast<T>(y.data[at[0] + i * y_step]) *
-                                                                         (static_cast<T>(dy.data[at[1] + i * dy_step]) - dot));
+    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
+    constexpr auto n = Y::shape[axis];
+    for_each_line<axis, Y, DY, DX>([&](const auto& at) {
+      const auto y_line = line_at<axis>(y, at[0]);
+      const auto dy_line = line_at<axis>(dy, at[1]);
+      const auto dot = line_sum<n>([](const auto& a, const auto& b) { return a * b; }, y_line, dy_line);
+      line_assign<n>([&](const auto& a, const auto& b) { return a * (b - dot); }, line_at<axis>(dx, at[2]), y_line, dy_line);
     });
   }
 };
@@ -77,17 +74,22 @@ struct Softmax : LineOp<Softmax> {
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
-    constexpr auto line = unpack<Attributes>(A).axis;
+    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
+    constexpr auto n = X::shape[axis];
     using T = compute_t<typename X::element>;
-    constexpr auto n = X::shape[static_cast<int>(line)];
-    constexpr auto x_step = X::spec.stride(line), y_step = Y::spec.stride(line);
-    for_each_line<line, X, Y>([&](const auto& at) {
-      T largest = static_cast<T>(x.data[at[0]]), sum{};
-      for (std::int64_t i = 1; i < n; ++i) largest = std::max(largest, static_cast<T>(x.data[at[0] + i * x_step]));
-      for (std::int64_t i = 0; i < n; ++i) sum += math::exp(static_cast<T>(x.data[at[0] + i * x_step]) - largest);
-      for (std::int64_t i = 0; i < n; ++i)
-        y.data[at[1] + i * y_step] = static_cast<typename Y::element>(
-            math::exp(static_cast<T>(x.data[at[0] + i * x_step]) - largest) / sum);
+    for_each_line<axis, X, Y>([&](const auto& at) {
+      const auto x_line = line_at<axis>(x, at[0]);
+      const auto y_line = line_at<axis>(y, at[1]);
+      const T largest = line_max<n>(x_line);
+      const auto exponential = [&](const auto& a) { return math::exp(a - largest); };
+      if constexpr (std::is_same_v<typename Y::element, T>) {  // the exponentials wait in the result
+        line_assign<n>(exponential, y_line, x_line);
+        const T factor = 1 / line_sum<n>([](const auto& a) { return a; }, y_line);
+        line_assign<n>([&](const auto& a) { return a * factor; }, y_line, y_line);
+      } else {
+        const T factor = 1 / line_sum<n>(exponential, x_line);
+        line_assign<n>([&](const auto& a) { return exponential(a) * factor; }, y_line, x_line);
+      }
     });
   }
 };
