@@ -2,6 +2,7 @@
 #include <map>
 #include <numeric>
 #include <ranges>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -136,12 +137,48 @@ TEST_CASE("Loader: orders are the same on every platform") {
 }
 
 TEST_CASE("Loader: batches share their memory") {
-  const Dataset dataset = numbered(12);
-  Loader loader(dataset, {.batch_size = 4, .shuffle = true});
-  std::vector<const float*> addresses;
-  for (int i = 0; i < 2; ++i)
-    for (const auto& batch : loader) addresses.push_back(batch.images.data());
-  CHECK(std::ranges::count(addresses, addresses.front()) == 6);
+  const Dataset dataset = numbered(100'000);  // batches of 240 bytes: many chunks of them
+  Loader loader(dataset, {.batch_size = 10, .shuffle = true}), synchronous(dataset, {.batch_size = 10, .prefetch = false});
+  std::set<const float*> first, second, single;
+  for (const auto& batch : loader) first.insert(batch.images.data());
+  for (const auto& batch : loader) second.insert(batch.images.data());
+  for (const auto& batch : synchronous) single.insert(batch.images.data());
+  CHECK(first.size() < loader.size() / 2);
+  CHECK(second == first);
+  CHECK(single.size() == 1);
+}
+
+TEST_CASE("Loader: batches made by another thread are those made by the caller") {
+  const Dataset dataset = numbered(50'003);
+  const auto options = [](bool prefetch) {
+    return tw::data::LoaderOptions{.batch_size = 8, .shuffle = true, .drop_last = false, .seed = 5, .prefetch = prefetch};
+  };
+  Loader ahead(dataset, options(true)), synchronous(dataset, options(false));
+  CHECK(ahead.size() == 6251);
+  for (int i = 0; i < 3; ++i) {
+    auto expected = synchronous.begin();
+    std::size_t equal = 0;
+    for (const auto& batch : ahead) {
+      equal += batch.images == (*expected).images && batch.labels == (*expected).labels;
+      ++expected;
+      if (i == 1 && equal == 4000) break;  // the next epoch's order does not depend on how far this one got
+    }
+    CHECK(equal == (i == 1 ? 4000 : 6251));
+  }
+}
+
+TEST_CASE("Loader: may be destroyed after any number of batches") {
+  const Dataset dataset = numbered(20'000);
+  for (std::size_t taken : {0u, 1u, 1999u, 2000u}) {
+    Loader loader(dataset, {.batch_size = 10});
+    std::size_t count = 0;
+    if (taken > 0)
+      for (const auto& batch : loader) {
+        REQUIRE(batch.labels(0) == static_cast<int>(10 * count));
+        if (++count == taken) break;
+      }
+    CHECK(count == taken);
+  }
 }
 
 TEST_CASE("Loader: arguments that give no batches") {

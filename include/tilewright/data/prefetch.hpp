@@ -1,0 +1,97 @@
+#pragma once
+#include <array>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace tilewright::data {
+
+/// Makes the items of a sequence on a thread of its own, one ahead of the item in use: double buffering. The thread sleeps
+/// while it has nothing to make; waking it costs some microseconds, so an item should be worth many of them.
+///
+///     tw::data::Prefetch<std::vector<float>> squares([](std::vector<float>& item, std::size_t i) { item.assign(9, i * i); });
+///     squares.start(100);
+///     for (int i = 0; i < 100; ++i) use(squares.next());
+template <class Item>
+class Prefetch {
+ public:
+  /// Makes item `index` in place; what the buffer held before is an older item of the same parity, at first `empty`.
+  using Fill = std::function<void(Item& item, std::size_t index)>;
+
+  explicit Prefetch(Fill fill, const Item& empty = {}) : fill_(std::move(fill)), buffers_{empty, empty} {}
+  /// Waits for the item that is being made.
+  ~Prefetch() {
+    {
+      const std::lock_guard lock(mutex_);
+      ends_ = true;
+    }
+    changed_.notify_all();
+  }
+  Prefetch(const Prefetch&) = delete;
+  Prefetch& operator=(const Prefetch&) = delete;
+
+  /// Gives up the sequence. When it returns, nothing is being made until start().
+  void cancel() {
+    std::unique_lock lock(mutex_);
+    count_ = 0;
+    changed_.wait(lock, [this] { return !filling_; });
+  }
+  /// Begins a new sequence of `count` items. Throws std::system_error where the first one gets no thread.
+  void start(std::size_t count) {
+    cancel();
+    const std::lock_guard lock(mutex_);
+    count_ = count;
+    made_ = taken_ = 0;
+    error_ = nullptr;
+    if (!thread_.joinable()) thread_ = std::jthread([this] { work(); });
+    changed_.notify_all();
+  }
+  /// The next item, once it is made; it is valid until the next call. Not to be called more often than there are items.
+  /// Throws what making it threw, and from then on again and again: the sequence ends there.
+  const Item& next() {
+    std::unique_lock lock(mutex_);
+    ++taken_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return made_ >= taken_ || error_; });
+    if (made_ < taken_) std::rethrow_exception(error_);
+    return buffers_[(taken_ - 1) % 2];
+  }
+
+ private:
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      // item taken - 1 is in use, and its buffer with it: that of item taken is free
+      changed_.wait(lock, [this] { return ends_ || (made_ < count_ && made_ <= taken_ && !error_); });
+      if (ends_) return;
+      filling_ = true;
+      lock.unlock();
+      std::exception_ptr error;
+      try {
+        fill_(buffers_[made_ % 2], made_);  // nobody else writes `made_` while this thread fills
+      } catch (...) {
+        error = std::current_exception();
+      }
+      lock.lock();
+      filling_ = false;
+      if (error) error_ = error;
+      else ++made_;
+      changed_.notify_all();
+    }
+  }
+
+  Fill fill_;
+  std::array<Item, 2> buffers_;  // item i is in buffer i mod 2
+  std::mutex mutex_;
+  std::condition_variable changed_;  // the caller and the thread never wait at the same time
+  std::size_t count_ = 0, made_ = 0, taken_ = 0;
+  bool filling_ = false, ends_ = false;
+  std::exception_ptr error_;
+  std::jthread thread_;  // last: it ends before what it uses
+};
+
+}  // namespace tilewright::data

@@ -1,0 +1,69 @@
+#include <atomic>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../catch.hpp"
+#include "tilewright/data/prefetch.hpp"
+
+using tilewright::data::Prefetch;
+
+TEST_CASE("Prefetch: items come in order, from two buffers") {
+  Prefetch<std::vector<std::size_t>> items([](auto& item, std::size_t index) { item = {index}; });
+  for (int sequence = 0; sequence < 2; ++sequence) {
+    items.start(1000);
+    const auto* before = &items.next();
+    CHECK(before->at(0) == 0);
+    for (std::size_t i = 1; i < 1000; ++i) {
+      const auto* item = &items.next();
+      REQUIRE(item->at(0) == i);
+      REQUIRE(item != before);
+      before = item;
+    }
+  }
+}
+
+TEST_CASE("Prefetch: makes one item ahead and no more") {
+  std::atomic<int> made = 0;
+  Prefetch<int> items([&](int& item, std::size_t index) { item = static_cast<int>(index), ++made; });
+  items.start(10);
+  for (int i = 0; i < 9; ++i) {
+    CHECK(items.next() == i);
+    while (made < i + 2) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    CHECK(made == i + 2);
+  }
+  CHECK(items.next() == 9);
+  CHECK(made == 10);
+}
+
+TEST_CASE("Prefetch: what making an item throws arrives where the item is taken") {
+  Prefetch<int> items([](int& item, std::size_t index) {
+    if (index == 2) throw std::runtime_error("no item " + std::to_string(index));
+    item = static_cast<int>(index);
+  });
+  for (int sequence = 0; sequence < 2; ++sequence) {
+    items.start(10);
+    CHECK(items.next() == 0);
+    CHECK(items.next() == 1);
+    CHECK_THROWS_WITH(items.next(), "no item 2");
+    CHECK_THROWS_WITH(items.next(), "no item 2");
+  }
+}
+
+TEST_CASE("Prefetch: a sequence may be given up, and another started, at any moment") {
+  std::atomic<std::size_t> base = 0;
+  Prefetch<std::size_t> items([&](std::size_t& item, std::size_t index) { item = base + index; });
+  for (std::size_t taken = 0; taken < 100; ++taken) {
+    items.cancel();
+    base = 1000 * taken;
+    items.start(taken + taken % 3);
+    for (std::size_t i = 0; i < taken; ++i) REQUIRE(items.next() == base + i);
+  }
+  for (int i = 0; i < 100; ++i) {
+    Prefetch<int> unused([](int&, std::size_t) {});
+    if (i % 2 == 0) unused.start(5);
+  }
+}
