@@ -5,54 +5,115 @@
 
 namespace tilewright {
 
-/// Finds the number of threads for a program by measuring its first runs: one thread, then twice as many each time. More are
-/// kept only where they are clearly faster. It measures anew after some thousands of runs, because a machine gets busy or idle.
+/// Finds the number of threads for a program by timing its runs. A trial tries one thread, then twice as many each time, up to
+/// a limit, and keeps the fastest. Trials come at the start and after every few thousand runs, because machines get busy or
+/// idle. When other programs take cores away, threads wait for each other and a run can take ten times as long; so between
+/// trials runs of several threads are watched, and are given up for fewer when those would be faster.
 class ThreadChoice {
  public:
-  /// A fixed number, or 0 to measure.
-  explicit ThreadChoice(int threads)
-      : limit_(threads > 0 ? threads : std::max(1, static_cast<int>(std::thread::hardware_concurrency()))),
-        tried_(threads > 0 ? limit_ : 1),
-        best_(tried_),
-        adapts_(tried_ != limit_),
-        measuring_(adapts_) {}
+  using Duration = std::chrono::steady_clock::duration;
+
+  /// A fixed number, or 0 to find one of up to `cores`.
+  explicit ThreadChoice(int threads, int cores = static_cast<int>(std::thread::hardware_concurrency()))
+      : limit_(threads > 0 ? threads : std::max(1, cores)), best_(limit_), adapts_(threads <= 0 && limit_ > 1) {
+    if (adapts_) start_trial(limit_);
+  }
 
   int limit() const { return limit_; }
-  bool measuring() const { return measuring_; }
+  /// Whether the next run is to be timed, and measured() called, not counted().
+  bool measuring() const { return trying_ || watching_; }
   /// The number of threads for the next run.
-  int threads() const { return measuring_ ? tried_ : best_; }
+  int threads() const { return trying_ ? tried_ : best_; }
 
-  /// Counts a run that was not measured.
+  /// Takes note of a run that was not timed.
   void counted() {
-    if (!adapts_ || ++run_ < runs_between) return;
-    measuring_ = true;
-    tried_ = 1;
-    run_ = 0;
+    if (adapts_) settled_run();
   }
   /// Takes the time of a run with threads().
-  void measured(std::chrono::steady_clock::duration time) {
-    if (run_++ >= warm_up) fastest_ = std::min(fastest_, time);
-    if (run_ < warm_up + runs) return;
-    if (tried_ == 1 || fastest_ < best_time_ * 9 / 10) {
-      best_ = tried_;
-      best_time_ = fastest_;
+  void measured(Duration time) {
+    if (trying_) return trial_run(time);
+    watched_time_ += time;
+    ++watched_runs_;
+    // fewer threads at their best against the mean, stalls included: only a clear difference counts
+    const Duration slow = window * (fewer_time_ * 10 / 9);
+    if (watched_time_ > slow || watched_runs_ == window) {
+      slow_windows_ = watched_time_ > slow ? slow_windows_ + 1 : 0;
+      start_window();
+      if (slow_windows_ == 2) return start_trial(best_ - 1);  // one alone may be a hiccup
     }
-    measuring_ = tried_ < limit_;
-    tried_ = std::min(2 * tried_, limit_);
-    run_ = 0;
-    fastest_ = std::chrono::steady_clock::duration::max();
+    settled_run();
   }
 
  private:
-  static constexpr int warm_up = 3, runs = 10, runs_between = 5000;
+  static constexpr int trial_runs = 12, least_trial_runs = 3;
+  static constexpr Duration longest_trial = std::chrono::milliseconds(10);  // if it has its least runs
+  static constexpr int window = 32;  // timed runs that are judged together
+  static constexpr int runs_between_trials = 5000, least_retry = 500, most_retry = 16'000;
+  /// Reading the clock twice takes about 50 ns: shorter runs than this are not all watched.
+  static constexpr Duration short_run = std::chrono::microseconds(20);
+  static constexpr int short_runs_per_watched = 16;
+
+  void start_trial(int most_threads) {
+    trying_ = true;
+    tried_ = 1;
+    most_tried_ = most_threads;
+    start_number();
+  }
+  void start_number() {
+    runs_ = 0;
+    spent_ = Duration::zero();
+    fastest_ = Duration::max();
+  }
+  void start_window() {
+    watched_runs_ = 0;
+    watched_time_ = Duration::zero();
+  }
+  void trial_run(Duration time) {
+    fastest_ = std::min(fastest_, time);
+    spent_ += time;
+    if (++runs_ < (spent_ < longest_trial ? trial_runs : least_trial_runs)) return;
+    if (tried_ == 1 || fastest_ < best_time_ * 97 / 100) {
+      best_ = tried_;
+      fewer_time_ = tried_ == 1 ? fastest_ : best_time_;
+      best_time_ = fastest_;
+    }
+    if (tried_ < most_tried_) {
+      tried_ = std::min(2 * tried_, most_tried_);
+      return start_number();
+    }
+    trying_ = false;
+    runs_ = 0;
+    runs_until_trial_ = runs_between_trials;
+    if (most_tried_ < limit_) {  // more threads have just failed: wait longer each time
+      runs_until_trial_ = retry_;
+      retry_ = std::min(2 * retry_, most_retry);
+    }
+    slow_windows_ = 0;
+    start_window();
+    watch();
+  }
+  void settled_run() {
+    if (++runs_ < runs_until_trial_) return watch();
+    if (best_ == limit_) retry_ = least_retry;  // they have done well
+    start_trial(limit_);
+  }
+  void watch() { watching_ = best_ > 1 && (best_time_ > short_run || runs_ % short_runs_per_watched == 0); }
+
   int limit_;
-  int tried_;
   int best_;
   bool adapts_;
-  bool measuring_;
-  int run_ = 0;
-  std::chrono::steady_clock::duration fastest_ = std::chrono::steady_clock::duration::max();
-  std::chrono::steady_clock::duration best_time_{};
+
+  bool trying_ = false;
+  int tried_ = 1, most_tried_ = 1;
+  Duration spent_{}, fastest_{};  // of the runs with `tried_` threads
+
+  Duration best_time_{}, fewer_time_{};  // with `best_` threads, and the best with fewer
+  int runs_ = 0;                         // of this trial's number of threads, or since the trial
+  int runs_until_trial_ = 0, retry_ = least_retry;
+
+  bool watching_ = false;
+  int watched_runs_ = 0, slow_windows_ = 0;
+  Duration watched_time_{};
 };
 
 }  // namespace tilewright

@@ -1,0 +1,134 @@
+// How many threads are chosen, given how long runs take. No time passes here: durations are made up.
+#include "tilewright/execute/thread_choice.hpp"
+
+#include <functional>
+#include <vector>
+
+#include "../catch.hpp"
+
+namespace {
+
+using std::chrono::microseconds, std::chrono::milliseconds;
+using tilewright::ThreadChoice;
+using Duration = ThreadChoice::Duration;
+using Machine = std::function<Duration(int threads)>;  ///< how long a run takes
+
+struct Used {
+  Duration time{};
+  int timed = 0;
+};
+
+/// Runs the program so many times on the machine.
+Used run(ThreadChoice& choice, int runs, const Machine& machine) {
+  Used used;
+  for (int i = 0; i < runs; ++i) {
+    const Duration time = machine(choice.threads());
+    used.time += time;
+    used.timed += choice.measuring();
+    if (choice.measuring()) choice.measured(time);
+    else choice.counted();
+  }
+  return used;
+}
+
+/// The time of one thread, then of two and so on.
+Machine machine(std::vector<int> times_in_microseconds) {
+  return [=](int threads) { return microseconds(times_in_microseconds.at(static_cast<std::size_t>(threads) - 1)); };
+}
+/// Two cores, one of them shared: one thread has the other core, of two one waits for its share again and again.
+Machine busy_machine() {
+  return [run = 0](int threads) mutable { return microseconds(threads == 1 ? 200 : ++run % 20 == 0 ? 6000 : 110); };
+}
+
+}  // namespace
+
+TEST_CASE("ThreadChoice: a given number stays, and nothing is timed") {
+  ThreadChoice choice(3, 8);
+  CHECK(run(choice, 20'000, machine({1, 1, 1000})).timed == 0);
+  CHECK((choice.threads() == 3 && choice.limit() == 3));
+}
+TEST_CASE("ThreadChoice: on one core there is nothing to choose") {
+  ThreadChoice choice(0, 1), unknown(0, 0);
+  CHECK(run(choice, 20'000, machine({100})).timed == 0);
+  CHECK((choice.threads() == 1 && choice.limit() == 1));
+  CHECK((unknown.threads() == 1 && unknown.limit() == 1));
+}
+TEST_CASE("ThreadChoice: takes the fastest number, and more threads only if they help") {
+  const auto chosen = [](std::vector<int> times) {
+    const int cores = static_cast<int>(times.size());
+    ThreadChoice choice(0, cores);
+    CHECK(choice.limit() == cores);
+    CHECK(choice.threads() == 1);  // it begins with
+    run(choice, 100, machine(std::move(times)));
+    return choice.threads();
+  };
+  CHECK(chosen({200, 110}) == 2);
+  CHECK(chosen({200, 190}) == 2);
+  CHECK(chosen({200, 196}) == 1);
+  CHECK(chosen({200, 500}) == 1);
+  CHECK(chosen({200, 120, 100}) == 3);  // tries 1, 2 and 3
+  CHECK(chosen({200, 120, 1, 90, 1, 1, 1, 150}) == 4);  // tries 1, 2, 4 and 8
+  CHECK(chosen({200, 210, 1, 60}) == 4);
+}
+TEST_CASE("ThreadChoice: one slow run decides nothing") {
+  ThreadChoice choice(0, 2);
+  const auto with_hiccup = [](int period) {
+    return [=, run = 0](int threads) mutable {
+      return ++run % period == 0 ? Duration(milliseconds(50)) : machine({200, 110})(threads);
+    };
+  };
+  run(choice, 10, with_hiccup(5));  // the first trial
+  CHECK(choice.threads() == 2);
+  for (int i = 0; i < 40; ++i) {
+    run(choice, 100, with_hiccup(100));
+    CHECK(choice.threads() == 2);
+  }
+}
+TEST_CASE("ThreadChoice: long runs are tried a few times only") {
+  ThreadChoice choice(0, 2);
+  run(choice, 6, machine({200'000, 110'000}));
+  CHECK(choice.threads() == 2);
+  CHECK(run(choice, 1, machine({200'000, 110'000})).time == milliseconds(110));
+}
+TEST_CASE("ThreadChoice: short runs are seldom timed") {
+  ThreadChoice choice(0, 2);
+  CHECK(run(choice, 4500, machine({5, 3})).timed <= 24 + 4500 / 16);
+  CHECK(choice.threads() == 2);
+}
+TEST_CASE("ThreadChoice: measuring costs less than 1 in 100") {
+  for (const auto& times : {std::vector{200, 110}, {200, 190}, {200, 210}, {200, 300}}) {
+    ThreadChoice choice(0, 2);
+    run(choice, 100, machine(times));  // the first trial
+    const double best = 1e-6 * std::min(times[0], times[1]) * 100'000;
+    CHECK(std::chrono::duration<double>(run(choice, 100'000, machine(times)).time).count() < 1.01 * best);
+  }
+}
+TEST_CASE("ThreadChoice: follows a machine that gets busy, at once, and idle again, later") {
+  ThreadChoice choice(0, 2);
+  run(choice, 100, machine({200, 110}));
+  REQUIRE(choice.threads() == 2);
+  run(choice, 100, busy_machine());
+  CHECK(choice.threads() == 1);
+  run(choice, 600, machine({200, 110}));
+  CHECK(choice.threads() == 2);
+  run(choice, 30, machine({200, 3000}));  // a harder fall is seen sooner
+  CHECK(choice.threads() == 1);
+}
+TEST_CASE("ThreadChoice: on a busy machine retries get rare") {
+  ThreadChoice choice(0, 2);
+  const Machine busy = busy_machine();  // the trials see its fast runs, and are misled
+  run(choice, 30'000, busy);
+  const double seconds = std::chrono::duration<double>(run(choice, 100'000, busy).time).count();
+  CHECK(seconds < 1.01 * 100'000 * 200e-6);
+  run(choice, 16'600, machine({200, 110}));
+  CHECK(choice.threads() == 2);
+}
+TEST_CASE("ThreadChoice: many threads that fail are given up for as many as do well") {
+  ThreadChoice choice(0, 8);
+  run(choice, 100, machine({800, 420, 0, 220, 0, 0, 0, 130}));
+  REQUIRE(choice.threads() == 8);
+  run(choice, 100, machine({800, 420, 0, 220, 0, 0, 140, 2000}));
+  CHECK(choice.threads() == 7);
+  run(choice, 100, machine({800, 420, 0, 220, 0, 2000, 2000, 2000}));
+  CHECK(choice.threads() == 4);
+}
