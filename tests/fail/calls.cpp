@@ -42,6 +42,22 @@ constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.call(x, la
 constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x.T()); }
 #endif
 
+// CASE recursion
+// expect: call of Linear_subgraph(0): from graph_subgraph(1), which it leads to: a caller that it does not depend on expected
+// expect: use(
+#ifdef CASE_recursion
+constexpr void use(const CreatedGraph& layer, Tensor x) {
+  const tw::Graph outer = layer.graph.graph();
+  const tw::Graph inner = x.ir().create_graph([](Tensor y) { return y; }, x);
+  {
+    const tw::GraphScope scope(outer);
+    tw::call(inner, outer.input(0));
+  }
+  const tw::GraphScope scope(inner);
+  tw::call(outer, {inner.input(0), inner.input(0)});
+}
+#endif
+
 // CASE no_such_graph_output
 // expect: output: index 1 of Linear_subgraph(0) with 1 of them: an index below that expected
 // expect: use(

@@ -43,6 +43,15 @@ constexpr Tensor build(Bias&, Tensor x) {
 }
 #endif
 
+// CASE graph_without_an_ir
+// expect: create_graph: no argument is a Tensor: create_graph(ir, module, ...) expected
+#ifdef CASE_graph_without_an_ir
+struct Scalar : tw::Module<Scalar> {
+  constexpr Tensor build(Tensor x) { return x; }
+};
+constexpr Tensor build(Bias&, Tensor x) { return tw::create_graph(Scalar{}, x.spec()).graph.call(x)[0]; }
+#endif
+
 // CASE tensor_of_an_inner_graph
 // expect: Exp: Tensor[float32 (4,)] of graph `graph_subgraph(1)`: a tensor of graph `Net_subgraph(0)`, which is being
 // expect: train_step(ir)

@@ -55,11 +55,11 @@ def forward(name, op, *inputs):
         write(f"{name}.y{i}", y)
 
 
-def differentiable(name, op, *inputs):
-    """A case with the gradients of its floating point inputs, given a random gradient of the result."""
+def differentiable(name, op, *inputs, dy=None):
+    """A case with the gradients of its floating point inputs, given a gradient of the result, or else a random one."""
     inputs = [x.requires_grad_() if x.is_floating_point() else x for x in inputs]
     y = op(*inputs)
-    dy = tensor(*y.shape)
+    dy = tensor(*y.shape) if dy is None else torch.tensor(dy, dtype=y.dtype)
     y.backward(dy)
     forward(name, lambda *_: y, *inputs)
     write(f"{name}.dy0", dy)
@@ -68,8 +68,11 @@ def differentiable(name, op, *inputs):
             write(f"{name}.dx{i}", x.grad)
 
 
-def nll(p, labels, **options):
-    return F.nll_loss(p.clamp(min=1e-7).log().reshape(-1, p.shape[-1]), labels.reshape(-1), **options).reshape(
+def nll(p, labels, smallest=1e-7, smallest_in_gradient=1e-10, **options):
+    """The loss of probabilities raised to the smallest; the gradient is not 0 below, but divides by its own smallest."""
+    log = (p + (p.clamp(min=smallest_in_gradient) - p).detach()).log()
+    log = log + (p.clamp(min=smallest).log() - log).detach()
+    return F.nll_loss(log.reshape(-1, p.shape[-1]), labels.reshape(-1), **options).reshape(
         labels.shape if options.get("reduction") == "none" else ())
 
 
@@ -150,6 +153,8 @@ differentiable("nll_loss_sum", lambda p, l: nll(p, l, reduction="sum"), probabil
 differentiable("nll_loss_none", lambda p, l: nll(p, l, reduction="none"), probabilities(2, 2, 3), labels.reshape(2, 2))
 differentiable("nll_loss_ignore", lambda p, l: nll(p, l, ignore_index=2), probabilities(4, 3), labels)
 differentiable("nll_loss_log_prob", F.nll_loss, tensor(4, 3, low=-3, high=-0.25), labels)
+small = [[2.0**-30, 0.5, 0.5], [0.5, 2.0**-20, 0.5], [0.25, 0.75, 0.0], [0.25, 0.25, 0.5]]
+differentiable("nll_loss_small", nll, torch.tensor(small, dtype=torch.float64), torch.tensor([0, 1, 2, 1]), dy=0.75)
 differentiable("cross_entropy", lambda x, l: F.cross_entropy(x, l, ignore_index=0), tensor(4, 3), labels)
 forward("loss_grad", loss_and_gradient(), probabilities(4, 3), labels)
 forward("loss_grad_scaled", loss_and_gradient(8.0, reduction="sum"), probabilities(4, 3), labels)
@@ -167,6 +172,9 @@ differentiable("half_sum", lambda x: x.sum(1), tensor(3, 130))
 differentiable("half_mean", lambda x: x.mean(0), tensor(5, 3))
 differentiable("half_softmax", lambda x: x.softmax(-1), tensor(4, 5))
 differentiable("half_nll_loss", nll, probabilities(4, 3), labels)
+small = [[2.0**-20, 0.5, 0.5], [0.5, 2.0**-10, 0.5], [0.25, 0.75, 0.0], [0.25, 0.25, 0.5]]
+differentiable("half_nll_loss_small", lambda p, l: nll(p, l, 6.104e-5, 6.104e-5), torch.tensor(small, dtype=torch.float64),
+               torch.tensor([0, 1, 2, 1]), dy=0.75)
 forward("half_loss_grad", loss_and_gradient(16.0), probabilities(4, 3), labels)
 differentiable("half_scaled_add", lambda x, y: x + 0.5 * y, tensor(2, 3), tensor(2, 3))
 

@@ -122,6 +122,32 @@ TEST_CASE("errors of calls") {
         "grad_graph_info of Linear_subgraph(0): a graph made by autodiff expected");
 }
 
+TEST_CASE("errors of recursion") {
+  const auto error = [](auto make_cycle) {
+    return error_of([&](Ir& ir) {
+      const auto make = [&](const char* name) {
+        const Graph graph = ir.create_empty_graph(name);
+        const tw::GraphScope scope(graph);
+        tw::graph_output(tw::graph_input(ir, {2}));
+        return graph;
+      };
+      const auto call = [](Graph caller, Graph called) {
+        const tw::GraphScope scope(caller);
+        tw::call(called, caller.input(0));
+      };
+      const Graph a = make("a"), b = make("b"), c = make("c");
+      make_cycle(call, a, b, c);
+    });
+  };
+  CHECK(error([](auto call, Graph a, Graph, Graph) { call(a, a); }) ==
+        "call of a_subgraph(0): from a_subgraph(0), which is itself: a caller that it does not depend on expected");
+  CHECK(error([](auto call, Graph a, Graph b, Graph) { call(a, b), call(b, a); }) ==
+        "call of a_subgraph(0): from b_subgraph(1), which it leads to: a caller that it does not depend on expected");
+  CHECK(error([](auto call, Graph a, Graph b, Graph c) { call(b, c), call(a, b), call(c, a); }) ==
+        "call of a_subgraph(0): from c_subgraph(2), which it leads to: a caller that it does not depend on expected");
+  CHECK(error([](auto call, Graph a, Graph b, Graph c) { call(a, b), call(a, c), call(b, c), call(a, c); }) == "no TraceError");
+}
+
 TEST_CASE("errors of tensors in the wrong place") {
   CHECK(error_of([](Ir& ir) {
           const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");

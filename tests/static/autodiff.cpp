@@ -62,6 +62,37 @@ constexpr bool inner_tensors_can_be_required() {
 }
 static_assert(inner_tensors_can_be_required());
 
+/// a + b and a - b; its rule says which of the results' gradients it saw.
+struct SumAndDifference : tw::Op<SumAndDifference> {
+  static constexpr std::string_view name = "SumAndDifference";
+  static constexpr void infer(tw::Inference& op) {
+    for (int i = 0; i < 2; ++i) op.output(op.input(0));
+  }
+  static constexpr void gradient(tw::GradientContext& op) {
+    const bool sum = op.has_output_gradient(0), difference = op.has_output_gradient(1);
+    const auto both = [&](Tensor a, Tensor b) { op.input_gradient(0, a), op.input_gradient(1, b); };
+    if (sum) both(op.output_gradient(0), op.output_gradient(0));
+    if (difference) both(op.output_gradient(1), -op.output_gradient(1));
+  }
+};
+constexpr bool rules_see_which_gradients_reach_their_op() {
+  Ir ir;
+  const Graph forward = ir.create_graph(
+      [](Tensor a, Tensor b) {
+        const Tensor inputs[] = {a, b};
+        const auto results = tw::apply_all<SumAndDifference>(a.ir(), inputs);
+        return std::pair(results[0], results[1]);
+      },
+      pair_spec, pair_spec);
+  const auto ops_of_gradient = [&](int first, int last) {
+    std::vector<Tensor> provided;
+    for (int i = first; i <= last; ++i) provided.push_back(forward.output(i));
+    return tw::autodiff(forward, {.grads_provided = provided}).graph().op_count();
+  };
+  return ops_of_gradient(0, 0) == 0 && ops_of_gradient(1, 1) == 1 && ops_of_gradient(0, 1) == 3;  // negate, and two sums
+}
+static_assert(rules_see_which_gradients_reach_their_op());
+
 // ---- activations
 constexpr bool inner_tensors_become_outputs_at_calls_that_exist_too() {
   Ir ir;

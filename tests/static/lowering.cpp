@@ -117,4 +117,16 @@ constexpr bool too_large_for_four_tiles() {
 }
 static_assert(too_large_for_four_tiles());
 
+constexpr bool fits(const tw::Target& target) {
+  tw::Ir ir(tw::OnError::record);
+  linear_layer(ir);
+  tw::lower(ir, target);
+  return !ir.failed();
+}
+constexpr std::int64_t bytes_needed = plan_of(linear_layer, tw::ipu_model).memory.fullest_tile;
+static_assert(fits(tw::ipu_model.with_bytes_per_tile(bytes_needed)));
+static_assert(!fits(tw::ipu_model.with_bytes_per_tile(bytes_needed - 1)));
+static_assert(fits(tw::ipu_model.with_bytes_per_tile(0)), "0 is not checked");
+static_assert(fits(tw::cpu) && !fits(tw::cpu.with_bytes_per_tile(100)));
+
 }  // namespace

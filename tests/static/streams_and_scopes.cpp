@@ -25,6 +25,19 @@ constexpr bool streams_have_names_and_specs() {
 }
 static_assert(streams_have_names_and_specs());
 
+constexpr bool braces_are_shapes_or_specs() {
+  Ir ir;
+  const TensorSpec scalar{{}, tw::float32}, half_pair{{2}, tw::float16};
+  const tw::Shape shape{2};
+  const std::int32_t extent = 2;
+  return ir.d2h_stream("a", {}).spec == scalar && ir.h2d_stream("b", {}).spec == scalar &&
+         ir.d2h_stream("c", {}, tw::int32).spec == TensorSpec{{}, tw::int32} &&
+         ir.h2d_stream("d", {{2}, tw::float16}).spec == half_pair && ir.d2h_stream("e", {shape, tw::float16}).spec == half_pair &&
+         ir.d2h_stream("f", {extent}, tw::float16).spec == half_pair &&
+         ir.h2d_stream("g", {shape}, tw::float16).spec == half_pair;
+}
+static_assert(braces_are_shapes_or_specs());
+
 constexpr bool streams_serve_every_graph() {
   Ir ir;
   const auto images = ir.h2d_stream("image", {2});

@@ -23,6 +23,14 @@ inline constexpr OpInfo call_info{.tag = &call_tag,
                                   .view = nullptr,
                                   .work = nullptr};
 
+/// Whether the graph is `caller`, or calls it directly or through others.
+constexpr bool leads_to(const Ir& ir, int graph, int caller) {
+  if (graph == caller) return true;
+  for (const auto& [above, node] : ir.record(caller).call_sites)
+    if (leads_to(ir, graph, above)) return true;
+  return false;
+}
+
 /// The parent tensor for every input of the graph, in order; fails for missing, extra, doubled or unfit ones.
 constexpr std::vector<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
   const auto inputs = graph.inputs();
@@ -70,10 +78,16 @@ constexpr std::vector<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const T
 }  // namespace detail
 
 /// Calls a graph from the current graph. Inputs are positional, or found by the graph's input tensors in `args`; every
-/// input must be given once, with its shape and dtype. What the called graph changes in its inputs stays inside.
+/// input must be given once, with its shape and dtype, and a graph may not call itself, nor a graph that leads back to it.
+/// What the called graph changes in its inputs stays inside.
 constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> inputs, const TensorMap& args = {}) {
   Ir& ir = graph.ir();
   if (ir.failed()) return {ir};
+  if (detail::leads_to(ir, graph.id(), ir.current_graph)) {
+    ir.fail(text("call of ", graph.name(), ": from ", ir.current().name, ", which ",
+                 graph.id() == ir.current_graph ? "is itself" : "it leads to", ": a caller that it does not depend on expected"));
+    return {ir};
+  }
   const auto parents = detail::bind_inputs(ir, graph, inputs, args);
   if (ir.failed() || !detail::check_inputs(ir, detail::call_info, parents)) return {ir};
   std::vector<TensorSpec> outputs;

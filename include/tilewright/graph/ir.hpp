@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <utility>
@@ -110,16 +111,24 @@ class Ir {
   }
   constexpr int num_host_transfers() const { return num_host_transfers_; }
 
-  /// A stream of tensors from the host; its name must be new.
+  /// A stream of tensors from the host; its name must be new. The shape `{}` is a scalar's.
   constexpr HostToDeviceStream h2d_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
     return {add_stream(StreamDirection::host_to_device, name, {shape, dtype})};
+  }
+  constexpr HostToDeviceStream h2d_stream(std::string_view name, std::initializer_list<std::int64_t> shape,
+                                          DType dtype = float32) {
+    return h2d_stream(name, Shape(shape), dtype);
   }
   constexpr HostToDeviceStream h2d_stream(std::string_view name, const TensorSpec& spec) {
     return {add_stream(StreamDirection::host_to_device, name, spec)};
   }
-  /// A stream of tensors to the host; its name must be new.
+  /// A stream of tensors to the host; its name must be new. The shape `{}` is a scalar's.
   constexpr DeviceToHostStream d2h_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
     return {add_stream(StreamDirection::device_to_host, name, {shape, dtype})};
+  }
+  constexpr DeviceToHostStream d2h_stream(std::string_view name, std::initializer_list<std::int64_t> shape,
+                                          DType dtype = float32) {
+    return d2h_stream(name, Shape(shape), dtype);
   }
   constexpr DeviceToHostStream d2h_stream(std::string_view name, const TensorSpec& spec) {
     return {add_stream(StreamDirection::device_to_host, name, spec)};

@@ -73,9 +73,13 @@ constexpr CreatedGraph create_graph(Ir& ir, M module, const Arguments&... argume
 }
 template <std::derived_from<ModuleBase> M, class... Arguments>
 constexpr CreatedGraph create_graph(M module, const Arguments&... arguments) {
-  Ir* ir = detail::find_ir(arguments...);
-  if (!ir) throw TraceError("create_graph: no argument is a Tensor: create_graph(ir, module, ...) expected");
-  return create_graph(*ir, std::move(module), arguments...);
+  static_assert(detail::has_tensor<Arguments...>,
+                "create_graph: no argument is a Tensor: create_graph(ir, module, ...) expected");
+  if constexpr (detail::has_tensor<Arguments...>) {
+    Ir* ir = detail::find_ir(arguments...);
+    if (!ir) throw TraceError("create_graph: only empty ranges of tensors: create_graph(ir, module, ...) expected");
+    return create_graph(*ir, std::move(module), arguments...);
+  }
 }
 
 template <class D>

@@ -29,6 +29,10 @@ constexpr auto graph_argument(Ir& ir, const T& argument) {
   }
 }
 
+/// Whether there may be a tensor, which knows its Ir, among the arguments.
+template <class... Arguments>
+inline constexpr bool has_tensor = ((std::same_as<Arguments, Tensor> || TensorRange<Arguments>) || ...);
+
 /// The Ir of the first tensor among the arguments, or null.
 template <class... Arguments>
 constexpr Ir* find_ir(const Arguments&... arguments) {

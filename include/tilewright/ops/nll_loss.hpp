@@ -84,13 +84,18 @@ struct NllGrad : NllOp<NllGrad> {
       const auto at = label(labels, row, classes, attributes);
       if (at < 0) continue;
       const double upstream = static_cast<double>(dloss.data[attributes.reduction == Reduction::none ? row : 0]) * scale;
-      const double p = attributes.log_prob != 0 ? 1 : std::max(static_cast<double>(probs.data[row * classes + at]), smallest<P>);
+      const double p = attributes.log_prob != 0
+                           ? 1
+                           : std::max(static_cast<double>(probs.data[row * classes + at]), smallest_divisor<P>);
       dprobs.data[row * classes + at] = static_cast<typename DP::element>(-upstream / p);
     }
   }
   /// Probabilities below this count as this, so that the loss stays finite.
   template <class P>
   static constexpr double smallest = P::spec.dtype == float16 ? 6.104e-5 : 1e-7;
+  /// The gradient's own limit: it goes on where the loss has reached its limit, so that training can leave such states.
+  template <class P>
+  static constexpr double smallest_divisor = P::spec.dtype == float16 ? 6.104e-5 : 1e-10;
 };
 
 /// Negative log-likelihood of labels: -log(p[label]).
@@ -168,7 +173,8 @@ struct LossAndGradient {
 
 namespace ops {
 /// Negative log-likelihood. probs: (..., classes), float16 or float32; labels: (...), int32 or uint32. Result: a scalar, or (...)
-/// without a reduction, in probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16). Labels outside
+/// without a reduction, in probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16); the gradient is
+/// -1 / max(p, 1e-10) (6.1e-5), so not 0 below. Labels outside
 /// [0, classes) count as ignored.
 constexpr Tensor nll_loss(Tensor probs, Tensor labels, const NllOptions& options = {}) {
   return apply<Nll>({probs, labels}, nll_attributes(options));
