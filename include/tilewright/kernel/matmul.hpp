@@ -71,24 +71,4 @@ inline void matmul_kernel(const A* a, const B* b, C* c) {
   else matmul_kernel<s>(a, b, detail::StoreSums<s.c_m, s.c_n, C>{c});
 }
 
-
-template <MatMulShape s, class A, class B, class Epilogue>
-  requires(!std::is_pointer_v<Epilogue>)
-inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
-  constexpr MatMulShape dense = [] {
-    MatMulShape r = s;
-    r.c_m = s.n;
-    r.c_n = 1;
-    return r;
-  }();
-  static thread_local float block[s.m * s.n];
-  matmul_kernel<dense>(a, b, block);
-  for (std::int64_t i = 0; i < s.m; ++i) {
-    std::int64_t j = 0;
-    for (; j + detail::float_width <= s.n; j += detail::float_width)
-      epilogue(i, j, detail::FloatBatch::load_unaligned(block + i * s.n + j));
-    for (; j < s.n; ++j) epilogue(i, j, block[i * s.n + j]);
-  }
-}
-
 }  // namespace tilewright
