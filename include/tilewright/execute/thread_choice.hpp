@@ -48,7 +48,7 @@ class ThreadChoice {
   static constexpr int trial_runs = 12, least_trial_runs = 3;
   static constexpr Duration longest_trial = std::chrono::milliseconds(10);  // if it has its least runs
   static constexpr int window = 32;  // timed runs that are judged together
-  static constexpr int runs_between_trials = 5000, least_retry = 500, most_retry = 16'000;
+  static constexpr int runs_between_trials = 5000, least_retry = 2000, most_retry = 16'000;
   /// Reading the clock twice takes about 50 ns: shorter runs than this are not all watched.
   static constexpr Duration short_run = std::chrono::microseconds(20);
   static constexpr int short_runs_per_watched = 16;
