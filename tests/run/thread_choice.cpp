@@ -109,7 +109,7 @@ TEST_CASE("ThreadChoice: follows a machine that gets busy, at once, and idle aga
   REQUIRE(choice.threads() == 2);
   run(choice, 100, busy_machine());
   CHECK(choice.threads() == 1);
-  run(choice, 2100, machine({200, 110}));
+  run(choice, 1100, machine({200, 110}));
   CHECK(choice.threads() == 2);
   run(choice, 30, machine({200, 3000}));  // a harder fall is seen sooner
   CHECK(choice.threads() == 1);

@@ -39,7 +39,7 @@ class ThreadChoice {
     if (watched_time_ > slow || watched_runs_ == window) {
       slow_windows_ = watched_time_ > slow ? slow_windows_ + 1 : 0;
       start_window();
-      if (slow_windows_ == 2) return start_trial(best_ - 1);  // one alone may be a hiccup
+      if (slow_windows_ == 2) return give_up();  // one alone may be a hiccup
     }
     settled_run();
   }
@@ -48,7 +48,7 @@ class ThreadChoice {
   static constexpr int trial_runs = 12, least_trial_runs = 3;
   static constexpr Duration longest_trial = std::chrono::milliseconds(10);  // if it has its least runs
   static constexpr int window = 32;  // timed runs that are judged together
-  static constexpr int runs_between_trials = 5000, least_retry = 2000, most_retry = 16'000;
+  static constexpr int runs_between_trials = 5000, many_runs = 500, least_retry = 250, most_retry = 16'000;
   /// Reading the clock twice takes about 50 ns: shorter runs than this are not all watched.
   static constexpr Duration short_run = std::chrono::microseconds(20);
   static constexpr int short_runs_per_watched = 16;
@@ -83,19 +83,19 @@ class ThreadChoice {
     }
     trying_ = false;
     runs_ = 0;
-    runs_until_trial_ = runs_between_trials;
-    if (most_tried_ < limit_) {  // more threads have just failed: wait longer each time
-      runs_until_trial_ = retry_;
-      retry_ = std::min(2 * retry_, most_retry);
-    }
+    runs_until_trial_ = most_tried_ < limit_ ? retry_ : runs_between_trials;
     slow_windows_ = 0;
     start_window();
     watch();
   }
   void settled_run() {
     if (++runs_ < runs_until_trial_) return watch();
-    if (best_ == limit_) retry_ = least_retry;  // they have done well
     start_trial(limit_);
+  }
+  /// Fewer threads for a while: a short one if the present number did well for many runs, else longer each time.
+  void give_up() {
+    retry_ = runs_ > many_runs ? least_retry : std::min(4 * retry_, most_retry);
+    start_trial(best_ - 1);
   }
   void watch() { watching_ = best_ > 1 && (best_time_ > short_run || runs_ % short_runs_per_watched == 0); }
 
