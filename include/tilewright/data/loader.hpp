@@ -50,7 +50,7 @@ class Loader {
     std::iota(order_.begin(), order_.end(), std::size_t{0});
 
     const Dataset empty(std::min(options.batch_size, dataset.size()), dataset.images.shape(1), dataset.images.shape(2));
-    // Waking the thread costs about as much as gathering two small batches, so it makes many at once.
+    // Waking the thread costs some microseconds, as gathering a small batch does, so it makes many at once.
     const std::size_t chunk = std::clamp(chunk_bytes / (empty.images.size() * sizeof(float) + 1), std::size_t{1}, size() + 1);
     if (options.prefetch && chunk < size() && std::thread::hardware_concurrency() > 1) {
       chunk_ = chunk;
