@@ -9,25 +9,26 @@
 
 namespace tilewright::detail {
 
-/// Registers for sums and a row of b; elements of a are broadcast from memory with AVX-512, through a register else.
-inline constexpr std::int64_t block_registers = float_width == 16 ? 31 : 15;
-inline constexpr std::int64_t l1_floats = 32 * 1024 / 4;
-/// Most floats of a panel of b on the stack, and of partial sums.
-inline constexpr std::int64_t panel_floats = 96 * 1024 / 4;
+/// Registers for sums, a row of b and an element of a.
+inline constexpr std::int64_t block_registers = float_width == 16 ? 32 : 16;
+/// Most floats of blocks on the stack: a panel of b, a panel of a, partial sums.
+inline constexpr std::int64_t b_panel_floats = 24 * 1024, a_panel_floats = 32 * 1024, partial_floats = 12 * 1024;
+/// Floats that stay in a level-1 and in a level-2 cache beside the other operands.
+inline constexpr std::int64_t l1_floats = 8 * 1024, l2_floats = 128 * 1024;
 
-/// How a product is cut up: strips of columns, blocks of rows in them, parts of k.
+/// How a product is cut up: parts of m, strips of columns in them, parts of k, register blocks.
 struct OuterPlan {
-  std::int64_t vectors = 1, rows = 1;  // of a register block
-  bool packed = false;                 // strips of b are copied to the stack
-  bool short_sums = false;             // sums of few terms: blocks go along rows of c, and registers straight to the epilogue
-  std::int64_t k_part = 1, m_part = 1;
+  std::int64_t vectors = 1, rows = 1;       // of a register block
+  std::int64_t m_part = 1, k_part = 1;      // rows of a and of b that are used together
+  bool packs_a = false, packs_b = false;    // a part is copied to the stack
+  bool short_sums = false;                  // few terms: blocks follow rows of c, and registers go straight to the epilogue
 };
 
-/// Half cycles a step of k takes in all blocks of strips of `vectors` and `rows`, if two vectors a cycle are multiplied or
-/// loaded and a sum can grow every 4 cycles; loads count a little where they do not matter.
+/// Half cycles, times 16, that a step of k takes in all blocks of `rows` x `vectors`, if two vectors a cycle are multiplied or
+/// loaded and a sum can grow every 4 cycles. Loads, more those of b, count a little where they do not matter.
 constexpr std::int64_t block_cost(std::int64_t m, std::int64_t n_vectors, std::int64_t rows, std::int64_t vectors) {
   const auto block = [](std::int64_t r, std::int64_t v) {
-    return r == 0 || v == 0 ? 0 : 16 * std::max({r * v, r + v, std::int64_t{8}}) + r + v;
+    return r == 0 || v == 0 ? 0 : 16 * std::max({r * v, r + v, std::int64_t{8}}) + r + 4 * v;
   };
   const auto strip = [&](std::int64_t v) { return m / rows * block(rows, v) + block(m % rows, v); };
   return n_vectors / vectors * strip(vectors) + strip(n_vectors % vectors);
@@ -36,26 +37,42 @@ constexpr std::int64_t block_cost(std::int64_t m, std::int64_t n_vectors, std::i
 constexpr OuterPlan outer_plan(const MatMulShape& s) {
   OuterPlan plan;
   const std::int64_t n_vectors = ceil_div(s.n, float_width);
+  plan.short_sums = s.k <= 32 && s.k * n_vectors * float_width <= l1_floats;
+  // An epilogue that reads and writes memory wants small blocks, so that its accesses come evenly between the sums. Rows of a
+  // that are multiples of 4096 bytes apart fall on the same few lines of a level-1 cache.
+  const std::int64_t row_limit = plan.short_sums || (s.a_k == 1 && s.a_m % 1024 == 0) ? 8 : 14;
   std::int64_t best = 0;
-  for (std::int64_t most = 1; most <= 8; ++most) {
+  for (std::int64_t most = 1; most <= (plan.short_sums && s.m >= 8 ? 1 : 8); ++most) {
     const std::int64_t vectors = even_block(n_vectors, most);
-    const std::int64_t most_rows = (block_registers - vectors - (float_width == 16 ? 0 : 1)) / vectors;
+    const std::int64_t most_rows = (block_registers - 1 - vectors) / vectors;
     if (most_rows == 0) break;
-    const std::int64_t rows = even_block(s.m, std::min<std::int64_t>(most_rows, 14));
+    const std::int64_t rows = even_block(s.m, std::min(most_rows, row_limit));
     const std::int64_t cost = block_cost(s.m, n_vectors, rows, vectors);
     if (best == 0 || cost < best) best = cost, plan.vectors = vectors, plan.rows = rows;
   }
   const std::int64_t strip = plan.vectors * float_width;
-  plan.short_sums = s.k <= 32 && s.k * n_vectors * float_width <= l1_floats;
-  plan.packed = s.b_n != 1 || (s.m >= 32 && s.k >= 64);
+  plan.packs_a = s.a_k != 1 && s.a_k >= 64 && s.k >= 64 && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows;
+  plan.packs_b = s.b_n != 1 || (s.m >= 32 && s.k >= 64);
   plan.k_part = s.k;
+  if ((plan.packs_b || plan.packs_a) && s.k * strip > b_panel_floats)
+    plan.k_part = ceil_div(even_block(s.k, b_panel_floats / strip), float_width) * float_width;
   plan.m_part = s.m;
-  if (plan.packed && s.k * strip > panel_floats) {
-    plan.k_part = panel_floats / strip / float_width * float_width;
-    plan.k_part = ceil_div(even_block(s.k, plan.k_part), float_width) * float_width;
-    plan.m_part = std::min(s.m, panel_floats / 2 / strip / plan.rows * plan.rows);
-  }
+  const auto limit_rows = [&](std::int64_t most) {
+    plan.m_part = std::min(plan.m_part,
+                           even_block(ceil_div(s.m, plan.rows), std::max<std::int64_t>(most / plan.rows, 1)) * plan.rows);
+  };
+  if (plan.packs_a) limit_rows(a_panel_floats / plan.k_part);
+  if (plan.k_part < s.k) limit_rows(partial_floats / strip);
+  if (plan.packs_b && s.m * s.k > l2_floats) limit_rows(std::max<std::int64_t>(l2_floats / s.k, 64));
   return plan;
+}
+
+/// The shape that a register block of `rows` rows sees: packed rows of a lie beside each other.
+template <MatMulShape s>
+constexpr MatMulShape block_shape(std::int64_t rows) {
+  MatMulShape block = s;
+  if (outer_plan(s).packs_a) block.a_m = 1, block.a_k = rows;
+  return block;
 }
 
 /// Sums of a block of `rows` x `columns` elements over k_count terms: elements of a times rows of b, which are b_k apart. They
@@ -98,18 +115,29 @@ inline void whole_block(const float* a, const float* b, std::int64_t i0, std::in
   constexpr std::int64_t full = columns / float_width, stride = ceil_div(columns, float_width) * float_width;
   constexpr auto zero = [](std::int64_t, std::int64_t) { return FloatBatch(0.f); };
   if constexpr (outer_plan(s).short_sums) {
-    outer_block<s, b_k, rows, b_columns, prefetch>(a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) {
-      if (v < full) return epilogue(i0 + i, j0 + v * float_width, sum);
-      alignas(line_bytes) float rest[float_width];
-      sum.store_aligned(rest);
-      finish_row<columns % float_width>(rest, i0 + i, j0 + full * float_width, epilogue);
-    });
+    if constexpr (requires { epilogue.prefetch(i0, j0); }) {
+      // What the epilogue reads for the next block, while this one is computed.
+      const bool last_strip = j0 + 2 * columns > s.n;
+      const std::int64_t i_next = last_strip ? i0 + rows : i0, j_next = last_strip ? 0 : j0 + columns;
+      if (i_next + rows <= s.m)
+#pragma GCC unroll 16
+        for (std::int64_t i = 0; i < rows; ++i)
+#pragma GCC unroll 16
+          for (std::int64_t j = 0; j < columns; j += float_width) epilogue.prefetch(i_next + i, j_next + j);
+    }
+    outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
+        a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) {
+          if (v < full) return epilogue(i0 + i, j0 + v * float_width, sum);
+          alignas(line_bytes) float rest[float_width];
+          sum.store_aligned(rest);
+          finish_row<columns % float_width>(rest, i0 + i, j0 + full * float_width, epilogue);
+        });
   } else {
     // Through the stack, so that the epilogue's code is there once and not for every register.
     alignas(line_bytes) float sums[rows * stride];
-    outer_block<s, b_k, rows, b_columns, prefetch>(a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) {
-      sum.store_aligned(sums + i * stride + v * float_width);
-    });
+    outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
+        a, b, s.k, zero,
+        [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) { sum.store_aligned(sums + i * stride + v * float_width); });
 #pragma GCC unroll 1
     for (std::int64_t i = 0; i < rows; ++i) finish_row<columns>(sums + i * stride, i0 + i, j0, epilogue);
   }
@@ -132,41 +160,63 @@ inline void for_each_strip(const F& f) {
   if constexpr (s.n % columns > 0) f(std::integral_constant<std::int64_t, s.n % columns>{}, j);
 }
 
-/// `columns` columns from j on, with b's strip on the stack, one part of k after the other.
+/// Copies rows [begin, end) of a (from its column 0 on) to panel, one register block after the other, each of them contiguous
+/// along its rows.
+template <MatMulShape s>
+inline void pack_rows(const float* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
+  for_each_row_block<outer_plan(s).rows, s.m>(begin, end,
+                                              [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
+                                                const float* from = a + i * s.a_m;
+                                                float* to = panel + (i - begin) * k_count;
+                                                for (std::int64_t k = 0; k < k_count; ++k)
+                                                  for (std::int64_t row = 0; row < rows; ++row)
+                                                    to[k * rows + row] = from[row * s.a_m + k * s.a_k];
+                                              });
+}
+
+/// Rows [i_begin, i_end) and `columns` columns from j on. a_panel has the rows of a if they are packed for all of k, else room.
 template <MatMulShape s, std::int64_t columns, class Epilogue>
-inline void packed_strip(const float* a, const float* b, std::int64_t j, const Epilogue& epilogue) {
+inline void outer_strip(const float* a, float* a_panel, const float* b, std::int64_t i_begin, std::int64_t i_end, std::int64_t j,
+                        const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
   constexpr std::int64_t stride = ceil_div(columns, float_width) * float_width;
-  alignas(line_bytes) float panel[plan.k_part * stride];
+  constexpr std::int64_t b_columns = plan.packs_b ? stride : columns, b_k = plan.packs_b ? stride : s.b_k;
+  constexpr bool prefetch = !plan.packs_b && !plan.short_sums && s.k > 2 * prefetch_rows;
+  alignas(line_bytes) [[maybe_unused]] float b_panel[plan.packs_b ? plan.k_part * stride : 1];
+  const auto rows_of_a = [&](std::int64_t i, std::int64_t k, std::int64_t k_count) {
+    return plan.packs_a ? a_panel + (i - i_begin) * k_count : a + i * s.a_m + k * s.a_k;
+  };
+  const auto rows_of_b = [&](std::int64_t k, std::int64_t k_count) {
+    const float* rows = b + k * s.b_k + j * s.b_n;
+    if constexpr (!plan.packs_b) return rows;
+    pack_panel<s, columns>(rows, k_count, b_panel);
+    return static_cast<const float*>(b_panel);
+  };
   if constexpr (plan.k_part >= s.k) {
-    pack_panel<s, columns, s.k % float_width>(b + j * s.b_n, s.k, panel);
+    const float* b_rows = rows_of_b(0, s.k);
     for_each_row_block<plan.rows, s.m>(
-        0, s.m, [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
-          whole_block<s, stride, rows, columns, stride, false>(a + i * s.a_m, panel, i, j, epilogue);
+        i_begin, i_end, [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
+          whole_block<s, b_k, rows, columns, b_columns, prefetch>(rows_of_a(i, 0, s.k), b_rows, i, j, epilogue);
         });
   } else {
     alignas(line_bytes) float partial[plan.m_part * stride];
-    for (std::int64_t i_part = 0; i_part < s.m; i_part += plan.m_part) {
-      const std::int64_t i_end = std::min(s.m, i_part + plan.m_part);
-      std::fill_n(partial, (i_end - i_part) * stride, 0.f);
-      for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
-        const std::int64_t k_count = std::min(plan.k_part, s.k - k);
-        pack_panel<s, columns, s.k % float_width>(b + j * s.b_n + k * s.b_k, k_count, panel);
-        for_each_row_block<plan.rows, s.m>(i_part, i_end,
-                                           [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
-                                             float* sums = partial + (i - i_part) * stride;
-                                             outer_block<s, stride, rows, stride, false>(
-                                                 a + i * s.a_m + k * s.a_k, panel, k_count,
-                                                 [&](std::int64_t row, std::int64_t v) {
-                                                   return FloatBatch::load_aligned(sums + row * stride + v * float_width);
-                                                 },
-                                                 [&](std::int64_t row, std::int64_t v, const FloatBatch& sum) {
-                                                   sum.store_aligned(sums + row * stride + v * float_width);
-                                                 });
-                                           });
-      }
-      for (std::int64_t i = i_part; i < i_end; ++i) finish_row<columns>(partial + (i - i_part) * stride, i, j, epilogue);
+    std::fill_n(partial, (i_end - i_begin) * stride, 0.f);
+    for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
+      const std::int64_t k_count = std::min(plan.k_part, s.k - k);
+      const float* b_rows = rows_of_b(k, k_count);
+      if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, i_begin, i_end, k_count, a_panel);
+      for_each_row_block<plan.rows, s.m>(
+          i_begin, i_end, [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
+            float* sums = partial + (i - i_begin) * stride;
+            outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
+                rows_of_a(i, k, k_count), b_rows, k_count,
+                [&](std::int64_t row, std::int64_t v) { return FloatBatch::load_aligned(sums + row * stride + v * float_width); },
+                [&](std::int64_t row, std::int64_t v, const FloatBatch& sum) {
+                  sum.store_aligned(sums + row * stride + v * float_width);
+                });
+          });
     }
+    for (std::int64_t i = i_begin; i < i_end; ++i) finish_row<columns>(partial + (i - i_begin) * stride, i, j, epilogue);
   }
 }
 
@@ -174,25 +224,22 @@ inline void packed_strip(const float* a, const float* b, std::int64_t j, const E
 template <MatMulShape s, class Epilogue>
 inline void outer_matmul(const float* a, const float* b, const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
-  if constexpr (plan.packed) {
-    for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
-      packed_strip<s, columns>(a, b, j, epilogue);
-    });
+  if constexpr (plan.short_sums && !plan.packs_b) {
+    for_each_row_block<plan.rows, s.m>(
+        0, s.m, [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
+          for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
+            whole_block<s, s.b_k, rows, columns, columns, false>(a + i * s.a_m, b + j, i, j, epilogue);
+          });
+        });
   } else {
-    constexpr bool prefetch = !plan.short_sums && s.k > 2 * prefetch_rows;
-    const auto block = [&]<std::int64_t rows, std::int64_t columns>(std::integral_constant<std::int64_t, rows>, std::int64_t i,
-                                                                    std::integral_constant<std::int64_t, columns>,
-                                                                    std::int64_t j) {
-      whole_block<s, s.b_k, rows, columns, columns, prefetch>(a + i * s.a_m, b + j, i, j, epilogue);
-    };
-    if constexpr (plan.short_sums)
-      for_each_row_block<plan.rows, s.m>(0, s.m, [&](auto rows, std::int64_t i) {
-        for_each_strip<s>([&](auto columns, std::int64_t j) { block(rows, i, columns, j); });
+    alignas(line_bytes) float a_panel[plan.packs_a ? plan.m_part * plan.k_part : 1];
+    for (std::int64_t i = 0; i < s.m; i += plan.m_part) {
+      const std::int64_t i_end = std::min(s.m, i + plan.m_part);
+      if constexpr (plan.packs_a && plan.k_part >= s.k) pack_rows<s>(a, i, i_end, s.k, a_panel);
+      for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
+        outer_strip<s, columns>(a, a_panel, b, i, i_end, j, epilogue);
       });
-    else
-      for_each_strip<s>([&](auto columns, std::int64_t j) {
-        for_each_row_block<plan.rows, s.m>(0, s.m, [&](auto rows, std::int64_t i) { block(rows, i, columns, j); });
-      });
+    }
   }
 }
 

@@ -25,8 +25,8 @@ inline void pack_transposed(const float* from, float* panel) {
 }
 
 /// Copies `rows` rows of `columns` columns of b (from its row 0, column 0 on) into panel, whose rows are whole vectors, with
-/// zeros in the rest of the last one. `rows_rest` is rows % float_width.
-template <MatMulShape s, std::int64_t columns, std::int64_t rows_rest>
+/// zeros in the rest of the last one. Only the last rows of b may be no multiple of float_width.
+template <MatMulShape s, std::int64_t columns>
 inline void pack_panel(const float* b, std::int64_t rows, float* panel) {
   constexpr std::int64_t vectors = ceil_div(columns, float_width), panel_stride = vectors * float_width;
   constexpr std::int64_t last = columns - (vectors - 1) * float_width;
@@ -45,8 +45,8 @@ inline void pack_panel(const float* b, std::int64_t rows, float* panel) {
       std::int64_t k = 0;
       for (; k + float_width <= rows; k += float_width)
         pack_transposed<width, float_width, s.b_n, panel_stride>(column + k, to + k * panel_stride);
-      if constexpr (rows_rest > 0)
-      if (k < rows) pack_transposed<width, rows_rest, s.b_n, panel_stride>(column + k, to + k * panel_stride);
+      if constexpr (s.k % float_width > 0)
+        if (k < rows) pack_transposed<width, s.k % float_width, s.b_n, panel_stride>(column + k, to + k * panel_stride);
     };
     constexpr std::int64_t full = columns / float_width;
     for (std::int64_t v = 0; v < full; ++v) pack_vector(std::integral_constant<std::int64_t, float_width>{}, v);
