@@ -14,25 +14,27 @@ constexpr std::int64_t inner_rows(const MatMulShape& s) { return even_block(s.m,
 
 /// The sums over k of `rows` rows of a times `columns` columns of b (all contiguous along k), column by column into one vector.
 template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
-inline FloatBatch inner_block(const float* a, const float* b) {
+[[gnu::always_inline]] inline FloatBatch inner_block(const float* a, const float* b) {
   static_assert(rows * columns <= float_width);
   FloatBatch sum[FloatBatch::size];
 #pragma GCC unroll 16
   for (std::int64_t e = 0; e < float_width; ++e) sum[e] = FloatBatch(0.f);
-  const auto step = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>, std::int64_t k) {
-    FloatBatch column[columns];
+  const auto step = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>, std::int64_t k)
+                        __attribute__((always_inline)) {
+                          FloatBatch column[columns];
 #pragma GCC unroll 16
-    for (std::int64_t j = 0; j < columns; ++j) {
-      column[j] = load_first<width>(b + j * s.b_n + k);
-      if constexpr (prefetch) __builtin_prefetch(b + (j + columns) * s.b_n + k);
-    }
+                          for (std::int64_t j = 0; j < columns; ++j) {
+                            column[j] = load_first<width>(b + j * s.b_n + k);
+                            if constexpr (prefetch) __builtin_prefetch(b + (j + columns) * s.b_n + k);
+                          }
 #pragma GCC unroll 16
-    for (std::int64_t i = 0; i < rows; ++i) {
-      const FloatBatch row = load_first<width>(a + i * s.a_m + k);
+                          for (std::int64_t i = 0; i < rows; ++i) {
+                            const FloatBatch row = load_first<width>(a + i * s.a_m + k);
 #pragma GCC unroll 16
-      for (std::int64_t j = 0; j < columns; ++j) sum[j * rows + i] = xsimd::fma(row, column[j], sum[j * rows + i]);
-    }
-  };
+                            for (std::int64_t j = 0; j < columns; ++j)
+                              sum[j * rows + i] = xsimd::fma(row, column[j], sum[j * rows + i]);
+                          }
+                        };
   constexpr std::int64_t end = s.k / float_width * float_width;
   for (std::int64_t k = 0; k < end; k += float_width) step(std::integral_constant<std::int64_t, float_width>{}, k);
   if constexpr (end < s.k) step(std::integral_constant<std::int64_t, s.k - end>{}, end);
@@ -45,7 +47,8 @@ inline void inner_strip(const float* a, const float* b, std::int64_t i, std::int
   constexpr std::int64_t columns = std::min(n, float_width / rows), rest = n % columns;
   // Sums come column by column; each vector ends in places that the next one overwrites.
   alignas(line_bytes) float by_column[n * rows + float_width];
-  const auto block = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>, std::int64_t column) {
+  const auto block = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>,
+                                             std::int64_t column) __attribute__((always_inline)) {
     inner_block<s, rows, width, prefetch>(a + i * s.a_m, b + (j + column) * s.b_n).store_unaligned(by_column + column * rows);
   };
   std::int64_t column = 0;
@@ -65,7 +68,7 @@ inline void inner_strip(const float* a, const float* b, std::int64_t i, std::int
 template <MatMulShape s, class Epilogue>
 inline void inner_matmul(const float* a, const float* b, const Epilogue& epilogue) {
   constexpr std::int64_t rows = inner_rows(s), rows_rest = s.m % rows;
-  const auto strip = [&]<std::int64_t n>(std::integral_constant<std::int64_t, n>, std::int64_t j) {
+  const auto strip = [&]<std::int64_t n>(std::integral_constant<std::int64_t, n>, std::int64_t j) __attribute__((always_inline)) {
     std::int64_t i = 0;
     inner_strip<s, rows, n, true>(a, b, i, j, epilogue);
     for (i = rows; i + rows <= s.m; i += rows) inner_strip<s, rows, n, false>(a, b, i, j, epilogue);

@@ -78,7 +78,8 @@ constexpr MatMulShape block_shape(std::int64_t rows) {
 /// Sums of a block of `rows` x `columns` elements over k_count terms: elements of a times rows of b, which are b_k apart. They
 /// start from start(i, v), vector v of row i, and go to finish(i, v, sum).
 template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t columns, bool prefetch, class Start, class Finish>
-inline void outer_block(const float* a, const float* b, std::int64_t k_count, const Start& start, const Finish& finish) {
+[[gnu::always_inline]] inline void outer_block(const float* a, const float* b, std::int64_t k_count, const Start& start,
+                                               const Finish& finish) {
   constexpr std::int64_t vectors = ceil_div(columns, float_width), last = columns - (vectors - 1) * float_width;
   FloatBatch sum[rows][vectors];
 #pragma GCC unroll 16
@@ -111,9 +112,10 @@ inline void outer_block(const float* a, const float* b, std::int64_t k_count, co
 /// is a padded panel.
 template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t columns, std::int64_t b_columns, bool prefetch,
           class Epilogue>
-inline void whole_block(const float* a, const float* b, std::int64_t i0, std::int64_t j0, const Epilogue& epilogue) {
+[[gnu::always_inline]] inline void whole_block(const float* a, const float* b, std::int64_t i0, std::int64_t j0,
+                                               const Epilogue& epilogue) {
   constexpr std::int64_t full = columns / float_width, stride = ceil_div(columns, float_width) * float_width;
-  constexpr auto zero = [](std::int64_t, std::int64_t) { return FloatBatch(0.f); };
+  constexpr auto zero = [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); };
   if constexpr (outer_plan(s).short_sums) {
     if constexpr (requires { epilogue.prefetch(i0, j0); }) {
       // What the epilogue reads for the next block, while this one is computed.
@@ -126,7 +128,7 @@ inline void whole_block(const float* a, const float* b, std::int64_t i0, std::in
           for (std::int64_t j = 0; j < columns; j += float_width) epilogue.prefetch(i_next + i, j_next + j);
     }
     outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
-        a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) {
+        a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
           if (v < full) return epilogue(i0 + i, j0 + v * float_width, sum);
           alignas(line_bytes) float rest[float_width];
           sum.store_aligned(rest);
@@ -136,8 +138,9 @@ inline void whole_block(const float* a, const float* b, std::int64_t i0, std::in
     // Through the stack, so that the epilogue's code is there once and not for every register.
     alignas(line_bytes) float sums[rows * stride];
     outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
-        a, b, s.k, zero,
-        [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) { sum.store_aligned(sums + i * stride + v * float_width); });
+        a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
+          sum.store_aligned(sums + i * stride + v * float_width);
+        });
 #pragma GCC unroll 1
     for (std::int64_t i = 0; i < rows; ++i) finish_row<columns>(sums + i * stride, i0 + i, j0, epilogue);
   }
@@ -145,7 +148,7 @@ inline void whole_block(const float* a, const float* b, std::int64_t i0, std::in
 
 /// Calls f(constant number of rows, first row) for blocks of `rows` in [begin, end), where end - begin is `count` modulo rows.
 template <std::int64_t rows, std::int64_t count, class F>
-inline void for_each_row_block(std::int64_t begin, std::int64_t end, const F& f) {
+[[gnu::always_inline]] inline void for_each_row_block(std::int64_t begin, std::int64_t end, const F& f) {
   std::int64_t i = begin;
   for (; i + rows <= end; i += rows) f(std::integral_constant<std::int64_t, rows>{}, i);
   if constexpr (count % rows > 0)
@@ -153,7 +156,7 @@ inline void for_each_row_block(std::int64_t begin, std::int64_t end, const F& f)
 }
 /// Calls f(constant number of columns, first column) for every strip.
 template <MatMulShape s, class F>
-inline void for_each_strip(const F& f) {
+[[gnu::always_inline]] inline void for_each_strip(const F& f) {
   constexpr std::int64_t columns = std::min(s.n, outer_plan(s).vectors * float_width);
   std::int64_t j = 0;
   for (; j + columns <= s.n; j += columns) f(std::integral_constant<std::int64_t, columns>{}, j);
@@ -165,13 +168,14 @@ inline void for_each_strip(const F& f) {
 template <MatMulShape s>
 inline void pack_rows(const float* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
   for_each_row_block<outer_plan(s).rows, s.m>(begin, end,
-                                              [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
-                                                const float* from = a + i * s.a_m;
-                                                float* to = panel + (i - begin) * k_count;
-                                                for (std::int64_t k = 0; k < k_count; ++k)
-                                                  for (std::int64_t row = 0; row < rows; ++row)
-                                                    to[k * rows + row] = from[row * s.a_m + k * s.a_k];
-                                              });
+                                              [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i)
+                                                  __attribute__((always_inline)) {
+                                                    const float* from = a + i * s.a_m;
+                                                    float* to = panel + (i - begin) * k_count;
+                                                    for (std::int64_t k = 0; k < k_count; ++k)
+                                                      for (std::int64_t row = 0; row < rows; ++row)
+                                                        to[k * rows + row] = from[row * s.a_m + k * s.a_k];
+                                                  });
 }
 
 /// Rows [i_begin, i_end) and `columns` columns from j on. a_panel has the rows of a if they are packed for all of k, else room.
@@ -183,10 +187,10 @@ inline void outer_strip(const float* a, float* a_panel, const float* b, std::int
   constexpr std::int64_t b_columns = plan.packs_b ? stride : columns, b_k = plan.packs_b ? stride : s.b_k;
   constexpr bool prefetch = !plan.packs_b && !plan.short_sums && s.k > 2 * prefetch_rows;
   alignas(line_bytes) [[maybe_unused]] float b_panel[plan.packs_b ? plan.k_part * stride : 1];
-  const auto rows_of_a = [&](std::int64_t i, std::int64_t k, std::int64_t k_count) {
+  const auto rows_of_a = [&](std::int64_t i, std::int64_t k, std::int64_t k_count) __attribute__((always_inline)) {
     return plan.packs_a ? a_panel + (i - i_begin) * k_count : a + i * s.a_m + k * s.a_k;
   };
-  const auto rows_of_b = [&](std::int64_t k, std::int64_t k_count) {
+  const auto rows_of_b = [&](std::int64_t k, std::int64_t k_count) __attribute__((always_inline)) {
     const float* rows = b + k * s.b_k + j * s.b_n;
     if constexpr (!plan.packs_b) return rows;
     pack_panel<s, columns>(rows, k_count, b_panel);
@@ -195,7 +199,8 @@ inline void outer_strip(const float* a, float* a_panel, const float* b, std::int
   if constexpr (plan.k_part >= s.k) {
     const float* b_rows = rows_of_b(0, s.k);
     for_each_row_block<plan.rows, s.m>(
-        i_begin, i_end, [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
+        i_begin, i_end,
+        [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) __attribute__((always_inline)) {
           whole_block<s, b_k, rows, columns, b_columns, prefetch>(rows_of_a(i, 0, s.k), b_rows, i, j, epilogue);
         });
   } else {
@@ -206,14 +211,15 @@ inline void outer_strip(const float* a, float* a_panel, const float* b, std::int
       const float* b_rows = rows_of_b(k, k_count);
       if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, i_begin, i_end, k_count, a_panel);
       for_each_row_block<plan.rows, s.m>(
-          i_begin, i_end, [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
+          i_begin, i_end,
+          [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) __attribute__((always_inline)) {
             float* sums = partial + (i - i_begin) * stride;
             outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
                 rows_of_a(i, k, k_count), b_rows, k_count,
-                [&](std::int64_t row, std::int64_t v) { return FloatBatch::load_aligned(sums + row * stride + v * float_width); },
-                [&](std::int64_t row, std::int64_t v, const FloatBatch& sum) {
-                  sum.store_aligned(sums + row * stride + v * float_width);
-                });
+                [&](std::int64_t row, std::int64_t v)
+                    __attribute__((always_inline)) { return FloatBatch::load_aligned(sums + row * stride + v * float_width); },
+                [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
+                    __attribute__((always_inline)) { sum.store_aligned(sums + row * stride + v * float_width); });
           });
     }
     for (std::int64_t i = i_begin; i < i_end; ++i) finish_row<columns>(partial + (i - i_begin) * stride, i, j, epilogue);
@@ -226,19 +232,20 @@ inline void outer_matmul(const float* a, const float* b, const Epilogue& epilogu
   constexpr OuterPlan plan = outer_plan(s);
   if constexpr (plan.short_sums && !plan.packs_b) {
     for_each_row_block<plan.rows, s.m>(
-        0, s.m, [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) {
-          for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
-            whole_block<s, s.b_k, rows, columns, columns, false>(a + i * s.a_m, b + j, i, j, epilogue);
-          });
+        0, s.m,
+        [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) __attribute__((always_inline)) {
+          for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j)
+                                __attribute__((always_inline)) {
+                                  whole_block<s, s.b_k, rows, columns, columns, false>(a + i * s.a_m, b + j, i, j, epilogue);
+                                });
         });
   } else {
     alignas(line_bytes) float a_panel[plan.packs_a ? plan.m_part * plan.k_part : 1];
     for (std::int64_t i = 0; i < s.m; i += plan.m_part) {
       const std::int64_t i_end = std::min(s.m, i + plan.m_part);
       if constexpr (plan.packs_a && plan.k_part >= s.k) pack_rows<s>(a, i, i_end, s.k, a_panel);
-      for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
-        outer_strip<s, columns>(a, a_panel, b, i, i_end, j, epilogue);
-      });
+      for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j)
+                            __attribute__((always_inline)) { outer_strip<s, columns>(a, a_panel, b, i, i_end, j, epilogue); });
     }
   }
 }

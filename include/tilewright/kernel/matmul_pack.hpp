@@ -13,7 +13,7 @@ inline constexpr std::int64_t prefetch_rows = 16;
 /// Transposes `rows` x `columns` floats (rows of stride `row_stride`, contiguous along columns; at most a square of vectors) into
 /// panel: one vector a column, `panel_stride` apart, zeros beyond `rows`.
 template <std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std::int64_t panel_stride>
-inline void pack_transposed(const float* from, float* panel) {
+[[gnu::always_inline]] inline void pack_transposed(const float* from, float* panel) {
   FloatBatch square[FloatBatch::size];
 #pragma GCC unroll 16
   for (std::int64_t i = 0; i < float_width; ++i)

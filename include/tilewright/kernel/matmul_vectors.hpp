@@ -21,7 +21,7 @@ constexpr std::int64_t even_block(std::int64_t total, std::int64_t largest) {
 
 /// The `count` floats from data on, and zeros after them; no other memory is read.
 template <std::int64_t count>
-inline FloatBatch load_first(const float* data) {
+[[gnu::always_inline]] inline FloatBatch load_first(const float* data) {
   if constexpr (count >= float_width) {
     return FloatBatch::load_unaligned(data);
   } else {
@@ -44,12 +44,12 @@ inline FloatBatch load_first(const float* data) {
 /// The vector whose element e is element Pick()(e) of x and y one after the other. (xsimd has no shuffle of two vectors in all
 /// its versions; both compilers have this one.)
 template <class Pick, std::size_t... e>
-inline FloatBatch shuffled(const FloatBatch& x, const FloatBatch& y, std::index_sequence<e...>) {
+[[gnu::always_inline]] inline FloatBatch shuffled(const FloatBatch& x, const FloatBatch& y, std::index_sequence<e...>) {
   using Register = FloatBatch::register_type;
   return FloatBatch(__builtin_shufflevector(static_cast<Register>(x), static_cast<Register>(y), Pick()(static_cast<int>(e))...));
 }
 template <class Pick>
-inline FloatBatch shuffled(const FloatBatch& x, const FloatBatch& y) {
+[[gnu::always_inline]] inline FloatBatch shuffled(const FloatBatch& x, const FloatBatch& y) {
   return shuffled<Pick>(x, y, std::make_index_sequence<FloatBatch::size>());
 }
 /// Patterns that are one instruction each, with lanes of four floats. Of x0 x1 x2 x3 and y0 y1 y2 y3 in each lane:
@@ -71,7 +71,7 @@ struct AlternateLanes {
 
 /// The shuffles of step `step` on a pair of vectors, on the way from one vector a row to one vector a column.
 template <int step, int half>
-inline FloatBatch transpose_step(const FloatBatch& x, const FloatBatch& y) {
+[[gnu::always_inline]] inline FloatBatch transpose_step(const FloatBatch& x, const FloatBatch& y) {
   if constexpr (step == 0) return shuffled<InterleaveElements<half>>(x, y);
   else if constexpr (step == 1) return shuffled<InterleavePairs<half>>(x, y);
   else return shuffled<AlternateLanes<half>>(x, y);
@@ -80,7 +80,7 @@ inline constexpr int transpose_steps = float_width == 16 ? 4 : float_width == 8 
 
 /// Element j of the result is the sum of the elements of vectors[j]; vectors is overwritten.
 template <int step = 0>
-inline FloatBatch sums_of(FloatBatch (&vectors)[FloatBatch::size]) {
+[[gnu::always_inline]] inline FloatBatch sums_of(FloatBatch (&vectors)[FloatBatch::size]) {
   if constexpr (step == transpose_steps) {
     return vectors[0];
   } else {
@@ -94,7 +94,7 @@ inline FloatBatch sums_of(FloatBatch (&vectors)[FloatBatch::size]) {
 
 /// Transposes a square of one vector a row.
 template <int step = 0>
-inline void transpose(FloatBatch (&rows)[FloatBatch::size]) {
+[[gnu::always_inline]] inline void transpose(FloatBatch (&rows)[FloatBatch::size]) {
   if constexpr (step == transpose_steps) {
     // Within lanes, the first step chose bit 1 of the column and the second bit 0.
     for (int lane = 0; lane < float_width; lane += 4) std::swap(rows[lane + 1], rows[lane + 2]);
