@@ -51,8 +51,10 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
     if (best == 0 || cost < best) best = cost, plan.vectors = vectors, plan.rows = rows;
   }
   const std::int64_t strip = plan.vectors * float_width;
-  plan.packs_a = s.a_k != 1 && s.a_k >= 64 && s.k >= 64 && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows;
-  plan.packs_b = s.b_n != 1 || (s.m >= 32 && s.k >= 64);
+  plan.packs_b = s.b_n != 1 || (s.m >= 128 && s.k >= 64);
+  // Packing a pays where its columns fall on the same lines of the caches, or where it does not make b be read again.
+  plan.packs_a = s.a_k != 1 && s.k >= 64 && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows &&
+                 (s.a_k % 1024 == 0 || s.m * s.k <= a_panel_floats);
   plan.k_part = s.k;
   if ((plan.packs_b || plan.packs_a) && s.k * strip > b_panel_floats)
     plan.k_part = ceil_div(even_block(s.k, b_panel_floats / strip), float_width) * float_width;
@@ -86,7 +88,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
   for (std::int64_t i = 0; i < rows; ++i)
 #pragma GCC unroll 16
     for (std::int64_t v = 0; v < vectors; ++v) sum[i][v] = start(i, v);
-  for (std::int64_t k = 0; k < k_count; ++k) {
+  const auto step = [&](std::int64_t k) __attribute__((always_inline)) {
     FloatBatch row[vectors];
     const float* b_row = b + k * b_k;
 #pragma GCC unroll 16
@@ -101,6 +103,12 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
 #pragma GCC unroll 16
       for (std::int64_t v = 0; v < vectors; ++v) sum[i][v] = xsimd::fma(element, row[v], sum[i][v]);
     }
+  };
+  if constexpr (s.k <= 16) {
+#pragma GCC unroll 16
+    for (std::int64_t k = 0; k < s.k; ++k) step(k);
+  } else {
+    for (std::int64_t k = 0; k < k_count; ++k) step(k);
   }
 #pragma GCC unroll 16
   for (std::int64_t i = 0; i < rows; ++i)
