@@ -99,6 +99,18 @@ void check_orientations() {
   check_product<product(m, n, k, true, true, gap)>();
 }
 
+/// An epilogue that notes what it is asked to fetch.
+template <MatMulShape s>
+struct Fetching {
+  std::int64_t& fetched;
+  bool& in_range;
+  void operator()(std::int64_t, std::int64_t, const auto&) const {}
+  void prefetch(std::int64_t i, std::int64_t j) const {
+    ++fetched;
+    in_range = in_range && i >= 0 && i < s.m && j >= 0 && j < s.n;
+  }
+};
+
 constexpr std::int64_t edges[] = {1, 3, 10, 17, 33, 49};
 
 /// All pairs of edge extents for m and n, with a k that changes along.
@@ -146,6 +158,16 @@ TEST_CASE("matmul_kernel: other strides") {
   check_product<MatMulShape{17, 10, 20, 20, 1, 10, 1, 1, 18}>();  // c is transposed
   check_product<MatMulShape{17, 10, 20, 1, 17, 1, 20, 1, 17}>();
   check_product<MatMulShape{17, 20, 9, 9, 1, 20, 1, 43, 2}>();    // c has gaps
+}
+
+TEST_CASE("matmul_kernel: an epilogue is asked to fetch elements of c only") {
+  constexpr auto s = product(50, 70, 8, true, false);
+  const auto a = matrix<float>(s.m, s.k, s.a_m, s.a_k), b = matrix<float>(s.k, s.n, s.b_k, s.b_n);
+  std::int64_t fetched = 0;
+  bool in_range = true;
+  tilewright::matmul_kernel<s>(a.data(), b.data(), Fetching<s>{fetched, in_range});
+  CHECK(fetched > 0);
+  CHECK(in_range);
 }
 
 TEST_CASE("matmul_kernel: half precision") {

@@ -48,7 +48,8 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
 /// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Floats use register-blocked vector kernels; half
-/// precision sums in float, element by element.
+/// precision sums in float, element by element. An epilogue that reads memory may have a member prefetch(i, j) besides, which is
+/// called for some vectors some time before their sums; it need not do anything.
 template <MatMulShape shape, class A, class B, class Epilogue>
 inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
   using detail::MatMulKernel;
