@@ -175,9 +175,9 @@ const bool products_added = [] {
 }();
 
 /// An op on tensors of one shape, with the bytes of all its operands.
-template <class O, int inputs, tw::PackedAttributes attributes = {}>
+template <class O, int inputs, tw::PackedAttributes attributes = {}, std::int64_t columns = 512>
 void elementwise(benchmark::State& state) {
-  constexpr auto view = dense({512, 512});
+  constexpr auto view = dense({512, columns});
   if constexpr (inputs == 1) run_codelet<O, attributes, view, view>(state);
   else run_codelet<O, attributes, view, view, view>(state);
   set_rate(state, "B/s", (inputs + 1) * view.shape.nelms() * tw::size_of(view.dtype));
@@ -185,5 +185,25 @@ void elementwise(benchmark::State& state) {
 BENCHMARK(elementwise<tw::Gelu, 1>)->Name("Gelu/512x512");
 BENCHMARK(elementwise<tw::UnaryGrad<tw::Gelu>, 2>)->Name("GeluGrad/512x512");
 BENCHMARK(elementwise<tw::Add, 2>)->Name("Add/512x512");
-BENCHMARK(elementwise<tw::Softmax, 1, tw::pack(tw::AxisAttributes{1})>)->Name("Softmax/512x512");
 BENCHMARK(elementwise<tw::ScaledAddLhsInplace, 2, tw::pack(tw::ScaledAddFactors{1, -0.05})>)->Name("scaled_add_/512x512");
+constexpr auto last_axis = tw::pack(tw::AxisAttributes{1});
+BENCHMARK(elementwise<tw::Softmax, 1, last_axis>)->Name("Softmax/512x512");
+BENCHMARK(elementwise<tw::Softmax, 1, last_axis, 128>)->Name("Softmax/512x128");
+BENCHMARK(elementwise<tw::SoftmaxGrad, 2, last_axis, 128>)->Name("SoftmaxGrad/512x128");
+BENCHMARK(elementwise<tw::AccumulateMovingAverage, 2, tw::pack(tw::AccumulateMovingAverage::Attributes{0.9})>)
+    ->Name("accumulate_moving_average_/512x512");
+BENCHMARK(elementwise<tw::AdamUpdater, 2, tw::pack(tw::AdamAttributes{.epsilon = 1e-7})>)->Name("adam_updater/512x512");
+
+/// Normalisation of rows, with the bytes of the matrices.
+constexpr auto rows = dense({512, 256}), weights = dense({256}), statistics = dense({512});
+constexpr auto norm = tw::pack(tw::NormAttributes{});
+void layer_norm(benchmark::State& state) {
+  run_codelet<tw::LayerNorm, norm, rows, weights, weights, rows, statistics, statistics>(state);
+  set_rate(state, "B/s", 2 * rows.shape.nelms() * tw::size_of(rows.dtype));
+}
+void layer_norm_gradient(benchmark::State& state) {
+  run_codelet<tw::NormGrad<tw::LayerNorm>, norm, rows, weights, statistics, statistics, rows, rows, weights, weights>(state);
+  set_rate(state, "B/s", 3 * rows.shape.nelms() * tw::size_of(rows.dtype));
+}
+BENCHMARK(layer_norm)->Name("layer_norm/512x256");
+BENCHMARK(layer_norm_gradient)->Name("layer_norm, gradient/512x256");

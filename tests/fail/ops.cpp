@@ -78,6 +78,13 @@ constexpr Tensor layer(Tensor x) { return ops::mean(x, {1, -1}); }
 constexpr Tensor layer(Tensor x) { return x.reshape({x.shape(2), -1}); }
 #endif
 
+// CASE channels
+// expect: Conv: weight (4, 2, 3, 3) for (8, 1, 28, 28) in 1 group: 1 channels expected, in Net/fc1
+// expect: layer(
+#ifdef CASE_channels
+constexpr Tensor layer(Tensor x) { return ops::conv(x.reshape({8, 1, 28, 28}), x.ir().constant({0}, {4, 2, 3, 3})); }
+#endif
+
 // CASE labels
 // expect: Nll: labels (8,) float32 for probabilities (8, 784) float32: (8,) int32 or uint32 expected, in Net/fc1
 // expect: layer(

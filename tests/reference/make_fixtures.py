@@ -191,6 +191,126 @@ forward("cast_to_int", torch.trunc, tensor(3, 19, low=-9, high=9))
 forward("cast_from_int", torch.clone, integers(2, 3))
 forward("cast_to_bool", lambda x: x.bool(), torch.tensor([0.0, 0.25, -3.0, 0.0]))
 
+# Normalisation, and softmax of long lines
+differentiable("softmax_long", lambda x: x.softmax(-1), tensor(3, 37))
+differentiable("softmax_long_first", lambda x: x.softmax(0), tensor(37, 3))
+differentiable("layer_norm", lambda x, w, b: F.layer_norm(x, (5,), w, b), tensor(4, 5), tensor(5), tensor(5))
+differentiable("layer_norm_long", lambda x, w, b: F.layer_norm(x, (37,), w, b, 0.125), tensor(2, 3, 37), tensor(37), tensor(37))
+differentiable("layer_norm_line", lambda x, w, b: F.layer_norm(x, (16,), w, b), tensor(16), tensor(16), tensor(16))
+differentiable("layer_norm_transposed", lambda x, w, b: F.layer_norm(x.T, (4,), w, b), tensor(4, 5), tensor(4), tensor(4))
+differentiable("group_norm", lambda x, w, b: F.group_norm(x, 2, w, b), tensor(3, 6), tensor(6), tensor(6))
+differentiable("group_norm_images", lambda x, w, b: F.group_norm(x, 2, w, b, 0.125), tensor(2, 4, 3, 7), tensor(4), tensor(4))
+differentiable("half_layer_norm", lambda x, w, b: F.layer_norm(x, (19,), w, b), tensor(4, 19), tensor(19), tensor(19))
+differentiable("half_group_norm", lambda x, w, b: F.group_norm(x, 1, w, b), tensor(2, 3, 5), tensor(3), tensor(3))
+
+# Updates of variables
+def adam(m, v, w=None, step=None, decay=0.0, beta1=0.9, beta2=0.875, epsilon=1e-7):
+    if step is not None:
+        m, v = m / (1 - beta1 ** (step + 1)), v / (1 - beta2 ** (step + 1))
+    return m / (v.sqrt() + epsilon) + (0 if w is None else decay * w)
+
+
+def trusted(t, x, r1, r2, learning_rate, limit):
+    return t - learning_rate * torch.minimum(r1.sqrt(), limit) / r2.sqrt() * x
+
+
+forward("accumulate", torch.add, tensor(3, 19), tensor(3, 19))
+forward("accumulate_tensor", lambda t, x, f: t + f * x, tensor(3, 19), tensor(3, 19), tensor(1))
+forward("accumulate_square", lambda t, x: t + 0.5 * x * x, tensor(3, 19), tensor(3, 19))
+forward("accumulate_mean", lambda t, x: t * 3 / 4 + x / 4, tensor(3, 19), tensor(3, 19))
+forward("accumulate_mean_tensor", lambda t, x, s: t * s / (s + 1) + x / (s + 1), tensor(2, 3), tensor(2, 3), positive())
+forward("accumulate_average", lambda t, x: 0.75 * t + 0.25 * x, tensor(3, 19), tensor(3, 19))
+forward("accumulate_average_square", lambda t, x, f: f * t + (1 - f) * x * x, tensor(2, 3), tensor(2, 3), positive())
+forward("accumulator_scale", lambda t: 0.5 * t, tensor(3, 19))
+forward("accumulator_scale_tensor", torch.mul, tensor(2, 3), tensor())
+forward("accumulator_zero", torch.zeros_like, tensor(3, 19))
+forward("copy_var_update", lambda t, x: x, tensor(2, 3), tensor(2, 3))
+forward("adam", adam, tensor(3, 19), positive(3, 19))
+forward("adam_corrected", lambda m, v, s: adam(m, v, step=s), tensor(3, 19), positive(3, 19), torch.tensor(2.0))
+forward("adam_decay", lambda m, v, w, s: adam(m, v, w, s, 0.125), tensor(3, 19), positive(3, 19), tensor(3, 19), torch.tensor(0.0))
+forward("adam_tensors", lambda m, v, w, s, d, b, c: adam(m, v, w, s, d, b, c), tensor(2, 3), positive(2, 3), tensor(2, 3),
+        torch.tensor(4.0), positive(), torch.tensor(0.75), torch.tensor([0.5]))
+forward("adamax", lambda m, v, w, s: m / (1 - 0.9 ** (s + 1)) / (v + 1e-7) + 0.125 * w, tensor(3, 19), positive(3, 19),
+        tensor(3, 19), torch.tensor(3.0))
+forward("adam_var_update", trusted, tensor(2, 3), tensor(2, 3), positive(), positive(), torch.tensor(0.5), torch.tensor(1.25))
+forward("adam_var_update_zero", lambda t, x, r1, r2: t - 0.5 * x, tensor(2, 3), tensor(2, 3), torch.tensor(0.0), positive())
+forward("half_accumulate", lambda t, x: t + 0.5 * x, tensor(2, 3), tensor(2, 3))
+forward("half_copy_var_update", lambda t, x: x, tensor(2, 3), tensor(2, 3))
+forward("half_adam", lambda m, v, s: adam(m, v, step=s), tensor(3, 19), positive(3, 19), torch.tensor(2.0))
+
+# Convolution and pooling. They come last, so that the random numbers of the cases above stay as they are.
+def conv(padding=None, **options):
+    """A convolution of any number of spatial axes; padding is all beginnings, then all ends."""
+
+    def op(x, weight):
+        return getattr(F, f"conv{x.ndim - 2}d")(padded(x, padding, 0.0), weight, **options)
+
+    return op
+
+
+def padded(x, padding, value):
+    if not padding:
+        return x
+    axes = x.ndim - 2
+    return F.pad(x, [p for axis in reversed(range(axes)) for p in (padding[axis], padding[axis + axes])], value=value)
+
+
+def max_pool(kernel, padding=None, **options):
+    return lambda x: getattr(F, f"max_pool{x.ndim - 2}d")(padded(x, padding, -torch.inf), kernel, **options)
+
+
+def average_pool(kernel, padding=0, **options):
+    return lambda x: getattr(F, f"avg_pool{x.ndim - 2}d")(x, kernel, padding=padding, count_include_pad=False, **options)
+
+
+def distinct(*shape):
+    """Elements of which no two are closer than 1/16, so that a small step does not change which is the largest."""
+    count = int(np.prod(shape))
+    return torch.tensor((random.permutation(count) - count // 2).reshape(shape) / 16.0)
+
+
+def small(*shape):
+    """Weights small enough for sums of many products to stay small."""
+    return tensor(*shape, low=-0.5, high=0.5)
+
+
+differentiable("conv", conv(), tensor(2, 3, 7, 6), tensor(4, 3, 3, 3))
+differentiable("conv_channels", conv((1, 1, 1, 1)), small(2, 18, 5, 6), small(34, 18, 3, 2))
+differentiable("conv_one_channel", conv((1, 0, 0, 1)), tensor(3, 1, 9, 11), tensor(18, 1, 3, 3))
+differentiable("conv_stride", conv((0, 2, 1, 1), stride=(2, 3)), small(2, 17, 6, 8), small(5, 17, 3, 4))
+differentiable("conv_dilation", conv((2, 1, 2, 3), stride=(1, 2), dilation=(2, 3)), small(2, 9, 10, 12), small(17, 9, 3, 2))
+differentiable("conv_groups", conv((1, 1, 1, 1), groups=2), tensor(3, 4, 5, 6), tensor(6, 2, 3, 3))
+differentiable("conv_grouped_blocks", conv(groups=3), tensor(2, 6, 6, 7), tensor(6, 2, 3, 3))
+differentiable("conv_depthwise", conv((1, 1, 1, 1), groups=5), tensor(2, 5, 6, 7), tensor(5, 1, 3, 3))
+differentiable("conv_same_upper", conv((0, 0, 1, 1), stride=(2, 1)), tensor(2, 3, 6, 5), tensor(4, 3, 3, 2))
+differentiable("conv_same_lower", conv((1, 1, 0, 0), stride=(2, 1)), tensor(2, 3, 6, 5), tensor(4, 3, 3, 2))
+differentiable("conv_valid", conv(stride=(2, 2)), tensor(2, 3, 7, 6), tensor(4, 3, 2, 2))
+differentiable("conv_points", conv(), small(2, 21, 5, 5), small(19, 21, 1, 1))
+differentiable("conv_large_kernel", conv((3, 2, 3, 2)), small(1, 5, 6, 7), small(9, 5, 7, 5))
+differentiable("conv_cropped", conv((3, 2, 0, 3)), tensor(2, 3, 4, 4), tensor(10, 3, 2, 2))
+differentiable("conv_1d", conv((2, 1), stride=2), small(1, 9, 40), small(17, 9, 5))
+differentiable("conv_3d", conv((1, 0, 1, 0, 1, 1), stride=(1, 2, 1)), tensor(2, 2, 3, 4, 5), tensor(3, 2, 2, 3, 2))
+differentiable("max_pool", max_pool(2, stride=2), distinct(2, 2, 4, 34))
+differentiable("max_pool_odd", max_pool(2, stride=2), distinct(2, 3, 7, 5))
+differentiable("max_pool_gaps", max_pool((2, 1), stride=(3, 2)), distinct(2, 3, 7, 5))
+differentiable("max_pool_overlap", max_pool(3, (1, 1, 1, 1), stride=2), distinct(2, 3, 7, 6))
+differentiable("max_pool_dilation", max_pool((2, 3), stride=1, dilation=(3, 2)), distinct(2, 3, 7, 6))
+differentiable("max_pool_ceil", max_pool(2, stride=(2, 3), ceil_mode=True), distinct(2, 3, 7, 6))
+differentiable("max_pool_same", max_pool((2, 3), (0, 1, 1, 1), stride=(2, 1)), distinct(2, 3, 5, 6))
+differentiable("max_pool_1d", max_pool(3, stride=3), distinct(2, 3, 10))
+differentiable("max_pool_3d", max_pool(2, stride=(2, 2, 1)), distinct(2, 2, 4, 5, 3))
+differentiable("average_pool", average_pool(2, stride=2), tensor(2, 3, 6, 8))
+differentiable("average_pool_padding", average_pool((3, 2), (1, 1), stride=(2, 1)), tensor(2, 3, 6, 5))
+differentiable("average_pool_ceil", average_pool(2, stride=(2, 3), ceil_mode=True), tensor(2, 3, 7, 6))
+differentiable("average_pool_1d", average_pool(4, stride=1), tensor(2, 3, 20))
+differentiable("average_pool_3d", average_pool(2, stride=(1, 2, 1)), tensor(2, 2, 3, 4, 3))
+differentiable("half_conv", conv((1, 1, 1, 1)), small(2, 3, 5, 5), small(2, 3, 3, 3))
+differentiable("half_max_pool", max_pool(2, stride=2), distinct(2, 3, 4, 5))
+differentiable("half_average_pool", average_pool(2, (1, 1), stride=1), tensor(2, 3, 4, 5))
+differentiable("max_pool_ties", max_pool(2, stride=2),
+               torch.tensor([[[[1.0, 1.0, -1.0, -2.0, 0.0, 3.0], [1.0, 1.0, -2.0, -1.0, 3.0, 3.0]]]], dtype=torch.float64))
+differentiable("max_pool_ties_overlap", max_pool(2, stride=1), torch.ones(1, 1, 3, 3, dtype=torch.float64))
+
 path = Path(__file__).with_name("ops.txt")
 path.write_text("\n".join(lines) + "\n")
 print(f"{path.name}: {len(lines)} tensors, {path.stat().st_size} bytes")

@@ -24,6 +24,7 @@ void check_reference() {
   check_reference<op_cases::float32_ops, target>(1e-5);
   check_reference<op_cases::other_gradients, target>(1e-5);
   check_reference<op_cases::half_precision, target>(1e-3);  // rounding is up to 2^-11
+  check_reference<op_cases::half_precision_norms_and_updates, target>(1e-3);
   check_reference<op_cases::integers_and_casts, target>(0);
 }
 

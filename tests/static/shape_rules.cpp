@@ -189,6 +189,67 @@ static_assert(failure([](Tensor x, Tensor y, Tensor a) { return ops::scaled_add(
 static_assert(failure([](Tensor x) { return ops::scaled_add_(x.ir().constant(1.0), x); }, f32()) ==
               "ScaledAddLhsInplace: Tensor[float32 ()] is a constant: a tensor that may change in place expected, in graph");
 
+// ---- layer_norm and group_norm: weight and bias for each element of a line, or each channel
+constexpr auto layer_norm = [](Tensor x, Tensor weight, Tensor bias) { return ops::layer_norm(x, weight, bias); };
+constexpr auto group_norm(std::int64_t num_groups) {
+  return [num_groups](Tensor x, Tensor weight, Tensor bias) { return ops::group_norm(x, weight, bias, num_groups); };
+}
+static_assert(result(layer_norm, f32(2, 8, 10), f32(10), f32(10)) == f32(2, 8, 10));
+static_assert(result(layer_norm, f16(10), f16(10), f16(10)) == f16(10));
+static_assert(failure(layer_norm, f32(8, 10), f32(8), f32(8)) ==
+              "GroupNormalization: weight (8,) float32 for (8, 10) float32: (10,) float32 expected, in graph");
+static_assert(failure(layer_norm, f16(8, 10), f16(10), f32(10)) ==
+              "GroupNormalization: bias (10,) float32 for (8, 10) float16: (10,) float16 expected, in graph");
+static_assert(failure(layer_norm, i32(8, 10), i32(10), i32(10)) ==
+              "GroupNormalization: (8, 10) int32: float16 or float32 expected, in graph");
+static_assert(failure(layer_norm, f32(), f32(1), f32(1)) ==
+              "GroupNormalization: () float32: at least one axis expected, in graph");
+static_assert(result(group_norm(2), f32(8, 6, 5, 5), f32(6), f32(6)) == f32(8, 6, 5, 5));
+static_assert(
+    failure(group_norm(4), f32(8, 6, 5, 5), f32(6), f32(6)) ==
+    "GroupNormalization: 4 groups of the 6 channels of (8, 6, 5, 5) float32: a number that divides them expected, in graph");
+static_assert(failure(group_norm(0), f32(8, 6), f32(6), f32(6)) ==
+              "GroupNormalization: 0 groups of the 6 channels of (8, 6) float32: a number that divides them expected, in graph");
+static_assert(failure(group_norm(1), f32(8), f32(8), f32(8)) ==
+              "GroupNormalization: (8,) float32: axes for samples and channels expected, in graph");
+static_assert(failure(group_norm(1), f32(8, 6, 5), f32(5), f32(5)) ==
+              "GroupNormalization: weight (5,) float32 for (8, 6, 5) float32: (6,) float32 expected, in graph");
+
+// ---- updates of variables: equal shapes, the variable's dtype
+constexpr auto accumulate = [](Tensor t, Tensor x) { return ops::accumulate_(t, x); };
+constexpr auto accumulate_scaled = [](Tensor t, Tensor x, Tensor f) { return ops::accumulate_(t, x, f); };
+static_assert(result(accumulate, f16(2, 3), f32(2, 3)) == f16(2, 3));
+static_assert(result(accumulate_scaled, f32(2, 3), f16(2, 3), f32()) == f32(2, 3));
+static_assert(failure(accumulate, f32(2, 3), f32(3)) ==
+              "Accumulate: (2, 3) float32 and (3,) float32: equal shapes expected, in graph");
+static_assert(failure(accumulate, f32(2), i32(2)) == "Accumulate: (2,) int32: float16 or float32 expected, in graph");
+static_assert(failure(accumulate_scaled, f32(3), f32(3), f32(3)) ==
+              "Accumulate: factor (3,) float32: one element expected, in graph");
+static_assert(failure([](Tensor x) { return ops::accumulator_zero_(x.ir().constant(1.0)); }, f32()) ==
+              "AccumulatorScale: Tensor[float32 ()] is a constant: a tensor that may change in place expected, in graph");
+constexpr auto adam(const tw::NumberOrTensor& weight_decay) {
+  return [=](Tensor m, Tensor v, Tensor w) { return ops::adam_updater(m, v, {.weight = w, .weight_decay = weight_decay}); };
+}
+static_assert(result([](Tensor m, Tensor v) { return ops::adam_updater(m, v); }, f16(2, 3), f32(2, 3)) == f16(2, 3));
+static_assert(result(adam(0.5), f16(2, 3), f32(2, 3), f32(2, 3)) == f32(2, 3));
+static_assert(result(adam(0), f16(2, 3), f32(2, 3), f32(2, 3)) == f16(2, 3), "a weight that does not decay is not an input");
+static_assert(failure([](Tensor m, Tensor v) { return ops::adam_updater(m, v, {.weight_decay = 0.5}); }, f32(2), f32(2)) ==
+              "AdamUpdater: weight_decay without weight: the weight that decays expected, in graph");
+static_assert(failure([](Tensor m, Tensor v, Tensor t) { return ops::adam_updater(m, v, {.time_step = t, .beta1 = 0.9}); },
+                      f32(2), f32(2),
+                      f32()) == "AdamUpdater: time_step without beta1 or beta2: both expected, to correct the moments, in graph");
+static_assert(failure([](Tensor m, Tensor v) { return ops::adam_updater(m, v); }, f32(2), f32(3)) ==
+              "AdamUpdater: moments (2,) float32 and (3,) float32: equal shapes expected, in graph");
+static_assert(failure(adam(0.5), f32(2), f32(2), f32(3)) ==
+              "AdamUpdater: moments (2,) float32 of weight (3,) float32: equal shapes expected, in graph");
+static_assert(failure([](Tensor m, Tensor v,
+                         Tensor t) { return ops::adam_updater(m, v, {.time_step = t, .beta1 = 0.9, .beta2 = 0.99}); },
+                      f32(2), f32(2), f32(2)) == "AdamUpdater: factor (2,) float32: one element expected, in graph");
+static_assert(failure([](Tensor m, Tensor v) { return ops::adamax_updater(m, v, {}); }, f32(2), f32(2)) ==
+              "AdamUpdater: Adamax without time_step: a time step expected, in graph");
+static_assert(failure([](Tensor t, Tensor r) { return ops::adam_var_update(t, t, r, r, 0.5); }, f32(2), f32(2)) ==
+              "AdamVarUpdate: factor (2,) float32: one element expected, in graph");
+
 // ---- errors name the place in the model, and only the first is kept
 struct Wide : tw::Module<Wide> {
   BOOST_HANA_DEFINE_STRUCT(Wide, (Linear<4>, fc1));
@@ -209,3 +270,69 @@ constexpr Text module_failure(auto module, const TensorSpec& spec) {
 static_assert(module_failure(Wide{}, f32(2, 3)) == "MatMul: (2, 4) x (2, 3): inner dimensions 4 and 2 differ, in Wide");
 static_assert(module_failure(Deep{}, f32(6)) == "MatMul: (2, 4) x (2, 3): inner dimensions 4 and 2 differ, in Deep/left");
 static_assert(module_failure(Net{}, f32(5)) == "Reshape: (5,) float32 to (-1, 784): a shape of 5 elements expected, in Net");
+
+// ---- convolution: (N, C, spatial) with (M, C / groups, kernel)
+constexpr auto conv(const tw::ConvOptions& options = {}) {
+  return [options](Tensor x, Tensor weight) { return ops::conv(x, weight, options); };
+}
+using tw::PadType;
+static_assert(result(conv(), f32(8, 3, 28, 27), f32(16, 3, 3, 5)) == f32(8, 16, 26, 23));
+static_assert(result(conv({.stride = {2, 3}, .padding = {0, 1, 2, 3}}), f32(8, 3, 28, 27), f32(16, 3, 3, 5)) ==
+              f32(8, 16, 14, 9));
+static_assert(result(conv({.dilation = {3, 2}}), f16(8, 3, 28, 27), f16(16, 3, 3, 5)) == f16(8, 16, 22, 19));
+static_assert(result(conv({.groups = 4}), f32(8, 12, 9, 9), f32(16, 3, 3, 3)) == f32(8, 16, 7, 7));
+static_assert(result(conv({.stride = {2}}), f32(1, 1, 10), f32(1, 1, 3)) == f32(1, 1, 4));
+static_assert(result(conv({.stride = {1, 1, 2}}), f32(1, 2, 4, 5, 6), f32(3, 2, 1, 2, 3)) == f32(1, 3, 4, 4, 2));
+static_assert(result(conv({.stride = {2, 3}, .pad_type = PadType::same_upper}), f32(1, 1, 7, 7), f32(1, 1, 3, 3)) ==
+              f32(1, 1, 4, 3));
+static_assert(result(conv({.stride = {2, 3}, .pad_type = PadType::same_lower}), f32(1, 1, 8, 9), f32(1, 1, 5, 2)) ==
+              f32(1, 1, 4, 3));
+static_assert(result(conv({.stride = {2, 2}, .padding = {9, 9, 9, 9}, .pad_type = PadType::valid}), f32(1, 1, 8, 9),
+                     f32(1, 1, 3, 3)) == f32(1, 1, 3, 4));
+static_assert(failure(conv(), f32(8, 9), f32(9, 8)) ==
+              "Conv: (8, 9) float32: (N, C, spatial) with 1 to 3 spatial axes expected, in graph");
+static_assert(failure(conv(), i32(1, 1, 9), i32(1, 1, 3)) == "Conv: (1, 1, 9) int32: float16 or float32 expected, in graph");
+static_assert(failure(conv(), f32(1, 1, 9), f16(1, 1, 3)) ==
+              "Conv: (1, 1, 9) float32 and (1, 1, 3) float16: equal dtypes expected, in graph");
+static_assert(failure(conv(), f32(8, 3, 9, 9), f32(4, 3, 3)) ==
+              "Conv: weight (4, 3, 3) for (8, 3, 9, 9): rank 4 expected, in graph");
+static_assert(failure(conv(), f32(8, 3, 9, 9), f32(4, 2, 3, 3)) ==
+              "Conv: weight (4, 2, 3, 3) for (8, 3, 9, 9) in 1 group: 3 channels expected, in graph");
+static_assert(failure(conv({.groups = 2}), f32(8, 4, 9, 9), f32(4, 4, 3, 3)) ==
+              "Conv: weight (4, 4, 3, 3) for (8, 4, 9, 9) in 2 groups: 2 channels expected, in graph");
+static_assert(failure(conv({.groups = 3}), f32(8, 3, 9, 9), f32(4, 1, 3, 3)) ==
+              "Conv: 3 groups of 3 channels to 4: a divisor of both expected, in graph");
+static_assert(failure(conv({.groups = 0}), f32(8, 3, 9, 9), f32(4, 1, 3, 3)) ==
+              "Conv: 0 groups of 3 channels to 4: a divisor of both expected, in graph");
+static_assert(failure(conv({.stride = {1}}), f32(8, 3, 9, 9), f32(4, 3, 3, 3)) ==
+              "Conv: stride of 1 numbers for (8, 3, 9, 9): 2 expected, in graph");
+static_assert(failure(conv({.padding = {1, 1}}), f32(8, 3, 9, 9), f32(4, 3, 3, 3)) ==
+              "Conv: padding of 2 numbers for (8, 3, 9, 9): 4 expected, in graph");
+static_assert(failure(conv({.dilation = {1, 0}}), f32(8, 3, 9, 9), f32(4, 3, 3, 3)) ==
+              "Conv: dilation (1, 0): numbers of at least 1 expected, in graph");
+static_assert(failure(conv({.padding = {0, 0, 0, -1}}), f32(8, 3, 9, 9), f32(4, 3, 3, 3)) ==
+              "Conv: padding (0, 0, 0, -1): numbers of at least 0 expected, in graph");
+static_assert(failure(conv({.padding = {0, 1, 0, 0}, .dilation = {1, 4}}), f32(8, 3, 9, 7), f32(4, 3, 3, 3)) ==
+              "Conv: (8, 3, 9, 7) with a kernel of (3, 3): axis 3 has 7 elements, at least 9 with padding expected, in graph");
+
+// ---- pooling: (N, C, spatial)
+constexpr auto max_pool(const std::vector<std::int64_t>& kernel, const tw::PoolOptions& options = {}) {
+  return [=](Tensor x) { return ops::max_pool(x, kernel, options); };
+}
+static_assert(result(max_pool({2, 3}), f32(2, 3, 7, 6)) == f32(2, 3, 6, 4));
+static_assert(result(max_pool({2, 2}, {.stride = {2, 3}}), f16(2, 3, 7, 6)) == f16(2, 3, 3, 2));
+static_assert(result(max_pool({2, 2}, {.stride = {2, 3}, .ceil_mode = true}), f32(2, 3, 7, 6)) == f32(2, 3, 4, 2));
+static_assert(result(max_pool({3}, {.stride = {2}, .padding = {1, 1}}), f32(2, 3, 7)) == f32(2, 3, 4));
+static_assert(result(max_pool({2, 2}, {.stride = {2, 2}, .auto_pad = PadType::same_lower}), f32(2, 3, 7, 6)) == f32(2, 3, 4, 3));
+static_assert(result([](Tensor x) { return ops::average_pool(x, {2, 2, 2}); }, f32(2, 3, 4, 5, 6)) == f32(2, 3, 3, 4, 5));
+static_assert(failure(max_pool({2, 2}), i32(2, 3, 7, 6)) == "MaxPool: (2, 3, 7, 6) int32: float16 or float32 expected, in graph");
+static_assert(failure(max_pool({2}), f32(2, 3, 7, 6)) ==
+              "MaxPool: kernel_size of 1 numbers for (2, 3, 7, 6): 2 expected, in graph");
+static_assert(failure(max_pool({2, 0}), f32(2, 3, 7, 6)) ==
+              "MaxPool: kernel_size (2, 0): numbers of at least 1 expected, in graph");
+static_assert(failure(max_pool({2, 7}), f32(2, 3, 7, 6)) ==
+              "MaxPool: (2, 3, 7, 6) with a kernel of (2, 7): axis 3 has 6 elements, at least 7 with padding expected, in graph");
+static_assert(failure(max_pool({2, 2}, {.padding = {0, 2, 0, 0}}), f32(2, 3, 7, 6)) ==
+              "MaxPool: kernel_size (2, 2) on (2, 3, 7, 6): padding that leaves each window an element expected, in graph");
+static_assert(failure([](Tensor x) { return ops::average_pool(x, {2, 2}, {.stride = {0, 1}}); }, f32(2, 3, 7, 6)) ==
+              "AveragePool: stride (0, 1): numbers of at least 1 expected, in graph");

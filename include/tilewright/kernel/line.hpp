@@ -105,6 +105,18 @@ inline void line_assign(F&& f, To to, From... from) {
       [&](std::int64_t k, auto count) { to.template store<count()>(k, f(from.template load<count()>(k)...)); });
 }
 
+/// The same, and returns the sum of what f gave.
+template <std::int64_t n, class F, class To, class... From>
+inline typename To::Compute line_assign_and_sum(F&& f, To to, From... from) {
+  typename To::Batch sum(typename To::Compute(0));
+  detail::for_each_batch<n, To::width>([&](std::int64_t k, auto count) {
+    const typename To::Batch result = f(from.template load<count()>(k)...);
+    to.template store<count()>(k, result);
+    sum += detail::first_elements<count()>(result);
+  });
+  return math::sum(sum);
+}
+
 /// The sum of f(from[k]...) over a line of n elements, in two independent partial sums of batches.
 template <std::int64_t n, class F, class First, class... From>
 inline typename First::Compute line_sum(F&& f, First first, From... from) {

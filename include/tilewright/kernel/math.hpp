@@ -42,7 +42,7 @@ inline T fma(T a, T b, T c) {
 #endif
 }
 template <class T, class A>
-inline xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b, const xsimd::batch<T, A>& c) {
+[[gnu::always_inline]] inline xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b, const xsimd::batch<T, A>& c) {
 #if defined(__AVX512F__)  // for which xsimd 8.1 has none
   if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_fmadd_ps(a, b, c);
   else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_fmadd_pd(a, b, c);
@@ -91,6 +91,10 @@ template <class T, class A>
 inline T max(const xsimd::batch<T, A>& x) {
   if constexpr (requires { reduce_max(x); }) {
     return reduce_max(x);
+#if defined(__AVX512F__)
+  } else if constexpr (std::same_as<T, float> && sizeof(x) == 64) {
+    return _mm512_reduce_max_ps(x);
+#endif
   } else {
     alignas(xsimd::batch<T, A>) T elements[xsimd::batch<T, A>::size];
     x.store_aligned(elements);

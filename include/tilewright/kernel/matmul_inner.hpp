@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul_epilogue.hpp"
 #include "tilewright/kernel/matmul_pack.hpp"
 #include "tilewright/kernel/matmul_shape.hpp"
@@ -32,7 +33,7 @@ template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
                             const FloatBatch row = load_first<width>(a + i * s.a_m + k);
 #pragma GCC unroll 16
                             for (std::int64_t j = 0; j < columns; ++j)
-                              sum[j * rows + i] = xsimd::fma(row, column[j], sum[j * rows + i]);
+                              sum[j * rows + i] = math::fma(row, column[j], sum[j * rows + i]);
                           }
                         };
   constexpr std::int64_t end = s.k / float_width * float_width;

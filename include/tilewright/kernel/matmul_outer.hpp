@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul_epilogue.hpp"
 #include "tilewright/kernel/matmul_pack.hpp"
 #include "tilewright/kernel/matmul_shape.hpp"
@@ -101,7 +102,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
     for (std::int64_t i = 0; i < rows; ++i) {
       const FloatBatch element(a[i * s.a_m + k * s.a_k]);
 #pragma GCC unroll 16
-      for (std::int64_t v = 0; v < vectors; ++v) sum[i][v] = xsimd::fma(element, row[v], sum[i][v]);
+      for (std::int64_t v = 0; v < vectors; ++v) sum[i][v] = math::fma(element, row[v], sum[i][v]);
     }
   };
   if constexpr (s.k <= 16) {

@@ -83,8 +83,7 @@ struct Softmax : LineOp<Softmax> {
       const T largest = line_max<n>(x_line);
       const auto exponential = [&](const auto& a) { return math::exp(a - largest); };
       if constexpr (std::is_same_v<typename Y::element, T>) {  // the exponentials wait in the result
-        line_assign<n>(exponential, y_line, x_line);
-        const T factor = 1 / line_sum<n>([](const auto& a) { return a; }, y_line);
+        const T factor = 1 / line_assign_and_sum<n>(exponential, y_line, x_line);
         line_assign<n>([&](const auto& a) { return a * factor; }, y_line, y_line);
       } else {
         const T factor = 1 / line_sum<n>(exponential, x_line);

@@ -1,0 +1,376 @@
+#pragma once
+#include <algorithm>
+
+#include "tilewright/kernel/lanes.hpp"
+#include "tilewright/kernel/window.hpp"
+
+namespace tilewright {
+
+/// A convolution in two dimensions of static extents, with strides in elements:
+///   y[n, m, i, j] = sum over c, k, l of w[m, c, k, l] x[n, c, h.at(i, k), v.at(j, l)],
+/// where h are the windows along rows and v those along columns, and x is 0 outside its extents. For the gradient of strided
+/// windows the rows of x stand `h_spacing` apart, and its columns `v_spacing`, with zeros between: h.in and v.in count these.
+/// Rows of x, and of y, follow each other without a gap.
+struct ConvShape {
+  std::int64_t images = 1, channels = 1, results = 1;
+  Window h, v;
+  std::int64_t h_spacing = 1, v_spacing = 1;
+  std::int64_t x_n = 0, x_c = 0, w_m = 0, w_c = 0, w_h = 0, w_v = 0, y_n = 0, y_m = 0;
+  constexpr bool operator==(const ConvShape&) const = default;
+
+  constexpr std::int64_t taps() const { return h.kernel * v.kernel; }
+  constexpr std::int64_t x_columns() const { return (v.in - 1) / v_spacing + 1; }
+};
+
+namespace detail {
+
+/// Of the padded input, the `columns` columns from `first` on, of the row at `row`.
+template <ConvShape s, std::int64_t columns>
+inline void copy_padded_row(const float* plane, std::int64_t row, std::int64_t first, float* to) {
+  if (row < 0 || row >= s.h.in || row % s.h_spacing != 0) {
+    std::fill_n(to, columns, 0.f);
+    return;
+  }
+  const float* from = plane + row / s.h_spacing * s.x_columns();
+  if constexpr (s.v_spacing == 1) {
+    const std::int64_t low = std::clamp<std::int64_t>(-first, 0, columns), high = std::clamp(s.v.in - first, low, columns);
+    for (std::int64_t i = 0; i < low; ++i) to[i] = 0.f;
+    std::memcpy(to + low, from + first + low, static_cast<std::size_t>(high - low) * sizeof(float));
+    for (std::int64_t i = high; i < columns; ++i) to[i] = 0.f;
+  } else {
+    for (std::int64_t i = 0; i < columns; ++i) {
+      const std::int64_t column = first + i;
+      to[i] = column < 0 || column >= s.v.in || column % s.v_spacing != 0 ? 0.f : from[column / s.v_spacing];
+    }
+  }
+}
+/// The same where the compiler knows the first column: moves of constant length.
+template <ConvShape s, std::int64_t columns, std::int64_t first>
+inline void copy_whole_padded_row(const float* plane, std::int64_t row, float* to) {
+  if constexpr (s.v_spacing == 1) {
+    constexpr std::int64_t low = std::clamp<std::int64_t>(-first, 0, columns), high = std::clamp(s.v.in - first, low, columns);
+    if (row < 0 || row >= s.h.in || row % s.h_spacing != 0) {
+      std::memset(to, 0, columns * sizeof(float));
+      return;
+    }
+    const float* from = plane + row / s.h_spacing * s.x_columns();
+    for (std::int64_t i = 0; i < low; ++i) to[i] = 0.f;
+    if constexpr (high > low) std::memcpy(to + low, from + first + low, static_cast<std::size_t>(high - low) * sizeof(float));
+    for (std::int64_t i = high; i < columns; ++i) to[i] = 0.f;
+  } else {
+    copy_padded_row<s, columns>(plane, row, first, to);
+  }
+}
+
+/// The form with vectors along result channels. Weights are packed as (block of channels, c, k, l, channel in block), the input
+/// is copied with its padding, and a tile of results for some channels, rows and columns stays in registers for the whole sum:
+/// each element of the input is multiplied with vectors of weights. The results then change places with their channels.
+template <ConvShape s>
+struct ConvByChannels {
+  static constexpr std::int64_t all_vectors = (s.results + lanes - 1) / lanes;
+  /// A tile: vectors of result channels, rows and columns.
+  static constexpr std::int64_t vectors = all_vectors == 1 ? 1 : all_vectors % 2 == 0 || all_vectors % 3 != 0 ? 2 : 3;
+  static constexpr std::int64_t tile_results = vectors * lanes;
+  static constexpr std::int64_t tile_pixels = most_accumulators / vectors;
+  static constexpr std::int64_t tile_columns = spread(s.v.out, tile_pixels);
+  static constexpr std::int64_t tile_rows = spread(s.h.out, std::max<std::int64_t>(1, tile_pixels / tile_columns));
+
+  /// What is packed at once, in floats, so that it stays in the second-level cache and fits the stack.
+  static constexpr std::int64_t most_weights = 32'768, most_input = 24'576, most_sums = 16'384;
+  struct Chunk {
+    std::int64_t results, channels, rows, columns;
+    constexpr std::int64_t weights() const { return results * channels * s.taps(); }
+    constexpr std::int64_t x_rows() const { return (rows - 1) * s.h.stride + s.h.span(); }
+    constexpr std::int64_t x_columns() const { return (columns - 1) * s.v.stride + s.v.span(); }
+    constexpr std::int64_t plane() const { return x_rows() * x_columns(); }
+    constexpr std::int64_t sums() const { return rows * columns * results; }
+    constexpr bool fits() const { return weights() <= most_weights && channels * plane() <= most_input && sums() <= most_sums; }
+  };
+  static constexpr Chunk chunk = [] {
+    const auto half = [](std::int64_t extent, std::int64_t grain) { return std::max(grain, round_up((extent + 1) / 2, grain)); };
+    Chunk c{round_up(s.results, tile_results), s.channels, s.h.out, s.v.out};
+    while (c.columns > 256) c.columns = half(c.columns, tile_columns);
+    while (c.weights() > most_weights && c.results > 4 * tile_results) c.results = half(c.results, tile_results);
+    while (c.weights() > most_weights && c.channels > 1) c.channels = half(c.channels, 1);
+    while (c.sums() > most_sums && c.rows > tile_rows) c.rows = half(c.rows, tile_rows);
+    while (c.channels * c.plane() > most_input && c.rows > tile_rows) c.rows = half(c.rows, tile_rows);
+    while (c.channels * c.plane() > most_input && c.channels > 1) c.channels = half(c.channels, 1);
+    return c;
+  }();
+  static constexpr bool fits = chunk.fits();
+  static constexpr bool whole_rows = chunk.columns == s.v.out;
+  static constexpr bool all_channels = chunk.channels == s.channels;
+  static constexpr std::int64_t pitch = chunk.x_columns();
+
+  /// Adds the products of `channels` channels to a tile of sums, or begins with them; of the kernel's rows, those in [k_begin,
+  /// k_end).
+  template <std::int64_t rows, std::int64_t columns>
+  static void tile(const float* x, const float* w, std::int64_t channels, std::int64_t k_begin, std::int64_t k_end, bool first,
+                   float* sums, std::int64_t sums_row) {
+    std::array<std::array<Lanes, vectors>, rows * columns> sum;
+    unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
+      unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
+        constexpr std::int64_t p = pixel, v = j;
+        if (first) sum[p][v] = Lanes(0.f);
+        else sum[p][v] = Lanes::load_aligned(sums + p / columns * sums_row + p % columns * tile_results + v * lanes);
+      });
+    });
+    const auto add_tap = [&](const float* at) __attribute__((always_inline)) {
+      keep_apart(at);
+      std::array<Lanes, vectors> weight;
+      unrolled<vectors>([&](auto v) __attribute__((always_inline)) { weight[v.value] = Lanes::load_aligned(w + v * lanes); });
+      unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
+        constexpr std::int64_t p = pixel, offset = p / columns * s.h.stride * pitch + p % columns * s.v.stride;
+        const Lanes element(at[offset]);
+        unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
+          sum[p][v.value] = math::fma(element, weight[v.value], sum[p][v.value]);
+        });
+      });
+      w += tile_results;
+    };
+    w += k_begin * s.v.kernel * tile_results;
+    for (std::int64_t c = 0; c < channels; ++c, x += chunk.plane()) {
+      for (std::int64_t k = k_begin; k < k_end; ++k) {
+        const float* row = x + k * s.h.dilation * pitch;
+        for (std::int64_t l = 0; l < s.v.kernel; ++l) add_tap(row + l * s.v.dilation);
+      }
+      w += (s.h.kernel - (k_end - k_begin)) * s.v.kernel * tile_results;
+    }
+    unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
+      unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
+        constexpr std::int64_t p = pixel, v = j;
+        sum[p][v].store_aligned(sums + p / columns * sums_row + p % columns * tile_results + v * lanes);
+      });
+    });
+  }
+  /// All tiles of `rows` x `columns` results, whose first row is `first_row`.
+  static void tiles(const float* x, const float* w, std::int64_t channels, bool first, std::int64_t first_row, std::int64_t rows,
+                    std::int64_t columns, float* sums) {
+    const auto along = [](std::int64_t extent, auto block, auto rest, auto&& f) {
+      std::int64_t i = 0;
+      for (; i + block <= extent; i += block) f(i, block);
+      if constexpr (rest > 0)
+        if (i < extent) f(i, rest);
+    };
+    using std::integral_constant;
+    along(rows, integral_constant<std::int64_t, tile_rows>(), integral_constant<std::int64_t, s.h.out % tile_rows>(),
+          [&](std::int64_t i, auto tile_i) {
+            // rows of the kernel that see nothing but padding add nothing
+            std::int64_t k_begin = 0, k_end = s.h.kernel;
+            if constexpr (s.h_spacing == 1) {
+              while (k_end > 1 && s.h.at(first_row + i, k_end - 1) >= s.h.in) --k_end;
+              while (k_begin + 1 < k_end && s.h.at(first_row + i + tile_i - 1, k_begin) < 0) ++k_begin;
+            }
+            along(columns, integral_constant<std::int64_t, tile_columns>(),
+                  integral_constant<std::int64_t, s.v.out % tile_columns>(), [&](std::int64_t j, auto tile_j) {
+                    tile<tile_i, tile_j>(x + i * s.h.stride * pitch + j * s.v.stride, w, channels, k_begin, k_end, first,
+                                         sums + (i * columns + j) * tile_results, columns * tile_results);
+                  });
+          });
+  }
+  /// Packs the weights of result channels from m on, for input channels from c on.
+  static void pack_weights(const float* w, std::int64_t m, std::int64_t c, std::int64_t channels, float* packed) {
+    const std::int64_t block_size = channels * s.taps() * tile_results;
+    constexpr bool one_run = s.w_v == 1 && s.w_h == s.v.kernel && s.w_c == s.taps();
+    for (std::int64_t i = 0; i < chunk.results && m + i < s.results; i += lanes) {
+      float* to = packed + i / tile_results * block_size + i % tile_results;
+      const float* from = w + (m + i) * s.w_m + c * s.w_c;
+      const auto pack = [&](auto rows) {
+        if constexpr (one_run) {
+          transpose_panel<rows>(from, s.w_m, channels * s.taps(), [&](std::int64_t at) { return to + at * tile_results; });
+        } else {
+          static_assert(s.w_v == -1 && s.w_h == -s.v.kernel, "the taps of a kernel stand together, in order or turned around");
+          for (std::int64_t channel = 0; channel < channels; ++channel)
+            in_blocks<s.taps(), lanes>([&](std::int64_t tap, auto taps) {
+              // memory holds them from the last to the first
+              float* last = to + (channel * s.taps() + tap + taps - 1) * tile_results;
+              transpose_narrow_panel<rows, taps>(from + channel * s.w_c - tap - taps + 1, s.w_m,
+                                                 [&](std::int64_t column) { return last - column * tile_results; });
+            });
+        }
+      };
+      if (s.results - m - i >= lanes) pack(std::integral_constant<std::int64_t, lanes>());
+      else if constexpr (s.results % lanes != 0) pack(std::integral_constant<std::int64_t, s.results % lanes>());
+    }
+    // vectors of a block that have no channels at all
+    if constexpr (all_vectors % vectors != 0)
+      if (m + chunk.results > s.results) {
+        float* last = packed + (all_vectors * lanes - m) / tile_results * block_size + all_vectors * lanes % tile_results;
+        for (std::int64_t tap = 0; tap < channels * s.taps(); ++tap) std::fill_n(last + tap * tile_results, lanes, 0.f);
+      }
+  }
+  /// The results of one block of channels, to the channel's planes at y.
+  static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, float* y) {
+    const auto store_lanes = [&](auto count, std::int64_t first) {
+      if constexpr (whole_rows) {
+        transpose_back<count>(sums + first, tile_results, rows * columns, y + first * s.y_m, s.y_m);
+      } else {
+        for (std::int64_t i = 0; i < rows; ++i)
+          transpose_back<count>(sums + i * columns * tile_results + first, tile_results, columns, y + first * s.y_m + i * s.v.out,
+                                s.y_m);
+      }
+    };
+    std::int64_t first = 0;
+    for (; first + lanes <= results; first += lanes) store_lanes(std::integral_constant<std::int64_t, lanes>(), first);
+    if constexpr (s.results % lanes != 0)
+      if (first < results) store_lanes(std::integral_constant<std::int64_t, s.results % lanes>(), first);
+  }
+
+  static void run(const float* x, const float* w, float* y) {
+    alignas(64) float weights[chunk.weights()], input[chunk.channels * chunk.plane()], sums[chunk.sums()];
+    for (std::int64_t m = 0; m < s.results; m += chunk.results) {
+      const std::int64_t blocks = (std::min(chunk.results, s.results - m) + tile_results - 1) / tile_results;
+      if constexpr (all_channels) pack_weights(w, m, 0, s.channels, weights);
+      for (std::int64_t n = 0; n < s.images; ++n)
+        for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
+          for (std::int64_t j = 0; j < s.v.out; j += chunk.columns) {
+            const std::int64_t rows = std::min(chunk.rows, s.h.out - i), columns = std::min(chunk.columns, s.v.out - j);
+            const std::int64_t sums_block = rows * columns * tile_results;
+            for (std::int64_t c = 0; c < s.channels; c += chunk.channels) {
+              const std::int64_t channels = std::min(chunk.channels, s.channels - c);
+              if constexpr (!all_channels) pack_weights(w, m, c, channels, weights);
+              for (std::int64_t channel = 0; channel < channels; ++channel)
+                for (std::int64_t row = 0; row < (rows - 1) * s.h.stride + s.h.span(); ++row) {
+                  const float* plane = x + n * s.x_n + (c + channel) * s.x_c;
+                  float* to = input + channel * chunk.plane() + row * pitch;
+                  if constexpr (whole_rows) copy_whole_padded_row<s, pitch, -s.v.begin>(plane, s.h.at(i, 0) + row, to);
+                  else copy_padded_row<s, pitch>(plane, s.h.at(i, 0) + row, s.v.at(j, 0), to);
+                }
+              for (std::int64_t block = 0; block < blocks; ++block)
+                tiles(input, weights + block * channels * s.taps() * tile_results, channels, c == 0, i, rows, columns,
+                      sums + block * sums_block);
+            }
+            for (std::int64_t block = 0; block < blocks; ++block) {
+              const std::int64_t first = m + block * tile_results;
+              store(sums + block * sums_block, std::min(tile_results, s.results - first), rows, columns,
+                    y + n * s.y_n + first * s.y_m + i * s.v.out + j);
+            }
+          }
+    }
+  }
+};
+
+/// The input as rows of one result each: for each channel and tap, its elements for a chunk of rows of results. With a stride
+/// of 1, taps in one column share rows. Vectors go along results, across the ends of rows.
+template <ConvShape s>
+struct ConvColumns {
+  static constexpr bool shares_rows = s.h.stride == 1;
+  static constexpr std::int64_t most_floats = 24'576;
+  static constexpr std::int64_t planes = s.channels * s.v.kernel * (shares_rows ? 1 : s.h.kernel);
+  static constexpr std::int64_t plane(std::int64_t count) {
+    return (count + (shares_rows ? s.h.span() - 1 : 0)) * s.v.out + lanes;
+  }
+  /// Rows of results in a chunk: as many as fit.
+  static constexpr std::int64_t rows = [] {
+    std::int64_t count = s.h.out;
+    while (count > 1 && planes * plane(count) > most_floats) count = (count + 1) / 2;
+    return count;
+  }();
+  static constexpr std::int64_t rest_rows = s.h.out % rows;
+  static constexpr std::int64_t size = planes * plane(rows);
+  static constexpr bool fits = size <= most_floats && s.h_spacing == 1 && s.v_spacing == 1 && rows * s.v.out >= lanes &&
+                               (rest_rows == 0 || rest_rows * s.v.out >= lanes);
+  /// Where the elements of a tap begin.
+  static constexpr std::int64_t offset(std::int64_t c, std::int64_t k, std::int64_t l) {
+    if (shares_rows) return (c * s.v.kernel + l) * plane(rows) + k * s.h.dilation * s.v.out;
+    return ((c * s.h.kernel + k) * s.v.kernel + l) * plane(rows);
+  }
+
+  /// Copies what the results of `count` rows from `first` on look at, of one image.
+  static void copy(const float* x, std::int64_t first, std::int64_t count, float* columns) {
+    for (std::int64_t c = 0; c < s.channels; ++c)
+      unrolled<s.v.kernel>([&](auto column) {
+        constexpr std::int64_t l = column;
+        for (std::int64_t k = 0; k < (shares_rows ? 1 : s.h.kernel); ++k) {
+          float* to = columns + offset(c, k, l);
+          const std::int64_t x_rows = shares_rows ? count + s.h.span() - 1 : count;
+          for (std::int64_t row = 0; row < x_rows; ++row, to += s.v.out)
+            copy_row<l>(x + c * s.x_c, shares_rows ? s.h.at(first, 0) + row : s.h.at(first + row, k), to);
+          std::fill_n(to, lanes, 0.f);
+        }
+      });
+  }
+
+ private:
+  template <std::int64_t l>
+  static void copy_row(const float* plane, std::int64_t row, float* to) {
+    if constexpr (s.v.stride == 1) {
+      copy_whole_padded_row<s, s.v.out, s.v.at(0, l)>(plane, row, to);
+    } else {
+      const float* from = plane + row * s.v.in;
+      for (std::int64_t j = 0; j < s.v.out; ++j)
+        to[j] = s.h.contains(row) && s.v.contains(s.v.at(j, l)) ? from[s.v.at(j, l)] : 0.f;
+    }
+  }
+};
+
+/// The form with vectors along results, for short sums or few result channels: the columns above times the weights as they are.
+template <ConvShape s>
+struct ConvByPixels {
+  using Columns = ConvColumns<s>;
+  static constexpr bool fits = Columns::fits;
+
+  template <std::int64_t results, std::int64_t vectors>
+  static void tile(const float* columns, const float* w, float* y) {
+    std::array<std::array<Lanes, vectors>, results> sum;
+    unrolled<results>([&](auto i) __attribute__((always_inline)) {
+      unrolled<vectors>([&](auto j) __attribute__((always_inline)) { sum[i.value][j.value] = Lanes(0.f); });
+    });
+    for (std::int64_t c = 0; c < s.channels; ++c)
+      for (std::int64_t k = 0; k < s.h.kernel; ++k)
+        for (std::int64_t l = 0; l < s.v.kernel; ++l) {
+          const float *from = columns + Columns::offset(c, k, l), *weight = w + c * s.w_c + k * s.w_h + l * s.w_v;
+          std::array<Lanes, vectors> element;
+          unrolled<vectors>([&](auto j)
+                                __attribute__((always_inline)) { element[j.value] = Lanes::load_unaligned(from + j * lanes); });
+          unrolled<results>([&](auto i) __attribute__((always_inline)) {
+            const Lanes factor(weight[i * s.w_m]);
+            unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
+              sum[i.value][j.value] = math::fma(factor, element[j.value], sum[i.value][j.value]);
+            });
+          });
+        }
+    unrolled<results>([&](auto i) __attribute__((always_inline)) {
+      unrolled<vectors>([&](auto j)
+                            __attribute__((always_inline)) { sum[i.value][j.value].store_unaligned(y + i * s.y_m + j * lanes); });
+    });
+  }
+  template <std::int64_t pixels>
+  static void run_chunk(const float* columns, const float* w, float* y) {
+    constexpr std::int64_t vectors = std::min<std::int64_t>(3, pixels / lanes), step = vectors * lanes;
+    in_blocks<s.results, spread(s.results, most_accumulators / vectors)>([&](std::int64_t m, auto results) {
+      std::int64_t q = 0;
+      for (; q + step <= pixels; q += step) tile<results, vectors>(columns + q, w + m * s.w_m, y + m * s.y_m + q);
+      // the last ones overlap those before
+      if constexpr (pixels % step != 0)
+        tile<results, vectors>(columns + pixels - step, w + m * s.w_m, y + m * s.y_m + pixels - step);
+    });
+  }
+  static void run(const float* x, const float* w, float* y) {
+    alignas(64) float columns[Columns::size];
+    for (std::int64_t n = 0; n < s.images; ++n)
+      in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
+        Columns::copy(x + n * s.x_n, i, rows, columns);
+        run_chunk<rows * s.v.out>(columns, w, y + n * s.y_n + i * s.v.out);
+      });
+  }
+};
+
+}  // namespace detail
+
+/// Whether there is a vector kernel for the shape.
+template <ConvShape s>
+inline constexpr bool has_conv_kernel = detail::ConvByPixels<s>::fits || detail::ConvByChannels<s>::fits;
+
+/// y = the convolution of x with w, in the form that suits the shape.
+template <ConvShape s>
+inline void conv_kernel(const float* x, const float* w, float* y) {
+  // By channels, a vector of results costs about lanes / 2 cycles more for its way back, and half empty vectors cost as much as
+  // full ones. By pixels, each element costs a copy for each column of the kernel.
+  constexpr bool short_sum = s.channels * s.taps() <= 48, few_results = s.results <= detail::lanes / 2;
+  if constexpr (detail::ConvByPixels<s>::fits && (short_sum || few_results || !detail::ConvByChannels<s>::fits))
+    detail::ConvByPixels<s>::run(x, w, y);
+  else detail::ConvByChannels<s>::run(x, w, y);
+}
+
+}  // namespace tilewright

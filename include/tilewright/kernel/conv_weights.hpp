@@ -1,0 +1,249 @@
+#pragma once
+#include "tilewright/kernel/conv.hpp"
+#include "tilewright/kernel/math.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// A register block of the gradient of weights: some result channels, and a rectangle of the kernel.
+struct TapBlock {
+  std::int64_t results, rows, columns;
+  constexpr TapBlock(const ConvShape& s, std::int64_t most) {
+    columns = spread(s.v.kernel, most);
+    rows = spread(s.h.kernel, std::max<std::int64_t>(1, most / columns));
+    const std::int64_t taps = rows * columns, room = std::min(s.results, std::max<std::int64_t>(1, most / taps));
+    results = spread(s.results, room);
+    // a block that divides the channels, if it has sums enough to hide the time that an addition takes
+    for (std::int64_t even = room; even * taps >= 10; --even)
+      if (s.results % even == 0) {
+        results = even;
+        break;
+      }
+  }
+};
+
+/// Calls f(m, k, l, results, rows, columns) for all register blocks of result channels and taps, sizes as constants.
+template <ConvShape s, TapBlock block, class F>
+inline void for_each_tap_block(F&& f) {
+  in_blocks<s.results, block.results>([&](std::int64_t m, auto results) {
+    in_blocks<s.h.kernel, block.rows>([&](std::int64_t k, auto rows) {
+      in_blocks<s.v.kernel, block.columns>([&](std::int64_t l, auto columns) { f(m, k, l, results, rows, columns); });
+    });
+  });
+}
+
+/// The form with vectors along input channels: the input is copied with its padding as (row, column, channel), and its vectors
+/// for all taps of a block are multiplied with single elements of dy.
+template <ConvShape s>
+struct ConvWeightsByChannels {
+  static constexpr TapBlock block{s, most_accumulators - 1};
+  static constexpr std::int64_t most_input = 32'768, most_sums = 28'672;
+  static constexpr std::int64_t rows_of(std::int64_t out) { return (out - 1) * s.h.stride + s.h.span(); }
+  static constexpr std::int64_t columns_of(std::int64_t out) { return (out - 1) * s.v.stride + s.v.span(); }
+  static constexpr auto chunk = [] {
+    struct {
+      std::int64_t rows = s.h.out, columns = s.v.out;
+    } c;
+    while (c.columns > 512) c.columns = (c.columns + 1) / 2;
+    while (c.rows > 1 && rows_of(c.rows) * columns_of(c.columns) * lanes > most_input) c.rows = (c.rows + 1) / 2;
+    while (c.columns > 1 && rows_of(c.rows) * columns_of(c.columns) * lanes > most_input) c.columns = (c.columns + 1) / 2;
+    return c;
+  }();
+  static constexpr std::int64_t pitch = columns_of(chunk.columns), input_size = rows_of(chunk.rows) * pitch * lanes;
+  /// Result channels whose sums are kept at once.
+  static constexpr std::int64_t most_results = std::max<std::int64_t>(1, most_sums / (s.taps() * lanes)) / block.results *
+                                               block.results;
+  static constexpr bool fits = input_size <= most_input && most_results > 0;
+
+  template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v>
+  static void tile(const float* x, const float* dy, float* sums, std::int64_t rows, std::int64_t columns) {
+    constexpr std::int64_t taps = taps_h * taps_v;
+    std::array<std::array<Lanes, taps>, results> sum;
+    const auto for_each_sum = [&](auto&& f) __attribute__((always_inline)) {
+      unrolled<results>([&](auto i) __attribute__((always_inline)) {
+        unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
+          constexpr std::int64_t t = tap, at = (i * s.taps() + t / taps_v * s.v.kernel + t % taps_v) * lanes;
+          f(sum[i.value][t], sums + at);
+        });
+      });
+    };
+    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Lanes::load_aligned(at); });
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const float *x_row = x + i * s.h.stride * pitch * lanes, *dy_row = dy + i * s.v.out;
+      for (std::int64_t j = 0; j < columns; ++j, x_row += s.v.stride * lanes, ++dy_row) {
+        keep_apart(x_row);
+        std::array<Lanes, results> element;
+        unrolled<results>([&](auto m) __attribute__((always_inline)) { element[m.value] = Lanes(dy_row[m * s.y_m]); });
+        unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
+          constexpr std::int64_t t = tap, at = t / taps_v * s.h.dilation * pitch + t % taps_v * s.v.dilation;
+          const Lanes channels = Lanes::load_aligned(x_row + at * lanes);
+          unrolled<results>([&](auto m) __attribute__((always_inline)) {
+            sum[m.value][t] = math::fma(element[m.value], channels, sum[m.value][t]);
+          });
+        });
+      }
+    }
+    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value.store_aligned(at); });
+  }
+  /// Copies `channels` planes, from the padded row and column on, as rows and columns of channels.
+  template <std::int64_t channels>
+  static void copy(const float* x, std::int64_t row, std::int64_t column, std::int64_t rows, float* to) {
+    std::memset(to, 0, static_cast<std::size_t>(rows * pitch * lanes) * sizeof(float));
+    const std::int64_t first = std::max<std::int64_t>(row, 0), last = std::min(row + rows, s.h.in);
+    if constexpr (chunk.columns == s.v.out && s.v.begin >= 0 && -s.v.begin + pitch >= s.v.in) {
+      to += ((first - row) * pitch + s.v.begin) * lanes;
+      if (last > first)
+        transpose_panel<channels>(x + first * s.v.in, s.x_c, (last - first) * s.v.in,
+                                  [&](std::int64_t i) { return to + (i / s.v.in * pitch + i % s.v.in) * lanes; });
+    } else {
+      const std::int64_t low = std::max<std::int64_t>(column, 0), high = std::min(column + pitch, s.v.in);
+      if (high > low)
+        for (std::int64_t i = first; i < last; ++i)
+          transpose_panel<channels>(x + i * s.v.in + low, s.x_c, high - low,
+                                    [&](std::int64_t j) { return to + ((i - row) * pitch + low - column + j) * lanes; });
+    }
+  }
+  static void run(const float* x, const float* dy, float* dw) {
+    constexpr std::int64_t chunk_results = std::min(most_results, s.results);
+    constexpr ConvShape part = [] {
+      ConvShape result = s;
+      result.results = chunk_results;
+      return result;
+    }();
+    constexpr ConvShape rest = [] {
+      ConvShape result = s;
+      result.results = s.results % chunk_results;
+      return result;
+    }();
+    in_blocks<s.channels, lanes>([&](std::int64_t c, auto channels) {
+      std::int64_t m = 0;
+      for (; m + chunk_results <= s.results; m += chunk_results)
+        run_block<part, channels>(x + c * s.x_c, dy + m * s.y_m, dw + m * s.w_m + c * s.w_c);
+      if constexpr (rest.results > 0) run_block<rest, channels>(x + c * s.x_c, dy + m * s.y_m, dw + m * s.w_m + c * s.w_c);
+    });
+  }
+  /// The gradient for `channels` input channels and the result channels of `part`.
+  template <ConvShape part, std::int64_t channels>
+  static void run_block(const float* x, const float* dy, float* dw) {
+    alignas(64) float input[input_size], sums[part.results * s.taps() * lanes];
+    std::memset(sums, 0, sizeof sums);
+    for (std::int64_t n = 0; n < s.images; ++n)
+      for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
+        for (std::int64_t j = 0; j < s.v.out; j += chunk.columns) {
+          const std::int64_t rows = std::min(chunk.rows, s.h.out - i), columns = std::min(chunk.columns, s.v.out - j);
+          copy<channels>(x + n * s.x_n, s.h.at(i, 0), s.v.at(j, 0), rows_of(rows), input);
+          for_each_tap_block<part, block>([&](std::int64_t m, std::int64_t k, std::int64_t l, auto results, auto h, auto v) {
+            tile<results, h, v>(input + (k * s.h.dilation * pitch + l * s.v.dilation) * lanes,
+                                dy + n * s.y_n + m * s.y_m + i * s.v.out + j, sums + (m * s.taps() + k * s.v.kernel + l) * lanes,
+                                rows, columns);
+          });
+        }
+    for (std::int64_t m = 0; m < part.results; ++m)
+      transpose_back<channels>(sums + m * s.taps() * lanes, lanes, s.taps(), dw + m * s.w_m, s.w_c);
+  }
+};
+
+/// The form with vectors along results, for few input channels: products of dy with the columns of ConvColumns.
+template <ConvShape s>
+struct ConvWeightsByPixels {
+  using Columns = ConvColumns<s>;
+  static constexpr TapBlock block{s, most_accumulators - 1};
+  static constexpr std::int64_t most_sums = 24'576;
+  static constexpr std::int64_t sums_per_result = s.channels * s.taps() * lanes;
+  /// Result channels whose sums, of a vector each, are kept at once.
+  static constexpr std::int64_t most_results = most_sums / sums_per_result;
+  static constexpr bool fits = Columns::fits && most_results >= std::min<std::int64_t>(s.results, 8);
+
+  template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, std::int64_t pixels>
+  static void tile(const float* columns, const float* dy, float* sums) {
+    constexpr std::int64_t taps = taps_h * taps_v;
+    std::array<std::array<Lanes, taps>, results> sum;
+    const auto for_each_sum = [&](auto&& f) __attribute__((always_inline)) {
+      unrolled<results>([&](auto i) __attribute__((always_inline)) {
+        unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
+          constexpr std::int64_t t = tap, at = i * sums_per_result + (t / taps_v * s.v.kernel + t % taps_v) * lanes;
+          f(sum[i.value][t], sums + at);
+        });
+      });
+    };
+    const auto add = [&](const float* from, const std::array<Lanes, results>& element) __attribute__((always_inline)) {
+      unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
+        constexpr std::int64_t t = tap, at = Columns::offset(0, t / taps_v, t % taps_v);
+        const Lanes x = Lanes::load_unaligned(from + at);
+        unrolled<results>(
+            [&](auto m) __attribute__((always_inline)) { sum[m.value][t] = math::fma(element[m.value], x, sum[m.value][t]); });
+      });
+    };
+    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Lanes::load_aligned(at); });
+    std::array<Lanes, results> element;
+    for (std::int64_t q = 0; q + lanes <= pixels; q += lanes) {
+      unrolled<results>([&](auto m)
+                            __attribute__((always_inline)) { element[m.value] = Lanes::load_unaligned(dy + m * s.y_m + q); });
+      add(columns + q, element);
+    }
+    if constexpr (constexpr std::int64_t rest = pixels % lanes; rest != 0) {  // the columns have room to read more
+      unrolled<results>([&](auto m) __attribute__((always_inline)) {
+        alignas(64) float last[lanes]{};
+        std::memcpy(last, dy + m * s.y_m + pixels - rest, rest * sizeof(float));
+        element[m.value] = Lanes::load_aligned(last);
+      });
+      add(columns + pixels - rest, element);
+    }
+    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value.store_aligned(at); });
+  }
+  static void run(const float* x, const float* dy, float* dw) {
+    constexpr std::int64_t chunk_results = std::min(spread(s.results, most_results), s.results);
+    constexpr ConvShape part = [] {
+      ConvShape result = s;
+      result.results = chunk_results;
+      return result;
+    }();
+    constexpr ConvShape rest = [] {
+      ConvShape result = s;
+      result.results = s.results % chunk_results;
+      return result;
+    }();
+    std::int64_t m = 0;
+    for (; m + chunk_results <= s.results; m += chunk_results) run_block<part>(x, dy + m * s.y_m, dw + m * s.w_m);
+    if constexpr (rest.results > 0) run_block<rest>(x, dy + m * s.y_m, dw + m * s.w_m);
+  }
+  template <ConvShape part>
+  static void run_block(const float* x, const float* dy, float* dw) {
+    alignas(64) float columns[Columns::size], sums[part.results * sums_per_result];
+    std::memset(sums, 0, sizeof sums);
+    for (std::int64_t n = 0; n < s.images; ++n)
+      in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
+        Columns::copy(x + n * s.x_n, i, rows, columns);
+        for (std::int64_t c = 0; c < s.channels; ++c)
+          for_each_tap_block<part, block>([&](std::int64_t m, std::int64_t k, std::int64_t l, auto results, auto h, auto v) {
+            tile<results, h, v, rows * s.v.out>(columns + Columns::offset(c, k, l), dy + n * s.y_n + m * s.y_m + i * s.v.out,
+                                                sums + m * sums_per_result + (c * s.taps() + k * s.v.kernel + l) * lanes);
+          });
+      });
+    for (std::int64_t m = 0; m < part.results; ++m)
+      for (std::int64_t c = 0; c < s.channels; ++c)
+        for (std::int64_t tap = 0; tap < s.taps(); ++tap)
+          dw[m * s.w_m + c * s.w_c + tap] = math::sum(
+              Lanes::load_aligned(sums + m * sums_per_result + (c * s.taps() + tap) * lanes));
+  }
+};
+
+}  // namespace detail
+
+/// Whether there is a vector kernel for the gradient of weights of the shape.
+template <ConvShape s>
+inline constexpr bool has_conv_weights_kernel = detail::ConvWeightsByPixels<s>::fits || detail::ConvWeightsByChannels<s>::fits;
+
+/// dw[m, c, k, l] = sum over n, i, j of dy[n, m, i, j] x[n, c, h.at(i, k), v.at(j, l)], in the form that suits the shape; y's
+/// strides are dy's. The taps of a kernel follow each other in dw.
+template <ConvShape s>
+inline void conv_weights_kernel(const float* x, const float* dy, float* dw) {
+  // By channels, half empty vectors cost as much as full ones.
+  if constexpr (detail::ConvWeightsByPixels<s>::fits &&
+                (s.channels <= detail::lanes / 4 || !detail::ConvWeightsByChannels<s>::fits))
+    detail::ConvWeightsByPixels<s>::run(x, dy, dw);
+  else detail::ConvWeightsByChannels<s>::run(x, dy, dw);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,165 @@
+#pragma once
+#include "tilewright/kernel/normalise.hpp"
+#include "tilewright/ops/op.hpp"
+
+namespace tilewright {
+
+struct NormAttributes {
+  std::int64_t num_groups = 1;
+  double eps = 1e-5;
+};
+
+/// What normalisations and their gradients share. D gives `leading_axes`, the number of axes that hold independent dense
+/// blocks, and `block`, what such a block is.
+template <class D>
+struct NormOp : Op<D> {
+  using Attributes = NormAttributes;
+
+ protected:
+  /// The leading axes as axes of work, followed by the tensors (bits of `followers`) that have them.
+  static constexpr Work rows(std::span<const TensorSpec> operands, int count, unsigned followers, WorkAxisKind kind) {
+    Work work;
+    for (int axis = 0; axis < count; ++axis) {
+      work.add_axis({.extent = operands[0].shape[axis], .kind = kind});
+      for (std::size_t o = 0; o < operands.size(); ++o)
+        if (followers >> o & 1) work.follow(static_cast<int>(o), axis, axis);
+    }
+    return work;
+  }
+  /// Calls f(offsets in the tensors) for every index of the leading axes.
+  template <int count, class... V, class F>
+  static void for_each_row(F&& f) {
+    constexpr auto loops = [] {
+      std::pair<Shape, std::array<std::array<std::int64_t, max_rank>, sizeof...(V)>> result{};
+      const std::array<ViewSpec, sizeof...(V)> views{V::spec...};
+      for (int axis = 0; axis < count; ++axis) {
+        for (std::size_t o = 0; o < views.size(); ++o) result.second[o][static_cast<std::size_t>(axis)] = views[o].stride(axis);
+        result.first.push_back(views[0].shape[axis]);
+      }
+      return result;
+    }();
+    for_each_offset<static_cast<int>(sizeof...(V))>(loops.first, loops.second, f);
+  }
+};
+
+/// The gradients of a normalisation N in one op: inputs (x, weight, mean, inverse deviation, dy), results (dx, dweight, dbias).
+template <class N>
+struct NormGrad : NormOp<NormGrad<N>> {
+  static constexpr std::string_view name = GradientName<N>::value;
+  static constexpr void infer(Inference& op) {
+    op.output(op.input(0));
+    op.output(op.input(1));
+    op.output(op.input(1));
+  }
+  /// Cut into rows, each vertex has its part of the sums dweight and dbias.
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return NormGrad::rows(operands, N::leading_axes(operands[0].shape), 0b00111101, WorkAxisKind::summed);
+  }
+  template <PackedAttributes A, class X, class W, class Mean, class Inverse, class DY, class DX, class DW, class DB>
+  static void compute(X x, W weight, Mean mean, Inverse inverse, DY dy, DX dx, DW dweight, DB dbias) {
+    using T = typename X::element;
+    constexpr auto weights = static_cast<std::size_t>(W::shape.nelms());
+    const auto add_rows = [&](compute_t<T>* dw, compute_t<T>* db) {
+      std::fill_n(dw, weights, compute_t<T>(0));
+      std::fill_n(db, weights, compute_t<T>(0));
+      NormGrad::template for_each_row<N::leading_axes(X::shape), X, Mean, Inverse, DY, DX>([&](const auto& at) {
+        normalise_gradient<N::block(X::shape, unpack<NormAttributes>(A)), T>(
+            x.data + at[0], weight.data, mean.data + at[1], inverse.data + at[2], dy.data + at[3], dx.data + at[4], dw, db);
+      });
+    };
+    if constexpr (std::is_same_v<typename DW::element, compute_t<T>>) {
+      add_rows(dweight.data, dbias.data);
+    } else {
+      compute_t<T> dw[weights], db[weights];
+      add_rows(dw, db);
+      std::transform(dw, dw + weights, dweight.data, [](auto sum) { return static_cast<typename DW::element>(sum); });
+      std::transform(db, db + weights, dbias.data, [](auto sum) { return static_cast<typename DW::element>(sum); });
+    }
+  }
+};
+
+/// Base of normalisations: inputs (x, weight, bias), results (y, mean, inverse deviation), the last two with an element for
+/// each group, in x's dtype.
+template <class D>
+struct Normalisation : NormOp<D> {
+  static constexpr std::string_view name = "GroupNormalization";
+
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.has_output_gradient(0)) return;
+    const Tensor inputs[] = {op.input(0), op.input(1), op.output(1), op.output(2), op.output_gradient(0)};
+    const auto gradients = apply_all<NormGrad<D>>(op.ir(), inputs, op.attributes<NormAttributes>());
+    for (int i = 0; i < 3; ++i) op.input_gradient(i, at_or_invalid(op.ir(), gradients, static_cast<std::size_t>(i)));
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return D::rows(operands, D::leading_axes(operands[0].shape), 0b111001, WorkAxisKind::parallel);
+  }
+  template <PackedAttributes A, class X, class W, class B, class Y, class Mean, class Inverse>
+  static void compute(X x, W weight, B bias, Y y, Mean mean, Inverse inverse) {
+    D::template for_each_row<D::leading_axes(X::shape), X, Y, Mean, Inverse>([&](const auto& at) {
+      normalise<D::block(X::shape, unpack<NormAttributes>(A)), typename X::element>(
+          x.data + at[0], weight.data, bias.data, y.data + at[1], mean.data + at[2], inverse.data + at[3],
+          unpack<NormAttributes>(A).eps);
+    });
+  }
+
+ protected:
+  /// Checks weight and bias, for so many channels, and gives the outputs.
+  static constexpr void infer_outputs(Inference& op, std::int64_t channels, const Shape& groups) {
+    const TensorSpec& x = op.input(0);
+    const TensorSpec expected{{channels}, x.dtype};
+    for (int i = 1; i < 3; ++i)
+      if (op.input(i) != expected)
+        return op.fail(i == 1 ? "weight " : "bias ", to_text(op.input(i)), " for ", to_text(x), ": ", to_text(expected),
+                       " expected");
+    op.output(x);
+    op.output({groups, x.dtype});
+    op.output({groups, x.dtype});
+  }
+};
+
+/// Normalisation of each line along the last axis.
+struct LayerNorm : Normalisation<LayerNorm> {
+  static constexpr int leading_axes(const Shape& x) { return x.rank - 1; }
+  static constexpr NormBlock block(const Shape& x, const NormAttributes&) { return {.channels = x[-1]}; }
+  static constexpr void infer(Inference& op) {
+    if (!op.require_floating_point(0)) return;
+    Shape lines = op.input(0).shape;
+    if (lines.rank == 0) return op.fail(to_text(op.input(0)), ": at least one axis expected");
+    lines.extents[--lines.rank] = 0;
+    infer_outputs(op, op.input(0).shape[-1], lines);
+  }
+};
+
+/// Normalisation of groups of neighbouring channels in each sample, over all of their elements.
+struct GroupNorm : Normalisation<GroupNorm> {
+  static constexpr int leading_axes(const Shape&) { return 1; }
+  static constexpr NormBlock block(const Shape& x, const NormAttributes& attributes) {
+    return {attributes.num_groups, x[1] / attributes.num_groups, x.nelms() / x[0] / x[1]};
+  }
+  static constexpr void infer(Inference& op) {
+    if (!op.require_floating_point(0)) return;
+    const Shape& shape = op.input(0).shape;
+    if (shape.rank < 2) return op.fail(to_text(op.input(0)), ": axes for samples and channels expected");
+    const auto groups = op.attributes<NormAttributes>().num_groups;
+    if (groups < 1 || shape[1] % groups != 0)
+      return op.fail(groups, " groups of the ", shape[1], " channels of ", to_text(op.input(0)),
+                     ": a number that divides them expected");
+    infer_outputs(op, shape[1], {shape[0], groups});
+  }
+};
+
+namespace ops {
+/// (x - mean) / sqrt(variance + eps) * weight + bias for each line along the last axis. x: (..., n), float16 or float32;
+/// weight, bias: (n,), the same dtype. Result: x's shape and dtype. The variance is the line's own (divided by n); half
+/// precision is computed in float.
+constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5) {
+  return apply<LayerNorm>({x, weight, bias}, {.eps = eps});
+}
+/// As above for each sample's groups of channels: x: (samples, channels, ...); `num_groups` groups of neighbouring channels
+/// are each normalised over all their elements; weight, bias: (channels,).
+constexpr Tensor group_norm(Tensor x, Tensor weight, Tensor bias, std::int64_t num_groups, double eps = 1e-5) {
+  return apply<GroupNorm>({x, weight, bias}, {num_groups, eps});
+}
+}  // namespace ops
+
+}  // namespace tilewright
