@@ -126,6 +126,16 @@ class Epilogue {
     if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result)>(i, j, x);
     run_from<kernel + 1>(i, j, x);
   }
+  /// Asks for what (i, j, ...) will read and write.
+  void prefetch(std::int64_t i, std::int64_t j) const {
+    [&]<std::size_t... p>(std::index_sequence<p...>) {
+      const auto ask = [&]<std::size_t place>() {
+        constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
+        if constexpr (stride(view, -2) != 0 && stride(view, -1) != 0) __builtin_prefetch(address<place>(i, j));
+      };
+      (ask.template operator()<p>(), ...);
+    }(std::make_index_sequence<places.size()>{});
+  }
 
  private:
   /// The stages that are evaluated here, first to last: parts of expressions come with their readers.

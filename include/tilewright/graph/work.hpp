@@ -18,6 +18,9 @@ enum class WorkAxisKind : std::uint8_t {
 /// Whether blocks along such an axis give parts of a sum.
 constexpr bool is_sum(WorkAxisKind kind) { return kind == WorkAxisKind::reduction || kind == WorkAxisKind::summed; }
 
+/// Whether work is cut along such an axis wherever it can be.
+constexpr bool is_cut_always(WorkAxisKind kind) { return kind == WorkAxisKind::parallel || kind == WorkAxisKind::summed; }
+
 struct WorkAxis {
   std::int64_t extent = 1;
   WorkAxisKind kind = WorkAxisKind::parallel;

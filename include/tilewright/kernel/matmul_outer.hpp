@@ -89,14 +89,14 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
   for (std::int64_t i = 0; i < rows; ++i)
 #pragma GCC unroll 16
     for (std::int64_t v = 0; v < vectors; ++v) sum[i][v] = start(i, v);
-  const auto step = [&](std::int64_t k) __attribute__((always_inline)) {
+  const auto step = [&](std::int64_t k, [[maybe_unused]] const float* ahead) __attribute__((always_inline)) {
     FloatBatch row[vectors];
     const float* b_row = b + k * b_k;
 #pragma GCC unroll 16
     for (std::int64_t v = 0; v < vectors; ++v) {
       if (v + 1 < vectors) row[v] = FloatBatch::load_unaligned(b_row + v * float_width);
       else row[v] = load_first<last>(b_row + v * float_width);
-      if constexpr (prefetch) __builtin_prefetch(b_row + prefetch_rows * b_k + v * float_width);
+      if constexpr (prefetch) __builtin_prefetch(ahead + k * b_k + v * float_width);
     }
 #pragma GCC unroll 16
     for (std::int64_t i = 0; i < rows; ++i) {
@@ -107,9 +107,14 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
   };
   if constexpr (s.k <= 16) {
 #pragma GCC unroll 16
-    for (std::int64_t k = 0; k < s.k; ++k) step(k);
+    for (std::int64_t k = 0; k < s.k; ++k) step(k, b);
   } else {
-    for (std::int64_t k = 0; k < k_count; ++k) step(k);
+    // ahead in the same columns, and near their end in the next ones
+    const std::int64_t turn = prefetch ? std::max<std::int64_t>(0, k_count - prefetch_rows) : k_count;
+    std::int64_t k = 0;
+    for (; k < turn; ++k) step(k, b + prefetch_rows * b_k);
+    if constexpr (prefetch)
+      for (; k < k_count; ++k) step(k, b + vectors * float_width - turn * b_k);
   }
 #pragma GCC unroll 16
   for (std::int64_t i = 0; i < rows; ++i)

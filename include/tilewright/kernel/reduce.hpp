@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "tilewright/kernel/elementwise.hpp"
@@ -22,80 +23,128 @@ inline float sum_run(const float* data) {
   for (; k < run; ++k) total += data[k];
   return total;
 }
+
+/// The axes of a sum's input that stay and those that are summed over, with their strides.
+template <std::uint64_t reduced, ViewSpec in>
+struct SumLoops {
+  using Strides = std::array<std::array<std::int64_t, max_rank>, 1>;
+  Shape kept{}, summed{};
+  Strides kept_strides{}, summed_strides{};
+
+  constexpr SumLoops() {
+    for (int axis = 0; axis < in.shape.rank; ++axis) {
+      Shape& axes = (reduced >> axis & 1) != 0 ? summed : kept;
+      ((reduced >> axis & 1) != 0 ? summed_strides : kept_strides)[0][static_cast<std::size_t>(axes.rank)] = in.stride(axis);
+      axes.push_back(in.shape[axis]);
+    }
+  }
+  static constexpr bool is_contiguous(const Shape& axes, const Strides& strides) {
+    return axes.rank > 0 && axes[-1] > 1 && strides[0][static_cast<std::size_t>(axes.rank - 1)] == 1;
+  }
+  static constexpr Shape without_last(Shape axes) {
+    if (axes.rank > 0) axes.extents[--axes.rank] = 0;
+    return axes;
+  }
+};
+
+/// Adds up `vectors` neighbouring vectors of all terms.
+template <const auto& loops, std::int64_t vectors, class Batch, class F>
+inline void sum_vectors(const float* from, Batch scale, const F& f) {
+  constexpr auto width = static_cast<std::int64_t>(Batch::size);
+  Batch sum[vectors];
+  for (std::int64_t v = 0; v < vectors; ++v) sum[v] = Batch(0.f);
+  for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& at) {
+    for (std::int64_t v = 0; v < vectors; ++v) sum[v] += Batch::load_unaligned(from + at[0] + v * width);
+  });
+  for (std::int64_t v = 0; v < vectors; ++v) f(v * width, sum[v] * scale);
+}
+}  // namespace detail
+
+/// Calls epilogue.matrix(b)(i, j, x) for the elements of scale * (sum of in over the axes of `reduced`), whose shape is that of
+/// Out: x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j. Sums half
+/// precision in float.
+template <std::uint64_t reduced, class Out, class In, class Epilogue>
+inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
+  using Sum = compute_t<typename Out::element>;
+  using Batch = xsimd::batch<float>;
+  constexpr auto width = static_cast<std::int64_t>(Batch::size);
+  static constexpr detail::SumLoops<reduced, In::spec> loops;
+  constexpr bool floats = In::spec.dtype == float32 && Out::spec.dtype == float32;
+  constexpr std::int64_t columns = Out::shape.rank > 0 ? Out::shape[-1] : 1, rows = Out::shape.rank > 1 ? Out::shape[-2] : 1;
+  std::int64_t element = 0;  // its number in Out
+  const auto give = [&](std::int64_t number, const auto& x) {
+    epilogue.matrix(number / columns / rows)(number / columns % rows, number % columns, x);
+  };
+  const auto sum_one = [&](std::int64_t from) {
+    Sum sum{};
+    if constexpr (floats && loops.is_contiguous(loops.summed, loops.summed_strides)) {
+      static constexpr Shape outer = loops.without_last(loops.summed);
+      for_each_offset<1>(outer, loops.summed_strides,
+                         [&](const auto& at) { sum += detail::sum_run<loops.summed[-1]>(in.data + from + at[0]); });
+    } else {
+      for_each_offset<1>(loops.summed, loops.summed_strides,
+                         [&](const auto& at) { sum = static_cast<Sum>(sum + static_cast<Sum>(in.data[from + at[0]])); });
+    }
+    give(element++, static_cast<Sum>(sum * static_cast<Sum>(scale)));
+  };
+  if constexpr (floats && loops.is_contiguous(loops.kept, loops.kept_strides) && loops.kept.rank > 0 &&
+                loops.kept[-1] == columns) {  // rows are added up
+    static constexpr Shape outer = loops.without_last(loops.kept);
+    for_each_offset<1>(outer, loops.kept_strides, [&](const auto& at) {
+      constexpr std::int64_t chunk = 4 * width, rest = columns % chunk / width;
+      const float* row = in.data + at[0];
+      std::int64_t j = 0;
+      const auto vector = [&](std::int64_t v, const Batch& x) { give(element + j + v, x); };
+      for (; j + chunk <= columns; j += chunk) detail::sum_vectors<loops, 4>(row + j, Batch(static_cast<float>(scale)), vector);
+      if constexpr (rest > 0) {
+        detail::sum_vectors<loops, rest>(row + j, Batch(static_cast<float>(scale)), vector);
+        j += rest * width;
+      }
+      element += j;
+      for (; j < columns; ++j) sum_one(at[0] + j);
+    });
+  } else {
+    for_each_offset<1>(loops.kept, loops.kept_strides, [&](const auto& at) { sum_one(at[0]); });
+  }
+}
+
+namespace detail {
+/// Stores the elements that a kernel gives its epilogue.
+template <class Out>
+struct StoreElements {
+  typename Out::element* data;
+
+  StoreElements matrix(std::int64_t number) const {
+    std::int64_t offset = 0;
+    for (int axis = 3; axis <= Out::shape.rank; ++axis) {
+      offset += number % Out::shape[-axis] * Out::spec.stride(-axis);
+      number /= Out::shape[-axis];
+    }
+    return {data + offset};
+  }
+  template <class X>
+  void operator()(std::int64_t i, std::int64_t j, const X& x) const {
+    constexpr std::int64_t row = Out::shape.rank > 1 ? Out::spec.stride(-2) : 0;
+    constexpr std::int64_t column = Out::shape.rank > 0 ? Out::spec.stride(-1) : 0;
+    auto* at = data + i * row + j * column;
+    if constexpr (std::is_arithmetic_v<X> || std::is_same_v<X, float16_t>) {
+      *at = static_cast<typename Out::element>(x);
+    } else if constexpr (column == 1) {
+      x.store_unaligned(at);
+    } else {
+      float elements[X::size];
+      x.store_unaligned(elements);
+      for (std::size_t k = 0; k < X::size; ++k) at[static_cast<std::int64_t>(k) * column] = elements[k];
+    }
+  }
+};
 }  // namespace detail
 
 /// out = scale * (sum of in over the axes of `reduced`). out has in's axes without the reduced ones, or with them as
-/// extents of 1. Sums half precision in float.
+/// extents of 1.
 template <std::uint64_t reduced, class In, class Out>
 inline void assign_sum(In in, Out out, double scale) {
-  using Sum = compute_t<typename Out::element>;
-  constexpr bool keeps_axes = In::shape.rank == Out::shape.rank;
-  struct Loops {
-    Shape kept{}, summed{};
-    std::array<std::array<std::int64_t, max_rank>, 2> kept_strides{};
-    std::array<std::array<std::int64_t, max_rank>, 1> summed_strides{};
-  };
-  static constexpr Loops loops = [] {
-    Loops result;
-    int out_axis = 0;
-    for (int axis = 0; axis < In::shape.rank; ++axis) {
-      const bool is_reduced = (reduced >> axis & 1) != 0;
-      if (is_reduced) {
-        result.summed_strides[0][static_cast<std::size_t>(result.summed.rank)] = In::spec.stride(axis);
-        result.summed.push_back(In::shape[axis]);
-      } else {
-        const auto k = static_cast<std::size_t>(result.kept.rank);
-        result.kept_strides[0][k] = In::spec.stride(axis);
-        result.kept_strides[1][k] = Out::spec.stride(keeps_axes ? axis : out_axis);
-        result.kept.push_back(In::shape[axis]);
-      }
-      if (!is_reduced) ++out_axis;
-    }
-    return result;
-  }();
-  constexpr bool floats = In::spec.dtype == float32 && Out::spec.dtype == float32;
-  constexpr int last = loops.kept.rank - 1;
-  if constexpr (floats && last >= 0 && loops.kept_strides[0][static_cast<std::size_t>(last < 0 ? 0 : last)] == 1 &&
-                loops.kept_strides[1][static_cast<std::size_t>(last < 0 ? 0 : last)] == 1 && loops.kept[last] > 1) {
-    // rows are added to a row: one xtensor expression for each
-    constexpr auto run = static_cast<std::size_t>(loops.kept[last]);
-    static constexpr Shape outer = [] {
-      Shape result = loops.kept;
-      --result.rank;
-      return result;
-    }();
-    for_each_offset<2>(outer, loops.kept_strides, [&](const auto& at) {
-      auto row = xt::adapt(out.data + at[1], xt::fixed_shape<run>());
-      bool first = true;
-      for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& from) {
-        const auto term = xt::adapt(in.data + at[0] + from[0], xt::fixed_shape<run>());
-        if (first) xt::noalias(row) = term;
-        else xt::noalias(row) = row + term;
-        first = false;
-      });
-      if (scale != 1) xt::noalias(row) = row * static_cast<float>(scale);
-    });
-  } else {
-    constexpr int inner = loops.summed.rank - 1;
-    constexpr bool contiguous = floats && inner >= 0 &&
-                                loops.summed_strides[0][static_cast<std::size_t>(inner < 0 ? 0 : inner)] == 1;
-    for_each_offset<2>(loops.kept, loops.kept_strides, [&](const auto& at) {
-      Sum sum{};
-      if constexpr (contiguous) {
-        static constexpr Shape outer = [] {
-          Shape result = loops.summed;
-          --result.rank;
-          return result;
-        }();
-        for_each_offset<1>(outer, loops.summed_strides,
-                           [&](const auto& from) { sum += detail::sum_run<loops.summed[inner]>(in.data + at[0] + from[0]); });
-      } else {
-        for_each_offset<1>(loops.summed, loops.summed_strides,
-                           [&](const auto& from) { sum = static_cast<Sum>(sum + static_cast<Sum>(in.data[at[0] + from[0]])); });
-      }
-      out.data[at[1]] = static_cast<typename Out::element>(static_cast<Sum>(sum * static_cast<Sum>(scale)));
-    });
-  }
+  sum_elements<reduced, Out>(in, scale, detail::StoreElements<Out>{out.data});
 }
 
 }  // namespace tilewright

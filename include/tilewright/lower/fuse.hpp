@@ -42,7 +42,7 @@ class Alignment {
  public:
   constexpr Alignment(const Schedule& schedule, const Group& first, const Group& second) : first_(first), second_(second) {
     for (int axis = 0; axis < first.grid.size(); ++axis) {
-      cuttable_.push_back(first.grid[axis].kind == WorkAxisKind::parallel);
+      cuttable_.push_back(is_cut_always(first.grid[axis].kind));
       second_of_.push_back(-1);
     }
     for (int axis = 0; axis < second.grid.size(); ++axis) first_of_.push_back(-1);
@@ -58,7 +58,7 @@ class Alignment {
     });
     for (int axis = 0; axis < cuttable_.size(); ++axis) {
       const int other = second_of_[axis];
-      if (other < 0 || second.grid[other].kind != WorkAxisKind::parallel || (whole_of_second_ >> other & 1) != 0)
+      if (other < 0 || !is_cut_always(second.grid[other].kind) || (whole_of_second_ >> other & 1) != 0)
         cuttable_[axis] = 0;
     }
   }
@@ -73,6 +73,18 @@ class Alignment {
       if (cut.blocks[axis] < second_.grid[axis].extent && (first_of_[axis] < 0 || cuttable_[first_of_[axis]] == 0)) return false;
     return true;
   }
+  /// Whether there are as many parts of sums as each group alone has.
+  constexpr bool keeps_parts(const Partition& first_cut, const Partition& second_cut, const Partition& merged_cut) const {
+    for (int axis = 0; axis < first_of_.size(); ++axis)
+      if (second_.grid[axis].kind == WorkAxisKind::summed &&
+          (first_of_[axis] < 0 || cuttable_[first_of_[axis]] == 0 || merged_cut.blocks[first_of_[axis]] != second_cut.blocks[axis]))
+        return false;
+    for (int axis = 0; axis < cuttable_.size(); ++axis)
+      if (first_.grid[axis].kind == WorkAxisKind::summed &&
+          (cuttable_[axis] == 0 || merged_cut.blocks[axis] != first_cut.blocks[axis]))
+        return false;
+    return true;
+  }
   /// Both groups as one: only the axes that both can be cut along are still cut.
   constexpr Group merged() const {
     Group result = first_;
@@ -83,8 +95,10 @@ class Alignment {
         common.kind = WorkAxisKind::whole;
         continue;
       }
-      common.grain = std::max(common.grain, second_.grid[second_of_[axis]].grain);
-      common.vectorised = common.vectorised || second_.grid[second_of_[axis]].vectorised;
+      const WorkAxis& other = second_.grid[second_of_[axis]];
+      common.grain = std::max(common.grain, other.grain);
+      common.vectorised = common.vectorised || other.vectorised;
+      if (other.kind == WorkAxisKind::summed) common.kind = WorkAxisKind::summed;
     }
     for (const Member& member : second_.members) {
       result.members.push_back(member);
@@ -159,7 +173,9 @@ class Fusion {
     for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {
       const Operation& operation = schedule_.operations[i];
       Group single = group_of(static_cast<int>(i));
-      const int producer = target_.fuses && is_free(operation) && !is_heavy(operation) ? last_producer(operation) : -1;
+      // a product that leaves parts of sums for later does as little as it can for what this vertex made
+      const bool may_join = target_.fuses && is_free(operation) && (!is_heavy(operation) || operation.partial);
+      const int producer = may_join ? last_producer(operation) : -1;
       if (producer >= 0 && takes_members(group(producer)) && may_move(single, producer) && try_merge(producer, single)) {
         note_use(single, producer);
         continue;
@@ -223,7 +239,10 @@ class Fusion {
   }
   /// Whether an operation may be in a group with others.
   static constexpr bool is_free(const Operation& operation) {
-    return !operation.is_call() && operation.stream < 0 && !operation.partial;
+    if (operation.is_call() || operation.stream >= 0) return false;
+    for (const WorkAxis& axis : operation.work.axes)
+      if (axis.kind == WorkAxisKind::reduction) return false;  // one that is cut: others are whole
+    return true;
   }
   constexpr bool takes_members(const Group& group) const { return is_free(schedule_.operation(group.members[0])); }
   constexpr bool has_heavy_member(const Group& group) const {
@@ -260,11 +279,13 @@ class Fusion {
     const Alignment alignment(schedule_, group, second);
     Group merged = alignment.merged();
     const Partition first_cut = partition(schedule_, group, target_), second_cut = partition(schedule_, second, target_);
+    const Partition merged_cut = partition(schedule_, merged, target_);
+    if (!alignment.keeps_parts(first_cut, second_cut, merged_cut)) return false;
     // blocks of products stay as square as they are
     if (has_heavy_member(group) && !alignment.keeps_cuts_of_first(first_cut)) return false;
     if (has_heavy_member(second) && !alignment.keeps_cuts_of_second(second_cut)) return false;
     const std::int64_t before = group.cost / first_cut.vertices + second.cost / second_cut.vertices + meeting_cost;
-    if (merged.cost / partition(schedule_, merged, target_).vertices > before) return false;
+    if (merged.cost / merged_cut.vertices > before) return false;
     group = std::move(merged);
     return true;
   }

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright {
@@ -39,9 +40,10 @@ constexpr std::vector<Access> accesses_of(const Plan& plan, const Step& step) {
       if (operand.source != Source::memory) continue;
       Access& access = all[static_cast<std::size_t>(operand.index)];
       access.writes = access.writes || o >= stage.input_count;
-      std::int64_t bytes = span_bytes(operand.view), parts = 1;
-      for (int axis = 0; axis < set.blocks.size(); ++axis) parts *= (set.extents[axis] + set.blocks[axis] - 1) / set.blocks[axis];
-      if (set.has_parts) bytes *= parts;
+      std::int64_t bytes = span_bytes(slice_of(operand, set.blocks));
+      for (int axis = 0; axis < set.blocks.size(); ++axis)
+        bytes += (block_count(set.extents[axis], set.blocks[axis]) - 1) *
+                 plan.strides[static_cast<std::size_t>(set.first_stride + operand.index * set.blocks.size() + axis)];
       access.bytes = access.bytes < bytes ? bytes : access.bytes;
     }
   }

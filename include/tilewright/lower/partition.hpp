@@ -41,8 +41,7 @@ constexpr Partition partition(const FixedVector<WorkAxis, max_work_axes>& axes, 
     if (is_sum(axes[i].kind)) result.partials *= count;
   };
   for (int i = 0; i < axes.size(); ++i)
-    if (axes[i].kind == WorkAxisKind::parallel || axes[i].kind == WorkAxisKind::summed)
-      cut(i, detail::grain_of(axes[i], dtype, target));
+    if (is_cut_always(axes[i].kind)) cut(i, detail::grain_of(axes[i], dtype, target));
   if (target.shortest_reduction > 0)
     for (int i = 0; i < axes.size(); ++i)
       if (axes[i].kind == WorkAxisKind::reduction && axes[i].extent >= 2 * target.shortest_reduction)

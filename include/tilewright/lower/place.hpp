@@ -80,7 +80,6 @@ class Placement {
     }
     CompiledSet set;
     set.set.blocks = cut.blocks;
-    set.set.has_parts = first.partial;
     for (const WorkAxis& axis : group.grid) set.set.extents.push_back(axis.extent);
     Step step{.first_location = static_cast<int>(plan_.locations.size()), .vertices = cut.vertices, .stream = first.stream};
     for (std::size_t m = 0; m < group.members.size(); ++m) {
@@ -158,7 +157,7 @@ class Placement {
       operand.source = Source::scratch;
       operand.index = set.scratch_for(value.storage, block_bytes(value, axes, set.set.blocks));
     } else {
-      operand.index = set.location_for(location(value), strides(operation, value, o, axes, set.set));
+      operand.index = set.location_for(location(value), strides(operation, group.members[m], value, o, axes, set.set));
     }
     set.operands.push_back(operand);
   }
@@ -175,18 +174,19 @@ class Placement {
     return -1;
   }
   /// Bytes from one block to the next along each axis of the grid.
-  constexpr std::vector<std::int64_t> strides(const Operation& operation, const Value& value, int o, const GridAxes& axes,
-                                              const ComputeSet& set) const {
+  constexpr std::vector<std::int64_t> strides(const Operation& operation, const Member& member, const Value& value, int o,
+                                              const GridAxes& axes, const ComputeSet& set) const {
     std::vector<std::int64_t> result(at(set.blocks.size()), 0);
     for (int axis = 0; axis < value.spec.shape.rank; ++axis)
       if (const int cut = axes[at(axis)]; cut >= 0)
         result[at(cut)] += set.blocks[cut] * value.layout.strides[at(axis)] * size_of(value.spec.dtype);
-    if (!operation.partial || !operation.is_output(o) || !has_parts(operation, o, set.blocks)) return result;
-    std::int64_t part = value.spec.bytes();  // the grid of such an op is its work
-    for (int axis = set.blocks.size(); axis-- > 0;) {
-      if (!is_sum(operation.work.axes[axis].kind) || operation.work.has_follower(o, axis)) continue;
-      result[at(axis)] += part;
-      part *= block_count(set.extents[axis], set.blocks[axis]);
+    if (!operation.partial || !operation.is_output(o)) return result;
+    std::int64_t part = value.spec.bytes();
+    for (int axis = operation.work.axes.size(); axis-- > 0;) {
+      const int cut = member.grid_axis[axis];
+      if (cut < 0 || !is_sum(operation.work.axes[axis].kind) || operation.work.has_follower(o, axis)) continue;
+      result[at(cut)] += part;
+      part *= block_count(set.extents[cut], set.blocks[cut]);
     }
     return result;
   }

@@ -78,7 +78,6 @@ struct ComputeSet {
   int first_stride = 0;  ///< in the plan, for each location and axis of the grid: bytes from one block to the next
   int location_count = 0;
   std::int64_t scratch_bytes = 0;
-  bool has_parts = false;  ///< some results are parts of sums, as many as there are blocks along the axis that is summed
 };
 
 /// The largest number of locations of a compute set, and of its stages.

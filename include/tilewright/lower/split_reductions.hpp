@@ -19,6 +19,25 @@ constexpr void take_sums_whole(Work& work) {
   for (int i = 0; i < work.axes.size(); ++i)
     if (is_sum(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
 }
+/// A product by a matrix that is much larger than all else, as a weight at a small batch, is cut along the matrix's rows, in
+/// whatever place it takes part: so a tile always works on the same rows, forward, backward and when they are updated. Where rows
+/// are summed over, that makes parts of sums, which must be small beside the matrix.
+constexpr void follow_the_largest(Operation& operation, const Target& target) {
+  const auto bytes = [&](int operand) { return operation.operands[static_cast<std::size_t>(operand)].spec.bytes(); };
+  if (!target.keeps_weights || operation.input_count != 2 || operation.operands.size() != 3) return;
+  const int weight = bytes(1) > bytes(0) ? 1 : 0;
+  const Value& value = operation.operands[static_cast<std::size_t>(weight)];
+  int rows = 0;  // the axis with the largest stride
+  for (int axis = 1; axis < value.spec.shape.rank; ++axis)
+    if (value.layout.strides[static_cast<std::size_t>(axis)] > value.layout.strides[static_cast<std::size_t>(rows)]) rows = axis;
+  const int axis = value.spec.shape.rank == 0 ? -1 : operation.work.follows(weight, rows);
+  if (axis < 0 || operation.work.axes[axis].kind != WorkAxisKind::reduction || operation.work.axes[axis].extent < 8 * target.tiles)
+    return;
+  if (8 * target.tiles * bytes(2) > bytes(weight)) return;
+  for (int other = 0; other < operation.work.axes.size(); ++other)
+    if (other != axis) operation.work.axes[other].kind = WorkAxisKind::whole;
+  operation.work.axes[axis].kind = WorkAxisKind::summed;
+}
 /// Whether the operand is the same for all blocks along some cut reduction, so that each gives a part of it.
 constexpr bool has_parts(const Operation& operation, int operand, const FixedVector<std::int64_t, max_work_axes>& blocks) {
   const Work& work = operation.work;
@@ -56,6 +75,7 @@ constexpr void split_reductions(Schedule& schedule, const Target& target) {
     operations.push_back(std::move(given));
     if (operations.back().is_call()) continue;
     operations.back().work = detail::work_of(operations.back());
+    detail::follow_the_largest(operations.back(), target);
     const Operation& operation = operations.back();
     const auto outputs = static_cast<std::size_t>(operation.input_count);
     const Partition cut = partition(operation.work.axes, operation.operands[outputs].spec.dtype, target);

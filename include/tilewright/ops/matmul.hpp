@@ -36,7 +36,7 @@ struct MatMul : Op<MatMul> {
     for (int axis = 0; axis < c.rank - 2; ++axis) work.add_axis({.extent = c[axis]});
     const int m = work.add_axis({.extent = c[-2], .grain = 8});
     const int n = work.add_axis({.extent = c[-1], .vectorised = true});
-    const int k = work.add_axis({.extent = a[-1], .kind = WorkAxisKind::reduction, .grain = 16});
+    const int k = work.add_axis({.extent = a[-1], .kind = WorkAxisKind::reduction, .grain = 8});
     for (int axis = 3; axis <= c.rank; ++axis) {
       work.follow(2, c.rank - axis, c.rank - axis);
       if (axis <= a.rank && a[-axis] != 1) work.follow(0, a.rank - axis, c.rank - axis);

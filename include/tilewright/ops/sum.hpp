@@ -23,6 +23,7 @@ struct Axes {
 template <class D>
 struct SumOp : Op<D> {
   static constexpr bool any_layout = true;
+  static constexpr bool has_epilogue = true;
   struct Attributes {
     std::int64_t count = -1;  ///< number of axes, or -1 for all
     std::array<std::int64_t, max_rank> axes{};
@@ -93,6 +94,11 @@ struct SumOp : Op<D> {
   static void compute(In in, Out out) {
     constexpr auto attributes = unpack<Attributes>(A);
     assign_sum<axis_bits(attributes, In::shape.rank)>(in, out, attributes.scale);
+  }
+  template <PackedAttributes A, class Out, class Epilogue, class In>
+  static void compute_with(const Epilogue& epilogue, In in) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    sum_elements<axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue);
   }
 };
 

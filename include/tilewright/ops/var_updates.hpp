@@ -127,6 +127,7 @@ struct AdamFormula {
 template <class D>
 struct AdamOp : Elementwise<D> {
   static constexpr std::string_view name = "AdamUpdater";
+  static constexpr bool has_formula = false;  // compute turns scalars into factors first
   using Attributes = AdamAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -189,6 +190,7 @@ struct AdamaxUpdater : AdamOp<AdamaxUpdater> {
 /// t - learning_rate trust x in place: inputs (t, x, r1, r2, learning_rate, max_weight_norm).
 struct AdamVarUpdate : VarUpdate<AdamVarUpdate, 2> {
   static constexpr std::string_view name = "AdamVarUpdate";
+  static constexpr bool has_formula = false;  // compute turns scalars into factors first
   template <class T, class X, class F>
   static T forward(T t, X x, F factor) {
     return t - T(factor) * T(x);

@@ -16,6 +16,7 @@ struct Target {
   std::int64_t block_bytes =
       40'960;    ///< what the ops of a vertex pass on to each other at most, where they can be cut so: a cache
 
+  bool keeps_weights = false;            ///< whether a large matrix is always cut along its rows, so that each stays with a tile
   bool fuses = true;                    ///< whether ops are joined; without, every op is a step of its own
 
   constexpr Target without_fusion() const {
@@ -39,7 +40,7 @@ struct Target {
 };
 
 /// The host: its cores as a few large tiles. The number of tiles is fixed, so that results do not depend on the host.
-inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64};
+inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = true};
 
 /// One Mk2 IPU: 1,472 tiles of 624 KiB (Graphcore's GC200; 897 MiB on the chip). Work is cut at multiples of 32 bytes, the
 /// output of one 8-row float32 matrix product.
