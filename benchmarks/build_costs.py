@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Measures what compiling costs: processor time and peak memory, for the headers, the MNIST example and ever deeper networks.
+"""Measures what building costs: processor time and peak memory.
 
-The networks are linear and gelu layers that are traced, differentiated and planned in a constant expression; nothing is made
-to run. Time that grows faster than the number of layers shows a pass that is not linear.
+As a program: for the headers, the MNIST example and ever deeper networks. These are linear and gelu layers that are traced,
+differentiated and planned in a constant expression; nothing is made to run. Time that grows faster than the number of layers
+shows a pass that is not linear. For suite.py: for its programs, with their link.
 """
 
 import argparse
+import json
 import os
+import resource
 import shlex
 import subprocess
 import sys
@@ -14,11 +17,6 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FLAGS = ["-std=c++20", "-O3", "-march=native", "-DXTENSOR_USE_XSIMD", f"-I{ROOT}/include", f"-I{ROOT}/examples"]
-LIMITS = {
-    "gcc": ["-fconstexpr-ops-limit=4000000000", "-fconstexpr-loop-limit=100000000", "-fconstexpr-depth=4096"],
-    "clang": ["-fconstexpr-steps=2000000000", "-fconstexpr-depth=4096"],
-}
 HEADERS = "#include <tilewright/tilewright.hpp>\nint main() {}\n"
 NETWORK = """
 #include "tutorial/linear.hpp"
@@ -51,22 +49,42 @@ static_assert([] {
 CHECKS = {"traced": "ir.next_op_id > 100", "traced and planned": "tw::lower(ir, tw::cpu).steps.size() > 0"}
 
 
-def measure(compiler, source):
-    """Seconds of processor time and peak megabytes of compiling a file."""
-    limits = LIMITS["clang" if "clang" in compiler[0] else "gcc"]
-    process = subprocess.Popen([*compiler, *FLAGS, *limits, "-c", "-o", os.devnull, str(source)])
+def measure(command, folder=None, memory_limit=None):
+    """Seconds of processor time and peak megabytes of a command and what it starts; None if it fails."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (memory_limit, memory_limit))
+
+    process = subprocess.Popen(command, cwd=folder, env=os.environ | {"CCACHE_DISABLE": "1"}, stdout=sys.stderr,
+                               preexec_fn=limit if memory_limit else None)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"{source} does not compile")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    return (usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024) if process.returncode == 0 else None
+
+
+def compile_command(build_dir, target):
+    """How CMake compiles a program of the benchmarks: the command without source and object, and the source."""
+    for entry in json.loads((build_dir / "compile_commands.json").read_text()):
+        arguments = shlex.split(entry["command"])
+        if f"benchmark_{target}.dir" in entry["command"]:
+            at = arguments.index("-o")
+            return arguments[:at], entry["file"]
+    sys.exit(f"{build_dir}/compile_commands.json has no {target}: configure with TILEWRIGHT_BUILD_BENCHMARKS")
+
+
+def build_program(build_dir, target, memory_limit=8_000_000_000):
+    """What building a program from its source costs: (seconds of processor time, peak megabytes); None if it fails."""
+    executable = build_dir / "benchmarks" / target
+    for path in [executable, *build_dir.glob(f"benchmarks/CMakeFiles/benchmark_{target}.dir/**/*.o")]:
+        path.unlink(missing_ok=True)
+    return measure(["cmake", "--build", str(build_dir), "--target", f"benchmark_{target}"], memory_limit=memory_limit)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--compiler", default="g++", type=shlex.split, help='with options: "g++ -O0"')
+    parser.add_argument("--build-dir", type=Path, default=ROOT / "build/gcc", help="configured with TILEWRIGHT_BUILD_BENCHMARKS")
     parser.add_argument("--layers", default=[10, 30, 100], type=int, nargs="*")
     options = parser.parse_args()
+    compiler, _ = compile_command(options.build_dir, "mnist_sgd")
 
     with tempfile.TemporaryDirectory() as directory:
         def generated(text):
@@ -77,7 +95,8 @@ def main():
         print(f"{'':36} {'seconds':>8} {'MB':>6}")
 
         def show(what, source):
-            seconds, megabytes = measure(options.compiler, source)
+            includes = [f"-I{ROOT}/examples"]
+            seconds, megabytes = measure([*compiler, *includes, "-c", str(source), "-o", os.devnull]) or (float("nan"),) * 2
             print(f"{what:36} {seconds:8.1f} {megabytes:6.0f}", flush=True)
 
         show("headers alone", generated(HEADERS))

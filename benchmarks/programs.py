@@ -1,0 +1,126 @@
+"""Measured programs as processes: see protocol.hpp for what is said to them."""
+
+import os
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+PEERS = Path(__file__).resolve().parent / "peers"
+CORES = len(os.sched_getaffinity(0))
+
+
+def environment(**settings):
+    """This process's environment, without what changes OpenBLAS's choice of kernels, and with some settings."""
+    result = {name: value for name, value in os.environ.items() if name not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    return result | settings
+
+
+class Program:
+    """A program that speaks the protocol. It lives from `start` to `stop` and waits while others are measured."""
+
+    def __init__(self, label, command, **settings):
+        self.label, self.command, self.settings = label, [str(part) for part in command], settings
+        self.process = None
+        self.rates = []  # iterations a second, one for each round
+
+    def start(self):
+        """Seconds from the start of the process to its first result."""
+        begin = time.perf_counter()
+        self.process = subprocess.Popen(self.command, env=environment(**self.settings), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.answer("ready")
+        return time.perf_counter() - begin
+
+    def answer(self, pattern):
+        line = self.process.stdout.readline().strip()
+        match = re.fullmatch(pattern, line)
+        if not match:
+            raise RuntimeError(f"{' '.join(self.command)}: {pattern!r} expected, got {line!r}")
+        return match
+
+    def run(self, seconds):
+        """Iterations a second, for so many seconds."""
+        self.process.stdin.write(f"{seconds}\n")
+        match = self.answer(r"it/s ([\d.]+) threads (\d+)")
+        self.threads_used = int(match[2])
+        return float(match[1])
+
+    def peak_megabytes(self):
+        # getrusage would count this interpreter too, from which the process was forked
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(r"VmHWM:\s*(\d+) kB", status)[1]) / 1024
+
+    def stop(self):
+        """Also one that has failed, or has not started."""
+        if not self.process:
+            return
+        self.process.stdout.close()
+        self.process.stdin.close()
+        self.process.wait()
+        self.process = None
+
+
+class MnistYardstick:
+    """A program for the tutorial's step that does not speak the protocol: it is called with a folder of MNIST's files, a number
+    of threads and a number of epochs, and prints its iterations a second. It gets random images."""
+
+    STEPS = 7500  # an epoch's
+
+    def __init__(self, label, executable, threads):
+        self.label, self.executable, self.threads = label, executable, threads
+        self.rates = []
+        self.folder = None
+
+    def start(self):
+        self.folder = tempfile.TemporaryDirectory()
+        for name, count in (("train", 60000), ("t10k", 10000)):  # readers of gzip take what is not compressed as it is
+            Path(self.folder.name, f"{name}-images-idx3-ubyte.gz").write_bytes(bytes(16) + os.urandom(count * 784))
+            labels = bytes(value % 10 for value in os.urandom(count))
+            Path(self.folder.name, f"{name}-labels-idx1-ubyte.gz").write_bytes(bytes(8) + labels)
+        self.rate = self.call(0.02)
+
+    def run(self, seconds):
+        self.rate = self.call(seconds * self.rate / self.STEPS)
+        return self.rate
+
+    def call(self, epochs):
+        command = [str(self.executable), self.folder.name, str(self.threads), f"{epochs:.4f}"]
+        result = subprocess.run(command, env=environment(), stdout=subprocess.PIPE, text=True, check=True)
+        return float(re.search(r"([\d.]+) it/s", result.stdout)[1])
+
+    def stop(self):
+        if self.folder:
+            self.folder.cleanup()
+
+    @staticmethod
+    def built(source, folder):
+        """The program of a C++ file."""
+        executable = Path(folder) / "yardstick"
+        compiler = os.environ.get("CXX", "g++")
+        options = ["-std=c++20", "-O3", "-march=native", "-ffast-math", "-pthread"]
+        subprocess.run([compiler, *options, str(source), "-lz", "-o", str(executable)], check=True)
+        return executable
+
+
+def openblas_settings():
+    """Environments to try OpenBLAS in. It does not know every processor, and then takes kernels of an old one."""
+    flags = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    flags = flags[1].split() if flags else []
+    if "avx512bw" in flags:
+        return [{}, {"OPENBLAS_CORETYPE": "SkylakeX"}]
+    return [{}, {"OPENBLAS_CORETYPE": "Haswell"}] if "avx2" in flags else [{}]
+
+
+def pytorch_programs(label, workload, threads):
+    """The same in each of some environments; the fastest counts."""
+    command = ["/usr/bin/python3", PEERS / "pytorch.py", workload, threads]
+    settings = openblas_settings()
+    if threads != "1":  # OpenMP's waiting threads take the cores from OpenBLAS's, unless they sleep
+        settings += [{**settings[-1], "OMP_WAIT_POLICY": "passive"}]
+    return [Program(label, command, **setting) for setting in settings]
+
+
+def pytorch_is_there():
+    return subprocess.run(["/usr/bin/python3", "-c", "import torch"], env=environment(), stderr=subprocess.DEVNULL).returncode == 0
