@@ -7,8 +7,8 @@
 template <int out_channels, int kernel_size>
 struct Conv : tw::Module<Conv<out_channels, kernel_size>> {
   constexpr tw::Tensor build(tw::Tensor x) {
-    const auto weight =
-        this->add_variable_input("weight", tw::normal(0, 0.1), {out_channels, x.shape(1), kernel_size, kernel_size}, x.dtype());
+    const auto weight = this->add_variable_input("weight", tw::normal(0, 0.1),
+                                                 {out_channels, x.shape(1), kernel_size, kernel_size}, x.dtype());
     const auto bias = this->add_variable_input("bias", tw::zeros(), {out_channels, 1, 1}, x.dtype());
     return tw::ops::conv(x, weight) + bias;
   }

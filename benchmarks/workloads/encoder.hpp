@@ -56,8 +56,7 @@ struct EncoderBlock : tw::Module<EncoderBlock> {
   static constexpr int hidden = 256;
   using Attention = SelfAttention<hidden, 4>;
   using Inner = FeedForward<hidden, 1024>;
-  BOOST_HANA_DEFINE_STRUCT(EncoderBlock, (LayerNorm, norm1), (Attention, attention), (LayerNorm, norm2),
-                           (Inner, feed_forward));
+  BOOST_HANA_DEFINE_STRUCT(EncoderBlock, (LayerNorm, norm1), (Attention, attention), (LayerNorm, norm2), (Inner, feed_forward));
 
   constexpr tw::Tensor build(tw::Tensor x) {
     x = x + attention(norm1(x));
@@ -113,7 +112,6 @@ constexpr void forward_and_backward(tw::Ir& ir) {
 template <class Model>
 int serve_encoder(int argc, char** argv) {
   auto x = random_numbers(4, 128, EncoderBlock::hidden), dy = random_numbers(4, 128, EncoderBlock::hidden);
-  return serve_session<tw::Session<forward_and_backward<Model>>>(argc, argv, [&](auto& session, std::size_t i) {
-    return session.run("x"_s = x[i], "dy"_s = dy[i])["y"_s](0, 0, 0);
-  });
+  return serve_session<tw::Session<forward_and_backward<Model>>>(
+      argc, argv, [&](auto& session, std::size_t i) { return session.run("x"_s = x[i], "dy"_s = dy[i])["y"_s](0, 0, 0); });
 }
