@@ -44,8 +44,23 @@ class Program:
         """Iterations a second, for so many seconds."""
         self.process.stdin.write(f"{seconds}\n")
         match = self.answer(r"it/s ([\d.]+) threads (\d+)")
+        self.wait_until_idle()
         self.threads_used = int(match[2])
         return float(match[1])
+
+    def wait_until_idle(self):
+        """Waits for its threads to sleep: those of OpenBLAS and OpenMP look for work a tenth of a second long."""
+        before = self.processor_seconds()
+        while True:
+            time.sleep(0.05)
+            after = self.processor_seconds()
+            if after == before:
+                return
+            before = after
+
+    def processor_seconds(self):
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def peak_megabytes(self):
         # getrusage would count this interpreter too, from which the process was forked

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -83,13 +82,10 @@ def in_turns(programs, rounds, seconds):
     try:
         for program in programs:
             program.start()
-        time.sleep(0.5)
-        for turn in range(rounds + 1):
+            program.run(seconds)  # not counted: it fills caches, and a number of threads is chosen
+        for _ in range(rounds):
             for program in programs:
-                rate = program.run(seconds)
-                if turn > 0:  # the first one is for caches, and for the choice of a number of threads
-                    program.rates.append(rate)
-                time.sleep(0.05)  # until its threads spin no longer
+                program.rates.append(program.run(seconds))
         return {program: program.peak_megabytes() for program in programs if isinstance(program, Program)}
     finally:
         for program in programs:
