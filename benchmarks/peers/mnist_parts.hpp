@@ -10,7 +10,7 @@
 
 #include "../protocol.hpp"
 
-inline constexpr int batch_size = 8, batches = 16, pixels = 28 * 28, width = 512, classes = 10;
+inline constexpr int batch_size = 8, batches = 16, label_batches = 13, pixels = 28 * 28, width = 512, classes = 10;
 
 /// Zeros at addresses that vectors may be loaded from.
 class Floats {
@@ -29,7 +29,7 @@ struct Range {
   int begin, end;
 };
 
-/// Batches in memory, as many as pytorch.py has.
+/// Batches in memory: see workloads/session.hpp.
 class Data {
  public:
   explicit Data(std::mt19937& random) {
@@ -38,11 +38,11 @@ class Data {
     for (auto& label : labels_) label = static_cast<std::int32_t>(random() % classes);
   }
   const float* images(int step) const { return images_ + step % batches * batch_size * pixels; }
-  const std::int32_t* labels(int step) const { return labels_.data() + step % batches * batch_size; }
+  const std::int32_t* labels(int step) const { return labels_.data() + step % label_batches * batch_size; }
 
  private:
   Floats images_{batches * batch_size * pixels};
-  std::array<std::int32_t, batches * batch_size> labels_;
+  std::array<std::int32_t, label_batches * batch_size> labels_;
 };
 
 /// y becomes gelu(y), and slope its derivative there. 0.5 (1 + tanh(u)) is a sigmoid of 2u.
