@@ -128,10 +128,14 @@ def openblas_settings():
     return [{}, {"OPENBLAS_CORETYPE": "Haswell"}] if "avx2" in flags else [{}]
 
 
+# PyTorch allocates its results anew in every step. This keeps glibc from asking the system for their memory each time.
+KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": "1000000000", "MALLOC_MMAP_THRESHOLD_": "1000000000"}
+
+
 def pytorch_programs(label, workload, threads):
     """The same in each of some environments; the fastest counts."""
     command = ["/usr/bin/python3", PEERS / "pytorch.py", workload, threads]
-    settings = openblas_settings()
+    settings = [KEEP_MEMORY | setting for setting in openblas_settings()]
     if threads != "1":  # OpenMP's waiting threads take the cores from OpenBLAS's, unless they sleep
         settings += [{**settings[-1], "OMP_WAIT_POLICY": "passive"}]
     return [Program(label, command, **setting) for setting in settings]
