@@ -24,6 +24,7 @@ class Program:
         self.label, self.command, self.settings = label, [str(part) for part in command], settings
         self.process = None
         self.rates = []  # iterations a second, one for each round
+        self.threads_used = []  # likewise, and for each other run
 
     def start(self):
         """Seconds from the start of the process to its first result."""
@@ -45,7 +46,7 @@ class Program:
         self.process.stdin.write(f"{seconds}\n")
         match = self.answer(r"it/s ([\d.]+) threads (\d+)")
         self.wait_until_idle()
-        self.threads_used = int(match[2])
+        self.threads_used.append(int(match[2]))
         return float(match[1])
 
     def wait_until_idle(self):

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
+from statistics import median, mode
 
 from build_costs import build_program
 from programs import CORES, MnistYardstick, Program, openblas_settings, pytorch_is_there, pytorch_programs
@@ -131,7 +131,7 @@ class Suite:
         for label in dict.fromkeys(peer.label for peer in peers["1"]):
             self.compare(what, "1 thread", ours["1"], label, [peer for peer in peers["1"] if peer.label == label])
         if CORES > 1:
-            auto = f"auto: {threads_text(ours['auto'].threads_used)}"
+            auto = f"auto: {threads_text(mode(ours['auto'].threads_used[1:]))}"
             for threads in ("1", str(CORES)):
                 self.compare(what, auto, ours["auto"], f"tilewright, {threads_text(threads)}", [ours[threads]])
             group = peers[str(CORES)]
