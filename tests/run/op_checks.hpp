@@ -35,7 +35,7 @@ void check_reference() {
 /// F'(x)F''(x)", 1982), improved by D(h) + (D(h) - D(2h)) / 3. The gradient has no part in that choice.
 template <auto cases, tw::Target target>
 void check_finite_differences() {
-  constexpr double tolerance = 5e-4, longest_step = 1.0 / 8;
+  constexpr double tolerance = 1e-3, longest_step = 1.0 / 8;
   constexpr int directions = 8, steps = 8;
   tw::Session<cases, target> session({.threads = 1});
   const auto stepped = [&](const Values& direction, double step) {
