@@ -49,8 +49,22 @@ constexpr auto large_batch = [](tw::Ir& ir) {
   store(ir, "y", ops::gelu(x.matmul(w) + b));
 };
 static_assert(plans_to(large_batch, "Body 0 : 1 steps, 0 bytes\n  8 of 512 x 128 x 256: MatMul [Identity <Add, Gelu>]\n") ||
-              plans_to(large_batch, "Body 0 : 1 steps, 0 bytes\n  8 of 64 x 1024 x 256: MatMul [Identity <Add, Gelu>]\n"),
+                  plans_to(large_batch, "Body 0 : 1 steps, 0 bytes\n  8 of 64 x 1024 x 256: MatMul [Identity <Add, Gelu>]\n"),
               "bias and activation in the product's epilogue");
+
+/// Adam's step for one weight: the time step is counted first, so that all else can follow the gradient.
+constexpr auto adam = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {8, 512}), dy = load(ir, "dy", {8, 512}), w = variable(ir, "w", {512, 512});
+  const Tensor gradient = x.T().matmul(dy);
+  const Tensor m = ops::accumulate_moving_average_(variable(ir, "m", {512, 512}), gradient, 0.9);
+  const Tensor v = ops::accumulate_moving_average_square_(variable(ir, "v", {512, 512}), gradient, 0.999);
+  const Tensor step = variable(ir, "step", {});
+  ops::scaled_add_(w, ops::adam_updater(m, v, {.time_step = step, .beta1 = 0.9, .beta2 = 0.999}), {.b = -0.001});
+};
+static_assert(plans_to(adam,
+                       "Body 0 : 2 steps, 0 bytes\n  1 of : Accumulate\n  --\n"
+                       "  128 of 8 x 256 x 8: MatMul [Accumulate, Accumulate]; AdamUpdater; ScaledAddLhsInplace\n"),
+              "the gradient is never stored");
 
 constexpr auto tree = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {64}), y = load(ir, "y", {64});

@@ -5,6 +5,7 @@
 
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/codelet.hpp"
+#include "tilewright/execute/flush_denormals.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
 #include "tilewright/lower/plan.hpp"
@@ -22,7 +23,8 @@ struct ProgramView {
 };
 
 /// Runs a program: its workers go through the steps of the main body together, each with its share of the vertices of every
-/// step, and meet between steps. Results do not depend on the number of workers, and a run allocates nothing.
+/// step, and meet where a step needs what others wrote. Results do not depend on the number of workers, and a run allocates
+/// nothing. Denormal numbers count as 0.
 class Executor {
  public:
   Executor(const ProgramView& program, int threads)
@@ -69,6 +71,7 @@ class Executor {
     workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
   }
   void run_main(int worker) {
+    const FlushDenormals flush;
     State& state = states_[static_cast<std::size_t>(worker)];
     run_body(program_.bodies[0], frame_.data(), nullptr, state.arguments.data(), worker, state);
   }

@@ -42,7 +42,8 @@ inline T fma(T a, T b, T c) {
 #endif
 }
 template <class T, class A>
-[[gnu::always_inline]] inline xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b, const xsimd::batch<T, A>& c) {
+[[gnu::always_inline]] inline xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b,
+                                                     const xsimd::batch<T, A>& c) {
 #if defined(__AVX512F__)  // for which xsimd 8.1 has none
   if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_fmadd_ps(a, b, c);
   else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_fmadd_pd(a, b, c);

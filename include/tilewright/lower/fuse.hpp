@@ -58,8 +58,7 @@ class Alignment {
     });
     for (int axis = 0; axis < cuttable_.size(); ++axis) {
       const int other = second_of_[axis];
-      if (other < 0 || !is_cut_always(second.grid[other].kind) || (whole_of_second_ >> other & 1) != 0)
-        cuttable_[axis] = 0;
+      if (other < 0 || !is_cut_always(second.grid[other].kind) || (whole_of_second_ >> other & 1) != 0) cuttable_[axis] = 0;
     }
   }
   /// Whether what is cut in each group alone may still be cut when they are one.
@@ -76,8 +75,8 @@ class Alignment {
   /// Whether there are as many parts of sums as each group alone has.
   constexpr bool keeps_parts(const Partition& first_cut, const Partition& second_cut, const Partition& merged_cut) const {
     for (int axis = 0; axis < first_of_.size(); ++axis)
-      if (second_.grid[axis].kind == WorkAxisKind::summed &&
-          (first_of_[axis] < 0 || cuttable_[first_of_[axis]] == 0 || merged_cut.blocks[first_of_[axis]] != second_cut.blocks[axis]))
+      if (second_.grid[axis].kind == WorkAxisKind::summed && (first_of_[axis] < 0 || cuttable_[first_of_[axis]] == 0 ||
+                                                              merged_cut.blocks[first_of_[axis]] != second_cut.blocks[axis]))
         return false;
     for (int axis = 0; axis < cuttable_.size(); ++axis)
       if (first_.grid[axis].kind == WorkAxisKind::summed &&
@@ -156,6 +155,7 @@ class Fusion {
       : schedule_(schedule), target_(target), writer_(schedule.storages.size(), -1), user_(schedule.storages.size(), -1) {}
 
   constexpr void run() {
+    if (target_.fuses) move_small_first();
     join_consumers();
     if (target_.fuses) {
       join_producers();
@@ -168,6 +168,25 @@ class Fusion {
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
   constexpr Group& group(int i) { return schedule_.groups[at(i)]; }
 
+  /// What is computed from variables and inputs alone, and is hardly any work, comes first: the step of an optimiser, a factor.
+  /// What reads it is then free to join others.
+  constexpr void move_small_first() {
+    constexpr std::int64_t small = meeting_cost / 64;
+    std::vector<char> used(schedule_.storages.size(), 0), written(used);  // by operations that stay where they are
+    std::vector<Operation> first, rest;
+    for (Operation& operation : schedule_.operations) {
+      bool moves = is_free(operation) && cost_of(operation) <= small;
+      for (std::size_t o = 0; moves && o < operation.operands.size(); ++o)
+        moves = (operation.is_output(static_cast<int>(o)) ? used : written)[at(operation.operands[o].storage)] == 0;
+      for (std::size_t o = 0; !moves && o < operation.operands.size(); ++o) {
+        used[at(operation.operands[o].storage)] = 1;
+        if (operation.is_output(static_cast<int>(o))) written[at(operation.operands[o].storage)] = 1;
+      }
+      (moves ? first : rest).push_back(std::move(operation));
+    }
+    for (Operation& operation : rest) first.push_back(std::move(operation));
+    schedule_.operations = std::move(first);
+  }
   /// Each operation joins the group that makes the last of its inputs, or is the first of a new one.
   constexpr void join_consumers() {
     for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {

@@ -31,7 +31,8 @@ constexpr void follow_the_largest(Operation& operation, const Target& target) {
   for (int axis = 1; axis < value.spec.shape.rank; ++axis)
     if (value.layout.strides[static_cast<std::size_t>(axis)] > value.layout.strides[static_cast<std::size_t>(rows)]) rows = axis;
   const int axis = value.spec.shape.rank == 0 ? -1 : operation.work.follows(weight, rows);
-  if (axis < 0 || operation.work.axes[axis].kind != WorkAxisKind::reduction || operation.work.axes[axis].extent < 8 * target.tiles)
+  if (axis < 0 || operation.work.axes[axis].kind != WorkAxisKind::reduction ||
+      operation.work.axes[axis].extent < 8 * target.tiles)
     return;
   if (8 * target.tiles * bytes(2) > bytes(weight)) return;
   for (int other = 0; other < operation.work.axes.size(); ++other)
