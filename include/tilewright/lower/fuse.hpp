@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -30,10 +31,15 @@ constexpr Partition partition(const Schedule& schedule, const Group& group, cons
   return partition(group.grid, first.operands[static_cast<std::size_t>(first.input_count)].spec.dtype, target);
 }
 
-/// The grid axis that an operand's axis is cut along, or -1.
-constexpr int grid_axis_of(const Operation& operation, const Member& member, int operand, int axis) {
-  const int followed = operation.work.follows(operand, axis);
-  return followed < 0 ? -1 : member.grid_axis[followed];
+/// By axis of an operand: the axis of the grid that it is cut along, or -1.
+using GridAxes = std::array<std::int8_t, max_rank>;
+constexpr GridAxes grid_axes_of(const Operation& operation, const Member& member, int operand) {
+  GridAxes result{};
+  for (int axis = 0; axis < max_rank; ++axis) {
+    const int followed = operation.work.follows(operand, axis);
+    result[static_cast<std::size_t>(axis)] = static_cast<std::int8_t>(followed < 0 ? -1 : member.grid_axis[followed]);
+  }
+  return result;
 }
 
 /// How a second group can be cut along the grid of a first one, so that each vertex needs of what the other group makes or
@@ -51,9 +57,7 @@ class Alignment {
       for_each_operand(schedule, first, [&](const Operation& other, int p, const Member& other_member) {
         const Value& a = other.operands[at(p)];
         if (a.storage == b.storage && (operation.is_output(o) || other.is_output(p)))
-          align(
-              a, [&](int axis) { return grid_axis_of(other, other_member, p, axis); },  //
-              b, [&](int axis) { return grid_axis_of(operation, member, o, axis); });
+          align(a, grid_axes_of(other, other_member, p), b, grid_axes_of(operation, member, o));
       });
     });
     for (int axis = 0; axis < cuttable_.size(); ++axis) {
@@ -112,7 +116,7 @@ class Alignment {
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   /// Matches the axes of two views of the same memory by their extents and strides.
-  constexpr void align(const Value& a, auto grid_axis_of_a, const Value& b, auto grid_axis_of_b) {
+  constexpr void align(const Value& a, const GridAxes& axes_of_a, const Value& b, const GridAxes& axes_of_b) {
     int unmatched = 0;
     for (int axis = 0; axis < a.spec.shape.rank; ++axis) unmatched += a.spec.shape[axis] != 1;
     bool fits = a.spec.dtype == b.spec.dtype && a.layout.offset == b.layout.offset;
@@ -124,7 +128,7 @@ class Alignment {
         ++match;
       fits = match < a.spec.shape.rank;
       --unmatched;
-      if (fits) pair(grid_axis_of_a(match), grid_axis_of_b(axis));
+      if (fits) pair(axes_of_a[at(match)], axes_of_b[at(axis)]);
     }
     if (fits && unmatched == 0) return;
     for (int axis = 0; axis < cuttable_.size(); ++axis) cuttable_[axis] = 0;  // one vertex makes all of it before it takes any

@@ -98,7 +98,6 @@ class Placement {
     plan_.steps.push_back(step);
   }
 
-  using GridAxes = std::array<std::int8_t, max_rank>;
   /// Memory that several kernels of a group use: it should still be near when the second one comes.
   struct PassedOn {
     const Value* value = nullptr;
@@ -106,12 +105,6 @@ class Placement {
     int kernel = -1;
     bool counts = false;
   };
-  static constexpr GridAxes grid_axes(const Operation& operation, const Member& member, int operand) {
-    GridAxes result{};
-    for (int axis = 0; axis < max_rank; ++axis)
-      result[at(axis)] = static_cast<std::int8_t>(grid_axis_of(operation, member, operand, axis));
-    return result;
-  }
   constexpr std::vector<PassedOn> find_passed_on(const Group& group, const Evaluations& evaluations) const {
     std::vector<PassedOn> all;
     for (std::size_t m = 0; m < group.members.size(); ++m) {
@@ -121,7 +114,7 @@ class Placement {
         std::size_t known = 0;
         while (known < all.size() && all[known].value->storage != value.storage) ++known;
         if (known == all.size())
-          all.push_back({&value, grid_axes(operation, group.members[m], static_cast<int>(o)), evaluations.kernels[m]});
+          all.push_back({&value, grid_axes_of(operation, group.members[m], static_cast<int>(o)), evaluations.kernels[m]});
         else if (all[known].kernel != evaluations.kernels[m] && is_cut(all[known].grid_axis, group)) all[known].counts = true;
       }
     }
@@ -147,7 +140,7 @@ class Placement {
     const Operation& operation = schedule_.operation(group.members[m]);
     const Value& value = operation.operands[at(o)];
     StageOperand operand{.view = written_out({value.spec.dtype, value.spec.shape, value.layout.strides})};
-    const GridAxes axes = grid_axes(operation, group.members[m], o);
+    const GridAxes axes = grid_axes_of(operation, group.members[m], o);
     for (int axis = 0; axis < max_rank; ++axis) operand.grid_axis[axis] = axes[at(axis)];
     const int maker = unstored_maker(group, evaluations, m, o);
     if (maker >= 0) {
