@@ -1,33 +1,6 @@
 // The codelets of a small convolutional network on whole tensors: one thread, operands in the cache. Images of 28 x 28, batch 32:
 // conv 32 3x3, max_pool 2, conv 64 3x3, max_pool 2; with padding 1, and without.
-#include <benchmark/benchmark.h>
-
-#include <random>
-#include <tilewright/tilewright.hpp>
-
-namespace tw = tilewright;
-
-constexpr tw::ViewSpec dense(const tw::Shape& shape) { return tw::written_out({tw::float32, shape, tw::dense_strides(shape)}); }
-
-/// Runs an op's codelet on operands of the given views: its inputs, then its output.
-template <class O, tw::PackedAttributes attributes, tw::ViewSpec... views>
-void run_codelet(benchmark::State& state) {
-  std::minstd_rand random(1);
-  std::uniform_real_distribution<float> value(-1, 1);
-  std::array<std::vector<float>, sizeof...(views)> memory;
-  auto next = memory.begin();
-  ((next++)->resize(static_cast<std::size_t>(views.shape.nelms())), ...);
-  for (auto& operand : memory) std::ranges::generate(operand, [&] { return value(random); });
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    for (auto _ : state) {
-      O::template compute<attributes>(tw::View<views>{memory[i].data()}...);
-      benchmark::ClobberMemory();
-    }
-  }(std::make_index_sequence<sizeof...(views)>());
-}
-void set_rate(benchmark::State& state, const char* unit, std::int64_t count) {
-  state.counters[unit] = benchmark::Counter(static_cast<double>(count), benchmark::Counter::kIsIterationInvariantRate);
-}
+#include "codelet.hpp"
 
 /// A 3 x 3 convolution of x with w.
 template <std::int64_t channels, std::int64_t results, std::int64_t extent, std::int64_t padding>

@@ -1,17 +1,12 @@
 // Codelets on one thread: matrix products of the tutorial's network, of its slices on 8 tiles and of a transformer block, beside
 // the same by OpenBLAS where it was found (set OPENBLAS_NUM_THREADS=1); and elementwise ops with operands in the cache.
-#include <benchmark/benchmark.h>
-
-#include <random>
 #include <string>
-#include <tilewright/tilewright.hpp>
+
+#include "codelet.hpp"
 #ifdef TILEWRIGHT_OPENBLAS
 #include <cblas.h>
 #endif
 
-namespace tw = tilewright;
-
-constexpr tw::ViewSpec dense(const tw::Shape& shape) { return tw::written_out({tw::float32, shape, tw::dense_strides(shape)}); }
 constexpr tw::ViewSpec transposed(tw::ViewSpec view) {
   std::swap(view.shape[0], view.shape[1]);
   std::swap(view.strides[0], view.strides[1]);
@@ -23,31 +18,6 @@ constexpr tw::ViewSpec slice(tw::ViewSpec view, std::int64_t rows, std::int64_t 
   view.shape[0] = rows;
   view.shape[1] = columns;
   return view;
-}
-
-/// Runs an op's codelet on operands of the given views: its inputs, then its output.
-template <class O, tw::PackedAttributes attributes, tw::ViewSpec... views>
-void run_codelet(benchmark::State& state) {
-  std::minstd_rand random(1);
-  std::uniform_real_distribution<float> value(-1, 1);
-  std::array<std::vector<float>, sizeof...(views)> memory;
-  auto next = memory.begin();
-  ((next++)->resize(static_cast<std::size_t>(views.shape.nelms())), ...);
-  for (auto& operand : memory) std::ranges::generate(operand, [&] { return value(random); });
-  if (O::modifies >= 0) memory.back().clear();  // it is the input that the op changes
-
-  [&]<std::size_t... i>(std::index_sequence<i...>) {
-    const auto data = [&](std::size_t operand) {
-      return (memory[operand].empty() ? memory[O::modifies] : memory[operand]).data();
-    };
-    for (auto _ : state) {
-      O::template compute<attributes>(tw::View<views>{data(i)}...);
-      benchmark::ClobberMemory();
-    }
-  }(std::make_index_sequence<sizeof...(views)>());
-}
-void set_rate(benchmark::State& state, const char* unit, std::int64_t count) {
-  state.counters[unit] = benchmark::Counter(static_cast<double>(count), benchmark::Counter::kIsIterationInvariantRate);
 }
 
 /// Which operand is the large one, of which a cold benchmark takes another copy each time.
@@ -194,16 +164,17 @@ BENCHMARK(elementwise<tw::AccumulateMovingAverage, 2, tw::pack(tw::AccumulateMov
     ->Name("accumulate_moving_average_/512x512");
 BENCHMARK(elementwise<tw::AdamUpdater, 2, tw::pack(tw::AdamAttributes{.epsilon = 1e-7})>)->Name("adam_updater/512x512");
 
-/// Normalisation of rows, with the bytes of the matrices.
-constexpr auto rows = dense({512, 256}), weights = dense({256}), statistics = dense({512});
+/// Normalisation of activations, with the bytes of the matrices.
+constexpr auto activations = dense({512, 256}), weights = dense({256}), statistics = dense({512});
 constexpr auto norm = tw::pack(tw::NormAttributes{});
 void layer_norm(benchmark::State& state) {
-  run_codelet<tw::LayerNorm, norm, rows, weights, weights, rows, statistics, statistics>(state);
-  set_rate(state, "B/s", 2 * rows.shape.nelms() * tw::size_of(rows.dtype));
+  run_codelet<tw::LayerNorm, norm, activations, weights, weights, activations, statistics, statistics>(state);
+  set_rate(state, "B/s", 2 * activations.shape.nelms() * tw::size_of(activations.dtype));
 }
 void layer_norm_gradient(benchmark::State& state) {
-  run_codelet<tw::NormGrad<tw::LayerNorm>, norm, rows, weights, statistics, statistics, rows, rows, weights, weights>(state);
-  set_rate(state, "B/s", 3 * rows.shape.nelms() * tw::size_of(rows.dtype));
+  run_codelet<tw::NormGrad<tw::LayerNorm>, norm, activations, weights, statistics, statistics, activations, activations, weights,
+              weights>(state);
+  set_rate(state, "B/s", 3 * activations.shape.nelms() * tw::size_of(activations.dtype));
 }
 BENCHMARK(layer_norm)->Name("layer_norm/512x256");
 BENCHMARK(layer_norm_gradient)->Name("layer_norm, gradient/512x256");
