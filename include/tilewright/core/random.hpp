@@ -1,7 +1,5 @@
 #pragma once
-#include <cmath>
 #include <cstdint>
-#include <numbers>
 
 namespace tilewright {
 
@@ -12,20 +10,24 @@ class Random {
   constexpr explicit Random(std::uint64_t seed) : state_(seed) {}
 
   constexpr std::uint64_t bits() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15u);
+    const std::uint64_t result = bits_ahead(0);
+    skip(1);
+    return result;
+  }
+  /// What bits() gives after `count` other calls of it. Calls of this do not wait for each other.
+  constexpr std::uint64_t bits_ahead(std::uint64_t count) const {
+    std::uint64_t z = state_ + (count + 1) * increment;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
+  /// As `count` calls of bits() whose results nobody needs.
+  constexpr void skip(std::uint64_t count) { state_ += count * increment; }
   /// Uniform in [0, 1), 53 random bits.
   constexpr double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
-  /// Mean 0 and standard deviation 1 (Box-Muller transform).
-  double normal() {
-    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
-  }
 
  private:
+  static constexpr std::uint64_t increment = 0x9e3779b97f4a7c15u;
   std::uint64_t state_;
 };
 

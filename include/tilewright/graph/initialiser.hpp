@@ -1,8 +1,10 @@
 #pragma once
+#include <cmath>
 #include <initializer_list>
 #include <span>
 #include <vector>
 
+#include "tilewright/core/normal.hpp"
 #include "tilewright/core/random.hpp"
 
 namespace tilewright {
@@ -19,11 +21,13 @@ struct Initialiser {
 };
 
 namespace detail {
+// std::fma rounds once on every machine, where a product and a sum are rounded once or twice, as the compiler likes.
 inline void fill_normal(std::span<double> values, double mean, double deviation, Random& random) {
-  for (auto& value : values) value = mean + deviation * random.normal();
+  draw_normal(values, random);
+  for (auto& value : values) value = std::fma(deviation, value, mean);
 }
 inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
-  for (auto& value : values) value = low + (high - low) * random.uniform();
+  for (auto& value : values) value = std::fma(high - low, random.uniform(), low);
 }
 }  // namespace detail
 

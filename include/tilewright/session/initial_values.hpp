@@ -1,7 +1,10 @@
 #pragma once
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
-#include <vector>
+#include <utility>
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/random.hpp"
@@ -10,11 +13,13 @@
 namespace tilewright {
 
 namespace detail {
-/// Writes values to a tensor's memory in its dtype; one value stands for all elements.
-inline void write_values(const TensorSpec& spec, std::span<const double> values, std::byte* memory) {
-  visit_dtype(spec.dtype, [&]<class T>(std::type_identity<T>) {
-    const std::span elements(reinterpret_cast<T*>(memory), static_cast<std::size_t>(spec.nelms()));
-    for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<T>(values[values.size() == 1 ? 0 : i]);
+/// Writes `count` values to memory in a dtype; one value stands for all elements.
+inline void write_values(DType dtype, std::size_t count, std::span<const double> values, std::byte* memory) {
+  visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+    T* const elements = reinterpret_cast<T*>(memory);
+    if (values.size() == 1) std::fill_n(elements, count, static_cast<T>(values[0]));
+    else
+      for (std::size_t i = 0; i < count; ++i) elements[i] = static_cast<T>(values[i]);
   });
 }
 }  // namespace detail
@@ -22,21 +27,26 @@ inline void write_values(const TensorSpec& spec, std::span<const double> values,
 /// Writes a frozen plan's constants to their memory.
 inline void fill_constants(const auto& plan, std::byte* memory) {
   for (const auto& constant : plan.constants)
-    detail::write_values(constant.spec, plan.numbers(constant.values), memory + constant.offset);
+    detail::write_values(constant.spec.dtype, static_cast<std::size_t>(constant.spec.nelms()), plan.numbers(constant.values),
+                         memory + constant.offset);
 }
 
 /// Writes the first values of a frozen plan's variables to their memory. The same seed gives the same values everywhere.
 inline void fill_variables(const auto& plan, std::byte* memory, std::uint64_t seed) {
   Random random(seed);
-  std::vector<double> values;
+  double block[1024];  // which stays in the nearest cache
   for (const auto& variable : plan.variables) {
+    const auto [dtype, count] = std::pair(variable.spec.dtype, static_cast<std::size_t>(variable.spec.nelms()));
+    std::byte* const elements = memory + variable.offset;
     if (!variable.fill) {
-      detail::write_values(variable.spec, plan.numbers(variable.values), memory + variable.offset);
+      detail::write_values(dtype, count, plan.numbers(variable.values), elements);
       continue;
     }
-    values.resize(static_cast<std::size_t>(variable.spec.nelms()));
-    variable.fill(values, variable.a, variable.b, random);
-    detail::write_values(variable.spec, values, memory + variable.offset);
+    for (std::size_t first = 0; first < count; first += std::size(block)) {
+      const std::span values(block, std::min(std::size(block), count - first));
+      variable.fill(values, variable.a, variable.b, random);
+      detail::write_values(dtype, values.size(), values, elements + first * static_cast<std::size_t>(size_of(dtype)));
+    }
   }
 }
 
