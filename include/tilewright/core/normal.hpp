@@ -12,41 +12,40 @@ namespace tilewright {
 
 namespace detail {
 
-/// a b / 2^32, rounded down.
-constexpr std::uint32_t multiply_high(std::uint32_t a, std::uint32_t b) {
-  return static_cast<std::uint32_t>(std::uint64_t{a} * b >> 32);
-}
-
-/// log2(1 + x) in units of 2^-31, of x in units of 2^-32.
+/// coefficients[0] - x (coefficients[1] - x (coefficients[2] - ...)), with each product rounded to a multiple of 2^-bits.
 ///
-/// x (c0 - x (c1 - x (c2 - ...))): at most 2^-22 off, and 1 at x = 1 (fitted for this file by weighted least squares).
-constexpr std::uint32_t log2_above_1(std::uint32_t x) {
-  constexpr std::uint32_t coefficients[] = {0xb8aa34e6, 0x5c52872f, 0x3d5e80ff, 0x2cc9b1d6,
-                                            0x1f8dce07, 0x122c9952, 0x6f0b91a,  0x13e6aaf};
-  std::uint32_t sum = 0;
-  for (int i = 7; i >= 0; --i) sum = coefficients[i] - multiply_high(sum, x);
-  return multiply_high(sum, x);
+/// x and the coefficients have so few bits that products are exact before they are rounded. So it makes no difference whether
+/// the compiler contracts product and sum: the result is the same bit for bit.
+template <int bits, int count>
+constexpr double alternating_polynomial(double x, const double (&coefficients)[count]) {
+  constexpr double shift = 1.5 * static_cast<double>(std::int64_t{1} << (52 - bits));  // numbers of this size are such multiples
+  double sum = coefficients[count - 1];
+  for (int i = count - 2; i >= 0; --i) sum = (coefficients[i] + shift) - (sum * x + shift);
+  return sum;
 }
 
-/// sin(pi / 2 x) in units of 2^-30, of x in units of 2^-32.
-///
-/// x (c0 - x^2 (c1 - x^2 (c2 - ...))): at most 2^-27 off (fitted for this file by weighted least squares).
-constexpr std::int32_t sine_of_quarter(std::uint32_t x) {
-  constexpr std::uint32_t coefficients[] = {0x6487ed48, 0x2957782d, 0x519a2be, 0x4c9334, 0x27b61};
-  const std::uint32_t square = multiply_high(x, x);
-  std::uint32_t sum = 0;
-  for (int i = 4; i >= 0; --i) sum = coefficients[i] - multiply_high(sum, square);
-  return static_cast<std::int32_t>(multiply_high(sum, x));
+/// log2(1 + x) / x, at most 2^-22 off in log2(1 + x), and 1 for x = 1 (fitted for this file by weighted least squares). x is a
+/// multiple of 2^-23 below 1, and the result one of 2^-29.
+constexpr double log2_quotient(double x) {
+  constexpr double coefficients[] = {0x1.715469dp+0, 0x1.714a1ccp-1, 0x1.eaf408p-2, 0x1.664d8eap-2,
+                                     0x1.f8dce08p-3, 0x1.22c9954p-3, 0x1.bc2e46p-5, 0x1.3e6abp-7};
+  return alternating_polynomial<29>(x, coefficients);
 }
 
-/// -2 ln u divided by 2^60, with u in (0, 1) of the upper 31 bits.
-constexpr float squared_radius(std::uint64_t bits) {
+/// sin(pi / 2 x), at most 2^-24 off (fitted for this file by weighted least squares). x is a multiple of 2^-26 from 0 to 1.
+constexpr double sine_of_quarter(double x) {
+  constexpr double coefficients[] = {0x1.921fb54p+0, 0x1.4abbc18p-1, 0x1.4668bp-4, 0x1.324ccp-8, 0x1.3dbp-13};
+  constexpr double shift = 1.5 * 0x1p26;
+  return x * alternating_polynomial<26>((x * x + shift) - shift, coefficients);
+}
+
+/// -2 ln u, with u in (0, 1) of the first 31 bits.
+constexpr float squared_radius(std::uint32_t bits) {
   // the last bit is always 1: u is the middle of an interval. As a float, u is 2^(exponent - 158) (1 + fraction).
-  const auto odd = static_cast<std::int32_t>(bits >> 33 | 1);
-  const auto u = std::bit_cast<std::uint32_t>(static_cast<float>(odd));
-  const std::uint32_t negative_log2 = ((158 - (u >> 23)) << 26) - (log2_above_1(u << 9) >> 5);  // in units of 2^-26
-  constexpr auto scale = static_cast<float>(2 * 0x1.62e42fefa39efp-1 * 0x1p-86);               // 2 ln 2
-  return static_cast<float>(static_cast<std::int32_t>(negative_log2)) * scale;
+  const auto u = std::bit_cast<std::int32_t>(static_cast<float>(static_cast<std::int32_t>(bits >> 1 | 1)));
+  const double fraction = (u & 0x7fffff) * 0x1p-23;
+  const double negative_log2 = (158 - (u >> 23)) - fraction * log2_quotient(fraction);
+  return static_cast<float>(2 * 0x1.62e42fefa39efp-1 * negative_log2);  // 2 ln 2
 }
 constexpr float with_sign(float size, std::uint32_t sign) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(size) | (sign & 0x80000000u));
@@ -57,22 +56,25 @@ constexpr float with_sign(float size, std::uint32_t sign) {
 /// Independent numbers of mean 0 and standard deviation 1, none beyond +-6.56; each two take one call of random.bits() (Box and
 /// Muller, "A note on the generation of random normal deviates", Annals of Mathematical Statistics, 1958).
 ///
-/// They are the same bit for bit on every machine, however the compiler vectorises: logarithm, sine and cosine are made of
-/// integers, and of floats there are only conversions, products and square roots, which IEEE 754 rounds in one way. No product
-/// is added to anything, so that there is nothing to contract.
+/// They are the same bit for bit on every machine, however the compiler vectorises or contracts: all is conversions, sums,
+/// products and square roots, which IEEE 754 rounds in one way, and products to which something is added are exact.
 inline void draw_normal(std::span<double> values, Random& random) {
   constexpr std::size_t most = 128;
+  std::uint32_t high[most], low[most];
   float radii[most], cosines[most], sines[most];
   while (!values.empty()) {
     const std::size_t pairs = std::min(most, (values.size() + 1) / 2);
     const Random draws = random;
     for (std::size_t i = 0; i < pairs; ++i) {
       const std::uint64_t bits = draws.bits_ahead(i);
-      radii[i] = detail::squared_radius(bits);
-      // the lower half is an angle in the first quarter of the circle, and two signs
-      const auto low = static_cast<std::uint32_t>(bits), angle = low << 2 | 2;
-      cosines[i] = detail::with_sign(static_cast<float>(detail::sine_of_quarter(0 - angle)), low);
-      sines[i] = detail::with_sign(static_cast<float>(detail::sine_of_quarter(angle)), low << 1);
+      high[i] = static_cast<std::uint32_t>(bits >> 32);
+      low[i] = static_cast<std::uint32_t>(bits);
+    }
+    for (std::size_t i = 0; i < pairs; ++i) radii[i] = detail::squared_radius(high[i]);
+    for (std::size_t i = 0; i < pairs; ++i) {  // an angle in the first quarter of the circle, and two signs
+      const double angle = static_cast<std::int32_t>((low[i] & 0x1ffffff) << 1 | 1) * 0x1p-26;
+      cosines[i] = detail::with_sign(static_cast<float>(detail::sine_of_quarter(1 - angle)), low[i]);
+      sines[i] = detail::with_sign(static_cast<float>(detail::sine_of_quarter(angle)), low[i] << 1);
     }
     // alone, because compilers that heed errno do not vectorise it
     for (std::size_t i = 0; i < pairs; ++i) radii[i] = std::sqrt(radii[i]);

@@ -24,7 +24,10 @@ namespace detail {
 // std::fma rounds once on every machine, where a product and a sum are rounded once or twice, as the compiler likes.
 inline void fill_normal(std::span<double> values, double mean, double deviation, Random& random) {
   draw_normal(values, random);
-  for (auto& value : values) value = std::fma(deviation, value, mean);
+  if (mean == 0)  // fma is slow where the machine has none
+    for (auto& value : values) value *= deviation;
+  else
+    for (auto& value : values) value = std::fma(deviation, value, mean);
 }
 inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
   for (auto& value : values) value = std::fma(high - low, random.uniform(), low);
