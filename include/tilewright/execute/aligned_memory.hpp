@@ -4,24 +4,35 @@
 #include <cstring>
 #include <new>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright {
 
-/// Zeroed memory that starts at a multiple of memory_alignment.
+/// Zeroed memory that starts at a multiple of memory_alignment. On Linux, much of it is asked for in pages of 2 MB: to get 4 KB
+/// at a time takes the system longer than to fill them, and a processor finds addresses of fewer pages faster.
 class AlignedMemory {
  public:
   explicit AlignedMemory(std::int64_t bytes)
-      : data_(static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), alignment))) {
+      : alignment_(static_cast<std::size_t>(bytes) >= huge_page ? huge_page : static_cast<std::size_t>(memory_alignment)),
+        data_(static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), std::align_val_t(alignment_)))) {
+#if defined(__linux__)
+    // only advice: no error if the system has no such pages
+    if (alignment_ == huge_page) ::madvise(data_, static_cast<std::size_t>(bytes) / huge_page * huge_page, MADV_HUGEPAGE);
+#endif
     std::memset(data_, 0, static_cast<std::size_t>(bytes));
   }
-  ~AlignedMemory() { ::operator delete(data_, alignment); }
+  ~AlignedMemory() { ::operator delete(data_, std::align_val_t(alignment_)); }
   AlignedMemory(const AlignedMemory&) = delete;
   AlignedMemory& operator=(const AlignedMemory&) = delete;
   std::byte* data() const { return data_; }
 
  private:
-  static constexpr std::align_val_t alignment{static_cast<std::size_t>(memory_alignment)};
+  static constexpr std::size_t huge_page = std::size_t{1} << 21;
+  std::size_t alignment_;
   std::byte* data_;
 };
 
