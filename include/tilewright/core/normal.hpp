@@ -57,7 +57,8 @@ constexpr float with_sign(float size, std::uint32_t sign) {
 /// Muller, "A note on the generation of random normal deviates", Annals of Mathematical Statistics, 1958).
 ///
 /// They are the same bit for bit on every machine, however the compiler vectorises or contracts: all is conversions, sums,
-/// products and square roots, which IEEE 754 rounds in one way, and products to which something is added are exact.
+/// products and square roots, which IEEE 754 rounds in one way, and products to which something is added are exact. (-ffast-math
+/// gives that up.)
 inline void draw_normal(std::span<double> values, Random& random) {
   constexpr std::size_t most = 128;
   std::uint32_t high[most], low[most];
