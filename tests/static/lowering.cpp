@@ -57,8 +57,9 @@ constexpr tw::Work matrix_work() {  // 8 x 512, 784 products each
 }
 constexpr tw::Partition on_cpu = tw::partition(matrix_work().axes, tw::float32, tw::cpu);
 constexpr tw::Partition on_ipu = tw::partition(matrix_work().axes, tw::float32, tw::ipu_model);
-static_assert(on_cpu.vertices == 8 && on_cpu.partials == 1 && on_cpu.blocks[1] == 64);
-static_assert(on_ipu.vertices <= 1472 && on_ipu.partials == 13 && on_ipu.blocks[1] == 8 && on_ipu.blocks[2] == 64);
+static_assert(on_cpu.vertices == 8 && on_cpu.partials == 1 && on_cpu.blocks[0] == 64);
+static_assert(on_ipu.vertices <= 1472 && on_ipu.partials == 13 && on_ipu.blocks[0] == 8 && on_ipu.blocks[2] == 64);
+static_assert(matrix_work().axes[0].extent == 512 && matrix_work().axes[1].extent == 8, "the longer axis is cut first");
 static_assert(tw::partition(matrix_work().axes, tw::float32, tw::cpu.with_tiles(1)).vertices == 1);
 
 // ---- dead code, views, in-place work, fusion, inlining: counted in steps and bytes

@@ -34,8 +34,11 @@ struct MatMul : Op<MatMul> {
     const Shape &a = operands[0].shape, &b = operands[1].shape, &c = operands[2].shape;
     Work work;
     for (int axis = 0; axis < c.rank - 2; ++axis) work.add_axis({.extent = c[axis]});
-    const int m = work.add_axis({.extent = c[-2], .grain = 8});
-    const int n = work.add_axis({.extent = c[-1], .vectorised = true});
+    // The longer one is cut first: a vertex of a few rows would read all of b.
+    const WorkAxis rows{.extent = c[-2], .grain = 8}, columns{.extent = c[-1], .vectorised = true};
+    const bool rows_first = c[-2] >= c[-1];
+    const int first = work.add_axis(rows_first ? rows : columns), second = work.add_axis(rows_first ? columns : rows);
+    const int m = rows_first ? first : second, n = rows_first ? second : first;
     const int k = work.add_axis({.extent = a[-1], .kind = WorkAxisKind::reduction, .grain = 8});
     for (int axis = 3; axis <= c.rank; ++axis) {
       work.follow(2, c.rank - axis, c.rank - axis);
