@@ -95,6 +95,34 @@ TEST_CASE("ThreadChoice: short runs are seldom timed") {
   CHECK(run(choice, 4500, machine({5, 3})).timed <= 24 + 4500 / 16);
   CHECK(choice.threads() == 2);
 }
+TEST_CASE("ThreadChoice: cores that are slow to wake are tried again soon") {
+  for (const int one : {150, 800, 16'000}) {  // microseconds
+    ThreadChoice choice(0, 2);
+    run(choice, 24, machine({one, 2 * one}));
+    REQUIRE(choice.threads() == 1);
+    run(choice, std::max(125, 125'000 / one), machine({one, one * 11 / 20}));
+    CHECK(choice.threads() == 2);
+  }
+}
+TEST_CASE("ThreadChoice: a wrong choice among long runs does not last") {
+  ThreadChoice choice(0, 2);
+  run(choice, 300, machine({16'000, 9'000}));
+  run(choice, 700, machine({16'000, 40'000}));
+  REQUIRE(choice.threads() == 1);
+  run(choice, 1400, machine({16'000, 9'000}));
+  CHECK(choice.threads() == 2);
+}
+TEST_CASE("ThreadChoice: when runs get longer with any number of threads, the number stays") {
+  ThreadChoice choice(0, 2);
+  run(choice, 5000, machine({200, 150}));
+  double used = 0, best = 0;
+  for (int percent = 100; percent < 300; percent += 10) {  // as a program does whose numbers become denormal
+    used += std::chrono::duration<double>(run(choice, 100, machine({2 * percent, percent * 3 / 2})).time).count();
+    best += 100 * 1.5e-6 * percent;
+  }
+  CHECK(used < 1.03 * best);
+  CHECK(choice.threads() == 2);
+}
 TEST_CASE("ThreadChoice: measuring costs less than 1 in 100") {
   for (const auto& times : {std::vector{200, 110}, {200, 190}, {200, 210}, {200, 300}}) {
     ThreadChoice choice(0, 2);

@@ -1,14 +1,16 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <thread>
 
 namespace tilewright {
 
 /// Finds the number of threads for a program by timing its runs. A trial tries one thread, then twice as many each time, up to
-/// a limit, and keeps the fastest. Trials come at the start and after every few thousand runs, because machines get busy or
-/// idle. When other programs take cores away, threads wait for each other and a run can take ten times as long; so between
-/// trials runs of several threads are watched, and are given up for fewer when those would be faster.
+/// a limit, and keeps the fastest. A trial at the start may mislead, as idle cores need some time to wake, so it is soon made
+/// again; later trials come after some seconds, because machines get busy or idle. When other programs take cores away, threads
+/// wait for each other and a run can take ten times as long; so between trials runs of several threads are watched, and are given
+/// up for fewer when those are found to be faster.
 class ThreadChoice {
  public:
   using Duration = std::chrono::steady_clock::duration;
@@ -38,8 +40,9 @@ class ThreadChoice {
     const Duration slow = window * (fewer_time_ * 10 / 9);
     if (watched_time_ > slow || watched_runs_ == window) {
       slow_windows_ = watched_time_ > slow ? slow_windows_ + 1 : 0;
+      const Duration mean = watched_time_ / watched_runs_;
       start_window();
-      if (slow_windows_ == 2) return give_up();  // one alone may be a hiccup
+      if (slow_windows_ == 2) return doubt(mean);  // one alone may be a hiccup
     }
     settled_run();
   }
@@ -48,7 +51,16 @@ class ThreadChoice {
   static constexpr int trial_runs = 12, least_trial_runs = 3;
   static constexpr Duration longest_trial = std::chrono::milliseconds(10);  // if it has its least runs
   static constexpr int window = 32;  // timed runs that are judged together
-  static constexpr int runs_between_trials = 5000, many_runs = 500, least_retry = 250, most_retry = 16'000;
+  static constexpr int many_runs = 500, least_retry = 250, most_retry = 16'000;
+  /// Until the next trial of all numbers: so much time, in a number of runs at its best time, within limits. Trials of long runs
+  /// must be rare too, to cost less than a hundredth.
+  struct Pause {
+    Duration time;
+    int least_runs;
+  };
+  static constexpr Pause first_pauses[] = {{std::chrono::milliseconds(100), 100}, {std::chrono::milliseconds(500), 100}};
+  static constexpr Pause later_pause{std::chrono::seconds(4), 300};
+  static constexpr int longest_pause = 5000;  // runs
   /// Reading the clock twice takes about 50 ns: shorter runs than this are not all watched.
   static constexpr Duration short_run = std::chrono::microseconds(20);
   static constexpr int short_runs_per_watched = 16;
@@ -83,7 +95,8 @@ class ThreadChoice {
     }
     trying_ = false;
     runs_ = 0;
-    runs_until_trial_ = most_tried_ < limit_ ? retry_ : runs_between_trials;
+    if (doubted_ > 0) judge();
+    else pause();
     slow_windows_ = 0;
     start_window();
     watch();
@@ -92,10 +105,29 @@ class ThreadChoice {
     if (++runs_ < runs_until_trial_) return watch();
     start_trial(limit_);
   }
-  /// Fewer threads for a while: a short one if the present number did well for many runs, else longer each time.
-  void give_up() {
-    retry_ = runs_ > many_runs ? least_retry : std::min(4 * retry_, most_retry);
+  void pause() {
+    const Pause pause = pauses_ < static_cast<int>(std::size(first_pauses)) ? first_pauses[pauses_++] : later_pause;
+    const auto runs = pause.time / std::max(best_time_, Duration(1));
+    runs_until_trial_ = static_cast<int>(std::clamp<Duration::rep>(runs, pause.least_runs, longest_pause));
+  }
+  /// Runs take longer, in the mean, than they did with fewer threads: tries whether those are still faster.
+  void doubt(Duration mean) {
+    doubted_ = best_;
+    doubted_time_ = mean;
+    runs_before_doubt_ = runs_;
     start_trial(best_ - 1);
+  }
+  void judge() {
+    if (best_time_ >= doubted_time_) {  // the runs themselves have become longer, whatever the number of threads
+      fewer_time_ = best_time_;
+      best_time_ = doubted_time_;
+      best_ = doubted_;
+      pause();
+    } else {  // fewer threads for a while: a short one if the number did well for many runs, else longer each time
+      retry_ = runs_before_doubt_ > many_runs ? least_retry : std::min(4 * retry_, most_retry);
+      runs_until_trial_ = retry_;
+    }
+    doubted_ = 0;
   }
   void watch() { watching_ = best_ > 1 && (best_time_ > short_run || runs_ % short_runs_per_watched == 0); }
 
@@ -108,8 +140,12 @@ class ThreadChoice {
   Duration spent_{}, fastest_{};  // of the runs with `tried_` threads
 
   Duration best_time_{}, fewer_time_{};  // with `best_` threads, and the best with fewer
-  int runs_ = 0;                         // of this trial's number of threads, or since the trial
-  int runs_until_trial_ = 0, retry_ = least_retry;
+  int runs_ = 0;  // of this trial's number of threads, or since the trial
+  int runs_until_trial_ = 0, pauses_ = 0, retry_ = least_retry;
+
+  int doubted_ = 0;  // the number of threads that may be given up, after so many runs with it, that took so long
+  Duration doubted_time_{};
+  int runs_before_doubt_ = 0;
 
   bool watching_ = false;
   int watched_runs_ = 0, slow_windows_ = 0;
