@@ -106,7 +106,7 @@ TEST_CASE("ThreadChoice: cores that are slow to wake are tried again soon") {
 }
 TEST_CASE("ThreadChoice: a wrong choice among long runs does not last") {
   ThreadChoice choice(0, 2);
-  run(choice, 300, machine({16'000, 9'000}));
+  run(choice, 600, machine({16'000, 9'000}));
   run(choice, 700, machine({16'000, 40'000}));
   REQUIRE(choice.threads() == 1);
   run(choice, 1400, machine({16'000, 9'000}));
