@@ -10,6 +10,17 @@
 
 namespace tilewright {
 
+/// a == b. One step a character in constant expressions, where std::string_view makes several calls.
+constexpr bool same_characters(std::string_view a, std::string_view b) {
+  if (!std::is_constant_evaluated()) return a == b;
+  const std::size_t size = a.size();
+  if (size != b.size()) return false;
+  const char *left = a.data(), *right = b.data();
+  for (std::size_t i = 0; i < size; ++i)
+    if (left[i] != right[i]) return false;
+  return true;
+}
+
 /// A string for constant expressions: names, messages and printed graphs are made of it. (GCC 12 rejects copies of std::string
 /// members in constant expressions, and a std::vector of characters takes compilers several times as long.)
 class Text {
@@ -47,7 +58,11 @@ class Text {
     append(other);
     return *this;
   }
-  constexpr Text& operator+=(const char* other) { return *this += std::string_view(other); }
+  constexpr Text& operator+=(const std::same_as<const char*> auto& other) { return *this += std::string_view(other); }
+  template <std::size_t size>
+  constexpr Text& operator+=(const char (&literal)[size]) {  // its length needs no counting
+    return *this += std::string_view(literal, size - 1);
+  }
   constexpr Text& operator+=(const Text& other) { return *this += other.view(); }
   /// Appends the number in decimal.
   constexpr Text& operator+=(std::integral auto number) {
@@ -63,7 +78,17 @@ class Text {
     return *this += std::string_view(digits, static_cast<std::size_t>(count));
   }
 
-  friend constexpr bool operator==(const Text& a, const Text& b) { return a.view() == b.view(); }
+  /// Makes room for so many characters in all.
+  constexpr void reserve(std::size_t capacity) {
+    if (capacity <= capacity_) return;
+    char* target = new char[capacity];
+    copy(characters_, size_, target);
+    delete[] characters_;
+    characters_ = target;
+    capacity_ = capacity;
+  }
+
+  friend constexpr bool operator==(const Text& a, const Text& b) { return same_characters(a.view(), b.view()); }
   friend constexpr auto operator<=>(const Text& a, const Text& b) { return a.view() <=> b.view(); }
   friend std::ostream& operator<<(std::ostream& out, const Text& text) { return out << text.view(); }
 
@@ -81,15 +106,15 @@ class Text {
   constexpr void append(std::string_view added) {
     const std::size_t size = size_ + added.size();
     if (size == size_) return;
-    char* grown = characters_;
+    char* target = characters_;
     if (size > capacity_) {
-      capacity_ = 2 * size;
-      grown = new char[capacity_]{};
-      copy(characters_, size_, grown);
+      capacity_ = size_ == 0 ? size : 2 * size;
+      target = new char[capacity_];
+      copy(characters_, size_, target);
     }
-    copy(added.data(), added.size(), grown + size_);
-    if (grown != characters_) delete[] characters_;
-    characters_ = grown;
+    copy(added.data(), added.size(), target + size_);
+    if (target != characters_) delete[] characters_;
+    characters_ = target;
     size_ = size;
   }
 
@@ -101,14 +126,29 @@ class Text {
 /// A hash of a name (FNV-1a, 64 bits).
 constexpr std::size_t hash_of(std::string_view name) {
   std::size_t value = 1469598103934665603u;
-  for (char c : name) value = (value ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  const char* const characters = name.data();
+  for (std::size_t i = 0, size = name.size(); i < size; ++i)
+    value = (value ^ static_cast<unsigned char>(characters[i])) * 1099511628211u;
   return value;
 }
+
+namespace detail {
+/// Room for a piece of a text.
+constexpr std::size_t room_for(std::integral auto) { return 20; }
+constexpr std::size_t room_for(const Text& piece) { return piece.size(); }
+constexpr std::size_t room_for(std::string_view piece) { return piece.size(); }
+constexpr std::size_t room_for(const std::same_as<const char*> auto& piece) { return std::string_view(piece).size(); }
+template <std::size_t size>
+constexpr std::size_t room_for(const char (&)[size]) {
+  return size - 1;
+}
+}  // namespace detail
 
 /// The pieces (strings and integers) written one after the other.
 template <class... Pieces>
 constexpr Text text(const Pieces&... pieces) {
   Text result;
+  result.reserve((detail::room_for(pieces) + ... + 0));
   ((result += pieces), ...);
   return result;
 }

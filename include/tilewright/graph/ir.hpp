@@ -78,6 +78,7 @@ struct StreamRecord {
   StreamDirection direction;
   Text name;
   TensorSpec spec;
+  std::size_t hash = 0;  ///< of the name
 };
 
 /// A stream from or to the host, as `host_load` and `host_store` take it.
@@ -234,9 +235,12 @@ class Ir {
   }
   constexpr Stream add_stream(StreamDirection direction, std::string_view name, const TensorSpec& spec) {
     check_extents("stream", name, spec);
-    for (const auto& stream : streams)
-      if (stream.name.view() == name) fail(text("stream: '", name, "' exists already: stream names are unique"));
-    streams.push_back({direction, name, spec});
+    const std::size_t hash = hash_of(name);
+    const StreamRecord* const known = streams.data();
+    for (std::size_t i = 0, count = streams.size(); i < count; ++i)
+      if (known[i].hash == hash && same_characters(known[i].name.view(), name))
+        fail(text("stream: '", name, "' exists already: stream names are unique"));
+    streams.push_back({direction, name, spec, hash});
     return {this, static_cast<int>(streams.size()) - 1, spec};
   }
   constexpr Text scoped(std::string_view name) const {

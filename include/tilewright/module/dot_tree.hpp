@@ -35,11 +35,17 @@ class DotTree {
 
   /// Adds a leaf under a dotted name; subtrees are made as needed. A name that exists is an error unless `overwrite`.
   constexpr void insert(std::string_view name, const Leaf& leaf, bool overwrite = false) {
-    if (DotTree* parent = make_parent(name, leaf))
-      parent->insert_entry({last_key(name), hash_of(last_key(name).view()), leaf, {}}, overwrite);
+    std::string_view key = name;
+    if (DotTree* parent = make_parent(key, leaf)) parent->insert_entry({key, hash_of(key), leaf, {}}, overwrite);
   }
   /// Adds a tree under a dotted name; it is merged into a subtree of that name if there is one.
   constexpr void insert(std::string_view name, const DotTree& tree, bool overwrite = false) {
+    if (const Leaf* leaf = tree.any_leaf(); leaf && !find_path(name)) {  // nothing is there to merge with: the tree as a whole
+      DotTree added = tree.leaves(false);
+      std::string_view key = name;
+      if (DotTree* parent = make_parent(key, *leaf)) parent->push_back(key, hash_of(key), std::move(added));
+      return;
+    }
     for (const auto& [path, leaf] : tree.to_dict()) insert(text(name, ".", path).view(), leaf, overwrite);
     if (tree.entries_.empty()) subtree_for(name);
   }
@@ -50,14 +56,7 @@ class DotTree {
   /// Makes sure that there is a subtree of that name: it fixes the order of what is inserted later.
   constexpr DotTree& subtree_for(std::string_view name) {
     DotTree* tree = this;
-    for (const auto& key : keys_of(name)) {
-      Entry* entry = tree->find_entry(key);
-      if (!entry) {
-        tree->entries_.push_back({key, hash_of(key.view()), {}, {DotTree()}});
-        entry = &tree->entries_.back();
-      }
-      tree = &entry->subtree.front();
-    }
+    for (bool more = true; more;) tree = &tree->child_for(take_key(name, more)).subtree.front();
     return *tree;
   }
 
@@ -92,18 +91,45 @@ class DotTree {
   }
   /// Names and leaves as two lists, sorted by name.
   constexpr std::pair<std::vector<Text>, std::vector<Leaf>> unpack() const {
-    const auto leaves = to_dict();
-    std::vector<std::size_t> order;
-    for (std::size_t i = 0; i < leaves.size(); ++i) order.push_back(i);
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return leaves[a].first < leaves[b].first; });
     std::pair<std::vector<Text>, std::vector<Leaf>> result;
-    for (std::size_t i : order) {
-      result.first.push_back(leaves[i].first);
-      result.second.push_back(leaves[i].second);
+    for (auto& [name, leaf] : sorted().to_dict()) {
+      result.first.push_back(std::move(name));
+      result.second.push_back(std::move(leaf));
     }
     return result;
   }
   constexpr std::size_t size() const { return entries_.size(); }
+
+  /// The tree of f(name, leaf) for all leaves with their dotted names, called in the order of the tree.
+  template <class Result>
+  constexpr DotTree<Result> transform(std::string_view prefix, auto&& f) const {
+    DotTree<Result> result;
+    result.entries_.reserve(entries_.size());
+    for (const Entry& entry : entries_) {
+      const Text name = dotted(prefix, entry.key.view());
+      if (entry.subtree.empty()) {
+        result.entries_.push_back({entry.key, entry.hash, f(name.view(), entry.leaf), {}});
+      } else if (auto subtree = entry.subtree.front().template transform<Result>(name.view(), f); subtree.size() > 0) {
+        result.push_back(entry.key.view(), entry.hash, std::move(subtree));
+      }
+    }
+    return result;
+  }
+  /// Calls f(leaf, other leaf) for all names that both trees have, in the order of this one.
+  template <class Other>
+  constexpr void for_common(const DotTree<Other>& other, auto&& f) const {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      const Entry& entry = entries_[i];
+      const auto* match = i < other.entries_.size() && other.entries_[i].has(entry.key.view(), entry.hash)
+                              ? &other.entries_[i]
+                              : other.find_entry(entry.key.view(), entry.hash);
+      if (!match || entry.subtree.empty() != match->subtree.empty()) continue;
+      if (entry.subtree.empty()) f(entry.leaf, match->leaf);
+      else entry.subtree.front().for_common(match->subtree.front(), f);
+    }
+  }
+  /// The same leaves in alphabetical order of their dotted names.
+  constexpr DotTree sorted() const { return leaves(true); }
 
   /// Reports an error through the Ir of a leaf, or throws.
   constexpr Leaf fail(const Text& message) const {
@@ -122,70 +148,115 @@ class DotTree {
     std::size_t hash = 0;  // of the key
     Leaf leaf{};
     std::vector<DotTree> subtree{};  // one for a subtree, none for a leaf
-  };
 
-  static constexpr std::vector<Text> keys_of(std::string_view name) {
-    std::vector<Text> result;
-    for (;;) {
-      const auto dot = name.find('.');
-      result.push_back(name.substr(0, dot));
-      if (dot == name.npos) return result;
-      name.remove_prefix(dot + 1);
+    constexpr bool has(std::string_view other, std::size_t hash_of_other) const {
+      return hash == hash_of_other && same_characters(key.view(), other);
     }
+  };
+  template <class>
+  friend class DotTree;
+
+  constexpr void push_back(std::string_view key, std::size_t hash, DotTree subtree) {
+    entries_.push_back({key, hash, {}, {}});
+    entries_.back().subtree.push_back(std::move(subtree));
   }
-  static constexpr Text last_key(std::string_view name) { return name.substr(name.rfind('.') + 1); }
-  static constexpr bool is_key(std::string_view key) {
-    constexpr auto digit = [](char c) { return c >= '0' && c <= '9'; };
-    constexpr auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-    if (key.empty()) return false;
-    if (digit(key[0])) return std::ranges::all_of(key, digit);
-    return std::ranges::all_of(key, [&](char c) { return digit(c) || letter(c); });
+  /// A copy without empty subtrees.
+  constexpr DotTree leaves(bool alphabetical) const {
+    std::vector<std::size_t> order;
+    order.reserve(entries_.size());
+    for (std::size_t i = 0; i < entries_.size(); ++i) order.push_back(i);
+    if (alphabetical)  // level by level: a dot comes before all characters of keys
+      std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return entries_[a].key < entries_[b].key; });
+    DotTree result;
+    result.entries_.reserve(entries_.size());
+    for (std::size_t i : order) {
+      const Entry& entry = entries_[i];
+      if (entry.subtree.empty()) result.entries_.push_back({entry.key, entry.hash, entry.leaf, {}});
+      else if (DotTree subtree = entry.subtree.front().leaves(alphabetical); subtree.size() > 0)
+        result.push_back(entry.key.view(), entry.hash, std::move(subtree));
+    }
+    return result;
+  }
+  /// Splits the first key off a dotted name; whether there are more.
+  static constexpr std::string_view take_key(std::string_view& name, bool& more) {
+    const char* const characters = name.data();
+    const std::size_t size = name.size();
+    std::size_t length = 0;
+    while (length < size && characters[length] != '.') ++length;
+    more = length < size;
+    if (more) name = {characters + length + 1, size - length - 1};
+    return {characters, length};
+  }
+  /// Whether all keys of a dotted name are identifiers or numbers.
+  static constexpr bool is_name(std::string_view name) {
+    const char* const characters = name.data();
+    const std::size_t size = name.size();
+    bool first = true, number = false;
+    for (std::size_t i = 0; i < size; ++i) {
+      const char c = characters[i];
+      if (c == '.') {
+        if (first) return false;
+        first = true;
+        continue;
+      }
+      const bool digit = c >= '0' && c <= '9';
+      if (first) number = digit;
+      first = false;
+      if (digit) continue;
+      if (number || !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_')) return false;
+    }
+    return !first;
   }
   /// From the last to the first: names that follow each other are often in the same subtree.
-  constexpr int index_of(const Text& key) const {
-    const std::size_t hash = hash_of(key.view());
+  constexpr const Entry* find_entry(std::string_view key, std::size_t hash) const {
     const Entry* entries = entries_.data();
-    for (int i = static_cast<int>(entries_.size()); i-- > 0;)
-      if (entries[i].hash == hash && entries[i].key == key) return i;
-    return -1;
+    for (std::size_t i = entries_.size(); i-- > 0;)
+      if (entries[i].has(key, hash)) return entries + i;
+    return nullptr;
   }
-  constexpr const Entry* find_entry(const Text& key) const {
-    const int i = index_of(key);
-    return i < 0 ? nullptr : &entries_[static_cast<std::size_t>(i)];
-  }
-  constexpr Entry* find_entry(const Text& key) {
-    const int i = index_of(key);
-    return i < 0 ? nullptr : &entries_[static_cast<std::size_t>(i)];
+  constexpr Entry* find_entry(std::string_view key, std::size_t hash) {
+    Entry* entries = entries_.data();
+    for (std::size_t i = entries_.size(); i-- > 0;)
+      if (entries[i].has(key, hash)) return entries + i;
+    return nullptr;
   }
   constexpr const Entry* find_path(std::string_view name) const {
     const DotTree* tree = this;
     const Entry* entry = nullptr;
-    for (const auto& key : keys_of(name)) {
+    for (bool more = true; more;) {
       if (entry) {
         if (entry->subtree.empty()) return nullptr;
         tree = &entry->subtree.front();
       }
-      entry = tree->find_entry(key);
+      const std::string_view key = take_key(name, more);
+      entry = tree->find_entry(key, hash_of(key));
       if (!entry) return nullptr;
     }
     return entry;
   }
-  /// The tree that a leaf of this dotted name goes into; null after an error.
-  constexpr DotTree* make_parent(std::string_view name, const Leaf& leaf) {
+  /// The entry of a key; a new one is an empty subtree.
+  constexpr Entry& child_for(std::string_view key) {
+    const std::size_t hash = hash_of(key);
+    if (Entry* known = find_entry(key, hash)) return *known;
+    entries_.push_back({key, hash, {}, {DotTree()}});
+    return entries_.back();
+  }
+  /// The tree that a leaf of this dotted name goes into; null after an error. Leaves the name's last key.
+  constexpr DotTree* make_parent(std::string_view& name, const Leaf& leaf) {
+    const std::string_view whole = name;
+    if (!is_name(whole)) return report(leaf, text("'", whole, "': identifiers or numbers, joined by dots, expected"));
     DotTree* tree = this;
-    const auto keys = keys_of(name);
-    for (const auto& key : keys)
-      if (!is_key(key.view())) return report(leaf, text("'", name, "': identifiers or numbers, joined by dots, expected"));
-    for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
-      Entry* entry = tree->find_entry(keys[i]);
-      if (entry && entry->subtree.empty())
-        return report(leaf, text("'", name, "': '", keys[i], "' is a leaf: a subtree expected"));
-      tree = &tree->subtree_for(keys[i].view());
+    for (;;) {
+      bool more = false;
+      const std::string_view key = take_key(name, more);
+      if (!more) return tree;
+      Entry& entry = tree->child_for(key);
+      if (entry.subtree.empty()) return report(leaf, text("'", whole, "': '", key, "' is a leaf: a subtree expected"));
+      tree = &entry.subtree.front();
     }
-    return tree;
   }
   constexpr void insert_entry(Entry entry, bool overwrite) {
-    if (Entry* known = find_entry(entry.key)) {
+    if (Entry* known = find_entry(entry.key.view(), entry.hash)) {
       if (overwrite) *known = std::move(entry);
       else report(entry.leaf, text("'", entry.key, "' exists already: a new name, or overwrite, expected"));
     } else {
@@ -207,8 +278,8 @@ class DotTree {
   }
   constexpr void collect(const Text& prefix, std::vector<std::pair<Text, Leaf>>& result) const {
     for (const auto& entry : entries_) {
-      const Text name = dotted(prefix.view(), entry.key.view());
-      if (entry.subtree.empty()) result.push_back({name, entry.leaf});
+      Text name = dotted(prefix.view(), entry.key.view());
+      if (entry.subtree.empty()) result.push_back({std::move(name), entry.leaf});
       else entry.subtree.front().collect(name, result);
     }
   }

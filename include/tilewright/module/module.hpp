@@ -36,9 +36,13 @@ class ModuleBase {
   }
   /// Inputs for all variables of a set of factories, under a name: each call makes inputs, and later variables, of their own.
   constexpr NamedTensors add_variable_inputs(std::string_view name, const DotTree<VariableFactory>& factories) {
-    NamedTensors result;
-    for (const auto& [key, factory] : factories.to_dict())
-      result.insert(key.view(), add_input(text(name, ".", key).view(), factory));
+    auto& trace = this->trace();
+    const NamedTensors result = factories.transform<Tensor>(
+        name, [](std::string_view path, const VariableFactory& factory) { return factory.create_input(path); });
+    if (result.size() == 0) return result;
+    const Text path = dotted(prefix_.view(), name);
+    trace.factories.insert(path.view(), factories);
+    trace.args.insert(path.view(), result);
     return result;
   }
   constexpr NamedTensors add_variable_inputs(int index, const DotTree<VariableFactory>& factories) {

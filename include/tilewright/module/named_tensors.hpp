@@ -21,8 +21,7 @@ class NamedTensors : public DotTree<Tensor> {
   /// This tree's tensors to the other's, for the names that both have.
   constexpr TensorMap to_mapping(const DotTree<Tensor>& other) const {
     TensorMap result;
-    for (const auto& [name, tensor] : to_dict())
-      if (const Tensor* found = other.find(name.view())) result.insert(tensor, *found);
+    for_common(other, [&](Tensor mine, Tensor theirs) { result.insert(mine, theirs); });
     return result;
   }
 };

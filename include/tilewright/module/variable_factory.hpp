@@ -37,13 +37,8 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   /// A new variable for every factory, in alphabetical order of the names; the tensors are called `prefix.name`.
   /// Each call makes an independent set. The main graph must be the current one.
   constexpr NamedTensors init(std::string_view prefix = "") const {
-    const auto [names, factories] = unpack();
-    NamedTensors result;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const Text name = dotted(prefix, names[i].view());
-      result.insert(names[i].view(), factories[i].create_tensor(name.view()));
-    }
-    return result;
+    return sorted().transform<Tensor>(
+        prefix, [](std::string_view name, const VariableFactory& factory) { return factory.create_tensor(name); });
   }
 };
 
