@@ -38,6 +38,12 @@ struct PlanSizes {
   std::size_t variables = 0, constants = 0, streams = 0;
   std::size_t characters = 0, values = 0;
   constexpr bool operator==(const PlanSizes&) const = default;
+  /// Whether a plan of this size has room in one of the other.
+  constexpr bool fits(const PlanSizes& other) const {
+    return bodies <= other.bodies && steps <= other.steps && locations <= other.locations && compute_sets <= other.compute_sets &&
+           stages <= other.stages && operands <= other.operands && strides <= other.strides && variables <= other.variables &&
+           constants <= other.constants && streams <= other.streams && characters <= other.characters && values <= other.values;
+  }
 };
 
 constexpr PlanSizes sizes_of(const Plan& plan) {
@@ -77,34 +83,67 @@ struct FrozenPlan {
   constexpr std::string_view stream_name(std::size_t i) const { return text(streams[i].name); }
 };
 
+namespace detail {
+/// Copies `count` items: one step each, where std::ranges::copy makes several calls.
+constexpr void copy_items(const auto& from, auto& to, std::size_t count) {
+  const auto* const source = from.data();
+  auto* const target = to.data();
+  for (std::size_t i = 0; i < count; ++i) target[i] = source[i];
+}
+}  // namespace detail
+
+/// The plan in arrays that it fits.
 template <PlanSizes sizes>
 constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
   FrozenPlan<sizes> frozen;
   std::size_t characters = 0, values = 0;
   const auto keep_text = [&](const Text& text) {
-    std::ranges::copy(text.view(), frozen.characters.begin() + static_cast<std::ptrdiff_t>(characters));
+    const char* const source = text.view().data();
+    char* const target = frozen.characters.data() + characters;
+    for (std::size_t i = 0; i < text.size(); ++i) target[i] = source[i];
     return Range{std::exchange(characters, characters + text.size()), text.size()};
   };
   const auto keep_values = [&](const std::vector<double>& numbers) {
-    std::ranges::copy(numbers, frozen.values.begin() + static_cast<std::ptrdiff_t>(values));
+    for (std::size_t i = 0; i < numbers.size(); ++i) frozen.values[values + i] = numbers[i];
     return Range{std::exchange(values, values + numbers.size()), numbers.size()};
   };
-  std::ranges::copy(plan.bodies, frozen.bodies.begin());
-  std::ranges::copy(plan.steps, frozen.steps.begin());
-  std::ranges::copy(plan.locations, frozen.locations.begin());
-  std::ranges::copy(plan.compute_sets, frozen.compute_sets.begin());
-  std::ranges::copy(plan.stages, frozen.stages.begin());
-  std::ranges::copy(plan.operands, frozen.operands.begin());
-  std::ranges::copy(plan.strides, frozen.strides.begin());
-  for (std::size_t i = 0; i < sizes.variables; ++i) {
+  detail::copy_items(plan.bodies, frozen.bodies, plan.bodies.size());
+  detail::copy_items(plan.steps, frozen.steps, plan.steps.size());
+  detail::copy_items(plan.locations, frozen.locations, plan.locations.size());
+  detail::copy_items(plan.compute_sets, frozen.compute_sets, plan.compute_sets.size());
+  detail::copy_items(plan.stages, frozen.stages, plan.stages.size());
+  detail::copy_items(plan.operands, frozen.operands, plan.operands.size());
+  detail::copy_items(plan.strides, frozen.strides, plan.strides.size());
+  for (std::size_t i = 0; i < plan.variables.size(); ++i) {
     const auto& [spec, name, initialiser, offset] = plan.variables[i];
     frozen.variables[i] = {
         spec, offset, keep_text(name), initialiser.fill, initialiser.a, initialiser.b, keep_values(initialiser.values)};
   }
-  for (std::size_t i = 0; i < sizes.constants; ++i)
+  for (std::size_t i = 0; i < plan.constants.size(); ++i)
     frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_values(plan.constants[i].values)};
-  for (std::size_t i = 0; i < sizes.streams; ++i)
+  for (std::size_t i = 0; i < plan.streams.size(); ++i)
     frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
+  frozen.memory = plan.memory;
+  frozen.num_host_transfers = plan.num_host_transfers;
+  return frozen;
+}
+
+/// The same plan in arrays of exactly its size.
+template <PlanSizes sizes, PlanSizes room>
+constexpr FrozenPlan<sizes> shrink(const FrozenPlan<room>& plan) {
+  FrozenPlan<sizes> frozen;
+  detail::copy_items(plan.bodies, frozen.bodies, sizes.bodies);
+  detail::copy_items(plan.steps, frozen.steps, sizes.steps);
+  detail::copy_items(plan.locations, frozen.locations, sizes.locations);
+  detail::copy_items(plan.compute_sets, frozen.compute_sets, sizes.compute_sets);
+  detail::copy_items(plan.stages, frozen.stages, sizes.stages);
+  detail::copy_items(plan.operands, frozen.operands, sizes.operands);
+  detail::copy_items(plan.strides, frozen.strides, sizes.strides);
+  detail::copy_items(plan.variables, frozen.variables, sizes.variables);
+  detail::copy_items(plan.constants, frozen.constants, sizes.constants);
+  detail::copy_items(plan.streams, frozen.streams, sizes.streams);
+  detail::copy_items(plan.characters, frozen.characters, sizes.characters);
+  detail::copy_items(plan.values, frozen.values, sizes.values);
   frozen.memory = plan.memory;
   frozen.num_host_transfers = plan.num_host_transfers;
   return frozen;

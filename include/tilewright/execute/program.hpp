@@ -10,18 +10,36 @@ namespace tilewright {
 
 namespace detail {
 
-struct Measured {
+/// Room for the plans of most programs.
+inline constexpr PlanSizes draft_room{.bodies = 16,
+                                      .steps = 1024,
+                                      .locations = 4096,
+                                      .compute_sets = 128,
+                                      .stages = 512,
+                                      .operands = 1024,
+                                      .strides = 4096,
+                                      .variables = 256,
+                                      .constants = 64,
+                                      .streams = 256,
+                                      .characters = 16384,
+                                      .values = 4096};
+
+/// What the first trace leaves: the sizes of the plan, and the plan itself if there is room for it.
+struct Draft {
   PlanSizes sizes{};
   std::size_t failure = 0;  ///< length of the error text
+  FrozenPlan<draft_room> plan{};
 };
 
-/// Traces and plans a program once, to know its sizes and whether it is right.
+/// Traces and plans a program, to know its sizes and whether it is right.
 template <auto build, Target target>
-consteval Measured measure() {
+consteval Draft make_draft() {
   Ir ir(OnError::record);
   build(ir);
   const Plan plan = lower(ir, target);
-  return {sizes_of(plan), ir.failure().size()};
+  Draft draft{.sizes = sizes_of(plan), .failure = ir.failure().size()};
+  if (draft.failure == 0 && draft.sizes.fits(draft_room)) draft.plan = freeze<draft_room>(plan);
+  return draft;
 }
 template <auto build, Target target>
 constexpr Text failure_text() {
@@ -45,17 +63,18 @@ consteval FrozenPlan<sizes> trace_and_freeze() {
   return freeze<sizes>(lower(ir, target));
 }
 
-template <auto build, Target target, Measured measured>
+template <auto build, Target target, const Draft& draft>
 consteval auto make_plan() {
-  if constexpr (measured.failure > 0) return FrozenPlan<PlanSizes{}>{};
-  else return trace_and_freeze<build, target, measured.sizes>();
+  if constexpr (draft.failure > 0) return FrozenPlan<PlanSizes{}>{};
+  else if constexpr (draft.sizes.fits(draft_room)) return shrink<draft.sizes>(draft.plan);
+  else return trace_and_freeze<build, target, draft.sizes>();
 }
 /// Nothing for a program that is right, else compile errors: the message, and the user's call stack.
-template <auto build, Target target, Measured measured>
+template <auto build, Target target, std::size_t failure>
 struct Errors {};
-template <auto build, Target target, Measured measured>
-  requires(measured.failure > 0)
-struct Errors<build, target, measured> : Report<failure_text<build, target>, measured.failure> {
+template <auto build, Target target, std::size_t failure>
+  requires(failure > 0)
+struct Errors<build, target, failure> : Report<failure_text<build, target>, failure> {
   static_assert(trace_and_raise<build, target>());
 };
 
@@ -65,9 +84,9 @@ struct Errors<build, target, measured> : Report<failure_text<build, target>, mea
 /// are compile errors that show the message and the call stack of the trace.
 template <auto build, Target target = cpu>
 struct Program {
-  static constexpr detail::Measured measured = detail::measure<build, target>();
-  static constexpr auto plan = detail::make_plan<build, target, measured>();
-  static constexpr detail::Errors<build, target, measured> errors{};
+  static constexpr detail::Draft draft = detail::make_draft<build, target>();
+  static constexpr auto plan = detail::make_plan<build, target, draft>();
+  static constexpr detail::Errors<build, target, draft.failure> errors{};
   static constexpr auto stream_bytes = [] {
     std::array<std::int64_t, plan.streams.size()> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = plan.streams[i].spec.bytes();
