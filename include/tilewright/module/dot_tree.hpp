@@ -36,14 +36,14 @@ class DotTree {
   /// Adds a leaf under a dotted name; subtrees are made as needed. A name that exists is an error unless `overwrite`.
   constexpr void insert(std::string_view name, const Leaf& leaf, bool overwrite = false) {
     std::string_view key = name;
-    if (DotTree* parent = make_parent(key, leaf)) parent->insert_entry({key, hash_of(key), leaf, {}}, overwrite);
+    if (DotTree* parent = this; go_to_parent(parent, key, leaf)) parent->insert_entry({key, hash_of(key), leaf, {}}, overwrite);
   }
   /// Adds a tree under a dotted name; it is merged into a subtree of that name if there is one.
   constexpr void insert(std::string_view name, const DotTree& tree, bool overwrite = false) {
     if (const Leaf* leaf = tree.any_leaf(); leaf && !find_path(name)) {  // nothing is there to merge with: the tree as a whole
       DotTree added = tree.leaves(false);
       std::string_view key = name;
-      if (DotTree* parent = make_parent(key, *leaf)) parent->push_back(key, hash_of(key), std::move(added));
+      if (DotTree* parent = this; go_to_parent(parent, key, *leaf)) parent->push_back(key, hash_of(key), std::move(added));
       return;
     }
     for (const auto& [path, leaf] : tree.to_dict()) insert(text(name, ".", path).view(), leaf, overwrite);
@@ -241,17 +241,23 @@ class DotTree {
     entries_.push_back({key, hash, {}, {DotTree()}});
     return entries_.back();
   }
-  /// The tree that a leaf of this dotted name goes into; null after an error. Leaves the name's last key.
-  constexpr DotTree* make_parent(std::string_view& name, const Leaf& leaf) {
+  /// Goes on from a tree to the one that a leaf of this dotted name goes into, and leaves the name's last key; false after an
+  /// error. (A result that is a pointer to this would not do: GCC 12 cannot compare temporaries' addresses with null.)
+  static constexpr bool go_to_parent(DotTree*& tree, std::string_view& name, const Leaf& leaf) {
     const std::string_view whole = name;
-    if (!is_name(whole)) return report(leaf, text("'", whole, "': identifiers or numbers, joined by dots, expected"));
-    DotTree* tree = this;
+    if (!is_name(whole)) {
+      report(leaf, text("'", whole, "': identifiers or numbers, joined by dots, expected"));
+      return false;
+    }
     for (;;) {
       bool more = false;
       const std::string_view key = take_key(name, more);
-      if (!more) return tree;
+      if (!more) return true;
       Entry& entry = tree->child_for(key);
-      if (entry.subtree.empty()) return report(leaf, text("'", whole, "': '", key, "' is a leaf: a subtree expected"));
+      if (entry.subtree.empty()) {
+        report(leaf, text("'", whole, "': '", key, "' is a leaf: a subtree expected"));
+        return false;
+      }
       tree = &entry.subtree.front();
     }
   }
@@ -263,11 +269,10 @@ class DotTree {
       entries_.push_back(std::move(entry));
     }
   }
-  static constexpr DotTree* report(const Leaf& leaf, const Text& message) {
+  static constexpr void report(const Leaf& leaf, const Text& message) {
     DotTree holder;
     holder.entries_.push_back({"", 0, leaf, {}});
     holder.fail(message);
-    return nullptr;
   }
   constexpr const Leaf* any_leaf() const {
     for (const auto& entry : entries_) {
