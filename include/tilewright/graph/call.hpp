@@ -91,6 +91,7 @@ constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> input
   const auto parents = detail::bind_inputs(ir, graph, inputs, args);
   if (ir.failed() || !detail::check_inputs(ir, detail::call_info, parents)) return {ir};
   std::vector<TensorSpec> outputs;
+  outputs.reserve(ir.record(graph.id()).outputs.size());
   for (const Tensor& output : graph.outputs()) outputs.push_back(output.spec());
   const int node = append_node(ir, detail::call_info, parents, outputs, {}, graph.id());
   ir.record(graph.id()).call_sites.push_back({ir.current_graph, node});

@@ -80,7 +80,9 @@ class CallSiteInfo {
   constexpr std::vector<Tensor> handles(bool inputs) const {
     std::vector<Tensor> result;
     if (!valid()) return result;
-    for (int id : inputs ? node().inputs : node().outputs) result.push_back({*ir_, graph_, id});
+    const auto& ids = inputs ? node().inputs : node().outputs;
+    result.reserve(ids.size());
+    for (int id : ids) result.push_back({*ir_, graph_, id});
     return result;
   }
   static constexpr int position(const std::vector<int>& ids, int id) {

@@ -94,8 +94,11 @@ constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inpu
   auto& graph = ir.current();
   const int index = static_cast<int>(graph.nodes.size());
   Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph};
+  node.inputs.reserve(inputs.size());
+  node.outputs.reserve(outputs.size());
   for (const Tensor& input : inputs) node.inputs.push_back(input.id());
   for (const TensorSpec& spec : outputs) node.outputs.push_back(ir.add_tensor({.spec = spec, .producer = index}));
+  make_room(graph.nodes);
   graph.nodes.push_back(std::move(node));
   detail::append_in_sequence(ir, index);
   return index;
@@ -107,6 +110,7 @@ constexpr std::vector<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Ten
                                    const PackedAttributes& attributes = {}) {
   if (ir.failed() || !detail::check_inputs(ir, op, inputs)) return {};
   std::vector<TensorSpec> specs;
+  specs.reserve(inputs.size());
   for (const Tensor& input : inputs) specs.push_back(input.spec());
   Inference inference(ir, op, std::move(specs), attributes);
   op.infer(inference);

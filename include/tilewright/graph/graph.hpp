@@ -43,6 +43,7 @@ class Graph {
   }
   constexpr std::vector<Tensor> handles(const std::vector<int>& ids) const {
     std::vector<Tensor> result;
+    result.reserve(ids.size());
     for (int id : ids) result.push_back({*ir_, id_, id});
     return result;
   }

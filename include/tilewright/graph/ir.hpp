@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tilewright/core/diagnostic.hpp"
+#include "tilewright/core/grow.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/initialiser.hpp"
 #include "tilewright/graph/op_info.hpp"
@@ -147,6 +148,7 @@ class Ir {
       return fail(
           text("variable: ", count, " values for '", name, "' of shape ", to_text(shape), ": ", spec.nelms(), " expected"));
     const int tensor = add_tensor({spec, TensorKind::variable, static_cast<int>(variables.size())}, name);
+    make_room(variables);
     variables.push_back({tensor, initialiser});
     return {*this, 0, tensor};
   }
@@ -190,12 +192,14 @@ class Ir {
     auto& graph = current();
     const int id = static_cast<int>(graph.tensors.size());
     if (!wished_name.empty()) tensor.name = unique_name(graph, scoped(wished_name), id);
+    make_room(graph.tensors);
     graph.tensors.push_back(std::move(tensor));
     return id;
   }
   constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "") {
     check_extents("graph input", name, spec);
     const int id = add_tensor({spec, TensorKind::input}, name);
+    make_room(current().inputs);
     current().inputs.push_back(id);
     return {*this, current_graph, id};
   }
@@ -240,6 +244,7 @@ class Ir {
     for (std::size_t i = 0, count = streams.size(); i < count; ++i)
       if (known[i].hash == hash && same_characters(known[i].name.view(), name))
         fail(text("stream: '", name, "' exists already: stream names are unique"));
+    make_room(streams);
     streams.push_back({direction, name, spec, hash});
     return {this, static_cast<int>(streams.size()) - 1, spec};
   }

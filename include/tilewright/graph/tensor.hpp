@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/grow.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 
 namespace tilewright {
@@ -72,6 +73,7 @@ class TensorMap {
 
   /// Adds an entry; the first one with a key is the one that is found.
   constexpr void insert(Tensor key, Tensor value) {
+    make_room(entries_);
     entries_.push_back({key, value});
     if (2 * entries_.size() > table_.size()) {
       table_.assign(4 * entries_.size() + 8, -1);

@@ -25,6 +25,8 @@ struct CompiledSet {
       for (std::size_t axis = 0; same && axis < axes; ++axis) same = strides[i * axes + axis] == location_strides[axis];
       if (same) return static_cast<int>(i);
     }
+    make_room(locations);
+    make_room(strides, axes);
     locations.push_back(location);
     for (std::int64_t stride : location_strides) strides.push_back(stride);
     return static_cast<int>(locations.size()) - 1;
@@ -66,10 +68,14 @@ class ComputeSets {
     set.set.first_stage = static_cast<int>(plan.stages.size());
     set.set.stage_count = static_cast<int>(set.stages.size());
     set.set.first_stride = static_cast<int>(plan.strides.size());
+    make_room(plan.stages, set.stages.size());
     for (Stage& stage : set.stages) {
       stage.first_operand += static_cast<int>(plan.operands.size());
       plan.stages.push_back(stage);
     }
+    make_room(plan.operands, set.operands.size());
+    make_room(plan.strides, set.strides.size());
+    make_room(plan.compute_sets);
     for (const StageOperand& operand : set.operands) plan.operands.push_back(operand);
     for (std::int64_t stride : set.strides) plan.strides.push_back(stride);
     plan.compute_sets.push_back(set.set);

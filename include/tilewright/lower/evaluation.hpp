@@ -22,6 +22,11 @@ class Evaluating {
   constexpr Evaluations run() {
     const std::size_t count = group_.members.size();
     result_.is_unstored.assign(count, 0);
+    if (count == 1) {  // nothing to go on with
+      result_.kinds.push_back(Evaluation::kernel);
+      result_.kernels.push_back(0);
+      return std::move(result_);
+    }
     int epilogue_of = -1;
     for (std::size_t i = 0; i < count; ++i) {
       const bool goes_on = epilogue_of >= 0 && fits_epilogue(static_cast<std::size_t>(epilogue_of), i);

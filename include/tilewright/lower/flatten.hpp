@@ -71,6 +71,7 @@ class Flattening {
     const OpInfo& op = *node.op;
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
+    operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (int input : node.inputs) operation.operands.push_back(fit(value(scope, input), op.any_layout));
     if (op.modifies >= 0) read_before_write(op, operation);
     if (op.view) {
@@ -85,6 +86,7 @@ class Flattening {
       else result = schedule_.add_value(scope.spec(output));
       operation.operands.push_back(result);
     }
+    make_room(schedule_.operations);
     schedule_.operations.push_back(std::move(operation));
     if (op.modifies >= 0) write_back(scope, node);
   }
@@ -115,6 +117,7 @@ class Flattening {
   }
   constexpr void flatten_call(Scope& scope, const Node& node) {
     Operation call{.input_count = static_cast<int>(node.inputs.size()), .body = body_of_[at(node.called_graph)]};
+    call.operands.reserve(node.inputs.size() + node.outputs.size() + 1);
     for (int input : node.inputs) call.operands.push_back(fit(value(scope, input), false));
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       TensorSpec spec{{0}, uint8};  // no memory for what nobody uses
@@ -202,6 +205,7 @@ class Flattening {
     return result;
   }
   constexpr void copy(const Value& from, const Value& to) {
+    make_room(schedule_.operations);
     schedule_.operations.push_back({.op = &op_info<Identity>, .input_count = 1, .operands = {from, to}});
   }
 

@@ -193,6 +193,7 @@ class Fusion {
   }
   /// Each operation joins the group that makes the last of its inputs, or is the first of a new one.
   constexpr void join_consumers() {
+    schedule_.groups.reserve(schedule_.operations.size());
     for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {
       const Operation& operation = schedule_.operations[i];
       Group single = group_of(static_cast<int>(i));

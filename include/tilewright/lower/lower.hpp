@@ -15,6 +15,8 @@ namespace detail {
 
 /// Copies what lives outside of graphs to the plan, with offsets in its memory.
 constexpr void plan_globals(const Ir& ir, Plan& plan) {
+  plan.variables.reserve(ir.variables.size());
+  plan.streams.reserve(ir.streams.size());
   for (const VariableRecord& variable : ir.variables) {
     const TensorRecord& tensor = ir.record(0).tensors[static_cast<std::size_t>(variable.tensor)];
     plan.variables.push_back({tensor.spec, tensor.name, variable.initialiser, plan.memory.variables});

@@ -31,6 +31,7 @@ constexpr std::int64_t span_bytes(const ViewSpec& view) {
 constexpr std::vector<Access> accesses_of(const Plan& plan, const Step& step) {
   const ComputeSet& set = plan.compute_sets[static_cast<std::size_t>(step.target)];
   std::vector<Access> all;
+  all.reserve(static_cast<std::size_t>(step.location_count));
   for (int i = 0; i < step.location_count; ++i)
     all.push_back({.from = plan.locations[static_cast<std::size_t>(step.first_location + i)], .single = step.vertices == 1});
   for (int s = 0; s < set.stage_count; ++s) {
@@ -66,9 +67,15 @@ constexpr void find_meetings(Plan& plan, const Body& body) {
     }
     const std::vector<detail::Access> own = detail::accesses_of(plan, step);
     step.meets = after_call || since.size() > most;
-    for (std::size_t i = 0; !step.meets && i < own.size(); ++i)
-      for (std::size_t j = 0; !step.meets && j < since.size(); ++j) step.meets = detail::conflict(own[i], since[j]);
+    for (const detail::Access& access : own) {
+      if (step.meets) break;
+      const detail::Access* const earlier = since.data();
+      for (std::size_t i = 0, count = since.size(); i < count && !step.meets; ++i)  // few of them are in the same memory
+        if (earlier[i].from.index == access.from.index && earlier[i].from.base == access.from.base)
+          step.meets = detail::conflict(access, earlier[i]);
+    }
     if (step.meets) since.clear();
+    make_room(since, own.size());
     for (const detail::Access& access : own) since.push_back(access);
     after_call = false;
   }

@@ -44,6 +44,7 @@ class Placement {
         int& block = block_of_[at(storage)];
         if (block < 0) {
           block = static_cast<int>(blocks_.size());
+          make_room(blocks_);
           blocks_.push_back({schedule_.storage(storage).whole.bytes(), step, step});
         }
         blocks_[at(block)].last = step;
@@ -60,6 +61,8 @@ class Placement {
   constexpr void add_call(const Operation& call) {
     Step step{.kind = StepKind::call, .target = call.body, .first_location = static_cast<int>(plan_.locations.size())};
     step.location_count = static_cast<int>(call.operands.size()) - 1;
+    make_room(plan_.locations, call.operands.size());
+    make_room(plan_.steps);
     for (int i = 0; i < step.location_count; ++i) plan_.locations.push_back(location(call.operands[at(i)]));
     step.frame_offset = location(call.operands.back()).offset;
     plan_.steps.push_back(step);
@@ -93,6 +96,8 @@ class Placement {
     step.location_count = static_cast<int>(set.locations.size());
     set.set.location_count = step.location_count;
     set.set.scratch_bytes = set.scratch_end;
+    make_room(plan_.locations, set.locations.size());
+    make_room(plan_.steps);
     for (const Location& location : set.locations) plan_.locations.push_back(location);
     step.target = compute_sets_.add(plan_, set);
     plan_.steps.push_back(step);
@@ -152,6 +157,7 @@ class Placement {
     } else {
       operand.index = set.location_for(location(value), strides(operation, group.members[m], value, o, axes, set.set));
     }
+    make_room(set.operands);
     set.operands.push_back(operand);
   }
   /// The member whose value an operand is, if that is in registers when the member is evaluated; or -1.

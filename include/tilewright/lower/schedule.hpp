@@ -77,6 +77,7 @@ struct Schedule {
     return i;
   }
   constexpr int add_storage(const TensorSpec& whole, const Location& location = {}) {
+    make_room(storages);
     storages.push_back({whole, location});
     return static_cast<int>(storages.size()) - 1;
   }

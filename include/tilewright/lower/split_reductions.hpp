@@ -12,6 +12,7 @@ namespace detail {
 
 constexpr Work work_of(const Operation& operation) {
   std::vector<TensorSpec> specs;
+  specs.reserve(operation.operands.size());
   for (const Value& value : operation.operands) specs.push_back(value.spec);
   return tilewright::work_of(*operation.op, specs, operation.input_count, operation.attributes);
 }
@@ -72,6 +73,7 @@ constexpr Operation sum_of_parts(Schedule& schedule, Value& output, std::int64_t
 /// results (of float16 in float32), which a second op sums.
 constexpr void split_reductions(Schedule& schedule, const Target& target) {
   std::vector<Operation> operations;
+  operations.reserve(2 * schedule.operations.size());
   for (Operation& given : schedule.operations) {
     operations.push_back(std::move(given));
     if (operations.back().is_call()) continue;

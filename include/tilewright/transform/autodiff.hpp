@@ -160,22 +160,26 @@ class Differentiator final : public GradientContext::Builder {
   constexpr void differentiate_call(const Node& node, GradientContext& context) {
     const GradientRecord callee = ir_.record(node.called_graph).gradient;
     const auto &inputs = ir_.record(node.called_graph).inputs, &outputs = ir_.record(node.called_graph).outputs;
-    const auto position = [](const std::vector<int>& ids, int id) {
-      return static_cast<int>(std::ranges::find(ids, id) - ids.begin());
-    };
+    const std::size_t tensors = ir_.record(node.called_graph).tensors.size();
+    const std::vector<int> input_of = positions(inputs, tensors), output_of = positions(outputs, tensors);
     std::vector<Tensor> arguments;
+    arguments.reserve(callee.inputs.size());
     int provided = 0;
     for (const auto& [type, tensor] : callee.inputs) {
-      const int input = position(inputs, tensor), output = position(outputs, tensor);
       if (type == ExpectedConnectionType::FwdGrad) {  // in the order of the outputs, of which two may be the same
         while (outputs[at(provided)] != tensor) ++provided;
         arguments.push_back(context.output_gradient(provided++));
-      } else if (input < static_cast<int>(inputs.size())) arguments.push_back(context.input(input));
-      else arguments.push_back(context.output(output));
+      } else if (const int input = input_of[at(tensor)]; input >= 0) arguments.push_back(context.input(input));
+      else arguments.push_back(context.output(output_of[at(tensor)]));
     }
     const auto results = call_with_info(ir_.graph(callee.graph), arguments).outputs();
-    for (std::size_t i = 0; i < callee.outputs.size(); ++i)
-      context.input_gradient(position(inputs, callee.outputs[i]), results[i]);
+    for (std::size_t i = 0; i < callee.outputs.size(); ++i) context.input_gradient(input_of[at(callee.outputs[i])], results[i]);
+  }
+  /// By tensor: where it first is in a list of inputs or outputs, or -1.
+  static constexpr std::vector<int> positions(const std::vector<int>& list, std::size_t tensors) {
+    std::vector<int> result(tensors, -1);
+    for (std::size_t i = list.size(); i-- > 0;) result[at(list[i])] = static_cast<int>(i);
+    return result;
   }
   constexpr Tensor add_graph_input(ExpectedConnectionType type, int tensor) {
     result_.inputs.push_back({type, tensor});
