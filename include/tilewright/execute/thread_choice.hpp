@@ -124,7 +124,7 @@ class ThreadChoice {
       best_ = doubted_;
       pause();
     } else {  // fewer threads for a while: a short one if the number did well for many runs, else longer each time
-      retry_ = runs_before_doubt_ > many_runs ? least_retry : std::min(4 * retry_, most_retry);
+      retry_ = runs_before_doubt_ > many_runs ? least_retry : std::min(2 * retry_, most_retry);
       runs_until_trial_ = retry_;
     }
     doubted_ = 0;

@@ -1,5 +1,4 @@
 #pragma once
-#include <bit>
 #include <limits>
 #include <optional>
 
@@ -91,101 +90,99 @@ struct CopyVarUpdate : VarUpdate<CopyVarUpdate, 2> {
   template <class T, class X> static T forward(T, X x) { return T(x); }
 };
 
-/// The parts of an optimiser's term that may be missing.
-enum class AdamPart : std::int64_t { weight = 1, time_step = 2, weight_decay = 4, beta1 = 8, beta2 = 16 };
+/// 1 / (1 - beta1^t) and 1 / (1 - beta2^t) for the time step t, input 0: what corrects Adam's moments. An op of its own, so that
+/// the updater is a formula of elements, which can be part of the epilogue of the product that makes the gradient.
+struct AdamFactors : Op<AdamFactors> {
+  static constexpr std::string_view name = "AdamFactors";
+  static constexpr bool any_layout = true;
+  struct Attributes {
+    std::int64_t inputs = 0;  ///< bits: 1 if beta1 is the next input, 2 if beta2 is
+    double beta1 = 0, beta2 = 0;
+  };
+  static constexpr void infer(Inference& op) {
+    for (int i = 0; i < op.input_count(); ++i) {
+      if (!op.require_floating_point(i)) return;
+      if (op.input(i).nelms() != 1) return op.fail("factor ", to_text(op.input(i)), ": one element expected");
+    }
+    op.output({Shape{}, float32});
+    op.output({Shape{}, float32});
+  }
+  static constexpr Work work(std::span<const TensorSpec>, int, const PackedAttributes&) { return Work{}; }
+  template <PackedAttributes A, class... V>
+  static void compute(V... views) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    constexpr bool first = (attributes.inputs & 1) != 0, second = (attributes.inputs & 2) != 0;
+    const auto operands = std::tie(views...);
+    const auto value = [&]<bool is_input, std::size_t i>(double number) {
+      if constexpr (is_input) return static_cast<double>(std::get<i>(operands).data[0]);
+      else return number;
+    };
+    // in double precision: for the first steps beta^t is close to 1
+    const double step = static_cast<double>(std::get<0>(operands).data[0]);
+    const double beta1 = value.template operator()<first, 1>(attributes.beta1);
+    const double beta2 = value.template operator()<second, first ? 2 : 1>(attributes.beta2);
+    std::get<sizeof...(V) - 2>(operands).data[0] = static_cast<float>(1 / (1 - std::pow(beta1, step)));
+    std::get<sizeof...(V) - 1>(operands).data[0] = static_cast<float>(1 / (1 - std::pow(beta2, step)));
+  }
+};
 
 struct AdamAttributes {
-  std::int64_t given = 0;    ///< bits of the parts that are there
-  std::int64_t tensors = 0;  ///< bits of those that are inputs, in their order after m and v
-  double weight_decay = 0, beta1 = 0, beta2 = 0, epsilon = 0;
-
-  constexpr bool has(AdamPart part) const { return (given & static_cast<std::int64_t>(part)) != 0; }
-  constexpr bool is_input(AdamPart part) const { return (tensors & static_cast<std::int64_t>(part)) != 0; }
-  constexpr int input(AdamPart part) const {
-    return 2 + std::popcount(static_cast<std::uint64_t>(tensors & (static_cast<std::int64_t>(part) - 1)));
-  }
+  std::int64_t is_corrected = 0;  ///< 1: the last two inputs are the moments' factors
+  std::int64_t decays = 0;        ///< 1: the third input is the weight; 2: and the fourth is the factor of its decay
+  double weight_decay = 0, epsilon = 0;
 };
-
-namespace detail {
-inline constexpr ViewSpec one_float = written_out({float32, Shape{}, {}});
-
-/// The term of D and the weight's decay as a function object for floats and batches.
-template <class D>
-struct AdamFormula {
-  template <class X, class V>
-  X operator()(X m, V v, X m_factor, X v_factor, X epsilon) const {
-    return D::term(m * m_factor, X(v) * v_factor, epsilon);
-  }
-  template <class X, class V, class W>
-  X operator()(X m, V v, X m_factor, X v_factor, X epsilon, W weight, X weight_decay) const {
-    return D::term(m * m_factor, X(v) * v_factor, epsilon) + weight_decay * X(weight);
-  }
-};
-}  // namespace detail
 
 /// Base of the steps that Adam and its like take. D gives `term(mean, deviation, epsilon)` of the corrected moments.
 template <class D>
 struct AdamOp : Elementwise<D> {
   static constexpr std::string_view name = "AdamUpdater";
-  static constexpr bool has_formula = false;  // compute turns scalars into factors first
   using Attributes = AdamAttributes;
 
   static constexpr void infer(Inference& op) {
-    using enum AdamPart;
     const auto attributes = op.template attributes<Attributes>();
     for (int i = 0; i < op.input_count(); ++i)
       if (!op.require_floating_point(i)) return;
     if (op.input(1).shape != op.input(0).shape)
       return op.fail("moments ", to_text(op.input(0)), " and ", to_text(op.input(1)), ": equal shapes expected");
-    if (attributes.has(weight_decay) && !attributes.has(weight))
-      return op.fail("weight_decay without weight: the weight that decays expected");
-    if (attributes.has(time_step) && !(attributes.has(beta1) && attributes.has(beta2)))
-      return op.fail("time_step without beta1 or beta2: both expected, to correct the moments");
-    for (const AdamPart part : {time_step, weight_decay, beta1, beta2})
-      if (attributes.is_input(part) && op.input(attributes.input(part)).nelms() != 1)
-        return op.fail("factor ", to_text(op.input(attributes.input(part))), ": one element expected");
-    if (!attributes.is_input(weight)) return op.output(op.input(0));
-    const TensorSpec& weights = op.input(attributes.input(weight));
+    if (attributes.decays == 2 && op.input(3).nelms() != 1)
+      return op.fail("factor ", to_text(op.input(3)), ": one element expected");
+    if (attributes.decays == 0) return op.output(op.input(0));
+    const TensorSpec& weights = op.input(2);
     if (weights.shape != op.input(0).shape)
       return op.fail("moments ", to_text(op.input(0)), " of weight ", to_text(weights), ": equal shapes expected");
     op.output(weights);
   }
-  template <PackedAttributes A, class M, class V, class... Rest>
-  static void compute(M m, V v, Rest... rest) {
-    using enum AdamPart;
-    constexpr auto attributes = unpack<Attributes>(A);
-    const auto operands = std::tie(m, v, rest...);
-    const auto value = [&]<AdamPart part>(double number) {
-      if constexpr (attributes.is_input(part)) return static_cast<double>(std::get<attributes.input(part)>(operands).data[0]);
-      else return number;
-    };
-    float factors[] = {1, 1, static_cast<float>(attributes.epsilon), 0};
-    if constexpr (attributes.is_input(time_step)) {  // in double precision: for the first steps beta^t is close to 1
-      const double step = value.template operator()<time_step>(0);
-      factors[0] = static_cast<float>(1 / (1 - std::pow(value.template operator()<beta1>(attributes.beta1), step)));
-      if constexpr (D::corrects_second_moment)
-        factors[1] = static_cast<float>(1 / (1 - std::pow(value.template operator()<beta2>(attributes.beta2), step)));
-    }
-    factors[3] = static_cast<float>(value.template operator()<weight_decay>(attributes.weight_decay));
-    const auto factor = [&](int i) { return View<detail::one_float>{factors + i}; };
-    auto result = std::get<sizeof...(Rest) + 1>(operands);
-    if constexpr (attributes.is_input(weight))
-      assign_elementwise<detail::AdamFormula<D>>(result, m, v, factor(0), factor(1), factor(2),
-                                                 std::get<attributes.input(weight)>(operands), factor(3));
-    else assign_elementwise<detail::AdamFormula<D>>(result, m, v, factor(0), factor(1), factor(2));
+  /// Of m, v, the other inputs, and the attributes.
+  template <class X, class... Rest>
+  static X forward(X m, X v, const Rest&... rest) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      const auto all = std::tie(rest...);
+      const Attributes& attributes = std::get<sizeof...(i)>(all);
+      const X inputs[] = {m, v, X(std::get<i>(all))...};
+      constexpr std::size_t count = 2 + sizeof...(i);
+      if (attributes.is_corrected != 0) m = m * inputs[count - 2], v = v * inputs[count - 1];
+      X term = D::term(m, v, math::number<X>(attributes.epsilon));
+      if (attributes.decays == 1)
+        term = term + math::number<X>(attributes.weight_decay) * inputs[std::min<std::size_t>(2, count - 1)];
+      if (attributes.decays == 2)
+        term = term + inputs[std::min<std::size_t>(3, count - 1)] * inputs[std::min<std::size_t>(2, count - 1)];
+      return term;
+    }(std::make_index_sequence<sizeof...(Rest) - 1>{});
   }
 };
 
 /// m / (sqrt(v) + epsilon) ("Adam: A Method for Stochastic Optimization", arXiv 1412.6980, algorithm 1).
 struct AdamUpdater : AdamOp<AdamUpdater> {
-  static constexpr bool corrects_second_moment = true;
   template <class X> static X term(X m, X v, X epsilon) { return m / (math::sqrt(v) + epsilon); }
 };
 /// m / (v + epsilon), v being the infinity norm (arXiv 1412.6980, algorithm 2).
 struct AdamaxUpdater : AdamOp<AdamaxUpdater> {
-  static constexpr bool corrects_second_moment = false;
   template <class X> static X term(X m, X v, X epsilon) { return m / (v + epsilon); }
 };
+
+namespace detail {
+inline constexpr ViewSpec one_float = written_out({float32, Shape{}, {}});
+}  // namespace detail
 
 /// t - learning_rate trust x in place: inputs (t, x, r1, r2, learning_rate, max_weight_norm).
 struct AdamVarUpdate : VarUpdate<AdamVarUpdate, 2> {
@@ -222,30 +219,29 @@ constexpr Tensor accumulate(Tensor t, Tensor x, const NumberOrTensor& f) {
 }
 template <class Updater>
 constexpr Tensor adam(Tensor m, Tensor v, const AdamOptions& options) {
-  using enum AdamPart;
   AdamAttributes attributes{.epsilon = options.epsilon};
   std::vector<Tensor> inputs{m, v};
-  const auto add_input = [&](AdamPart part, Tensor tensor) {
-    attributes.given |= static_cast<std::int64_t>(part);
-    attributes.tensors |= static_cast<std::int64_t>(part);
-    inputs.push_back(tensor);
-  };
-  const auto add = [&](AdamPart part, const std::optional<NumberOrTensor>& value, double& number) {
-    if (!value) return;
-    if (value->tensor) return add_input(part, *value->tensor);
-    attributes.given |= static_cast<std::int64_t>(part);
-    number = value->number;
-  };
-  const bool decays = options.weight_decay && (options.weight_decay->tensor || options.weight_decay->number != 0);
-  if (options.weight && decays) add_input(weight, *options.weight);
+  if (options.weight_decay && (options.weight_decay->tensor || options.weight_decay->number != 0)) {
+    if (!options.weight)
+      return m.valid() ? m.ir().fail("AdamUpdater: weight_decay without weight: the weight that decays expected") : m;
+    inputs.push_back(*options.weight);
+    attributes.decays = 1;
+    attributes.weight_decay = options.weight_decay->number;
+    if (options.weight_decay->tensor) inputs.push_back(*options.weight_decay->tensor), attributes.decays = 2;
+  }
   if (options.time_step) {
+    if (!options.beta1 || !options.beta2)
+      return m.valid() ? m.ir().fail("AdamUpdater: time_step without beta1 or beta2: both expected, to correct the moments") : m;
     const Tensor step = *options.time_step;
     const Tensor one = step.valid() ? step.ir().constant({1}, step.shape(), step.dtype()) : step;
-    add_input(time_step, accumulate<AccumulateAdd>(step, one, 1));
+    std::vector<Tensor> numbers{accumulate<AccumulateAdd>(step, one, 1)};
+    AdamFactors::Attributes betas{0, options.beta1->number, options.beta2->number};
+    if (options.beta1->tensor) numbers.push_back(*options.beta1->tensor), betas.inputs |= 1;
+    if (options.beta2->tensor) numbers.push_back(*options.beta2->tensor), betas.inputs |= 2;
+    const std::vector<Tensor> factors = apply_all<AdamFactors>(m.ir(), numbers, betas);
+    for (int i = 0; i < 2; ++i) inputs.push_back(at_or_invalid(m.ir(), factors, i));
+    attributes.is_corrected = 1;
   }
-  if (decays) add(weight_decay, options.weight_decay, attributes.weight_decay);
-  add(beta1, options.beta1, attributes.beta1);
-  add(beta2, options.beta2, attributes.beta2);
   return at_or_invalid(m.ir(), apply_all<Updater>(m.ir(), inputs, attributes), 0);
 }
 constexpr Tensor as_tensor(Ir& ir, const NumberOrTensor& value) {
