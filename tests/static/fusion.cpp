@@ -68,8 +68,8 @@ constexpr auto adam = [](tw::Ir& ir) {
   ops::scaled_add_(w, ops::adam_updater(m, v, {.time_step = step, .beta1 = 0.9, .beta2 = 0.999}), {.b = -0.001});
 };
 static_assert(plans_to(adam,
-                       "Body 0 : 2 steps, 0 bytes\n  1 of : Accumulate\n  --\n"
-                       "  128 of 8 x 256 x 8: MatMul [Accumulate, Accumulate]; AdamUpdater; ScaledAddLhsInplace\n"),
+                       "Body 0 : 2 steps, 128 bytes\n  1 of : Accumulate; AdamFactors\n  --\n"
+                       "  8 of 64 x 512 x 8: MatMul [Accumulate, Accumulate, ScaledAddLhsInplace <AdamUpdater>]\n"),
               "the gradient is never stored");
 
 constexpr auto tree = [](tw::Ir& ir) {

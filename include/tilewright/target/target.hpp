@@ -16,8 +16,8 @@ struct Target {
   std::int64_t block_bytes =
       40'960;    ///< what the ops of a vertex pass on to each other at most, where they can be cut so: a cache
 
-  bool keeps_weights = false;            ///< whether a large matrix is always cut along its rows, so that each stays with a tile
-  bool fuses = true;                    ///< whether ops are joined; without, every op is a step of its own
+  bool keeps_weights = false;  ///< whether a large matrix is always cut along its rows, so that each stays with a tile
+  bool fuses = true;  ///< whether ops are joined; without, every op is a step of its own
 
   constexpr Target without_fusion() const {
     Target result = *this;
