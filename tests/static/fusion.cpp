@@ -107,6 +107,24 @@ constexpr auto scores = [](tw::Ir& ir) {
 static_assert(plans_to(scores, "Body 0 : 1 steps, 0 bytes\n  32 of 1 x 32 x 128 x 64: MatMul [Add <Mul>]; Softmax; Identity\n"),
               "attention scores are scaled, masked and softmaxed block by block");
 
+constexpr auto long_lines = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {2, 100'000});
+  store(ir, "y", ops::softmax(ops::softmax(ops::exp(x))) * x);
+};
+constexpr bool scratch_fits_a_stack(auto build) {
+  tw::Ir ir;
+  build(ir);
+  bool fits = true;
+  for (const tw::ComputeSet& set : tw::lower(ir, tw::cpu).compute_sets) fits = fits && set.scratch_bytes <= tw::max_scratch_bytes;
+  return fits;
+}
+static_assert(scratch_fits_a_stack(long_lines) && scratch_fits_a_stack(scores) &&
+              scratch_fits_a_stack(train_step<Net, 8, 28, 28>));
+static_assert(plans_to(long_lines,
+                       "Body 0 : 3 steps, 2400000 bytes\n  8 of 1 x 25008: Exp\n  --\n  2 of 1 x 100000: Softmax; Softmax\n  "
+                       "--\n  8 of 1 x 25008: Identity <Mul>\n"),
+              "lines that are too long for a stack are passed on in the frame");
+
 constexpr auto whole_columns = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {512, 512}), w = variable(ir, "w", {512, 512});
   store(ir, "y", ops::sum(x.matmul(w), 0));

@@ -15,16 +15,18 @@ namespace detail {
 /// Writes a schedule's groups to the plan as steps over a frame.
 class Placement {
  public:
-  constexpr Placement(const Schedule& schedule, const Target& target, ComputeSets& compute_sets, Plan& plan)
+  constexpr Placement(Schedule& schedule, const Target& target, ComputeSets& compute_sets, Plan& plan)
       : schedule_(schedule), target_(target), compute_sets_(compute_sets), plan_(plan), block_of_(schedule.storages.size(), -1) {}
 
   constexpr Body run() {
     Body body{.first_step = static_cast<int>(plan_.steps.size()), .step_count = static_cast<int>(schedule_.groups.size())};
+    std::vector<Cut> cuts;
+    for (const Group& group : schedule_.groups) cuts.push_back(cut(group));
     body.frame_bytes = allocate_frame();
-    for (const Group& group : schedule_.groups) {
-      const Operation& first = schedule_.operation(group.members[0]);
+    for (std::size_t i = 0; i < schedule_.groups.size(); ++i) {
+      const Operation& first = schedule_.operation(schedule_.groups[i].members[0]);
       if (!first.is_call()) {
-        add_compute(group);
+        add_compute(schedule_.groups[i], cuts[i]);
         continue;
       }
       add_call(first);
@@ -68,19 +70,52 @@ class Placement {
     plan_.steps.push_back(step);
   }
 
-  constexpr void add_compute(const Group& group) {
+  /// How a group is cut into vertices, and its members are evaluated.
+  struct Cut {
+    Partition partition{};
+    Evaluations evaluations{};
+  };
+  constexpr Cut cut(const Group& group) {
     const Operation& first = schedule_.operation(group.members[0]);
+    Cut result;
+    if (first.is_call()) return result;
     const DType dtype = first.operands[at(first.input_count)].spec.dtype;
-    const Evaluations evaluations = evaluate(schedule_, group);
-    Partition cut = partition(group.grid, dtype, target_);
-    if (group.members.size() > 1) {
-      const std::vector<PassedOn> passed_on = find_passed_on(group, evaluations);
-      cut_blocks(cut, group.grid, dtype, target_.block_bytes, target_, [&](const auto& blocks) {
-        std::int64_t bytes = 0;
-        for (const PassedOn& each : passed_on) bytes += block_bytes(*each.value, each.grid_axis, blocks);
-        return bytes;
-      });
+    result.evaluations = evaluate(schedule_, group);
+    result.partition = partition(group.grid, dtype, target_);
+    if (group.members.size() == 1) return result;
+    const std::vector<PassedOn> passed_on = find_passed_on(group, result.evaluations);
+    cut_blocks(result.partition, group.grid, dtype, target_.block_bytes, target_, [&](const auto& blocks) {
+      std::int64_t bytes = 0;
+      for (const PassedOn& each : passed_on) bytes += block_bytes(*each.value, each.grid_axis, blocks);
+      return bytes;
+    });
+    if (limit_scratch(group, result)) result.evaluations = evaluate(schedule_, group);
+    return result;
+  }
+  /// A vertex's own memory is on its thread's stack: what is too large for that goes to the frame. Whether there is such a thing.
+  constexpr bool limit_scratch(const Group& group, const Cut& cut) {
+    std::int64_t bytes = 0;
+    bool is_limited = false;
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Operation& operation = schedule_.operation(group.members[m]);
+      for (int o = operation.input_count; cut.evaluations.is_unstored[m] == 0 && o < static_cast<int>(operation.operands.size());
+           ++o) {
+        const Value& value = operation.operands[at(o)];
+        Storage& storage = schedule_.storage(value.storage);
+        if (!storage.internal || operation.op->modifies >= 0) continue;
+        bytes += align(block_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks));
+        if (bytes <= max_scratch_bytes) continue;
+        storage.internal = false;
+        is_limited = true;
+      }
     }
+    return is_limited;
+  }
+
+  constexpr void add_compute(const Group& group, const Cut& group_cut) {
+    const Operation& first = schedule_.operation(group.members[0]);
+    const Evaluations& evaluations = group_cut.evaluations;
+    const Partition& cut = group_cut.partition;
     CompiledSet set;
     set.set.blocks = cut.blocks;
     for (const WorkAxis& axis : group.grid) set.set.extents.push_back(axis.extent);
@@ -190,7 +225,7 @@ class Placement {
     return result;
   }
 
-  const Schedule& schedule_;
+  Schedule& schedule_;
   const Target& target_;
   ComputeSets& compute_sets_;
   Plan& plan_;
@@ -201,7 +236,7 @@ class Placement {
 }  // namespace detail
 
 /// Cuts a schedule's groups into vertices, gives its memory places in a frame, and appends the steps to the plan.
-constexpr Body place(const Schedule& schedule, const Target& target, ComputeSets& compute_sets, Plan& plan) {
+constexpr Body place(Schedule& schedule, const Target& target, ComputeSets& compute_sets, Plan& plan) {
   return detail::Placement(schedule, target, compute_sets, plan).run();
 }
 

@@ -82,6 +82,8 @@ struct ComputeSet {
 
 /// The largest number of locations of a compute set, and of its stages.
 inline constexpr int max_locations = 48, max_stages = 16;
+/// The most memory of its own that a vertex has, on the stack of its thread.
+inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
 enum class StepKind : std::uint8_t { compute, call };
 
