@@ -11,7 +11,7 @@ namespace tilewright {
 
 namespace detail {
 
-/// What it costs that all workers meet, in multiply-adds of one of them: about a microsecond.
+/// What it is worth that workers need not meet and a result stays near, in multiply-adds of one of them: a rough price.
 inline constexpr std::int64_t meeting_cost = 4096;
 
 constexpr std::int64_t largest_operand(const Operation& operation) {
