@@ -72,8 +72,8 @@ struct ConvByChannels {
   static constexpr std::int64_t vectors = all_vectors == 1 ? 1 : all_vectors % 2 == 0 || all_vectors % 3 != 0 ? 2 : 3;
   static constexpr std::int64_t tile_results = vectors * lanes;
   static constexpr std::int64_t tile_pixels = most_accumulators / vectors;
-  static constexpr std::int64_t tile_columns = spread(s.v.out, tile_pixels);
-  static constexpr std::int64_t tile_rows = spread(s.h.out, std::max<std::int64_t>(1, tile_pixels / tile_columns));
+  static constexpr std::int64_t tile_columns = even_block(s.v.out, tile_pixels);
+  static constexpr std::int64_t tile_rows = even_block(s.h.out, std::max<std::int64_t>(1, tile_pixels / tile_columns));
 
   /// What is packed at once, in floats, so that it stays in the second-level cache and fits the stack.
   static constexpr std::int64_t most_weights = 32'768, most_input = 24'576, most_sums = 16'384;
@@ -338,7 +338,7 @@ struct ConvByPixels {
   template <std::int64_t pixels>
   static void run_chunk(const float* columns, const float* w, float* y) {
     constexpr std::int64_t vectors = std::min<std::int64_t>(3, pixels / lanes), step = vectors * lanes;
-    in_blocks<s.results, spread(s.results, most_accumulators / vectors)>([&](std::int64_t m, auto results) {
+    in_blocks<s.results, even_block(s.results, most_accumulators / vectors)>([&](std::int64_t m, auto results) {
       std::int64_t q = 0;
       for (; q + step <= pixels; q += step) tile<results, vectors>(columns + q, w + m * s.w_m, y + m * s.y_m + q);
       // the last ones overlap those before

@@ -10,10 +10,10 @@ namespace detail {
 struct TapBlock {
   std::int64_t results, rows, columns;
   constexpr TapBlock(const ConvShape& s, std::int64_t most) {
-    columns = spread(s.v.kernel, most);
-    rows = spread(s.h.kernel, std::max<std::int64_t>(1, most / columns));
+    columns = even_block(s.v.kernel, most);
+    rows = even_block(s.h.kernel, std::max<std::int64_t>(1, most / columns));
     const std::int64_t taps = rows * columns, room = std::min(s.results, std::max<std::int64_t>(1, most / taps));
-    results = spread(s.results, room);
+    results = even_block(s.results, room);
     // a block that divides the channels, if it has sums enough to hide the time that an addition takes
     for (std::int64_t even = room; even * taps >= 10; --even)
       if (s.results % even == 0) {
@@ -193,7 +193,7 @@ struct ConvWeightsByPixels {
     for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value.store_aligned(at); });
   }
   static void run(const float* x, const float* dy, float* dw) {
-    constexpr std::int64_t chunk_results = std::min(spread(s.results, most_results), s.results);
+    constexpr std::int64_t chunk_results = std::min(even_block(s.results, most_results), s.results);
     constexpr ConvShape part = [] {
       ConvShape result = s;
       result.results = chunk_results;

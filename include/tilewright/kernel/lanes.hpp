@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tilewright/kernel/blocks.hpp"
 #include "tilewright/kernel/math.hpp"
 
 namespace tilewright::detail {
@@ -14,15 +15,6 @@ using Lanes = xsimd::batch<float>;
 inline constexpr std::int64_t lanes = Lanes::size;
 /// Accumulators of a register block: they leave registers for operands (32 with AVX-512, else 16).
 inline constexpr std::int64_t most_accumulators = lanes == 16 ? 28 : 12;
-
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-/// Size of a block when `total` items are spread evenly over the fewest blocks of at most `largest`.
-constexpr std::int64_t spread(std::int64_t total, std::int64_t largest) {
-  const std::int64_t blocks = (total + largest - 1) / largest;
-  return blocks == 0 ? 0 : (total + blocks - 1) / blocks;
-}
 
 /// Calls f(i) for i in [0, n), with constants for i and the loop unrolled, so that arrays indexed by i live in registers.
 template <std::int64_t n, class F>

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tilewright/kernel/blocks.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
 namespace tilewright::detail {
@@ -12,12 +13,6 @@ using FloatBatch = xsimd::batch<float>;
 inline constexpr std::int64_t float_width = FloatBatch::size;
 /// Alignment of a kernel's blocks on the stack: a cache line, which is also the longest vector.
 inline constexpr std::size_t line_bytes = 64;
-
-constexpr std::int64_t ceil_div(std::int64_t total, std::int64_t part) { return (total + part - 1) / part; }
-/// Size of block i when `total` items are spread evenly over the fewest blocks of at most `largest`.
-constexpr std::int64_t even_block(std::int64_t total, std::int64_t largest) {
-  return total == 0 ? 0 : ceil_div(total, ceil_div(total, largest));
-}
 
 /// The `count` floats from data on, and zeros after them; no other memory is read.
 template <std::int64_t count>
