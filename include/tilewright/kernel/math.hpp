@@ -41,12 +41,21 @@ inline T fma(T a, T b, T c) {
   return a * b + c;
 #endif
 }
+template <std::integral T>
+inline T fma(T a, T b, T c) {
+  return static_cast<T>(a * b + c);
+}
 template <class T, class A>
 [[gnu::always_inline]] inline xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b,
                                                      const xsimd::batch<T, A>& c) {
 #if defined(__AVX512F__)  // for which xsimd 8.1 has none
   if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_fmadd_ps(a, b, c);
   else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_fmadd_pd(a, b, c);
+  else
+#endif
+#if defined(__FMA__)  // which narrow vectors have too, whatever xsimd calls their machine
+  if constexpr (std::same_as<T, float> && sizeof(a) == 32) return _mm256_fmadd_ps(a, b, c);
+  else if constexpr (std::same_as<T, float> && sizeof(a) == 16) return _mm_fmadd_ps(a, b, c);
   else
 #endif
     return xsimd::fma(a, b, c);

@@ -31,7 +31,8 @@ struct VarUpdate : Elementwise<D> {
   }
 };
 
-/// t = update(t, x, f), where f is a number or the third input.
+/// t = update(t, x, f), where f is a number or the third input. Sums of products are written as math::fma, so that compilers do
+/// not choose differently for vectors and single elements which product they round.
 template <class D>
 struct AccumulateOp : VarUpdate<D, 2> {
   static constexpr std::string_view name = "Accumulate";
@@ -49,23 +50,26 @@ struct AccumulateOp : VarUpdate<D, 2> {
 };
 
 struct AccumulateAdd : AccumulateOp<AccumulateAdd> {
-  template <class T> static T update(T t, T x, T f) { return t + f * x; }
+  template <class T> static T update(T t, T x, T f) { return math::fma(f, x, t); }
 };
 struct AccumulateSquare : AccumulateOp<AccumulateSquare> {
-  template <class T> static T update(T t, T x, T f) { return t + f * (x * x); }
+  template <class T> static T update(T t, T x, T f) { return math::fma(f, x * x, t); }
 };
 struct AccumulateMean : AccumulateOp<AccumulateMean> {
   template <class T>
   static T update(T t, T x, T step) {
     const T part = math::number<T>(1) / (step + math::number<T>(1));
-    return (math::number<T>(1) - part) * t + part * x;
+    return math::fma(math::number<T>(1) - part, t, part * x);
   }
 };
 struct AccumulateMovingAverage : AccumulateOp<AccumulateMovingAverage> {
-  template <class T> static T update(T t, T x, T f) { return f * t + (math::number<T>(1) - f) * x; }
+  template <class T> static T update(T t, T x, T f) { return math::fma(f, t, (math::number<T>(1) - f) * x); }
 };
 struct AccumulateMovingAverageSquare : AccumulateOp<AccumulateMovingAverageSquare> {
-  template <class T> static T update(T t, T x, T f) { return f * t + (math::number<T>(1) - f) * (x * x); }
+  template <class T>
+  static T update(T t, T x, T f) {
+    return math::fma(f, t, (math::number<T>(1) - f) * (x * x));
+  }
 };
 
 /// t f, and 0 wherever f is 0.
@@ -163,9 +167,9 @@ struct AdamOp : Elementwise<D> {
       if (attributes.is_corrected != 0) m = m * inputs[count - 2], v = v * inputs[count - 1];
       X term = D::term(m, v, math::number<X>(attributes.epsilon));
       if (attributes.decays == 1)
-        term = term + math::number<X>(attributes.weight_decay) * inputs[std::min<std::size_t>(2, count - 1)];
+        term = math::fma(math::number<X>(attributes.weight_decay), inputs[std::min<std::size_t>(2, count - 1)], term);
       if (attributes.decays == 2)
-        term = term + inputs[std::min<std::size_t>(3, count - 1)] * inputs[std::min<std::size_t>(2, count - 1)];
+        term = math::fma(inputs[std::min<std::size_t>(3, count - 1)], inputs[std::min<std::size_t>(2, count - 1)], term);
       return term;
     }(std::make_index_sequence<sizeof...(Rest) - 1>{});
   }
@@ -190,7 +194,7 @@ struct AdamVarUpdate : VarUpdate<AdamVarUpdate, 2> {
   static constexpr bool has_formula = false;  // compute turns scalars into factors first
   template <class T, class X, class F>
   static T forward(T t, X x, F factor) {
-    return t - T(factor) * T(x);
+    return math::fma(-T(factor), T(x), t);
   }
   template <PackedAttributes, class T, class X, class R1, class R2, class LR, class Max, class Out>
   static void compute(T t, X x, R1 r1, R2 r2, LR learning_rate, Max max_weight_norm, Out out) {
