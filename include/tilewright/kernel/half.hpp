@@ -48,7 +48,8 @@ template <detail::FloatBatchLike Batch>
 [[gnu::always_inline]] inline void store_floats(float16_t* data, const Batch& x) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(Batch) == 64)
-    return _mm256_storeu_si256(reinterpret_cast<__m256i*>(data), _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    return _mm256_storeu_si256(reinterpret_cast<__m256i*>(data),
+                               _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 #endif
 #if defined(__F16C__)
   if constexpr (sizeof(Batch) == 32)
@@ -68,8 +69,7 @@ template <class T, class X>
     return static_cast<compute_t<T>>(static_cast<T>(x));
   } else if constexpr (std::is_same_v<T, float16_t>) {
 #if defined(__AVX512F__)
-    if constexpr (sizeof(X) == 64)
-      return X(_mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));
+    if constexpr (sizeof(X) == 64) return X(_mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));
 #endif
 #if defined(__F16C__)
     if constexpr (sizeof(X) == 32) return X(_mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)));

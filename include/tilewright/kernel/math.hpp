@@ -54,11 +54,11 @@ template <class T, class A>
   else
 #endif
 #if defined(__FMA__)  // which narrow vectors have too, whatever xsimd calls their machine
-  if constexpr (std::same_as<T, float> && sizeof(a) == 32) return _mm256_fmadd_ps(a, b, c);
-  else if constexpr (std::same_as<T, float> && sizeof(a) == 16) return _mm_fmadd_ps(a, b, c);
-  else
+    if constexpr (std::same_as<T, float> && sizeof(a) == 32) return _mm256_fmadd_ps(a, b, c);
+    else if constexpr (std::same_as<T, float> && sizeof(a) == 16) return _mm_fmadd_ps(a, b, c);
+    else
 #endif
-    return xsimd::fma(a, b, c);
+      return xsimd::fma(a, b, c);
 }
 
 /// The larger and the smaller of two; b where one of them is NaN.
