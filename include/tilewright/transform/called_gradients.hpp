@@ -51,7 +51,9 @@ constexpr std::vector<int> provided_outputs(const GradientRecord& gradient, cons
   }
   return result;
 }
-constexpr Tensor zeros_like(Ir& ir, const TensorSpec& spec) { return ir.constant(std::vector<double>{0}, spec.shape, spec.dtype); }
+constexpr Tensor zeros_like(Ir& ir, const TensorSpec& spec) {
+  return ir.constant(std::vector<double>{0}, spec.shape, spec.dtype);
+}
 
 /// The gradient of a call is a call of the called graph's gradient graph.
 constexpr void differentiate_call(GradientContext& context) {
@@ -155,7 +157,8 @@ constexpr void differentiate_loop(GradientContext& context) {
     }
   }
 
-  const LoopAttributes backward{loop.count, static_cast<std::int64_t>(parents.size()), static_cast<std::int64_t>(slices.size()), 1};
+  const LoopAttributes backward{loop.count, static_cast<std::int64_t>(parents.size()), static_cast<std::int64_t>(slices.size()),
+                                1};
   for (const Tensor& tensor : slices) parents.push_back(tensor);
   for (const Tensor& tensor : others) parents.push_back(tensor);
   if (ir.failed()) return;

@@ -34,7 +34,8 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
   const std::vector<int> inputs = ir.record(forward).inputs, outputs = ir.record(forward).outputs;
   for (int tensor : inputs) forward_inputs.push_back(connect(ExpectedConnectionType::Fwd, tensor));
   const auto results = call_with_info(ir.graph(forward), forward_inputs).outputs();
-  const detail::Positions input_of(inputs, ir.record(forward).tensors.size()), output_of(outputs, ir.record(forward).tensors.size());
+  const detail::Positions input_of(inputs, ir.record(forward).tensors.size()),
+      output_of(outputs, ir.record(forward).tensors.size());
   for (const auto& [type, tensor] : record.inputs) {
     if (type == ExpectedConnectionType::FwdGrad) continue;
     if (input_of[tensor] >= 0) arguments.push_back(forward_inputs[static_cast<std::size_t>(input_of[tensor])]);
