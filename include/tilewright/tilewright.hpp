@@ -1,5 +1,8 @@
 #pragma once
 // Everything a user needs, in one include.
+#include "tilewright/graph/conditional.hpp"
+#include "tilewright/graph/repeat.hpp"
+#include "tilewright/lower/print_plan.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/graph_cache.hpp"
 #include "tilewright/ops/ops.hpp"

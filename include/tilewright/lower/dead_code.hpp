@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "tilewright/graph/ir.hpp"
+#include "tilewright/graph/conditional.hpp"
+#include "tilewright/graph/repeat.hpp"
 
 namespace tilewright {
 
@@ -11,9 +12,10 @@ struct LiveCode {
   std::vector<int> order{};                  ///< graphs that are called, each before the graphs that it calls
   std::vector<std::vector<char>> nodes{};    ///< by graph and node
   std::vector<std::vector<char>> outputs{};  ///< by graph and output: whether some call uses it
-  std::vector<int> calls{};                  ///< by graph: live calls of it
+  std::vector<std::vector<char>> modified{};  ///< by graph and input: whether some call lets the graph change the caller's tensor
+  std::vector<int> calls{};  ///< by graph: live calls of it; those of loops and conditionals count twice
 
-  /// Graphs that are called only once become part of their caller.
+  /// Graphs that are called only once, by a plain call, become part of their caller.
   constexpr bool is_inlined(int graph) const { return calls[static_cast<std::size_t>(graph)] == 1; }
 };
 
@@ -25,6 +27,7 @@ class DeadCode {
     for (const auto& graph : ir.graphs) {
       live_.nodes.push_back(std::vector<char>(graph.nodes.size(), 0));
       live_.outputs.push_back(std::vector<char>(graph.outputs.size(), 0));
+      live_.modified.push_back(std::vector<char>(graph.inputs.size(), 0));
     }
   }
   constexpr LiveCode run() {
@@ -44,9 +47,11 @@ class DeadCode {
     visited_[at(graph)] = 1;
     for (const Node& node : ir_.record(graph).nodes) {
       if (node.op->has_side_effect) effects_[at(graph)] = 1;
-      if (node.called_graph < 0) continue;
-      visit(node.called_graph);
-      if (effects_[at(node.called_graph)] != 0) effects_[at(graph)] = 1;
+      for (int called : {node.called_graph, node.else_graph}) {
+        if (called < 0) continue;
+        visit(called);
+        if (effects_[at(called)] != 0) effects_[at(graph)] = 1;
+      }
     }
     live_.order.push_back(graph);
   }
@@ -58,16 +63,32 @@ class DeadCode {
       if (live_.outputs[at(graph)][i] != 0) needed[at(record.outputs[i])] = 1;
     for (std::size_t n = record.nodes.size(); n-- > 0;) {
       const Node& node = record.nodes[n];
-      bool lives = node.op->has_side_effect || node.op->modifies >= 0 ||
-                   (node.called_graph >= 0 && effects_[at(node.called_graph)] != 0);
+      bool lives = node.op->has_side_effect || node.op->modifies >= 0 || !node.modified.empty() ||
+                   has_effects(node.called_graph) || has_effects(node.else_graph);
       for (int output : node.outputs) lives = lives || needed[at(output)] != 0;
       if (!lives) continue;
       live_.nodes[at(graph)][n] = 1;
       for (int input : node.inputs) needed[at(input)] = 1;
-      if (node.called_graph < 0) continue;
-      ++live_.calls[at(node.called_graph)];
-      for (std::size_t i = 0; i < node.outputs.size(); ++i)
-        if (needed[at(node.outputs[i])] != 0) live_.outputs[at(node.called_graph)][i] = 1;
+      if (node.called_graph >= 0) mark_called(node, needed);
+    }
+  }
+  constexpr bool has_effects(int graph) const { return graph >= 0 && effects_[at(graph)] != 0; }
+  /// `needed` says of the caller's tensors which are used.
+  constexpr void mark_called(const Node& node, const std::vector<char>& needed) {
+    std::int64_t carried = 0;
+    int first_input = 0;
+    if (node.op == &loop_info) carried = unpack<LoopAttributes>(node.attributes).carried;
+    if (node.op == &conditional_info) first_input = 1;
+    for (int called : {node.called_graph, node.else_graph}) {
+      if (called < 0) continue;
+      live_.calls[at(called)] += node.op == &call_info ? 1 : 2;
+      auto& outputs = live_.outputs[at(called)];
+      for (std::size_t i = 0; i < node.outputs.size(); ++i)  // what a loop carries is used by its next iteration
+        if (needed[at(node.outputs[i])] != 0 || static_cast<std::int64_t>(i) < carried) outputs[i] = 1;
+      auto& inputs = live_.modified[at(called)];
+      for (int modified : node.modified)
+        if (const int input = modified - first_input; input >= 0 && at(input) < inputs.size()) inputs[at(input)] = 1;
+      if (node.else_graph >= 0) first_input += static_cast<int>(unpack<ConditionalAttributes>(node.attributes).then_inputs);
     }
   }
 

@@ -24,14 +24,19 @@ struct ModuleTrace {
 };
 }  // namespace detail
 
+struct VariableInputOptions {
+  bool by_ref = false;  ///< whether what the graph changes in the input is changed in the variable
+};
+
 /// What modules have in common whatever their type: their place in the module that a graph is made from.
 class ModuleBase {
  public:
   /// An input of the graph for a variable, and the factory that makes the variable later. The name must be new in this module.
+  /// If it is by reference, ops in place change the variable.
   constexpr Tensor add_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
-                                      DType dtype = float32) {
+                                      DType dtype = float32, const VariableInputOptions& options = {}) {
     auto& trace = this->trace();
-    const VariableFactory factory(trace.ir, initialiser, {shape, dtype});
+    const VariableFactory factory(trace.ir, initialiser, {shape, dtype}, options.by_ref);
     return add_input(name, factory);
   }
   /// Inputs for all variables of a set of factories, under a name: each call makes inputs, and later variables, of their own.
