@@ -48,7 +48,5 @@ struct WarmUp {
     return after(0) * static_cast<double>(step + 1) / static_cast<double>(steps + 1);
   }
 };
-template <class Schedule>
-WarmUp(std::int64_t, Schedule) -> WarmUp<Schedule>;
 
 }  // namespace tilewright::optim
