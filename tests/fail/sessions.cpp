@@ -31,25 +31,25 @@ void run(Session& session, const Images& images) {
 }
 
 // CASE unknown_variable
-// expect: variables: no variable `fc1.wait`: one of fc1.weight, fc2.weight expected
+// expect: variables: `fc1.wait` is no variable: one of fc1.weight, fc2.weight expected
 #ifdef CASE_unknown_variable
 void read(Session& session) { session.variables()["fc1"_s]["wait"_s]; }
 #endif
 
 // CASE unknown_module
-// expect: variables: no variable `fc3`: one of fc1.weight, fc2.weight expected
+// expect: variables: `fc3` is no variable: one of fc1.weight, fc2.weight expected
 #ifdef CASE_unknown_module
 void read(Session& session) { session.variables()["fc3"_s]["weight"_s]; }
 #endif
 
 // CASE unknown_tensor
-// expect: variables: no variable `weight`: one of fc1.weight, fc2.weight expected
+// expect: get_tensor_data: `weight` is no variable or constant: one of fc1.weight, fc2.weight expected
 #ifdef CASE_unknown_tensor
 void read(Session& session) { session.get_tensor_data("weight"_s); }
 #endif
 
 // CASE variables_of_another_session
-// expect: variables: no variable `bias`: one of fc1.weight, fc2.weight expected
+// expect: write_variable_data: `bias` is no variable: one of fc1.weight, fc2.weight expected
 #ifdef CASE_variables_of_another_session
 void copy(tw::Session<other_step>& from, Session& to) { to.write_variables_data(from.get_tensors_data()); }
 #endif
