@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <boost/hana/at_key.hpp>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
