@@ -64,7 +64,7 @@ constexpr void uneven(Ir& ir) {
     ops::host_store(pairs, row * first + other * second + ops::host_load(f));
     return zero;
   };
-  const Tensor zero = ir.constant({0}, {});
+  const Tensor zero = ir.constant(0.0);
   const tw::Graph step = ir.create_graph(body, zero);
   for (int i = 0; i < 10; ++i) tw::call(step, zero);
 }
@@ -172,17 +172,16 @@ TEST_CASE("run_with_outputs fills the user's arrays") {
 }
 TEST_CASE("inputs and outputs may stand at any address") {
   tw::Session<wide> session({.threads = 2});
-  std::vector<float> memory(1 + 5 * 67), floats(1 + 5 * 45 + 1 + 2 * 5 * 67 + 1 + 5);
+  std::vector<float> memory(1 + 5 * 67), floats(902);
   std::vector<tw::float16_t> halves(1 + 5 * 67);
   for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i % 13) / 4 - 1;
-  const auto at = []<class T>(T* data, auto... extents) {
-    return xt::adapt(data, std::array{static_cast<std::size_t>(extents)...});
+  const auto at = [](auto& elements, std::size_t offset, auto... extents) {
+    return xt::adapt(elements.data() + offset, std::array{static_cast<std::size_t>(extents)...});
   };
-  const auto x = at(memory.data() + 1, 5, 67);
-  float* const next = floats.data() + 1;
-  const auto gelu = at(next, 5, 45), softmax = at(next + 225, 5, 67), transposed = at(next + 225 + 335, 67, 5);
-  const auto sums = at(next + 225 + 2 * 335, 5);
-  const auto half = at(halves.data() + 1, 5, 67);
+  const auto x = at(memory, 1, 5, 67);
+  auto gelu = at(floats, 1, 5, 45), softmax = at(floats, 227, 5, 67), transposed = at(floats, 562, 67, 5);
+  auto sums = at(floats, 897, 5);
+  auto half = at(halves, 1, 5, 67);
   session.run_with_outputs("x"_s = x, "gelu"_s = gelu, "softmax"_s = softmax, "half"_s = half, "transposed"_s = transposed,
                            "sums"_s = sums);
   const xt::xtensor<float, 2> aligned = x;
@@ -256,6 +255,9 @@ TEST_CASE("constants are read by name") {
   CHECK(Floats(half.begin(), half.end()) == Floats{0.5f, 0.5f});
   CHECK(session.get_tensor_data("graph_subgraph(0)/factor"_s)() == 3);
   CHECK(session.transfers() == tw::Transfers{});
+  const auto some = session.get_tensors_data("x"_s, "table"_s);
+  CHECK(elements(some["x"_s.key()]) == Floats{1, 1});
+  CHECK(elements(some["table"_s.key()]) == Ints{1, 2, 3, 4});
 }
 TEST_CASE("variables are written together or not at all") {
   tw::Session<variables> session;

@@ -188,7 +188,14 @@ class Session {
   /// Copies of all variables, as a Boost.Hana map from their names.
   auto get_tensors_data() const {
     copies_.refresh();
-    return names::map_variables([this]<std::size_t v>(std::integral_constant<std::size_t, v>) { return copy_of_variable<v>(); });
+    return names::map_variables(
+        [this]<std::size_t v>(std::integral_constant<std::size_t, v>) { return this->template copy_of_variable<v>(); });
+  }
+  /// Copies of some variables and constants: `get_tensors_data("fc1.weight"_s, "fc1.bias"_s)`.
+  template <NameText... name>
+    requires(sizeof...(name) > 0)
+  auto get_tensors_data(Name<name>...) const {
+    return boost::hana::make_map(boost::hana::make_pair(Name<name>::key(), get_tensor_data(Name<name>()))...);
   }
   /// Gives a variable new values, on the host and, if the session is attached, on the device: an array of its dtype and shape.
   template <NameText name, class Array>

@@ -24,10 +24,12 @@ constexpr Shape host_shape(const auto& plan, std::size_t stream) {
 }
 
 /// What error texts say of a host shape.
-constexpr Text host_shape_note(const auto& plan) {
+template <const auto& plan>
+constexpr Text host_shape_note() {
   Text note;
-  if (plan.num_host_transfers > 1) note += text(", where ", plan.num_host_transfers, " is num_host_transfers");
-  if (replication_factor > 1) note += text(note.empty() ? ", where " : " and ", replication_factor, " is the replication factor");
+  if constexpr (plan.num_host_transfers > 1) note += text(", where ", plan.num_host_transfers, " is num_host_transfers");
+  if constexpr (replication_factor > 1)
+    note += text(note.empty() ? ", where " : " and ", replication_factor, " is the replication factor");
   return note;
 }
 
