@@ -53,20 +53,17 @@ constexpr void wide(Ir& ir) {
   store("sums", ops::sum(x, 1));
 }
 
-/// Ten steps of a loop, each of which takes two elements of "e" and one of "f", as if unrolled.
+/// Ten iterations, each of which takes two elements of "e" and one of "f".
 constexpr void uneven(Ir& ir) {
   ir.set_num_host_transfers(20);
   const auto e = ir.h2d_stream("e", {2}), f = ir.h2d_stream("f", {});
   const auto pairs = ir.d2h_stream("pairs", {2, 2});
-  const auto body = [&](Tensor zero) {
+  const Tensor upper = ir.constant({1, 0}, {2, 1}), lower = ir.constant({0, 1}, {2, 1});
+  const auto body = [&](Tensor first_row, Tensor second_row) {
     const Tensor first = ops::host_load(e), second = ops::host_load(e);
-    const Tensor row = ir.constant({1, 0}, {2, 1}), other = ir.constant({0, 1}, {2, 1});
-    ops::host_store(pairs, row * first + other * second + ops::host_load(f));
-    return zero;
+    ops::host_store(pairs, first_row * first + second_row * second + ops::host_load(f));
   };
-  const Tensor zero = ir.constant(0.0);
-  const tw::Graph step = ir.create_graph(body, zero);
-  for (int i = 0; i < 10; ++i) tw::call(step, zero);
+  tw::repeat(ir.create_graph(body, upper, lower), 10, {upper, lower});
 }
 
 /// Constants of the main graph and of another one.

@@ -55,7 +55,7 @@ class Session {
       : options_(options),
         executor_(program::view(), options.threads),
         copies_(executor_, options.seed, options.attach),
-        outputs_(output_bytes) {
+        outputs_(output_offsets<program::plan>.back()) {
     fill_constants(plan, executor_.constants());
   }
   Session(const Session&) = delete;
@@ -81,7 +81,9 @@ class Session {
     auto operator[](Name<name>) const {
       constexpr std::size_t stream = names::find_stream(name.view(), StreamDirection::device_to_host);
       if constexpr (stream == names::none) return names::template unknown_output<name>();
-      else return static_view<plan.streams[stream].spec.dtype, host_shape(plan, stream)>(memory_ + output_offsets[stream]);
+      else
+        return static_view<plan.streams[stream].spec.dtype, host_shape(plan, stream)>(memory_ +
+                                                                                      output_offsets<program::plan>[stream]);
     }
 
    private:
@@ -102,7 +104,8 @@ class Session {
     StreamMemory<program::plan> streams{};
     (detail::set_stream<program::plan, "run">(streams, inputs), ...);
     for (std::size_t i = 0; i < streams.size(); ++i)
-      if (plan.streams[i].direction == StreamDirection::device_to_host) streams[i] = outputs_.data() + output_offsets[i];
+      if (plan.streams[i].direction == StreamDirection::device_to_host)
+        streams[i] = outputs_.data() + output_offsets<program::plan>[i];
     execute(streams);
     return Outputs(outputs_.data());
   }
@@ -220,23 +223,6 @@ class Session {
  private:
   using Values = typename VariableCopies<program::plan>::Values;
 
-  /// What an array for a variable must be.
-  template <std::size_t v>
-  struct VariableArray {
-    static constexpr TensorSpec spec = plan.variables[v].spec;
-    static constexpr std::string_view name() { return plan.variable_name(v); }
-    static constexpr Text note() { return {}; }
-  };
-  static constexpr auto output_offsets = [] {
-    std::array<std::int64_t, plan.streams.size() + 1> offsets{};
-    for (std::size_t i = 0; i < plan.streams.size(); ++i) {
-      const bool output = plan.streams[i].direction == StreamDirection::device_to_host;
-      offsets[i + 1] = offsets[i] + (output ? align(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes()) : 0);
-    }
-    return offsets;
-  }();
-  static constexpr std::int64_t output_bytes = output_offsets.back();
-
   void require_attached(const char* what) const {
     if (!is_attached())
       throw std::logic_error(text(what, ": the session is not attached: a context() or attach() expected").string());
@@ -253,7 +239,7 @@ class Session {
   static void note_values(Values& values, const Array& array) {
     constexpr std::size_t v = names::find_variable(name.view());
     if constexpr (v == names::none) names::template no_variable<"write_variable_data", name>();
-    else values[v] = detail::host_data<VariableArray<v>, "write_variable_data">(array);
+    else values[v] = detail::host_data<detail::VariableArray<program::plan, v>, "write_variable_data">(array);
   }
 
   SessionOptions options_;

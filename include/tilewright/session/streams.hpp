@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tilewright/core/tensor_spec.hpp"
-#include "tilewright/graph/ir.hpp"
+#include "tilewright/lower/plan.hpp"
 
 namespace tilewright {
 
@@ -22,6 +22,17 @@ constexpr Shape host_shape(const auto& plan, std::size_t stream) {
   for (int axis = 0; axis < element.rank; ++axis) shape.push_back(element[axis]);
   return shape;
 }
+
+/// Where a session keeps the arrays of the streams to the host, in bytes from the first; behind them, how many there are.
+template <const auto& plan>
+inline constexpr auto output_offsets = [] {
+  std::array<std::int64_t, plan.streams.size() + 1> offsets{};
+  for (std::size_t i = 0; i < plan.streams.size(); ++i) {
+    const bool output = plan.streams[i].direction == StreamDirection::device_to_host;
+    offsets[i + 1] = offsets[i] + (output ? align(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes()) : 0);
+  }
+  return offsets;
+}();
 
 /// What error texts say of a host shape.
 template <const auto& plan>

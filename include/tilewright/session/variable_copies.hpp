@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/executor.hpp"
@@ -110,5 +111,15 @@ class VariableCopies {
   bool attached_;
   bool stale_ = false;
 };
+
+namespace detail {
+/// The host's array for new values of a variable.
+template <const auto& plan, std::size_t v>
+struct VariableArray {
+  static constexpr TensorSpec spec = plan.variables[v].spec;
+  static constexpr std::string_view name() { return plan.variable_name(v); }
+  static constexpr Text note() { return {}; }
+};
+}  // namespace detail
 
 }  // namespace tilewright
