@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -174,7 +175,12 @@ class Ir {
     constants.push_back({std::move(values)});
     return {*this, current_graph, tensor};
   }
-  constexpr Tensor constant(double value, DType dtype = float32) { return constant(std::vector{value}, {}, dtype); }
+  /// A scalar. A template, so that constant({20}, {}) means the one above and not the first of the dtypes.
+  template <class Number>
+    requires(std::integral<Number> || std::floating_point<Number>)
+  constexpr Tensor constant(Number value, DType dtype = float32) {
+    return constant(std::vector{static_cast<double>(value)}, Shape{}, dtype);
+  }
 
   /// A graph with an input for every Tensor or TensorSpec among the arguments, built by calling the function or module
   /// with them; other arguments are passed on. Results of the call are the graph's outputs.

@@ -15,15 +15,22 @@ struct LiveCode {
   std::vector<std::vector<char>> modified{};  ///< by graph and input: whether some call lets the graph change the caller's tensor
   std::vector<int> calls{};  ///< by graph: live calls of it; those of loops and conditionals count twice
 
-  /// Graphs that are called only once, by a plain call, become part of their caller.
-  constexpr bool is_inlined(int graph) const { return calls[static_cast<std::size_t>(graph)] == 1; }
+  std::vector<char> is_update{};  ///< by graph: it changes its caller's tensors by a few elementwise ops
+
+  /// Graphs that are called only once, by a plain call, become part of their caller; and so do updates, which can then be part of
+  /// the product that makes a gradient.
+  constexpr bool is_inlined(int graph) const {
+    return calls[static_cast<std::size_t>(graph)] == 1 || is_update[static_cast<std::size_t>(graph)] != 0;
+  }
 };
 
 namespace detail {
 class DeadCode {
  public:
-  constexpr explicit DeadCode(const Ir& ir) : ir_(ir), visited_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0) {
+  constexpr explicit DeadCode(const Ir& ir)
+      : ir_(ir), visited_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0), repeated_(ir.graphs.size(), 0) {
     live_.calls.assign(ir.graphs.size(), 0);
+    live_.is_update.assign(ir.graphs.size(), 0);
     for (const auto& graph : ir.graphs) {
       live_.nodes.push_back(std::vector<char>(graph.nodes.size(), 0));
       live_.outputs.push_back(std::vector<char>(graph.outputs.size(), 0));
@@ -34,6 +41,7 @@ class DeadCode {
     visit(0);
     std::ranges::reverse(live_.order);
     for (std::size_t i = 0; i < live_.order.size(); ++i) mark(live_.order[i]);
+    for (int graph : live_.order) live_.is_update[at(graph)] = is_update(graph) ? 1 : 0;
     std::erase_if(live_.order, [this](int graph) { return graph != 0 && live_.calls[at(graph)] == 0; });
     return std::move(live_);
   }
@@ -82,6 +90,7 @@ class DeadCode {
     for (int called : {node.called_graph, node.else_graph}) {
       if (called < 0) continue;
       live_.calls[at(called)] += node.op == &call_info ? 1 : 2;
+      if (node.op != &call_info) repeated_[at(called)] = 1;
       auto& outputs = live_.outputs[at(called)];
       for (std::size_t i = 0; i < node.outputs.size(); ++i)  // what a loop carries is used by its next iteration
         if (needed[at(node.outputs[i])] != 0 || static_cast<std::int64_t>(i) < carried) outputs[i] = 1;
@@ -92,10 +101,26 @@ class DeadCode {
     }
   }
 
+  /// Whether a graph that is not part of loops and conditionals only updates its caller's tensors.
+  constexpr bool is_update(int graph) const {
+    constexpr std::size_t most_ops = 32;
+    const GraphRecord& record = ir_.record(graph);
+    if (repeated_[at(graph)] != 0 || record.nodes.size() > most_ops) return false;
+    for (const Node& node : record.nodes)
+      if (node.called_graph >= 0 || !(node.op->elementwise || node.op->view || is_of_scalars(record, node))) return false;
+    return std::ranges::find(live_.modified[at(graph)], 1) != live_.modified[at(graph)].end();
+  }
+  static constexpr bool is_of_scalars(const GraphRecord& record, const Node& node) {
+    for (int input : node.inputs)
+      if (record.tensors[at(input)].spec.nelms() != 1) return false;
+    return true;
+  }
+
   const Ir& ir_;
   LiveCode live_{};
   std::vector<char> visited_;
   std::vector<char> effects_;
+  std::vector<char> repeated_;  // called by loops or conditionals
 };
 }  // namespace detail
 

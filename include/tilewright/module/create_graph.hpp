@@ -42,7 +42,7 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
   const PathScope path(ir, build_name<Type>());
   const auto scopes_outside = std::exchange(ir.name_scopes, {});
   std::optional<InSequence> ordered;
-  if constexpr (requires { requires Type::in_sequence; }) ordered.emplace(ir);
+  if constexpr (runs_in_sequence<Type>()) ordered.emplace(ir);
   const auto run = [&](const auto&... inputs) {
     const auto built = [&]() -> decltype(auto) {
       if constexpr (requires { build.build(inputs...); }) return build.build(inputs...);

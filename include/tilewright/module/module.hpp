@@ -108,6 +108,13 @@ constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
     for (auto& element : member) detail::adopt(element, trace, dotted(name.view(), text(index++).view()));
   }
 }
+
+/// Whether a module says that the ops of its build are ordered.
+template <class M>
+constexpr bool runs_in_sequence() {
+  if constexpr (requires { M::in_sequence; }) return M::in_sequence;
+  else return false;
+}
 }  // namespace detail
 
 /// Base of modules, `struct Net : Module<Net>`, with a constexpr `build(Tensor...)` that makes the graph. Members that are
@@ -128,6 +135,8 @@ class Module : public ModuleBase {
     }
     const NameScope names(ir(), key());
     const PathScope path(ir(), key());
+    std::optional<InSequence> ordered;
+    if constexpr (detail::runs_in_sequence<D>()) ordered.emplace(ir());
     return static_cast<D&>(*this).build(arguments...);
   }
   /// A graph of this module's own, see the function create_graph; the Ir may be left out if an argument is a Tensor.

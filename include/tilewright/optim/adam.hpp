@@ -1,20 +1,10 @@
 #pragma once
 #include <boost/hana/adapt_struct.hpp>
 
-#include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/scaled_add.hpp"
-#include "tilewright/ops/unary.hpp"
-#include "tilewright/ops/var_updates.hpp"
+#include "tilewright/optim/descend.hpp"
+#include "tilewright/optim/moments.hpp"
 
 namespace tilewright::optim {
-
-namespace detail {
-/// weight = weight - lr step.
-constexpr void descend(Tensor weight, Tensor step, const NumberOrTensor& lr) {
-  if (lr.tensor) ops::scaled_add_(weight, step, {.b = -*lr.tensor});
-  else ops::scaled_add_(weight, step, {.b = -lr.number});
-}
-}  // namespace detail
 
 /// Adam's parameters. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input of it, in this
 /// order after the weight and its gradient, which each call gives.
@@ -43,19 +33,9 @@ struct Adam : Module<Adam> {
 
   constexpr void build(TensorByRef weight, Tensor gradient, const AdamParameters& parameters) {
     const auto& [lr, beta1, beta2, weight_decay, epsilon, first_order_dtype, bias_correction] = parameters;
-    const Shape shape = weight.shape();
-    const Tensor first = add_variable_input("first_order", zeros(), shape, first_order_dtype, {.by_ref = true});
-    ops::accumulate_moving_average_(first, gradient, beta1);
-    const Tensor second = add_variable_input("second_order", zeros(), shape, float32, {.by_ref = true});
-    ops::accumulate_moving_average_square_(second, gradient, beta2);
-    AdamOptions options{.weight_decay = weight_decay, .epsilon = epsilon};
-    if (weight_decay.tensor || weight_decay.number != 0) options.weight = weight;
-    if (bias_correction) {
-      options.time_step = add_variable_input("step", zeros(), {}, float32, {.by_ref = true});
-      options.beta1 = beta1;
-      options.beta2 = beta2;
-    }
-    detail::descend(weight, ops::adam_updater(first, second, options), lr);
+    const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
+    const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, bias_correction);
+    detail::descend(weight, ops::adam_updater(moments.first, moments.second, options), lr);
   }
 };
 
@@ -72,10 +52,12 @@ struct AdamWParameters {
 /// Adam with decoupled weight decay and bias correction; otherwise as Adam.
 struct AdamW : Module<AdamW> {
   static constexpr bool in_sequence = true;
-  BOOST_HANA_DEFINE_STRUCT(AdamW, (Adam, adam));
 
-  constexpr void build(TensorByRef weight, Tensor gradient, const AdamWParameters& p) {
-    adam(weight, gradient, AdamParameters{p.lr, p.beta1, p.beta2, p.weight_decay, p.epsilon, p.first_order_dtype, true});
+  constexpr void build(TensorByRef weight, Tensor gradient, const AdamWParameters& parameters) {
+    const auto& [lr, beta1, beta2, weight_decay, epsilon, first_order_dtype] = parameters;
+    const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
+    const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, true);
+    detail::descend(weight, ops::adam_updater(moments.first, moments.second, options), lr);
   }
 };
 
