@@ -4,13 +4,13 @@
 #include "../../examples/tutorial/steps.hpp"
 #include "session.hpp"
 
-constexpr void adam(tw::Tensor variable, tw::Tensor gradient) {
-  const auto moment = [&](std::string_view name, tw::DType dtype) {
-    return variable.ir().variable(tw::zeros(), variable.shape(), dtype, tw::text(variable.name(), ".", name).view());
-  };
-  const auto m = tw::ops::accumulate_moving_average_(moment("first_order", tw::float16), gradient, 0.9);
-  const auto v = tw::ops::accumulate_moving_average_square_(moment("second_order", tw::float32), gradient, 0.999);
-  tw::ops::scaled_add_(variable, tw::ops::adam_updater(m, v, {.epsilon = 1e-5}), {.b = -1e-3});
+constexpr void adam(const tw::NamedTensors& variables, const tw::TensorMap& gradients) {
+  constexpr tw::optim::AdamParameters parameters{.lr = 1e-3, .bias_correction = false};
+  tw::Cached<tw::optim::Adam> optimiser;
+  for (const auto& [name, variable] : variables.named_tensors()) {
+    const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), parameters);
+    graph.bind(factories.init(name.view())).call(variable, gradients[variable]);
+  }
 }
 
 int main(int argc, char** argv) {
