@@ -54,7 +54,7 @@ void train_and_test(const Options& options, const tilewright::data::Digits& digi
   train(train_session, digits.train, batch_sizes.train, options);
 
   tilewright::Session<test_step, device> test_session({.threads = options.threads});
-  test_session.write_variables_data(train_session.get_tensors_data());
+  test_session.load_from_session(train_session);
   std::printf("Accuracy on test set: %.2f%%\n", accuracy(test_session, digits.test, batch_sizes.test));
 }
 

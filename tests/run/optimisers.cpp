@@ -36,8 +36,8 @@ constexpr void program(Ir& ir) {
     constexpr tw::TensorSpec scalar{{}, tw::float32};
     const auto number = [&](double value) { return ir.constant(value); };
     auto adam_parameters = adam;
-    adam_parameters.lr = adam_parameters.beta1 = adam_parameters.beta2 = scalar;
-    optimise("adam", optim::Adam{}, adam_parameters, {number(0.01), number(0.9), number(0.999)});
+    adam_parameters.lr = adam_parameters.beta1 = adam_parameters.beta2 = adam_parameters.epsilon = scalar;
+    optimise("adam", optim::Adam{}, adam_parameters, {number(0.01), number(0.9), number(0.999), number(1e-5)});
     auto adamw_parameters = adamw;
     adamw_parameters.weight_decay = scalar;
     optimise("adamw", optim::AdamW{}, adamw_parameters, {number(0.1)});

@@ -96,7 +96,8 @@ struct PlanNames {
   template <class F>
   static auto map_variables(F f) {
     return [&]<std::size_t... v>(std::index_sequence<v...>) {
-      return boost::hana::make_map(boost::hana::make_pair(key<v>(), f(std::integral_constant<std::size_t, v>()))...);
+      return boost::hana::make_map(
+          boost::hana::make_pair(name_of_variable<v>().key(), f(std::integral_constant<std::size_t, v>()))...);
     }(std::make_index_sequence<plan.variables.size()>{});
   }
   /// A Boost.Hana string as a NameText.
@@ -108,13 +109,16 @@ struct PlanNames {
     }(Key{});
   }
 
- private:
+  /// The name of a variable as `"fc1.weight"_s` is.
   template <std::size_t v>
-  static constexpr auto key() {
+  static constexpr auto name_of_variable() {
     return []<std::size_t... i>(std::index_sequence<i...>) {
-      return boost::hana::string<plan.variable_name(v)[i]...>{};
+      constexpr char characters[] = {plan.variable_name(v)[i]..., '\0'};
+      return Name<NameText<sizeof...(i) + 1>(characters)>();
     }(std::make_index_sequence<plan.variable_name(v).size()>{});
   }
+
+ private:
   static constexpr bool is_expected(std::size_t stream, bool inputs, bool outputs) {
     return plan.streams[stream].used && (plan.streams[stream].direction == StreamDirection::host_to_device ? inputs : outputs);
   }

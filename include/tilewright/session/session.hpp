@@ -219,6 +219,14 @@ class Session {
     });
     copies_.write(values);
   }
+  /// Gives all variables the values of those of the same names in another session, which may have more, such as an optimiser's. A
+  /// name that the other session does not have, or has with another shape or dtype, does not compile.
+  template <class Source>
+  void load_from_session(const Source& source) {
+    write_variables_data(names::map_variables([&source]<std::size_t v>(std::integral_constant<std::size_t, v>) {
+      return source.get_tensor_data(names::template name_of_variable<v>());
+    }));
+  }
 
  private:
   using Values = typename VariableCopies<program::plan>::Values;

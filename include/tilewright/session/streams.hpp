@@ -23,7 +23,7 @@ constexpr Shape host_shape(const auto& plan, std::size_t stream) {
   return shape;
 }
 
-/// Where a session keeps the arrays of the streams to the host, in bytes from the first; behind them, how many there are.
+/// Where a session keeps the arrays of the streams to the host, in bytes from the first; the last entry is the sum.
 template <const auto& plan>
 inline constexpr auto output_offsets = [] {
   std::array<std::int64_t, plan.streams.size() + 1> offsets{};
