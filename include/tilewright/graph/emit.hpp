@@ -72,6 +72,10 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
                    place_of({ir, ir.current_graph, 0}, ir), ", which is being built, expected"));
       return false;
     }
+    if (ir.record(input).kind == TensorKind::remote) {
+      ir.fail(text(op.name, ": ", to_text(input), " lives in streaming memory: what remote_load gives of it expected"));
+      return false;
+    }
   }
   if (op.modifies >= 0 && ir.record(inputs[static_cast<std::size_t>(op.modifies)]).kind == TensorKind::constant) {
     ir.fail(text(op.name, ": ", to_text(inputs[static_cast<std::size_t>(op.modifies)]),

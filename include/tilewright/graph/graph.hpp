@@ -1,5 +1,4 @@
 #pragma once
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +19,15 @@ class Graph {
   constexpr std::vector<Tensor> outputs() const { return handles(ir_->record(id_).outputs); }
   constexpr Tensor input(int i) const { return pick(ir_->record(id_).inputs, i, "input"); }
   constexpr Tensor output(int i) const { return pick(ir_->record(id_).outputs, i, "output"); }
-  constexpr std::vector<Tensor> tensors() const { return all({}); }
-  constexpr std::vector<Tensor> variables() const { return all(TensorKind::variable); }
-  constexpr std::vector<Tensor> constants() const { return all(TensorKind::constant); }
+  constexpr std::vector<Tensor> tensors() const {
+    return all([](TensorKind) { return true; });
+  }
+  constexpr std::vector<Tensor> variables() const {
+    return all([](TensorKind kind) { return kind == TensorKind::variable || kind == TensorKind::remote; });
+  }
+  constexpr std::vector<Tensor> constants() const {
+    return all([](TensorKind kind) { return kind == TensorKind::constant; });
+  }
   constexpr std::size_t op_count() const { return ir_->record(id_).nodes.size(); }
   /// The distinct graphs that ops of this graph call, in the order of their first call.
   constexpr std::vector<Graph> called_graphs() const {
@@ -47,11 +52,11 @@ class Graph {
     for (int id : ids) result.push_back({*ir_, id_, id});
     return result;
   }
-  constexpr std::vector<Tensor> all(std::optional<TensorKind> kind) const {
+  constexpr std::vector<Tensor> all(auto is_wanted) const {
     std::vector<Tensor> result;
     const auto& tensors = ir_->record(id_).tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (!kind || tensors[i].kind == *kind) result.push_back({*ir_, id_, static_cast<int>(i)});
+      if (is_wanted(tensors[i].kind)) result.push_back({*ir_, id_, static_cast<int>(i)});
     return result;
   }
 

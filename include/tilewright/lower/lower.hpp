@@ -15,12 +15,22 @@ namespace detail {
 
 /// Copies what lives outside of graphs to the plan, with offsets in its memory.
 constexpr void plan_globals(const Ir& ir, Plan& plan) {
+  plan_remote_buffers(ir, plan);
   plan.variables.reserve(ir.variables.size());
   plan.streams.reserve(ir.streams.size());
   for (const VariableRecord& variable : ir.variables) {
     const TensorRecord& tensor = ir.record(0).tensors[static_cast<std::size_t>(variable.tensor)];
-    plan.variables.push_back({tensor.spec, tensor.name, variable.initialiser, plan.memory.variables});
-    plan.memory.variables += align(tensor.spec.bytes());
+    PlannedVariable planned{tensor.spec, tensor.name, variable.initialiser};
+    if (variable.remote_buffer >= 0) {
+      const PlannedRemoteBuffer& buffer = plan.remote_buffers[static_cast<std::size_t>(variable.remote_buffer)];
+      planned.base = Base::remote;
+      planned.offset = buffer.offset + variable.row * buffer.row_bytes();
+    } else {
+      planned.offset = plan.memory.variables;
+      plan.memory.variables += align(tensor.spec.bytes());
+    }
+    make_room(plan.variables);
+    plan.variables.push_back(std::move(planned));
   }
   for (const ConstantRecord& constant : ir.constants) plan.constants.push_back({{}, constant.values, 0});
   for (const GraphRecord& graph : ir.graphs)
@@ -49,7 +59,7 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
         const Node& node = record.nodes[static_cast<std::size_t>(tensor.producer)];
         name = text(node.op->name, ".", node.id);
       }
-      if (tensor.kind != TensorKind::input)
+      if (tensor.kind != TensorKind::input && tensor.kind != TensorKind::remote)
         all.push_back({tensor.spec.bytes(), text(name, " ", to_text(tensor.spec), " ", tensor.spec.bytes(), " bytes")});
     }
   }

@@ -17,6 +17,7 @@ struct Access {
   bool single = false;  ///< by the only vertex of its step, which the same worker runs in all such steps
 };
 constexpr bool conflict(const Access& a, const Access& b) {
+  if (a.from.base == Base::fault) return false;  // it is written atomically, and read when the run has ended
   if (a.from.base != b.from.base || a.from.index != b.from.index || !(a.writes || b.writes) || (a.single && b.single))
     return false;
   return a.from.offset < b.from.offset + b.bytes && b.from.offset < a.from.offset + a.bytes;

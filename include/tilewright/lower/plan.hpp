@@ -14,7 +14,9 @@ enum class Base : std::uint8_t {
   argument,  ///< what the caller passes: pointers to the graph's inputs, then to its outputs
   variable,  ///< the memory of the variables, which lives as long as the session
   constant,  ///< the memory of the constants
-  stream     ///< the next element of a stream
+  stream,    ///< the next element of a stream
+  remote,    ///< streaming memory, which lives as long as the session
+  fault      ///< by remote buffer, an int64: 0, or an offset outside of it that a step was given
 };
 
 /// Where an operand is: `offset` bytes after the base; `index` says which argument or stream.
@@ -111,6 +113,7 @@ struct PlannedVariable {
   TensorSpec spec{};
   Text name{};
   Initialiser initialiser{};
+  Base base = Base::variable;  ///< or remote
   std::int64_t offset = 0;
 };
 struct PlannedConstant {
@@ -127,10 +130,23 @@ struct PlannedStream {
   std::int64_t elements = 0;   ///< how many the main body uses so
 };
 
+/// Blocks of memory start at multiples of this: a cache line, and the widest vector.
+inline constexpr std::int64_t memory_alignment = 64;
+constexpr std::int64_t align(std::int64_t bytes) { return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment; }
+
+struct PlannedRemoteBuffer {
+  TensorSpec spec{};  ///< of a row
+  std::int64_t entries = 1;
+  std::int64_t offset = 0;
+  /// Bytes from a row to the next.
+  constexpr std::int64_t row_bytes() const { return align(spec.bytes()); }
+};
+
 /// Bytes of memory that a program needs.
 struct MemoryUse {
   std::int64_t variables = 0;
   std::int64_t constants = 0;
+  std::int64_t remote = 0;          ///< of remote buffers, in streaming memory: not on the tiles
   std::int64_t frame = 0;           ///< the main body's frame, which holds the others'
   std::int64_t fullest_tile = 0;    ///< always live, and live at the peak, on the tile that has most
   constexpr bool operator==(const MemoryUse&) const = default;
@@ -148,12 +164,9 @@ struct Plan {
   std::vector<PlannedVariable> variables{};
   std::vector<PlannedConstant> constants{};
   std::vector<PlannedStream> streams{};
+  std::vector<PlannedRemoteBuffer> remote_buffers{};
   MemoryUse memory{};
   int num_host_transfers = 1;
 };
-
-/// Blocks of memory start at multiples of this: a cache line, and the widest vector.
-inline constexpr std::int64_t memory_alignment = 64;
-constexpr std::int64_t align(std::int64_t bytes) { return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment; }
 
 }  // namespace tilewright

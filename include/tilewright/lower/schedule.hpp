@@ -36,6 +36,7 @@ struct Operation {
   bool partial = false;           ///< outputs that do not follow a cut reduction have room for every part
   int body = -1;                  ///< of a call
   int stream = -1;                ///< the stream that moves on afterwards
+  bool is_alone = false;          ///< its group has no other operations
 
   constexpr bool is_call() const { return body >= 0; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }

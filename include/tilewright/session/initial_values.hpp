@@ -9,6 +9,7 @@
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/random.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/execute/frozen_plan.hpp"
 
 namespace tilewright {
 
@@ -32,12 +33,12 @@ inline void fill_constants(const auto& plan, std::byte* memory) {
 }
 
 /// Writes the first values of a frozen plan's variables to their memory. The same seed gives the same values everywhere.
-inline void fill_variables(const auto& plan, std::byte* memory, std::uint64_t seed) {
+inline void fill_variables(const auto& plan, const VariableMemory& memory, std::uint64_t seed) {
   Random random(seed);
   double block[1024];  // which stays in the nearest cache
   for (const auto& variable : plan.variables) {
     const auto [dtype, count] = std::pair(variable.spec.dtype, static_cast<std::size_t>(variable.spec.nelms()));
-    std::byte* const elements = memory + variable.offset;
+    std::byte* const elements = memory.of(variable);
     if (!variable.fill) {
       detail::write_values(dtype, count, plan.numbers(variable.values), elements);
       continue;

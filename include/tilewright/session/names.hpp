@@ -9,6 +9,7 @@
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/name.hpp"
+#include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/session/host_array.hpp"
 
@@ -128,7 +129,7 @@ struct PlanNames {
 template <const auto& plan, NameText path>
 class VariableTree {
  public:
-  explicit VariableTree(std::byte* variables) : variables_(variables) {}
+  explicit VariableTree(const VariableMemory& memory) : memory_(memory) {}
 
   /// A variable as an xtensor of static shape, a view of the session's memory; or the variables below it.
   template <NameText key>
@@ -136,11 +137,11 @@ class VariableTree {
     using names = PlanNames<plan>;
     constexpr auto full = joined<key>();
     if constexpr (names::is_subtree(full.view())) {
-      return VariableTree<plan, full>(variables_);
+      return VariableTree<plan, full>(memory_);
     } else {
       constexpr std::size_t v = names::find_variable(full.view());
       if constexpr (v == names::none) return names::template unknown_variable<full>();
-      else return static_view<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(variables_ + plan.variables[v].offset);
+      else return static_view<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(memory_.of(plan.variables[v]));
     }
   }
 
@@ -154,7 +155,7 @@ class VariableTree {
     std::ranges::copy(key.view(), end);
     return NameText<length + 1>(characters);
   }
-  std::byte* variables_;
+  VariableMemory memory_;
 };
 
 }  // namespace tilewright

@@ -36,7 +36,7 @@ class Session {
 
   explicit Session(const SessionOptions& options = {}) : executor_(program::view(), options.threads), outputs_(output_bytes) {
     fill_constants(plan, executor_.constants());
-    fill_variables(plan, executor_.variables(), options.seed);
+    fill_variables(plan, variable_memory(), options.seed);
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
       if (plan.streams[i].direction == StreamDirection::device_to_host) streams_[i] = outputs_.data() + output_offsets[i];
   }
@@ -75,7 +75,7 @@ class Session {
 
   /// The variables by name, as views of the memory in which the session keeps them:
   /// `session.variables()["fc1"_s]["weight"_s](0, 0)`.
-  auto variables() const { return VariableTree<program::plan, "">(executor_.variables()); }
+  auto variables() const { return VariableTree<program::plan, "">(variable_memory()); }
 
   /// A copy of a variable, for example of "fc1.weight".
   template <NameText name>
@@ -83,14 +83,12 @@ class Session {
     constexpr std::size_t v = names::find_variable(name.view());
     if constexpr (v == names::none) return names::template unknown_variable<name>();
     else
-      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() +
-                                                                                 plan.variables[v].offset);
+      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(device_data(v));
   }
   /// Copies of all variables, as a Boost.Hana map from their names.
   auto get_tensors_data() const {
     return names::map_variables([this]<std::size_t v>(std::integral_constant<std::size_t, v>) {
-      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() +
-                                                                                 plan.variables[v].offset);
+      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(device_data(v));
     });
   }
   /// Gives a variable new values: an array of its dtype and shape.
@@ -112,6 +110,8 @@ class Session {
   int threads() const { return executor_.threads(); }
 
  private:
+  VariableMemory variable_memory() const { return {executor_.variables(), executor_.remote()}; }
+  std::byte* device_data(std::size_t variable) const { return variable_memory().of(plan.variables[variable]); }
   static constexpr Shape stream_shape(std::size_t stream) {
     if (plan.num_host_transfers == 1) return plan.streams[stream].spec.shape;
     Shape shape{plan.num_host_transfers};
@@ -145,7 +145,7 @@ class Session {
     } else {
       constexpr TensorSpec spec = plan.variables[v].spec;
       const auto* data = detail::checked_host_data<spec, "write_variable_data", Name<name>::view>(array);
-      std::memcpy(executor_.variables() + plan.variables[v].offset, data, static_cast<std::size_t>(spec.bytes()));
+      std::memcpy(device_data(v), data, static_cast<std::size_t>(spec.bytes()));
     }
   }
 
