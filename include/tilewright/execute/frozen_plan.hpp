@@ -52,13 +52,14 @@ struct PlanSizes {
   constexpr bool fits(const PlanSizes& other) const {
     return bodies <= other.bodies && steps <= other.steps && locations <= other.locations && compute_sets <= other.compute_sets &&
            stages <= other.stages && operands <= other.operands && strides <= other.strides && variables <= other.variables &&
-           constants <= other.constants && streams <= other.streams && remote_buffers <= other.remote_buffers && characters <= other.characters && values <= other.values;
+           constants <= other.constants && streams <= other.streams && remote_buffers <= other.remote_buffers &&
+           characters <= other.characters && values <= other.values;
   }
 };
 
 constexpr PlanSizes sizes_of(const Plan& plan) {
-  PlanSizes sizes{plan.bodies.size(),    plan.steps.size(),    plan.locations.size(), plan.compute_sets.size(),
-                  plan.stages.size(),    plan.operands.size(), plan.strides.size(),   plan.variables.size(),
+  PlanSizes sizes{plan.bodies.size(),    plan.steps.size(),    plan.locations.size(),     plan.compute_sets.size(),
+                  plan.stages.size(),    plan.operands.size(), plan.strides.size(),       plan.variables.size(),
                   plan.constants.size(), plan.streams.size(),  plan.remote_buffers.size()};
   for (const auto& variable : plan.variables) {
     sizes.characters += variable.name.size();
@@ -86,6 +87,7 @@ struct FrozenPlan {
   std::array<char, sizes.characters> characters{};
   std::array<double, sizes.values> values{};
   MemoryUse memory{};
+  RemoteTraffic remote{};
   int num_host_transfers = 1;
 
   constexpr std::string_view text(Range range) const { return {characters.data() + range.first, range.count}; }
@@ -136,6 +138,7 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
   for (std::size_t i = 0; i < plan.streams.size(); ++i)
     frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
   frozen.memory = plan.memory;
+  frozen.remote = plan.remote;
   frozen.num_host_transfers = plan.num_host_transfers;
   return frozen;
 }
@@ -158,6 +161,7 @@ constexpr FrozenPlan<sizes> shrink(const FrozenPlan<room>& plan) {
   detail::copy_items(plan.characters, frozen.characters, sizes.characters);
   detail::copy_items(plan.values, frozen.values, sizes.values);
   frozen.memory = plan.memory;
+  frozen.remote = plan.remote;
   frozen.num_host_transfers = plan.num_host_transfers;
   return frozen;
 }

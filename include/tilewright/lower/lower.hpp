@@ -7,6 +7,7 @@
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/meetings.hpp"
 #include "tilewright/lower/place.hpp"
+#include "tilewright/lower/remote_traffic.hpp"
 #include "tilewright/lower/reuse.hpp"
 
 namespace tilewright {
@@ -104,6 +105,7 @@ constexpr Plan lower(Ir& ir, const Target& target) {
     find_meetings(plan, plan.bodies[i]);
   }
   check_transfers(ir, plan);
+  plan.remote = count_remote_traffic(plan, target);
   plan.memory.frame = plan.bodies[0].frame_bytes;
   plan.memory.fullest_tile = detail::fullest_tile(plan, compute_sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)

@@ -152,6 +152,14 @@ struct MemoryUse {
   constexpr bool operator==(const MemoryUse&) const = default;
 };
 
+/// What one run moves between tiles and streaming memory.
+struct RemoteTraffic {
+  std::int64_t loaded_bytes = 0;
+  std::int64_t stored_bytes = 0;
+  std::int64_t cycles = 0;  ///< of the machine's clock, for all of it; 0 on machines that count none
+  constexpr bool operator==(const RemoteTraffic&) const = default;
+};
+
 /// A program for a machine: bodies of steps, body 0 first, and the memory they use.
 struct Plan {
   std::vector<Body> bodies{};
@@ -166,6 +174,7 @@ struct Plan {
   std::vector<PlannedStream> streams{};
   std::vector<PlannedRemoteBuffer> remote_buffers{};
   MemoryUse memory{};
+  RemoteTraffic remote{};
   int num_host_transfers = 1;
 };
 
