@@ -122,6 +122,6 @@ constexpr auto traffic = [](Ir& ir) {  // a graph that is called three times loa
 constexpr tw::RemoteTraffic on_ipu = plan_of(traffic, tw::ipu_model).remote, on_cpu = plan_of(traffic).remote;
 static_assert(on_ipu.loaded_bytes == 3 * 4096 && on_ipu.stored_bytes == 3 * 64);
 static_assert(on_ipu.cycles == 3 * (600 + 4342) + 3 * (600 + 272), "4 packets on 4 blocks; 64 x 4.24 = 271.36");
-static_assert(on_cpu == tw::RemoteTraffic{3 * 4096, 3 * 64, 0}, "the host counts no cycles");
+static_assert(on_cpu == tw::RemoteTraffic{3 * 4096, 3 * 64, 0, 0}, "the host counts no cycles");
 
 }  // namespace

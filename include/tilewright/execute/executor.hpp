@@ -53,7 +53,8 @@ class Executor {
   std::byte* constants() const { return constants_.data(); }
   int threads() const { return choice_.threads(); }
 
-  /// Runs the program once; throws std::out_of_range if it computed an offset that a remote buffer does not have. `streams` has for each stream the host's memory for all elements that the run takes or gives.
+  /// Runs the program once; throws std::out_of_range if it computed an offset that a remote buffer does not have. `streams` has
+  /// for each stream the host's memory for all elements that the run takes or gives.
   void run(std::span<std::byte* const> streams) {
     for (auto& state : states_) std::ranges::copy(streams, state.streams.begin());
     if (!choice_.measuring()) {
@@ -71,7 +72,7 @@ class Executor {
   /// What each worker has for itself.
   struct alignas(64) State {
     std::vector<std::byte*> arguments;  // of all calls on the way to the running body
-    std::vector<std::byte*> streams;    // next elements
+    std::vector<std::byte*> streams;  // next elements
   };
 
   /// Throws for the first remote buffer that was given an offset it does not have, and forgets all such offsets.
@@ -118,6 +119,7 @@ class Executor {
                  free_arguments + step.location_count, worker, state);
         continue;
       }
+      if (step.kind == StepKind::load_code) continue;
       if (step.meets) barrier_.arrive_and_wait(active_);
       const std::int64_t first = step.vertices * worker / active_, last = step.vertices * (worker + 1) / active_;
       if (first < last) {

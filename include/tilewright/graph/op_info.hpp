@@ -66,6 +66,7 @@ struct OpInfo {
   bool has_epilogue;     ///< its codelet can hand its result on in registers, element by element
   ViewRule view;         ///< output 0 as a view of input 0, or null
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);  ///< null: one vertex
+  std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
 };
 
 /// The iteration space of an op on the given inputs and outputs.

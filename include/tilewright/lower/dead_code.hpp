@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tilewright/graph/ir.hpp"
+#include "tilewright/ops/remote_code_load.hpp"
 
 namespace tilewright {
 
@@ -12,9 +12,12 @@ struct LiveCode {
   std::vector<std::vector<char>> nodes{};    ///< by graph and node
   std::vector<std::vector<char>> outputs{};  ///< by graph and output: whether some call uses it
   std::vector<int> calls{};                  ///< by graph: live calls of it
+  std::vector<char> is_loaded{};             ///< by graph: whether remote_code_load brings its code
 
-  /// Graphs that are called only once become part of their caller.
-  constexpr bool is_inlined(int graph) const { return calls[static_cast<std::size_t>(graph)] == 1; }
+  /// Graphs that are called only once become part of their caller, unless their code comes and goes.
+  constexpr bool is_inlined(int graph) const {
+    return calls[static_cast<std::size_t>(graph)] == 1 && is_loaded[static_cast<std::size_t>(graph)] == 0;
+  }
 };
 
 namespace detail {
@@ -22,6 +25,7 @@ class DeadCode {
  public:
   constexpr explicit DeadCode(const Ir& ir) : ir_(ir), visited_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0) {
     live_.calls.assign(ir.graphs.size(), 0);
+    live_.is_loaded.assign(ir.graphs.size(), 0);
     for (const auto& graph : ir.graphs) {
       live_.nodes.push_back(std::vector<char>(graph.nodes.size(), 0));
       live_.outputs.push_back(std::vector<char>(graph.outputs.size(), 0));
@@ -64,6 +68,8 @@ class DeadCode {
       if (!lives) continue;
       live_.nodes[at(graph)][n] = 1;
       for (int input : node.inputs) needed[at(input)] = 1;
+      if (node.op == &op_info<RemoteCodeLoad>)
+        live_.is_loaded[static_cast<std::size_t>(unpack<CodeLoadAttributes>(node.attributes).graph)] = 1;
       if (node.called_graph < 0) continue;
       ++live_.calls[at(node.called_graph)];
       for (std::size_t i = 0; i < node.outputs.size(); ++i)

@@ -70,6 +70,7 @@ class Flattening {
     if (node.op == &op_info<RemoteLoad>) return flatten_remote_load(scope, node);
     if (node.op == &op_info<RemoteLoadInplace>) return flatten_remote_load_inplace(scope, node);
     if (node.op == &op_info<RemoteStore>) return flatten_remote_store(scope, node);
+    if (node.op == &op_info<RemoteCodeLoad>) return flatten_code_load(node);
     if (node.called_graph >= 0)
       return live_.is_inlined(node.called_graph) ? flatten_inlined(scope, node) : flatten_call(scope, node);
     const OpInfo& op = *node.op;
@@ -146,6 +147,10 @@ class Flattening {
   constexpr void flatten_remote_store(Scope& scope, const Node& node) {
     const Value from = fit(value(scope, node.inputs[0]), false);
     add_operation(RemoteOperands(schedule_, plan_, node.attributes).store(from, remote_offset(scope, node, 1)));
+  }
+  constexpr void flatten_code_load(const Node& node) {
+    const int body = body_of_[at(static_cast<int>(unpack<CodeLoadAttributes>(node.attributes).graph))];
+    if (body >= 0) add_operation({.body = body, .loads_code = true});  // else no result of it is used
   }
   constexpr void flatten_call(Scope& scope, const Node& node) {
     Operation call{.input_count = static_cast<int>(node.inputs.size()), .body = body_of_[at(node.called_graph)]};

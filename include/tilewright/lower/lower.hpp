@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "tilewright/lower/check_transfers.hpp"
+#include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/meetings.hpp"
@@ -70,11 +71,12 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
   return join(names, ", ");
 }
 
-/// Bytes of tile 0, which has a part of everything: tensors are spread evenly over the tiles, and the operands of its vertex
-/// come together on it.
+/// Bytes of tile 0, which has a part of everything: tensors are spread evenly over the tiles, the operands of its vertex
+/// come together on it, and it has all code.
 constexpr std::int64_t fullest_tile(const Plan& plan, const ComputeSets& sets, const Target& target) {
   const auto share = [&](std::int64_t bytes) { return (bytes + target.tiles - 1) / target.tiles; };
-  return share(plan.memory.variables) + share(plan.memory.constants) + share(plan.memory.frame) + sets.largest_vertex();
+  return share(plan.memory.variables) + share(plan.memory.constants) + share(plan.memory.frame) + plan.memory.code +
+         plan.memory.loaded_code + sets.largest_vertex();
 }
 
 }  // namespace detail
@@ -84,6 +86,7 @@ constexpr std::int64_t fullest_tile(const Plan& plan, const ComputeSets& sets, c
 /// all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is too small.
 constexpr Plan lower(Ir& ir, const Target& target) {
   Plan plan;
+  check_code_loads(ir);
   if (ir.failed()) return plan;
   detail::plan_globals(ir, plan);
   const LiveCode live = find_live_code(ir);
@@ -105,7 +108,10 @@ constexpr Plan lower(Ir& ir, const Target& target) {
     find_meetings(plan, plan.bodies[i]);
   }
   check_transfers(ir, plan);
-  plan.remote = count_remote_traffic(plan, target);
+  const CodeUse code = count_code(plan, target);
+  plan.memory.code = code.always;
+  plan.memory.loaded_code = code.loaded;
+  plan.remote = count_remote_traffic(plan, code, target);
   plan.memory.frame = plan.bodies[0].frame_bytes;
   plan.memory.fullest_tile = detail::fullest_tile(plan, compute_sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)

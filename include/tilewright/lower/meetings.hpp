@@ -62,6 +62,7 @@ constexpr void find_meetings(Plan& plan, const Body& body) {
   bool after_call = &body != &plan.bodies[0];  // the workers of a run start together
   for (int s = 0; s < body.step_count; ++s) {
     Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
+    if (step.kind == StepKind::load_code) continue;
     if (step.kind == StepKind::call) {
       after_call = true;
       continue;

@@ -80,6 +80,7 @@ struct ComputeSet {
   int first_stride = 0;  ///< in the plan, for each location and axis of the grid: bytes from one block to the next
   int location_count = 0;
   std::int64_t scratch_bytes = 0;
+  std::int64_t code_bytes = 0;  ///< on an IPU tile
 };
 
 /// The largest number of locations of a compute set, and of its stages.
@@ -87,7 +88,11 @@ inline constexpr int max_locations = 48, max_stages = 16;
 /// The most memory of its own that a vertex has, on the stack of its thread.
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
-enum class StepKind : std::uint8_t { compute, call };
+enum class StepKind : std::uint8_t {
+  compute,
+  call,
+  load_code  ///< nothing runs: from here on the code of the body is on the tiles
+};
 
 /// One superstep of a body, or a call of another body.
 struct Step {
@@ -148,6 +153,8 @@ struct MemoryUse {
   std::int64_t constants = 0;
   std::int64_t remote = 0;          ///< of remote buffers, in streaming memory: not on the tiles
   std::int64_t frame = 0;           ///< the main body's frame, which holds the others'
+  std::int64_t code = 0;            ///< on the fullest tile, always there: an estimate, see code_memory.hpp
+  std::int64_t loaded_code = 0;     ///< on the fullest tile, the most that remote_code_load has there at a time
   std::int64_t fullest_tile = 0;    ///< always live, and live at the peak, on the tile that has most
   constexpr bool operator==(const MemoryUse&) const = default;
 };
@@ -156,6 +163,7 @@ struct MemoryUse {
 struct RemoteTraffic {
   std::int64_t loaded_bytes = 0;
   std::int64_t stored_bytes = 0;
+  std::int64_t code_bytes = 0;  ///< loaded, for all tiles; 0 on machines that keep their code
   std::int64_t cycles = 0;  ///< of the machine's clock, for all of it; 0 on machines that count none
   constexpr bool operator==(const RemoteTraffic&) const = default;
 };

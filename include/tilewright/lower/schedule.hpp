@@ -35,6 +35,7 @@ struct Operation {
   Work work{};                    ///< reduction axes that are not cut are whole
   bool partial = false;           ///< outputs that do not follow a cut reduction have room for every part
   int body = -1;                  ///< of a call
+  bool loads_code = false;        ///< of the body: it does not call it
   int stream = -1;                ///< the stream that moves on afterwards
   bool is_alone = false;          ///< its group has no other operations
 

@@ -11,6 +11,7 @@
 #include "tilewright/ops/norm.hpp"
 #include "tilewright/ops/pool.hpp"
 #include "tilewright/ops/remote.hpp"
+#include "tilewright/ops/remote_code_load.hpp"
 #include "tilewright/ops/scaled_add.hpp"
 #include "tilewright/ops/shape.hpp"
 #include "tilewright/ops/softmax.hpp"

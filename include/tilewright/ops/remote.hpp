@@ -17,6 +17,7 @@ struct RemoteAttributes {
 /// offset tensor a number of the buffer's that takes an offset which no row has.
 template <class D>
 struct RemoteOp : Op<D> {
+  static constexpr std::int64_t code_bytes = CodeBytes::copy;
   static constexpr bool has_side_effect = true;
   static constexpr Differentiation differentiation = Differentiation::stops;
   using Attributes = RemoteAttributes;
@@ -37,8 +38,7 @@ struct RemoteOp : Op<D> {
   /// Vertices take blocks of a row's elements.
   static constexpr Work row_work(std::span<const TensorSpec> operands, int table, int tensor) {
     Work work;
-    const int axis =
-        work.add_axis({.extent = operands[static_cast<std::size_t>(tensor)].shape[0], .vectorised = true});
+    const int axis = work.add_axis({.extent = operands[static_cast<std::size_t>(tensor)].shape[0], .vectorised = true});
     work.follow(table, 1, axis);
     work.follow(tensor, 0, axis);
     return work;
@@ -140,8 +140,7 @@ namespace ops {
 ///
 /// Loads and stores happen in the order in which they are written.
 constexpr Tensor remote_load(RemoteBuffer buffer, RemoteOffset offset, std::string_view name = "") {
-  const Tensor result =
-      at_or_invalid(buffer.ir(), detail::apply_remote<RemoteLoad>("remote_load", buffer, offset, {}), 0);
+  const Tensor result = at_or_invalid(buffer.ir(), detail::apply_remote<RemoteLoad>("remote_load", buffer, offset, {}), 0);
   if (result.valid() && !name.empty()) buffer.ir().rename(result, text(name, "_remote_loaded").view());
   return result;
 }
