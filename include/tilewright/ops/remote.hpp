@@ -19,7 +19,6 @@ template <class D>
 struct RemoteOp : Op<D> {
   static constexpr std::int64_t code_bytes = CodeBytes::copy;
   static constexpr bool has_side_effect = true;
-  static constexpr Differentiation differentiation = Differentiation::stops;
   using Attributes = RemoteAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -58,6 +57,7 @@ struct RemoteOp : Op<D> {
 /// A row of a remote buffer as a new tensor. Inputs: the offset, if it is a tensor.
 struct RemoteLoad : RemoteOp<RemoteLoad> {
   static constexpr std::string_view name = "RemoteLoad";
+  static constexpr Differentiation differentiation = Differentiation::stops;  // only the offset could have one
   static constexpr bool gives_a_tensor = true;
   /// Kernel operands: table, [offset,] tensor [, fault].
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
