@@ -8,6 +8,23 @@
 
 namespace tilewright {
 
+namespace detail {
+/// Notes that a call changes what it is given for an input, one of the `count` from `first` on that one graph reads.
+constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first, int count) {
+  if (std::ranges::find(call.modified, input) != call.modified.end()) return;
+  const Tensor parent(ir, graph, call.inputs[static_cast<std::size_t>(input)]);
+  const std::string_view called = ir.record(call.called_graph).name.view();
+  int uses = 0;
+  for (int i = first; i < first + count; ++i) uses += call.inputs[static_cast<std::size_t>(i)] == parent.id();
+  if (uses > 1)
+    ir.fail(
+        text("call of ", called, ": ", to_text(parent), ", which the call changes, is given for several inputs: one expected"));
+  else if (ir.record(parent).kind == TensorKind::constant)
+    ir.fail(text("call of ", called, ": ", to_text(parent), " is a constant: a tensor that the call may change expected"));
+  else call.modified.push_back(input);
+}
+}  // namespace detail
+
 /// The outputs of a call. A single one converts to a Tensor; `outputs.as<2>()` is an array for structured bindings.
 class Outputs {
  public:
@@ -38,7 +55,7 @@ class Outputs {
   std::vector<Tensor> tensors_;
 };
 
-/// One call of a graph: maps between the called graph's tensors and the caller's ("parent") tensors.
+/// One call of a graph, once or repeated: maps between the called graph's tensors and the caller's ("parent") tensors.
 class CallSiteInfo {
  public:
   /// The info of a call that failed; its tensors are invalid.
@@ -72,6 +89,20 @@ class CallSiteInfo {
     if (t.graph_id() == graph_ && &t.ir() == ir_)
       if (const int i = position(node().inputs, t.id()); i >= 0) return called_graph().input(i);
     return ir_->fail(text("parent_to_graph: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
+  }
+
+  /// Makes visible in the parent tensor what the called graph changes in place in the input that it is given for. Inputs by
+  /// reference are so from the start. Errors: a tensor that the call does not read, or reads through several inputs; a constant.
+  constexpr void set_parent_input_modified(Tensor t) {
+    if (!valid() || !t.valid()) return;
+    Node& call = ir_->record(graph_).nodes[static_cast<std::size_t>(node_)];
+    const int input = t.graph_id() == graph_ && &t.ir() == ir_ ? position(call.inputs, t.id()) : -1;
+    if (input < 0) {
+      ir_->fail(
+          text("set_parent_input_modified: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
+      return;
+    }
+    detail::modify_input(*ir_, graph_, call, input, 0, static_cast<int>(call.inputs.size()));
   }
 
  private:

@@ -85,10 +85,11 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   return true;
 }
 constexpr void append_in_sequence(Ir& ir, int node) {
-  if (ir.sequences.empty() || ir.sequences.back().first != ir.current_graph) return;
-  auto& last = ir.sequences.back().second;
-  for (int before : last) ir.current().sequence.push_back({before, node});
-  last = {node};
+  if (ir.sequences.empty() || ir.sequences.back().graph != ir.current_graph) return;
+  SequenceScope& scope = ir.sequences.back();
+  for (int before : scope.before) ir.current().sequence.push_back({before, node});
+  if (scope.ordered) scope.before = scope.last = {node};
+  else scope.last.push_back(node);
 }
 }  // namespace detail
 

@@ -11,7 +11,7 @@ namespace tilewright {
 /// Bytes of code on the fullest tile, which has a vertex of every step. An estimate, of three parts:
 ///  - vertex code, once for each compute set (see graph/code_bytes.hpp);
 ///  - for each step, the state of its vertices: 4 bytes for each pointer, and 4 for the extents;
-///  - for each step, control code: 8 bytes, or 20 if tiles exchange data before it.
+///  - for each step, control code: 8 bytes, 20 if tiles exchange data before it, 40 for a loop or a conditional.
 /// State and control are averages by tile of the same source as graph/code_bytes.hpp. Not counted: exchange code, stacks,
 /// padding.
 struct CodeUse {
@@ -50,6 +50,7 @@ class CodeAccount {
   constexpr const Step& step(int body, int s) const { return plan_.steps[at(plan_.bodies[at(body)].first_step + s)]; }
 
   constexpr std::int64_t bytes_of(const Step& step) const {
+    if (step.kind == StepKind::loop || step.kind == StepKind::conditional) return 40;
     if (step.kind != StepKind::compute) return 8;
     const std::int64_t vertices = (step.vertices + target_.tiles - 1) / target_.tiles;
     return (step.meets ? 20 : 8) + vertices * (4 * step.location_count + 4);
@@ -69,11 +70,20 @@ class CodeAccount {
     for (std::size_t set = 0; set < users.size(); ++set)
       (users[set] >= 0 ? result_.by_body[at(users[set])] : result_.always) += plan_.compute_sets[set].code_bytes;
   }
+  /// The bodies that run in a step.
+  static constexpr FixedVector<int, 2> called_by(const Step& step) {
+    FixedVector<int, 2> bodies;
+    if (step.is_call()) bodies.push_back(step.target);
+    if (step.is_call() && step.else_target >= 0) bodies.push_back(step.else_target);
+    return bodies;
+  }
   /// Whether a step calls a body, directly or through others.
   constexpr bool calls(const Step& caller, int body) const {
-    if (caller.kind != StepKind::call || caller.target == body) return caller.kind == StepKind::call;
-    for (int s = 0; s < plan_.bodies[at(caller.target)].step_count; ++s)
-      if (calls(step(caller.target, s), body)) return true;
+    for (const int called : called_by(caller)) {
+      if (called == body) return true;
+      for (int s = 0; s < plan_.bodies[at(called)].step_count; ++s)
+        if (calls(step(called, s), body)) return true;
+    }
     return false;
   }
   constexpr void find_ranges() {
@@ -93,28 +103,27 @@ class CodeAccount {
   }
   /// Whether the code of `loaded` is there in all calls of `body`.
   constexpr bool is_covered(int body, int loaded) const {
-    for (std::size_t place = 0; place < plan_.bodies.size(); ++place)
-      for (int s = 0; s < plan_.bodies[place].step_count; ++s) {
-        if (step(static_cast<int>(place), s).kind != StepKind::call || step(static_cast<int>(place), s).target != body) continue;
-        bool is_there = false;
-        for (const Live& live : ranges_)
-          is_there = is_there ||
-                     (live.loaded == loaded && live.place == static_cast<int>(place) && live.first < s && s <= live.last);
-        if (!is_there && (place == 0 || !is_covered(static_cast<int>(place), loaded))) return false;
-      }
+    for (int place = 0; place < static_cast<int>(plan_.bodies.size()); ++place)
+      for (int s = 0; s < plan_.bodies[at(place)].step_count; ++s)
+        for (const int called : called_by(step(place, s)))
+          if (called == body && !is_there(place, s, loaded) && (place == 0 || !is_covered(place, loaded))) return false;
     return true;
+  }
+  constexpr bool is_there(int place, int s, int loaded) const {
+    for (const Live& live : ranges_)
+      if (live.loaded == loaded && live.place == place && live.first < s && s <= live.last) return true;
+    return false;
   }
   constexpr std::int64_t most_loaded() const {
     std::vector<std::int64_t> most(plan_.bodies.size(), 0);  // by body, while it runs
-    for (std::size_t body = plan_.bodies.size(); body-- > 0;)  // what is called first
-      for (int s = 0; s < plan_.bodies[body].step_count; ++s) {
-        std::int64_t bytes = step(static_cast<int>(body), s).kind == StepKind::call
-                                 ? most[at(step(static_cast<int>(body), s).target)]
-                                 : 0;
+    for (int body = static_cast<int>(plan_.bodies.size()); body-- > 0;)  // callers come before what they call
+      for (int s = 0; s < plan_.bodies[at(body)].step_count; ++s) {
+        std::int64_t bytes = 0;
+        for (const int called : called_by(step(body, s))) bytes = std::max(bytes, most[at(called)]);
         for (const Live& live : ranges_)
-          if (is_loaded_[at(live.loaded)] != 0 && live.place == static_cast<int>(body) && live.first <= s && s <= live.last)
+          if (is_loaded_[at(live.loaded)] != 0 && live.place == body && live.first <= s && s <= live.last)
             bytes += result_.by_body[at(live.loaded)];
-        most[body] = std::max(most[body], bytes);
+        most[at(body)] = std::max(most[at(body)], bytes);
       }
     return most[0];
   }

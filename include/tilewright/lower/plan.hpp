@@ -89,12 +89,14 @@ inline constexpr int max_locations = 48, max_stages = 16;
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
 enum class StepKind : std::uint8_t {
-  compute,
-  call,
-  load_code  ///< nothing runs: from here on the code of the body is on the tiles
+  compute,      ///< one superstep
+  call,         ///< of another body; its arguments are at the locations
+  loop,         ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
+  conditional,  ///< the locations are the condition, the arguments of the body, and of that for false
+  load_code     ///< nothing runs: from here on the code of the body is on the tiles
 };
 
-/// One superstep of a body, or a call of another body.
+/// One superstep of a body, or calls of other bodies.
 struct Step {
   StepKind kind = StepKind::compute;
   int target = 0;               ///< the compute set, or the body
@@ -102,8 +104,15 @@ struct Step {
   int location_count = 0;
   std::int64_t vertices = 0;
   std::int64_t frame_offset = 0;  ///< of the called body's frame in this body's
+  std::int64_t count = 1;       ///< of iterations
+  int first_stride = 0;         ///< of a loop: in the plan, for each argument the bytes from one iteration to the next
+  int else_target = -1;         ///< of a conditional: the body that is called for false
+  int arguments = 0;            ///< of the body that is called
   int stream = -1;              ///< the stream that moves on after the step
   bool meets = true;            ///< workers wait for each other before it: it touches what a step since they last met wrote
+
+  /// Whether bodies run in it.
+  constexpr bool is_call() const { return kind != StepKind::compute && kind != StepKind::load_code; }
 };
 
 /// A lowered graph: steps over a frame of memory.

@@ -19,9 +19,12 @@ struct RemoteCodeLoad : Op<RemoteCodeLoad> {
 namespace detail {
 /// Whether an op calls the graph, directly or through others.
 constexpr bool calls(const Ir& ir, const Node& node, int graph) {
-  if (node.called_graph < 0 || node.called_graph == graph) return node.called_graph == graph;
-  for (const Node& inner : ir.record(node.called_graph).nodes)
-    if (calls(ir, inner, graph)) return true;
+  for (const int called : {node.called_graph, node.else_graph}) {
+    if (called < 0) continue;
+    if (called == graph) return true;
+    for (const Node& inner : ir.record(called).nodes)
+      if (calls(ir, inner, graph)) return true;
+  }
   return false;
 }
 /// Whether the graph is called after a node: in the node's graph, or after a call of that.

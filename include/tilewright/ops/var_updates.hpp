@@ -2,17 +2,10 @@
 #include <limits>
 #include <optional>
 
+#include "tilewright/graph/number_or_tensor.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 
 namespace tilewright {
-
-/// A number, or a tensor of one element whose value is known when the op runs.
-struct NumberOrTensor {
-  double number = 0;
-  std::optional<Tensor> tensor{};
-  constexpr NumberOrTensor(detail::Number auto value) : number(static_cast<double>(value)) {}
-  constexpr NumberOrTensor(Tensor value) : tensor(value) {}
-};
 
 /// Base of updates of a variable, input 0, by its place's element of other tensors of its shape: `tensors` of them, itself
 /// included; further inputs are factors of one element. Dtypes may differ. In place; without a gradient.

@@ -1,0 +1,5 @@
+#pragma once
+// All optimisers and schedules.
+#include "tilewright/optim/adam.hpp"
+#include "tilewright/optim/schedule.hpp"
+#include "tilewright/optim/sgd.hpp"
