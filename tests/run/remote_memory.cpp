@@ -91,6 +91,35 @@ constexpr void phased(Ir& ir) {
   store("y", y);
 }
 
+/// The same as a loop that counts rows; then one row more, if the host says so.
+constexpr void loops(Ir& ir) {
+  const RemoteBuffer weights = ir.remote_buffer({4}, tw::float32, 4);
+  for (int row = 0; row < 4; ++row) ir.remote_variable(tw::full(row), weights, row, tw::text("w", row).view());
+  const Tensor x = load(ir, "x", {4}), more = load(ir, "more", {}, tw::boolean);
+  const auto layer = [&](Tensor input, Tensor number) {
+    const Tensor sum = ops::remote_load(weights, number) + input;
+    ops::remote_store(weights, number, sum);
+    return std::array{sum, number + ir.constant(1, tw::uint32)};
+  };
+  const Graph graph = ir.create_graph(layer, x, tw::TensorSpec{{}, tw::uint32});
+  const auto [y, number] = tw::repeat(graph, 3, {x, ir.constant(0, tw::uint32)}).as<2>();
+  const Graph otherwise = ir.create_graph([](Tensor input, Tensor row) { return std::array{input, row}; }, y, number);
+  store("y", tw::conditional(more, {graph, {y, number}}, {otherwise, {y, number}})[0]);
+}
+
+/// A graph that loads into tensors of its caller.
+constexpr void by_reference(Ir& ir) {
+  const RemoteBuffer buffer = ir.remote_buffer({2, 2}, tw::float32, 2);
+  ir.remote_variable(tw::values({1, 2, 3, 4}), buffer, 1, "x");
+  const Tensor variable = ir.variable(tw::zeros(), {2, 2}, tw::float32, "variable");
+  const Tensor intermediate = variable * 1;
+  const auto fetch = [&buffer](tw::TensorByRef t) { ops::remote_load_(buffer, 1, t); };
+  const Graph graph = ir.create_graph(fetch, variable);
+  tw::call(graph, variable.T());
+  tw::call(graph, intermediate);
+  store("intermediate", intermediate);
+}
+
 /// All kinds of elements, and tensors of no and of many axes.
 constexpr void specs(Ir& ir) {
   const auto pass_on = [&](std::string_view name, const tw::Shape& shape, tw::DType dtype) {
@@ -238,6 +267,22 @@ TEST_CASE("remote memory: weights of layers take turns") {
     CHECK(elements(session.get_tensor_data("w0"_s)) == Floats{1, 2, 3, 4});
     CHECK(elements(session.get_tensor_data("w1"_s)) == Floats{2, 3, 4, 5});
     CHECK(elements(session.get_tensor_data("w2"_s)) == Floats{4, 5, 6, 7});
+  });
+}
+TEST_CASE("remote memory: weights of layers take turns in a loop") {
+  on_all_machines<loops>([](auto& session) {
+    const xt::xtensor<float, 1> x{1, 2, 3, 4};
+    CHECK(elements(session.run("x"_s = x, "more"_s = false)["y"_s]) == Floats{4, 5, 6, 7});  // x + 0 + 1 + 2
+    CHECK(elements(session.get_tensor_data("w1"_s)) == Floats{2, 3, 4, 5});
+    CHECK(elements(session.get_tensor_data("w3"_s)) == Floats(4, 3));
+    CHECK(elements(session.run("x"_s = x, "more"_s = true)["y"_s]) == Floats{11, 15, 19, 23});  // (((w0 + x) + w1) + w2) + 3
+    CHECK(elements(session.get_tensor_data("w3"_s)) == Floats{11, 15, 19, 23});
+  });
+}
+TEST_CASE("remote memory: loads into tensors by reference") {
+  on_all_machines<by_reference>([](auto& session) {
+    CHECK(elements(session.run()["intermediate"_s]) == Floats{1, 2, 3, 4});
+    CHECK(elements(session.get_tensor_data("variable"_s)) == Floats{1, 3, 2, 4});
   });
 }
 TEST_CASE("remote memory: all kinds of tensors") {

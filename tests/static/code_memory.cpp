@@ -96,6 +96,21 @@ constexpr auto nested = [](Ir& ir) {
 };
 static_assert(plan_of(nested).memory.loaded_code == of_product + of_softmax + of_load + 8, "outer: load, call, softmax");
 
+constexpr auto looped = [](Ir& ir) {
+  const Tensor x = load(ir, "x", {16, 16});
+  const Graph product = ir.create_graph([](Tensor t) { return t.matmul(t); }, x);
+  const Graph softmax = ir.create_graph([](Tensor t) { return ops::softmax(t); }, x);
+  const auto iteration = [&](Tensor t) {
+    ops::remote_code_load(product);
+    t = tw::call(product, t);
+    ops::remote_code_load(softmax);
+    return tw::call(softmax, t);
+  };
+  store("y", tw::repeat(ir.create_graph(iteration, x), 10, x));
+};
+static_assert(plan_of(looped).memory.loaded_code == of_softmax, "in each iteration one after the other");
+static_assert(plan_of(looped).remote.code_bytes == 10 * 1472 * (of_product + of_softmax));
+
 constexpr auto unused_results = [](Ir& ir) {
   const Tensor x = load(ir, "x", {16, 16});
   const Graph product = ir.create_graph([](Tensor t) { return t.matmul(t); }, x);

@@ -124,4 +124,25 @@ static_assert(on_ipu.loaded_bytes == 3 * 4096 && on_ipu.stored_bytes == 3 * 64);
 static_assert(on_ipu.cycles == 3 * (600 + 4342) + 3 * (600 + 272), "4 packets on 4 blocks; 64 x 4.24 = 271.36");
 static_assert(on_cpu == tw::RemoteTraffic{3 * 4096, 3 * 64, 0, 0}, "the host counts no cycles");
 
+constexpr auto loop_traffic = [](Ir& ir) {  // five iterations, each of two loads in one branch, of a store in the other
+  const RemoteBuffer buffer = ir.remote_buffer({16}, tw::float32);
+  const Tensor condition = ops::host_load(ir.h2d_stream("condition", {}, tw::boolean));
+  const auto branch = [&buffer](bool loads) {
+    return [&buffer, loads](Tensor x) {
+      if (loads) return ops::remote_load(buffer, 0) + ops::remote_load(buffer, 0) + x;
+      ops::remote_store(buffer, 0, x);
+      return x;
+    };
+  };
+  const tw::TensorSpec spec{{16}, tw::float32};
+  const Graph load_graph = ir.create_graph(branch(true), spec), store_graph = ir.create_graph(branch(false), spec);
+  const auto iteration = [&](Tensor x, Tensor decision) {
+    return tw::conditional(decision, {load_graph, {x}}, {store_graph, {x}})[0];
+  };
+  const Graph graph = ir.create_graph(iteration, spec, condition);
+  store("y", tw::repeat(graph, 5, {ir.constant({0}, {16}), condition}));
+};
+static_assert(plan_of(loop_traffic, tw::ipu_model).remote == tw::RemoteTraffic{5 * 2 * 64, 5 * 64, 0, 5 * 2 * (600 + 272)},
+              "of two branches the larger counts");
+
 }  // namespace
