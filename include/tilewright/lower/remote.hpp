@@ -22,7 +22,9 @@ namespace detail {
 class RemoteOperands {
  public:
   constexpr RemoteOperands(Schedule& schedule, const Plan& plan, const PackedAttributes& attributes)
-      : schedule_(schedule), number_(unpack<RemoteAttributes>(attributes).buffer), row_(unpack<RemoteAttributes>(attributes).row),
+      : schedule_(schedule),
+        number_(unpack<RemoteAttributes>(attributes).buffer),
+        row_(unpack<RemoteAttributes>(attributes).row),
         buffer_(plan.remote_buffers[static_cast<std::size_t>(number_)]) {}
 
   constexpr Operation load(const std::optional<Value>& offset, const Value& to) {
