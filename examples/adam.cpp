@@ -17,13 +17,14 @@
 // expect:     Neg.107 (%3 [() float32]) -> (%10 [() float32])
 // expect:     ScaledAddLhsInplace.108 (%1 [(2, 2) float32], %9 [(2, 2) float16], %10 [() float32]) -> (%11 [(2, 2) float32])
 // expect: first_order: 0.009995 0.009995 0.009995 0.009995
-// expect: second_order: 9.99987e-06 9.99987e-06 9.99987e-06 9.99987e-06
+// expect: second_order: 9.9998715e-06 9.9998715e-06 9.9998715e-06 9.9998715e-06
 // expect: step: 1
 // expect-regex: ^Trained 400 steps in [0-9.]+ s: [0-9]+ it/s$
 // expect-regex: ^Accuracy on test set: [4-9][0-9]\.[0-9]{2}%$
 // test: --data $TILEWRIGHT_MNIST --limit-batches 1500
 // test-needs: TILEWRIGHT_MNIST
 // expect-regex: ^Accuracy on test set: (8[5-9]|9[0-9])\.[0-9]{2}%$
+#include <iomanip>
 #include <iostream>
 
 #include "tutorial/net.hpp"
@@ -51,8 +52,9 @@ constexpr void steps(tw::Ir& ir) {
   graphs.with_tensor.graph.bind(graphs.with_tensor.factories.init("tensor")).call(variable, gradient, ir.constant(1e-3));
 }
 
+/// Prints as many digits as the dtype has.
 void print(const char* name, const auto& values) {
-  std::cout << name << ':';
+  std::cout << name << ':' << std::setprecision(sizeof(*values.begin()) == 2 ? 4 : 8);
   for (const auto value : values) std::cout << ' ' << static_cast<float>(value);
   std::cout << '\n';
 }

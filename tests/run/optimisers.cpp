@@ -11,7 +11,7 @@ namespace optim = tw::optim;
 
 constexpr optim::AdamParameters adam{.lr = 0.01, .first_order_dtype = tw::float32};
 constexpr optim::AdamWParameters adamw{.lr = 0.01, .weight_decay = 0.1};
-//constexpr optim::LambParameters lamb{.lr = 0.01, .weight_decay = 0.1, .max_weight_norm = 1.0};
+constexpr optim::LambParameters lamb{.lr = 0.01, .weight_decay = 0.1, .max_weight_norm = 1.0};
 
 /// All optimisers, each on a weight of its own, with learning rates, momenta and decays that are numbers or tensors.
 template <bool tensors>
@@ -31,13 +31,13 @@ constexpr void program(Ir& ir) {
     optimise("momentum", optim::Sgd{}, optim::SgdParameters{.lr = 0.1, .momentum = 0.9}, {});
     optimise("nesterov", optim::Sgd{}, optim::SgdParameters{.lr = 0.1, .momentum = 0.9, .weight_decay = 0.1, .nesterov = true},
              {});
-//    optimise("lamb", optim::Lamb{}, lamb, {});
+    optimise("lamb", optim::Lamb{}, lamb, {});
   } else {
     constexpr tw::TensorSpec scalar{{}, tw::float32};
     const auto number = [&](double value) { return ir.constant(value); };
     auto adam_parameters = adam;
-    adam_parameters.lr = adam_parameters.beta1 = adam_parameters.beta2 = scalar;
-    optimise("adam", optim::Adam{}, adam_parameters, {number(0.01), number(0.9), number(0.999)});
+    adam_parameters.lr = adam_parameters.beta1 = adam_parameters.beta2 = adam_parameters.epsilon = scalar;
+    optimise("adam", optim::Adam{}, adam_parameters, {number(0.01), number(0.9), number(0.999), number(1e-5)});
     auto adamw_parameters = adamw;
     adamw_parameters.weight_decay = scalar;
     optimise("adamw", optim::AdamW{}, adamw_parameters, {number(0.1)});
@@ -46,9 +46,9 @@ constexpr void program(Ir& ir) {
     optimise("nesterov", optim::Sgd{},
              optim::SgdParameters{.lr = scalar, .momentum = scalar, .weight_decay = scalar, .nesterov = true},
              {number(0.1), number(0.9), number(0.1)});
-//    auto lamb_parameters = lamb;
-//    lamb_parameters.lr = lamb_parameters.max_weight_norm = scalar;
-//    optimise("lamb", optim::Lamb{}, lamb_parameters, {number(0.01), number(1)});
+    auto lamb_parameters = lamb;
+    lamb_parameters.lr = lamb_parameters.max_weight_norm = scalar;
+    optimise("lamb", optim::Lamb{}, lamb_parameters, {number(0.01), number(1)});
   }
 }
 
@@ -59,7 +59,7 @@ void check() {
   const auto& gradients = reference().at("optimiser.gradients");
   xt::xtensor<float, 2> array({2, 3});
   std::copy(start.begin(), start.end(), array.begin());
-  const auto names = std::tuple("adam"_s, "adamw"_s, "sgd"_s, "momentum"_s, "nesterov"_s/*,"lamb"_s*/);
+  const auto names = std::tuple("adam"_s, "adamw"_s, "sgd"_s, "momentum"_s, "nesterov"_s, "lamb"_s);
   std::apply([&](auto... name) { (session.write_variable_data(name, array), ...); }, names);
   for (std::size_t step = 0; step < 6; ++step) {
     std::copy_n(gradients.begin() + static_cast<std::ptrdiff_t>(6 * step), 6, array.begin());

@@ -216,6 +216,17 @@ TEST_CASE("remote memory: 1 + 2") {
     CHECK(session.run()["sum"_s]() == 42);
   });
 }
+TEST_CASE("remote memory: variables go to the device when a session is attached") {
+  tw::Session<addition> session({.attach = false});
+  {
+    const auto context = session.context();
+    CHECK(session.run()["sum"_s]() == 3);
+  }
+  CHECK(session.get_tensor_data("x"_s)() == 3);
+  session.write_variable_data("x"_s, 10.f);
+  const auto context = session.context();
+  CHECK(session.run()["sum"_s]() == 12);
+}
 TEST_CASE("remote memory: loads and stores happen in the order of the trace") {
   on_all_machines<in_order>([](auto& session) {
     const auto outputs = session.run();

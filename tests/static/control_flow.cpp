@@ -122,11 +122,17 @@ static_assert(failure([](Ir& ir, Tensor w) {
 constexpr bool loops_print() {
   Ir ir;
   const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
-  tw::repeat(ir.create_graph([](Tensor x) { return x + 1; }, w), 3, w);
+  const auto info = tw::repeat_with_info(ir.create_graph([](Tensor x) { return x + 1; }, w), 3, w);
+  if (info.graph_to_parent_input_index(0) != 0 || info.parent_to_graph_output_index(0) != 0) return false;
+  if (!(info.graph_to_parent(info.called_graph().output(0)) == info.output(0))) return false;
   return print_schedule(ir.main_graph()) ==
          "Graph : \n  () -> () {\n    Loop.101(graph_subgraph(0)) (%1 [(2,) float32]) -> (%2 [(2,) float32])\n  }\n";
 }
 static_assert(loops_print());
+static_assert(failure([](Ir& ir, Tensor w) {
+                tw::call_with_info(ir.create_graph(identity, w), w).graph_to_parent_input_index(1);
+              }) ==
+              "graph_to_parent_input_index: index 1 of a call of graph_subgraph(0) with 1 of them: an index below that expected");
 /// The inner tensors that the gradient needs come out of the loop with an axis for its iterations.
 constexpr bool loops_keep_activations() {
   Ir ir;

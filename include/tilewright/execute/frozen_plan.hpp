@@ -24,6 +24,7 @@ struct FrozenVariable {
 struct FrozenConstant {
   TensorSpec spec{};
   std::int64_t offset = 0;
+  Range name{};
   Range values{};
 };
 struct FrozenStream {
@@ -31,15 +32,6 @@ struct FrozenStream {
   TensorSpec spec{};
   Range name{};
   bool used = false;
-};
-
-/// Where a session keeps its variables.
-struct VariableMemory {
-  std::byte* variables = nullptr;
-  std::byte* remote = nullptr;
-  std::byte* of(const FrozenVariable& variable) const {
-    return (variable.base == Base::remote ? remote : variables) + variable.offset;
-  }
 };
 
 /// How many of each a plan has.
@@ -65,7 +57,10 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
     sizes.characters += variable.name.size();
     sizes.values += variable.initialiser.values.size();
   }
-  for (const auto& constant : plan.constants) sizes.values += constant.values.size();
+  for (const auto& constant : plan.constants) {
+    sizes.characters += constant.name.size();
+    sizes.values += constant.values.size();
+  }
   for (const auto& stream : plan.streams) sizes.characters += stream.name.size();
   return sizes;
 }
@@ -93,6 +88,7 @@ struct FrozenPlan {
   constexpr std::string_view text(Range range) const { return {characters.data() + range.first, range.count}; }
   constexpr std::span<const double> numbers(Range range) const { return {values.data() + range.first, range.count}; }
   constexpr std::string_view variable_name(std::size_t i) const { return text(variables[i].name); }
+  constexpr std::string_view constant_name(std::size_t i) const { return text(constants[i].name); }
   constexpr std::string_view stream_name(std::size_t i) const { return text(streams[i].name); }
 };
 
@@ -134,7 +130,8 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
   }
   detail::copy_items(plan.remote_buffers, frozen.remote_buffers, plan.remote_buffers.size());
   for (std::size_t i = 0; i < plan.constants.size(); ++i)
-    frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_values(plan.constants[i].values)};
+    frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_text(plan.constants[i].name),
+                           keep_values(plan.constants[i].values)};
   for (std::size_t i = 0; i < plan.streams.size(); ++i)
     frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
   frozen.memory = plan.memory;

@@ -91,6 +91,12 @@ class CallSiteInfo {
     return ir_->fail(text("parent_to_graph: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
   }
 
+  /// Positions of inputs and outputs are the same in the called graph and at the call; one out of range is an error.
+  constexpr int graph_to_parent_input_index(int i) const { return checked(true, i, "graph_to_parent_input_index"); }
+  constexpr int graph_to_parent_output_index(int i) const { return checked(false, i, "graph_to_parent_output_index"); }
+  constexpr int parent_to_graph_input_index(int i) const { return checked(true, i, "parent_to_graph_input_index"); }
+  constexpr int parent_to_graph_output_index(int i) const { return checked(false, i, "parent_to_graph_output_index"); }
+
   /// Makes visible in the parent tensor what the called graph changes in place in the input that it is given for. Inputs by
   /// reference are so from the start. Errors: a tensor that the call does not read, or reads through several inputs; a constant.
   constexpr void set_parent_input_modified(Tensor t) {
@@ -122,12 +128,17 @@ class CallSiteInfo {
     return -1;
   }
   constexpr Tensor pick(bool inputs, int i, std::string_view what) const {
-    if (!valid()) return invalid();
-    const auto& ids = inputs ? node().inputs : node().outputs;
-    if (i < 0 || i >= static_cast<int>(ids.size()))
-      return ir_->fail(text(what, ": index ", i, " of a call of ", called_graph().name(), " with ", ids.size(),
-                            " of them: an index below that expected"));
-    return {*ir_, graph_, ids[static_cast<std::size_t>(i)]};
+    if (checked(inputs, i, what) < 0) return invalid();
+    return {*ir_, graph_, (inputs ? node().inputs : node().outputs)[static_cast<std::size_t>(i)]};
+  }
+  /// The index, or -1 after an error.
+  constexpr int checked(bool inputs, int i, std::string_view what) const {
+    if (!valid()) return -1;
+    const std::size_t count = inputs ? node().inputs.size() : node().outputs.size();
+    if (i >= 0 && i < static_cast<int>(count)) return i;
+    ir_->fail(text(what, ": index ", i, " of a call of ", called_graph().name(), " with ", count,
+                   " of them: an index below that expected"));
+    return -1;
   }
 
   Ir* ir_;

@@ -40,7 +40,7 @@ struct Node {
   PackedAttributes attributes{};
   int called_graph = -1;
   int else_graph = -1;          ///< of a conditional: the graph that is called where the condition is false
-  std::vector<int> modified{};  ///< positions of the inputs whose tensors the called graph changes
+  std::vector<int> modified{};  ///< positions of the inputs that change, and no output is an alias of them
 };
 
 /// What an input of a gradient graph stands for.

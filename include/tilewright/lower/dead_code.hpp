@@ -113,7 +113,8 @@ class DeadCode {
     const GraphRecord& record = ir_.record(graph);
     if (repeated_[at(graph)] != 0 || record.nodes.size() > most_ops) return false;
     for (const Node& node : record.nodes)
-      if (node.called_graph >= 0 || !(node.op->elementwise || node.op->view || is_of_scalars(record, node))) return false;
+      if (node.called_graph >= 0 || !(node.op->elementwise || node.op->view || node.op->expand || is_of_scalars(record, node)))
+        return false;
     return std::ranges::find(live_.modified[at(graph)], 1) != live_.modified[at(graph)].end();
   }
   static constexpr bool is_of_scalars(const GraphRecord& record, const Node& node) {

@@ -38,12 +38,22 @@ class Flattening {
   struct Scope {
     constexpr Scope(const Ir& ir, int number) : graph(number), record(ir.record(number)), values(record.tensors.size()) {}
     constexpr Value& value_of(int tensor) { return values[at(tensor)]; }
-    constexpr const TensorSpec& spec(int tensor) const { return record.tensors[at(tensor)].spec; }
+    constexpr const TensorSpec& spec(int tensor) const {
+      const std::size_t count = record.tensors.size();
+      return at(tensor) < count ? record.tensors[at(tensor)].spec : between_parts[at(tensor) - count];
+    }
+    /// A tensor that the graph does not have.
+    constexpr int add(const TensorSpec& spec) {
+      between_parts.push_back(spec);
+      values.push_back({});
+      return static_cast<int>(values.size()) - 1;
+    }
 
     int graph;
     const GraphRecord& record;
     std::vector<Value> values;    // by tensor
     std::vector<int> borrowed{};  // storages of the caller: not to be written
+    std::vector<TensorSpec> between_parts{};  // what parts of expanded ops hand to each other
   };
 
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -73,6 +83,7 @@ class Flattening {
     if (node.op == &op_info<RemoteCodeLoad>) return flatten_code_load(node);
     if (node.called_graph >= 0)
       return live_.is_inlined(node.called_graph) ? flatten_inlined(scope, node) : flatten_call(scope, node);
+    if (node.op->expand && flatten_parts(scope, node)) return;
     const OpInfo& op = *node.op;
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
@@ -94,6 +105,24 @@ class Flattening {
     make_room(schedule_.operations);
     schedule_.operations.push_back(std::move(operation));
     if (op.modifies >= 0) write_back(scope, node);
+  }
+  /// Whether the op stands for others; they go into the schedule.
+  constexpr bool flatten_parts(Scope& scope, const Node& node) {
+    std::vector<TensorSpec> operands;
+    for (const auto* tensors : {&node.inputs, &node.outputs})
+      for (int tensor : *tensors) operands.push_back(scope.spec(tensor));
+    const auto parts = node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
+    std::vector<int> tensors = node.inputs;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      Node part{.op = parts[p].op, .attributes = parts[p].attributes};
+      for (int input : parts[p].inputs) part.inputs.push_back(tensors[at(input)]);
+      if (p + 1 == parts.size()) part.outputs = node.outputs;
+      else
+        for (const TensorSpec& spec : parts[p].outputs) part.outputs.push_back(scope.add(spec));
+      for (int output : part.outputs) tensors.push_back(output);
+      flatten(scope, part);
+    }
+    return !parts.empty();
   }
   /// In the main graph the elements of a stream are read, and written, where the host has them, unless called graphs move it.
   constexpr void flatten_host_load(Scope& scope, const Node& node) {

@@ -134,6 +134,7 @@ struct PlannedConstant {
   TensorSpec spec{};
   std::vector<double> values{};
   std::int64_t offset = 0;
+  Text name{};  ///< empty if it has none; `graph/name` outside of the main graph
 };
 struct PlannedStream {
   StreamDirection direction{};

@@ -27,16 +27,16 @@ struct ScaledAddOp : Elementwise<D> {
   }
   template <class X, class Y>
   static X forward(X x, Y y, Attributes attributes) {
-    return math::number<X>(attributes.a) * x + math::number<X>(attributes.b) * X(y);
+    return math::fma(math::number<X>(attributes.b), X(y), math::number<X>(attributes.a) * x);
   }
   template <class X, class Y, class F>
   static X forward(X x, Y y, F factor, Attributes attributes) {
-    if (attributes.inputs == 1) return X(factor) * x + math::number<X>(attributes.b) * X(y);
-    return math::number<X>(attributes.a) * x + X(factor) * X(y);
+    if (attributes.inputs == 1) return math::fma(math::number<X>(attributes.b), X(y), X(factor) * x);
+    return math::fma(X(factor), X(y), math::number<X>(attributes.a) * x);
   }
   template <class X, class Y, class A, class B>
   static X forward(X x, Y y, A a, B b, Attributes) {
-    return X(a) * x + X(b) * X(y);
+    return math::fma(X(b), X(y), X(a) * x);
   }
 };
 struct ScaledAdd : ScaledAddOp<ScaledAdd> {

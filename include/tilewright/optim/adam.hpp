@@ -12,8 +12,8 @@ struct AdamParameters {
   NumberOrTensor lr = 1e-3;             ///< learning rate
   NumberOrTensor beta1 = 0.9;           ///< decay of the first moment
   NumberOrTensor beta2 = 0.999;         ///< decay of the second moment
-  NumberOrTensor weight_decay = 0.0;    ///< decoupled: the weight loses lr weight_decay of itself in each step
-  double epsilon = 1e-5;
+  NumberOrTensor epsilon = 1e-5;
+  NumberOrTensor weight_decay = 0.0;  ///< decoupled: the weight loses lr weight_decay of itself in each step
   DType first_order_dtype = float16;  ///< of the first moment
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
 };
@@ -32,7 +32,7 @@ struct Adam : Module<Adam> {
   static constexpr bool in_sequence = true;
 
   constexpr void build(TensorByRef weight, Tensor gradient, const AdamParameters& parameters) {
-    const auto& [lr, beta1, beta2, weight_decay, epsilon, first_order_dtype, bias_correction] = parameters;
+    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype, bias_correction] = parameters;
     const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
     const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, bias_correction);
     detail::descend(weight, ops::adam_updater(moments.first, moments.second, options), lr);
@@ -44,8 +44,8 @@ struct AdamWParameters {
   NumberOrTensor lr = 1e-3;
   NumberOrTensor beta1 = 0.9;
   NumberOrTensor beta2 = 0.999;
+  NumberOrTensor epsilon = 1e-8;
   NumberOrTensor weight_decay = 0.01;
-  double epsilon = 1e-8;
   DType first_order_dtype = float32;
 };
 
@@ -54,7 +54,7 @@ struct AdamW : Module<AdamW> {
   static constexpr bool in_sequence = true;
 
   constexpr void build(TensorByRef weight, Tensor gradient, const AdamWParameters& parameters) {
-    const auto& [lr, beta1, beta2, weight_decay, epsilon, first_order_dtype] = parameters;
+    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype] = parameters;
     const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
     const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, true);
     detail::descend(weight, ops::adam_updater(moments.first, moments.second, options), lr);
@@ -63,6 +63,6 @@ struct AdamW : Module<AdamW> {
 
 }  // namespace tilewright::optim
 
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamParameters, lr, beta1, beta2, weight_decay, epsilon, first_order_dtype,
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamParameters, lr, beta1, beta2, epsilon, weight_decay, first_order_dtype,
                         bias_correction);
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamWParameters, lr, beta1, beta2, weight_decay, epsilon, first_order_dtype);
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamWParameters, lr, beta1, beta2, epsilon, weight_decay, first_order_dtype);

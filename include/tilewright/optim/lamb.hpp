@@ -12,9 +12,9 @@ struct LambParameters {
   NumberOrTensor lr = 1e-3;          ///< learning rate
   NumberOrTensor beta1 = 0.9;        ///< decay of the first moment
   NumberOrTensor beta2 = 0.999;      ///< decay of the second moment
+  NumberOrTensor epsilon = 1e-6;
   NumberOrTensor weight_decay = 0.0;
   NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< what the weight's norm counts at most
-  double epsilon = 1e-6;
   DType first_order_dtype = float32;  ///< of the first moment
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
 };
@@ -25,7 +25,7 @@ struct Lamb : Module<Lamb> {
   static constexpr bool in_sequence = true;
 
   constexpr void build(TensorByRef weight, Tensor gradient, const LambParameters& parameters) {
-    const auto& [lr, beta1, beta2, weight_decay, max_weight_norm, epsilon, first_order_dtype, bias_correction] = parameters;
+    const auto& [lr, beta1, beta2, epsilon, weight_decay, max_weight_norm, first_order_dtype, bias_correction] = parameters;
     const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
     const Tensor step = ops::lamb_updater(moments.first, moments.second,
                                           moments.updater_options(weight, weight_decay, epsilon, bias_correction));
@@ -35,5 +35,5 @@ struct Lamb : Module<Lamb> {
 
 }  // namespace tilewright::optim
 
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::LambParameters, lr, beta1, beta2, weight_decay, max_weight_norm, epsilon,
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::LambParameters, lr, beta1, beta2, epsilon, weight_decay, max_weight_norm,
                         first_order_dtype, bias_correction);

@@ -21,7 +21,7 @@ struct Moments {
     ops::accumulate_moving_average_square_(second, gradient, beta2);
   }
   /// What the updaters take besides; for the correction of the moments' bias the module gets the variable `step`.
-  constexpr AdamOptions updater_options(Tensor weight, const NumberOrTensor& weight_decay, double epsilon,
+  constexpr AdamOptions updater_options(Tensor weight, const NumberOrTensor& weight_decay, const NumberOrTensor& epsilon,
                                         bool bias_correction) const {
     AdamOptions options{.weight_decay = weight_decay, .epsilon = epsilon};
     if (weight_decay.tensor || weight_decay.number != 0) options.weight = weight;
