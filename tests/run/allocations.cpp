@@ -52,3 +52,25 @@ TEST_CASE("a run allocates nothing") {
   counting = false;
   CHECK(allocations > 0);  // the counter works
 }
+
+namespace {
+constexpr void rows(tw::Ir& ir) {
+  const tw::RemoteBuffer buffer = ir.remote_buffer({1000}, tw::float32, 2);
+  ir.remote_variable(tw::ones(), buffer, 0, "x");
+  const tw::Tensor row = tw::ops::host_load(ir.h2d_stream("row", {}, tw::int32));
+  tw::ops::remote_store(buffer, 1, tw::ops::remote_load(buffer, row) + tw::ops::remote_load(buffer, 1));
+  store("x", tw::ops::remote_load(buffer, 1));
+}
+}  // namespace
+
+TEST_CASE("a run that loads and stores rows of remote buffers allocates nothing") {
+  const int threads = GENERATE(1, 2);
+  tw::Session<rows> session({.threads = threads});
+  float last = 0;
+  allocations = 0;
+  counting = true;
+  for (int run = 0; run < 100; ++run) last = session.run("row"_s = 0)["x"_s](999);
+  counting = false;
+  CHECK(allocations == 0);
+  CHECK(last == 100);
+}

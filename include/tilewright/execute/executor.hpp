@@ -1,6 +1,8 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "tilewright/execute/aligned_memory.hpp"
@@ -20,6 +22,7 @@ struct ProgramView {
   std::span<const ComputeFunction> functions;
   std::span<const std::int64_t> strides;
   std::span<const std::int64_t> stream_bytes;
+  std::span<const PlannedRemoteBuffer> remote_buffers;
   MemoryUse memory{};
 };
 
@@ -32,6 +35,8 @@ class Executor {
       : program_(program),
         variables_(program.memory.variables),
         constants_(program.memory.constants),
+        remote_(program.memory.remote),
+        faults_(program.remote_buffers.size(), 0),
         frame_(program.memory.frame),
         choice_(threads),
         workers_(choice_.limit()) {
@@ -45,28 +50,42 @@ class Executor {
   }
 
   std::byte* variables() const { return variables_.data(); }
+  std::byte* remote() const { return remote_.data(); }
   std::byte* constants() const { return constants_.data(); }
   int threads() const { return choice_.threads(); }
 
-  /// Runs the program once. `streams` has for each stream the host's memory for all elements that the run takes or gives.
+  /// Runs the program once; throws std::out_of_range if it computed an offset that a remote buffer does not have. `streams` has
+  /// for each stream the host's memory for all elements that the run takes or gives.
   void run(std::span<std::byte* const> streams) {
     for (auto& state : states_) std::ranges::copy(streams, state.streams.begin());
     if (!choice_.measuring()) {
       choice_.counted();
-      return run_workers();
+      run_workers();
+    } else {
+      const auto start = std::chrono::steady_clock::now();
+      run_workers();
+      choice_.measured(std::chrono::steady_clock::now() - start);
     }
-    const auto start = std::chrono::steady_clock::now();
-    run_workers();
-    choice_.measured(std::chrono::steady_clock::now() - start);
+    check_faults();
   }
 
  private:
   /// What each worker has for itself.
   struct alignas(64) State {
     std::vector<std::byte*> arguments;  // of all calls on the way to the running body
-    std::vector<std::byte*> streams;    // next elements
+    std::vector<std::byte*> streams;  // next elements
   };
 
+  /// Throws for the first remote buffer that was given an offset it does not have, and forgets all such offsets.
+  void check_faults() {
+    const auto fault = std::ranges::find_if(faults_, [](std::int64_t offset) { return offset != 0; });
+    if (fault == faults_.end()) return;
+    const auto buffer = static_cast<std::size_t>(fault - faults_.begin());
+    const Text message = text("remote buffer ", buffer + 1, ": offset ", *fault, " in a run: an offset from 0 to ",
+                              program_.remote_buffers[buffer].entries - 1, " expected");
+    std::ranges::fill(faults_, 0);
+    throw std::out_of_range(message.string());
+  }
   void run_workers() {
     active_ = choice_.threads();
     workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
@@ -85,6 +104,8 @@ class Executor {
         case Base::argument: return arguments[location.index] + location.offset;
         case Base::variable: return variables_.data() + location.offset;
         case Base::constant: return constants_.data() + location.offset;
+        case Base::remote: return remote_.data() + location.offset;
+        case Base::fault: return reinterpret_cast<std::byte*>(faults_.data()) + location.offset;
         case Base::stream: break;
       }
       return state.streams[static_cast<std::size_t>(location.index)] + location.offset;
@@ -93,6 +114,7 @@ class Executor {
     for (const Step& step :
          program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
       const Location* locations = program_.locations.data() + step.first_location;
+      if (step.kind == StepKind::load_code) continue;
       if (step.kind == StepKind::compute || step.kind == StepKind::conditional)
         if (step.meets) barrier_.arrive_and_wait(active_);
       if (step.kind != StepKind::compute) {
@@ -124,7 +146,9 @@ class Executor {
   }
 
   ProgramView program_;
-  AlignedMemory variables_, constants_, frame_;
+  AlignedMemory variables_, constants_, remote_;
+  std::vector<std::int64_t> faults_;  // by remote buffer
+  AlignedMemory frame_;
   ThreadChoice choice_;
   int active_ = 1;
   Barrier barrier_;

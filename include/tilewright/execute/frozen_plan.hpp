@@ -14,6 +14,7 @@ struct Range {
 };
 struct FrozenVariable {
   TensorSpec spec{};
+  Base base = Base::variable;  ///< or remote
   std::int64_t offset = 0;
   Range name{};
   FillFunction fill = nullptr;
@@ -36,21 +37,22 @@ struct FrozenStream {
 /// How many of each a plan has.
 struct PlanSizes {
   std::size_t bodies = 0, steps = 0, locations = 0, compute_sets = 0, stages = 0, operands = 0, strides = 0;
-  std::size_t variables = 0, constants = 0, streams = 0;
+  std::size_t variables = 0, constants = 0, streams = 0, remote_buffers = 0;
   std::size_t characters = 0, values = 0;
   constexpr bool operator==(const PlanSizes&) const = default;
   /// Whether a plan of this size has room in one of the other.
   constexpr bool fits(const PlanSizes& other) const {
     return bodies <= other.bodies && steps <= other.steps && locations <= other.locations && compute_sets <= other.compute_sets &&
            stages <= other.stages && operands <= other.operands && strides <= other.strides && variables <= other.variables &&
-           constants <= other.constants && streams <= other.streams && characters <= other.characters && values <= other.values;
+           constants <= other.constants && streams <= other.streams && remote_buffers <= other.remote_buffers &&
+           characters <= other.characters && values <= other.values;
   }
 };
 
 constexpr PlanSizes sizes_of(const Plan& plan) {
-  PlanSizes sizes{plan.bodies.size(),    plan.steps.size(),    plan.locations.size(), plan.compute_sets.size(),
-                  plan.stages.size(),    plan.operands.size(), plan.strides.size(),   plan.variables.size(),
-                  plan.constants.size(), plan.streams.size()};
+  PlanSizes sizes{plan.bodies.size(),    plan.steps.size(),    plan.locations.size(),     plan.compute_sets.size(),
+                  plan.stages.size(),    plan.operands.size(), plan.strides.size(),       plan.variables.size(),
+                  plan.constants.size(), plan.streams.size(),  plan.remote_buffers.size()};
   for (const auto& variable : plan.variables) {
     sizes.characters += variable.name.size();
     sizes.values += variable.initialiser.values.size();
@@ -76,9 +78,11 @@ struct FrozenPlan {
   std::array<FrozenVariable, sizes.variables> variables{};
   std::array<FrozenConstant, sizes.constants> constants{};
   std::array<FrozenStream, sizes.streams> streams{};
+  std::array<PlannedRemoteBuffer, sizes.remote_buffers> remote_buffers{};
   std::array<char, sizes.characters> characters{};
   std::array<double, sizes.values> values{};
   MemoryUse memory{};
+  RemoteTraffic remote{};
   int num_host_transfers = 1;
 
   constexpr std::string_view text(Range range) const { return {characters.data() + range.first, range.count}; }
@@ -120,16 +124,18 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
   detail::copy_items(plan.operands, frozen.operands, plan.operands.size());
   detail::copy_items(plan.strides, frozen.strides, plan.strides.size());
   for (std::size_t i = 0; i < plan.variables.size(); ++i) {
-    const auto& [spec, name, initialiser, offset] = plan.variables[i];
+    const auto& [spec, name, initialiser, base, offset] = plan.variables[i];
     frozen.variables[i] = {
-        spec, offset, keep_text(name), initialiser.fill, initialiser.a, initialiser.b, keep_values(initialiser.values)};
+        spec, base, offset, keep_text(name), initialiser.fill, initialiser.a, initialiser.b, keep_values(initialiser.values)};
   }
+  detail::copy_items(plan.remote_buffers, frozen.remote_buffers, plan.remote_buffers.size());
   for (std::size_t i = 0; i < plan.constants.size(); ++i)
     frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_text(plan.constants[i].name),
                            keep_values(plan.constants[i].values)};
   for (std::size_t i = 0; i < plan.streams.size(); ++i)
     frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
   frozen.memory = plan.memory;
+  frozen.remote = plan.remote;
   frozen.num_host_transfers = plan.num_host_transfers;
   return frozen;
 }
@@ -148,9 +154,11 @@ constexpr FrozenPlan<sizes> shrink(const FrozenPlan<room>& plan) {
   detail::copy_items(plan.variables, frozen.variables, sizes.variables);
   detail::copy_items(plan.constants, frozen.constants, sizes.constants);
   detail::copy_items(plan.streams, frozen.streams, sizes.streams);
+  detail::copy_items(plan.remote_buffers, frozen.remote_buffers, sizes.remote_buffers);
   detail::copy_items(plan.characters, frozen.characters, sizes.characters);
   detail::copy_items(plan.values, frozen.values, sizes.values);
   frozen.memory = plan.memory;
+  frozen.remote = plan.remote;
   frozen.num_host_transfers = plan.num_host_transfers;
   return frozen;
 }

@@ -21,6 +21,7 @@ inline constexpr PlanSizes draft_room{.bodies = 16,
                                       .variables = 256,
                                       .constants = 64,
                                       .streams = 256,
+                                      .remote_buffers = 32,
                                       .characters = 16384,
                                       .values = 4096};
 
@@ -93,7 +94,8 @@ struct Program {
     return bytes;
   }();
   static ProgramView view() {
-    return {plan.bodies, plan.steps, plan.locations, compute_functions<plan>, plan.strides, stream_bytes, plan.memory};
+    return {plan.bodies,  plan.steps,   plan.locations,      compute_functions<plan>,
+            plan.strides, stream_bytes, plan.remote_buffers, plan.memory};
   }
 };
 

@@ -77,6 +77,10 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
                    place_of({ir, ir.current_graph, 0}, ir), ", which is being built, expected"));
       return false;
     }
+    if (ir.record(input).kind == TensorKind::remote) {
+      ir.fail(text(op.name, ": ", to_text(input), " lives in streaming memory: what remote_load gives of it expected"));
+      return false;
+    }
   }
   return op.modifies < 0 || check_may_change(ir, op, inputs[static_cast<std::size_t>(op.modifies)]);
 }

@@ -1,5 +1,6 @@
 #pragma once
-#include <optional>
+#include <algorithm>
+#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -21,8 +22,8 @@ class Graph {
   constexpr Tensor input(int i) const { return pick(ir_->record(id_).inputs, i, "input"); }
   constexpr Tensor output(int i) const { return pick(ir_->record(id_).outputs, i, "output"); }
   constexpr std::vector<Tensor> tensors() const { return all({}); }
-  constexpr std::vector<Tensor> variables() const { return all(TensorKind::variable); }
-  constexpr std::vector<Tensor> constants() const { return all(TensorKind::constant); }
+  constexpr std::vector<Tensor> variables() const { return all({TensorKind::variable, TensorKind::remote}); }
+  constexpr std::vector<Tensor> constants() const { return all({TensorKind::constant}); }
   constexpr std::size_t op_count() const { return ir_->record(id_).nodes.size(); }
   /// The distinct graphs that ops of this graph call, in the order of their first call.
   constexpr std::vector<Graph> called_graphs() const {
@@ -47,11 +48,13 @@ class Graph {
     for (int id : ids) result.push_back({*ir_, id_, id});
     return result;
   }
-  constexpr std::vector<Tensor> all(std::optional<TensorKind> kind) const {
+  /// The tensors of these kinds; of all, if none is given.
+  constexpr std::vector<Tensor> all(std::initializer_list<TensorKind> kinds) const {
     std::vector<Tensor> result;
     const auto& tensors = ir_->record(id_).tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (!kind || tensors[i].kind == *kind) result.push_back({*ir_, id_, static_cast<int>(i)});
+      if (kinds.size() == 0 || std::ranges::find(kinds, tensors[i].kind) != kinds.end())
+        result.push_back({*ir_, id_, static_cast<int>(i)});
     return result;
   }
 

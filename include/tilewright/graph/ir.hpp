@@ -16,7 +16,13 @@
 
 namespace tilewright {
 
-enum class TensorKind : std::uint8_t { intermediate, input, variable, constant };
+enum class TensorKind : std::uint8_t {
+  intermediate,
+  input,
+  variable,
+  constant,
+  remote  ///< a variable in a row of a remote buffer: ops see what they load from there
+};
 
 struct TensorRecord {
   TensorSpec spec;
@@ -70,6 +76,15 @@ struct GraphRecord {
 struct VariableRecord {
   int tensor = -1;
   Initialiser initialiser{};
+  int remote_buffer = -1;  ///< where it lives, if that is not the machine's own memory
+  std::int64_t row = 0;
+};
+
+/// Rows of equal tensors in streaming memory.
+struct RemoteBufferRecord {
+  TensorSpec spec{};
+  std::int64_t entries = 1;
+  std::vector<std::int64_t> variable_rows{};  ///< rows that are variables
 };
 
 struct ConstantRecord {
@@ -109,6 +124,7 @@ struct DeviceToHostStream : Stream {};
 enum class OnError : std::uint8_t { raise, record };
 
 class Graph;
+class RemoteBuffer;
 
 /// A program that is being traced: its graphs (0 is main), variables, constants and streams.
 /// Tensors and graphs are handles into it; it must not move while they are used.
@@ -151,20 +167,15 @@ class Ir {
 
   /// A tensor of the main graph that lives as long as a session. Only the main graph has variables.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name) {
-    const TensorSpec spec{shape, dtype};
-    if (current_graph != 0)
-      return fail(text("variable: '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
-                       ": variables live in the main graph only"));
-    check_extents("variable", name, spec);
-    if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
-        !initialiser.fill && count != 1 && count != spec.nelms())
-      return fail(
-          text("variable: ", count, " values for '", name, "' of shape ", to_text(shape), ": ", spec.nelms(), " expected"));
-    const int tensor = add_tensor({spec, TensorKind::variable, static_cast<int>(variables.size())}, name);
-    make_room(variables);
-    variables.push_back({tensor, initialiser});
-    return {*this, 0, tensor};
+    return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name);
   }
+
+  /// Memory for `entries` tensors of one shape and dtype outside of the machine: graph/remote_buffer.hpp.
+  constexpr RemoteBuffer remote_buffer(const Shape& shape, DType dtype = float32, std::int64_t entries = 1);
+  /// A variable in a row of a remote buffer: graph/remote_buffer.hpp.
+  constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
+                                   std::string_view name);
+
   /// A tensor of the current graph with fixed values, row-major; one value stands for all elements.
   constexpr Tensor constant(std::vector<double> values, const Shape& shape = {}, DType dtype = float32,
                             std::string_view name = "") {
@@ -223,6 +234,22 @@ class Ir {
     current().inputs.push_back(id);
     return {*this, current_graph, id};
   }
+  /// Adds a variable; `what` is the function that is named in errors.
+  constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
+                                std::string_view name) {
+    if (current_graph != 0)
+      return fail(text(what, ": '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
+                       ": variables live in the main graph only"));
+    check_extents(what, name, spec);
+    if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
+        !initialiser.fill && count != 1 && count != spec.nelms())
+      return fail(
+          text(what, ": ", count, " values for '", name, "' of shape ", to_text(spec.shape), ": ", spec.nelms(), " expected"));
+    const int tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
+    make_room(variables);
+    variables.push_back({tensor, initialiser});
+    return {*this, 0, tensor};
+  }
   /// Gives an unnamed tensor of the current graph a name.
   constexpr void rename(Tensor t, std::string_view wished_name) {
     record(t).name = unique_name(current(), scoped(wished_name), t.id());
@@ -247,16 +274,18 @@ class Ir {
   std::vector<VariableRecord> variables;
   std::vector<ConstantRecord> constants;
   std::vector<StreamRecord> streams;
+  std::vector<RemoteBufferRecord> remote_buffers;
   std::vector<Text> module_path;
   std::vector<Text> name_scopes;
   std::vector<SequenceScope> sequences;  ///< the in_sequence scopes that are open
   int next_op_id = 100;
 
- private:
   constexpr void check_extents(std::string_view what, std::string_view name, const TensorSpec& spec) {
     for (int axis = 0; axis < spec.shape.rank; ++axis)
       if (spec.shape[axis] < 1) fail(text(what, ": '", name, "' of shape ", to_text(spec.shape), ": extents above 0 expected"));
   }
+
+ private:
   constexpr Stream add_stream(StreamDirection direction, std::string_view name, const TensorSpec& spec) {
     check_extents("stream", name, spec);
     const std::size_t hash = hash_of(name);

@@ -82,6 +82,7 @@ struct OpInfo {
   ViewRule view;  ///< output 0 as a view of input 0, or null
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);  ///< null: one vertex
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
+  std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
 };
 
 /// The iteration space of an op on the given inputs and outputs.

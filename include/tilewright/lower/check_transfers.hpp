@@ -16,7 +16,7 @@ constexpr void check_transfers(Ir& ir, const Plan& plan) {
     for (int s = 0; s < plan.bodies[b].step_count; ++s) {
       const Step& step = plan.steps[static_cast<std::size_t>(plan.bodies[b].first_step + s)];
       if (step.stream >= 0) ++of_body[b][static_cast<std::size_t>(step.stream)];
-      if (step.kind == StepKind::compute) continue;
+      if (!step.is_call()) continue;
       const Transfers& called = of_body[static_cast<std::size_t>(step.target)];
       const Transfers& otherwise = of_body[static_cast<std::size_t>(step.else_target < 0 ? step.target : step.else_target)];
       for (std::size_t i = 0; i < called.size(); ++i) of_body[b][i] += step.count * std::max(called[i], otherwise[i]);

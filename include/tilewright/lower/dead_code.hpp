@@ -4,6 +4,7 @@
 
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/repeat.hpp"
+#include "tilewright/ops/remote_code_load.hpp"
 
 namespace tilewright {
 
@@ -16,11 +17,13 @@ struct LiveCode {
   std::vector<int> calls{};  ///< by graph: live calls of it; those of loops and conditionals count twice
 
   std::vector<char> is_update{};  ///< by graph: it changes its caller's tensors by a few elementwise ops
+  std::vector<char> is_loaded{};  ///< by graph: whether remote_code_load brings its code
 
   /// Graphs that are called only once, by a plain call, become part of their caller; and so do updates, which can then be part of
-  /// the product that makes a gradient.
+  /// the product that makes a gradient. Code that comes and goes stays apart.
   constexpr bool is_inlined(int graph) const {
-    return calls[static_cast<std::size_t>(graph)] == 1 || is_update[static_cast<std::size_t>(graph)] != 0;
+    const auto g = static_cast<std::size_t>(graph);
+    return is_loaded[g] == 0 && (calls[g] == 1 || is_update[g] != 0);
   }
 };
 
@@ -31,6 +34,7 @@ class DeadCode {
       : ir_(ir), visited_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0), repeated_(ir.graphs.size(), 0) {
     live_.calls.assign(ir.graphs.size(), 0);
     live_.is_update.assign(ir.graphs.size(), 0);
+    live_.is_loaded.assign(ir.graphs.size(), 0);
     for (const auto& graph : ir.graphs) {
       live_.nodes.push_back(std::vector<char>(graph.nodes.size(), 0));
       live_.outputs.push_back(std::vector<char>(graph.outputs.size(), 0));
@@ -78,6 +82,8 @@ class DeadCode {
       live_.nodes[at(graph)][n] = 1;
       for (int input : node.inputs) needed[at(input)] = 1;
       if (node.called_graph >= 0) mark_called(node, needed);
+      if (node.op == &op_info<RemoteCodeLoad>)
+        live_.is_loaded[at(static_cast<int>(unpack<CodeLoadAttributes>(node.attributes).graph))] = 1;
     }
   }
   constexpr bool has_effects(int graph) const { return graph >= 0 && effects_[at(graph)] != 0; }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "tilewright/lower/dead_code.hpp"
+#include "tilewright/lower/remote.hpp"
 #include "tilewright/lower/schedule.hpp"
 #include "tilewright/ops/host.hpp"
 #include "tilewright/ops/unary.hpp"
@@ -76,6 +77,10 @@ class Flattening {
   constexpr void flatten(Scope& scope, const Node& node) {
     if (node.op == &op_info<HostLoad>) return flatten_host_load(scope, node);
     if (node.op == &op_info<HostStore>) return flatten_host_store(scope, node);
+    if (node.op == &op_info<RemoteLoad>) return flatten_remote_load(scope, node);
+    if (node.op == &op_info<RemoteLoadInplace>) return flatten_remote_load_inplace(scope, node);
+    if (node.op == &op_info<RemoteStore>) return flatten_remote_store(scope, node);
+    if (node.op == &op_info<RemoteCodeLoad>) return flatten_code_load(node);
     if (node.called_graph >= 0)
       return live_.is_inlined(node.called_graph) ? flatten_inlined(scope, node) : flatten_call(scope, node);
     if (node.op->expand && flatten_parts(scope, node)) return;
@@ -143,6 +148,38 @@ class Flattening {
     if (graph_ != 0) stream.moves = true;
     const std::int64_t offset = stream.moves ? 0 : stream.elements++ * spec.bytes();
     return schedule_.add_value(spec, {Base::stream, number, offset});
+  }
+  /// Input `i` of a load or store, its offset, if there is one.
+  constexpr std::optional<Value> remote_offset(Scope& scope, const Node& node, std::size_t i) {
+    if (i >= node.inputs.size()) return {};
+    return value(scope, node.inputs[i]);
+  }
+  constexpr void add_operation(Operation operation) {
+    make_room(schedule_.operations);
+    schedule_.operations.push_back(std::move(operation));
+  }
+  constexpr void flatten_remote_load(Scope& scope, const Node& node) {
+    const Value result = schedule_.add_value(scope.spec(node.outputs[0]));
+    add_operation(RemoteOperands(schedule_, plan_, node.attributes).load(remote_offset(scope, node, 0), result));
+    scope.value_of(node.outputs[0]) = result;
+  }
+  constexpr void flatten_remote_load_inplace(Scope& scope, const Node& node) {
+    make_writable(scope, node.inputs[0]);
+    const Value target = value(scope, node.inputs[0]);
+    std::optional<Value> offset = remote_offset(scope, node, 1);
+    const bool is_direct = is_dense(target.spec.shape, target.layout) && !(offset && offset->storage == target.storage);
+    const Value landing = is_direct ? target : schedule_.add_value(target.spec);
+    add_operation(RemoteOperands(schedule_, plan_, node.attributes).load(offset, landing));
+    if (!is_direct) copy(landing, target);
+    scope.value_of(node.outputs[0]) = target;
+  }
+  constexpr void flatten_remote_store(Scope& scope, const Node& node) {
+    const Value from = fit(value(scope, node.inputs[0]), false);
+    add_operation(RemoteOperands(schedule_, plan_, node.attributes).store(from, remote_offset(scope, node, 1)));
+  }
+  constexpr void flatten_code_load(const Node& node) {
+    const int body = body_of_[at(static_cast<int>(unpack<CodeLoadAttributes>(node.attributes).graph))];
+    if (body >= 0) add_operation({.calling = {.body = body}, .loads_code = true});  // else no result of it is used
   }
   constexpr void flatten_call(Scope& scope, const Node& node) {
     Operation call;

@@ -3,10 +3,12 @@
 #include <vector>
 
 #include "tilewright/lower/check_transfers.hpp"
+#include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/meetings.hpp"
 #include "tilewright/lower/place.hpp"
+#include "tilewright/lower/remote_traffic.hpp"
 #include "tilewright/lower/reuse.hpp"
 
 namespace tilewright {
@@ -15,12 +17,22 @@ namespace detail {
 
 /// Copies what lives outside of graphs to the plan, with offsets in its memory.
 constexpr void plan_globals(const Ir& ir, Plan& plan) {
+  plan_remote_buffers(ir, plan);
   plan.variables.reserve(ir.variables.size());
   plan.streams.reserve(ir.streams.size());
   for (const VariableRecord& variable : ir.variables) {
     const TensorRecord& tensor = ir.record(0).tensors[static_cast<std::size_t>(variable.tensor)];
-    plan.variables.push_back({tensor.spec, tensor.name, variable.initialiser, plan.memory.variables});
-    plan.memory.variables += align(tensor.spec.bytes());
+    PlannedVariable planned{tensor.spec, tensor.name, variable.initialiser};
+    if (variable.remote_buffer >= 0) {
+      const PlannedRemoteBuffer& buffer = plan.remote_buffers[static_cast<std::size_t>(variable.remote_buffer)];
+      planned.base = Base::remote;
+      planned.offset = buffer.offset + variable.row * buffer.row_bytes();
+    } else {
+      planned.offset = plan.memory.variables;
+      plan.memory.variables += align(tensor.spec.bytes());
+    }
+    make_room(plan.variables);
+    plan.variables.push_back(std::move(planned));
   }
   for (const ConstantRecord& constant : ir.constants) plan.constants.push_back({{}, constant.values, 0, {}});
   for (const GraphRecord& graph : ir.graphs)
@@ -55,7 +67,7 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
         const Node& node = record.nodes[static_cast<std::size_t>(tensor.producer)];
         name = text(node.op->name, ".", node.id);
       }
-      if (tensor.kind != TensorKind::input)
+      if (tensor.kind != TensorKind::input && tensor.kind != TensorKind::remote)
         all.push_back({tensor.spec.bytes(), text(name, " ", to_text(tensor.spec), " ", tensor.spec.bytes(), " bytes")});
     }
   }
@@ -65,11 +77,12 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
   return join(names, ", ");
 }
 
-/// Bytes of tile 0, which has a part of everything: tensors are spread evenly over the tiles, and the operands of its vertex
-/// come together on it.
+/// Bytes of tile 0, which has a part of everything: tensors are spread evenly over the tiles, the operands of its vertex
+/// come together on it, and it has all code.
 constexpr std::int64_t fullest_tile(const Plan& plan, const ComputeSets& sets, const Target& target) {
   const auto share = [&](std::int64_t bytes) { return (bytes + target.tiles - 1) / target.tiles; };
-  return share(plan.memory.variables) + share(plan.memory.constants) + share(plan.memory.frame) + sets.largest_vertex();
+  return share(plan.memory.variables) + share(plan.memory.constants) + share(plan.memory.frame) + plan.memory.code +
+         plan.memory.loaded_code + sets.largest_vertex();
 }
 
 }  // namespace detail
@@ -79,6 +92,7 @@ constexpr std::int64_t fullest_tile(const Plan& plan, const ComputeSets& sets, c
 /// all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is too small.
 constexpr Plan lower(Ir& ir, const Target& target) {
   Plan plan;
+  check_code_loads(ir);
   if (ir.failed()) return plan;
   detail::plan_globals(ir, plan);
   const LiveCode live = find_live_code(ir);
@@ -100,6 +114,10 @@ constexpr Plan lower(Ir& ir, const Target& target) {
     find_meetings(plan, plan.bodies[i]);
   }
   check_transfers(ir, plan);
+  const CodeUse code = count_code(plan, target);
+  plan.memory.code = code.always;
+  plan.memory.loaded_code = code.loaded;
+  plan.remote = count_remote_traffic(plan, code, target);
   plan.memory.frame = plan.bodies[0].frame_bytes;
   plan.memory.fullest_tile = detail::fullest_tile(plan, compute_sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)

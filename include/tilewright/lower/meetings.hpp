@@ -17,6 +17,7 @@ struct Access {
   bool single = false;  ///< by the only vertex of its step, which the same worker runs in all such steps
 };
 constexpr bool conflict(const Access& a, const Access& b) {
+  if (a.from.base == Base::fault) return false;  // it is written atomically, and read when the run has ended
   if (a.from.base != b.from.base || a.from.index != b.from.index || !(a.writes || b.writes) || (a.single && b.single))
     return false;
   return a.from.offset < b.from.offset + b.bytes && b.from.offset < a.from.offset + a.bytes;
@@ -61,6 +62,7 @@ constexpr void find_meetings(Plan& plan, const Body& body) {
   bool after_call = &body != &plan.bodies[0];  // the workers of a run start together
   for (int s = 0; s < body.step_count; ++s) {
     Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
+    if (step.kind == StepKind::load_code) continue;
     if (step.kind != StepKind::compute) {  // a conditional reads its condition: all must be there
       after_call = true;
       continue;

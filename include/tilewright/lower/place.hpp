@@ -63,6 +63,11 @@ class Placement {
     return result;
   }
   constexpr void add_call(const Operation& call) {
+    if (call.loads_code) {
+      make_room(plan_.steps);
+      plan_.steps.push_back({.kind = StepKind::load_code, .target = call.calling.body});
+      return;
+    }
     const Calling& calling = call.calling;
     Step step{.kind = StepKind::call, .target = calling.body, .first_location = static_cast<int>(plan_.locations.size())};
     step.arguments = calling.inputs + calling.outputs;
@@ -186,6 +191,7 @@ class Placement {
       stage.operand_count = static_cast<int>(operation.operands.size());
       for (int o = 0; o < stage.operand_count; ++o) add_operand(set, group, evaluations, m, o);
       set.stages.push_back(stage);
+      set.set.code_bytes += operation.op->code_bytes;
     }
     step.location_count = static_cast<int>(set.locations.size());
     set.set.location_count = step.location_count;

@@ -14,7 +14,9 @@ enum class Base : std::uint8_t {
   argument,  ///< what the caller passes: pointers to the graph's inputs, then to its outputs
   variable,  ///< the memory of the variables, which lives as long as the session
   constant,  ///< the memory of the constants
-  stream     ///< the next element of a stream
+  stream,    ///< the next element of a stream
+  remote,    ///< streaming memory, which lives as long as the session
+  fault      ///< by remote buffer, an int64: 0, or an offset outside of it that a step was given
 };
 
 /// Where an operand is: `offset` bytes after the base; `index` says which argument or stream.
@@ -78,6 +80,7 @@ struct ComputeSet {
   int first_stride = 0;  ///< in the plan, for each location and axis of the grid: bytes from one block to the next
   int location_count = 0;
   std::int64_t scratch_bytes = 0;
+  std::int64_t code_bytes = 0;  ///< on an IPU tile
 };
 
 /// The largest number of locations of a compute set, and of its stages.
@@ -86,10 +89,11 @@ inline constexpr int max_locations = 48, max_stages = 16;
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
 enum class StepKind : std::uint8_t {
-  compute,     ///< one superstep
-  call,        ///< of another body; its arguments are at the locations
-  loop,        ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
-  conditional  ///< the locations are the condition, the arguments of the body, and of that for false
+  compute,      ///< one superstep
+  call,         ///< of another body; its arguments are at the locations
+  loop,         ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
+  conditional,  ///< the locations are the condition, the arguments of the body, and of that for false
+  load_code     ///< nothing runs: from here on the code of the body is on the tiles
 };
 
 /// One superstep of a body, or calls of other bodies.
@@ -106,6 +110,9 @@ struct Step {
   int arguments = 0;            ///< of the body that is called
   int stream = -1;              ///< the stream that moves on after the step
   bool meets = true;            ///< workers wait for each other before it: it touches what a step since they last met wrote
+
+  /// Whether bodies run in it.
+  constexpr bool is_call() const { return kind != StepKind::compute && kind != StepKind::load_code; }
 };
 
 /// A lowered graph: steps over a frame of memory.
@@ -120,6 +127,7 @@ struct PlannedVariable {
   TensorSpec spec{};
   Text name{};
   Initialiser initialiser{};
+  Base base = Base::variable;  ///< or remote
   std::int64_t offset = 0;
 };
 struct PlannedConstant {
@@ -137,13 +145,37 @@ struct PlannedStream {
   std::int64_t elements = 0;   ///< how many the main body uses so
 };
 
+/// Blocks of memory start at multiples of this: a cache line, and the widest vector.
+inline constexpr std::int64_t memory_alignment = 64;
+constexpr std::int64_t align(std::int64_t bytes) { return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment; }
+
+struct PlannedRemoteBuffer {
+  TensorSpec spec{};  ///< of a row
+  std::int64_t entries = 1;
+  std::int64_t offset = 0;
+  /// Bytes from a row to the next.
+  constexpr std::int64_t row_bytes() const { return align(spec.bytes()); }
+};
+
 /// Bytes of memory that a program needs.
 struct MemoryUse {
   std::int64_t variables = 0;
   std::int64_t constants = 0;
+  std::int64_t remote = 0;          ///< of remote buffers, in streaming memory: not on the tiles
   std::int64_t frame = 0;           ///< the main body's frame, which holds the others'
+  std::int64_t code = 0;            ///< on the fullest tile, always there: an estimate, see code_memory.hpp
+  std::int64_t loaded_code = 0;     ///< on the fullest tile, the most that remote_code_load has there at a time
   std::int64_t fullest_tile = 0;    ///< always live, and live at the peak, on the tile that has most
   constexpr bool operator==(const MemoryUse&) const = default;
+};
+
+/// What one run moves between tiles and streaming memory.
+struct RemoteTraffic {
+  std::int64_t loaded_bytes = 0;
+  std::int64_t stored_bytes = 0;
+  std::int64_t code_bytes = 0;  ///< loaded, for all tiles; 0 on machines that keep their code
+  std::int64_t cycles = 0;  ///< of the machine's clock, for all of it; 0 on machines that count none
+  constexpr bool operator==(const RemoteTraffic&) const = default;
 };
 
 /// A program for a machine: bodies of steps, body 0 first, and the memory they use.
@@ -158,12 +190,10 @@ struct Plan {
   std::vector<PlannedVariable> variables{};
   std::vector<PlannedConstant> constants{};
   std::vector<PlannedStream> streams{};
+  std::vector<PlannedRemoteBuffer> remote_buffers{};
   MemoryUse memory{};
+  RemoteTraffic remote{};
   int num_host_transfers = 1;
 };
-
-/// Blocks of memory start at multiples of this: a cache line, and the widest vector.
-inline constexpr std::int64_t memory_alignment = 64;
-constexpr std::int64_t align(std::int64_t bytes) { return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment; }
 
 }  // namespace tilewright

@@ -48,6 +48,10 @@ constexpr Text print_plan(const auto& plan) {
         result += text("  --\n  call body ", step.target, " or ", step.else_target, "\n");
         continue;
       }
+      if (step.kind == StepKind::load_code) {
+        result += text("  load the code of body ", step.target, "\n");
+        continue;
+      }
       if (step.meets) result += "  --\n";
       const ComputeSet& set = plan.compute_sets[static_cast<std::size_t>(step.target)];
       Text extents;

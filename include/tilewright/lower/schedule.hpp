@@ -48,7 +48,9 @@ struct Operation {
   Work work{};  ///< reduction axes that are not cut are whole
   bool partial = false;  ///< outputs that do not follow a cut reduction have room for every part
   Calling calling{};
+  bool loads_code = false;  ///< of the called body, which does not run
   int stream = -1;  ///< the stream that moves on afterwards
+  bool is_alone = false;  ///< its group has no other operations
 
   constexpr bool is_call() const { return calling.body >= 0; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/graph/remote_buffer.hpp"
 #include "tilewright/module/named_tensors.hpp"
 
 namespace tilewright {
@@ -20,6 +21,14 @@ class VariableFactory {
     return ir_->variable(initialiser_, spec_.shape, spec_.dtype, name);
   }
 
+  /// A new variable in row `entry` of a remote buffer, whose shape and dtype must be the factory's.
+  constexpr Tensor create_remote_tensor(const RemoteBuffer& buffer, std::int64_t entry, std::string_view name) const {
+    if (buffer.valid() && buffer.spec() != spec_)
+      return ir_->fail(text("remote_variable: '", name, "' ", to_text(spec_), " in ", to_text(buffer), ": ",
+                            to_text(buffer.spec()), " expected"));
+    return ir_->remote_variable(initialiser_, buffer, entry, name);
+  }
+
  private:
   Ir* ir_ = nullptr;
   Initialiser initialiser_;
@@ -28,6 +37,9 @@ class VariableFactory {
 };
 
 constexpr Text to_text(const VariableFactory& factory) { return text("VariableFactory(", to_text(factory.spec()), ")"); }
+
+/// Remote buffers by name.
+using NamedRemoteBuffers = DotTree<RemoteBuffer>;
 
 /// The factories of a module's variables by name.
 class NamedVariableFactories : public DotTree<VariableFactory> {
@@ -40,6 +52,17 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   constexpr NamedTensors init(std::string_view prefix = "") const {
     return sorted().transform<Tensor>(
         prefix, [](std::string_view name, const VariableFactory& factory) { return factory.create_tensor(name); });
+  }
+  /// As init, but the variables live in row `entry` of the buffers of the same names. Fails for a name that no buffer has.
+  constexpr NamedTensors init_remote(const NamedRemoteBuffers& buffers, std::int64_t entry = 0,
+                                     std::string_view prefix = "") const {
+    NamedTensors result;
+    for (const auto& [name, factory] : sorted().to_dict()) {
+      const RemoteBuffer buffer = buffers[name.view()];
+      if (factory.ir().failed()) break;
+      result.insert(name.view(), factory.create_remote_tensor(buffer, entry, dotted(prefix, name.view()).view()));
+    }
+    return result;
   }
 };
 

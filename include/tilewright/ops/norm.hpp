@@ -13,6 +13,7 @@ struct NormAttributes {
 /// blocks, and `block`, what such a block is.
 template <class D>
 struct NormOp : Op<D> {
+  static constexpr std::int64_t code_bytes = CodeBytes::norm;
   using Attributes = NormAttributes;
 
  protected:

@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tilewright/graph/code_bytes.hpp"
 #include "tilewright/graph/emit.hpp"
 #include "tilewright/graph/gradient_context.hpp"
 
@@ -45,6 +46,7 @@ struct Op {
   static constexpr bool elementwise = false;
   static constexpr bool has_formula = false;
   static constexpr bool has_epilogue = false;
+  static constexpr std::int64_t code_bytes = CodeBytes::other;
 
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
 };
@@ -64,7 +66,8 @@ constexpr OpInfo make_op_info() {
               .has_formula = D::has_formula,
               .has_epilogue = D::has_epilogue,
               .view = nullptr,
-              .work = nullptr};
+              .work = nullptr,
+              .code_bytes = D::code_bytes};
   if constexpr (requires { D::gradient; }) {
     info.differentiation = Differentiation::rule;
     info.gradient = D::gradient;

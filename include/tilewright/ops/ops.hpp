@@ -10,6 +10,8 @@
 #include "tilewright/ops/nll_loss.hpp"
 #include "tilewright/ops/norm.hpp"
 #include "tilewright/ops/pool.hpp"
+#include "tilewright/ops/remote.hpp"
+#include "tilewright/ops/remote_code_load.hpp"
 #include "tilewright/ops/scaled_add.hpp"
 #include "tilewright/ops/shape.hpp"
 #include "tilewright/ops/softmax.hpp"

@@ -79,7 +79,10 @@ class VariableCopies {
   }
 
   /// Where the device has variable v.
-  std::byte* device_data(std::size_t v) const { return device_.variables() + plan.variables[v].offset; }
+  std::byte* device_data(std::size_t v) const {
+    const bool is_remote = plan.variables[v].base == Base::remote;
+    return (is_remote ? device_.remote() : device_.variables()) + plan.variables[v].offset;
+  }
   /// Where the host has it, once there is a host copy.
   std::byte* host_data(std::size_t v) const { return host_->data() + host_offsets[v]; }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/target/streaming_memory.hpp"
 
 namespace tilewright {
 
@@ -18,6 +19,9 @@ struct Target {
 
   bool keeps_weights = false;  ///< whether a large matrix is always cut along its rows, so that each stays with a tile
   bool fuses = true;  ///< whether ops are joined; without, every op is a step of its own
+
+  std::int64_t clock_hz = 0;  ///< of a tile; 0 where no cycles are counted
+  StreamingMemory streaming_memory{};
 
   constexpr Target without_fusion() const {
     Target result = *this;
@@ -35,6 +39,9 @@ struct Target {
     return result;
   }
   constexpr std::int64_t vector_width(DType dtype) const { return std::max<std::int64_t>(1, vector_bytes / size_of(dtype)); }
+  constexpr double seconds(std::int64_t cycles) const {
+    return clock_hz == 0 ? 0 : static_cast<double>(cycles) / static_cast<double>(clock_hz);
+  }
   constexpr bool checks_memory() const { return bytes_per_tile > 0; }
   constexpr bool operator==(const Target&) const = default;
 };
@@ -44,6 +51,16 @@ inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = tru
 
 /// One Mk2 IPU: 1,472 tiles of 624 KiB (Graphcore's GC200; 897 MiB on the chip). Work is cut at multiples of 32 bytes, the
 /// output of one 8-row float32 matrix product.
-inline constexpr Target ipu_model{.tiles = 1472, .bytes_per_tile = 638'976, .vector_bytes = 32, .shortest_reduction = 32};
+///
+/// Clock: the IPU-POD64's 15.978 Pflop/s in float16 (datasheet) by 64 IPUs, 1,472 tiles and 128 operations a cycle.
+/// Streaming memory: behind 16 GB/s of PCIe, of which 10 GB/s are assumed to arrive; 32 exchange blocks and packets of 1,024
+/// bytes as in poplibs' HostSliceTensor.cpp; a global sync of 600 cycles as reported of Poplar's target for this generation.
+inline constexpr Target ipu_model{
+    .tiles = 1472,
+    .bytes_per_tile = 638'976,
+    .vector_bytes = 32,
+    .shortest_reduction = 32,
+    .clock_hz = 1'325'000'000,
+    .streaming_memory = {.bytes_per_second = 10'000'000'000, .sync_cycles = 600, .exchange_blocks = 32, .packet_bytes = 1024}};
 
 }  // namespace tilewright

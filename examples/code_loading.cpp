@@ -1,0 +1,51 @@
+// Code that is on the tiles only while it is needed: two graphs, one after the other.
+//
+// test:
+// expect: same result: yes
+// expect-regex: code on the fullest tile: always [0-9]+ bytes
+// expect-regex: with loads: always [0-9]+ bytes, at most [0-9]+ more
+// expect: the fullest tile needs less: yes
+#include <iostream>
+#include <tilewright/tilewright.hpp>
+
+namespace tw = tilewright;
+namespace ops = tw::ops;
+using namespace tw::literals;
+
+struct Project : tw::Module<Project> {
+  constexpr tw::Tensor build(tw::Tensor x) {
+    return ops::gelu(x.matmul(add_variable_input("weight", tw::normal(0, 0.1), {x.shape(-1), x.shape(-1)})));
+  }
+};
+struct Normalise : tw::Module<Normalise> {
+  constexpr tw::Tensor build(tw::Tensor x) { return ops::softmax(x); }
+};
+
+/// Projects twice, then normalises twice. No code of the one is needed while the other runs.
+template <bool loads_code>
+constexpr void program(tw::Ir& ir) {
+  tw::Tensor x = ops::host_load(ir.h2d_stream("x", {16, 64}));
+  const auto [factories, project] = tw::create_graph(Project{}, x);
+  const auto [none, normalise] = tw::create_graph(Normalise{}, x);
+  const auto bound = project.bind(factories.init());
+
+  if (loads_code) ops::remote_code_load(project.graph());
+  for (int i = 0; i < 2; ++i) x = bound.call(x);
+  if (loads_code) ops::remote_code_load(normalise.graph());
+  for (int i = 0; i < 2; ++i) x = normalise.call(x);
+  ops::host_store(ir.d2h_stream("y", x.spec()), x);
+}
+
+int main() {
+  tw::Session<program<false>, tw::ipu_model> resident;
+  tw::Session<program<true>, tw::ipu_model> loading;
+  xt::xtensor<float, 2> x = xt::zeros<float>({16, 64});
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i % 7) - 3;
+  const bool same = resident.run("x"_s = x)["y"_s] == loading.run("x"_s = x)["y"_s];
+  std::cout << "same result: " << (same ? "yes" : "no") << '\n';
+
+  constexpr tw::MemoryUse without = resident.plan.memory, with = loading.plan.memory;
+  std::cout << "code on the fullest tile: always " << without.code << " bytes\n"
+            << "with loads: always " << with.code << " bytes, at most " << with.loaded_code << " more\n"
+            << "the fullest tile needs less: " << (with.fullest_tile < without.fullest_tile ? "yes" : "no") << '\n';
+}

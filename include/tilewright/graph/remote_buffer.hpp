@@ -1,0 +1,82 @@
+#pragma once
+#include <string_view>
+
+#include "tilewright/graph/ir.hpp"
+
+namespace tilewright {
+
+/// A handle of a remote buffer: `entries` rows in streaming memory, outside of the machine, each a tensor of one shape and
+/// dtype. Programs copy rows with remote_load and remote_store. Rows that are no variables are zeros at first; all keep their
+/// contents from run to run.
+class RemoteBuffer {
+ public:
+  constexpr RemoteBuffer() = default;
+  constexpr RemoteBuffer(Ir& ir, int index) : ir_(&ir), index_(index) {}
+  static constexpr RemoteBuffer invalid(Ir& ir) { return {ir, -1}; }
+
+  constexpr bool valid() const { return index_ >= 0; }
+  constexpr Ir& ir() const { return *ir_; }
+  /// Its number in its Ir: 1, 2, 3 and so on.
+  constexpr int id() const { return index_ + 1; }
+  constexpr TensorSpec spec() const { return valid() ? record().spec : TensorSpec{}; }
+  constexpr Shape tensor_shape() const { return spec().shape; }
+  constexpr DType tensor_dtype() const { return spec().dtype; }
+  constexpr std::int64_t entries() const { return valid() ? record().entries : 0; }
+  /// More rows. A buffer never gets smaller, as rows may be in use.
+  constexpr void set_entries(std::int64_t entries) const {
+    if (!valid()) return;
+    if (entries < record().entries)
+      ir_->fail(text("remote_buffer: ", entries, " entries for ", to_text(*this), ": at least as many as before expected"));
+    else record().entries = entries;
+  }
+  /// Whether it has a row of that number; fails if not. `what` is the function that is named in the error.
+  constexpr bool check_offset(std::string_view what, std::int64_t offset) const {
+    if (!valid()) return false;
+    if (offset >= 0 && offset < entries()) return true;
+    ir_->fail(text(what, ": offset ", offset, " of ", to_text(*this), ": an offset from 0 to ", entries() - 1, " expected"));
+    return false;
+  }
+  friend constexpr bool operator==(const RemoteBuffer&, const RemoteBuffer&) = default;
+  /// remote buffer 1 of 3 x (4, 32) float32
+  friend constexpr Text to_text(const RemoteBuffer& buffer) {
+    return text("remote buffer ", buffer.id(), " of ", buffer.entries(), " x ", to_text(buffer.spec()));
+  }
+
+ private:
+  constexpr RemoteBufferRecord& record() const { return ir_->remote_buffers[static_cast<std::size_t>(index_)]; }
+
+  Ir* ir_ = nullptr;
+  int index_ = -1;
+};
+
+/// Memory for `entries` tensors of one shape and dtype outside of the machine. Fails for less than one entry.
+constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::int64_t entries) {
+  const TensorSpec spec{shape, dtype};
+  check_extents("remote_buffer", text(remote_buffers.size() + 1).view(), spec);
+  if (entries < 1) fail(text("remote_buffer: ", entries, " entries of ", to_text(spec), ": at least 1 expected"));
+  if (failed()) return RemoteBuffer::invalid(*this);
+  make_room(remote_buffers);
+  remote_buffers.push_back({.spec = spec, .entries = entries});
+  return {*this, static_cast<int>(remote_buffers.size()) - 1};
+}
+
+/// A variable that lives in row `offset` of a remote buffer, with the buffer's shape and dtype. A session has it under its name,
+/// as other variables. It is no operand of ops: they take what remote_load gives, and remote_store writes the row. Fails outside
+/// of the main graph, for an offset that the buffer does not have, and for a row that is a variable already.
+constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
+                                     std::string_view name) {
+  if (failed() || !buffer.check_offset("remote_variable", offset)) return Tensor::invalid(*this);
+  auto& record = remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
+  for (const std::int64_t row : record.variable_rows)
+    if (row == offset)
+      return fail(text("remote_variable: '", name, "' in row ", offset, " of ", to_text(buffer),
+                       ", which another variable is in: a row of its own expected"));
+  const Tensor result = add_variable("remote_variable", TensorKind::remote, initialiser, buffer.spec(), name);
+  if (!result.valid()) return result;
+  record.variable_rows.push_back(offset);
+  variables.back().remote_buffer = buffer.id() - 1;
+  variables.back().row = offset;
+  return result;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,131 @@
+// The account of code on the tiles, and of code that comes and goes.
+#include "models.hpp"
+#include "tilewright/tilewright.hpp"
+
+namespace {
+
+using tw::Graph, tw::Ir, tw::Tensor;
+namespace ops = tw::ops;
+
+constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::ipu_model) {
+  Ir ir;
+  build(ir);
+  return tw::lower(ir, target);
+}
+constexpr Tensor load(Ir& ir, std::string_view name, const tw::Shape& shape) {
+  return ops::host_load(ir.h2d_stream(name, shape));
+}
+constexpr void store(std::string_view name, Tensor x) { ops::host_store(x.ir().d2h_stream(name, x.spec()), x); }
+
+// ---- the formula
+
+constexpr auto one_product = [](Ir& ir) {
+  const Tensor x = load(ir, "x", {8, 16});
+  store("y", x.matmul(load(ir, "w", {16, 8})));
+};
+static_assert(plan_of(one_product).memory.code == (1000 + 200) + (4 * 3 + 4) + 8,
+              "MatMul and copy, the state of a vertex, control");
+static_assert(plan_of(one_product).memory.loaded_code == 0);
+
+constexpr auto in_steps = [](Ir& ir) {
+  const Tensor x = load(ir, "x", {8, 16});
+  store("y", ops::softmax(ops::softmax(x).T()));
+};
+static_assert(plan_of(in_steps, tw::ipu_model.without_fusion()).memory.code == 1560 + 1560 + 200 + 3 * (4 * 2 + 4) + 8 + 20 * 2,
+              "three steps of two operands, two of which wait for data");
+
+constexpr auto twice = [](Ir& ir) {
+  const Tensor x = load(ir, "x", {8, 16});
+  for (const std::string_view name : {"a", "b"}) store(name, ops::softmax(x));
+};
+static_assert(plan_of(twice, tw::ipu_model.without_fusion()).memory.code == 1560 + 200 + 4 * (4 * 2 + 4) + 8 + 3 * 20,
+              "the same code for both; state and control for each");
+
+// ---- code that comes and goes
+
+enum class Loads { nothing, both, second_too_late };
+
+/// Two graphs, called twice each: a product and a softmax.
+template <Loads loads>
+constexpr auto two_graphs = [](Ir& ir) {
+  Tensor x = load(ir, "x", {16, 16});
+  const Graph product = ir.create_graph([](Tensor t) { return t.matmul(t); }, x);
+  const Graph softmax = ir.create_graph([](Tensor t) { return ops::softmax(t); }, x);
+  if (loads == Loads::both) ops::remote_code_load(product);
+  for (int i = 0; i < 2; ++i) x = tw::call(product, x);
+  if (loads == Loads::both) ops::remote_code_load(softmax);
+  for (int i = 0; i < 2; ++i) {
+    if (loads == Loads::second_too_late && i == 1) ops::remote_code_load(softmax);
+    x = tw::call(softmax, x);
+  }
+  store("y", x);
+};
+constexpr auto without = [] { return plan_of(two_graphs<Loads::nothing>).memory; }();
+constexpr auto with = [] { return plan_of(two_graphs<Loads::both>).memory; }();
+constexpr std::int64_t of_product = 1000 + (4 * 3 + 4) + 20, of_softmax = 1560 + (4 * 2 + 4) + 20, of_load = 8;
+static_assert(with.code == without.code - of_product - of_softmax + 2 * of_load);
+static_assert(with.loaded_code == of_softmax && without.loaded_code == 0, "the larger of two that are not there together");
+static_assert(with.fullest_tile < without.fullest_tile);
+static_assert(with.fullest_tile == without.fullest_tile - of_product + 2 * of_load);
+
+constexpr auto too_late = [] { return plan_of(two_graphs<Loads::second_too_late>).memory; }();
+static_assert(too_late.code == without.code + of_load && too_late.loaded_code == 0,
+              "a graph that is called before it is loaded is there from the beginning");
+
+constexpr auto overlapping = [](Ir& ir) {
+  const Tensor x = load(ir, "x", {16, 16});
+  const Graph product = ir.create_graph([](Tensor t) { return t.matmul(t); }, x);
+  const Graph softmax = ir.create_graph([](Tensor t) { return ops::softmax(t); }, x);
+  ops::remote_code_load(product);
+  ops::remote_code_load(softmax);
+  store("y", tw::call(product, tw::call(softmax, x)));
+};
+static_assert(plan_of(overlapping).memory.loaded_code == of_product + of_softmax);
+static_assert(plan_of(overlapping).bodies.size() == 3, "what is loaded keeps code of its own, although it is called once");
+
+constexpr auto nested = [](Ir& ir) {
+  const Tensor x = load(ir, "x", {16, 16});
+  const Graph product = ir.create_graph([](Tensor t) { return t.matmul(t); }, x);
+  const auto outer_graph = [&product](Tensor t) {
+    ops::remote_code_load(product);
+    return ops::softmax(Tensor(tw::call(product, t)));
+  };
+  const Graph outer = ir.create_graph(outer_graph, x);
+  ops::remote_code_load(outer);
+  store("y", tw::call(outer, tw::call(outer, x)));
+};
+static_assert(plan_of(nested).memory.loaded_code == of_product + of_softmax + of_load + 8, "outer: load, call, softmax");
+
+constexpr auto looped = [](Ir& ir) {
+  const Tensor x = load(ir, "x", {16, 16});
+  const Graph product = ir.create_graph([](Tensor t) { return t.matmul(t); }, x);
+  const Graph softmax = ir.create_graph([](Tensor t) { return ops::softmax(t); }, x);
+  const auto iteration = [&](Tensor t) {
+    ops::remote_code_load(product);
+    t = tw::call(product, t);
+    ops::remote_code_load(softmax);
+    return tw::call(softmax, t);
+  };
+  store("y", tw::repeat(ir.create_graph(iteration, x), 10, x));
+};
+static_assert(plan_of(looped).memory.loaded_code == of_softmax, "in each iteration one after the other");
+static_assert(plan_of(looped).remote.code_bytes == 10 * 1472 * (of_product + of_softmax));
+
+constexpr auto unused_results = [](Ir& ir) {
+  const Tensor x = load(ir, "x", {16, 16});
+  const Graph product = ir.create_graph([](Tensor t) { return t.matmul(t); }, x);
+  ops::remote_code_load(product);
+  tw::call(product, x);
+  store("y", x);
+};
+static_assert(plan_of(unused_results).bodies.size() == 1, "what is not computed is not loaded");
+
+// ---- the time that it takes
+
+static_assert(plan_of(two_graphs<Loads::both>).remote ==
+              tw::RemoteTraffic{.code_bytes = 1472 * (of_product + of_softmax),
+                                .cycles = tw::ipu_model.streaming_memory.cycles(1472 * of_product, tw::ipu_model.clock_hz) +
+                                          tw::ipu_model.streaming_memory.cycles(1472 * of_softmax, tw::ipu_model.clock_hz)});
+static_assert(plan_of(two_graphs<Loads::both>, tw::cpu).remote == tw::RemoteTraffic{});
+
+}  // namespace

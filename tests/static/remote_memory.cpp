@@ -1,0 +1,148 @@
+// Remote buffers as they are traced and planned, and what they cost.
+#include "models.hpp"
+#include "tilewright/tilewright.hpp"
+
+namespace {
+
+using tw::Graph, tw::Ir, tw::RemoteBuffer, tw::Tensor;
+namespace ops = tw::ops;
+
+constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::cpu) {
+  Ir ir;
+  build(ir);
+  return tw::lower(ir, target);
+}
+constexpr void store(std::string_view name, Tensor x) { ops::host_store(x.ir().d2h_stream(name, x.spec()), x); }
+
+// ---- buffers
+
+constexpr bool buffers() {
+  Ir ir;
+  const RemoteBuffer first = ir.remote_buffer({1, 2, 3}, tw::float16), second = ir.remote_buffer({2}, tw::int32, 5);
+  bool right = first.id() == 1 && second.id() == 2 && first.entries() == 1 && second.entries() == 5;
+  right = right && first.tensor_shape() == tw::Shape{1, 2, 3} && first.tensor_dtype() == tw::float16;
+  first.set_entries(2);
+  return right && first.entries() == 2;
+}
+static_assert(buffers());
+
+constexpr bool a_remote_variable_is_one_of_the_graphs_variables() {
+  Ir ir;
+  const Tensor x = ir.remote_variable(tw::zeros(), ir.remote_buffer({4}, tw::float32, 3), 2, "x");
+  const auto variables = ir.main_graph().variables();
+  return variables.size() == 1 && variables[0] == x && x.spec() == tw::TensorSpec{{4}, tw::float32};
+}
+static_assert(a_remote_variable_is_one_of_the_graphs_variables());
+
+constexpr bool prints() {
+  Ir ir;
+  const RemoteBuffer buffer = ir.remote_buffer({4}, tw::float32, 3);
+  const Tensor x = ops::remote_load(buffer, 0, "x");
+  ops::remote_load_(buffer, ir.variable(tw::zeros(), {}, tw::uint32, "row"), x);
+  ops::remote_store(buffer, 2, x);
+  return x.name() == "x_remote_loaded" &&
+         tw::print_schedule(ir.main_graph()) ==
+             "Graph : \n  () -> () {\n"
+             "    RemoteLoad.100 () -> (%1 [(4,) float32])\n"
+             "    RemoteLoadInplace.101 (%1 [(4,) float32], %2 [() uint32]) -> (%3 [(4,) float32])\n"
+             "    RemoteStore.102 (%1 [(4,) float32]) -> ()\n  }\n";
+}
+static_assert(prints());
+
+// ---- plans
+
+constexpr auto copies = [](Ir& ir) {  // 3 rows of 400 bytes: 448 with what aligns them
+  const RemoteBuffer buffer = ir.remote_buffer({100}, tw::float32, 3);
+  ir.remote_variable(tw::ones(), buffer, 1, "x");
+  ir.variable(tw::ones(), {3}, tw::float32, "y");
+  const Tensor x = ops::remote_load(buffer, 1);
+  ops::remote_store(buffer, 2, x + x);
+};
+constexpr auto memory_of_copies = [] { return plan_of(copies).memory; }();
+static_assert(memory_of_copies.remote == 3 * 448 && memory_of_copies.variables == 64);
+static_assert(plan_of(copies).steps.size() == 3, "load, add, store: streaming memory is not the tiles' memory");
+static_assert(memory_of_copies.frame >= 448, "a row that is loaded has a place of its own");
+static_assert([] {
+  const tw::Plan plan = plan_of(copies);
+  return plan.variables[0].base == tw::Base::remote && plan.variables[0].offset == 448 &&
+         plan.variables[1].base == tw::Base::variable && plan.variables[1].offset == 0;
+}());
+
+/// The program with a buffer of so many rows, of which it uses one.
+template <int entries>
+constexpr auto with_entries = [](Ir& ir) {
+  const RemoteBuffer buffer = ir.remote_buffer({1024}, tw::float32, entries);
+  store("x", ops::remote_load(buffer, 0));
+};
+static_assert(plan_of(with_entries<1>, tw::ipu_model).memory.fullest_tile ==
+                  plan_of(with_entries<1'000'000>, tw::ipu_model).memory.fullest_tile,
+              "streaming memory is not on the tiles");
+
+constexpr auto rows_apart = [](Ir& ir) {
+  const RemoteBuffer buffer = ir.remote_buffer({64}, tw::float32, 2);
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {64}));
+  ops::remote_store(buffer, 0, x);
+  ops::remote_store(buffer, 1, x);
+};
+constexpr int meetings_of(auto build) {
+  int count = 0;
+  for (const tw::Step& step : plan_of(build).steps) count += step.meets;
+  return count;
+}
+static_assert(meetings_of(rows_apart) == 0, "nobody waits between stores to different rows");
+static_assert(meetings_of(copies) == 2, "load, add and store wait for each other");
+
+constexpr auto rows_share_code = [](Ir& ir) {
+  const RemoteBuffer a = ir.remote_buffer({2, 32}, tw::float32, 2), b = ir.remote_buffer({64}, tw::float32, 5);
+  for (int row = 0; row < 2; ++row) store(row == 0 ? "0" : "1", ops::remote_load(a, row));
+  store("b", ops::remote_load(b, 4));
+};
+static_assert(plan_of(rows_share_code).compute_sets.size() == 2 + 1, "one load for all, and stores of two shapes");
+
+// ---- cost on the simulated machine: 600 cycles, and the time that the fullest of 32 exchange blocks needs for its bytes at
+// 10 GB/s / 32 = 0.3125 GB/s, which is 4.24 cycles a byte at 1.325 GHz
+
+constexpr std::int64_t cycles_of(std::int64_t bytes) {
+  return tw::ipu_model.streaming_memory.cycles(bytes, tw::ipu_model.clock_hz);
+}
+static_assert(cycles_of(0) == 0, "nothing to wait for");
+static_assert(cycles_of(4) == 600 + 17);              // 4 x 4.24 = 16.96
+static_assert(cycles_of(1024) == 600 + 4342);         // a packet: 1024 x 4.24 = 4341.76
+static_assert(cycles_of(32 * 1024) == 600 + 4342);    // a packet on each block
+static_assert(cycles_of(32 * 1024 + 1) == 600 + 4346);  // 1025 x 4.24 = 4346
+static_assert(cycles_of(std::int64_t{1} << 30) == 600 + 142'270'792);  // 2^25 x 4.24 = 142270791.68
+static_assert(tw::ipu_model.seconds(1'325'000) == 1e-3);
+
+constexpr auto traffic = [](Ir& ir) {  // a graph that is called three times loads 4 KB, stores 64 bytes
+  const RemoteBuffer in = ir.remote_buffer({1024}, tw::float32, 3), out = ir.remote_buffer({16}, tw::float32, 3);
+  const auto phase = [&](Tensor row) { ops::remote_store(out, row, ops::sum(ops::remote_load(in, row).reshape({16, 64}), 1)); };
+  const Graph graph = ir.create_graph(phase, tw::TensorSpec{{}, tw::int32});
+  for (int row = 0; row < 3; ++row) tw::call(graph, ir.constant(row, tw::int32));
+};
+constexpr tw::RemoteTraffic on_ipu = plan_of(traffic, tw::ipu_model).remote, on_cpu = plan_of(traffic).remote;
+static_assert(on_ipu.loaded_bytes == 3 * 4096 && on_ipu.stored_bytes == 3 * 64);
+static_assert(on_ipu.cycles == 3 * (600 + 4342) + 3 * (600 + 272), "4 packets on 4 blocks; 64 x 4.24 = 271.36");
+static_assert(on_cpu == tw::RemoteTraffic{3 * 4096, 3 * 64, 0, 0}, "the host counts no cycles");
+
+constexpr auto loop_traffic = [](Ir& ir) {  // five iterations, each of two loads in one branch, of a store in the other
+  const RemoteBuffer buffer = ir.remote_buffer({16}, tw::float32);
+  const Tensor condition = ops::host_load(ir.h2d_stream("condition", {}, tw::boolean));
+  const auto branch = [&buffer](bool loads) {
+    return [&buffer, loads](Tensor x) {
+      if (loads) return ops::remote_load(buffer, 0) + ops::remote_load(buffer, 0) + x;
+      ops::remote_store(buffer, 0, x);
+      return x;
+    };
+  };
+  const tw::TensorSpec spec{{16}, tw::float32};
+  const Graph load_graph = ir.create_graph(branch(true), spec), store_graph = ir.create_graph(branch(false), spec);
+  const auto iteration = [&](Tensor x, Tensor decision) {
+    return tw::conditional(decision, {load_graph, {x}}, {store_graph, {x}})[0];
+  };
+  const Graph graph = ir.create_graph(iteration, spec, condition);
+  store("y", tw::repeat(graph, 5, {ir.constant({0}, {16}), condition}));
+};
+static_assert(plan_of(loop_traffic, tw::ipu_model).remote == tw::RemoteTraffic{5 * 2 * 64, 5 * 64, 0, 5 * 2 * (600 + 272)},
+              "of two branches the larger counts");
+
+}  // namespace
