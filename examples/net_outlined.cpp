@@ -2,9 +2,9 @@
 //
 // test:
 // expect: fc1.weight, fc1.bias, fc4.weight, fc4.bias, fc2.weight, fc2.bias, fc3.weight, fc3.bias
-// expect:     Call.106(Linear_subgraph(1)) (%13 [(1, 512) float32], %4 [(512, 512) float32], %5 [(512,) float32]) -> (%14 [(1,
-// 512) float32]) expect:     Call.108(Linear_subgraph(1)) (%15 [(1, 512) float32], %6 [(512, 512) float32], %7 [(512,) float32])
-// -> (%16 [(1, 512) float32]) expect: Graph : Linear_subgraph(1)
+// expect: Call.106(Linear_subgraph(1)) (%13 [(1, 512) float32], %4 [(512, 512) float32], %5 [(512,) float32]) -> (%14
+// expect: Call.108(Linear_subgraph(1)) (%15 [(1, 512) float32], %6 [(512, 512) float32], %7 [(512,) float32]) -> (%16
+// expect: Graph : Linear_subgraph(1)
 #include <iostream>
 
 #include "tutorial/net.hpp"
