@@ -8,6 +8,7 @@
 #include "tilewright/core/name.hpp"
 #include "tilewright/execute/program.hpp"
 #include "tilewright/session/host_array.hpp"
+#include "tilewright/session/host_tensor.hpp"
 #include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/names.hpp"
 
@@ -106,6 +107,23 @@ class Session {
       constexpr auto name = names::template name_of_key<std::remove_cvref_t<decltype(boost::hana::first(entry))>>();
       this->template write<name>(boost::hana::second(entry));
     });
+  }
+
+  /// All variables, as views of the memory in which the session keeps them: to save them, for example.
+  auto host_tensors() const {
+    std::array<HostTensor, plan.variables.size()> tensors{};
+    for (std::size_t v = 0; v < tensors.size(); ++v)
+      tensors[v] = {plan.variable_name(v),
+                    plan.variables[v].spec,
+                    {executor_.variables() + plan.variables[v].offset, static_cast<std::size_t>(plan.variables[v].spec.bytes())}};
+    return tensors;
+  }
+  /// Gives all variables new values, by name: from a file (`tw::load_npz`, ...) or another session's host_tensors(). Throws
+  /// LoadError, before anything is written, where names, dtypes or shapes differ; the policy may allow some of it.
+  void load_tensors(const HostTensors& tensors, const LoadPolicy& policy = {}) {
+    const auto values = detail::match_tensors(host_tensors(), tensors, policy);
+    for (std::size_t v = 0; v < values.size(); ++v)
+      std::ranges::copy(values[v], executor_.variables() + plan.variables[v].offset);
   }
 
   /// The number of host threads of the next run.

@@ -1,0 +1,64 @@
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tilewright/checkpoint/metadata.hpp"
+#include "tilewright/session/host_tensor.hpp"
+
+namespace tilewright {
+
+/// What was read from a file: tensors with the memory they are in, in the file's order.
+///
+///     session.load_tensors(tw::load_safetensors("net.safetensors"));
+class TensorFile {
+ public:
+  using Bytes = std::vector<std::byte>;
+
+  explicit TensorFile(std::string path) : path_(std::move(path)) {}
+  TensorFile(TensorFile&&) = default;
+  TensorFile& operator=(TensorFile&&) = default;
+
+  const std::string& path() const { return path_; }
+  std::span<const HostTensor> tensors() const { return tensors_; }
+  /// Nullptr if there is no tensor of this name.
+  const HostTensor* find(std::string_view name) const {
+    for (const HostTensor& tensor : tensors_)
+      if (tensor.name == name) return &tensor;
+    return nullptr;
+  }
+  const Metadata& metadata() const { return metadata_; }
+  Metadata& metadata() { return metadata_; }
+  operator HostTensors() const { return {path_, tensors_}; }
+
+  /// Keeps memory that tensors are views of.
+  const Bytes& keep(Bytes bytes) { return memory_.emplace_back(std::move(bytes)); }
+  /// `bytes` must be a part of what keep() gave.
+  void add(std::string name, const TensorSpec& spec, std::span<const std::byte> bytes) {
+    tensors_.push_back({names_.emplace_back(std::move(name)), spec, bytes});
+  }
+
+ private:
+  std::string path_;
+  std::deque<Bytes> memory_;       // deques: their items never move
+  std::deque<std::string> names_;
+  std::vector<HostTensor> tensors_;
+  Metadata metadata_;
+};
+
+namespace detail {
+/// Throws std::invalid_argument unless the tensor has as many bytes as its spec says.
+inline void check_bytes(std::string_view function, const HostTensor& tensor) {
+  if (std::cmp_not_equal(tensor.bytes.size(), tensor.spec.bytes()))
+    throw std::invalid_argument(text(function, ": '", tensor.name, "' has ", tensor.bytes.size(), " bytes: ", tensor.spec.bytes(),
+                                     " for ", to_text(tensor.spec), " expected")
+                                    .string());
+}
+}  // namespace detail
+
+}  // namespace tilewright
