@@ -34,6 +34,15 @@ class TensorFile {
   }
   const Metadata& metadata() const { return metadata_; }
   Metadata& metadata() { return metadata_; }
+  /// An entry of the metadata as std::string or a type of numbers. Throws LoadError if there is none.
+  template <class T>
+  T metadata(std::string_view name) const {
+    if (const auto value = metadata_.get<T>(name)) return *value;
+    const auto text = metadata_.get<std::string>(name);
+    throw LoadError("metadata", path_, "",
+                    text ? "'" + *text + "' for '" + std::string(name) + "'" : "no '" + std::string(name) + "'",
+                    std::same_as<T, std::string> ? "a text" : "a number");
+  }
   operator HostTensors() const { return {path_, tensors_}; }
 
   /// Keeps memory that tensors are views of.

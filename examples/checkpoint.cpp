@@ -1,0 +1,125 @@
+// Trains with Adam and saves a checkpoint every few steps; --resume goes on from the newest one. A run that was stopped,
+// however often, ends with the same variables, bit for bit, as one that never was: the hash shows it.
+//
+// test: --limit-batches 60 --every 20 --threads 1
+// expect: Saved step 60
+// expect-regex: ^Variables after step 60: [0-9a-f]{16}$
+// test: --limit-batches 30 --epochs 2 --every 25 --resume
+// expect: Saved step 25
+// expect: Saved step 60
+// test: --help
+// expect: --resume
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <tilewright/checkpoint/checkpoint.hpp>
+
+#include "tutorial/net.hpp"
+#include "tutorial/steps.hpp"
+#include "tutorial/training.hpp"
+
+using namespace tw::literals;
+
+constexpr int batch_size = 8;
+
+/// Adam ("Adam: A Method for Stochastic Optimization", arXiv 1412.6980, algorithm 1). Its state is variables like all others,
+/// fc1.weight.first_moment and so on.
+constexpr void adam(tw::Tensor variable, tw::Tensor gradient) {
+  tw::Ir& ir = variable.ir();
+  const auto state = [&](std::string_view name, const tw::Shape& shape) {
+    return ir.variable(tw::zeros(), shape, tw::float32, tw::text(variable.name(), ".", name).view());
+  };
+  const auto m = tw::ops::accumulate_moving_average_(state("first_moment", variable.shape()), gradient, 0.9);
+  const auto v = tw::ops::accumulate_moving_average_square_(state("second_moment", variable.shape()), gradient, 0.999);
+  const tw::AdamOptions options{.time_step = state("step", {}), .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
+  tw::ops::scaled_add_(variable, tw::ops::adam_updater(m, v, options), {.b = -1e-3});
+}
+
+struct CheckpointOptions {
+  std::string folder = "checkpoints";
+  std::uint64_t every = 500;
+  bool resume = false;
+};
+
+/// The loader's state among a checkpoint's metadata.
+tw::Metadata to_metadata(const tw::data::LoaderState& state) {
+  tw::Metadata metadata;
+  metadata.set("loader.seed", state.seed);
+  metadata.set("loader.epoch", state.epoch);
+  metadata.set("loader.batch", state.batch);
+  metadata.set("loader.batch_size", state.batch_size);
+  metadata.set("loader.images", state.images);
+  metadata.set("loader.shuffle", state.shuffle);
+  return metadata;
+}
+tw::data::LoaderState loader_state(const tw::TensorFile& file) {
+  return {file.metadata<std::uint64_t>("loader.seed"),   file.metadata<std::uint64_t>("loader.epoch"),
+          file.metadata<std::uint64_t>("loader.batch"),  file.metadata<std::uint64_t>("loader.batch_size"),
+          file.metadata<std::uint64_t>("loader.images"), file.metadata<bool>("loader.shuffle")};
+}
+
+/// FNV-1a of the bytes of all variables, one after the other.
+std::uint64_t hash_of(std::span<const tw::HostTensor> variables) {
+  std::string bytes;
+  for (const auto& variable : variables)
+    bytes.append(reinterpret_cast<const char*>(variable.bytes.data()), variable.bytes.size());
+  return tw::hash_of(bytes);
+}
+
+template <tw::Target device>
+void train(const Options& options, const CheckpointOptions& checkpoint_options, const tw::data::Dataset& dataset) {
+  tw::Session<train_step_with<adam, Net, batch_size, 28, 28>, device> session({.seed = options.seed, .threads = options.threads});
+  tw::data::Loader loader(dataset, {.batch_size = batch_size, .shuffle = true, .seed = options.seed});
+  const tw::Checkpoints checkpoints(checkpoint_options.folder, {.keep = 3});
+
+  std::uint64_t step = 0;
+  if (checkpoint_options.resume) {
+    if (const auto last = checkpoints.newest()) {
+      for (const auto& problem : last->skipped) std::printf("Skipped: %s\n", problem.c_str());
+      session.load_tensors(last->file);
+      loader.resume(loader_state(last->file));
+      step = last->step;
+    }
+    std::printf("Resuming after step %llu\n", static_cast<unsigned long long>(step));
+  } else if (!checkpoints.steps().empty()) {
+    throw std::runtime_error(checkpoint_options.folder +
+                             " has checkpoints of another run: --resume, or another --folder, expected");
+  }
+  std::fflush(stdout);
+
+  const std::size_t batches = options.limit_batches == 0 ? loader.size() : std::min(options.limit_batches, loader.size());
+  const auto epochs = static_cast<std::uint64_t>(options.epochs);
+  for (std::uint64_t epoch = loader.state().epoch; epoch < epochs; ++epoch) {
+    for (const auto& batch : loader) {
+      if (loader.state().batch > batches) break;
+      session.run("image"_s = batch.images, "label"_s = batch.labels);
+      if (++step % checkpoint_options.every != 0 && step != epochs * batches) continue;
+      checkpoints.save(step, session.host_tensors(), to_metadata(loader.state()));
+      std::printf("Saved step %llu\n", static_cast<unsigned long long>(step));
+      std::fflush(stdout);
+    }
+  }
+  std::printf("Variables after step %llu: %016llx\n", static_cast<unsigned long long>(step),
+              static_cast<unsigned long long>(hash_of(session.host_tensors())));
+}
+
+int main(int argc, char** argv) {
+  CheckpointOptions checkpoint_options;
+  return run_mnist_program(
+      argc, argv, "Trains a network of four linear layers with Adam and saves checkpoints.",
+      [&](const Options& options, const tw::data::Digits& digits) {
+        if (options.device == "cpu") train<tw::cpu>(options, checkpoint_options, digits.train);
+        else train<tw::ipu_model>(options, checkpoint_options, digits.train);
+      },
+      [&](CLI::App& app) {
+        app.add_option("--folder", checkpoint_options.folder, "Folder of the run's checkpoints")->capture_default_str();
+        app.add_option("--every", checkpoint_options.every, "Steps from one checkpoint to the next")
+            ->capture_default_str()
+            ->check(CLI::PositiveNumber);
+        app.add_flag("--resume", checkpoint_options.resume, "Go on from the newest checkpoint, if there is one");
+      });
+}
