@@ -63,7 +63,7 @@ class NpyHeader {
   }
   void expect(std::string_view token) {
     if (!accept(token))
-      fail_("a header that goes on with '" + std::string(rest_.substr(0, 20)) + "'", "'" + std::string(token) + "'");
+      fail_("a header that goes on with `" + std::string(rest_.substr(0, 20)) + "`", "`" + std::string(token) + "`");
   }
   std::string_view string() {
     const char quote = accept("\"") ? '"' : '\'';
@@ -105,7 +105,7 @@ class NpyHeader {
       std::uint64_t extent = 0;
       const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), extent);
       if (error == std::errc::result_out_of_range) fail_("an extent of 2^64 or more", "a shape that fits in memory");
-      if (error != std::errc{}) fail_("a shape that goes on with '" + std::string(rest_.substr(0, 20)) + "'", "an extent");
+      if (error != std::errc{}) fail_("a shape that goes on with `" + std::string(rest_.substr(0, 20)) + "`", "an extent");
       rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
       extents_->push_back(extent);
       has_comma = accept(",");

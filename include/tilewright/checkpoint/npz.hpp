@@ -47,11 +47,13 @@ class NpzReader {
       : function_(function), path_(std::move(path)), file_(file) {}
 
   TensorFile read() {
+    if (file_.empty()) fail("", "0 bytes", "a .npz file");  // for libzip that is an archive without entries
     zip_error_t error;
     zip_error_init(&error);
     ZipPointer<zip_source_t> source(zip_source_buffer_create(file_.data(), file_.size(), 0, &error));
     ZipPointer<zip_t> archive(source ? zip_open_from_source(source.get(), ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr);
-    if (!archive) fail("", "no zip archive, or not all of it (" + zip_error_text(error) + ")", "a .npz file");
+    if (!archive && zip_error_code_zip(&error) == ZIP_ER_EXISTS) fail("", "a name twice", "each name once");
+    if (!archive) fail("", "no zip archive, or not a whole one (" + zip_error_text(error) + ")", "a .npz file");
     source.release();  // the archive has taken it
     zip_error_fini(&error);
 
@@ -86,17 +88,17 @@ class NpzReader {
     throw LoadError(function_, path_, tensor, found, expected);
   }
   std::vector<std::byte> read_entry(zip_t* archive, zip_uint64_t index, const zip_stat_t& entry, const std::string& name) {
-    if (entry.encryption_method != ZIP_EM_NONE) fail(name, "an encrypted entry", "one that is not");
+    if (entry.encryption_method != ZIP_EM_NONE) fail(name, "an encrypted entry", "an entry that is not encrypted");
     if (entry.comp_method != ZIP_CM_STORE && entry.comp_method != ZIP_CM_DEFLATE)
-      fail(name, "compression method " + std::to_string(entry.comp_method), "0, stored, or 8, deflated,");
+      fail(name, "compression method " + std::to_string(entry.comp_method), "0 (stored) or 8 (deflated)");
     // entries may share compressed bytes: all together they may not have more than the file
     if (entry.comp_size > file_.size() - compressed_bytes_)
-      fail(name, std::to_string(entry.comp_size) + " compressed bytes", "at most those in the file");
+      fail(name, std::to_string(entry.comp_size) + " compressed bytes", "at most the file's " + std::to_string(file_.size()));
     compressed_bytes_ += entry.comp_size;
     const std::uint64_t expansion = entry.comp_method == ZIP_CM_STORE ? 1 : most_expansion;
     if (entry.size / expansion > entry.comp_size)
       fail(name, std::to_string(entry.size) + " bytes from " + std::to_string(entry.comp_size) + " compressed ones",
-           "at most " + std::to_string(expansion) + " for each");
+           "at most " + std::to_string(expansion) + " times as many");
 
     const ZipPointer<zip_file_t> stream(zip_fopen_index(archive, index, 0));
     if (!stream) fail(name, "an entry that does not open", "a .npy file");
@@ -168,6 +170,7 @@ class NpzWriter {
     if (!source) throw std::runtime_error("save_npz: " + zip_error_text(error));
     zip_error_fini(&error);
     const std::string name = std::string(tensor.name) + std::string(NpzReader::suffix);
+    if (name.find('\0') != name.npos) throw std::invalid_argument("save_npz: a name with a zero byte: none expected");
     const auto index = zip_file_add(archive_.get(), name.c_str(), source.get(), ZIP_FL_ENC_UTF_8);
     if (index < 0) fail();
     source.release();  // the archive has taken it
@@ -198,10 +201,10 @@ inline TensorFile load_npz(const std::filesystem::path& path) {
 }
 
 /// Writes tensors as a .npz file, not compressed, which numpy.load reads, by write_durably(). Throws std::invalid_argument for
-/// bytes that do not fit their spec, std::runtime_error for names that are not UTF-8 or occur twice, and
+/// bytes that do not fit their spec and names that occur twice, std::runtime_error for names that are not UTF-8, and
 /// std::filesystem::filesystem_error.
 inline void save_npz(const std::filesystem::path& path, std::span<const HostTensor> tensors) {
-  for (const HostTensor& tensor : tensors) detail::check_bytes("save_npz", tensor);
+  detail::check_tensors("save_npz", tensors);
   const auto bytes = detail::NpzWriter(tensors).bytes();
   const std::array parts{std::span<const std::byte>(bytes)};
   write_durably(path, parts);

@@ -92,22 +92,20 @@ struct SafetensorsParts {
 
   SafetensorsParts(std::string_view function, std::span<const HostTensor> tensors, const Metadata& metadata) {
     // wide elements first: then all are aligned
+    check_tensors(function, tensors);
     std::vector<const HostTensor*> order;
-    for (const HostTensor& tensor : tensors) {
-      check_bytes(function, tensor);
-      order.push_back(&tensor);
-    }
+    for (const HostTensor& tensor : tensors) order.push_back(&tensor);
     std::ranges::sort(order, [](const HostTensor* a, const HostTensor* b) {
       return std::pair(-size_of(a->spec.dtype), a->name) < std::pair(-size_of(b->spec.dtype), b->name);
     });
     nlohmann::json json = nlohmann::json::object();
-    if (!metadata.entries().empty()) json["__metadata__"] = metadata.entries();
+    if (!metadata.entries().empty()) json[metadata_key] = metadata.entries();
     parts.emplace_back();
     std::uint64_t offset = 0;
     for (const HostTensor* tensor : order) {
       const std::string name(tensor->name);
-      if (name == "__metadata__" || json.contains(name))
-        throw std::invalid_argument(std::string(function) + ": '" + name + "' twice: each name once expected");
+      if (name == metadata_key)
+        throw std::invalid_argument(std::string(function) + ": a tensor called '" + name + "': another name expected");
       const auto& extents = tensor->spec.shape.extents;
       json[name] = {{"dtype", safetensors_dtypes[static_cast<std::size_t>(tensor->spec.dtype)]},
                     {"shape", std::vector(extents, extents + tensor->spec.shape.rank)},

@@ -15,6 +15,9 @@
 
 namespace tilewright::detail {
 
+/// The name under which the header has texts instead of a tensor.
+inline constexpr char metadata_key[] = "__metadata__";
+
 /// A tensor as the header of a .safetensors file has it.
 struct SafetensorsEntry {
   std::string name;
@@ -113,8 +116,6 @@ class SafetensorsHeader {
     fail_("", "a header that is no JSON (" + std::string(error.what()) + ")", "a JSON object in UTF-8");
     return false;
   }
-
-  static constexpr std::string_view metadata_key = "__metadata__";
 
  private:
   /// What the next event belongs to.

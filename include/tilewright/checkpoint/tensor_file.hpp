@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -61,12 +62,17 @@ class TensorFile {
 };
 
 namespace detail {
-/// Throws std::invalid_argument unless the tensor has as many bytes as its spec says.
-inline void check_bytes(std::string_view function, const HostTensor& tensor) {
-  if (std::cmp_not_equal(tensor.bytes.size(), tensor.spec.bytes()))
-    throw std::invalid_argument(text(function, ": '", tensor.name, "' has ", tensor.bytes.size(), " bytes: ", tensor.spec.bytes(),
-                                     " for ", to_text(tensor.spec), " expected")
-                                    .string());
+/// Throws std::invalid_argument unless each tensor has as many bytes as its spec says, and a name of its own.
+inline void check_tensors(std::string_view function, std::span<const HostTensor> tensors) {
+  std::unordered_set<std::string_view> names;
+  for (const HostTensor& tensor : tensors) {
+    if (!names.insert(tensor.name).second)
+      throw std::invalid_argument(text(function, ": '", tensor.name, "' twice: each name once expected").string());
+    if (std::cmp_not_equal(tensor.bytes.size(), tensor.spec.bytes()))
+      throw std::invalid_argument(text(function, ": '", tensor.name, "' has ", tensor.bytes.size(),
+                                       " bytes: ", tensor.spec.bytes(), " for ", to_text(tensor.spec), " expected")
+                                      .string());
+  }
 }
 }  // namespace detail
 
