@@ -171,9 +171,10 @@ TEST_CASE("load: changed bytes give tensors that fit their specs, or an error") 
   const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random.bits() % bound); };
   std::size_t read = 0, refused = 0;
   for (const auto& entry : std::filesystem::directory_iterator(state_folder)) {
+    const bool is_npz = entry.path().extension() == ".npz", is_good = entry.path().filename().string().starts_with("good_");
     const Bytes original = read_all(entry.path());
-    if (original.size() < 4) continue;
-    for (int i = 0; i < 200; ++i) {
+    if (original.empty()) continue;
+    for (int i = 0; i < (is_good ? 2000 : 50); ++i) {
       Bytes bytes = original;
       for (std::size_t change = 0, changes = 1 + below(4); change < changes; ++change) {
         const std::size_t place = below(bytes.size());
@@ -188,7 +189,6 @@ TEST_CASE("load: changed bytes give tensors that fit their specs, or an error") 
         if (bytes.empty()) break;
       }
       try {
-        const bool is_npz = entry.path().extension() == ".npz";
         const auto file = is_npz ? tw::parse_npz(bytes, "npz") : tw::parse_safetensors(std::move(bytes), "safetensors");
         for (const auto& tensor : file.tensors()) REQUIRE(std::cmp_equal(tensor.bytes.size(), tensor.spec.bytes()));
         ++read;
@@ -197,6 +197,6 @@ TEST_CASE("load: changed bytes give tensors that fit their specs, or an error") 
       }
     }
   }
-  CHECK(read > 500);
-  CHECK(refused > 10'000);
+  CHECK(read > 200);
+  CHECK(refused > 20'000);
 }
