@@ -90,7 +90,8 @@ class Loader {
     return {options_.seed, begun_ == 0 ? 0 : begun_ - 1, handed_out_, options_.batch_size, order_.size(), options_.shuffle};
   }
   /// Goes to a state of a loader of an equal data set and equal options; the seed is the state's. It draws the orders of all
-  /// epochs so far. Throws DataError, and changes nothing, for a state of a loader that differs.
+  /// epochs so far, and ends the one before: its iterators are not to be used any more. Throws DataError, and changes nothing,
+  /// for a state of a loader that differs.
   void resume(const LoaderState& state) {
     const auto require = [](std::string_view what, std::uint64_t given, std::uint64_t expected, bool fits) {
       if (!fits)
