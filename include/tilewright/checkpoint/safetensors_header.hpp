@@ -26,8 +26,8 @@ struct SafetensorsEntry {
 };
 
 /// Takes the header's JSON as events of nlohmann::json::sax_parse. Whatever is not the header of a .safetensors file stops at
-/// its first wrong event, so that deep nesting, long arrays and doubled keys cost nothing. Fail(tensor, found, expected) must
-/// not return.
+/// its first wrong event, so that deep nesting, long arrays and doubled keys cost nothing. All entries are complete. Fail(tensor,
+/// found, expected) must not return.
 template <class Fail>
 class SafetensorsHeader {
  public:
@@ -96,6 +96,11 @@ class SafetensorsHeader {
     return true;
   }
   bool end_object() {
+    if (place_ == Place::tensor) {
+      const SafetensorsEntry& entry = entries.back();
+      if (!entry.dtype || !entry.shape || !entry.data_offsets)
+        fail_(tensor(), "an incomplete entry", "dtype, shape and data_offsets");
+    }
     place_ = place_ == Place::header ? Place::end : Place::header;
     return true;
   }
