@@ -165,10 +165,30 @@ TEST_CASE("load: names in messages are short and printable") {
                     "load: file: '" + cut + "': this: that expected");
 }
 
+namespace {
+
+/// Draws one to four changes of the bytes: of bits, bytes and lengths, or to a large number.
+void change(Bytes& bytes, tw::Random& random) {
+  const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random.bits() % bound); };
+  for (std::size_t i = 0, count = 1 + below(4); i < count && !bytes.empty(); ++i) {
+    const std::size_t place = below(bytes.size());
+    switch (below(5)) {
+      case 0: bytes[place] ^= std::byte{1} << below(8); break;
+      case 1: bytes[place] = static_cast<std::byte>(below(256)); break;
+      case 2: bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(place)); break;
+      case 3: bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(place), std::byte{bytes[below(bytes.size())]}); break;
+      default:
+        std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(place), std::min<std::size_t>(8, bytes.size() - place),
+                    std::byte{0xff});
+    }
+  }
+}
+
+}  // namespace
+
 TEST_CASE("load: changed bytes give tensors that fit their specs, or an error") {
   // a quick fuzzer; tests/fuzz has the thorough ones
   tw::Random random(1);
-  const auto below = [&](std::size_t bound) { return static_cast<std::size_t>(random.bits() % bound); };
   std::size_t read = 0, refused = 0;
   for (const auto& entry : std::filesystem::directory_iterator(state_folder)) {
     const bool is_npz = entry.path().extension() == ".npz", is_good = entry.path().filename().string().starts_with("good_");
@@ -176,18 +196,7 @@ TEST_CASE("load: changed bytes give tensors that fit their specs, or an error") 
     if (original.empty()) continue;
     for (int i = 0; i < (is_good ? 2000 : 50); ++i) {
       Bytes bytes = original;
-      for (std::size_t change = 0, changes = 1 + below(4); change < changes; ++change) {
-        const std::size_t place = below(bytes.size());
-        switch (below(5)) {
-          case 0: bytes[place] ^= std::byte{1} << below(8); break;
-          case 1: bytes[place] = static_cast<std::byte>(below(256)); break;
-          case 2: bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(place)); break;
-          case 3: bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(place), bytes[below(bytes.size())]); break;
-          default:  // a large number
-            for (std::size_t j = place; j < bytes.size() && j < place + 8; ++j) bytes[j] = std::byte{0xff};
-        }
-        if (bytes.empty()) break;
-      }
+      change(bytes, random);
       try {
         const auto file = is_npz ? tw::parse_npz(bytes, "npz") : tw::parse_safetensors(std::move(bytes), "safetensors");
         for (const auto& tensor : file.tensors()) REQUIRE(std::cmp_equal(tensor.bytes.size(), tensor.spec.bytes()));
@@ -199,4 +208,30 @@ TEST_CASE("load: changed bytes give tensors that fit their specs, or an error") 
   }
   CHECK(read > 200);
   CHECK(refused > 20'000);
+}
+
+TEST_CASE("parse_npy: changed bytes give an array that fits its spec, or an error") {
+  // without an archive around them, whose checksums would not fit
+  const auto fail = [](const std::string& found, const std::string& expected) {
+    throw tw::LoadError("parse_npy", "array", "", found, expected);
+  };
+  tw::Random random(2);
+  std::size_t read = 0, refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(state_folder / "../../fuzz/corpus/npy")) {
+    const Bytes original = read_all(entry.path());
+    CHECK_NOTHROW(tw::detail::parse_npy(original, fail));
+    for (int i = 0; i < 1000; ++i) {
+      Bytes bytes = original;
+      change(bytes, random);
+      try {
+        const auto array = tw::detail::parse_npy(bytes, fail);
+        REQUIRE(std::cmp_equal(array.elements.size(), array.spec.bytes()));
+        ++read;
+      } catch (const tw::LoadError&) {
+        ++refused;
+      }
+    }
+  }
+  CHECK(read > 500);
+  CHECK(refused > 5000);
 }
