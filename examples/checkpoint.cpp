@@ -45,23 +45,6 @@ struct CheckpointOptions {
   bool resume = false;
 };
 
-/// The loader's state among a checkpoint's metadata.
-tw::Metadata to_metadata(const tw::data::LoaderState& state) {
-  tw::Metadata metadata;
-  metadata.set("loader.seed", state.seed);
-  metadata.set("loader.epoch", state.epoch);
-  metadata.set("loader.batch", state.batch);
-  metadata.set("loader.batch_size", state.batch_size);
-  metadata.set("loader.images", state.images);
-  metadata.set("loader.shuffle", state.shuffle);
-  return metadata;
-}
-tw::data::LoaderState loader_state(const tw::TensorFile& file) {
-  return {file.metadata<std::uint64_t>("loader.seed"),   file.metadata<std::uint64_t>("loader.epoch"),
-          file.metadata<std::uint64_t>("loader.batch"),  file.metadata<std::uint64_t>("loader.batch_size"),
-          file.metadata<std::uint64_t>("loader.images"), file.metadata<bool>("loader.shuffle")};
-}
-
 /// FNV-1a of the bytes of all variables, one after the other.
 std::uint64_t hash_of(std::span<const tw::HostTensor> variables) {
   std::string bytes;
@@ -81,7 +64,7 @@ void train(const Options& options, const CheckpointOptions& checkpoint_options, 
     if (const auto last = checkpoints.newest()) {
       for (const auto& problem : last->skipped) std::printf("Skipped: %s\n", problem.c_str());
       session.load_tensors(last->file);
-      loader.resume(loader_state(last->file));
+      loader.resume(last->file.metadata<tw::data::LoaderState>("loader"));
       step = last->step;
     }
     std::printf("Resuming after step %llu\n", static_cast<unsigned long long>(step));
@@ -98,7 +81,9 @@ void train(const Options& options, const CheckpointOptions& checkpoint_options, 
       if (loader.state().batch > batches) break;
       session.run("image"_s = batch.images, "label"_s = batch.labels);
       if (++step % checkpoint_options.every != 0 && step != epochs * batches) continue;
-      checkpoints.save(step, session.host_tensors(), to_metadata(loader.state()));
+      tw::Metadata metadata;
+      metadata.set("loader", loader.state());
+      checkpoints.save(step, session.host_tensors(), metadata);
       std::printf("Saved step %llu\n", static_cast<unsigned long long>(step));
       std::fflush(stdout);
     }

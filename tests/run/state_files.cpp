@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "temporary_folder.hpp"
+#include "tilewright/data/loader_state.hpp"
 
 TEST_CASE("load_npz: reads what NumPy writes") {
   check_tensors(tw::load_npz(state_folder / "good_small.npz"), small_tensors());
@@ -97,6 +98,26 @@ TEST_CASE("Metadata: texts and numbers come back as they were") {
   CHECK(!read.get<unsigned>("negative"));
   CHECK(!read.get<bool>("text"));
   CHECK(!read.get<int>("none"));
+}
+
+TEST_CASE("Metadata: a struct is an entry for each member") {
+  const TemporaryFolder folder;
+  const tw::data::LoaderState state{18'446'744'073'709'551'615u, 1, 2, 3, 4, true};
+  tw::Metadata metadata;
+  metadata.set("loader", state);
+  CHECK(metadata.get<std::string>("loader.seed") == "18446744073709551615");
+  CHECK(metadata.get<bool>("loader.shuffle") == true);
+  CHECK(metadata.entries().size() == 6);
+  metadata.set("broken", state);
+  metadata.set("broken.epoch", "two");
+  const auto path = folder.path / "file";
+  tw::save_safetensors(path, {}, metadata);
+  const auto file = tw::load_safetensors(path);
+  CHECK(file.metadata<tw::data::LoaderState>("loader") == state);
+  CHECK_THROWS_WITH(file.metadata<tw::data::LoaderState>("other"),
+                    "metadata: " + path.string() + ": no 'other.seed': a number expected");
+  CHECK_THROWS_WITH(file.metadata<tw::data::LoaderState>("broken"),
+                    "metadata: " + path.string() + ": 'two' for 'broken.epoch': a number expected");
 }
 
 TEST_CASE("save_npz: NumPy reads what we write") {

@@ -1,4 +1,10 @@
 #pragma once
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/concept/struct.hpp>
+#include <boost/hana/first.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/second.hpp>
+#include <boost/hana/string.hpp>
 #include <charconv>
 #include <concepts>
 #include <map>
@@ -9,6 +15,20 @@
 #include <utility>
 
 namespace tilewright {
+
+/// A struct whose members Boost.Hana knows, such as data::LoaderState.
+template <class T>
+concept StructWithNames = boost::hana::Struct<T>::value;
+
+namespace detail {
+/// f("prefix.member", member) for each member of a struct.
+template <class Struct, class F>
+void for_each_member(std::string_view prefix, Struct& value, F f) {
+  boost::hana::for_each(boost::hana::accessors<std::remove_const_t<Struct>>(), [&](auto pair) {
+    f(std::string(prefix) + "." + boost::hana::to<const char*>(boost::hana::first(pair)), boost::hana::second(pair)(value));
+  });
+}
+}  // namespace detail
 
 /// Named texts and numbers that a file holds beside its tensors. Numbers are kept as decimal text, which gives back the same
 /// number; std::map's order makes equal metadata equal bytes.
@@ -23,6 +43,12 @@ class Metadata {
       char digits[64];
       set(std::move(name), std::string(digits, std::to_chars(digits, digits + sizeof(digits), number).ptr));
     }
+  }
+  /// Each member, as "name.member".
+  template <StructWithNames Struct>
+  void set(std::string_view name, const Struct& value) {
+    detail::for_each_member(name, value,
+                            [this](std::string member_name, const auto& member) { this->set(std::move(member_name), member); });
   }
 
   /// Nothing if there is no such name, or if its text is no `T`: std::string, or a type of numbers.

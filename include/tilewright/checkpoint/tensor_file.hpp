@@ -35,14 +35,23 @@ class TensorFile {
   }
   const Metadata& metadata() const { return metadata_; }
   Metadata& metadata() { return metadata_; }
-  /// An entry of the metadata as std::string or a type of numbers. Throws LoadError if there is none.
+  /// An entry of the metadata as std::string or a type of numbers, or entries as a struct's members. Throws LoadError if there
+  /// is none.
   template <class T>
   T metadata(std::string_view name) const {
-    if (const auto value = metadata_.get<T>(name)) return *value;
-    const auto text = metadata_.get<std::string>(name);
-    throw LoadError("metadata", path_, "",
-                    text ? "'" + *text + "' for '" + std::string(name) + "'" : "no '" + std::string(name) + "'",
-                    std::same_as<T, std::string> ? "a text" : "a number");
+    if constexpr (StructWithNames<T>) {
+      T result{};
+      detail::for_each_member(name, result, [this]<class Member>(const std::string& member_name, Member& member) {
+        member = this->template metadata<Member>(member_name);
+      });
+      return result;
+    } else {
+      if (const auto value = metadata_.get<T>(name)) return *value;
+      const auto text = metadata_.get<std::string>(name);
+      throw LoadError("metadata", path_, "",
+                      text ? "'" + *text + "' for '" + std::string(name) + "'" : "no '" + std::string(name) + "'",
+                      std::same_as<T, std::string> ? "a text" : "a number");
+    }
   }
   operator HostTensors() const { return {path_, tensors_}; }
 

@@ -13,6 +13,7 @@
 
 #include "tilewright/data/data_error.hpp"
 #include "tilewright/data/dataset.hpp"
+#include "tilewright/data/loader_state.hpp"
 #include "tilewright/data/prefetch.hpp"
 #include "tilewright/data/shuffle.hpp"
 
@@ -24,16 +25,6 @@ struct LoaderOptions {
   bool drop_last = true;  ///< leave out the last images if they fill no batch; else the last batch is smaller
   std::uint64_t seed = 0;  ///< decides the orders of all epochs, on every platform
   bool prefetch = true;  ///< another thread makes batches ahead, where there is a core for it; the batches are the same
-};
-
-/// Where a loader is: what it takes to go on with the same batches in another process.
-struct LoaderState {
-  std::uint64_t seed = 0;   ///< decides the order of every epoch
-  std::uint64_t epoch = 0;  ///< the number of epochs before this one
-  std::uint64_t batch = 0;  ///< the number of this epoch's batches that were handed out
-  std::uint64_t batch_size = 0, images = 0;  ///< of the loader and its data set: to find out where they differ
-  bool shuffle = false;                      ///< likewise
-  bool operator==(const LoaderState&) const = default;
 };
 
 /// Hands out a data set in mini-batches. Iterating once is one epoch: begin() draws the next order, so a loader's epochs
