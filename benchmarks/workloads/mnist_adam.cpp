@@ -3,16 +3,13 @@
 #include "../../examples/tutorial/steps.hpp"
 #include "session.hpp"
 
-/// "Adam: A Method for Stochastic Optimization", arXiv 1412.6980, algorithm 1.
-constexpr void adam(tw::Tensor variable, tw::Tensor gradient) {
-  tw::Ir& ir = variable.ir();
-  const auto state = [&](std::string_view name, const tw::Shape& shape) {
-    return ir.variable(tw::zeros(), shape, tw::float32, tw::text(variable.name(), ".", name).view());
-  };
-  const auto m = tw::ops::accumulate_moving_average_(state("first_moment", variable.shape()), gradient, 0.9);
-  const auto v = tw::ops::accumulate_moving_average_square_(state("second_moment", variable.shape()), gradient, 0.999);
-  const tw::AdamOptions options{.time_step = state("step", {}), .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8};
-  tw::ops::scaled_add_(variable, tw::ops::adam_updater(m, v, options), {.b = -1e-3});
+constexpr void adam(const tw::NamedTensors& variables, const tw::TensorMap& gradients) {
+  constexpr tw::optim::AdamParameters parameters{.lr = 1e-3, .epsilon = 1e-8, .first_order_dtype = tw::float32};
+  tw::Cached<tw::optim::Adam> optimiser;
+  for (const auto& [name, variable] : variables.named_tensors()) {
+    const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), parameters);
+    graph.bind(factories.init(name.view())).call(variable, gradients[variable]);
+  }
 }
 
 int main(int argc, char** argv) {

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <tilewright/target/devices.hpp>
+#include <vector>
 
 /// The data set that was asked for; says on screen which one it is.
 static tilewright::data::Digits load(const Options& options) {
@@ -17,13 +19,15 @@ static tilewright::data::Digits load(const Options& options) {
 int run_mnist_program(int argc, char** argv, const char* description, const MnistProgram& program,
                       const MoreOptions& more_options) {
   Options options;
+  std::vector<std::string> devices;
+  for (const tilewright::Device& device : tilewright::devices) devices.emplace_back(device.name);
   CLI::App app(description);
   app.add_option("--data", options.data, "Folder with MNIST's four IDX files, plain or .gz; without it digits are generated");
   app.add_option("--epochs", options.epochs, "Passes over the training set")->capture_default_str()->check(CLI::Range(1, 1000));
   app.add_option("--seed", options.seed, "Seed of the initial weights and of the order of the images")->capture_default_str();
   app.add_option("--device", options.device, "The machine: host cores, or a simulated IPU")
       ->capture_default_str()
-      ->check(CLI::IsMember({"cpu", "ipu_model"}));
+      ->check(CLI::IsMember(devices));
   app.add_option("--threads", options.threads, "Host threads; 0 finds the fastest number")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));

@@ -3,14 +3,15 @@
 
 inline constexpr double learning_rate = 0.05;
 
-/// variable -= learning_rate gradient.
-constexpr void gradient_descent(tilewright::Tensor variable, tilewright::Tensor gradient) {
-  tilewright::ops::scaled_add_(variable, gradient, {.b = -learning_rate});
+/// variable -= learning_rate gradient, for all variables.
+constexpr void gradient_descent(const tilewright::NamedTensors& variables, const tilewright::TensorMap& gradients) {
+  for (const auto& variable : variables.tensors())
+    tilewright::ops::scaled_add_(variable, gradients[variable], {.b = -learning_rate});
 }
 
-/// One step of training: forward, loss, backward, and `update(variable, gradient)` for all variables. It takes a batch of
-/// "image"s and their "label"s and gives the "loss".
-template <auto update, class Model, int batch_size, int... image_shape>
+/// One step of training: forward, loss, backward, and `optimise(variables, gradients)`. It takes a batch of "image"s and their
+/// "label"s and gives the "loss".
+template <auto optimise, class Model, int batch_size, int... image_shape>
 constexpr void train_step_with(tilewright::Ir& ir) {
   namespace tw = tilewright;
   const auto images = tw::ops::host_load(ir.h2d_stream("image", {batch_size, image_shape...}, tw::float32));
@@ -26,8 +27,7 @@ constexpr void train_step_with(tilewright::Ir& ir) {
 
   const auto info = backward.grad_graph_info();
   const auto backward_call = backward.call_with_info(gradient, info.inputs_dict(forward_call));
-  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(forward_call, backward_call);
-  for (const auto& variable : variables.tensors()) update(variable, gradients[variable]);
+  optimise(variables, info.fwd_parent_ins_to_grad_parent_outs(forward_call, backward_call));
 }
 template <class Model, int batch_size, int... image_shape>
 constexpr void train_step(tilewright::Ir& ir) {

@@ -54,7 +54,7 @@ void train_and_test(const Options& options, const tilewright::data::Digits& digi
   train(train_session, digits.train, batch_sizes.train, options);
 
   tilewright::Session<test_step, device> test_session({.threads = options.threads});
-  test_session.write_variables_data(train_session.get_tensors_data());
+  test_session.load_from_session(train_session);
   std::printf("Accuracy on test set: %.2f%%\n", accuracy(test_session, digits.test, batch_sizes.test));
 }
 
@@ -62,7 +62,7 @@ void train_and_test(const Options& options, const tilewright::data::Digits& digi
 template <auto train_step, auto test_step>
 int run_mnist(int argc, char** argv, const char* description, BatchSizes batch_sizes) {
   return run_mnist_program(argc, argv, description, [&](const Options& options, const tilewright::data::Digits& digits) {
-    if (options.device == "cpu") train_and_test<train_step, test_step, tilewright::cpu>(options, digits, batch_sizes);
-    else train_and_test<train_step, test_step, tilewright::ipu_model>(options, digits, batch_sizes);
+    tilewright::visit_device(
+        options.device, [&](auto device) { train_and_test<train_step, test_step, device.value>(options, digits, batch_sizes); });
   });
 }

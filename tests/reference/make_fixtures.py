@@ -311,6 +311,17 @@ differentiable("max_pool_ties", max_pool(2, stride=2),
                torch.tensor([[[[1.0, 1.0, -1.0, -2.0, 0.0, 3.0], [1.0, 1.0, -2.0, -1.0, 3.0, 3.0]]]], dtype=torch.float64))
 differentiable("max_pool_ties_overlap", max_pool(2, stride=1), torch.ones(1, 1, 3, 3, dtype=torch.float64))
 
+# Sums of squares, last for the same reason
+forward("lamb_square", lambda x: (x * x).sum(), tensor(3, 19))
+forward("lamb_square_large", lambda x: (x * x).sum(), tensor(40, 67))
+forward("lamb_square_transposed", lambda x: (x * x).sum(), tensor(5, 3, 4))
+forward("lamb_square_scalar", lambda x: (x * x).sum(), tensor())
+forward("half_lamb_square", lambda x: (x * x).sum(), tensor(7, 50))
+forward("half_adam_tensors", lambda m, v, w, s, d, b, c, e: adam(m, v, w, s, d, b, c, e), tensor(3, 19), positive(3, 19),
+        tensor(3, 19), torch.tensor(4.0), positive(), torch.tensor(0.75), torch.tensor([0.5]), torch.tensor(0.125))
+forward("adam_var_update_numbers", lambda t, x, r1, r2: trusted(t, x, r1, r2, 0.5, torch.tensor(0.75)), tensor(2, 3), tensor(2, 3),
+        positive(), positive())
+
 path = Path(__file__).with_name("ops.txt")
 path.write_text("\n".join(lines) + "\n")
 print(f"{path.name}: {len(lines)} tensors, {path.stat().st_size} bytes")

@@ -36,6 +36,14 @@ TEST_CASE("a run allocates nothing") {
   counting = true;
   for (int run = 0; run < 100; ++run) loss += session.run("image"_s = image, "label"_s = label)["loss"_s]();
   counting = false;
+  auto outputs = session.create_host_outputs();
+  counting = true;
+  for (int run = 0; run < 20; ++run) {
+    session.run_with_outputs("image"_s = image, "label"_s = label, "loss"_s = outputs["loss"_s]);
+    session.run_with_outputs(outputs, "image"_s = image, "label"_s = label);
+    loss += outputs["loss"_s]();
+  }
+  counting = false;
   INFO(threads << " threads");
   CHECK(allocations == 0);
   CHECK(loss > 0);

@@ -254,6 +254,14 @@ constexpr void optimisers(Ir& ir) {
       ir, "adam_var_update_zero",
       [](Tensor w, Tensor x, Tensor r1, Tensor r2) { return ops::adam_var_update(w, x, r1, r2, 0.5); }, small, small, scalar,
       scalar);
+  forward(
+      ir, "adam_var_update_numbers",
+      [](Tensor w, Tensor x, Tensor r1, Tensor r2) { return ops::adam_var_update(w, x, r1, r2, 0.5, 0.75); }, small, small,
+      scalar, scalar);
+  forward(ir, "lamb_square", ops::lamb_square, t);
+  forward(ir, "lamb_square_large", ops::lamb_square, f32({40, 67}));
+  forward(ir, "lamb_square_transposed", [](Tensor x) { return ops::lamb_square(x.transpose({2, 0, 1})); }, f32({5, 3, 4}));
+  forward(ir, "lamb_square_scalar", ops::lamb_square, scalar);
 }
 
 constexpr void half_precision_norms_and_updates(Ir& ir) {
@@ -269,6 +277,14 @@ constexpr void half_precision_norms_and_updates(Ir& ir) {
       ir, "half_adam",
       [](Tensor m, Tensor v, Tensor step) { return ops::adam_updater(m, v, {.time_step = step, .beta1 = 0.9, .beta2 = 0.875}); },
       f16({3, 19}), f32({3, 19}), f32({}));
+  forward(
+      ir, "half_adam_tensors",
+      [](Tensor m, Tensor v, Tensor w, Tensor step, Tensor decay, Tensor beta1, Tensor beta2, Tensor epsilon) {
+        return ops::adam_updater(
+            m, v, {.weight = w, .time_step = step, .weight_decay = decay, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon});
+      },
+      f16({3, 19}), f32({3, 19}), f32({3, 19}), f32({}), f16({}), f32({}), f32({1}), f32({}));
+  forward(ir, "half_lamb_square", ops::lamb_square, f16({7, 50}));
 }
 constexpr auto conv(const tw::ConvOptions& options = {}) {
   return [options](Tensor x, Tensor weight) { return ops::conv(x, weight, options); };

@@ -12,19 +12,23 @@
 /// Elements in row-major order, whatever the dtype: double holds them all.
 using Values = std::map<std::string, std::vector<double>>;
 
-/// The tensors of tests/reference/ops.txt.
+/// Adds the tensors of a file in tests/reference.
+inline void read_reference(const std::string& file_name, Values& values) {
+  std::ifstream file(TILEWRIGHT_REFERENCE_DIR "/" + file_name);
+  std::string name;
+  for (std::size_t rank = 0; file >> name >> rank;) {
+    std::size_t count = 1;
+    for (std::size_t extent = 0; rank > 0 && file >> extent; --rank) count *= extent;
+    auto& elements = values[name];
+    elements.resize(count);
+    for (double& element : elements) file >> element;
+  }
+}
+/// The tensors of ops.txt and programs.txt.
 inline const Values& reference() {
   static const Values all = [] {
     Values values;
-    std::ifstream file(TILEWRIGHT_REFERENCE_DIR "/ops.txt");
-    std::string name;
-    for (std::size_t rank = 0; file >> name >> rank;) {
-      std::size_t count = 1;
-      for (std::size_t extent = 0; rank > 0 && file >> extent; --rank) count *= extent;
-      auto& elements = values[name];
-      elements.resize(count);
-      for (double& element : elements) file >> element;
-    }
+    for (const char* file : {"ops.txt", "programs.txt"}) read_reference(file, values);
     return values;
   }();
   return all;

@@ -35,6 +35,49 @@ constexpr void variables(Ir& ir) {
   [[maybe_unused]] const auto unused = ir.h2d_stream("unused", {1});
 }
 
+/// Two streams added.
+constexpr void addition(Ir& ir) {
+  const Tensor a = ops::host_load(ir.h2d_stream("a", {3})), b = ops::host_load(ir.h2d_stream("b", {3}));
+  store("sum", a + b);
+  store("difference", ops::sum(a - b, 0));
+}
+
+/// Results that kernels, epilogues and expressions write, with tails that no vector fills.
+constexpr void wide(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {5, 67}));
+  const Tensor w = ir.variable(tw::normal(0, 1), {67, 45}, tw::float32, "w");
+  store("gelu", ops::gelu(x.matmul(w)));
+  store("softmax", ops::softmax(x));
+  store("half", (x * x - 1).cast(tw::float16));
+  store("transposed", x.T());
+  store("sums", ops::sum(x, 1));
+}
+
+/// Ten iterations, each of which takes two elements of "e" and one of "f".
+constexpr void uneven(Ir& ir) {
+  ir.set_num_host_transfers(20);
+  const auto e = ir.h2d_stream("e", {2}), f = ir.h2d_stream("f", {});
+  const auto pairs = ir.d2h_stream("pairs", {2, 2});
+  const Tensor upper = ir.constant({1, 0}, {2, 1}), lower = ir.constant({0, 1}, {2, 1});
+  const auto body = [&](Tensor first_row, Tensor second_row) {
+    const Tensor first = ops::host_load(e), second = ops::host_load(e);
+    ops::host_store(pairs, first_row * first + second_row * second + ops::host_load(f));
+  };
+  tw::repeat(ir.create_graph(body, upper, lower), 10, {upper, lower});
+}
+
+/// Constants of the main graph and of another one.
+constexpr void constants(Ir& ir) {
+  const Tensor x = ir.variable(tw::ones(), {2}, tw::float32, "x");
+  const Tensor table = ir.constant({1, 2, 3, 4}, {2, 2}, tw::int32, "table");
+  const auto scope = tw::name_scope(ir, "net");
+  const Tensor half = ir.constant({0.5}, {2}, tw::float16, "half");
+  const auto body = [&](Tensor t) { return t * ir.constant({3}, {}, tw::float32, "factor"); };
+  const tw::Graph graph = ir.create_graph(body, x);
+  store("y", tw::call(graph, x) + half.cast(tw::float32) + 1);
+  store("z", table + 1);
+}
+
 }  // namespace
 
 TEST_CASE("the n-th host_load of a stream takes its n-th element") {
@@ -102,4 +145,136 @@ TEST_CASE("arrays of wrong shapes are refused before anything runs") {
   const xt::xtensor<float, 2, xt::layout_type::column_major> columns{{1, 2, 3}, {4, 5, 6}};
   CHECK_THROWS_MATCHES(session.write_variable_data("net.weight"_s, columns), std::invalid_argument,
                        Message("write_variable_data: 'net.weight' has strides: a row-major array without gaps expected"));
+}
+TEST_CASE("run_with_outputs fills the user's arrays") {
+  tw::Session<addition> session({.threads = 2});
+  const Floats a{1, 2, 3}, b{10, 20, 30};
+  const auto before = session.run("a"_s = a, "b"_s = b);
+  CHECK(elements(before["sum"_s]) == Floats{11, 22, 33});
+  alignas(64) std::array<float, 8> memory{};
+  const std::span<float> sum(memory.data() + 1, 3);  // at an odd address
+  float difference = 0;
+  session.run_with_outputs("sum"_s = sum, "b"_s = a, "a"_s = a, "difference"_s = difference);
+  CHECK(elements(memory) == Floats{0, 2, 4, 6, 0, 0, 0, 0});
+  CHECK(difference == 0);
+  session.run_with_outputs("a"_s = a, "b"_s = b, "sum"_s = std::span(memory.data() + 5, 3), "difference"_s = difference);
+  CHECK(elements(memory) == Floats{0, 2, 4, 6, 0, 11, 22, 33});
+  CHECK(difference == -54);
+  CHECK(elements(before["sum"_s]) == Floats{11, 22, 33});  // the session's own arrays are others
+  xt::xtensor_fixed<float, xt::xshape<3>> fixed;
+  xt::xtensor<float, 0> scalar;
+  session.run_with_outputs("a"_s = b, "b"_s = b, "sum"_s = fixed, "difference"_s = scalar);
+  CHECK(elements(fixed) == Floats{20, 40, 60});
+  CHECK(scalar() == 0);
+}
+TEST_CASE("inputs and outputs may stand at any address") {
+  tw::Session<wide> session({.threads = 2});
+  std::vector<float> memory(1 + 5 * 67), floats(902);
+  std::vector<tw::float16_t> halves(1 + 5 * 67);
+  for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i % 13) / 4 - 1;
+  const auto at = [](auto& elements, std::size_t offset, auto... extents) {
+    return xt::adapt(elements.data() + offset, std::array{static_cast<std::size_t>(extents)...});
+  };
+  const auto x = at(memory, 1, 5, 67);
+  auto gelu = at(floats, 1, 5, 45), softmax = at(floats, 227, 5, 67), transposed = at(floats, 562, 67, 5);
+  auto sums = at(floats, 897, 5);
+  auto half = at(halves, 1, 5, 67);
+  session.run_with_outputs("x"_s = x, "gelu"_s = gelu, "softmax"_s = softmax, "half"_s = half, "transposed"_s = transposed,
+                           "sums"_s = sums);
+  const xt::xtensor<float, 2> aligned = x;
+  const auto expected = session.run("x"_s = aligned);
+  CHECK(elements(gelu) == elements(expected["gelu"_s]));
+  CHECK(elements(softmax) == elements(expected["softmax"_s]));
+  CHECK(elements(transposed) == elements(expected["transposed"_s]));
+  CHECK(elements(sums) == elements(expected["sums"_s]));
+  CHECK(std::equal(half.begin(), half.end(), expected["half"_s].begin()));
+}
+TEST_CASE("run_with_outputs takes all outputs in one object") {
+  tw::Session<addition> session;
+  auto outputs = session.create_host_outputs();
+  CHECK(elements(outputs["sum"_s]) == Floats{0, 0, 0});
+  session.run_with_outputs(outputs, "a"_s = Floats{1, 2, 3}, "b"_s = Floats{0, 0, 1});
+  CHECK(elements(outputs["sum"_s]) == Floats{1, 2, 4});
+  CHECK(std::as_const(outputs)["difference"_s]() == 5);
+  outputs["sum"_s].resize({4});
+  CHECK_THROWS_MATCHES(session.run_with_outputs(outputs, "a"_s = Floats{1, 2, 3}, "b"_s = Floats{0, 0, 1}), std::invalid_argument,
+                       Message("run_with_outputs: 'sum' has shape (4,): (3,) expected"));
+}
+TEST_CASE("outputs that do not fit are refused before anything runs") {
+  tw::Session<addition> session;
+  const Floats a{1, 2, 3};
+  Floats sum{7, 8, 9, 10};
+  float difference = 11;
+  CHECK_THROWS_MATCHES(session.run_with_outputs("a"_s = a, "b"_s = a, "difference"_s = difference, "sum"_s = sum),
+                       std::invalid_argument, Message("run_with_outputs: 'sum' has shape (4,): (3,) expected"));
+  const std::span<float> first(sum.data(), 3), second(sum.data() + 1, 3);
+  CHECK_THROWS_MATCHES(session.run_with_outputs("a"_s = second, "b"_s = a, "difference"_s = difference, "sum"_s = first),
+                       std::invalid_argument,
+                       Message("run_with_outputs: 'sum' shares memory with 'a': memory of its own expected"));
+  CHECK_THROWS_MATCHES(session.run_with_outputs("a"_s = a, "b"_s = a, "difference"_s = sum[2], "sum"_s = first),
+                       std::invalid_argument,
+                       Message("run_with_outputs: 'sum' shares memory with 'difference': memory of its own expected"));
+  CHECK(sum == Floats{7, 8, 9, 10});
+  CHECK(difference == 11);
+  CHECK(session.in_sync());  // nothing ran
+}
+TEST_CASE("streams that are consumed unequally need arrays for the greediest, and outputs keep what is not reached") {
+  tw::Session<uneven> session;
+  xt::xtensor<float, 2> e(std::array<std::size_t, 2>{20, 2});
+  for (std::size_t i = 0; i < e.size(); ++i) e.data()[i] = static_cast<float>(i);
+  const xt::xtensor<float, 1> f = xt::ones<float>({20});
+  auto outputs = session.create_host_outputs();
+  auto& pairs = outputs["pairs"_s];
+  REQUIRE(pairs.shape() == std::array<std::size_t, 3>{20, 2, 2});
+  pairs.fill(-1);
+  session.run_with_outputs(outputs, "e"_s = e, "f"_s = f);
+  for (std::size_t i = 0; i < 20; ++i)
+    for (std::size_t j = 0; j < 2; ++j)
+      for (std::size_t k = 0; k < 2; ++k) CHECK(pairs(i, j, k) == (i < 10 ? e(2 * i + j, k) + 1 : -1));
+}
+TEST_CASE("the host's arrays have exactly as many elements as there are transfers") {
+  tw::Session<transfers> session;
+  const Ints numbers{1, 2, 3, 4};
+  const auto run = [&](const auto& in) { session.run("in"_s = in, "numbers"_s = numbers); };
+  CHECK_THROWS_MATCHES(run(xt::xtensor<float, 2>(std::array<std::size_t, 2>{3, 2})), std::invalid_argument,
+                       Message("run: 'in' has shape (3, 2): (4, 2) expected, where 4 is num_host_transfers"));
+  CHECK_THROWS_MATCHES(run(xt::xtensor<float, 2>(std::array<std::size_t, 2>{5, 2})), std::invalid_argument,
+                       Message("run: 'in' has shape (5, 2): (4, 2) expected, where 4 is num_host_transfers"));
+  CHECK_THROWS_MATCHES(run(Floats{1, 2}), std::invalid_argument,
+                       Message("run: 'in' has shape (2,): (4, 2) expected, where 4 is num_host_transfers"));
+}
+TEST_CASE("constants are read by name") {
+  tw::Session<constants> session;
+  session.run();
+  CHECK(elements(session.get_tensor_data("table"_s)) == Ints{1, 2, 3, 4});
+  CHECK(session.get_tensor_data("table"_s).shape() == std::array<std::size_t, 2>{2, 2});
+  const auto half = session.get_tensor_data("net/half"_s);
+  CHECK(Floats(half.begin(), half.end()) == Floats{0.5f, 0.5f});
+  CHECK(session.get_tensor_data("graph_subgraph(0)/factor"_s)() == 3);
+  CHECK(session.transfers() == tw::Transfers{});
+  const auto some = session.get_tensors_data("x"_s, "table"_s);
+  CHECK(elements(some["x"_s.key()]) == Floats{1, 1});
+  CHECK(elements(some["table"_s.key()]) == Ints{1, 2, 3, 4});
+}
+TEST_CASE("variables are written together or not at all") {
+  tw::Session<variables> session;
+  namespace hana = boost::hana;
+  const auto given = hana::make_map(hana::make_pair("count"_s.key(), 1), hana::make_pair("net.weight"_s.key(), Floats{1, 2}));
+  CHECK_THROWS_MATCHES(session.write_variables_data(given), std::invalid_argument,
+                       Message("write_variable_data: 'net.weight' has shape (2,): (2, 3) expected"));
+  CHECK(session.get_tensor_data("count"_s)() == 40);
+}
+TEST_CASE("a device is chosen by name") {
+  const auto tiles = [](std::string_view name) {
+    std::int64_t count = 0;
+    tw::visit_device(name, [&](auto device) {
+      const tw::Session<addition, device.value> session;
+      CHECK(session.device == name);
+      count = session.target.tiles;
+    });
+    return count;
+  };
+  CHECK(tiles("cpu") == tw::cpu.tiles);
+  CHECK(tiles("ipu_model") == tw::ipu_model.tiles);
+  CHECK_THROWS_MATCHES(tiles("ipu"), std::invalid_argument, Message("device: 'ipu': one of cpu, ipu_model expected"));
 }

@@ -39,8 +39,36 @@ void check() {
   }
 }
 
+/// One step for gradients of 0.1, with the first moment in half precision; the weight and its time step are views.
+constexpr void step_of_tutorial(Ir& ir) {
+  const auto variable = [&](std::string_view name, double value, tw::DType dtype) {
+    return ir.variable(tw::values({value, value, value, value}), {2, 2}, dtype, name);
+  };
+  const Tensor weight = variable("weight", 1, tw::float32), gradient = variable("gradient", 0.1, tw::float32);
+  const Tensor m = variable("m", 0, tw::float16), v = variable("v", 0, tw::float32);
+  const Tensor step = ir.variable(tw::zeros(), {1, 1}, tw::float32, "step");
+  ops::accumulate_moving_average_(m, gradient, 0.9);
+  ops::accumulate_moving_average_square_(v, gradient, 0.999);
+  const tw::AdamOptions options{.time_step = step.reshape({}), .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-5};
+  ops::scaled_add_(weight.T(), ops::adam_updater(m, v, options), {.b = -ir.constant(1e-3)});
+  store("step after", step.reshape({}) + 0);
+}
+template <class Session>
+void check_tutorial() {
+  Session session({.threads = 1});
+  CHECK(session.run()["step after"_s]() == 1);
+  CHECK(static_cast<float>(session.get_tensor_data("m"_s)(0, 1)) == 1310 * 0x1p-17f);  // (1 - 0.9) times the half next to 0.1
+  CHECK(session.get_tensor_data("v"_s)(1, 0) == 9.9998715e-06f);
+  CHECK(session.get_tensor_data("weight"_s)(1, 1) == 0.9990005f);
+  CHECK(session.run()["step after"_s]() == 2);
+}
+
 }  // namespace
 
+TEST_CASE("a step of Adam with a first moment in half precision has the tutorial's numbers") {
+  check_tutorial<tw::Session<step_of_tutorial>>();
+  check_tutorial<tw::Session<step_of_tutorial, tw::ipu_model>>();
+}
 TEST_CASE("Adam counts its steps, and a factor of 0 clears what is not a number") {
   check<tw::Session<program>>();
   check<tw::Session<program, tw::ipu_model>>();

@@ -280,6 +280,13 @@ static_assert(failure([](Tensor p, Tensor l) { return ops::nll_loss_with_softmax
               "a differentiable op, or detach before it, expected");
 static_assert(failure([](Tensor x) { return ops::scaled_add_(x, x); }, pair_spec) ==
               "autodiff of graph_subgraph(0): ScaledAddLhsInplace.100 changes its input in place: ops that do not expected");
+static_assert(failure(
+                  [](Tensor x) {
+                    const auto step = ops::sum(x);
+                    return ops::adam_updater(x, x, {.time_step = step, .beta1 = 0.5, .beta2 = 0.5});
+                  },
+                  pair_spec) ==
+              "autodiff of graph_subgraph(0): AdamUpdater.101 changes its input in place: ops that do not expected");
 constexpr Text required_failure() {
   Ir ir(OnError::record);
   const Graph forward = ir.create_graph([](Tensor x, Tensor) { return ops::exp(x); }, pair_spec, pair_spec);

@@ -98,3 +98,36 @@ constexpr bool the_main_graph_has_no_name() {
 )");
 }
 static_assert(the_main_graph_has_no_name());
+
+// ---- updates of variables: a time step is an input of the updater, which changes it
+constexpr Text updates(bool has_rate) {
+  Ir ir;
+  const auto update = [&](Tensor weight, Tensor gradient, Tensor rate, Tensor m, Tensor v, Tensor step) {
+    tw::ops::accumulate_moving_average_(m, gradient, 0.9);
+    tw::ops::accumulate_moving_average_square_(v, gradient, 0.999);
+    const Tensor change = tw::ops::adam_updater(m, v, {.time_step = step, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-5});
+    if (has_rate) tw::ops::scaled_add_(weight, change, {.b = -rate});
+    else tw::ops::scaled_add_(weight, change, {.b = -1e-3});
+  };
+  const TensorSpec matrix{{2, 2}}, half{{2, 2}, tw::float16}, scalar{tw::Shape{}};
+  return print_schedule(ir.create_graph(update, matrix, matrix, scalar, half, matrix, scalar));
+}
+static_assert(updates(false) ==
+              R"(Graph : graph_subgraph(0)
+  (%1, %2, %3, %4, %5, %6) -> () {
+    Accumulate.100 (%4 [(2, 2) float16], %2 [(2, 2) float32]) -> (%7 [(2, 2) float16])
+    Accumulate.101 (%5 [(2, 2) float32], %2 [(2, 2) float32]) -> (%8 [(2, 2) float32])
+    AdamUpdater.102 (%4 [(2, 2) float16], %5 [(2, 2) float32], %6 [() float32]) -> (%9 [(2, 2) float16])
+    ScaledAddLhsInplace.103 (%1 [(2, 2) float32], %9 [(2, 2) float16]) -> (%10 [(2, 2) float32])
+  }
+)");
+static_assert(updates(true) ==
+              R"(Graph : graph_subgraph(0)
+  (%1, %2, %3, %4, %5, %6) -> () {
+    Accumulate.100 (%4 [(2, 2) float16], %2 [(2, 2) float32]) -> (%7 [(2, 2) float16])
+    Accumulate.101 (%5 [(2, 2) float32], %2 [(2, 2) float32]) -> (%8 [(2, 2) float32])
+    AdamUpdater.102 (%4 [(2, 2) float16], %5 [(2, 2) float32], %6 [() float32]) -> (%9 [(2, 2) float16])
+    Neg.103 (%3 [() float32]) -> (%10 [() float32])
+    ScaledAddLhsInplace.104 (%1 [(2, 2) float32], %9 [(2, 2) float16], %10 [() float32]) -> (%11 [(2, 2) float32])
+  }
+)");

@@ -244,9 +244,16 @@ static_assert(failure(adam(0.5), f32(2), f32(2), f32(3)) ==
               "AdamUpdater: moments (2,) float32 of weight (3,) float32: equal shapes expected, in graph");
 static_assert(failure([](Tensor m, Tensor v,
                          Tensor t) { return ops::adam_updater(m, v, {.time_step = t, .beta1 = 0.9, .beta2 = 0.99}); },
-                      f32(2), f32(2), f32(2)) == "AdamFactors: factor (2,) float32: one element expected, in graph");
+                      f32(2), f32(2), f32(2)) == "AdamUpdater: factor (2,) float32: one element expected, in graph");
+static_assert(
+    failure([](Tensor m,
+               Tensor v) { return ops::adam_updater(m, v, {.time_step = m.ir().constant(1.0), .beta1 = 0.9, .beta2 = 0.99}); },
+            f32(2),
+            f32(2)) == "AdamUpdater: Tensor[float32 ()] is a constant: a tensor that may change in place expected, in graph");
 static_assert(failure([](Tensor m, Tensor v) { return ops::adamax_updater(m, v, {}); }, f32(2), f32(2)) ==
               "AdamUpdater: Adamax without time_step: a time step expected, in graph");
+static_assert(result(ops::lamb_square, f16(2, 3)) == f32());
+static_assert(failure(ops::lamb_square, i32(2)) == "LambSquare: (2,) int32: float16 or float32 expected, in graph");
 static_assert(failure([](Tensor t, Tensor r) { return ops::adam_var_update(t, t, r, r, 0.5); }, f32(2), f32(2)) ==
               "AdamVarUpdate: factor (2,) float32: one element expected, in graph");
 

@@ -23,6 +23,8 @@ constexpr std::string_view to_text(DType dtype) {
 }
 
 constexpr bool is_floating_point(DType dtype) { return dtype >= DType::float16; }
+/// Whether kernels compute on its elements in float32.
+constexpr bool computes_in_float(DType dtype) { return dtype == DType::float16 || dtype == DType::float32; }
 constexpr bool is_int(DType dtype) { return dtype > DType::boolean && dtype < DType::float16; }
 
 /// Bytes of one element.

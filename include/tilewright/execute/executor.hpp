@@ -18,6 +18,7 @@ struct ProgramView {
   std::span<const Step> steps;
   std::span<const Location> locations;
   std::span<const ComputeFunction> functions;
+  std::span<const std::int64_t> strides;
   std::span<const std::int64_t> stream_bytes;
   MemoryUse memory{};
 };
@@ -92,13 +93,26 @@ class Executor {
     for (const Step& step :
          program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
       const Location* locations = program_.locations.data() + step.first_location;
-      if (step.kind == StepKind::call) {
-        for (int i = 0; i < step.location_count; ++i) free_arguments[i] = address(locations[i]);
-        run_body(program_.bodies[static_cast<std::size_t>(step.target)], frame + step.frame_offset, free_arguments,
-                 free_arguments + step.location_count, worker, state);
+      if (step.kind == StepKind::compute || step.kind == StepKind::conditional)
+        if (step.meets) barrier_.arrive_and_wait(active_);
+      if (step.kind != StepKind::compute) {
+        int target = step.target, count = step.arguments;
+        if (step.kind == StepKind::conditional && *reinterpret_cast<const bool*>(address(*locations++)) == false) {
+          target = step.else_target;
+          locations += step.arguments;
+          count = step.location_count - 1 - step.arguments;
+        }
+        for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
+          const Location* const own = iteration == 0 ? locations : locations + (2 - iteration % 2) * count;
+          for (int i = 0; i < count; ++i) free_arguments[i] = address(own[i]);
+          if (step.kind == StepKind::loop)
+            for (int i = 0; i < count; ++i)
+              free_arguments[i] += iteration * program_.strides[static_cast<std::size_t>(step.first_stride + i)];
+          run_body(program_.bodies[static_cast<std::size_t>(target)], frame + step.frame_offset, free_arguments,
+                   free_arguments + count, worker, state);
+        }
         continue;
       }
-      if (step.meets) barrier_.arrive_and_wait(active_);
       const std::int64_t first = step.vertices * worker / active_, last = step.vertices * (worker + 1) / active_;
       if (first < last) {
         for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i]);

@@ -23,6 +23,7 @@ struct FrozenVariable {
 struct FrozenConstant {
   TensorSpec spec{};
   std::int64_t offset = 0;
+  Range name{};
   Range values{};
 };
 struct FrozenStream {
@@ -54,7 +55,10 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
     sizes.characters += variable.name.size();
     sizes.values += variable.initialiser.values.size();
   }
-  for (const auto& constant : plan.constants) sizes.values += constant.values.size();
+  for (const auto& constant : plan.constants) {
+    sizes.characters += constant.name.size();
+    sizes.values += constant.values.size();
+  }
   for (const auto& stream : plan.streams) sizes.characters += stream.name.size();
   return sizes;
 }
@@ -80,6 +84,7 @@ struct FrozenPlan {
   constexpr std::string_view text(Range range) const { return {characters.data() + range.first, range.count}; }
   constexpr std::span<const double> numbers(Range range) const { return {values.data() + range.first, range.count}; }
   constexpr std::string_view variable_name(std::size_t i) const { return text(variables[i].name); }
+  constexpr std::string_view constant_name(std::size_t i) const { return text(constants[i].name); }
   constexpr std::string_view stream_name(std::size_t i) const { return text(streams[i].name); }
 };
 
@@ -120,7 +125,8 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
         spec, offset, keep_text(name), initialiser.fill, initialiser.a, initialiser.b, keep_values(initialiser.values)};
   }
   for (std::size_t i = 0; i < plan.constants.size(); ++i)
-    frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_values(plan.constants[i].values)};
+    frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_text(plan.constants[i].name),
+                           keep_values(plan.constants[i].values)};
   for (std::size_t i = 0; i < plan.streams.size(); ++i)
     frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
   frozen.memory = plan.memory;

@@ -93,7 +93,7 @@ struct Program {
     return bytes;
   }();
   static ProgramView view() {
-    return {plan.bodies, plan.steps, plan.locations, compute_functions<plan>, stream_bytes, plan.memory};
+    return {plan.bodies, plan.steps, plan.locations, compute_functions<plan>, plan.strides, stream_bytes, plan.memory};
   }
 };
 

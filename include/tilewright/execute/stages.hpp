@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tilewright/kernel/half.hpp"
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/elementwise.hpp"
@@ -29,6 +30,8 @@ struct Block {
     return plan.operands[static_cast<std::size_t>(stage(s).first_operand + o)];
   }
   static constexpr ViewSpec slice(int s, int o) { return slice_of(operand(s, o), extents); }
+  template <int s, int o>
+  using Element = element_t<operand(s, o).view.dtype>;
   template <int s>
   using OpOf = OpType<stage(s).op>;
 
@@ -47,7 +50,7 @@ struct Leaf {
 };
 
 /// The formula of a stage with those of the stages that are parts of its expression: a function of the operands that are left,
-/// for floats and batches alike.
+/// for floats and batches alike. What a part hands on is rounded to its dtype, as it would be in memory.
 template <class B, int s>
 struct Expression {
   static constexpr int input_count = B::stage(s).input_count;
@@ -91,7 +94,8 @@ struct Expression {
   template <int first, class Leaves>
   static auto evaluate(const Leaves& values) {
     const auto input = [&]<int i>() {
-      if constexpr (is_nested(i)) return Nested<i>::template evaluate<first + first_leaf[i]>(values);
+      if constexpr (is_nested(i))
+        return rounded_to<typename B::template Element<s, i>>(Nested<i>::template evaluate<first + first_leaf[i]>(values));
       else return std::get<static_cast<std::size_t>(first + first_leaf[i])>(values);
     };
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -110,14 +114,14 @@ class Epilogue {
 
   Epilogue(std::byte* const* locations, std::byte* scratch) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      ((pointers_[i] = reinterpret_cast<float*>(B::template data<places[i].stage, places[i].operand>(locations, scratch))), ...);
+      ((pointers_[i] = B::template data<places[i].stage, places[i].operand>(locations, scratch)), ...);
     }(std::make_index_sequence<places.size()>{});
   }
   Epilogue matrix(std::int64_t number) const {
     if constexpr (matrices == 1) return *this;
     Epilogue moved = *this;
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      ((moved.pointers_[i] += offset_of_matrix<places[i]>(number)), ...);
+      ((moved.pointers_[i] += offset_of_matrix<places[i]>(number) * static_cast<std::int64_t>(sizeof(ElementAt<i>))), ...);
     }(std::make_index_sequence<places.size()>{});
     return moved;
   }
@@ -182,9 +186,11 @@ class Epilogue {
     return view.shape.rank >= -axis && view.shape[axis] != 1 ? view.stride(axis) : 0;
   }
   template <std::size_t place>
-  float* address(std::int64_t i, std::int64_t j) const {
+  using ElementAt = typename B::template Element<places[place].stage, places[place].operand>;
+  template <std::size_t place>
+  ElementAt<place>* address(std::int64_t i, std::int64_t j) const {
     constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
-    return pointers_[place] + i * stride(view, -2) + j * stride(view, -1);
+    return reinterpret_cast<ElementAt<place>*>(pointers_[place]) + i * stride(view, -2) + j * stride(view, -1);
   }
   template <Leaf leaf, class X>
   X load(std::int64_t i, std::int64_t j, const X& x) const {
@@ -192,17 +198,17 @@ class Epilogue {
       return x;
     } else {
       constexpr std::size_t place = place_of(leaf.stage, leaf.operand);
-      const float* data = address<place>(i, j);
-      if constexpr (std::is_arithmetic_v<X>) return *data;
-      else if constexpr (stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(*data);
-      else return X::load_unaligned(data);
+      const auto* data = address<place>(i, j);
+      if constexpr (std::is_arithmetic_v<X>) return static_cast<X>(*data);
+      else if constexpr (stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(static_cast<float>(*data));
+      else return load_floats<X>(data);
     }
   }
   template <std::size_t place, class X>
   void store(std::int64_t i, std::int64_t j, const X& x) const {
-    float* data = address<place>(i, j);
-    if constexpr (std::is_arithmetic_v<X>) *data = x;
-    else x.store_unaligned(data);
+    auto* data = address<place>(i, j);
+    if constexpr (std::is_arithmetic_v<X>) *data = static_cast<ElementAt<place>>(x);
+    else store_floats(data, x);
   }
   template <int s, class X>
   void run_from(std::int64_t i, std::int64_t j, const X& x) const {
@@ -218,7 +224,7 @@ class Epilogue {
     }
   }
 
-  std::array<float*, places.size()> pointers_;
+  std::array<std::byte*, places.size()> pointers_;
 };
 
 /// Runs one stage, with what belongs to its kernel.

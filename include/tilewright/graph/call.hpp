@@ -8,20 +8,24 @@
 namespace tilewright {
 
 namespace detail {
+/// An op that calls graphs, of which it has only the name.
+constexpr OpInfo calling_op(const OpTag* tag, std::string_view name) {
+  return {.tag = tag,
+          .name = name,
+          .infer = nullptr,
+          .differentiation = Differentiation::rule,
+          .gradient = nullptr,
+          .modifies = -1,
+          .has_side_effect = false,
+          .any_layout = false,
+          .elementwise = false,
+          .has_formula = false,
+          .has_epilogue = false,
+          .view = nullptr,
+          .work = nullptr};
+}
 inline constexpr OpTag call_tag{};
-inline constexpr OpInfo call_info{.tag = &call_tag,
-                                  .name = "Call",
-                                  .infer = nullptr,
-                                  .differentiation = Differentiation::rule,
-                                  .gradient = nullptr,
-                                  .modifies = -1,
-                                  .has_side_effect = false,
-                                  .any_layout = false,
-                                  .elementwise = false,
-                                  .has_formula = false,
-                                  .has_epilogue = false,
-                                  .view = nullptr,
-                                  .work = nullptr};
+inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
 
 /// Whether the graph is `caller`, or calls it directly or through others.
 constexpr bool leads_to(const Ir& ir, int graph, int caller) {
@@ -75,26 +79,40 @@ constexpr std::vector<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const T
   }
   return parents;
 }
+
+/// Whether the current graph may call the graph: fails if that would be a recursion.
+constexpr bool check_recursion(Ir& ir, Graph graph) {
+  if (!leads_to(ir, graph.id(), ir.current_graph)) return true;
+  ir.fail(text("call of ", graph.name(), ": from ", ir.current().name, ", which ",
+               graph.id() == ir.current_graph ? "is itself" : "it leads to", ": a caller that it does not depend on expected"));
+  return false;
+}
+/// Notes the call in the graph that is called, whose inputs by reference, counted from `first_input`, it changes.
+constexpr void add_call_site(Ir& ir, int called, int node, int first_input = 0) {
+  ir.record(called).call_sites.push_back({ir.current_graph, node});
+  const auto inputs = static_cast<int>(ir.record(called).inputs.size());
+  for (int input : ir.record(called).by_reference)
+    modify_input(ir, ir.current_graph, ir.current().nodes[static_cast<std::size_t>(node)], first_input + input, first_input,
+                 inputs);
+}
+constexpr std::vector<TensorSpec> specs_of(const std::vector<Tensor>& tensors) {
+  std::vector<TensorSpec> specs;
+  specs.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
+  return specs;
+}
 }  // namespace detail
 
 /// Calls a graph from the current graph. Inputs are positional, or found by the graph's input tensors in `args`; every
 /// input must be given once, with its shape and dtype, and a graph may not call itself, nor a graph that leads back to it.
-/// What the called graph changes in its inputs stays inside.
+/// What the called graph changes in its inputs stays inside, but for inputs by reference (TensorByRef).
 constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> inputs, const TensorMap& args = {}) {
   Ir& ir = graph.ir();
-  if (ir.failed()) return {ir};
-  if (detail::leads_to(ir, graph.id(), ir.current_graph)) {
-    ir.fail(text("call of ", graph.name(), ": from ", ir.current().name, ", which ",
-                 graph.id() == ir.current_graph ? "is itself" : "it leads to", ": a caller that it does not depend on expected"));
-    return {ir};
-  }
+  if (ir.failed() || !detail::check_recursion(ir, graph)) return {ir};
   const auto parents = detail::bind_inputs(ir, graph, inputs, args);
   if (ir.failed() || !detail::check_inputs(ir, detail::call_info, parents)) return {ir};
-  std::vector<TensorSpec> outputs;
-  outputs.reserve(ir.record(graph.id()).outputs.size());
-  for (const Tensor& output : graph.outputs()) outputs.push_back(output.spec());
-  const int node = append_node(ir, detail::call_info, parents, outputs, {}, graph.id());
-  ir.record(graph.id()).call_sites.push_back({ir.current_graph, node});
+  const int node = append_node(ir, detail::call_info, parents, detail::specs_of(graph.outputs()), {}, graph.id());
+  detail::add_call_site(ir, graph.id(), node);
   return {ir, ir.current_graph, node};
 }
 constexpr CallSiteInfo call_with_info(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
@@ -111,5 +129,10 @@ constexpr Outputs call(Graph graph, std::initializer_list<Tensor> inputs, const 
 constexpr Outputs call(Graph graph, Tensor input, const TensorMap& args = {}) {
   return call_with_info(graph, {input}, args).outputs();
 }
+
+namespace ops {
+using tilewright::call;
+using tilewright::call_with_info;
+}  // namespace ops
 
 }  // namespace tilewright

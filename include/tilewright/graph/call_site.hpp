@@ -8,6 +8,23 @@
 
 namespace tilewright {
 
+namespace detail {
+/// Notes that a call changes what it is given for an input, one of the `count` from `first` on that one graph reads.
+constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first, int count) {
+  if (std::ranges::find(call.modified, input) != call.modified.end()) return;
+  const Tensor parent(ir, graph, call.inputs[static_cast<std::size_t>(input)]);
+  const std::string_view called = ir.record(call.called_graph).name.view();
+  int uses = 0;
+  for (int i = first; i < first + count; ++i) uses += call.inputs[static_cast<std::size_t>(i)] == parent.id();
+  if (uses > 1)
+    ir.fail(
+        text("call of ", called, ": ", to_text(parent), ", which the call changes, is given for several inputs: one expected"));
+  else if (ir.record(parent).kind == TensorKind::constant)
+    ir.fail(text("call of ", called, ": ", to_text(parent), " is a constant: a tensor that the call may change expected"));
+  else call.modified.push_back(input);
+}
+}  // namespace detail
+
 /// The outputs of a call. A single one converts to a Tensor; `outputs.as<2>()` is an array for structured bindings.
 class Outputs {
  public:
@@ -38,7 +55,7 @@ class Outputs {
   std::vector<Tensor> tensors_;
 };
 
-/// One call of a graph: maps between the called graph's tensors and the caller's ("parent") tensors.
+/// One call of a graph, once or repeated: maps between the called graph's tensors and the caller's ("parent") tensors.
 class CallSiteInfo {
  public:
   /// The info of a call that failed; its tensors are invalid.
@@ -74,6 +91,26 @@ class CallSiteInfo {
     return ir_->fail(text("parent_to_graph: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
   }
 
+  /// Positions of inputs and outputs are the same in the called graph and at the call; one out of range is an error.
+  constexpr int graph_to_parent_input_index(int i) const { return checked(true, i, "graph_to_parent_input_index"); }
+  constexpr int graph_to_parent_output_index(int i) const { return checked(false, i, "graph_to_parent_output_index"); }
+  constexpr int parent_to_graph_input_index(int i) const { return checked(true, i, "parent_to_graph_input_index"); }
+  constexpr int parent_to_graph_output_index(int i) const { return checked(false, i, "parent_to_graph_output_index"); }
+
+  /// Makes visible in the parent tensor what the called graph changes in place in the input that it is given for. Inputs by
+  /// reference are so from the start. Errors: a tensor that the call does not read, or reads through several inputs; a constant.
+  constexpr void set_parent_input_modified(Tensor t) {
+    if (!valid() || !t.valid()) return;
+    Node& call = ir_->record(graph_).nodes[static_cast<std::size_t>(node_)];
+    const int input = t.graph_id() == graph_ && &t.ir() == ir_ ? position(call.inputs, t.id()) : -1;
+    if (input < 0) {
+      ir_->fail(
+          text("set_parent_input_modified: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
+      return;
+    }
+    detail::modify_input(*ir_, graph_, call, input, 0, static_cast<int>(call.inputs.size()));
+  }
+
  private:
   constexpr const Node& node() const { return ir_->record(graph_).nodes[static_cast<std::size_t>(node_)]; }
   constexpr Tensor invalid() const { return {*ir_, graph_, -1}; }
@@ -91,12 +128,17 @@ class CallSiteInfo {
     return -1;
   }
   constexpr Tensor pick(bool inputs, int i, std::string_view what) const {
-    if (!valid()) return invalid();
-    const auto& ids = inputs ? node().inputs : node().outputs;
-    if (i < 0 || i >= static_cast<int>(ids.size()))
-      return ir_->fail(text(what, ": index ", i, " of a call of ", called_graph().name(), " with ", ids.size(),
-                            " of them: an index below that expected"));
-    return {*ir_, graph_, ids[static_cast<std::size_t>(i)]};
+    if (checked(inputs, i, what) < 0) return invalid();
+    return {*ir_, graph_, (inputs ? node().inputs : node().outputs)[static_cast<std::size_t>(i)]};
+  }
+  /// The index, or -1 after an error.
+  constexpr int checked(bool inputs, int i, std::string_view what) const {
+    if (!valid()) return -1;
+    const std::size_t count = inputs ? node().inputs.size() : node().outputs.size();
+    if (i >= 0 && i < static_cast<int>(count)) return i;
+    ir_->fail(text(what, ": index ", i, " of a call of ", called_graph().name(), " with ", count,
+                   " of them: an index below that expected"));
+    return -1;
   }
 
   Ir* ir_;

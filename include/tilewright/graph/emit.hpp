@@ -64,6 +64,11 @@ constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
   if (tensor.graph_id() == 0) return "the main graph";
   return text("graph '", ir.record(tensor.graph_id()).name, "'");
 }
+constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
+  if (ir.record(input).kind != TensorKind::constant) return true;
+  ir.fail(text(op.name, ": ", to_text(input), " is a constant: a tensor that may change in place expected"));
+  return false;
+}
 constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs) {
     if (!input.valid()) return false;
@@ -73,18 +78,14 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
       return false;
     }
   }
-  if (op.modifies >= 0 && ir.record(inputs[static_cast<std::size_t>(op.modifies)]).kind == TensorKind::constant) {
-    ir.fail(text(op.name, ": ", to_text(inputs[static_cast<std::size_t>(op.modifies)]),
-                 " is a constant: a tensor that may change in place expected"));
-    return false;
-  }
-  return true;
+  return op.modifies < 0 || check_may_change(ir, op, inputs[static_cast<std::size_t>(op.modifies)]);
 }
 constexpr void append_in_sequence(Ir& ir, int node) {
-  if (ir.sequences.empty() || ir.sequences.back().first != ir.current_graph) return;
-  auto& last = ir.sequences.back().second;
-  for (int before : last) ir.current().sequence.push_back({before, node});
-  last = {node};
+  if (ir.sequences.empty() || ir.sequences.back().graph != ir.current_graph) return;
+  SequenceScope& scope = ir.sequences.back();
+  for (int before : scope.before) ir.current().sequence.push_back({before, node});
+  if (scope.ordered) scope.before = scope.last = {node};
+  else scope.last.push_back(node);
 }
 }  // namespace detail
 
@@ -118,6 +119,15 @@ constexpr std::vector<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Ten
   const int index = append_node(ir, op, inputs, inference.outputs(), attributes);
   std::vector<Tensor> results;
   for (int id : ir.current().nodes[static_cast<std::size_t>(index)].outputs) results.push_back({ir, ir.current_graph, id});
+  return results;
+}
+
+/// As emit, for an op that also changes its input number `modified` in place, of which no output is an alias.
+constexpr std::vector<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, int modified,
+                                             const PackedAttributes& attributes = {}) {
+  auto results = emit(ir, op, inputs, attributes);
+  if (results.empty() || !detail::check_may_change(ir, op, inputs[static_cast<std::size_t>(modified)])) return {};
+  ir.current().nodes.back().modified.push_back(modified);
   return results;
 }
 

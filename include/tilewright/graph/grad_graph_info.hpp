@@ -20,6 +20,8 @@ class GradGraphInfo {
       : ir_(&ir), forward_graph_(forward_graph), record_(std::move(record)) {}
 
   constexpr Graph graph() const { return {*ir_, record_.graph}; }
+  /// For transforms: tensors by number.
+  constexpr const GradientRecord& record() const { return record_; }
   constexpr Graph forward_graph() const { return {*ir_, forward_graph_}; }
   /// One for each input of the gradient graph.
   constexpr std::vector<ExpectedConnection> expected_inputs() const {

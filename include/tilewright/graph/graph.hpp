@@ -28,8 +28,8 @@ class Graph {
   constexpr std::vector<Graph> called_graphs() const {
     std::vector<Graph> result;
     for (const auto& node : ir_->record(id_).nodes)
-      if (node.called_graph >= 0 && std::ranges::find(result, Graph(*ir_, node.called_graph)) == result.end())
-        result.push_back({*ir_, node.called_graph});
+      for (int called : {node.called_graph, node.else_graph})
+        if (called >= 0 && std::ranges::find(result, Graph(*ir_, called)) == result.end()) result.push_back({*ir_, called});
     return result;
   }
   constexpr bool contains(Tensor t) const { return &t.ir() == ir_ && t.graph_id() == id_; }
@@ -76,9 +76,10 @@ constexpr Graph Ir::main_graph() { return {*this, 0}; }
 constexpr Graph Ir::graph(int id) { return {*this, id}; }
 constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, add_graph(name)}; }
 
-/// A new input of the graph that is being built, for example a weight.
-constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "") {
-  return ir.add_input({shape, dtype}, name);
+/// A new input of the graph that is being built, for example a weight. What ops in place change in an input by reference is
+/// changed in the tensor that a call gives for it.
+constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "", bool by_ref = false) {
+  return ir.add_input({shape, dtype}, name, by_ref);
 }
 /// Marks a tensor of the graph that is being built as its next output.
 constexpr void graph_output(Tensor t) {

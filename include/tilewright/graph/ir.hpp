@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -32,6 +33,8 @@ struct Node {
   std::vector<int> outputs{};
   PackedAttributes attributes{};
   int called_graph = -1;
+  int else_graph = -1;          ///< of a conditional: the graph that is called where the condition is false
+  std::vector<int> modified{};  ///< positions of the inputs that change, and no output is an alias of them
 };
 
 /// What an input of a gradient graph stands for.
@@ -56,6 +59,8 @@ struct GraphRecord {
   std::vector<Node> nodes{};
   std::vector<int> inputs{};
   std::vector<int> outputs{};
+  std::vector<int> by_reference{};                      ///< positions of the inputs that every call changes
+  int activations = 0;                                  ///< the last outputs, which autodiff added
   std::vector<std::pair<int, int>> call_sites{};        ///< (graph, node) of every call of this graph
   std::vector<std::pair<int, int>> sequence{};          ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};                              ///< what autodiff made of it as a called graph
@@ -72,6 +77,14 @@ struct ConstantRecord {
 };
 
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
+
+/// An open in_sequence scope: which ops of a graph the next one runs after.
+struct SequenceScope {
+  int graph = 0;
+  bool ordered = true;        ///< each op runs after the one before it; else all of them after `before`
+  std::vector<int> before{};  ///< nodes that the next op runs after
+  std::vector<int> last{};    ///< nodes that what follows the scope runs after
+};
 
 class Ir;
 
@@ -162,7 +175,12 @@ class Ir {
     constants.push_back({std::move(values)});
     return {*this, current_graph, tensor};
   }
-  constexpr Tensor constant(double value, DType dtype = float32) { return constant(std::vector{value}, {}, dtype); }
+  /// A scalar. A template, so that constant({20}, {}) means the one above and not the first of the dtypes.
+  template <class Number>
+    requires(std::integral<Number> || std::floating_point<Number>)
+  constexpr Tensor constant(Number value, DType dtype = float32) {
+    return constant(std::vector{static_cast<double>(value)}, Shape{}, dtype);
+  }
 
   /// A graph with an input for every Tensor or TensorSpec among the arguments, built by calling the function or module
   /// with them; other arguments are passed on. Results of the call are the graph's outputs.
@@ -196,9 +214,11 @@ class Ir {
     graph.tensors.push_back(std::move(tensor));
     return id;
   }
-  constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "") {
+  /// An input of the current graph; what the graph changes in one by reference is changed in the caller's tensor.
+  constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false) {
     check_extents("graph input", name, spec);
     const int id = add_tensor({spec, TensorKind::input}, name);
+    if (by_ref) current().by_reference.push_back(static_cast<int>(current().inputs.size()));
     make_room(current().inputs);
     current().inputs.push_back(id);
     return {*this, current_graph, id};
@@ -212,9 +232,9 @@ class Ir {
     graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
     return static_cast<int>(graphs.size()) - 1;
   }
-  /// A new gradient graph `<forward>_bwd`, numbered where there are several.
-  constexpr int add_gradient_graph(int forward) {
-    Text name = text(record(forward).name, "_bwd");
+  /// A new graph `<graph><suffix>`, numbered where there are several.
+  constexpr int add_derived_graph(int derived_from, std::string_view suffix) {
+    Text name = text(record(derived_from).name, suffix);
     int same = 0;
     for (const auto& graph : graphs) same += graph.name.view().starts_with(name.view());
     if (same > 0) name += text("_", same);
@@ -229,7 +249,7 @@ class Ir {
   std::vector<StreamRecord> streams;
   std::vector<Text> module_path;
   std::vector<Text> name_scopes;
-  std::vector<std::pair<int, std::vector<int>>> sequences;  ///< in_sequence scopes: (graph, last nodes)
+  std::vector<SequenceScope> sequences;  ///< the in_sequence scopes that are open
   int next_op_id = 100;
 
  private:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/graph/layout.hpp"
@@ -51,6 +52,20 @@ enum class Differentiation : std::uint8_t {
   refuses  ///< an error: the op has no gradient
 };
 
+struct OpInfo;
+
+/// One of the ops that an op stands for. Its inputs are numbers: those of the whole op's inputs, then of the outputs of the parts
+/// before it.
+struct OpPart {
+  const OpInfo* op = nullptr;
+  PackedAttributes attributes{};
+  std::vector<int> inputs{};
+  std::vector<TensorSpec> outputs{};
+};
+/// The parts of an op with these inputs and outputs, in the order in which they run. The outputs of the last are the whole op's.
+/// None: it is planned as it is.
+using ExpandRule = std::vector<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
+
 /// What the library knows about an op without knowing its type.
 struct OpInfo {
   const OpTag* tag;
@@ -58,14 +73,15 @@ struct OpInfo {
   void (*infer)(Inference&);
   Differentiation differentiation;
   void (*gradient)(GradientContext&);
-  int modifies;          ///< the input that is written in place and aliased by output 0, or -1
+  int modifies;  ///< the input that is written in place and aliased by output 0, or -1
   bool has_side_effect;  ///< it stays although nothing uses its results
-  bool any_layout;       ///< its codelet takes views of any strides; others get dense operands
-  bool elementwise;      ///< each element of output 0 depends on the elements at the same place only
-  bool has_formula;      ///< it is a function object of elements, which can be part of a larger expression
-  bool has_epilogue;     ///< its codelet can hand its result on in registers, element by element
-  ViewRule view;         ///< output 0 as a view of input 0, or null
+  bool any_layout;  ///< its codelet takes views of any strides; others get dense operands
+  bool elementwise;  ///< each element of output 0 depends on the elements at the same place only
+  bool has_formula;  ///< it is a function object of elements, which can be part of a larger expression
+  bool has_epilogue;  ///< its codelet can hand its result on in registers, element by element
+  ViewRule view;  ///< output 0 as a view of input 0, or null
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);  ///< null: one vertex
+  ExpandRule expand = nullptr;  ///< what is planned in its place, or null
 };
 
 /// The iteration space of an op on the given inputs and outputs.

@@ -43,7 +43,9 @@ constexpr Text print_schedule(Graph graph, const std::vector<std::pair<int, Text
   Text ops;
   for (const Node& node : record.nodes) {
     ops += text("    ", node.op->name, ".", node.id);
-    if (node.called_graph >= 0) ops += text("(", graph.ir().record(node.called_graph).name, ")");
+    if (node.called_graph >= 0) ops += text("(", graph.ir().record(node.called_graph).name);
+    if (node.else_graph >= 0) ops += text(", ", graph.ir().record(node.else_graph).name);
+    if (node.called_graph >= 0) ops += ")";
     ops += text(" (", value.with_specs(node.inputs), ")");
     ops += text(" -> (", value.with_specs(node.outputs), ")\n");
   }

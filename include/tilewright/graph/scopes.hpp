@@ -1,5 +1,7 @@
 #pragma once
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tilewright/graph/graph.hpp"
 
@@ -18,25 +20,42 @@ class [[nodiscard]] NameScope {
 };
 constexpr NameScope name_scope(Ir& ir, std::string_view name) { return {ir, name}; }
 
-/// While it lives, every new op of the graph that was current at its creation runs after the one created before it.
-/// Inside another one of the same graph it changes nothing.
+/// While it lives, every new op of the graph that was current at its creation runs after the one created before it; with
+/// `ordered` false, the scope's ops are in no order among themselves, and together are like one op of the scope around it.
+/// Scopes never order ops of different graphs. Programs run in the order of their trace in any case: what an op in place
+/// changes is seen by the ops after it, and by no op before it. A module whose build is one such scope says so by a member
+/// `static constexpr bool in_sequence = true`.
 class [[nodiscard]] InSequence {
  public:
-  constexpr explicit InSequence(Ir& ir)
-      : ir_(ir), outermost_(ir.sequences.empty() || ir.sequences.back().first != ir.current_graph) {
-    if (outermost_) ir_.sequences.push_back({ir.current_graph, {}});
+  constexpr explicit InSequence(Ir& ir, bool ordered = true) : ir_(ir), outer_(find_outer(ir)) {
+    SequenceScope scope{.graph = ir.current_graph, .ordered = ordered};
+    if (outer_ >= 0) scope.before = ir.sequences[static_cast<std::size_t>(outer_)].before;
+    ir_.sequences.push_back(std::move(scope));
   }
   constexpr ~InSequence() {
-    if (outermost_) ir_.sequences.pop_back();
+    const std::vector<int> last = std::move(ir_.sequences.back().last);
+    ir_.sequences.pop_back();
+    if (outer_ < 0 || last.empty()) return;
+    SequenceScope& outer = ir_.sequences[static_cast<std::size_t>(outer_)];
+    if (outer.ordered) outer.before = outer.last = last;
+    else
+      for (int node : last) outer.last.push_back(node);
   }
   InSequence(const InSequence&) = delete;
   InSequence& operator=(const InSequence&) = delete;
 
  private:
+  /// The innermost open scope of the same graph, or -1.
+  static constexpr int find_outer(const Ir& ir) {
+    for (auto i = static_cast<int>(ir.sequences.size()); i-- > 0;)
+      if (ir.sequences[static_cast<std::size_t>(i)].graph == ir.current_graph) return i;
+    return -1;
+  }
+
   Ir& ir_;
-  bool outermost_;
+  int outer_;
 };
-constexpr InSequence in_sequence(Ir& ir) { return InSequence(ir); }
+constexpr InSequence in_sequence(Ir& ir, bool ordered = true) { return InSequence(ir, ordered); }
 
 /// While it lives, errors name this step of the module path.
 class PathScope {

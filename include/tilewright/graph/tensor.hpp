@@ -55,6 +55,14 @@ class Tensor {
   int id_ = -1;
 };
 
+/// A graph's input by reference, as parameter of a build function: what ops in place change in it is changed in the tensor that
+/// a call gives for it.
+class TensorByRef : public Tensor {
+ public:
+  constexpr TensorByRef() = default;
+  constexpr explicit TensorByRef(Tensor t) : Tensor(t) {}
+};
+
 /// Tensor[weight float32 (4, 32)]
 constexpr Text to_text(const Tensor& tensor) {
   Text name = tensor.name();

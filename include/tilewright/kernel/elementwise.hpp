@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/view.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
@@ -59,6 +60,13 @@ inline auto run_expression(float* data) {
   else return xt::adapt(data, xt::fixed_shape<static_cast<std::size_t>(run)>());
 }
 
+/// One run of an operand as a line of batches.
+template <std::int64_t stride, class T>
+inline auto run_line(T* data) {
+  if constexpr (stride == 0) return BroadcastLine<T>{static_cast<compute_t<T>>(*data)};
+  else return Line<T, stride>{data};
+}
+
 /// A formula as xtensor wants functors: it calls simd_apply with batches, and its name is looked up with one argument type.
 template <class F>
 struct LazyFunctor {
@@ -80,23 +88,29 @@ auto lazy(Expressions&&... expressions) {
 
 }  // namespace detail
 
-/// out = F()(ins...), element by element, with the ins broadcast to out's shape. In float32 and where elements are
-/// contiguous it is one lazy xtensor expression a run (vectorised by xsimd); half precision computes in float.
+/// out = F()(ins...), element by element, with the ins broadcast to out's shape. Where elements are contiguous, a run is
+/// one lazy xtensor expression in float32 (vectorised by xsimd), and batches of floats where some operands are float16.
+/// Everything else is computed element by element.
 template <class F, class Out, class... In>
 inline void assign_elementwise(Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
   static constexpr auto loops = detail::elementwise_loops<operands>({Out::spec, In::spec...});
-  constexpr bool contiguous = [&] {
-    bool result = loops.run_strides[0] == 1 && Out::spec.dtype == float32 && ((In::spec.dtype == float32) && ...);
+  constexpr bool contiguous = [] {
+    bool result = loops.run > 1 && loops.run_strides[0] == 1;
     for (auto stride : loops.run_strides) result = result && (stride == 0 || stride == 1);
     return result;
   }();
+  constexpr bool floats = Out::spec.dtype == float32 && ((In::spec.dtype == float32) && ...);
+  constexpr bool halves = computes_in_float(Out::spec.dtype) && (computes_in_float(In::spec.dtype) && ...);
   for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      if constexpr (contiguous && loops.run > 1) {
+      if constexpr (contiguous && floats) {
         auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
         xt::noalias(result) = detail::lazy<F>(
             detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
+      } else if constexpr (contiguous && halves) {
+        line_assign<loops.run>(F(), detail::run_line<1>(out.data + offsets[0]),
+                               detail::run_line<loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
       } else {
         for (std::int64_t k = 0; k < loops.run; ++k)
           out.data[offsets[0] + k * loops.run_strides[0]] = static_cast<typename Out::element>(

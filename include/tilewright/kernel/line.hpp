@@ -5,19 +5,22 @@
 #include <limits>
 #include <type_traits>
 
+#include "tilewright/kernel/half.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/view.hpp"
 
 namespace tilewright {
 
 /// Elements of a tensor at equal steps, as batches of the type in which kernels compute. Contiguous ones are loaded as they
-/// are; of others, and of half precision, batches are put together element by element.
+/// are, or converted from half precision; of others batches are put together element by element.
 template <class T, std::int64_t step>
 struct Line {
-  using Compute = compute_t<std::remove_const_t<T>>;
+  using Element = std::remove_const_t<T>;
+  using Compute = compute_t<Element>;
   using Batch = xsimd::batch<Compute>;
   static constexpr auto width = static_cast<std::int64_t>(Batch::size);
-  static constexpr bool contiguous = step == 1 && std::is_same_v<std::remove_const_t<T>, Compute>;
+  static constexpr bool contiguous = step == 1 && std::is_same_v<Element, Compute>;
+  static constexpr bool is_half = step == 1 && std::is_same_v<Element, float16_t>;
 
   T* data;
 
@@ -26,6 +29,8 @@ struct Line {
   Batch load(std::int64_t k, Compute rest = 0) const {
     if constexpr (contiguous && count == width) {
       return Batch::load_unaligned(data + k);
+    } else if constexpr (is_half && count == width) {
+      return load_floats<Batch>(data + k);
 #if defined(__AVX512F__)
     } else if constexpr (contiguous && std::is_same_v<Compute, float> && width == 16) {
       return Batch(_mm512_mask_loadu_ps(Batch(rest), mask<count>, data + k));
@@ -42,6 +47,8 @@ struct Line {
   void store(std::int64_t k, const Batch& batch) const {
     if constexpr (contiguous && count == width) {
       batch.store_unaligned(data + k);
+    } else if constexpr (is_half && count == width) {
+      store_floats(data + k, batch);
 #if defined(__AVX512F__)
     } else if constexpr (contiguous && std::is_same_v<Compute, float> && width == 16) {
       _mm512_mask_storeu_ps(data + k, mask<count>, batch);
@@ -56,6 +63,17 @@ struct Line {
  private:
   template <std::int64_t count>
   static constexpr auto mask = static_cast<std::uint16_t>((std::uint32_t{1} << count) - 1);
+};
+
+/// One number as a line of any length.
+template <class T>
+struct BroadcastLine {
+  using Batch = xsimd::batch<compute_t<T>>;
+  Batch value;
+  template <std::int64_t = 0>
+  Batch load(std::int64_t) const {
+    return value;
+  }
 };
 
 /// The line through a view's element at `offset` along an axis.

@@ -41,6 +41,10 @@ inline T fma(T a, T b, T c) {
   return a * b + c;
 #endif
 }
+template <std::integral T>
+inline T fma(T a, T b, T c) {
+  return static_cast<T>(a * b + c);
+}
 template <class T, class A>
 [[gnu::always_inline]] inline xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b,
                                                      const xsimd::batch<T, A>& c) {
@@ -49,7 +53,12 @@ template <class T, class A>
   else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_fmadd_pd(a, b, c);
   else
 #endif
-    return xsimd::fma(a, b, c);
+#if defined(__FMA__)  // which narrow vectors have too, whatever xsimd calls their machine
+    if constexpr (std::same_as<T, float> && sizeof(a) == 32) return _mm256_fmadd_ps(a, b, c);
+    else if constexpr (std::same_as<T, float> && sizeof(a) == 16) return _mm_fmadd_ps(a, b, c);
+    else
+#endif
+      return xsimd::fma(a, b, c);
 }
 
 /// The larger and the smaller of two; b where one of them is NaN.

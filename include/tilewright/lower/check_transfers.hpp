@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -6,20 +7,23 @@
 
 namespace tilewright {
 
-/// Checks that a run takes and gives no more elements of a stream than the host's arrays have.
+/// Checks that a run takes and gives no more elements of a stream than the host's arrays have. A conditional counts with the
+/// branch that takes more.
 constexpr void check_transfers(Ir& ir, const Plan& plan) {
-  std::vector<std::int64_t> runs(plan.bodies.size(), 0), transfers;
-  for (const PlannedStream& stream : plan.streams) transfers.push_back(stream.elements);
-  runs[0] = 1;
-  for (std::size_t i = 0; i < plan.bodies.size(); ++i)  // callers come before what they call
-    for (int s = 0; s < plan.bodies[i].step_count; ++s) {
-      const Step& step = plan.steps[static_cast<std::size_t>(plan.bodies[i].first_step + s)];
-      if (step.kind == StepKind::call) runs[static_cast<std::size_t>(step.target)] += runs[i];
-      if (step.stream >= 0) transfers[static_cast<std::size_t>(step.stream)] += runs[i];
+  using Transfers = std::vector<std::int64_t>;  // by stream
+  std::vector<Transfers> of_body(plan.bodies.size(), Transfers(plan.streams.size(), 0));
+  for (std::size_t b = plan.bodies.size(); b-- > 0;)  // callers come before what they call
+    for (int s = 0; s < plan.bodies[b].step_count; ++s) {
+      const Step& step = plan.steps[static_cast<std::size_t>(plan.bodies[b].first_step + s)];
+      if (step.stream >= 0) ++of_body[b][static_cast<std::size_t>(step.stream)];
+      if (step.kind == StepKind::compute) continue;
+      const Transfers& called = of_body[static_cast<std::size_t>(step.target)];
+      const Transfers& otherwise = of_body[static_cast<std::size_t>(step.else_target < 0 ? step.target : step.else_target)];
+      for (std::size_t i = 0; i < called.size(); ++i) of_body[b][i] += step.count * std::max(called[i], otherwise[i]);
     }
-  for (std::size_t i = 0; i < transfers.size(); ++i)
-    if (transfers[i] > plan.num_host_transfers)
-      ir.fail(text("stream: '", plan.streams[i].name, "' moves ", transfers[i], " tensors in a run: at most num_host_transfers, ",
+  for (std::size_t i = 0; i < plan.streams.size(); ++i)
+    if (const std::int64_t transfers = of_body[0][i] + plan.streams[i].elements; transfers > plan.num_host_transfers)
+      ir.fail(text("stream: '", plan.streams[i].name, "' moves ", transfers, " tensors in a run: at most num_host_transfers, ",
                    plan.num_host_transfers, ", expected"));
 }
 

@@ -65,7 +65,7 @@ class Evaluating {
   }
 
   /// Whether a member can be evaluated for each element of a kernel's result while that is in registers: it is a formula of
-  /// floats that reads at the element's place, or rows and numbers that are broadcast.
+  /// floats, in single or half precision, that reads at the element's place, or rows and numbers that are broadcast.
   constexpr bool fits_epilogue(std::size_t kernel, std::size_t member) const {
     const Operation &producer = operation(kernel), &op = operation(member);
     const Value& result = result_of(kernel);
@@ -74,7 +74,7 @@ class Evaluating {
       if (value.spec.dtype != float32) return false;
     for (std::size_t o = 0; o < op.operands.size(); ++o) {
       const Value& value = op.operands[o];
-      if (value.spec.dtype != float32) return false;
+      if (!computes_in_float(value.spec.dtype)) return false;
       const int rank = value.spec.shape.rank;
       if (rank > 0 && value.spec.shape[-1] != 1 && value.layout.strides[at(rank - 1)] != 1) return false;
       for (std::size_t m = kernel; m < member; ++m)  // what its kernel made: at the same place
@@ -107,7 +107,7 @@ class Evaluating {
     for (const Value& value : op.operands)
       if (!is_floating_point(value.spec.dtype)) return;
     const int reader = only_reader(member);
-    if (reader < 0 || result_of(member).spec.dtype != float32) return;
+    if (reader < 0 || !computes_in_float(result_of(member).spec.dtype)) return;
     const Operation& reading = operation(at(reader));
     const Evaluation kind = result_.kinds[member];
     if (!reading.op->has_formula || result_.kinds[at(reader)] != kind) return;

@@ -37,12 +37,22 @@ class Flattening {
   struct Scope {
     constexpr Scope(const Ir& ir, int number) : graph(number), record(ir.record(number)), values(record.tensors.size()) {}
     constexpr Value& value_of(int tensor) { return values[at(tensor)]; }
-    constexpr const TensorSpec& spec(int tensor) const { return record.tensors[at(tensor)].spec; }
+    constexpr const TensorSpec& spec(int tensor) const {
+      const std::size_t count = record.tensors.size();
+      return at(tensor) < count ? record.tensors[at(tensor)].spec : between_parts[at(tensor) - count];
+    }
+    /// A tensor that the graph does not have.
+    constexpr int add(const TensorSpec& spec) {
+      between_parts.push_back(spec);
+      values.push_back({});
+      return static_cast<int>(values.size()) - 1;
+    }
 
     int graph;
     const GraphRecord& record;
     std::vector<Value> values;    // by tensor
     std::vector<int> borrowed{};  // storages of the caller: not to be written
+    std::vector<TensorSpec> between_parts{};  // what parts of expanded ops hand to each other
   };
 
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -68,6 +78,7 @@ class Flattening {
     if (node.op == &op_info<HostStore>) return flatten_host_store(scope, node);
     if (node.called_graph >= 0)
       return live_.is_inlined(node.called_graph) ? flatten_inlined(scope, node) : flatten_call(scope, node);
+    if (node.op->expand && flatten_parts(scope, node)) return;
     const OpInfo& op = *node.op;
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
@@ -89,6 +100,24 @@ class Flattening {
     make_room(schedule_.operations);
     schedule_.operations.push_back(std::move(operation));
     if (op.modifies >= 0) write_back(scope, node);
+  }
+  /// Whether the op stands for others; they go into the schedule.
+  constexpr bool flatten_parts(Scope& scope, const Node& node) {
+    std::vector<TensorSpec> operands;
+    for (const auto* tensors : {&node.inputs, &node.outputs})
+      for (int tensor : *tensors) operands.push_back(scope.spec(tensor));
+    const auto parts = node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
+    std::vector<int> tensors = node.inputs;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      Node part{.op = parts[p].op, .attributes = parts[p].attributes};
+      for (int input : parts[p].inputs) part.inputs.push_back(tensors[at(input)]);
+      if (p + 1 == parts.size()) part.outputs = node.outputs;
+      else
+        for (const TensorSpec& spec : parts[p].outputs) part.outputs.push_back(scope.add(spec));
+      for (int output : part.outputs) tensors.push_back(output);
+      flatten(scope, part);
+    }
+    return !parts.empty();
   }
   /// In the main graph the elements of a stream are read, and written, where the host has them, unless called graphs move it.
   constexpr void flatten_host_load(Scope& scope, const Node& node) {
@@ -116,28 +145,98 @@ class Flattening {
     return schedule_.add_value(spec, {Base::stream, number, offset});
   }
   constexpr void flatten_call(Scope& scope, const Node& node) {
-    Operation call{.input_count = static_cast<int>(node.inputs.size()), .body = body_of_[at(node.called_graph)]};
-    call.operands.reserve(node.inputs.size() + node.outputs.size() + 1);
-    for (int input : node.inputs) call.operands.push_back(fit(value(scope, input), false));
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      TensorSpec spec{{0}, uint8};  // no memory for what nobody uses
-      if (live_.outputs[at(node.called_graph)][o] != 0) spec = scope.spec(node.outputs[o]);
-      call.operands.push_back(scope.value_of(node.outputs[o]) = schedule_.add_value(spec));
+    Operation call;
+    Calling& calling = call.calling;
+    if (node.op == &loop_info) calling.loop = unpack<LoopAttributes>(node.attributes);
+    if (calling.loop && calling.loop->count == 0) return flatten_no_iteration(scope, node);
+    make_modified_writable(scope, node);
+    int first = 0;
+    if (node.op == &conditional_info) call.operands.push_back(value(scope, node.inputs[at(first++)]));
+    calling.body = body_of_[at(node.called_graph)];
+    calling.inputs = add_inputs(scope, node, call, node.called_graph, first);
+    std::int64_t frame = plan_.bodies[at(calling.body)].frame_bytes;
+    if (node.else_graph >= 0) {
+      calling.else_body = body_of_[at(node.else_graph)];
+      calling.else_inputs = add_inputs(scope, node, call, node.else_graph, first + calling.inputs);
+      frame = std::max(frame, plan_.bodies[at(calling.else_body)].frame_bytes);
     }
-    call.operands.push_back(schedule_.add_value({{plan_.bodies[at(call.body)].frame_bytes}, uint8}));
+    call.input_count = static_cast<int>(call.operands.size());
+    calling.outputs = add_outputs(scope, node, call, node.called_graph);
+    if (node.else_graph >= 0) calling.else_outputs = add_outputs(scope, node, call, node.else_graph);
+    if (calling.loop)  // what an iteration takes over from the one before it is in two places by turns
+      for (int k = 0; k < calling.loop->carried; ++k)
+        call.operands.push_back(calling.loop->count > 1 ? schedule_.add_value(scope.spec(node.outputs[at(k)]))
+                                                        : call.operands[at(call.input_count + k)]);
+    for (int input : node.modified) call.operands.push_back(call.operands[at(input)]);
+    call.operands.push_back(schedule_.add_value({{frame}, uint8}));
+    const std::vector<Value> given = call.operands;
     schedule_.operations.push_back(std::move(call));
+    for (int input : node.modified)  // of a view, a dense copy was changed
+      if (const Value& target = value(scope, node.inputs[at(input)]); given[at(input)].storage != target.storage)
+        copy(given[at(input)], target);
   }
-  /// A call by value: what the graph changes is its own copy, and no result shares memory with what the caller has.
+  constexpr void flatten_no_iteration(Scope& scope, const Node& node) {
+    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+      const Value result = scope.value_of(node.outputs[k]) = schedule_.add_value(scope.spec(node.outputs[k]));
+      copy(value(scope, node.inputs[k]), result);
+    }
+  }
+  constexpr void make_modified_writable(Scope& scope, const Node& node) {
+    for (int input : node.modified) make_writable(scope, node.inputs[at(input)]);
+  }
+  /// Adds the operands for the inputs of a called graph, the first of which is the node's input `first`; returns how many.
+  constexpr int add_inputs(Scope& scope, const Node& node, Operation& call, int graph, int first) {
+    const auto& modified = live_.modified[at(graph)];
+    for (std::size_t i = 0; i < modified.size(); ++i) {
+      const int input = first + static_cast<int>(i);
+      Value given = fit(value(scope, node.inputs[at(input)]), false);
+      const bool by_value = !contains(node.modified, input);
+      if (by_value && (modified[i] != 0 || is_modified(scope, node, given.storage))) given = copied(given);
+      call.operands.push_back(given);
+    }
+    return static_cast<int>(modified.size());
+  }
+  /// Whether a call changes the storage through another input.
+  constexpr bool is_modified(Scope& scope, const Node& node, int storage) {
+    for (int input : node.modified)
+      if (value(scope, node.inputs[at(input)]).storage == storage) return true;
+    return false;
+  }
+  /// Adds the operands for the outputs of a called graph; returns how many.
+  constexpr int add_outputs(Scope& scope, const Node& node, Operation& call, int graph) {
+    const auto& live = live_.outputs[at(graph)];
+    const GraphRecord& called = ir_.record(graph);
+    for (std::size_t o = 0; o < live.size(); ++o) {
+      TensorSpec spec{{0}, uint8};  // no memory for what nobody uses
+      if (o >= node.outputs.size()) {  // what autodiff added to a branch of a conditional for calls elsewhere
+        if (live[o] != 0) spec = called.tensors[at(called.outputs[o])].spec;
+        call.operands.push_back(schedule_.add_value(spec));
+        continue;
+      }
+      Value& output = scope.value_of(node.outputs[o]);
+      if (live[o] != 0) spec = scope.spec(node.outputs[o]);
+      if (output.storage < 0 || schedule_.storage(output.storage).whole != spec) output = schedule_.add_value(spec);
+      call.operands.push_back(output);
+    }
+    return static_cast<int>(live.size());
+  }
+  /// What the graph changes in inputs by value is its own copy, and no result shares memory with what the caller has.
   constexpr void flatten_inlined(Scope& caller, const Node& node) {
     Scope scope(ir_, node.called_graph);
+    make_modified_writable(caller, node);
+    std::vector<int> given_storages;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const Value& given = value(caller, node.inputs[i]);
+      Value given = value(caller, node.inputs[i]);
+      given_storages.push_back(given.storage);
+      if (!contains(node.modified, static_cast<int>(i))) {
+        if (!node.modified.empty() && is_modified(caller, node, given.storage)) given = copied(given);
+        scope.borrowed.push_back(given.storage);
+      }
       scope.value_of(scope.record.inputs[i]) = given;
-      scope.borrowed.push_back(given.storage);
     }
     flatten_nodes(scope);
     ++inlined_calls_;
-    for (int storage : scope.borrowed) take(storage);
+    for (int storage : given_storages) take(storage);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       if (live_.outputs[at(node.called_graph)][o] == 0) continue;
       const Value result = value(scope, scope.record.outputs[o]);
@@ -169,13 +268,17 @@ class Flattening {
       return;
     }
     const int storage = value(scope, tensor).storage;
-    const Base base = schedule_.storage(storage).location.base;
-    if ((base == Base::frame || base == Base::variable) && !contains(scope.borrowed, storage)) return;
+    if (is_writable(schedule_.storage(storage).location) && !contains(scope.borrowed, storage)) return;
     const TensorSpec whole = schedule_.storage(storage).whole;
     const Value fresh = schedule_.add_value(whole);
     copy({storage, dense_layout(whole.shape), whole}, fresh);
     for (auto& other : scope.values)
       if (other.storage == storage) other.storage = fresh.storage;
+  }
+  constexpr bool is_writable(const Location& location) const {
+    if (location.base != Base::argument) return location.base == Base::frame || location.base == Base::variable;
+    const auto& modified = live_.modified[at(graph_)];
+    return at(location.index) < modified.size() && modified[at(location.index)] != 0;
   }
   /// What an op in place reads of the memory that it writes is copied, unless each element is read where it is written.
   constexpr void read_before_write(const OpInfo& op, Operation& operation) {
@@ -184,9 +287,7 @@ class Flattening {
       Value& other = operation.operands[at(i)];
       const bool same_place = op.elementwise && other.layout == target.layout && other.spec == target.spec;
       if (i == op.modifies || other.storage != target.storage || same_place) continue;
-      const Value before = schedule_.add_value(other.spec);
-      copy(other, before);
-      other = before;
+      other = copied(other);
     }
   }
   /// If an op in place got a dense copy of what it modifies, its result goes back to where it came from.
@@ -200,6 +301,9 @@ class Flattening {
   /// The value, or a dense copy of it for ops that do not take views of any strides.
   constexpr Value fit(const Value& given, bool any_layout) {
     if (any_layout || is_dense(given.spec.shape, given.layout)) return given;
+    return copied(given);
+  }
+  constexpr Value copied(const Value& given) {
     const Value result = schedule_.add_value(given.spec);
     copy(given, result);
     return result;

@@ -22,10 +22,16 @@ constexpr void plan_globals(const Ir& ir, Plan& plan) {
     plan.variables.push_back({tensor.spec, tensor.name, variable.initialiser, plan.memory.variables});
     plan.memory.variables += align(tensor.spec.bytes());
   }
-  for (const ConstantRecord& constant : ir.constants) plan.constants.push_back({{}, constant.values, 0});
+  for (const ConstantRecord& constant : ir.constants) plan.constants.push_back({{}, constant.values, 0, {}});
   for (const GraphRecord& graph : ir.graphs)
-    for (const TensorRecord& tensor : graph.tensors)
-      if (tensor.kind == TensorKind::constant) plan.constants[static_cast<std::size_t>(tensor.payload)].spec = tensor.spec;
+    for (const TensorRecord& tensor : graph.tensors) {
+      if (tensor.kind != TensorKind::constant) continue;
+      PlannedConstant& constant = plan.constants[static_cast<std::size_t>(tensor.payload)];
+      constant.spec = tensor.spec;
+      if (tensor.name.empty()) continue;
+      if (graph.name.empty()) constant.name = tensor.name;
+      else constant.name = text(graph.name, "/", tensor.name);
+    }
   for (PlannedConstant& constant : plan.constants) {
     constant.offset = plan.memory.constants;
     plan.memory.constants += align(constant.spec.bytes());

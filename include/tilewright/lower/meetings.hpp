@@ -61,7 +61,7 @@ constexpr void find_meetings(Plan& plan, const Body& body) {
   bool after_call = &body != &plan.bodies[0];  // the workers of a run start together
   for (int s = 0; s < body.step_count; ++s) {
     Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
-    if (step.kind == StepKind::call) {
+    if (step.kind != StepKind::compute) {  // a conditional reads its condition: all must be there
       after_call = true;
       continue;
     }

@@ -30,7 +30,9 @@ class Placement {
         continue;
       }
       add_call(first);
-      body.max_arguments = std::max(body.max_arguments, plan_.steps.back().location_count);
+      const Calling& calling = first.calling;
+      body.max_arguments = std::max(
+          {body.max_arguments, calling.inputs + calling.outputs, calling.else_inputs + calling.else_outputs});
     }
     return body;
   }
@@ -61,13 +63,70 @@ class Placement {
     return result;
   }
   constexpr void add_call(const Operation& call) {
-    Step step{.kind = StepKind::call, .target = call.body, .first_location = static_cast<int>(plan_.locations.size())};
-    step.location_count = static_cast<int>(call.operands.size()) - 1;
+    const Calling& calling = call.calling;
+    Step step{.kind = StepKind::call, .target = calling.body, .first_location = static_cast<int>(plan_.locations.size())};
+    step.arguments = calling.inputs + calling.outputs;
     make_room(plan_.locations, call.operands.size());
     make_room(plan_.steps);
-    for (int i = 0; i < step.location_count; ++i) plan_.locations.push_back(location(call.operands[at(i)]));
+    if (calling.loop) {
+      step.kind = StepKind::loop;
+      step.count = calling.loop->count;
+      add_iterations(call);
+      step.first_stride = static_cast<int>(plan_.strides.size());
+      add_slice_strides(call);
+    } else {
+      const int first_output = call.input_count;
+      int first_input = 0;
+      if (calling.else_body >= 0) {
+        step.kind = StepKind::conditional;
+        step.else_target = calling.else_body;
+        add_locations(call, first_input++, 1);
+      }
+      add_locations(call, first_input, calling.inputs);
+      add_locations(call, first_output, calling.outputs);
+      add_locations(call, first_input + calling.inputs, calling.else_inputs);
+      add_locations(call, first_output + calling.outputs, calling.else_outputs);
+    }
+    step.location_count = static_cast<int>(plan_.locations.size()) - step.first_location;
     step.frame_offset = location(call.operands.back()).offset;
     plan_.steps.push_back(step);
+  }
+  constexpr void add_locations(const Operation& operation, int first, int count) {
+    for (int i = first; i < first + count; ++i) plan_.locations.push_back(location(operation.operands[at(i)]));
+  }
+  /// The arguments of a loop's first iteration, of odd ones and of even ones. What is carried is written by turns to the output
+  /// and to its second place, in the last iteration to the output, and read where the iteration before wrote it.
+  constexpr void add_iterations(const Operation& call) {
+    const Calling& calling = call.calling;
+    const LoopAttributes& loop = *calling.loop;
+    for (int turn = 0; turn < 3; ++turn) {
+      const bool writes_output = (loop.count - 1 - turn) % 2 == 0;
+      const int output = call.input_count, second = output + calling.outputs;
+      for (int i = 0; i < calling.inputs; ++i) {
+        Location from = location(call.operands[at(i)]);
+        if (turn > 0 && i < loop.carried) from = location(call.operands[at((writes_output ? second : output) + i)]);
+        if (loop.reversed != 0 && is_slice(loop, i)) from.offset += (loop.count - 1) * slice_bytes(call.operands[at(i)], loop);
+        plan_.locations.push_back(from);
+      }
+      for (int o = 0; o < calling.outputs; ++o)
+        plan_.locations.push_back(location(call.operands[at((writes_output || o >= loop.carried ? output : second) + o)]));
+    }
+  }
+  constexpr void add_slice_strides(const Operation& call) {
+    const Calling& calling = call.calling;
+    const LoopAttributes& loop = *calling.loop;
+    for (int i = 0; i < calling.inputs + calling.outputs; ++i) {
+      std::int64_t stride = 0;
+      if (i >= calling.inputs ? i - calling.inputs >= loop.carried : is_slice(loop, i))
+        stride = slice_bytes(call.operands[at(i)], loop) * (loop.reversed != 0 ? -1 : 1);
+      plan_.strides.push_back(stride);
+    }
+  }
+  static constexpr bool is_slice(const LoopAttributes& loop, int input) {
+    return input >= loop.carried && input < loop.carried + loop.sliced;
+  }
+  static constexpr std::int64_t slice_bytes(const Value& all, const LoopAttributes& loop) {
+    return all.spec.bytes() / loop.count;
   }
 
   /// How a group is cut into vertices, and its members are evaluated.

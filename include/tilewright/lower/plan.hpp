@@ -85,9 +85,14 @@ inline constexpr int max_locations = 48, max_stages = 16;
 /// The most memory of its own that a vertex has, on the stack of its thread.
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
-enum class StepKind : std::uint8_t { compute, call };
+enum class StepKind : std::uint8_t {
+  compute,     ///< one superstep
+  call,        ///< of another body; its arguments are at the locations
+  loop,        ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
+  conditional  ///< the locations are the condition, the arguments of the body, and of that for false
+};
 
-/// One superstep of a body, or a call of another body.
+/// One superstep of a body, or calls of other bodies.
 struct Step {
   StepKind kind = StepKind::compute;
   int target = 0;               ///< the compute set, or the body
@@ -95,6 +100,10 @@ struct Step {
   int location_count = 0;
   std::int64_t vertices = 0;
   std::int64_t frame_offset = 0;  ///< of the called body's frame in this body's
+  std::int64_t count = 1;       ///< of iterations
+  int first_stride = 0;         ///< of a loop: in the plan, for each argument the bytes from one iteration to the next
+  int else_target = -1;         ///< of a conditional: the body that is called for false
+  int arguments = 0;            ///< of the body that is called
   int stream = -1;              ///< the stream that moves on after the step
   bool meets = true;            ///< workers wait for each other before it: it touches what a step since they last met wrote
 };
@@ -117,6 +126,7 @@ struct PlannedConstant {
   TensorSpec spec{};
   std::vector<double> values{};
   std::int64_t offset = 0;
+  Text name{};  ///< empty if it has none; `graph/name` outside of the main graph
 };
 struct PlannedStream {
   StreamDirection direction{};

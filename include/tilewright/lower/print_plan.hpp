@@ -38,8 +38,14 @@ constexpr Text print_plan(const auto& plan) {
     result += text("Body ", b, " : ", body.step_count, " steps, ", body.frame_bytes, " bytes\n");
     for (int s = 0; s < body.step_count; ++s) {
       const Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
-      if (step.kind == StepKind::call) {
-        result += text("  call body ", step.target, "\n");
+      if (step.kind == StepKind::call || step.kind == StepKind::loop) {
+        result += text("  call body ", step.target);
+        if (step.kind == StepKind::loop) result += text(" ", step.count, " times");
+        result += "\n";
+        continue;
+      }
+      if (step.kind == StepKind::conditional) {
+        result += text("  --\n  call body ", step.target, " or ", step.else_target, "\n");
         continue;
       }
       if (step.meets) result += "  --\n";

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "tilewright/graph/layout.hpp"
+#include "tilewright/graph/repeat.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright {
@@ -26,18 +28,29 @@ constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
   return value.layout.offset == 0 && value.spec.bytes() == storage.whole.bytes() && is_dense(value.spec.shape, value.layout);
 }
 
+/// What an operation that calls other bodies does.
+struct Calling {
+  int body = -1;       ///< that is called; -1: none, the operation is an op
+  int else_body = -1;  ///< of a conditional
+  int inputs = 0, outputs = 0;  ///< of the body's graph
+  int else_inputs = 0, else_outputs = 0;
+  std::optional<LoopAttributes> loop{};
+};
+
 /// One op or call of a body.
 struct Operation {
   const OpInfo* op = nullptr;
   PackedAttributes attributes{};
   int input_count = 0;
-  std::vector<Value> operands{};  ///< inputs, then outputs; of a call: inputs, outputs, the body's frame
-  Work work{};                    ///< reduction axes that are not cut are whole
-  bool partial = false;           ///< outputs that do not follow a cut reduction have room for every part
-  int body = -1;                  ///< of a call
-  int stream = -1;                ///< the stream that moves on afterwards
+  /// Inputs, then outputs. Of a call: the condition if it has one; the inputs of each body; the outputs of each body; the second
+  /// places of what a loop carries; inputs again that are changed; last the body's frame.
+  std::vector<Value> operands{};
+  Work work{};  ///< reduction axes that are not cut are whole
+  bool partial = false;  ///< outputs that do not follow a cut reduction have room for every part
+  Calling calling{};
+  int stream = -1;  ///< the stream that moves on afterwards
 
-  constexpr bool is_call() const { return body >= 0; }
+  constexpr bool is_call() const { return calling.body >= 0; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
   constexpr bool writes(int storage) const {
     for (std::size_t o = static_cast<std::size_t>(input_count); o < operands.size(); ++o)

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -40,6 +41,8 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
   const GraphScope scope(graph);
   const PathScope path(ir, build_name<Type>());
   const auto scopes_outside = std::exchange(ir.name_scopes, {});
+  std::optional<InSequence> ordered;
+  if constexpr (runs_in_sequence<Type>()) ordered.emplace(ir);
   const auto run = [&](const auto&... inputs) {
     const auto built = [&]() -> decltype(auto) {
       if constexpr (requires { build.build(inputs...); }) return build.build(inputs...);
@@ -48,8 +51,10 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
     if constexpr (std::is_void_v<decltype(built())>) built();
     else graph_outputs(built());
   };
-  // in braces: inputs are made from left to right
-  std::apply(run, std::tuple<decltype(graph_argument(ir, arguments))...>{graph_argument(ir, arguments)...});
+  [&]<std::size_t... i>(std::index_sequence<i...>) {  // in braces: inputs are made from left to right
+    using Inputs = std::tuple<decltype(graph_argument<typename Parameter<Type, i>::type>(ir, arguments))...>;
+    std::apply(run, Inputs{graph_argument<typename Parameter<Type, i>::type>(ir, arguments)...});
+  }(std::index_sequence_for<Arguments...>());
   ir.name_scopes = scopes_outside;
   return graph;
 }

@@ -1,28 +1,96 @@
 #pragma once
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/concept/struct.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/second.hpp>
 #include <concepts>
+#include <tuple>
 
-#include "tilewright/graph/ir.hpp"
+#include "tilewright/graph/number_or_tensor.hpp"
 
 namespace tilewright::detail {
 
 template <class T>
-concept TensorLike = std::same_as<T, Tensor> || std::same_as<T, TensorSpec>;
+concept TensorLike = std::derived_from<T, Tensor> || std::same_as<T, TensorSpec>;
 /// A container of tensors, for example std::vector<Tensor> or std::array<Tensor, 3>.
 template <class T>
 concept TensorRange = !TensorLike<T> && requires(const T& range) {
   { *range.begin() } -> std::convertible_to<const Tensor&>;
 };
-
-/// What a build function gets for an argument: a new graph input for a tensor or spec; anything else as it is.
+/// A struct whose members Boost.Hana knows, for example an optimiser's parameters: its tensors are found member by member.
 template <class T>
+concept ParameterStruct = boost::hana::Struct<T>::value;
+
+constexpr void for_each_member(auto& parameters, auto f) {
+  boost::hana::for_each(boost::hana::accessors<std::remove_cvref_t<decltype(parameters)>>(),
+                        [&](auto accessor) { f(boost::hana::second(accessor)(parameters)); });
+}
+
+/// The parameter types of a build function, as a std::tuple of values; void for overloads and templates, which have no list.
+template <class Function>
+struct ParametersOf {
+  using type = void;
+};
+template <class R, class... P>
+struct ParametersOf<R (*)(P...)> {
+  using type = std::tuple<std::remove_cvref_t<P>...>;
+};
+template <class R, class C, class... P>
+struct ParametersOf<R (C::*)(P...)> : ParametersOf<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct ParametersOf<R (C::*)(P...) const> : ParametersOf<R (*)(P...)> {};
+template <class Build>
+constexpr auto parameters_of() {
+  if constexpr (requires { &Build::build; }) return ParametersOf<decltype(&Build::build)>{};
+  else if constexpr (requires { &Build::operator(); }) return ParametersOf<decltype(&Build::operator())>{};
+  else return ParametersOf<std::decay_t<Build>>{};
+}
+template <class Build, std::size_t i>
+struct Parameter {
+  using type = void;
+};
+template <class Build, std::size_t i>
+  requires(i < std::tuple_size<typename decltype(parameters_of<Build>())::type>::value)
+struct Parameter<Build, i> : std::tuple_element<i, typename decltype(parameters_of<Build>())::type> {};
+
+/// Whether a parameter, a tensor or a container of them, is by reference.
+template <class Parameter>
+constexpr bool is_by_reference() {
+  if constexpr (TensorRange<Parameter>)
+    return std::derived_from<std::remove_cvref_t<decltype(*std::declval<Parameter>().begin())>, TensorByRef>;
+  else return std::derived_from<Parameter, TensorByRef>;
+}
+
+constexpr Tensor graph_input_for(Ir& ir, const TensorSpec& spec, bool by_ref) { return ir.add_input(spec, "", by_ref); }
+constexpr Tensor graph_input_for(Ir& ir, const Tensor& tensor, bool by_ref) {
+  return tensor.valid() ? ir.add_input(tensor.spec(), "", by_ref) : Tensor::invalid(ir);
+}
+
+/// What a build function gets for an argument: a new graph input for a tensor or spec, by reference if its parameter is a
+/// TensorByRef; anything else as it is.
+template <class Parameter, class T>
 constexpr auto graph_argument(Ir& ir, const T& argument) {
-  if constexpr (std::same_as<T, TensorSpec>) {
-    return ir.add_input(argument);
-  } else if constexpr (std::same_as<T, Tensor>) {
-    return argument.valid() ? ir.add_input(argument.spec()) : Tensor::invalid(ir);
+  constexpr bool by_ref = is_by_reference<Parameter>();
+  if constexpr (TensorLike<T>) {
+    if constexpr (by_ref) return TensorByRef(graph_input_for(ir, argument, true));
+    else return graph_input_for(ir, argument, false);
   } else if constexpr (TensorRange<T>) {
+    if constexpr (by_ref) {
+      Parameter inputs;
+      for (const Tensor& tensor : argument) inputs.push_back(TensorByRef(graph_input_for(ir, tensor, true)));
+      return inputs;
+    } else {
+      T inputs = argument;
+      for (Tensor& tensor : inputs) tensor = graph_input_for(ir, tensor, false);
+      return inputs;
+    }
+  } else if constexpr (std::same_as<T, NumberOrTensor>) {
+    if (argument.spec) return NumberOrTensor(graph_input_for(ir, *argument.spec, false));
+    if (argument.tensor) return NumberOrTensor(graph_input_for(ir, *argument.tensor, false));
+    return argument;
+  } else if constexpr (ParameterStruct<T>) {
     T inputs = argument;
-    for (Tensor& tensor : inputs) tensor = graph_argument(ir, tensor);
+    for_each_member(inputs, [&](auto& member) { member = graph_argument<void>(ir, member); });
     return inputs;
   } else {
     return argument;
@@ -31,16 +99,17 @@ constexpr auto graph_argument(Ir& ir, const T& argument) {
 
 /// Whether there may be a tensor, which knows its Ir, among the arguments.
 template <class... Arguments>
-inline constexpr bool has_tensor = ((std::same_as<Arguments, Tensor> || TensorRange<Arguments>) || ...);
+inline constexpr bool has_tensor = ((std::derived_from<Arguments, Tensor> || TensorRange<Arguments>) || ...);
 
 /// The Ir of the first tensor among the arguments, or null.
 template <class... Arguments>
 constexpr Ir* find_ir(const Arguments&... arguments) {
   Ir* result = nullptr;
   const auto look = [&](const auto& argument) {
-    if constexpr (std::same_as<std::remove_cvref_t<decltype(argument)>, Tensor>) {
+    using Argument = std::remove_cvref_t<decltype(argument)>;
+    if constexpr (std::derived_from<Argument, Tensor>) {
       if (!result) result = &argument.ir();
-    } else if constexpr (TensorRange<std::remove_cvref_t<decltype(argument)>>) {
+    } else if constexpr (TensorRange<Argument>) {
       for (const Tensor& tensor : argument)
         if (!result) result = &tensor.ir();
     }

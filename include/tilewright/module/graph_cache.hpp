@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tilewright/module/create_graph.hpp"
@@ -13,8 +14,8 @@ inline constexpr char type_identity_of{};
 
 /// Makes each graph once: create_graph with an equal module and arguments of equal shapes and dtypes returns the same graph,
 /// and factories of its own for the variables. Modules are equal if their types are, and their
-/// `constexpr std::int64_t cache_key() const`, which a module needs whose graph depends on data members. Other arguments must
-/// be numbers and are compared by value. One cache serves one Ir.
+/// `constexpr std::int64_t cache_key() const`, which a module needs whose graph depends on data members. Other arguments are
+/// numbers, enumerations, or structs of such that Boost.Hana knows, and are compared by value. One cache serves one Ir.
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>
@@ -50,14 +51,47 @@ class GraphCache {
   };
   template <class T>
   static constexpr void add(Key& key, const T& argument) {
-    if constexpr (std::same_as<T, TensorSpec>) key.specs.push_back(argument);
-    else if constexpr (std::same_as<T, Tensor>) key.specs.push_back(argument.spec());
-    else if constexpr (detail::TensorRange<T>)
+    if constexpr (std::same_as<T, TensorSpec>) {
+      key.specs.push_back(argument);
+    } else if constexpr (std::derived_from<T, Tensor>) {
+      key.specs.push_back(argument.spec());
+    } else if constexpr (detail::TensorRange<T>) {
       for (const Tensor& tensor : argument) key.specs.push_back(tensor.spec());
-    else key.numbers.push_back(static_cast<double>(argument));
+    } else if constexpr (std::same_as<T, NumberOrTensor>) {
+      key.numbers.push_back(argument.tensor || argument.spec ? 1 : 0);  // whether the next number counts
+      key.numbers.push_back(argument.number);
+      if (argument.spec) key.specs.push_back(*argument.spec);
+      else if (argument.tensor) key.specs.push_back(argument.tensor->spec());
+    } else if constexpr (detail::ParameterStruct<T>) {
+      detail::for_each_member(argument, [&](const auto& member) { add(key, member); });
+    } else {
+      key.numbers.push_back(static_cast<double>(argument));
+    }
   }
 
   std::vector<Entry> entries_;
+};
+
+/// A module that makes each graph once: popxl.addons' `M(cache=True)`. Its create_graph is GraphCache's.
+template <std::derived_from<ModuleBase> M>
+class Cached {
+ public:
+  constexpr explicit Cached(M module = {}) : module_(std::move(module)) {}
+
+  template <class... Arguments>
+  constexpr CreatedGraph create_graph(const Arguments&... arguments) {
+    return cache_.create_graph(module_, arguments...);
+  }
+  template <class... Arguments>
+  constexpr CreatedGraph create_graph(Ir& ir, const Arguments&... arguments) {
+    return cache_.create_graph(ir, module_, arguments...);
+  }
+  /// The number of different graphs.
+  constexpr std::size_t size() const { return cache_.size(); }
+
+ private:
+  M module_;
+  GraphCache cache_;
 };
 
 }  // namespace tilewright

@@ -3,9 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "tilewright/graph/call.hpp"
+#include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/grad_graph_info.hpp"
 #include "tilewright/graph/print.hpp"
+#include "tilewright/graph/repeat.hpp"
 #include "tilewright/module/named_tensors.hpp"
 
 namespace tilewright {
@@ -47,6 +48,14 @@ class BoundGraph : public Callable<BoundGraph> {
   }
   /// A call with tensors for the inputs that are not bound, in their order.
   constexpr CallSiteInfo call_with_inputs(std::span<const Tensor> inputs, const TensorMap& args) const {
+    return tilewright::call_with_info(graph_, {}, connect(inputs, args));
+  }
+  /// The graph with the inputs of such a call, as a branch of a conditional.
+  constexpr Branch branch(std::initializer_list<Tensor> inputs = {}, const TensorMap& args = {}) const {
+    return {graph_, {}, connect(std::span(inputs.begin(), inputs.size()), args)};
+  }
+  /// All inputs with the tensors of such a call.
+  constexpr TensorMap connect(std::span<const Tensor> inputs, const TensorMap& args) const {
     TensorMap all = bind(args).args_;
     std::size_t next = 0, unbound = 0;
     for (const Tensor& input : graph_.inputs()) {
@@ -57,13 +66,23 @@ class BoundGraph : public Callable<BoundGraph> {
     if (next < inputs.size())
       graph_.ir().fail(text("call of ", graph_.name(), ": ", inputs.size(), " tensors for ", unbound,
                             " unbound inputs: one for each expected"));
-    return tilewright::call_with_info(graph_, {}, all);
+    return all;
   }
 
  private:
   Graph graph_;
   TensorMap args_;
 };
+
+/// Calls a bound graph `count` times, as repeat_with_info does, with tensors for the inputs that are not bound.
+constexpr CallSiteInfo repeat_with_info(const BoundGraph& graph, std::int64_t count, std::initializer_list<Tensor> inputs = {},
+                                        const TensorMap& args = {}) {
+  return repeat_with_info(graph.graph(), count, {}, graph.connect(std::span(inputs.begin(), inputs.size()), args));
+}
+constexpr Outputs repeat(const BoundGraph& graph, std::int64_t count, std::initializer_list<Tensor> inputs = {},
+                         const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, inputs, args).outputs();
+}
 
 /// A graph and names for some of its inputs, as create_graph makes it from a module. A gradient graph made by autodiff
 /// carries its GradGraphInfo.

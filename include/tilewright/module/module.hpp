@@ -24,14 +24,19 @@ struct ModuleTrace {
 };
 }  // namespace detail
 
+struct VariableInputOptions {
+  bool by_ref = false;  ///< whether what the graph changes in the input is changed in the variable
+};
+
 /// What modules have in common whatever their type: their place in the module that a graph is made from.
 class ModuleBase {
  public:
   /// An input of the graph for a variable, and the factory that makes the variable later. The name must be new in this module.
+  /// If it is by reference, ops in place change the variable.
   constexpr Tensor add_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
-                                      DType dtype = float32) {
+                                      DType dtype = float32, const VariableInputOptions& options = {}) {
     auto& trace = this->trace();
-    const VariableFactory factory(trace.ir, initialiser, {shape, dtype});
+    const VariableFactory factory(trace.ir, initialiser, {shape, dtype}, options.by_ref);
     return add_input(name, factory);
   }
   /// Inputs for all variables of a set of factories, under a name: each call makes inputs, and later variables, of their own.
@@ -103,6 +108,13 @@ constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
     for (auto& element : member) detail::adopt(element, trace, dotted(name.view(), text(index++).view()));
   }
 }
+
+/// Whether a module says that the ops of its build are ordered.
+template <class M>
+constexpr bool runs_in_sequence() {
+  if constexpr (requires { M::in_sequence; }) return M::in_sequence;
+  else return false;
+}
 }  // namespace detail
 
 /// Base of modules, `struct Net : Module<Net>`, with a constexpr `build(Tensor...)` that makes the graph. Members that are
@@ -123,6 +135,8 @@ class Module : public ModuleBase {
     }
     const NameScope names(ir(), key());
     const PathScope path(ir(), key());
+    std::optional<InSequence> ordered;
+    if constexpr (detail::runs_in_sequence<D>()) ordered.emplace(ir());
     return static_cast<D&>(*this).build(arguments...);
   }
   /// A graph of this module's own, see the function create_graph; the Ir may be left out if an argument is a Tensor.

@@ -7,14 +7,14 @@ namespace tilewright {
 class VariableFactory {
  public:
   constexpr VariableFactory() = default;
-  constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec)
-      : ir_(&ir), initialiser_(std::move(initialiser)), spec_(spec) {}
+  constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec, bool by_ref = false)
+      : ir_(&ir), initialiser_(std::move(initialiser)), spec_(spec), by_ref_(by_ref) {}
   static constexpr VariableFactory invalid(Ir& ir) { return {ir, zeros(), {}}; }
 
   constexpr Ir& ir() const { return *ir_; }
   constexpr const TensorSpec& spec() const { return spec_; }
   /// An input for the variable in the graph that is being built.
-  constexpr Tensor create_input(std::string_view name) const { return ir_->add_input(spec_, name); }
+  constexpr Tensor create_input(std::string_view name) const { return ir_->add_input(spec_, name, by_ref_); }
   /// A new variable in the main graph.
   constexpr Tensor create_tensor(std::string_view name) const {
     return ir_->variable(initialiser_, spec_.shape, spec_.dtype, name);
@@ -24,6 +24,7 @@ class VariableFactory {
   Ir* ir_ = nullptr;
   Initialiser initialiser_;
   TensorSpec spec_;
+  bool by_ref_ = false;
 };
 
 constexpr Text to_text(const VariableFactory& factory) { return text("VariableFactory(", to_text(factory.spec()), ")"); }

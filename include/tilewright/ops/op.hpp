@@ -30,7 +30,8 @@ inline constexpr OpTag op_tag{};
 ///  - `static constexpr void gradient(GradientContext&)` (optional): gradients of the inputs as graph code; without it
 ///    autodiff refuses the op, or passes no gradient on if `differentiation` is Differentiation::stops;
 ///  - `static constexpr Work work(operands, input_count, attributes)`: its iteration space, which the planner cuts
-///    into vertices; or `static constexpr Layout view(...)`: its result is a view of its first input and costs nothing;
+///    into vertices; or `static constexpr Layout view(...)`: its result is a view of its first input and costs nothing; or
+///    `static constexpr std::vector<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex: views of statically shaped slices of the inputs, then of the outputs.
 /// Families (ops/elementwise.hpp, ops/reduce.hpp) give all but a few lines of it.
@@ -70,6 +71,7 @@ constexpr OpInfo make_op_info() {
   }
   if constexpr (requires { D::view; }) info.view = D::view;
   if constexpr (requires { D::work; }) info.work = D::work;
+  if constexpr (requires { D::expand; }) info.expand = D::expand;
   return info;
 }
 }  // namespace detail

@@ -1,19 +1,23 @@
 #pragma once
+#include "tilewright/graph/number_or_tensor.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/cast.hpp"
 
 namespace tilewright {
 
-/// The factors of a x + b y.
+/// The factors of a x + b y: numbers, or tensors of one element.
 struct ScaledAddFactors {
-  double a = 1, b = 1;
+  NumberOrTensor a = 1, b = 1;
 };
 
-/// a X + b Y with numbers, or with scalar tensors as third and fourth input. No broadcasting of X and Y; their dtypes may
-/// differ, the result has X's.
+/// a X + b Y with factors that are numbers or further inputs, a before b. No broadcasting of X and Y; their dtypes may differ,
+/// the result has X's.
 template <class D>
 struct ScaledAddOp : Elementwise<D> {
-  using Attributes = ScaledAddFactors;
+  struct Attributes {
+    double a = 1, b = 1;
+    std::int64_t inputs = 0;  ///< bits: 1 if a is an input, 2 if b is
+  };
   static constexpr void infer(Inference& op) {
     const TensorSpec &x = op.input(0), &y = op.input(1);
     if (x.shape != y.shape) return op.fail(to_text(x), " and ", to_text(y), ": equal shapes expected");
@@ -23,30 +27,37 @@ struct ScaledAddOp : Elementwise<D> {
   }
   template <class X, class Y>
   static X forward(X x, Y y, Attributes attributes) {
-    return math::number<X>(attributes.a) * x + math::number<X>(attributes.b) * X(y);
+    return math::fma(math::number<X>(attributes.b), X(y), math::number<X>(attributes.a) * x);
+  }
+  template <class X, class Y, class F>
+  static X forward(X x, Y y, F factor, Attributes attributes) {
+    if (attributes.inputs == 1) return math::fma(math::number<X>(attributes.b), X(y), X(factor) * x);
+    return math::fma(X(factor), X(y), math::number<X>(attributes.a) * x);
   }
   template <class X, class Y, class A, class B>
   static X forward(X x, Y y, A a, B b, Attributes) {
-    return X(a) * x + X(b) * X(y);
+    return math::fma(X(b), X(y), X(a) * x);
   }
 };
 struct ScaledAdd : ScaledAddOp<ScaledAdd> {
   static constexpr std::string_view name = "ScaledAdd";
   static constexpr void gradient(GradientContext& op) {
     const auto attributes = op.attributes<Attributes>();
-    const bool tensors = op.input_count() == 4;
-    for (int i = 0; i < 2; ++i) {
-      if (!op.needs(i)) continue;
-      const Tensor dy = op.output_gradient(0);
-      const Tensor scaled = tensors ? dy * op.input(2 + i).reshape({}).cast(dy.dtype())
-                                    : dy * (i == 0 ? attributes.a : attributes.b);
-      op.input_gradient(i, scaled.cast(op.input_spec(i).dtype));
-    }
-    for (int i = 2; i < op.input_count(); ++i) {  // da = sum(X dy), db = sum(Y dy)
-      if (!op.needs(i)) continue;
-      const Tensor dy = op.output_gradient(0);
-      const Tensor total = ops::sum(op.input(i - 2).cast(dy.dtype()) * dy);
-      op.input_gradient(i, total.reshape(op.input_spec(i).shape).cast(op.input_spec(i).dtype));
+    int factor = 2;                // the next input that is a factor
+    for (int i = 0; i < 2; ++i) {  // X and its factor a, Y and b
+      const bool is_input = (attributes.inputs & (i + 1)) != 0;
+      if (op.needs(i)) {
+        const Tensor dy = op.output_gradient(0);
+        const Tensor scaled = is_input ? dy * op.input(factor).reshape({}).cast(dy.dtype())
+                                       : dy * (i == 0 ? attributes.a : attributes.b);
+        op.input_gradient(i, scaled.cast(op.input_spec(i).dtype));
+      }
+      if (is_input && op.needs(factor)) {  // da = sum(X dy), db = sum(Y dy)
+        const Tensor dy = op.output_gradient(0);
+        const Tensor total = ops::sum(op.input(i).cast(dy.dtype()) * dy);
+        op.input_gradient(factor, total.reshape(op.input_spec(factor).shape).cast(op.input_spec(factor).dtype));
+      }
+      factor += is_input ? 1 : 0;
     }
   }
 };
@@ -55,18 +66,33 @@ struct ScaledAddLhsInplace : ScaledAddOp<ScaledAddLhsInplace> {
   static constexpr int modifies = 0;
 };
 
-namespace ops {
-/// a x + b y for tensors of one shape; the result has x's dtype: scaled_add(x, y, {.b = -0.1}).
-constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
-  return apply<ScaledAdd>({x, y}, factors);
+namespace detail {
+template <class D>
+constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors) {
+  typename D::Attributes attributes{factors.a.number, factors.b.number};
+  std::vector<Tensor> inputs{x, y};
+  if (factors.a.tensor) inputs.push_back(*factors.a.tensor), attributes.inputs |= 1;
+  if (factors.b.tensor) inputs.push_back(*factors.b.tensor), attributes.inputs |= 2;
+  return at_or_invalid(x.ir(), apply_all<D>(x.ir(), inputs, attributes), 0);
 }
-/// As above with scalar tensors as factors.
-constexpr Tensor scaled_add(Tensor x, Tensor y, Tensor a, Tensor b) { return apply<ScaledAdd>({x, y, a, b}); }
+}  // namespace detail
+
+namespace ops {
+/// a x + b y for tensors of one shape; the result has x's dtype: scaled_add(x, y, {.b = -0.1}). a and b are numbers or tensors
+/// of one element.
+constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
+  return detail::scaled_add<ScaledAdd>(x, y, factors);
+}
+constexpr Tensor scaled_add(Tensor x, Tensor y, const NumberOrTensor& a, const NumberOrTensor& b) {
+  return scaled_add(x, y, ScaledAddFactors{a, b});
+}
 /// x = a x + b y in place; returns an alias of x. Not differentiable.
 constexpr Tensor scaled_add_(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
-  return apply<ScaledAddLhsInplace>({x, y}, factors);
+  return detail::scaled_add<ScaledAddLhsInplace>(x, y, factors);
 }
-constexpr Tensor scaled_add_(Tensor x, Tensor y, Tensor a, Tensor b) { return apply<ScaledAddLhsInplace>({x, y, a, b}); }
+constexpr Tensor scaled_add_(Tensor x, Tensor y, const NumberOrTensor& a, const NumberOrTensor& b) {
+  return scaled_add_(x, y, ScaledAddFactors{a, b});
+}
 }  // namespace ops
 
 }  // namespace tilewright

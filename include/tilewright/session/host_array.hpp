@@ -23,13 +23,18 @@ auto static_view(std::byte* data) {
   }(std::make_index_sequence<static_cast<std::size_t>(shape.rank)>{});
 }
 
+/// A shape as an xtensor of its rank takes it.
+template <Shape shape>
+constexpr auto extents_of() {
+  std::array<std::size_t, static_cast<std::size_t>(shape.rank)> extents{};
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) extents[axis] = static_cast<std::size_t>(shape.extents[axis]);
+  return extents;
+}
+
 /// A copy of a tensor's memory as an xtensor of its rank.
 template <DType dtype, Shape shape>
 auto copy_of(const std::byte* data) {
-  constexpr auto rank = static_cast<std::size_t>(shape.rank);
-  std::array<std::size_t, rank> extents{};
-  for (std::size_t axis = 0; axis < rank; ++axis) extents[axis] = static_cast<std::size_t>(shape[static_cast<int>(axis)]);
-  xt::xtensor<element_t<dtype>, rank> result(extents);
+  xt::xtensor<element_t<dtype>, static_cast<std::size_t>(shape.rank)> result(extents_of<shape>());
   std::memcpy(result.data(), data, static_cast<std::size_t>(TensorSpec{shape, dtype}.bytes()));
   return result;
 }
@@ -64,7 +69,7 @@ constexpr std::optional<Shape> static_shape() {
 }
 
 template <class T>
-Shape host_shape(const T& array) {
+Shape host_shape_of(const T& array) {
   Shape shape;
   if constexpr (HostNumber<T>) return shape;
   else if constexpr (requires { array.shape(); })
@@ -73,48 +78,84 @@ Shape host_shape(const T& array) {
   return shape;
 }
 
-/// The elements of a host array, one after the other; throws for a wrong shape or elements that do not stand so.
+/// Whether an array's elements stand row-major without gaps.
 template <class T>
-const std::byte* host_data(const T& array, const Shape& expected, std::string_view what, std::string_view name) {
-  if (const Shape shape = host_shape(array); shape != expected)
-    throw std::invalid_argument(
-        text(what, ": '", name, "' has shape ", to_text(shape), ": ", to_text(expected), " expected").string());
-  if constexpr (HostNumber<T>) {
-    return reinterpret_cast<const std::byte*>(&array);
+bool stands_dense(const T& array, const Shape& shape) {
+  if constexpr (requires { array.strides(); }) {
+    Layout layout;
+    for (int axis = 0; axis < shape.rank; ++axis)
+      layout.strides[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(array.strides()[static_cast<std::size_t>(axis)]);
+    return is_dense(shape, layout);
+  } else return true;
+}
+
+/// What an array is for: a tensor with its spec, its name, and what else error texts say of the spec.
+template <class T>
+concept HostArrayUse = requires {
+  { T::spec } -> std::convertible_to<TensorSpec>;
+  { T::name() } -> std::convertible_to<std::string_view>;
+  { T::note() } -> std::convertible_to<Text>;
+};
+
+/// What is wrong with a C++ type for a tensor's values; empty if nothing is.
+template <class T, HostArrayUse Use>
+constexpr Text host_type_problem(std::string_view what) {
+  constexpr TensorSpec expected = Use::spec;
+  if constexpr (HostNumber<T> || HostArray<T>) {
+    constexpr DType given = host_dtype<T>();
+    constexpr auto shape = static_shape<T>();
+    if (given != expected.dtype)
+      return text(what, ": '", Use::name(), "' is ", to_text(given), ": ", to_text(expected), " expected", Use::note(),
+                  size_of(given) == 8 ? "; 64-bit numbers are not narrowed: convert the array first" : "");
+    if (shape && *shape != expected.shape)
+      return text(what, ": '", Use::name(), "' has shape ", to_text(*shape), ": ", to_text(expected), " expected", Use::note());
+    return {};
   } else {
-    if constexpr (requires { array.strides(); }) {
-      Layout layout;
-      for (int axis = 0; axis < expected.rank; ++axis)
-        layout.strides[static_cast<std::size_t>(axis)] = static_cast<std::int64_t>(
-            array.strides()[static_cast<std::size_t>(axis)]);
-      if (!is_dense(expected, layout))
-        throw std::invalid_argument(text(what, ": '", name, "' has strides: a row-major array without gaps expected").string());
-    }
-    return reinterpret_cast<const std::byte*>(array.data());
+    return text(what, ": '", Use::name(), "' is no number or array of numbers: ", to_text(expected), " expected", Use::note());
   }
 }
 
-/// What is wrong with a C++ type for a tensor's values; empty if nothing is.
-template <class T>
-constexpr Text host_type_problem(const TensorSpec& expected, std::string_view what, std::string_view name) {
-  if constexpr (HostNumber<T> || HostArray<T>) {
-    const auto shape = static_shape<T>();
-    if (host_dtype<T>() != expected.dtype)
-      return text(what, ": '", name, "' is ", to_text(host_dtype<T>()), ": ", to_text(expected), " expected");
-    if (shape && *shape != expected.shape)
-      return text(what, ": '", name, "' has shape ", to_text(*shape), ": ", to_text(expected), " expected");
-    return {};
+/// The elements of a host array, one after the other. A type that does not fit does not compile; throws std::invalid_argument
+/// for a wrong shape or elements that do not stand so.
+template <HostArrayUse Use, NameText what, class T>
+const std::byte* host_data(const T& array) {
+  constexpr auto problem = [] { return host_type_problem<T, Use>(what.view()); };
+  constexpr bool fits = problem().empty();
+  if constexpr (!fits) {
+    return report<problem>(), nullptr;
   } else {
-    return text(what, ": '", name, "' is no number or array of numbers: ", to_text(expected), " expected");
+    constexpr Shape expected = Use::spec.shape;
+    if (const Shape shape = host_shape_of(array); shape != expected)
+      throw std::invalid_argument(
+          text(what.view(), ": '", Use::name(), "' has shape ", to_text(shape), ": ", to_text(expected), " expected", Use::note())
+              .string());
+    if constexpr (HostNumber<T>) return reinterpret_cast<const std::byte*>(&array);
+    else {
+      if (!stands_dense(array, expected))
+        throw std::invalid_argument(
+            text(what.view(), ": '", Use::name(), "' has strides: a row-major array without gaps expected").string());
+      return reinterpret_cast<const std::byte*>(array.data());
+    }
   }
 }
-/// As host_data; a type that does not fit does not compile. `name()` is the tensor's name.
-template <TensorSpec expected, NameText what, auto name, class T>
-const std::byte* checked_host_data(const T& array) {
-  constexpr auto problem = [] { return host_type_problem<T>(expected, what.view(), name()); };
-  constexpr bool fits = problem().empty();
-  if constexpr (fits) return host_data(array, expected.shape, what.view(), name());
-  else return report<problem>(), nullptr;
+
+/// Whether a session may write to what was given as a T&&.
+template <class T>
+constexpr bool is_writable() {
+  if constexpr (HostNumber<std::remove_cvref_t<T>>)
+    return std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>;
+  else return requires(T& array) { *array.data() = *array.data(); };
+}
+/// As host_data, for an array that a session fills; what it must not change does not compile.
+template <HostArrayUse Use, NameText what, class T>
+std::byte* host_memory(std::remove_reference_t<T>& array) {
+  using Array = std::remove_cvref_t<T>;
+  if constexpr ((HostNumber<Array> || HostArray<Array>) && !is_writable<T>()) {
+    return report<[] { return text(what.view(), ": '", Use::name(), "' is const or temporary: an array to fill expected"); }>(),
+           nullptr;
+  } else {
+    return const_cast<std::byte*>(host_data<Use, what>(array));
+  }
 }
 
 }  // namespace detail

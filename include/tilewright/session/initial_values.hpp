@@ -31,13 +31,15 @@ inline void fill_constants(const auto& plan, std::byte* memory) {
                          memory + constant.offset);
 }
 
-/// Writes the first values of a frozen plan's variables to their memory. The same seed gives the same values everywhere.
-inline void fill_variables(const auto& plan, std::byte* memory, std::uint64_t seed) {
+/// Writes the first values of a frozen plan's variables, variable v's to memory_of(v). The same seed gives the same values
+/// everywhere.
+inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_t seed) {
   Random random(seed);
   double block[1024];  // which stays in the nearest cache
-  for (const auto& variable : plan.variables) {
+  for (std::size_t v = 0; v < plan.variables.size(); ++v) {
+    const auto& variable = plan.variables[v];
     const auto [dtype, count] = std::pair(variable.spec.dtype, static_cast<std::size_t>(variable.spec.nelms()));
-    std::byte* const elements = memory + variable.offset;
+    std::byte* const elements = memory_of(v);
     if (!variable.fill) {
       detail::write_values(dtype, count, plan.numbers(variable.values), elements);
       continue;

@@ -1,16 +1,15 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
 #include <boost/hana/string.hpp>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/name.hpp"
 #include "tilewright/graph/ir.hpp"
-#include "tilewright/session/host_array.hpp"
 
 namespace tilewright {
 
@@ -35,32 +34,53 @@ struct PlanNames {
   static detail::Unknown unknown_output() {
     if constexpr (exist)
       report<[] {
-        return text("outputs: no stream '", name.view(), "' to the host: ", stream_names(StreamDirection::device_to_host),
-                    " expected");
+        return text("outputs: no stream '", name.view(), "' to the host: ", names_of_streams(false, true), " expected");
       }>();
     return {};
   }
-  template <NameText name>
-  static detail::Unknown unknown_variable() {
-    if constexpr (exist)
-      report<[] { return text("variables: no variable '", name.view(), "': one of ", variable_names(), " expected"); }>();
+  template <NameText what, NameText name>
+  static detail::Unknown no_variable() {
+    if constexpr (exist) report<[] { return tensor_problem(what.view(), name.view(), false); }>();
     return {};
   }
-  /// Every input given once, and nothing else.
+  template <NameText what, NameText name>
+  static detail::Unknown no_variable_or_constant() {
+    if constexpr (exist) report<[] { return tensor_problem(what.view(), name.view(), true); }>();
+    return {};
+  }
+  /// `run` is given every stream from the host once, and nothing else.
   template <class... Given>
   static void check_inputs() {
-    constexpr bool right = input_problem<Given...>().empty();
-    if constexpr (!right) report<input_problem<Given...>>();
+    constexpr auto problem = [] { return stream_problem("run", {Given::view()...}, true, false); };
+    constexpr bool right = problem().empty();
+    if constexpr (!right) report<problem>();
+  }
+  /// `run_with_outputs` is given every stream once: `all_outputs` those to the host, and the others by name.
+  template <bool all_outputs, class... Given>
+  static void check_inputs_and_outputs() {
+    constexpr auto problem = [] { return stream_problem("run_with_outputs", {Given::view()...}, true, !all_outputs); };
+    constexpr bool right = problem().empty();
+    if constexpr (!right) report<problem>();
   }
 
-  static constexpr std::size_t find_stream(std::string_view name, StreamDirection direction) {
+  /// A stream that the program uses.
+  static constexpr std::size_t find_stream(std::string_view name) {
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
-      if (plan.streams[i].direction == direction && plan.streams[i].used && plan.stream_name(i) == name) return i;
+      if (plan.streams[i].used && plan.stream_name(i) == name) return i;
     return none;
+  }
+  static constexpr std::size_t find_stream(std::string_view name, StreamDirection direction) {
+    const std::size_t found = find_stream(name);
+    return found != none && plan.streams[found].direction == direction ? found : none;
   }
   static constexpr std::size_t find_variable(std::string_view name) {
     for (std::size_t i = 0; i < plan.variables.size(); ++i)
       if (plan.variable_name(i) == name) return i;
+    return none;
+  }
+  static constexpr std::size_t find_constant(std::string_view name) {
+    for (std::size_t i = 0; i < plan.constants.size(); ++i)
+      if (plan.constants[i].name.count > 0 && plan.constant_name(i) == name) return i;
     return none;
   }
   /// Whether there are variables `path.x`.
@@ -71,23 +91,13 @@ struct PlanNames {
     }
     return false;
   }
-  static constexpr Text stream_names(StreamDirection direction) {
-    std::vector<Text> names;
-    for (std::size_t i = 0; i < plan.streams.size(); ++i)
-      if (plan.streams[i].direction == direction && plan.streams[i].used) names.push_back(plan.stream_name(i));
-    return join(names, ", ");
-  }
-  static constexpr Text variable_names() {
-    std::vector<Text> names;
-    for (std::size_t i = 0; i < plan.variables.size(); ++i) names.push_back(plan.variable_name(i));
-    return join(names, ", ");
-  }
 
   /// A Boost.Hana map from the variables' names to f(index).
   template <class F>
   static auto map_variables(F f) {
     return [&]<std::size_t... v>(std::index_sequence<v...>) {
-      return boost::hana::make_map(boost::hana::make_pair(key<v>(), f(std::integral_constant<std::size_t, v>()))...);
+      return boost::hana::make_map(
+          boost::hana::make_pair(name_of_variable<v>().key(), f(std::integral_constant<std::size_t, v>()))...);
     }(std::make_index_sequence<plan.variables.size()>{});
   }
   /// A Boost.Hana string as a NameText.
@@ -99,62 +109,54 @@ struct PlanNames {
     }(Key{});
   }
 
- private:
+  /// The name of a variable as `"fc1.weight"_s` is.
   template <std::size_t v>
-  static constexpr auto key() {
+  static constexpr auto name_of_variable() {
     return []<std::size_t... i>(std::index_sequence<i...>) {
-      return boost::hana::string<plan.variable_name(v)[i]...>{};
+      constexpr char characters[] = {plan.variable_name(v)[i]..., '\0'};
+      return Name<NameText<sizeof...(i) + 1>(characters)>();
     }(std::make_index_sequence<plan.variable_name(v).size()>{});
   }
-  template <class... Given>
-  static constexpr Text input_problem() {
+
+ private:
+  static constexpr bool is_expected(std::size_t stream, bool inputs, bool outputs) {
+    return plan.streams[stream].used && (plan.streams[stream].direction == StreamDirection::host_to_device ? inputs : outputs);
+  }
+  static constexpr Text names_of_streams(bool inputs, bool outputs) {
+    std::vector<Text> names;
+    for (std::size_t i = 0; i < plan.streams.size(); ++i)
+      if (is_expected(i, inputs, outputs)) names.push_back(plan.stream_name(i));
+    return join(names, ", ");
+  }
+  static constexpr Text tensor_problem(std::string_view what, std::string_view name, bool constants_too) {
+    std::string_view is = constants_too ? "is no variable or constant" : "is no variable", advice;
+    for (std::size_t i = 0; i < plan.streams.size(); ++i)
+      if (plan.stream_name(i) == name) is = "is a stream";
+    if (find_constant(name) != none) is = "is a constant";
+    std::vector<Text> names;
+    for (std::size_t i = 0; i < plan.variables.size(); ++i) names.push_back(plan.variable_name(i));
+    for (std::size_t i = 0; constants_too && i < plan.constants.size(); ++i)
+      if (plan.constants[i].name.count > 0) names.push_back(plan.constant_name(i));
+    if (constants_too) advice = "; other tensors can be read if they are stored in a stream";
+    if (names.empty()) return text(what, ": '", name, "' ", is, ": the program has none", advice);
+    return text(what, ": '", name, "' ", is, ": one of ", join(names, ", "), " expected", advice);
+  }
+  static constexpr Text stream_problem(std::string_view what, const std::vector<std::string_view>& given, bool inputs,
+                                       bool outputs) {
     if (!exist) return {};
-    const std::array<std::string_view, sizeof...(Given)> given{Given::view()...};
-    const Text expected = stream_names(StreamDirection::host_to_device);
+    const Text expected = names_of_streams(inputs, outputs);
     for (const auto name : given)
-      if (find_stream(name, StreamDirection::host_to_device) == none)
-        return text("run: no stream '", name, "' that the program loads from: ", expected, " expected");
+      if (const std::size_t stream = find_stream(name); stream == none || !is_expected(stream, inputs, outputs))
+        return text(what, ": no stream '", name, "' that the program ", outputs ? "uses" : "loads from", ": ", expected,
+                    " expected");
     for (std::size_t i = 0; i < plan.streams.size(); ++i) {
-      if (plan.streams[i].direction != StreamDirection::host_to_device || !plan.streams[i].used) continue;
+      if (!is_expected(i, inputs, outputs)) continue;
       const auto count = std::ranges::count(given, plan.stream_name(i));
-      if (count == 0) return text("run: no '", plan.stream_name(i), "': each of ", expected, " expected");
-      if (count > 1) return text("run: '", plan.stream_name(i), "' ", count, " times: each of ", expected, " once expected");
+      if (count == 0) return text(what, ": no '", plan.stream_name(i), "': each of ", expected, " expected");
+      if (count > 1) return text(what, ": '", plan.stream_name(i), "' ", count, " times: each of ", expected, " once expected");
     }
     return {};
   }
-};
-
-/// The variables below a dotted path, looked up while the program compiles.
-template <const auto& plan, NameText path>
-class VariableTree {
- public:
-  explicit VariableTree(std::byte* variables) : variables_(variables) {}
-
-  /// A variable as an xtensor of static shape, a view of the session's memory; or the variables below it.
-  template <NameText key>
-  auto operator[](Name<key>) const {
-    using names = PlanNames<plan>;
-    constexpr auto full = joined<key>();
-    if constexpr (names::is_subtree(full.view())) {
-      return VariableTree<plan, full>(variables_);
-    } else {
-      constexpr std::size_t v = names::find_variable(full.view());
-      if constexpr (v == names::none) return names::template unknown_variable<full>();
-      else return static_view<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(variables_ + plan.variables[v].offset);
-    }
-  }
-
- private:
-  template <NameText key>
-  static consteval auto joined() {
-    constexpr std::size_t length = path.view().size() + (path.view().empty() ? 0 : 1) + key.view().size();
-    char characters[length + 1]{};
-    auto* end = std::ranges::copy(path.view(), characters).out;
-    if (!path.view().empty()) *end++ = '.';
-    std::ranges::copy(key.view(), end);
-    return NameText<length + 1>(characters);
-  }
-  std::byte* variables_;
 };
 
 }  // namespace tilewright

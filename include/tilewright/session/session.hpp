@@ -1,22 +1,33 @@
 #pragma once
+#include <array>
+#include <boost/hana/at_key.hpp>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
 #include <cstdint>
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "tilewright/core/name.hpp"
 #include "tilewright/execute/program.hpp"
-#include "tilewright/session/host_array.hpp"
+#include "tilewright/session/context.hpp"
+#include "tilewright/session/host_outputs.hpp"
 #include "tilewright/session/host_tensor.hpp"
 #include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/names.hpp"
+#include "tilewright/session/stream_arrays.hpp"
+#include "tilewright/session/variable_copies.hpp"
+#include "tilewright/session/variable_tree.hpp"
+#include "tilewright/target/devices.hpp"
 
 namespace tilewright {
 
 struct SessionOptions {
-  std::uint64_t seed = 42;  ///< of the variables' initial values
-  int threads = 0;          ///< host threads; 0: found by measuring the first runs. Results do not depend on it.
+  std::uint64_t seed = 42;               ///< of the variables' initial values
+  int threads = 0;                       ///< host threads; 0: found by measuring the first runs. Results do not depend on it.
+  bool attach = true;                    ///< whether the session is attached from the start; else it waits for a context
+  bool weights_to_host_on_exit = true;   ///< whether a context that ends copies the variables to the host
 };
 
 /// A program with its memory, ready to run. `build` is a constexpr function of an Ir& that makes the main graph; it is
@@ -25,6 +36,10 @@ struct SessionOptions {
 ///     tw::Session<train_step<8>, tw::ipu_model> session({.seed = 1});
 ///     auto outputs = session.run("image"_s = images, "label"_s = labels);
 ///     float loss = outputs["loss"_s]();
+///
+/// Variables exist twice: the device computes with its own, and the host has a copy, which `get_tensor_data` reads. A run makes
+/// the copy stale; the next read fetches all variables at once, and others after it cost nothing. A session that is not attached
+/// has the host copy only. One thread at a time may use a session, reading included.
 template <auto build, Target machine = cpu>
 class Session {
   using program = Program<build, machine>;
@@ -32,144 +47,237 @@ class Session {
 
  public:
   static constexpr Target target = machine;
+  /// "cpu" or "ipu_model"; "custom" for a target of one's own.
+  static constexpr std::string_view device = device_name(machine);
   /// The planned program; a constant.
   static constexpr const auto& plan = program::plan;
 
-  explicit Session(const SessionOptions& options = {}) : executor_(program::view(), options.threads), outputs_(output_bytes) {
+  explicit Session(const SessionOptions& options = {})
+      : options_(options),
+        executor_(program::view(), options.threads),
+        copies_(executor_, options.seed, options.attach),
+        outputs_(output_offsets<program::plan>.back()) {
     fill_constants(plan, executor_.constants());
-    fill_variables(plan, executor_.variables(), options.seed);
-    for (std::size_t i = 0; i < plan.streams.size(); ++i)
-      if (plan.streams[i].direction == StreamDirection::device_to_host) streams_[i] = outputs_.data() + output_offsets[i];
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
+
+  const SessionOptions& options() const { return options_; }
+  /// The number of host threads of the next run.
+  int threads() const { return executor_.threads(); }
+
+  // ---- streams ----
+
+  /// The streams that the program loads from, with name, spec and the shape of the host's array; a constant.
+  static constexpr auto expected_inputs() { return expected_streams<program::plan, StreamDirection::host_to_device>(); }
+  /// The streams that it stores to.
+  static constexpr auto expected_outputs() { return expected_streams<program::plan, StreamDirection::device_to_host>(); }
 
   /// What a run gave to the streams to the host.
   class Outputs {
    public:
     /// The tensors of a stream as an xtensor of static shape ([num_host_transfers, if above 1,] stream's shape...). It is a
-    /// view that the next run overwrites. An unknown name does not compile.
+    /// view that the next `run` overwrites. An unknown name does not compile.
     template <NameText name>
     auto operator[](Name<name>) const {
       constexpr std::size_t stream = names::find_stream(name.view(), StreamDirection::device_to_host);
       if constexpr (stream == names::none) return names::template unknown_output<name>();
-      else return static_view<plan.streams[stream].spec.dtype, stream_shape(stream)>(session_->streams_[stream]);
+      else
+        return static_view<plan.streams[stream].spec.dtype, host_shape(plan, stream)>(memory_ +
+                                                                                      output_offsets<program::plan>[stream]);
     }
 
    private:
     friend Session;
-    explicit Outputs(const Session& session) : session_(&session) {}
-    const Session* session_;
+    explicit Outputs(std::byte* memory) : memory_(memory) {}
+    std::byte* memory_;
   };
 
   /// Runs the program once: `run("image"_s = images, "label"_s = labels)`. Every stream that the program loads from needs one
-  /// array of the stream's dtype and shape, with a leading axis of num_host_transfers if that is above 1; arrays are read in
-  /// place. Unknown, missing and doubled names, wrong dtypes and wrong static shapes do not compile; wrong shapes known at run
-  /// time only throw std::invalid_argument before anything runs. Allocates nothing.
+  /// array of the stream's dtype and host shape: [num_host_transfers, if above 1,] stream's shape...; arrays are read in place.
+  /// Unknown, missing and doubled names, wrong dtypes and wrong static shapes do not compile; wrong shapes known at run time only
+  /// throw std::invalid_argument before anything runs, and a session that is not attached throws std::logic_error. Allocates
+  /// nothing.
   template <class... InputNames, class... Arrays>
   Outputs run(NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs<InputNames...>();
-    (set_input(inputs), ...);
-    executor_.run(streams_);
-    return Outputs(*this);
+    require_attached("run");
+    StreamMemory<program::plan> streams{};
+    (detail::set_stream<program::plan, "run">(streams, inputs), ...);
+    for (std::size_t i = 0; i < streams.size(); ++i)
+      if (plan.streams[i].direction == StreamDirection::device_to_host)
+        streams[i] = outputs_.data() + output_offsets<program::plan>[i];
+    execute(streams);
+    return Outputs(outputs_.data());
   }
 
-  /// The variables by name, as views of the memory in which the session keeps them:
-  /// `session.variables()["fc1"_s]["weight"_s](0, 0)`.
-  auto variables() const { return VariableTree<program::plan, "">(executor_.variables()); }
+  /// Runs the program once and writes outputs to the user's arrays in place: `run_with_outputs("image"_s = images,
+  /// "loss"_s = loss)`. Every stream needs one array, whichever its direction, as for `run`. What is to be written must not be
+  /// const, and must not share memory with other arrays (std::invalid_argument). Elements that the program does not store
+  /// keep their values. Allocates nothing.
+  template <class... StreamNames, class... Arrays>
+  void run_with_outputs(NamedArgument<StreamNames, Arrays>... arrays) {
+    names::template check_inputs_and_outputs<false, StreamNames...>();
+    require_attached("run_with_outputs");
+    StreamMemory<program::plan> streams{};
+    (detail::set_stream<program::plan, "run_with_outputs">(streams, arrays), ...);
+    detail::check_apart<program::plan, "run_with_outputs">(streams);
+    execute(streams);
+  }
+  /// The same with all outputs in one object: `run_with_outputs(outputs, "image"_s = images)`.
+  template <class... InputNames, class... Arrays>
+  void run_with_outputs(HostOutputs<program::plan>& outputs, NamedArgument<InputNames, Arrays>... inputs) {
+    names::template check_inputs_and_outputs<true, InputNames...>();
+    require_attached("run_with_outputs");
+    StreamMemory<program::plan> streams{};
+    outputs.set_streams(streams);
+    (detail::set_stream<program::plan, "run_with_outputs">(streams, inputs), ...);
+    detail::check_apart<program::plan, "run_with_outputs">(streams);
+    execute(streams);
+  }
+  /// Arrays for all outputs: `auto outputs = session.create_host_outputs(); outputs["loss"_s]`.
+  static HostOutputs<program::plan> create_host_outputs() { return {}; }
 
-  /// A copy of a variable, for example of "fc1.weight".
+  // ---- device and host ----
+
+  /// Attaches the session until the end of the block, if it is not attached yet: `const auto context = session.context();`.
+  SessionContext<Session> context() { return SessionContext<Session>(*this); }
+  bool is_attached() const { return copies_.is_attached(); }
+  /// Variables on the device get the values of the host copy. Nothing happens if the session is attached.
+  void attach() { copies_.attach(); }
+  /// The device's values are lost; weights_to_host() saves them. Nothing happens if the session is not attached.
+  void detach() { copies_.detach(); }
+
+  /// Copies all variables from the host to the device. std::logic_error if the session is not attached.
+  void weights_from_host() {
+    require_attached("weights_from_host");
+    copies_.copy_to_device();
+  }
+  /// Copies all variables from the device to the host. std::logic_error if the session is not attached.
+  void weights_to_host() {
+    require_attached("weights_to_host");
+    copies_.copy_to_host();
+  }
+  /// Whether the host copy has the device's values, so that reading it needs no transfer.
+  bool in_sync() const { return copies_.in_sync(); }
+  /// How often variables went from one side to the other: all of them, or those of one write.
+  Transfers transfers() const { return copies_.transfers(); }
+
+  // ---- variables ----
+
+  /// The variables by name, as views of the memory in which the device keeps them: `session.variables()["fc1"_s]["weight"_s](0,
+  /// 0)`. They can be written, so that the host copy counts as stale from this call on; a view that was kept longer writes
+  /// behind the host copy's back. std::logic_error if the session is not attached.
+  auto variables() const {
+    require_attached("variables");
+    copies_.mark_stale();
+    return VariableTree<program::plan, "">(copies_);
+  }
+
+  /// A copy of a variable, for example of "fc1.weight", or of a constant that has a name ("graph/name" outside of the main
+  /// graph).
   template <NameText name>
   auto get_tensor_data(Name<name>) const {
-    constexpr std::size_t v = names::find_variable(name.view());
-    if constexpr (v == names::none) return names::template unknown_variable<name>();
-    else
-      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() +
-                                                                                 plan.variables[v].offset);
+    constexpr std::size_t v = names::find_variable(name.view()), c = names::find_constant(name.view());
+    if constexpr (v != names::none) {
+      copies_.refresh();
+      return copy_of_variable<v>();
+    } else if constexpr (c != names::none) {
+      return copy_of<plan.constants[c].spec.dtype, plan.constants[c].spec.shape>(executor_.constants() +
+                                                                                 plan.constants[c].offset);
+    } else {
+      return names::template no_variable_or_constant<"get_tensor_data", name>();
+    }
   }
   /// Copies of all variables, as a Boost.Hana map from their names.
   auto get_tensors_data() const {
-    return names::map_variables([this]<std::size_t v>(std::integral_constant<std::size_t, v>) {
-      return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(executor_.variables() +
-                                                                                 plan.variables[v].offset);
-    });
+    copies_.refresh();
+    return names::map_variables(
+        [this]<std::size_t v>(std::integral_constant<std::size_t, v>) { return this->template copy_of_variable<v>(); });
   }
-  /// Gives a variable new values: an array of its dtype and shape.
+  /// Copies of some variables and constants: `get_tensors_data("fc1.weight"_s, "fc1.bias"_s)`.
+  template <NameText... name>
+    requires(sizeof...(name) > 0)
+  auto get_tensors_data(Name<name>...) const {
+    return boost::hana::make_map(boost::hana::make_pair(Name<name>::key(), get_tensor_data(Name<name>()))...);
+  }
+  /// Gives a variable new values, on the host and, if the session is attached, on the device: an array of its dtype and shape.
   template <NameText name, class Array>
   void write_variable_data(Name<name>, const Array& array) {
-    write<name>(array);
+    Values values{};
+    note_values<name>(values, array);
+    copies_.write(values);
   }
-  /// Gives variables new values, from a Boost.Hana map of names and arrays such as another session's get_tensors_data().
+  /// Gives variables new values, from a Boost.Hana map of names and arrays such as another session's get_tensors_data(). No
+  /// variable changes if an array does not fit.
   template <class Map>
     requires(boost::hana::is_a<boost::hana::map_tag, Map>())
   void write_variables_data(const Map& arrays) {
-    boost::hana::for_each(arrays, [this](const auto& entry) {
+    Values values{};
+    boost::hana::for_each(arrays, [&values](const auto& entry) {
       constexpr auto name = names::template name_of_key<std::remove_cvref_t<decltype(boost::hana::first(entry))>>();
-      this->template write<name>(boost::hana::second(entry));
+      note_values<name>(values, boost::hana::second(entry));
     });
+    copies_.write(values);
+  }
+  /// Gives all variables the values of those of the same names in another session, which may have more, such as an optimiser's. A
+  /// name that the other session does not have, or has with another shape or dtype, does not compile.
+  template <class Source>
+  void load_from_session(const Source& source) {
+    write_variables_data(names::map_variables([&source]<std::size_t v>(std::integral_constant<std::size_t, v>) {
+      return source.get_tensor_data(names::template name_of_variable<v>());
+    }));
   }
 
-  /// All variables, as views of the memory in which the session keeps them: to save them, for example.
+  /// All variables, as views of the host copy, which is fetched if it is stale: to save them, for example. A later read, write or
+  /// run with a read after it overwrites them.
   auto host_tensors() const {
-    std::array<HostTensor, plan.variables.size()> tensors{};
+    copies_.refresh();
+    auto tensors = variables_without_values();
     for (std::size_t v = 0; v < tensors.size(); ++v)
-      tensors[v] = {plan.variable_name(v),
-                    plan.variables[v].spec,
-                    {executor_.variables() + plan.variables[v].offset, static_cast<std::size_t>(plan.variables[v].spec.bytes())}};
+      tensors[v].bytes = {copies_.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
     return tensors;
   }
   /// Gives all variables new values, by name: from a file (`tw::load_npz`, ...) or another session's host_tensors(). Throws
   /// LoadError, before anything is written, where names, dtypes or shapes differ; the policy may allow some of it.
   void load_tensors(const HostTensors& tensors, const LoadPolicy& policy = {}) {
-    const auto values = detail::match_tensors(host_tensors(), tensors, policy);
-    for (std::size_t v = 0; v < values.size(); ++v)
-      std::ranges::copy(values[v], executor_.variables() + plan.variables[v].offset);
+    const auto found = detail::match_tensors(variables_without_values(), tensors, policy);
+    Values values{};
+    for (std::size_t v = 0; v < values.size(); ++v) values[v] = found[v].data();
+    copies_.write(values);
   }
-
-  /// The number of host threads of the next run.
-  int threads() const { return executor_.threads(); }
 
  private:
-  static constexpr Shape stream_shape(std::size_t stream) {
-    if (plan.num_host_transfers == 1) return plan.streams[stream].spec.shape;
-    Shape shape{plan.num_host_transfers};
-    for (int axis = 0; axis < plan.streams[stream].spec.shape.rank; ++axis)
-      shape.push_back(plan.streams[stream].spec.shape[axis]);
-    return shape;
-  }
-  static constexpr auto output_offsets = [] {
-    std::array<std::int64_t, plan.streams.size() + 1> offsets{};
-    for (std::size_t i = 0; i < plan.streams.size(); ++i) {
-      const bool output = plan.streams[i].direction == StreamDirection::device_to_host;
-      offsets[i + 1] = offsets[i] + (output ? align(plan.streams[i].spec.bytes() * plan.num_host_transfers) : 0);
-    }
-    return offsets;
-  }();
-  static constexpr std::int64_t output_bytes = output_offsets.back();
+  using Values = typename VariableCopies<program::plan>::Values;
 
-  template <class InputName, class Array>
-  void set_input(const NamedArgument<InputName, Array>& input) {
-    constexpr std::size_t stream = names::find_stream(InputName::view(), StreamDirection::host_to_device);
-    if constexpr (stream != names::none) {
-      constexpr TensorSpec spec{stream_shape(stream), plan.streams[stream].spec.dtype};
-      streams_[stream] = const_cast<std::byte*>(detail::checked_host_data<spec, "run", InputName::view>(input.value));
-    }
+  void require_attached(const char* what) const {
+    if (!is_attached())
+      throw std::logic_error(text(what, ": the session is not attached: a context() or attach() expected").string());
+  }
+  void execute(const StreamMemory<program::plan>& streams) {
+    copies_.mark_stale();
+    executor_.run(streams);
+  }
+  static auto variables_without_values() {
+    std::array<HostTensor, plan.variables.size()> tensors{};
+    for (std::size_t v = 0; v < tensors.size(); ++v) tensors[v] = {plan.variable_name(v), plan.variables[v].spec, {}};
+    return tensors;
+  }
+  template <std::size_t v>
+  auto copy_of_variable() const {
+    return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(copies_.host_data(v));
   }
   template <NameText name, class Array>
-  void write(const Array& array) {
+  static void note_values(Values& values, const Array& array) {
     constexpr std::size_t v = names::find_variable(name.view());
-    if constexpr (v == names::none) {
-      names::template unknown_variable<name>();
-    } else {
-      constexpr TensorSpec spec = plan.variables[v].spec;
-      const auto* data = detail::checked_host_data<spec, "write_variable_data", Name<name>::view>(array);
-      std::memcpy(executor_.variables() + plan.variables[v].offset, data, static_cast<std::size_t>(spec.bytes()));
-    }
+    if constexpr (v == names::none) names::template no_variable<"write_variable_data", name>();
+    else values[v] = detail::host_data<detail::VariableArray<program::plan, v>, "write_variable_data">(array);
   }
 
+  SessionOptions options_;
   Executor executor_;
+  mutable VariableCopies<program::plan> copies_;  // the host copy is a cache of the device's values
   AlignedMemory outputs_;
-  std::array<std::byte*, plan.streams.size()> streams_{};
 };
 
 }  // namespace tilewright

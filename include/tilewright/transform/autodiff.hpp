@@ -7,6 +7,7 @@
 #include "tilewright/graph/gradient_context.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/transform/called_gradients.hpp"
 
 namespace tilewright {
 
@@ -34,7 +35,7 @@ class Differentiator final : public GradientContext::Builder {
     if (options.grads_provided) provided = ids(*options.grads_provided, "grads_provided");
     if (options.grads_required) required = ids(*options.grads_required, "grads_required");
     if (ir_.failed()) return {};
-    result_.graph = ir_.add_gradient_graph(forward_);
+    result_.graph = ir_.add_derived_graph(forward_, "_bwd");
     const auto count = record().tensors.size();
     gradients_.resize(count);
     activations_.resize(count);
@@ -84,7 +85,10 @@ class Differentiator final : public GradientContext::Builder {
         return known = at_or_invalid(ir_, emit(ir_, *producer.op, {&input, 1}, producer.attributes), 0);
       }
     }
-    if (!connected) add_forward_output(tensor);
+    if (!connected) {
+      add_activation_output(ir_, forward_, tensor);
+      connected_[at(tensor)] = 1;
+    }
     return known = add_graph_input(ExpectedConnectionType::Fwd, tensor);
   }
 
@@ -113,17 +117,20 @@ class Differentiator final : public GradientContext::Builder {
   constexpr bool differentiate_callees() {
     for (std::size_t i = 0; i < record().nodes.size(); ++i) {
       const Node& node = record().nodes[i];
-      if (node.op->modifies >= 0) {
+      if (node.op->modifies >= 0 || !node.modified.empty()) {
         ir_.fail(text("autodiff of ", record().name, ": ", node.op->name, ".", node.id,
                       " changes its input in place: ops that do not expected"));
         return false;
       }
-      const int callee = node.called_graph;
-      if (callee >= 0 && ir_.record(callee).gradient.graph < 0) {
+      const int called_graph = node.called_graph, else_graph = node.else_graph;
+      const bool is_loop = node.op == &loop_info;
+      for (int callee : {called_graph, else_graph}) {
+        if (callee < 0 || ir_.record(callee).gradient.graph >= 0) continue;
         auto gradient = differentiate(ir_, callee, {});
         if (ir_.failed()) return false;
         ir_.record(callee).gradient = std::move(gradient);
       }
+      if (is_loop) keep_iterations(ir_, Node(record().nodes[i]));
     }
     return true;
   }
@@ -153,33 +160,10 @@ class Differentiator final : public GradientContext::Builder {
       return;
     }
     GradientContext context(*this, ir_, forward_, node);
-    if (node.called_graph >= 0) differentiate_call(node, context);
+    if (node.op == &call_info) differentiate_call(context);
+    else if (node.op == &loop_info) differentiate_loop(context);
+    else if (node.op == &conditional_info) differentiate_conditional(context);
     else node.op->gradient(context);
-  }
-  /// The gradient of a call is a call of the called graph's gradient graph.
-  constexpr void differentiate_call(const Node& node, GradientContext& context) {
-    const GradientRecord callee = ir_.record(node.called_graph).gradient;
-    const auto &inputs = ir_.record(node.called_graph).inputs, &outputs = ir_.record(node.called_graph).outputs;
-    const std::size_t tensors = ir_.record(node.called_graph).tensors.size();
-    const std::vector<int> input_of = positions(inputs, tensors), output_of = positions(outputs, tensors);
-    std::vector<Tensor> arguments;
-    arguments.reserve(callee.inputs.size());
-    int provided = 0;
-    for (const auto& [type, tensor] : callee.inputs) {
-      if (type == ExpectedConnectionType::FwdGrad) {  // in the order of the outputs, of which two may be the same
-        while (outputs[at(provided)] != tensor) ++provided;
-        arguments.push_back(context.output_gradient(provided++));
-      } else if (const int input = input_of[at(tensor)]; input >= 0) arguments.push_back(context.input(input));
-      else arguments.push_back(context.output(output_of[at(tensor)]));
-    }
-    const auto results = call_with_info(ir_.graph(callee.graph), arguments).outputs();
-    for (std::size_t i = 0; i < callee.outputs.size(); ++i) context.input_gradient(input_of[at(callee.outputs[i])], results[i]);
-  }
-  /// By tensor: where it first is in a list of inputs or outputs, or -1.
-  static constexpr std::vector<int> positions(const std::vector<int>& list, std::size_t tensors) {
-    std::vector<int> result(tensors, -1);
-    for (std::size_t i = list.size(); i-- > 0;) result[at(list[i])] = static_cast<int>(i);
-    return result;
   }
   constexpr Tensor add_graph_input(ExpectedConnectionType type, int tensor) {
     result_.inputs.push_back({type, tensor});
@@ -188,17 +172,6 @@ class Differentiator final : public GradientContext::Builder {
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", info.name);
     return ir_.add_input(info.spec, name.view());
   }
-  /// Makes an inner tensor an output of the forward graph, at calls that exist already too.
-  constexpr void add_forward_output(int tensor) {
-    record().outputs.push_back(tensor);
-    connected_[at(tensor)] = 1;
-    for (const auto& [graph, node] : record().call_sites) {
-      const GraphScope scope(ir_.graph(graph));
-      const int output = ir_.add_tensor({.spec = record().tensors[at(tensor)].spec, .producer = node});
-      ir_.record(graph).nodes[at(node)].outputs.push_back(output);
-    }
-  }
-
   Ir& ir_;
   int forward_;
   GradientRecord result_{};

@@ -1,0 +1,22 @@
+#pragma once
+#include <concepts>
+#include <optional>
+
+#include "tilewright/graph/ir.hpp"
+
+namespace tilewright {
+
+/// A number, which becomes part of the graph, or a tensor of one element, whose value is known when the graph runs. A spec, as
+/// argument of create_graph, stands for such a tensor.
+struct NumberOrTensor {
+  double number = 0;
+  std::optional<Tensor> tensor{};
+  std::optional<TensorSpec> spec{};
+  template <class Number>
+    requires(std::integral<Number> || std::floating_point<Number>)
+  constexpr NumberOrTensor(Number value) : number(static_cast<double>(value)) {}
+  constexpr NumberOrTensor(Tensor value) : tensor(value) {}
+  constexpr NumberOrTensor(const TensorSpec& value) : spec(value) {}
+};
+
+}  // namespace tilewright

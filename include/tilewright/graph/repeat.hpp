@@ -1,0 +1,95 @@
+#pragma once
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "tilewright/graph/call.hpp"
+
+namespace tilewright {
+
+/// How a graph is called by a Loop. Its inputs are, in order: those carried, which the outputs of the same numbers replace after
+/// each iteration; slices, one for each iteration, of tensors with a leading axis for them; and what is the same for all.
+/// Outputs that are not carried are slices of tensors with a leading axis likewise.
+struct LoopAttributes {
+  std::int64_t count = 0;
+  std::int64_t carried = 0;
+  std::int64_t sliced = 0;    ///< inputs that are slices
+  std::int64_t reversed = 0;  ///< 1: the first iteration has the last slices
+};
+
+namespace detail {
+inline constexpr OpTag loop_tag{};
+inline constexpr OpInfo loop_info = calling_op(&loop_tag, "Loop");
+
+/// The spec of all slices of a loop.
+constexpr TensorSpec stacked(const TensorSpec& slice, std::int64_t count) {
+  TensorSpec result{{count}, slice.dtype};
+  for (int axis = 0; axis < slice.shape.rank; ++axis) result.shape.push_back(slice.shape[axis]);
+  return result;
+}
+
+/// Appends a Loop with the parent tensors of the graph's inputs.
+constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, const std::vector<Tensor>& parents) {
+  Ir& ir = graph.ir();
+  std::vector<TensorSpec> outputs = specs_of(graph.outputs());
+  for (auto i = static_cast<std::size_t>(loop.carried); i < outputs.size(); ++i) outputs[i] = stacked(outputs[i], loop.count);
+  const int node = append_node(ir, loop_info, parents, outputs, pack(loop), graph.id());
+  add_call_site(ir, graph.id(), node);
+  return {ir, ir.current_graph, node};
+}
+}  // namespace detail
+
+/// Calls a graph `count` times, one after the other. The graph's N outputs have the shapes and dtypes of its first N inputs, and
+/// are those inputs of the next iteration; the other inputs are the same in all iterations, but for what the graph changes in
+/// inputs by reference. Results: the outputs of the last iteration; of no iteration, the first N inputs. Inputs are given as
+/// for call. Errors: a negative count; more outputs than inputs; outputs that do not fit the inputs; a carried input by
+/// reference.
+constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::span<const Tensor> inputs,
+                                        const TensorMap& args = {}) {
+  Ir& ir = graph.ir();
+  if (ir.failed() || !detail::check_recursion(ir, graph)) return {ir};
+  const auto ins = graph.inputs(), outs = graph.outputs();
+  const std::size_t carried = outs.size() - static_cast<std::size_t>(ir.record(graph.id()).activations);
+  if (count < 0) {
+    ir.fail(text("repeat of ", graph.name(), ": ", count, " times: a count from 0 expected"));
+  } else if (carried > ins.size()) {
+    ir.fail(text("repeat of ", graph.name(), ": ", carried, " outputs and ", ins.size(),
+                 " inputs: at least as many inputs as outputs, which are the first inputs of the next iteration, expected"));
+  } else {
+    for (std::size_t i = 0; i < carried; ++i)
+      if (outs[i].spec() != ins[i].spec())
+        ir.fail(text("repeat of ", graph.name(), ": output ", i, " ", to_text(outs[i].spec()), " for input ", i, " ",
+                     to_text(ins[i].spec()), " of the next iteration: equal shapes and dtypes expected"));
+    for (int input : ir.record(graph.id()).by_reference)
+      if (static_cast<std::size_t>(input) < carried)
+        ir.fail(text("repeat of ", graph.name(), ": input ", input, ", ", to_text(ins[static_cast<std::size_t>(input)]),
+                     ", is by reference and output ", input,
+                     " replaces it in the next iteration: inputs by reference after those that outputs replace expected"));
+  }
+  if (ir.failed()) return {ir};
+  const auto parents = detail::bind_inputs(ir, graph, inputs, args);
+  if (ir.failed() || !detail::check_inputs(ir, detail::loop_info, parents)) return {ir};
+  return detail::append_loop(graph, {.count = count, .carried = static_cast<std::int64_t>(carried)}, parents);
+}
+constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::initializer_list<Tensor> inputs,
+                                        const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
+}
+constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, Tensor input, const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, {input}, args);
+}
+
+/// As repeat_with_info, but returns the outputs.
+constexpr Outputs repeat(Graph graph, std::int64_t count, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, inputs, args).outputs();
+}
+constexpr Outputs repeat(Graph graph, std::int64_t count, Tensor input, const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, {input}, args).outputs();
+}
+
+namespace ops {
+using tilewright::repeat;
+using tilewright::repeat_with_info;
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,86 @@
+#pragma once
+#include <cstddef>
+#include <type_traits>
+
+#include "tilewright/kernel/view.hpp"
+#include "tilewright/kernel/xtensor.hpp"
+
+namespace tilewright {
+
+/// Half precision is a format of memory: kernels compute in float32. An element becomes a float when it is read, which is exact,
+/// and the result of an op is rounded once, to the nearest, ties to even, when it is written. Where the next op takes the value
+/// over in a register, it is rounded there in the same way (`rounded_to`). So a program gives the same bits whether or not ops
+/// are fused, and in vectors as one by one.
+///
+/// x86 converts vectors by F16C and AVX-512F, which neither flush nor ignore denormal halves; elsewhere the compiler converts
+/// the elements.
+
+namespace detail {
+template <class X>
+concept FloatBatchLike = !std::is_arithmetic_v<X> && std::is_same_v<typename X::value_type, float>;
+}  // namespace detail
+
+/// The elements from `data` on as a batch of floats.
+template <detail::FloatBatchLike Batch>
+[[gnu::always_inline]] inline Batch load_floats(const float* data) {
+  return Batch::load_unaligned(data);
+}
+template <detail::FloatBatchLike Batch>
+[[gnu::always_inline]] inline Batch load_floats(const float16_t* data) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Batch) == 64) return Batch(_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(data))));
+#endif
+#if defined(__F16C__)
+  if constexpr (sizeof(Batch) == 32) return Batch(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data))));
+  if constexpr (sizeof(Batch) == 16) return Batch(_mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(data))));
+#endif
+  alignas(Batch) float elements[Batch::size];
+  for (std::size_t i = 0; i < Batch::size; ++i) elements[i] = static_cast<float>(data[i]);
+  return Batch::load_aligned(elements);
+}
+
+/// Writes a batch of floats, or one, rounded to the type of the elements at `data`.
+template <detail::FloatBatchLike Batch>
+[[gnu::always_inline]] inline void store_floats(float* data, const Batch& x) {
+  x.store_unaligned(data);
+}
+template <detail::FloatBatchLike Batch>
+[[gnu::always_inline]] inline void store_floats(float16_t* data, const Batch& x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Batch) == 64)
+    return _mm256_storeu_si256(reinterpret_cast<__m256i*>(data),
+                               _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+#endif
+#if defined(__F16C__)
+  if constexpr (sizeof(Batch) == 32)
+    return _mm_storeu_si128(reinterpret_cast<__m128i*>(data), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+  if constexpr (sizeof(Batch) == 16)
+    return _mm_storel_epi64(reinterpret_cast<__m128i*>(data), _mm_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+#endif
+  alignas(Batch) float elements[Batch::size];
+  x.store_aligned(elements);
+  for (std::size_t i = 0; i < Batch::size; ++i) data[i] = static_cast<float16_t>(elements[i]);
+}
+
+/// The value that a number, or a batch of floats, has after it was written as an element of type T and read again.
+template <class T, class X>
+[[gnu::always_inline]] inline auto rounded_to(const X& x) {
+  if constexpr (std::is_arithmetic_v<X>) {
+    return static_cast<compute_t<T>>(static_cast<T>(x));
+  } else if constexpr (std::is_same_v<T, float16_t>) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(X) == 64) return X(_mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));
+#endif
+#if defined(__F16C__)
+    if constexpr (sizeof(X) == 32) return X(_mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)));
+    if constexpr (sizeof(X) == 16) return X(_mm_cvtph_ps(_mm_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)));
+#endif
+    float16_t elements[X::size];
+    store_floats(elements, x);
+    return load_floats<X>(elements);
+  } else {
+    return x;
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,141 @@
+#pragma once
+#include "tilewright/graph/number_or_tensor.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/cast.hpp"
+
+namespace tilewright {
+
+/// Base of updates of a variable, input 0, by its place's element of other tensors of its shape: `tensors` of them, itself
+/// included; further inputs are factors of one element. Dtypes may differ. In place; without a gradient.
+template <class D, int tensors>
+struct VarUpdate : Elementwise<D> {
+  static constexpr int modifies = 0;
+  static constexpr void infer(Inference& op) {
+    for (int i = 0; i < op.input_count(); ++i)
+      if (!op.require_floating_point(i)) return;
+    for (int i = 1; i < tensors; ++i)
+      if (op.input(i).shape != op.input(0).shape)
+        return op.fail(to_text(op.input(0)), " and ", to_text(op.input(i)), ": equal shapes expected");
+    for (int i = tensors; i < op.input_count(); ++i)
+      if (op.input(i).nelms() != 1) return op.fail("factor ", to_text(op.input(i)), ": one element expected");
+    op.output(op.input(0));
+  }
+};
+
+/// t = update(t, x, f), where f is a number or the third input. If t is float16 and x is not, x is rounded to float16 first, as
+/// PopXL does. Sums of products are written as math::fma, so that compilers do
+/// not choose differently for vectors and single elements which product they round.
+template <class D>
+struct AccumulateOp : VarUpdate<D, 2> {
+  static constexpr std::string_view name = "Accumulate";
+  struct Attributes {
+    double factor = 1;
+  };
+  static constexpr std::vector<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
+                                              const PackedAttributes& attributes) {
+    const TensorSpec &t = operands[0], &x = operands[1];
+    std::vector<OpPart> parts;
+    if (t.dtype != float16 || x.dtype == float16) return parts;
+    parts.push_back({&op_info<Cast>, pack(Cast::Attributes{static_cast<std::int64_t>(float16)}), {1}, {{x.shape, float16}}});
+    parts.push_back({&op_info<D>, attributes, {0, input_count}, {t}});
+    for (int i = 2; i < input_count; ++i) parts[1].inputs.push_back(i);
+    return parts;
+  }
+  template <class T, class X>
+  static T forward(T t, X x, Attributes attributes) {
+    return D::update(t, T(x), math::number<T>(attributes.factor));
+  }
+  template <class T, class X, class F>
+  static T forward(T t, X x, F f, Attributes) {
+    return D::update(t, T(x), T(f));
+  }
+};
+
+struct AccumulateAdd : AccumulateOp<AccumulateAdd> {
+  template <class T> static T update(T t, T x, T f) { return math::fma(f, x, t); }
+};
+struct AccumulateSquare : AccumulateOp<AccumulateSquare> {
+  template <class T> static T update(T t, T x, T f) { return math::fma(f, x * x, t); }
+};
+struct AccumulateMean : AccumulateOp<AccumulateMean> {
+  template <class T>
+  static T update(T t, T x, T step) {
+    const T part = math::number<T>(1) / (step + math::number<T>(1));
+    return math::fma(math::number<T>(1) - part, t, part * x);
+  }
+};
+struct AccumulateMovingAverage : AccumulateOp<AccumulateMovingAverage> {
+  template <class T> static T update(T t, T x, T f) { return math::fma(f, t, (math::number<T>(1) - f) * x); }
+};
+struct AccumulateMovingAverageSquare : AccumulateOp<AccumulateMovingAverageSquare> {
+  template <class T>
+  static T update(T t, T x, T f) {
+    return math::fma(f, t, (math::number<T>(1) - f) * (x * x));
+  }
+};
+
+/// t f, and 0 wherever f is 0.
+struct AccumulatorScale : VarUpdate<AccumulatorScale, 1> {
+  static constexpr std::string_view name = "AccumulatorScale";
+  struct Attributes {
+    double factor = 1;
+  };
+  template <class T>
+  static T forward(T t, Attributes attributes) {
+    return attributes.factor == 0 ? math::number<T>(0) : t * math::number<T>(attributes.factor);
+  }
+  template <class T, class F>
+  static T forward(T t, F f, Attributes) {
+    const T zero = math::number<T>(0);
+    return math::select(T(f) == zero, zero, t * T(f));
+  }
+};
+
+struct CopyVarUpdate : VarUpdate<CopyVarUpdate, 2> {
+  static constexpr std::string_view name = "CopyVarUpdate";
+  template <class T, class X> static T forward(T, X x) { return T(x); }
+};
+
+namespace detail {
+template <class Update>
+constexpr Tensor accumulate(Tensor t, Tensor x, const NumberOrTensor& f) {
+  return f.tensor ? apply<Update>({t, x, *f.tensor}) : apply<Update>({t, x}, {f.number});
+}
+}  // namespace detail
+
+/// Updates of optimisers' variables. t: float16 or float32; x: t's shape, float16 or float32; f: a number or a tensor of one
+/// element. They write t in place and return an alias of it. None has a gradient. They compute in float32, of
+/// x in t's dtype; the result is rounded once.
+namespace ops {
+/// t = t + f x.
+constexpr Tensor accumulate_(Tensor t, Tensor x, const NumberOrTensor& f = 1) {
+  return detail::accumulate<AccumulateAdd>(t, x, f);
+}
+/// t = t + f x^2.
+constexpr Tensor accumulate_square_(Tensor t, Tensor x, const NumberOrTensor& f = 1) {
+  return detail::accumulate<AccumulateSquare>(t, x, f);
+}
+/// t = t step / (step + 1) + x / (step + 1): the mean so far, if t is that of `step` tensors. The step stays as it is.
+constexpr Tensor accumulate_mean_(Tensor t, Tensor x, const NumberOrTensor& step) {
+  return detail::accumulate<AccumulateMean>(t, x, step);
+}
+/// t = f t + (1 - f) x.
+constexpr Tensor accumulate_moving_average_(Tensor t, Tensor x, const NumberOrTensor& f) {
+  return detail::accumulate<AccumulateMovingAverage>(t, x, f);
+}
+/// t = f t + (1 - f) x^2.
+constexpr Tensor accumulate_moving_average_square_(Tensor t, Tensor x, const NumberOrTensor& f) {
+  return detail::accumulate<AccumulateMovingAverageSquare>(t, x, f);
+}
+/// t = f t; where f is 0, t is 0 whatever it was, NaN included.
+constexpr Tensor accumulator_scale_(Tensor t, const NumberOrTensor& f) {
+  return f.tensor ? apply<AccumulatorScale>({t, *f.tensor}) : apply<AccumulatorScale>({t}, {f.number});
+}
+/// t = 0.
+constexpr Tensor accumulator_zero_(Tensor t) { return accumulator_scale_(t, 0); }
+/// t = x.
+constexpr Tensor copy_var_update_(Tensor t, Tensor x) { return apply<CopyVarUpdate>({t, x}); }
+
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,68 @@
+#pragma once
+#include <boost/hana/adapt_struct.hpp>
+
+#include "tilewright/optim/descend.hpp"
+#include "tilewright/optim/moments.hpp"
+
+namespace tilewright::optim {
+
+/// Adam's parameters. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input of it, in this
+/// order after the weight and its gradient, which each call gives.
+struct AdamParameters {
+  NumberOrTensor lr = 1e-3;             ///< learning rate
+  NumberOrTensor beta1 = 0.9;           ///< decay of the first moment
+  NumberOrTensor beta2 = 0.999;         ///< decay of the second moment
+  NumberOrTensor epsilon = 1e-5;
+  NumberOrTensor weight_decay = 0.0;  ///< decoupled: the weight loses lr weight_decay of itself in each step
+  DType first_order_dtype = float16;  ///< of the first moment
+  bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
+};
+
+/// Adam for one variable: `build(weight by reference, gradient, parameters)`. Its state are the variables `first_order` and
+/// `second_order` (float32), the moments of the gradient, of the weight's shape, and with bias correction `step`, a float32
+/// scalar ("Adam: A Method for Stochastic Optimization", arXiv 1412.6980; the decay as in "Decoupled Weight Decay
+/// Regularization", arXiv 1711.05101).
+///
+///     tw::Cached<tw::optim::Adam> optimiser;  // one graph for all variables of a shape
+///     for (const auto& [name, variable] : variables.named_tensors()) {
+///       const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), tw::optim::AdamParameters{.lr =
+///       1e-3}); graph.bind(factories.init(name.view())).call(variable, gradients[variable]);
+///     }
+struct Adam : Module<Adam> {
+  static constexpr bool in_sequence = true;
+
+  constexpr void build(TensorByRef weight, Tensor gradient, const AdamParameters& parameters) {
+    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype, bias_correction] = parameters;
+    const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
+    const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, bias_correction);
+    detail::descend(weight, ops::adam_updater(moments.first, moments.second, options), lr);
+  }
+};
+
+/// The parameters of AdamW, with PyTorch's defaults.
+struct AdamWParameters {
+  NumberOrTensor lr = 1e-3;
+  NumberOrTensor beta1 = 0.9;
+  NumberOrTensor beta2 = 0.999;
+  NumberOrTensor epsilon = 1e-8;
+  NumberOrTensor weight_decay = 0.01;
+  DType first_order_dtype = float32;
+};
+
+/// Adam with decoupled weight decay and bias correction; otherwise as Adam.
+struct AdamW : Module<AdamW> {
+  static constexpr bool in_sequence = true;
+
+  constexpr void build(TensorByRef weight, Tensor gradient, const AdamWParameters& parameters) {
+    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype] = parameters;
+    const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
+    const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, true);
+    detail::descend(weight, ops::adam_updater(moments.first, moments.second, options), lr);
+  }
+};
+
+}  // namespace tilewright::optim
+
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamParameters, lr, beta1, beta2, epsilon, weight_decay, first_order_dtype,
+                        bias_correction);
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamWParameters, lr, beta1, beta2, epsilon, weight_decay, first_order_dtype);

@@ -1,0 +1,39 @@
+#pragma once
+#include <boost/hana/adapt_struct.hpp>
+#include <limits>
+
+#include "tilewright/optim/moments.hpp"
+
+namespace tilewright::optim {
+
+/// LAMB's parameters. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input of it, in this
+/// order after the weight and its gradient, which each call gives.
+struct LambParameters {
+  NumberOrTensor lr = 1e-3;          ///< learning rate
+  NumberOrTensor beta1 = 0.9;        ///< decay of the first moment
+  NumberOrTensor beta2 = 0.999;      ///< decay of the second moment
+  NumberOrTensor epsilon = 1e-6;
+  NumberOrTensor weight_decay = 0.0;
+  NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< what the weight's norm counts at most
+  DType first_order_dtype = float32;  ///< of the first moment
+  bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
+};
+
+/// LAMB for one variable: `build(weight by reference, gradient, parameters)`: Adam's step, scaled to the norm of the weight.
+/// State as for Adam ("Large Batch Optimization for Deep Learning", arXiv 1904.00962).
+struct Lamb : Module<Lamb> {
+  static constexpr bool in_sequence = true;
+
+  constexpr void build(TensorByRef weight, Tensor gradient, const LambParameters& parameters) {
+    const auto& [lr, beta1, beta2, epsilon, weight_decay, max_weight_norm, first_order_dtype, bias_correction] = parameters;
+    const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
+    const Tensor step = ops::lamb_updater(moments.first, moments.second,
+                                          moments.updater_options(weight, weight_decay, epsilon, bias_correction));
+    ops::adam_var_update(weight, step, ops::lamb_square(weight), ops::lamb_square(step), lr, max_weight_norm);
+  }
+};
+
+}  // namespace tilewright::optim
+
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::LambParameters, lr, beta1, beta2, epsilon, weight_decay, max_weight_norm,
+                        first_order_dtype, bias_correction);

@@ -1,0 +1,36 @@
+#pragma once
+#include "tilewright/module/module.hpp"
+#include "tilewright/ops/var_updates.hpp"
+
+namespace tilewright::optim::detail {
+
+/// The moving averages of a gradient and of its square, variables `first_order` and `second_order` (float32) of a module.
+struct Moments {
+  ModuleBase& module;
+  NumberOrTensor beta1, beta2;
+  Tensor first, second;
+
+  constexpr Moments(ModuleBase& owner, Tensor weight, Tensor gradient, const NumberOrTensor& decay1, const NumberOrTensor& decay2,
+                    DType first_order_dtype)
+      : module(owner),
+        beta1(decay1),
+        beta2(decay2),
+        first(owner.add_variable_input("first_order", zeros(), weight.shape(), first_order_dtype, {.by_ref = true})) {
+    ops::accumulate_moving_average_(first, gradient, beta1);
+    second = owner.add_variable_input("second_order", zeros(), weight.shape(), float32, {.by_ref = true});
+    ops::accumulate_moving_average_square_(second, gradient, beta2);
+  }
+  /// What the updaters take besides; for the correction of the moments' bias the module gets the variable `step`.
+  constexpr AdamOptions updater_options(Tensor weight, const NumberOrTensor& weight_decay, const NumberOrTensor& epsilon,
+                                        bool bias_correction) const {
+    AdamOptions options{.weight_decay = weight_decay, .epsilon = epsilon};
+    if (weight_decay.tensor || weight_decay.number != 0) options.weight = weight;
+    if (!bias_correction) return options;
+    options.time_step = module.add_variable_input("step", zeros(), {}, float32, {.by_ref = true});
+    options.beta1 = beta1;
+    options.beta2 = beta2;
+    return options;
+  }
+};
+
+}  // namespace tilewright::optim::detail

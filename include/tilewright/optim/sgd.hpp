@@ -1,0 +1,37 @@
+#pragma once
+#include <boost/hana/adapt_struct.hpp>
+
+#include "tilewright/optim/descend.hpp"
+
+namespace tilewright::optim {
+
+/// The parameters of gradient descent. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input
+/// of it, in this order after the weight and its gradient, which each call gives.
+struct SgdParameters {
+  NumberOrTensor lr = 1e-3;           ///< learning rate
+  NumberOrTensor momentum = 0.0;      ///< 0: none, and no state
+  NumberOrTensor weight_decay = 0.0;  ///< the gradient is that of the loss plus weight_decay / 2 |weight|^2
+  bool nesterov = false;              ///< whether the step looks ahead by the momentum
+  DType momentum_dtype = float32;     ///< of the velocity
+};
+
+/// Stochastic gradient descent for one variable: `build(weight by reference, gradient, parameters)`. With momentum its state is
+/// the variable `velocity`, of the weight's shape: velocity = momentum velocity + gradient, and the weight loses lr velocity ("On
+/// the importance of initialization and momentum in deep learning", ICML 2013; the form is PyTorch's, without dampening).
+struct Sgd : Module<Sgd> {
+  static constexpr bool in_sequence = true;
+
+  constexpr void build(TensorByRef weight, Tensor gradient, const SgdParameters& parameters) {
+    const auto& [lr, momentum, weight_decay, nesterov, momentum_dtype] = parameters;
+    if (weight_decay.tensor || weight_decay.number != 0) gradient = ops::scaled_add(gradient, weight, {.b = weight_decay});
+    if (!momentum.tensor && momentum.number == 0) return detail::descend(weight, gradient, lr);
+    const Tensor velocity = add_variable_input("velocity", zeros(), weight.shape(), momentum_dtype, {.by_ref = true});
+    ops::scaled_add_(velocity, gradient, {.a = momentum});
+    if (nesterov) detail::descend(weight, ops::scaled_add(gradient, velocity, {.b = momentum}), lr);
+    else detail::descend(weight, velocity, lr);
+  }
+};
+
+}  // namespace tilewright::optim
+
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::SgdParameters, lr, momentum, weight_decay, nesterov, momentum_dtype);

@@ -1,0 +1,74 @@
+#pragma once
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "tilewright/session/stream_arrays.hpp"
+
+namespace tilewright {
+
+/// Arrays of the user for all that a program stores in streams, to be given to Session::run_with_outputs: zeros at first, of
+/// the host shapes of Session::expected_outputs.
+template <const auto& plan>
+class HostOutputs {
+  static constexpr auto streams = [] {
+    std::array<std::size_t, expected_streams<plan, StreamDirection::device_to_host>().size()> found{};
+    for (std::size_t i = 0, n = 0; i < plan.streams.size(); ++i)
+      if (plan.streams[i].used && plan.streams[i].direction == StreamDirection::device_to_host) found[n++] = i;
+    return found;
+  }();
+
+ public:
+  HostOutputs() {
+    for_each([]<std::size_t i>(Array<i>& array) {
+      array = Array<i>(extents_of<detail::StreamArray<plan, streams[i]>::spec.shape>(), 0);
+    });
+  }
+
+  /// The array of a stream, an xtensor. An unknown name does not compile.
+  template <NameText name>
+  decltype(auto) operator[](Name<name>) {
+    constexpr std::size_t i = find(name.view());
+    if constexpr (i < streams.size()) return (std::get<i>(arrays_));
+    else return PlanNames<plan>::template unknown_output<name>();
+  }
+  template <NameText name>
+  decltype(auto) operator[](Name<name>) const {
+    constexpr std::size_t i = find(name.view());
+    if constexpr (i < streams.size()) return (std::get<i>(arrays_));
+    else return PlanNames<plan>::template unknown_output<name>();
+  }
+
+  /// Notes where the arrays' elements are; throws std::invalid_argument for an array that was given another shape.
+  void set_streams(StreamMemory<plan>& memory) {
+    for_each([&memory]<std::size_t i>(Array<i>& array) {
+      using Use = detail::StreamArray<plan, streams[i]>;
+      memory[streams[i]] = detail::host_memory<Use, "run_with_outputs", Array<i>&>(array);
+    });
+  }
+
+ private:
+  static consteval std::size_t find(std::string_view name) {
+    std::size_t i = 0;
+    while (i < streams.size() && plan.stream_name(streams[i]) != name) ++i;
+    return i;
+  }
+  template <std::size_t i>
+  using Array = xt::xtensor<element_t<plan.streams[streams[i]].spec.dtype>,
+                            static_cast<std::size_t>(detail::StreamArray<plan, streams[i]>::spec.shape.rank)>;
+  template <class F>
+  void for_each(F f) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      (f.template operator()<i>(std::get<i>(arrays_)), ...);
+    }(std::make_index_sequence<streams.size()>{});
+  }
+  static auto make() {
+    return []<std::size_t... i>(std::index_sequence<i...>) {
+      return std::tuple<Array<i>...>();
+    }(std::make_index_sequence<streams.size()>{});
+  }
+
+  decltype(make()) arrays_;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,69 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright {
+
+/// How many copies of a program a session runs side by side. An array for a stream has an element for each.
+inline constexpr std::int64_t replication_factor = 1;
+
+/// The shape of the host's array for a stream of a frozen plan: [num_host_transfers, replication factor, stream's shape...];
+/// factors of 1 are left out.
+constexpr Shape host_shape(const auto& plan, std::size_t stream) {
+  Shape shape;
+  if (plan.num_host_transfers > 1) shape.push_back(plan.num_host_transfers);
+  if (replication_factor > 1) shape.push_back(replication_factor);
+  const Shape& element = plan.streams[stream].spec.shape;
+  for (int axis = 0; axis < element.rank; ++axis) shape.push_back(element[axis]);
+  return shape;
+}
+
+/// Where a session keeps the arrays of the streams to the host, in bytes from the first; the last entry is the sum.
+template <const auto& plan>
+inline constexpr auto output_offsets = [] {
+  std::array<std::int64_t, plan.streams.size() + 1> offsets{};
+  for (std::size_t i = 0; i < plan.streams.size(); ++i) {
+    const bool output = plan.streams[i].direction == StreamDirection::device_to_host;
+    offsets[i + 1] = offsets[i] + (output ? align(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes()) : 0);
+  }
+  return offsets;
+}();
+
+/// What error texts say of a host shape.
+template <const auto& plan>
+constexpr Text host_shape_note() {
+  Text note;
+  if constexpr (plan.num_host_transfers > 1) note += text(", where ", plan.num_host_transfers, " is num_host_transfers");
+  if constexpr (replication_factor > 1)
+    note += text(note.empty() ? ", where " : " and ", replication_factor, " is the replication factor");
+  return note;
+}
+
+/// A stream for which a session wants an array.
+struct ExpectedStream {
+  std::string_view name{};
+  TensorSpec spec{};   ///< of what one transfer moves
+  Shape host_shape{};  ///< of the array
+};
+
+/// The streams of a frozen plan in one direction that the program uses.
+template <const auto& plan, StreamDirection direction>
+constexpr auto expected_streams() {
+  constexpr auto is_expected = [](const auto& stream) { return stream.direction == direction && stream.used; };
+  constexpr std::size_t count = [&] {
+    std::size_t sum = 0;
+    for (const auto& stream : plan.streams) sum += is_expected(stream);
+    return sum;
+  }();
+  std::array<ExpectedStream, count> expected{};
+  for (std::size_t i = 0, n = 0; i < plan.streams.size(); ++i)
+    if (is_expected(plan.streams[i])) expected[n++] = {plan.stream_name(i), plan.streams[i].spec, host_shape(plan, i)};
+  return expected;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,125 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+
+#include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/execute/executor.hpp"
+#include "tilewright/session/initial_values.hpp"
+
+namespace tilewright {
+
+/// How often variables were copied from one side to the other.
+struct Transfers {
+  std::int64_t from_host = 0;
+  std::int64_t to_host = 0;
+  constexpr bool operator==(const Transfers&) const = default;
+};
+
+/// The variables of a frozen plan, twice: where the device computes with them, and where the host reads and writes them. A run
+/// makes the host copy stale; it is fetched when somebody wants to know. Its memory is taken when it is first needed.
+template <const auto& plan>
+class VariableCopies {
+ public:
+  /// New values of variables, each as its elements one after the other; null where a variable keeps its own.
+  using Values = std::array<const std::byte*, plan.variables.size()>;
+
+  VariableCopies(const Executor& device, std::uint64_t seed, bool attached) : device_(device), seed_(seed), attached_(attached) {
+    if (attached_) fill_variables(plan, [this](std::size_t v) { return device_data(v); }, seed_);
+  }
+
+  bool is_attached() const { return attached_; }
+  /// Whether the host copy has the device's values. The values of a detached session are those of its host copy.
+  bool in_sync() const { return !stale_; }
+  const Transfers& transfers() const { return transfers_; }
+  /// To be said before the device's values change.
+  void mark_stale() { stale_ = true; }
+
+  /// The device takes the values of the host copy, unless it is attached already.
+  void attach() {
+    if (attached_) return;
+    copy_to_device();
+    attached_ = true;
+  }
+  /// The device's values are lost.
+  void detach() {
+    if (!attached_) return;
+    make_host_copy();
+    attached_ = stale_ = false;
+  }
+
+  void copy_to_device() {
+    make_host_copy();
+    for (std::size_t v = 0; v < count; ++v) std::memcpy(device_data(v), host_data(v), bytes(v));
+    stale_ = false;
+    ++transfers_.from_host;
+  }
+  void copy_to_host() {
+    if (!host_) host_.emplace(host_offsets.back());
+    fetch();
+    ++transfers_.to_host;
+  }
+  /// The host copy is current after this, by one transfer if it was stale.
+  void refresh() {
+    if (stale_) copy_to_host();
+    else make_host_copy();
+  }
+  /// Variables get new values on both sides, by one transfer if the device is attached.
+  void write(const Values& values) {
+    make_host_copy();
+    for (std::size_t v = 0; v < count; ++v) {
+      if (values[v] == nullptr) continue;
+      std::memcpy(host_data(v), values[v], bytes(v));
+      if (attached_) std::memcpy(device_data(v), values[v], bytes(v));
+    }
+    if (attached_) ++transfers_.from_host;
+  }
+
+  /// Where the device has variable v.
+  std::byte* device_data(std::size_t v) const { return device_.variables() + plan.variables[v].offset; }
+  /// Where the host has it, once there is a host copy.
+  std::byte* host_data(std::size_t v) const { return host_->data() + host_offsets[v]; }
+
+ private:
+  static constexpr std::size_t count = plan.variables.size();
+  static constexpr auto host_offsets = [] {
+    std::array<std::int64_t, count + 1> offsets{};
+    for (std::size_t v = 0; v < count; ++v) offsets[v + 1] = offsets[v] + align(plan.variables[v].spec.bytes());
+    return offsets;
+  }();
+  static std::size_t bytes(std::size_t v) { return static_cast<std::size_t>(plan.variables[v].spec.bytes()); }
+
+  /// A first host copy has the initial values; those that the device still has are copied, which is faster.
+  void make_host_copy() {
+    if (host_) return;
+    host_.emplace(host_offsets.back());
+    if (attached_ && !stale_) fetch();
+    else fill_variables(plan, [this](std::size_t v) { return host_data(v); }, seed_);
+  }
+  void fetch() {
+    for (std::size_t v = 0; v < count; ++v) std::memcpy(host_data(v), device_data(v), bytes(v));
+    stale_ = false;
+  }
+
+  const Executor& device_;
+  std::uint64_t seed_;
+  std::optional<AlignedMemory> host_;
+  Transfers transfers_;
+  bool attached_;
+  bool stale_ = false;
+};
+
+namespace detail {
+/// The host's array for new values of a variable.
+template <const auto& plan, std::size_t v>
+struct VariableArray {
+  static constexpr TensorSpec spec = plan.variables[v].spec;
+  static constexpr std::string_view name() { return plan.variable_name(v); }
+  static constexpr Text note() { return {}; }
+};
+}  // namespace detail
+
+}  // namespace tilewright

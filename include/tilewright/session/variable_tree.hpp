@@ -1,0 +1,44 @@
+#pragma once
+#include <algorithm>
+
+#include "tilewright/core/name.hpp"
+#include "tilewright/session/host_array.hpp"
+#include "tilewright/session/names.hpp"
+#include "tilewright/session/variable_copies.hpp"
+
+namespace tilewright {
+
+/// The variables below a dotted path where the device has them, looked up while the program compiles.
+template <const auto& plan, NameText path>
+class VariableTree {
+ public:
+  explicit VariableTree(const VariableCopies<plan>& copies) : copies_(copies) {}
+
+  /// A variable as an xtensor of static shape, a view of the session's memory; or the variables below it.
+  template <NameText key>
+  auto operator[](Name<key>) const {
+    using names = PlanNames<plan>;
+    constexpr auto full = joined<key>();
+    if constexpr (names::is_subtree(full.view())) {
+      return VariableTree<plan, full>(copies_);
+    } else {
+      constexpr std::size_t v = names::find_variable(full.view());
+      if constexpr (v == names::none) return names::template no_variable<"variables", full>();
+      else return static_view<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(copies_.device_data(v));
+    }
+  }
+
+ private:
+  template <NameText key>
+  static consteval auto joined() {
+    constexpr std::size_t length = path.view().size() + (path.view().empty() ? 0 : 1) + key.view().size();
+    char characters[length + 1]{};
+    auto* end = std::ranges::copy(path.view(), characters).out;
+    if (!path.view().empty()) *end++ = '.';
+    std::ranges::copy(key.view(), end);
+    return NameText<length + 1>(characters);
+  }
+  const VariableCopies<plan>& copies_;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,52 @@
+#pragma once
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/var_updates.hpp"
+#include "tilewright/transform/autodiff.hpp"
+
+namespace tilewright {
+
+/// As autodiff, but the gradients of the named tensors, inputs of the forward graph, are not results: each call adds them to
+/// means in variables, which are inputs by reference called `accum.<name>`, zeros at first and of the tensors' shapes and dtypes.
+/// How many gradients a mean has is counted in `mean_accum_counter`, a float32 scalar: set to 0 it starts all means again. The
+/// default of grads_required is none but those.
+constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
+                                                  AutodiffOptions options = {}) {
+  Ir& ir = forward.ir();
+  const auto named = tensors.to_dict();
+  std::vector<Tensor> required;
+  if (options.grads_required) required = *options.grads_required;
+  const std::size_t results = required.size();
+  for (const auto& [name, tensor] : named) required.push_back(tensor);
+  options.grads_required = std::move(required);
+  const GradGraphInfo info = autodiff(forward.graph(), options);
+  if (ir.failed()) return {{}, {info.graph(), {}, info}};
+
+  const int graph = info.graph().id();
+  GradientRecord record = info.record();
+  const std::vector<int> gradients = ir.record(graph).outputs;
+  record.outputs.resize(results, -1);
+  ir.record(graph).outputs.resize(results, -1);
+  const GraphScope scope(info.graph());
+  NamedVariableFactories factories;
+  NamedTensors args;
+  const auto add_variable = [&](const Text& name, const TensorSpec& spec) {
+    const VariableFactory factory(ir, zeros(), spec, true);
+    factories.insert(name.view(), factory);
+    const Tensor input = factory.create_input(name.view());
+    args.insert(name.view(), input);
+    return input;
+  };
+  const Tensor counter = add_variable("mean_accum_counter", {{}, float32});
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    const Tensor gradient(ir, graph, gradients[results + i]);
+    ops::accumulate_mean_(add_variable(text("accum.", named[i].first), gradient.spec()), gradient, counter);
+  }
+  ops::accumulate_(counter, ir.constant(1));
+  return {std::move(factories), {info.graph(), std::move(args), GradGraphInfo(ir, forward.graph().id(), std::move(record))}};
+}
+
+}  // namespace tilewright

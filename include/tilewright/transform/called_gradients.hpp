@@ -1,0 +1,250 @@
+#pragma once
+#include <vector>
+
+#include "tilewright/graph/conditional.hpp"
+#include "tilewright/graph/gradient_context.hpp"
+#include "tilewright/graph/repeat.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+
+namespace tilewright::detail {
+
+/// Makes a tensor of a graph its next output, at calls that exist already too: loops get all iterations' values, conditionals
+/// nothing.
+constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
+  ir.record(graph).outputs.push_back(tensor);
+  ++ir.record(graph).activations;
+  const TensorSpec slice = ir.record(graph).tensors[static_cast<std::size_t>(tensor)].spec;
+  for (const auto& [caller, number] : ir.record(graph).call_sites) {
+    const GraphScope scope(ir.graph(caller));
+    const auto node = static_cast<std::size_t>(number);
+    const Node& call = ir.record(caller).nodes[node];
+    if (call.op == &conditional_info) continue;
+    TensorSpec spec = slice;
+    if (call.op == &loop_info) spec = stacked(slice, unpack<LoopAttributes>(call.attributes).count);
+    const int output = ir.add_tensor({.spec = spec, .producer = number});
+    ir.record(caller).nodes[node].outputs.push_back(output);
+  }
+}
+
+/// Positions of a graph's tensors among its inputs or outputs.
+class Positions {
+ public:
+  constexpr Positions(const std::vector<int>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
+    for (std::size_t i = list.size(); i-- > first;) positions_[static_cast<std::size_t>(list[i])] = static_cast<int>(i);
+  }
+  /// The first position of the tensor, or -1.
+  constexpr int operator[](int tensor) const { return positions_[static_cast<std::size_t>(tensor)]; }
+
+ private:
+  std::vector<int> positions_;
+};
+
+/// Which outputs of the forward graph the gradients provided to a gradient graph belong to, in their order: two outputs may be
+/// the same tensor.
+constexpr std::vector<int> provided_outputs(const GradientRecord& gradient, const std::vector<int>& outputs) {
+  std::vector<int> result;
+  std::size_t output = 0;
+  for (const auto& [type, tensor] : gradient.inputs) {
+    if (type != ExpectedConnectionType::FwdGrad) continue;
+    while (outputs[output] != tensor) ++output;
+    result.push_back(static_cast<int>(output++));
+  }
+  return result;
+}
+constexpr Tensor zeros_like(Ir& ir, const TensorSpec& spec) {
+  return ir.constant(std::vector<double>{0}, spec.shape, spec.dtype);
+}
+
+/// The gradient of a call is a call of the called graph's gradient graph.
+constexpr void differentiate_call(GradientContext& context) {
+  Ir& ir = context.ir();
+  const GraphRecord& record = ir.record(context.node().called_graph);
+  const GradientRecord callee = record.gradient;
+  const Positions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
+  std::vector<Tensor> arguments;
+  arguments.reserve(callee.inputs.size());
+  for (int output : provided_outputs(callee, record.outputs)) arguments.push_back(context.output_gradient(output));
+  for (const auto& [type, tensor] : callee.inputs) {
+    if (type == ExpectedConnectionType::FwdGrad) continue;
+    if (input_of[tensor] >= 0) arguments.push_back(context.input(input_of[tensor]));
+    else arguments.push_back(context.output(output_of[tensor]));
+  }
+  const auto results = call_with_info(ir.graph(callee.graph), arguments).outputs();
+  for (std::size_t i = 0; i < callee.outputs.size(); ++i) context.input_gradient(input_of[callee.outputs[i]], results[i]);
+}
+
+/// Makes outputs of a loop, with all iterations' values, of the activations that its gradient needs and that it carries: inner
+/// tensors of its graph are outputs already.
+constexpr void keep_iterations(Ir& ir, const Node& loop) {
+  const int body = loop.called_graph;
+  const auto carried = static_cast<std::size_t>(unpack<LoopAttributes>(loop.attributes).carried);
+  const GradientRecord gradient = ir.record(body).gradient;
+  for (const auto& [type, tensor] : gradient.inputs) {
+    const GraphRecord& record = ir.record(body);
+    const Positions input_of(record.inputs, record.tensors.size()), kept_at(record.outputs, record.tensors.size(), carried);
+    const bool is_same_for_all = input_of[tensor] >= static_cast<int>(carried);
+    if (type == ExpectedConnectionType::Fwd && !is_same_for_all && kept_at[tensor] < 0) add_activation_output(ir, body, tensor);
+  }
+}
+
+/// The gradient of a loop is a loop from the last iteration to the first. It carries the gradients of what the loop carries, and
+/// sums those of the inputs that are the same for all iterations; the activations are slices of what the loop kept.
+constexpr void differentiate_loop(GradientContext& context) {
+  Ir& ir = context.ir();
+  const auto loop = context.attributes<LoopAttributes>();
+  const auto carried = static_cast<int>(loop.carried);
+  if (loop.sliced > 0) {
+    ir.fail(text("autodiff of ", context.node().op->name, ".", context.node().id,
+                 ", which is the gradient of a loop: gradients of the first order expected"));
+    return;
+  }
+  if (loop.count == 0) {
+    for (int k = 0; k < carried; ++k)
+      if (context.needs(k)) context.input_gradient(k, context.output_gradient(k));
+    return;
+  }
+  const int body = context.node().called_graph;
+  const GraphRecord record = ir.record(body);  // a copy: graphs are added
+  const GradientRecord& callee = record.gradient;
+  const Positions input_of(record.inputs, record.tensors.size()), kept_at(record.outputs, record.tensors.size(), loop.carried);
+  const auto spec_of = [&](int tensor) { return record.tensors[static_cast<std::size_t>(tensor)].spec; };
+
+  const Graph graph(ir, ir.add_derived_graph(body, "_bwd_loop"));
+  std::vector<int> gradients_of;  // inputs of the forward graph whose gradients the loop carries
+  std::vector<Tensor> parents, slices, others;
+  for (int k = 0; k < carried; ++k) {
+    if (!is_floating_point(spec_of(record.inputs[static_cast<std::size_t>(k)]).dtype)) continue;
+    gradients_of.push_back(k);
+    parents.push_back(context.output_gradient(k));
+  }
+  for (int tensor : callee.outputs) {
+    if (input_of[tensor] < carried || !context.needs(input_of[tensor])) continue;
+    gradients_of.push_back(input_of[tensor]);
+    parents.push_back(zeros_like(ir, spec_of(tensor)));
+  }
+  for (const auto& [type, tensor] : callee.inputs) {
+    if (type == ExpectedConnectionType::FwdGrad) continue;
+    if (input_of[tensor] >= carried) others.push_back(context.input(input_of[tensor]));
+    else slices.push_back(context.output(kept_at[tensor]));
+  }
+
+  {
+    const GraphScope scope(graph);
+    std::vector<Tensor> carried_in, slices_in, others_in;  // inputs of the new graph, in this order
+    for (int input : gradients_of) carried_in.push_back(ir.add_input(spec_of(record.inputs[static_cast<std::size_t>(input)])));
+    for (const auto& [type, tensor] : callee.inputs)
+      if (type == ExpectedConnectionType::Fwd && input_of[tensor] < carried) slices_in.push_back(ir.add_input(spec_of(tensor)));
+    for (const auto& [type, tensor] : callee.inputs)
+      if (type == ExpectedConnectionType::Fwd && input_of[tensor] >= carried) others_in.push_back(ir.add_input(spec_of(tensor)));
+
+    std::vector<Tensor> arguments;
+    for (int output : provided_outputs(callee, record.outputs)) {
+      const auto known = std::ranges::find(gradients_of, output);
+      if (output < carried && known != gradients_of.end())
+        arguments.push_back(carried_in[static_cast<std::size_t>(known - gradients_of.begin())]);
+      else arguments.push_back(zeros_like(ir, spec_of(record.outputs[static_cast<std::size_t>(output)])));
+    }
+    std::size_t slice = 0, other = 0;
+    for (const auto& [type, tensor] : callee.inputs)
+      if (type == ExpectedConnectionType::Fwd)
+        arguments.push_back(input_of[tensor] < carried ? slices_in[slice++] : others_in[other++]);
+    const auto results = call_with_info(ir.graph(callee.graph), arguments).outputs();
+    const Positions result_of(callee.outputs, record.tensors.size());
+    for (std::size_t i = 0; i < gradients_of.size(); ++i) {
+      const int tensor = record.inputs[static_cast<std::size_t>(gradients_of[i])], result = result_of[tensor];
+      if (gradients_of[i] >= carried) graph_output(carried_in[i] + results[static_cast<std::size_t>(result)]);
+      else graph_output(result < 0 ? zeros_like(ir, spec_of(tensor)) : results[static_cast<std::size_t>(result)]);
+    }
+  }
+
+  const LoopAttributes backward{loop.count, static_cast<std::int64_t>(parents.size()), static_cast<std::int64_t>(slices.size()),
+                                1};
+  for (const Tensor& tensor : slices) parents.push_back(tensor);
+  for (const Tensor& tensor : others) parents.push_back(tensor);
+  if (ir.failed()) return;
+  const auto results = append_loop(graph, backward, parents).outputs();
+  for (std::size_t i = 0; i < gradients_of.size(); ++i) context.input_gradient(gradients_of[i], results[i]);
+}
+
+/// Calls a graph with the given inputs, and its gradient graph with the given gradients of its first outputs (others count as
+/// zero); returns the gradient graph's outputs.
+constexpr std::vector<Tensor> call_forward_and_gradient(Ir& ir, int forward, const GradientRecord& gradient,
+                                                        const std::vector<Tensor>& inputs,
+                                                        const std::vector<Tensor>& output_gradients) {
+  const GraphRecord record = ir.record(forward);
+  const auto outputs = call_with_info(ir.graph(forward), inputs).outputs();
+  const Positions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
+  std::vector<Tensor> arguments;
+  for (int output : provided_outputs(gradient, record.outputs)) {
+    const auto o = static_cast<std::size_t>(output);
+    if (o < output_gradients.size() && output_gradients[o].valid()) arguments.push_back(output_gradients[o]);
+    else arguments.push_back(zeros_like(ir, outputs[o].spec()));
+  }
+  for (const auto& [type, tensor] : gradient.inputs) {
+    if (type == ExpectedConnectionType::FwdGrad) continue;
+    if (input_of[tensor] >= 0) arguments.push_back(inputs[static_cast<std::size_t>(input_of[tensor])]);
+    else arguments.push_back(outputs[static_cast<std::size_t>(output_of[tensor])]);
+  }
+  const auto results = call_with_info(ir.graph(gradient.graph), arguments).outputs();
+  return {results.begin(), results.end()};
+}
+
+/// Whether a graph, or one that it calls, has ops with side effects.
+constexpr bool has_side_effects(const Ir& ir, int graph) {
+  for (const Node& node : ir.record(graph).nodes) {
+    if (node.op->has_side_effect) return true;
+    for (int called : {node.called_graph, node.else_graph})
+      if (called >= 0 && has_side_effects(ir, called)) return true;
+  }
+  return false;
+}
+
+/// The gradient of a conditional is a conditional: each branch computes its graph again and then the gradients of its inputs, and
+/// gives zeros for the inputs of the other branch.
+constexpr void differentiate_conditional(GradientContext& context) {
+  Ir& ir = context.ir();
+  const Node& node = context.node();
+  const auto then_inputs = static_cast<int>(context.attributes<ConditionalAttributes>().then_inputs);
+  std::vector<int> wanted;
+  for (int i = 1; i < context.input_count(); ++i)
+    if (context.needs(i)) wanted.push_back(i);
+  std::vector<Tensor> output_gradients;  // of the outputs of floating point
+  for (std::size_t o = 0; o < node.outputs.size(); ++o)
+    if (is_floating_point(context.output_spec(static_cast<int>(o)).dtype))
+      output_gradients.push_back(context.output_gradient(static_cast<int>(o)));
+
+  const auto make_branch = [&](int forward, int first, int count) {
+    const GradientRecord gradient = ir.record(forward).gradient;
+    if (has_side_effects(ir, forward))
+      ir.fail(text("autodiff of ", node.op->name, ".", node.id, ": ", ir.record(forward).name,
+                   ", which its gradient computes again, has side effects: ops without side effects expected"));
+    Branch branch{Graph(ir, ir.add_derived_graph(forward, "_bwd_branch"))};
+    for (const Tensor& tensor : output_gradients) branch.inputs.push_back(tensor);
+    for (int i = first; i < first + count; ++i) branch.inputs.push_back(context.input(i));
+    const GraphScope scope(branch.graph);
+    std::vector<Tensor> gradients, inputs;
+    for (std::size_t o = 0, next = 0; o < node.outputs.size(); ++o) {
+      const TensorSpec spec = context.output_spec(static_cast<int>(o));
+      if (is_floating_point(spec.dtype)) gradients.push_back(ir.add_input(branch.inputs[next++].spec()));
+      else gradients.push_back(Tensor::invalid(ir));
+    }
+    for (int i = first; i < first + count; ++i) inputs.push_back(ir.add_input(context.input_spec(i)));
+    if (ir.failed()) return branch;
+    const auto results = call_forward_and_gradient(ir, forward, gradient, inputs, gradients);
+    const Positions result_of(gradient.outputs, ir.record(forward).tensors.size());
+    for (int i : wanted) {
+      int result = -1;
+      if (i >= first && i < first + count) result = result_of[ir.record(forward).inputs[static_cast<std::size_t>(i - first)]];
+      if (result < 0) graph_output(zeros_like(ir, context.input_spec(i)));
+      else graph_output(results[static_cast<std::size_t>(result)]);
+    }
+    return branch;
+  };
+  const Branch then_branch = make_branch(node.called_graph, 1, then_inputs);
+  const Branch else_branch = make_branch(node.else_graph, 1 + then_inputs, context.input_count() - 1 - then_inputs);
+  if (ir.failed()) return;
+  const auto results = conditional(context.input(0), then_branch, else_branch);
+  for (std::size_t i = 0; i < wanted.size(); ++i) context.input_gradient(wanted[i], results[i]);
+}
+
+}  // namespace tilewright::detail

@@ -1,0 +1,64 @@
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "tilewright/module/graph_with_named_args.hpp"
+#include "tilewright/transform/called_gradients.hpp"
+
+namespace tilewright {
+
+/// A gradient graph that computes the forward graph again instead of being given its inner tensors: of these none lives from the
+/// forward call to the gradient call, at the price of one more forward call. Its inputs are the gradients provided, all inputs of
+/// the forward graph, and what the gradient graph has besides, such as accumulators; its outputs are those of the gradient
+/// graph. Names of inputs are kept. Errors: a graph that autodiff did not make; a forward graph with side effects.
+constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient) {
+  Ir& ir = gradient.ir();
+  const GradGraphInfo info = gradient.grad_graph_info();
+  if (ir.failed()) return gradient;
+  const int forward = info.forward_graph().id();
+  const GradientRecord record = info.record();
+  if (detail::has_side_effects(ir, forward)) {
+    ir.fail(text("recompute_graph of ", info.graph().name(), ": ", info.forward_graph().name(),
+                 " has side effects: a forward graph that can be computed again expected"));
+    return gradient;
+  }
+  GradientRecord result{.graph = ir.add_derived_graph(record.graph, "_recomp")};
+  const GraphScope scope(ir.graph(result.graph));
+  const auto connect = [&](ExpectedConnectionType type, int tensor) {
+    result.inputs.push_back({type, tensor});
+    return ir.add_input(Tensor(ir, forward, tensor).spec(), Tensor(ir, forward, tensor).name());
+  };
+  std::vector<Tensor> arguments, forward_inputs;  // of the gradient graph and the forward graph
+  for (const auto& [type, tensor] : record.inputs)
+    if (type == ExpectedConnectionType::FwdGrad) arguments.push_back(connect(type, tensor));
+  const std::vector<int> inputs = ir.record(forward).inputs, outputs = ir.record(forward).outputs;
+  for (int tensor : inputs) forward_inputs.push_back(connect(ExpectedConnectionType::Fwd, tensor));
+  const auto results = call_with_info(ir.graph(forward), forward_inputs).outputs();
+  const detail::Positions input_of(inputs, ir.record(forward).tensors.size()),
+      output_of(outputs, ir.record(forward).tensors.size());
+  for (const auto& [type, tensor] : record.inputs) {
+    if (type == ExpectedConnectionType::FwdGrad) continue;
+    if (input_of[tensor] >= 0) arguments.push_back(forward_inputs[static_cast<std::size_t>(input_of[tensor])]);
+    else arguments.push_back(results[static_cast<std::size_t>(output_of[tensor])]);
+  }
+  const std::vector<int> by_reference = ir.record(record.graph).by_reference;
+  const auto gradient_inputs = info.graph().inputs();
+  std::vector<std::pair<Tensor, Tensor>> renamed;  // inputs of the gradient graph, and of the new one
+  for (std::size_t i = 0; i < gradient_inputs.size(); ++i) {
+    if (i >= record.inputs.size()) {
+      const bool by_ref = std::ranges::find(by_reference, static_cast<int>(i)) != by_reference.end();
+      arguments.push_back(ir.add_input(gradient_inputs[i].spec(), gradient_inputs[i].name(), by_ref));
+    }
+    renamed.push_back({gradient_inputs[i], arguments[i]});
+  }
+  for (const Tensor& output : call_with_info(ir.graph(record.graph), arguments).outputs()) graph_output(output);
+  result.outputs = record.outputs;
+  NamedTensors args;
+  for (const auto& [name, input] : gradient.args().to_dict())
+    for (const auto& [old, renewed] : renamed)
+      if (old == input) args.insert(name.view(), renewed);
+  const Graph graph(ir, result.graph);
+  return {graph, std::move(args), GradGraphInfo(ir, forward, std::move(result))};
+}
+
+}  // namespace tilewright

@@ -1,0 +1,81 @@
+// Conversions of half precision in vectors of every width against the compiler's of single elements.
+#include "tilewright/kernel/half.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "../catch.hpp"
+
+namespace {
+
+using tilewright::float16_t, tilewright::load_floats, tilewright::rounded_to, tilewright::store_floats;
+
+std::vector<float16_t> all_halves() {
+  std::vector<float16_t> result;
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits)
+    result.push_back(std::bit_cast<float16_t>(static_cast<std::uint16_t>(bits)));
+  return result;
+}
+/// Every half, the middle between it and the next, and the floats around both.
+std::vector<float> floats_to_round() {
+  std::vector<float> result;
+  const auto halves = all_halves();
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    const auto value = static_cast<float>(halves[i]), next = static_cast<float>(halves[(i + 1) % halves.size()]);
+    for (float x : {value, (value + next) / 2})
+      for (float around : {std::nextafter(x, -INFINITY), x, std::nextafter(x, INFINITY)}) result.push_back(around);
+  }
+  for (float x : {65519.99f, 65520.f, 1e30f, 1e-30f, 0x1p-25f, 0x1.8p-25f, std::numeric_limits<float>::denorm_min()})
+    for (float sign : {1.f, -1.f}) result.push_back(sign * x);
+  while (result.size() % 16 != 0) result.push_back(0);
+  return result;
+}
+/// The same bits, or not a number both.
+template <class T>
+bool same(T a, T b) {
+  using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>;
+  return std::bit_cast<Bits>(a) == std::bit_cast<Bits>(b) || (a != a && b != b);
+}
+/// To nearest, ties to even, computed in double precision.
+float rounded(float x) {
+  if (!(std::abs(x) < INFINITY)) return x;
+  const double unit = std::ldexp(1.0, std::max(x == 0 ? -14 : std::ilogb(x), -14) - 10);
+  const double result = std::nearbyint(x / unit) * unit;
+  return std::copysign(std::abs(result) > 65504 ? INFINITY : static_cast<float>(result), x);
+}
+
+template <class Batch>
+int count_differences() {
+  int differences = 0;
+  const auto halves = all_halves();
+  float loaded[Batch::size];
+  for (std::size_t i = 0; i < halves.size(); i += Batch::size) {
+    load_floats<Batch>(&halves[i]).store_unaligned(loaded);
+    for (std::size_t e = 0; e < Batch::size; ++e) differences += !same(loaded[e], static_cast<float>(halves[i + e]));
+  }
+  const auto floats = floats_to_round();
+  float16_t stored[Batch::size];
+  for (std::size_t i = 0; i < floats.size(); i += Batch::size) {
+    const Batch x = Batch::load_unaligned(&floats[i]);
+    store_floats(stored, x);
+    rounded_to<float16_t>(x).store_unaligned(loaded);
+    for (std::size_t e = 0; e < Batch::size; ++e) {
+      const float single = floats[i + e], expected = rounded(single);
+      differences += !same(static_cast<float>(stored[e]), expected) + !same(loaded[e], expected) +
+                     !same(rounded_to<float16_t>(single), expected);
+    }
+  }
+  return differences;
+}
+
+}  // namespace
+
+TEST_CASE("every half is read exactly, and floats are rounded to the nearest half, ties to even") {
+  CHECK(count_differences<xsimd::batch<float>>() == 0);
+  CHECK(count_differences<xsimd::make_sized_batch_t<float, 4>>() == 0);
+#if defined(__AVX__)
+  CHECK(count_differences<xsimd::make_sized_batch_t<float, 8>>() == 0);
+#endif
+}

@@ -1,0 +1,259 @@
+// Inputs by reference, repeat, conditional, recomputation and accumulation: graphs, plans and messages.
+#include "models.hpp"
+#include "tilewright/transform/accumulation.hpp"
+#include "tilewright/transform/recompute_graph.hpp"
+
+using tw::Graph, tw::Ir, tw::OnError, tw::Tensor, tw::TensorByRef, tw::TensorSpec, tw::Text;
+namespace ops = tw::ops;
+
+constexpr TensorSpec pair_spec{{2}, tw::float32};
+
+/// The message of a program that is wrong; `program` is given an Ir and a variable `w` of two elements.
+constexpr Text failure(auto program) {
+  Ir ir(OnError::record);
+  program(ir, ir.variable(tw::ones(), {2}, tw::float32, "w"));
+  return ir.failure();
+}
+
+// ---- inputs by reference are known by the parameters of the function that builds the graph
+struct Update {
+  constexpr void build(TensorByRef x, Tensor step, double factor) { ops::scaled_add_(x, step, {.b = factor}); }
+};
+constexpr void add_to(TensorByRef x, Tensor step) { ops::scaled_add_(x, step); }
+constexpr bool by_reference() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
+  const Graph update = ir.create_graph(Update{}, w, pair_spec, 2.0);
+  const Graph function = ir.create_graph(add_to, w, pair_spec);
+  const Graph list = ir.create_graph([](std::vector<TensorByRef> all) { ops::scaled_add_(all[1], all[0]); },
+                                     std::vector{w, w, w});
+  const Graph by_value = ir.create_graph([](Tensor x) { return x; }, w);
+  Graph empty = ir.create_empty_graph();
+  {
+    const tw::GraphScope scope(empty);
+    tw::graph_input(ir, {2}, tw::float32, "x");
+    tw::graph_input(ir, {2}, tw::float32, "y", true);
+  }
+  const auto inputs = [&](Graph graph) { return ir.record(graph.id()).by_reference; };
+  return inputs(update) == std::vector{0} && inputs(function) == std::vector{0} && inputs(list) == std::vector{0, 1, 2} &&
+         inputs(by_value).empty() && inputs(empty) == std::vector{1};
+}
+static_assert(by_reference());
+constexpr bool calls_change_what_is_given_by_reference() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w"), x = w * 2;
+  const Graph update = ir.create_graph(Update{}, w, pair_spec, 2.0);
+  tw::call(update, {w, x});
+  const Graph by_value = ir.create_graph([](Tensor a, Tensor b) { return a + b; }, w, w);
+  auto info = tw::call_with_info(by_value, {w, x});
+  const bool unmodified = ir.record(0).nodes.back().modified.empty();
+  info.set_parent_input_modified(x);
+  info.set_parent_input_modified(x);
+  return ir.record(0).nodes[1].modified == std::vector{0} && unmodified && ir.record(0).nodes[2].modified == std::vector{1};
+}
+static_assert(calls_change_what_is_given_by_reference());
+
+static_assert(
+    failure([](Ir& ir, Tensor w) { tw::call(ir.create_graph(add_to, w, w), {w, w}); }) ==
+    "call of graph_subgraph(0): Tensor[w float32 (2,)], which the call changes, is given for several inputs: one expected");
+static_assert(failure([](Ir& ir, Tensor w) { tw::call(ir.create_graph(add_to, w, w), {ir.constant({1}, {2}), w}); }) ==
+              "call of graph_subgraph(0): Tensor[float32 (2,)] is a constant: a tensor that the call may change expected");
+static_assert(failure([](Ir& ir, Tensor w) {
+                auto info = tw::call_with_info(ir.create_graph([](Tensor x) { return x; }, w), w);
+                info.set_parent_input_modified(w * 2);
+              }) == "set_parent_input_modified: Tensor[float32 (2,)]: an input of this call of graph_subgraph(0) expected");
+static_assert(failure([](Ir& ir, Tensor w) {
+                tw::autodiff(ir.create_graph(
+                    [&](Tensor x) {
+                      const Tensor y = x * 1;
+                      tw::call(ir.create_graph(add_to, y, x), {y, x});
+                      return y;
+                    },
+                    w));
+              }) == "autodiff of graph_subgraph(0): Call.102 changes its input in place: ops that do not expected");
+
+// ---- a build whose ops are in sequence
+struct Ordered : tw::Module<Ordered> {
+  static constexpr bool in_sequence = true;
+  constexpr Tensor build(Tensor x) { return ops::exp(ops::relu(x + 1)); }
+};
+constexpr bool a_module_orders_its_ops() {
+  Ir ir;
+  const auto created = tw::create_graph(ir, Ordered{}, pair_spec);
+  return ir.record(created.graph.graph().id()).sequence == std::vector<std::pair<int, int>>{{0, 1}, {1, 2}};
+}
+static_assert(a_module_orders_its_ops());
+constexpr bool unordered_blocks_are_like_one_op() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {2}, tw::float32, "x");
+  const auto ordered = tw::in_sequence(ir);
+  ops::exp(x);  // 0
+  {
+    const auto free = tw::in_sequence(ir, false);
+    ops::exp(x), ops::exp(x);  // 1, 2
+    const auto inner = tw::in_sequence(ir);
+    ops::exp(x), ops::exp(x);  // 3, 4
+  }
+  ops::exp(x);  // 5
+  return ir.record(0).sequence == std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {0, 3}, {3, 4}, {1, 5}, {2, 5}, {4, 5}};
+}
+static_assert(unordered_blocks_are_like_one_op());
+
+// ---- repeat
+constexpr auto identity = [](Tensor x) { return x; };
+static_assert(failure([](Ir& ir, Tensor w) { tw::repeat(ir.create_graph(identity, w), -1, w); }) ==
+              "repeat of graph_subgraph(0): -1 times: a count from 0 expected");
+static_assert(failure([](Ir& ir, Tensor w) {
+                tw::repeat(ir.create_graph([](Tensor x) { return std::array{x, x}; }, w), 2, w);
+              }) ==
+              "repeat of graph_subgraph(0): 2 outputs and 1 inputs: at least as many inputs as outputs, which are the first "
+              "inputs of the next iteration, expected");
+static_assert(failure([](Ir& ir, Tensor w) {
+                tw::repeat(ir.create_graph([](Tensor x) { return x.reshape({1, 2}); }, w), 2, w);
+              }) ==
+              "repeat of graph_subgraph(0): output 0 (1, 2) float32 for input 0 (2,) float32 of the next iteration: equal "
+              "shapes and dtypes expected");
+static_assert(failure([](Ir& ir, Tensor w) { tw::repeat(ir.create_graph([](TensorByRef x) { return x * 1; }, w), 2, w); }) ==
+              "repeat of graph_subgraph(0): input 0, Tensor[float32 (2,)], is by reference and output 0 replaces it in the "
+              "next iteration: inputs by reference after those that outputs replace expected");
+static_assert(failure([](Ir& ir, Tensor w) {
+                tw::repeat(ir.create_graph([](Tensor x, Tensor y) { return x + y; }, w, w), 2, w);
+              }) == "call of graph_subgraph(0): input 1, Tensor[float32 (2,)], is missing: all 2 inputs must be given or bound");
+constexpr bool loops_print() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
+  const auto info = tw::repeat_with_info(ir.create_graph([](Tensor x) { return x + 1; }, w), 3, w);
+  if (info.graph_to_parent_input_index(0) != 0 || info.parent_to_graph_output_index(0) != 0) return false;
+  if (!(info.graph_to_parent(info.called_graph().output(0)) == info.output(0))) return false;
+  return print_schedule(ir.main_graph()) ==
+         "Graph : \n  () -> () {\n    Loop.101(graph_subgraph(0)) (%1 [(2,) float32]) -> (%2 [(2,) float32])\n  }\n";
+}
+static_assert(loops_print());
+static_assert(failure([](Ir& ir, Tensor w) {
+                tw::call_with_info(ir.create_graph(identity, w), w).graph_to_parent_input_index(1);
+              }) ==
+              "graph_to_parent_input_index: index 1 of a call of graph_subgraph(0) with 1 of them: an index below that expected");
+/// The inner tensors that the gradient needs come out of the loop with an axis for its iterations.
+constexpr bool loops_keep_activations() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
+  const Graph body = ir.create_graph([](Tensor x) { return ops::exp(x) * 2; }, w);
+  const Graph graph = ir.create_graph([&](Tensor x) { return tw::repeat(body, 3, x); }, w);
+  const auto info = tw::autodiff(graph);
+  const auto inputs = info.graph().inputs();
+  return inputs.size() == 2 && inputs[1].spec() == TensorSpec{{3, 2}, tw::float32} && graph.outputs().size() == 2 &&
+         info.graph().op_count() == 1;
+}
+static_assert(loops_keep_activations());
+
+// ---- conditional
+static_assert(failure([](Ir& ir, Tensor w) {
+                const Graph graph = ir.create_graph(identity, w);
+                tw::conditional(w, {graph, {w}}, {graph, {w}});
+              }) == "conditional: Tensor[w float32 (2,)] as condition: bool of one element expected");
+static_assert(failure([](Ir& ir, Tensor w) {
+                const Graph one = ir.create_graph(identity, w), none = ir.create_graph([](Tensor) {}, w);
+                tw::conditional(ir.constant(1, tw::boolean), {one, {w}}, {none, {w}});
+              }) == "conditional: graph_subgraph(0) has 1 outputs, graph_subgraph(1) 0: equally many expected");
+static_assert(failure([](Ir& ir, Tensor w) {
+                const Graph one = ir.create_graph(identity, w),
+                            other = ir.create_graph([](Tensor x) { return x.reshape({1, 2}); }, w);
+                tw::conditional(ir.constant(1, tw::boolean), {one, {w}}, {other, {w}});
+              }) ==
+              "conditional: output 0 is (2,) float32 of graph_subgraph(0), (1, 2) float32 of graph_subgraph(1): equal shapes "
+              "and dtypes expected");
+static_assert(failure([](Ir& ir, Tensor w) {
+                const Graph graph = ir.create_graph(identity, w);
+                tw::conditional(ir.constant(1, tw::boolean), {graph, {w}}, {graph, {}});
+              }) == "call of graph_subgraph(0): input 0, Tensor[float32 (2,)], is missing: all 1 inputs must be given or bound");
+constexpr bool conditionals_map_tensors() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
+  const Graph two = ir.create_graph([](Tensor x, Tensor y) { return x + y; }, w, w), one = ir.create_graph(identity, w);
+  const auto info = tw::conditional_with_info(ir.constant(1, tw::boolean), {two, {w, w}}, {one, {w}});
+  return info.called_graph() == std::pair(two, one) && info.inputs().size() == 4 && info.graph_to_parent_input_index(1) == 2 &&
+         info.graph_to_parent_input_index(0, false) == 3 && info.graph_to_parent_output_index(0) == 0 &&
+         info.parent_to_graph_input_index(2) == 1 && info.parent_to_graph_input_index(3) == 0 &&
+         info.is_parent_index_in_then_branch(2) && !info.is_parent_index_in_then_branch(3) &&
+         !info.is_parent_index_in_then_branch(0) &&
+         print_schedule(ir.main_graph()).view().find("If.101(graph_subgraph(0), graph_subgraph(1)) (%1 [() bool], ") !=
+             std::string_view::npos;
+}
+static_assert(conditionals_map_tensors());
+
+// ---- recomputation: no inner tensor lives from the forward to the backward call
+template <int layers>
+struct Deep : tw::Module<Deep<layers>> {
+  constexpr Tensor build(Tensor x) {
+    for (int i = 0; i < layers; ++i) x = ops::exp(ops::gelu(x));
+    return x;
+  }
+};
+template <bool recomputes>
+constexpr void deep_step(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {1024}));
+  Tensor y = x, dy;
+  std::vector<tw::GraphWithNamedArgs> gradients;
+  std::vector<tw::CallSiteInfo> calls;
+  const auto created = tw::create_graph(Deep<4>{}, x);
+  auto gradient = tw::autodiff(created.graph);
+  if (recomputes) gradient = tw::recompute_graph(gradient);
+  for (int i = 0; i < 4; ++i) {
+    calls.push_back(created.graph.call_with_info(y));
+    y = calls.back().output(0);
+  }
+  dy = y;
+  for (int i = 4; i-- > 0;)
+    dy = gradient.call_with_info(dy, gradient.grad_graph_info().inputs_dict(calls[static_cast<std::size_t>(i)])).output(0);
+  ops::host_store(ir.d2h_stream("dx", dy.spec()), dy);
+}
+template <bool recomputes>
+constexpr std::int64_t frame_of_deep_step() {
+  Ir ir;
+  deep_step<recomputes>(ir);
+  return lower(ir, tw::cpu).memory.frame;
+}
+// 4 blocks of 4 kept tensors (an exp's result is what the next gelu reads) and a gradient; or 4 outputs, and one block's tensors
+static_assert(frame_of_deep_step<false>() == 17 * 4096);
+static_assert(frame_of_deep_step<true>() == 9 * 4096);
+static_assert(failure([](Ir& ir, Tensor w) {
+                const auto stream = ir.d2h_stream("y", {2});
+                const Graph graph = ir.create_graph(
+                    [&](Tensor x) {
+                      ops::host_store(stream, x);
+                      return x * 2;
+                    },
+                    w);
+                tw::recompute_graph(tw::autodiff(tw::GraphWithNamedArgs(graph)));
+              }) ==
+              "recompute_graph of graph_subgraph(0)_bwd: graph_subgraph(0) has side effects: a forward graph that can be "
+              "computed again expected");
+
+// ---- accumulation: gradients of variables become means in variables of their own
+constexpr bool gradients_accumulate() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
+  const auto [factories, linear] = tw::create_graph(Linear<3>{}, x);
+  const auto [accumulators, gradient] = tw::autodiff_with_accumulation(linear, linear.args());
+  std::vector<Text> names;
+  for (const auto& [name, factory] : accumulators.to_dict()) names.push_back(name);
+  return names == std::vector<Text>{"mean_accum_counter", "accum.weight", "accum.bias"} && gradient.graph().outputs().empty() &&
+         gradient.args()["accum.weight"].shape() == tw::Shape{4, 3} && ir.record(gradient.graph().id()).by_reference.size() == 3;
+}
+static_assert(gradients_accumulate());
+
+// ---- caches: one graph for each shape, dtype and set of parameters
+constexpr bool optimisers_share_graphs() {
+  Ir ir;
+  const Tensor a = ir.variable(tw::ones(), {2}, tw::float32, "a"), b = ir.variable(tw::ones(), {2}, tw::float32, "b"),
+               c = ir.variable(tw::ones(), {3}, tw::float32, "c");
+  tw::Cached<tw::optim::Adam> adam;
+  const auto graph = [&](Tensor variable, const tw::optim::AdamParameters& parameters) {
+    return adam.create_graph(variable, variable.spec(), parameters).graph.graph();
+  };
+  const Graph first = graph(a, {.lr = 1e-3});
+  return graph(b, {.lr = 1e-3}) == first && graph(c, {.lr = 1e-3}) != first && graph(a, {.lr = 1e-4}) != first &&
+         graph(a, {.lr = TensorSpec{{}, tw::float32}}) != first && graph(a, {.lr = 1e-3, .bias_correction = false}) != first &&
+         graph(a, {.lr = ir.constant(2)}) == graph(b, {.lr = TensorSpec{{}, tw::float32}}) && adam.size() == 5;
+}
+static_assert(optimisers_share_graphs());
