@@ -69,6 +69,25 @@ TEST_CASE("Session: host_tensors are the variables, and load_tensors takes them 
   CHECK(values(other) == after);
 }
 
+TEST_CASE("Session: tensors are loaded and saved without a device, and reach it later") {
+  Session trained({.threads = 1}), waiting({.threads = 1, .attach = false});
+  const auto first = values(trained);
+  trained.run();
+  const auto second = values(trained);
+  CHECK(values(waiting) == first);
+  waiting.load_tensors({"a session", trained.host_tensors()});
+  CHECK(values(waiting) == second);
+  CHECK(waiting.transfers() == tw::Transfers{});
+  const auto context = waiting.context();
+  waiting.run();
+  trained.run();
+  CHECK(values(waiting) == values(trained));
+  // saving twice is one transfer
+  const auto transfers = waiting.transfers();
+  CHECK(values(waiting) == values(trained));
+  CHECK(waiting.transfers() == transfers);
+}
+
 TEST_CASE("Session::load_tensors: what does not fit is refused before anything is written") {
   const TemporaryFolder folder;
   const auto path = folder.path / "file.safetensors";
