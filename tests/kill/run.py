@@ -69,11 +69,13 @@ def main():
         expected = final_hash(output)
 
         kills = writing = resumed = runs = 0
-        while kills < arguments.kills:
+        # kills before the first save prove nothing: one run at least must have resumed from a checkpoint
+        while kills < arguments.kills or (resumed == 0 and kills < 10 * arguments.kills):
             folder, saved, killed = Path(parent) / f"killed{runs}", None, True
             runs += 1
             while killed:
-                kill_after = moments.uniform(0, duration) if kills < arguments.kills else None
+                kill_again = kills < arguments.kills or (resumed == 0 and kills < 10 * arguments.kills)
+                kill_after = moments.uniform(0, duration) if kill_again else None
                 output, killed = training.run(folder, "--resume", kill_after=kill_after)
                 begin = last_number("Resuming after step", output)
                 if begin is not None:  # it got so far
