@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -80,24 +79,27 @@ Decimal shortest_decimal(T number) {
 }
 
 /// "12.5", and "12." if nothing is behind the point.
-template <class T>
-std::string positional(T magnitude, int digits) {
-  Decimal decimal = shortest_decimal(magnitude);
-  const int behind_the_point = static_cast<int>(decimal.digits.size()) - decimal.point;
-  if (behind_the_point > digits) {
-    char buffer[1200];
-    const auto end =
-        std::to_chars(buffer, buffer + sizeof buffer, static_cast<double>(magnitude), std::chars_format::fixed, digits).ptr;
-    std::string text(buffer, end);
-    if (digits == 0) return text + '.';
-    return text.erase(text.find_last_not_of('0') + 1);
-  }
+inline std::string positional(Decimal decimal) {
   const auto point = static_cast<std::size_t>(std::max(decimal.point, 0));
   if (decimal.digits.size() < point) decimal.digits.append(point - decimal.digits.size(), '0');
   std::string text = point == 0 ? "0" : decimal.digits.substr(0, point);
   text += '.';
   if (decimal.point < 0) text.append(static_cast<std::size_t>(-decimal.point), '0');
   return text += decimal.digits.substr(point);
+}
+/// The same with so many digits behind the point at most; those before it are exact.
+template <class T>
+std::string positional(T magnitude, int digits) {
+  const Decimal decimal = shortest_decimal(magnitude);
+  const int behind_the_point = static_cast<int>(decimal.digits.size()) - decimal.point;
+  if (behind_the_point >= 0 && behind_the_point <= digits) return positional(decimal);
+  char buffer[1200];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, static_cast<double>(magnitude), std::chars_format::fixed,
+                                 behind_the_point < 0 ? 0 : digits)
+                       .ptr;
+  std::string text(buffer, end);
+  if (text.find('.') == std::string::npos) return text += '.';
+  return text.erase(text.find_last_not_of('0') + 1);
 }
 
 template <class T>
@@ -146,7 +148,7 @@ std::string unformatted(T number) {
     if (text[2] == 'e') text.erase(1, 1);
     return sign_of(number) + text;
   }
-  std::string text = sign_of(number) + positional(magnitude_of(number), std::numeric_limits<int>::max());
+  std::string text = sign_of(number) + positional(shortest_decimal(magnitude_of(number)));
   return text.back() == '.' ? text + '0' : text;
 }
 
