@@ -1,6 +1,7 @@
 // The text of a tensor, as NumPy writes it. The texts are in tests/reference/prints.txt.
 #include "tilewright/core/format_tensor.hpp"
 
+#include <bit>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
@@ -75,6 +76,17 @@ TEST_CASE("format_tensor: the texts are NumPy's") {
     INFO(given.name);
     CHECK(text_of_any(given) == given.text);
   }
+}
+
+TEST_CASE("format_tensor: numbers by themselves are read back as they were") {
+  for (std::uint16_t bits = 0; bits < 0x7c00; ++bits) {
+    const auto half = std::bit_cast<tw::float16_t>(bits);
+    const std::string text = tw::format_tensor(&half, {}, {.float_format = tw::FloatFormat::none});
+    if (static_cast<tw::float16_t>(std::strtof(text.c_str(), nullptr)) != half) FAIL(text);
+  }
+  const float number = 0x1.fffffep-1f, denormal = 1e-45f;
+  CHECK(tw::format_tensor(&number, {}, {.float_format = tw::FloatFormat::none}) == "0.99999994");
+  CHECK(tw::format_tensor(&denormal, {}, {.float_format = tw::FloatFormat::none}) == "1e-45");
 }
 
 TEST_CASE("format_tensor: a tensor without elements") { CHECK(tw::format_tensor<float>(nullptr, {2, 0}) == "[]"); }
