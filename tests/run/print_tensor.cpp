@@ -1,8 +1,10 @@
 // What print_tensor prints, and when.
 #include "tilewright/ops/print_tensor.hpp"
 
+#include <map>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "elements.hpp"
 #include "tilewright/transform/recompute_graph.hpp"
@@ -59,7 +61,10 @@ constexpr void texts(Ir& ir) {
                         .edge_items = 1,
                         .digits = 1,
                         .float_format = tw::FloatFormat::fixed});
+  ops::print_tensor(ir.constant({6e-8, 1}, {2}, tw::float16), {.title = "half"});
   ops::print_tensor(x, {.title = "not printed", .print_self = false});
+  store("number", ops::print_tensor(number, {.print_self = false}));
+  store("half", ops::print_tensor(x.cast(tw::float16), {.print_self = false}));
 }
 
 /// Not all work is for one vertex, and what is small could go first.
@@ -153,12 +158,16 @@ TEST_CASE("print_tensor: title and elements, in the order of the trace") {
       "print_Cast.108: [[True True]\n [True True]]\n"
       "summary: [3 ... 3]\n"
       "format: [ 1.0e+00 -2.5e+00\n  3.0e+00  4.0e+00]\n"
-      "0123456789012345678901234567890123456789012345678901234567890123: [[ 1.  -2.5]\n [ 3.   4. ]]\n");
+      "0123456789012345678901234567890123456789012345678901234567890123: [[ 1.  -2.5]\n [ 3.   4. ]]\n"
+      "half: [6.e-08 1.e+00]\n");
 }
 TEST_CASE("print_tensor gives the tensor") {
   tw::Session<texts> session;
   const Printed printed;
-  CHECK(elements(session.run()["y"_s]) == Floats{1, -2.5, 3, 4});
+  const auto outputs = session.run();
+  CHECK(elements(outputs["y"_s]) == Floats{1, -2.5, 3, 4});
+  CHECK(outputs["number"_s]() == 3);
+  CHECK(static_cast<float>(outputs["half"_s](0, 1)) == -2.5f);
 }
 TEST_CASE("print_tensor: what is changed in place is printed as it is then") {
   check_prints<order>("a: 0.\nb: 0.\nc: 4096.\nd: 1.\ne: 262144.\nf: 8192.\n");
@@ -175,6 +184,22 @@ TEST_CASE("print_tensor: gradients") {
   check_prints<gradient<true>>(forward + forward + backward);
   check_prints<gradient_of_loop>("t: [1. 4.]\nt: [ 1. 16.]\nt_gradient: [1. 1.]\nt_gradient: [2. 8.]\ndx: [ 4. 32.]\n");
   check_prints<gradient_of_branch>("else: [1. 4.]\nelse: [1. 4.]\nelse_gradient: [3. 3.]\ndx: [ 6. 12.]\n");
+}
+TEST_CASE("print_tensor: texts of sessions that run at the same time do not mix") {
+  constexpr int runs = 50;
+  const Printed printed;
+  {
+    const auto work = [] {
+      tw::Session<loop> session({.threads = 1});
+      for (int run = 0; run < runs; ++run) session.run();
+    };
+    const std::jthread first(work), second(work);
+  }
+  std::map<std::string, int> counts;
+  std::istringstream text(printed.text());
+  for (std::string line; std::getline(text, line);) ++counts[line];
+  CHECK(counts ==
+        std::map<std::string, int>{{"inner: [1. 2.]", 2 * runs}, {"inner: [2. 4.]", 2 * runs}, {"inner: [4. 8.]", 2 * runs}});
 }
 TEST_CASE("print_tensor: no stream, no text") {
   tw::Session<called> session;
