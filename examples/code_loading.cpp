@@ -5,6 +5,7 @@
 // expect-regex: code on the fullest tile: always [0-9]+ bytes
 // expect-regex: with loads: always [0-9]+ bytes, at most [0-9]+ more
 // expect: the fullest tile needs less: yes
+// expect: nested loads, and loads in branches: same results, less code always on the tile
 #include <iostream>
 #include <tilewright/tilewright.hpp>
 
@@ -36,6 +37,30 @@ constexpr void program(tw::Ir& ir) {
   ops::host_store(ir.d2h_stream("y", x.spec()), x);
 }
 
+/// A graph that is loaded loads the one that it calls.
+template <bool loads_code>
+struct Outer {
+  tw::Graph inner;
+  constexpr tw::Tensor build(tw::Tensor x) {
+    if (loads_code) ops::remote_code_load(inner);
+    return tw::call(inner, x * 0.5);
+  }
+};
+/// Each branch brings the code that it needs: only that of the branch that runs is loaded.
+template <bool loads_code>
+constexpr void nested_and_branches(tw::Ir& ir) {
+  const auto condition = ops::host_load(ir.h2d_stream("condition", {}, tw::boolean));
+  tw::Tensor x = ops::host_load(ir.h2d_stream("x", {16, 64}));
+  const auto normalise = ir.create_graph([](tw::Tensor t) { return ops::softmax(t); }, x);
+  const auto activate = ir.create_graph([](tw::Tensor t) { return ops::gelu(t); }, x);
+  const auto outer = ir.create_graph(Outer<loads_code>{normalise}, x);
+  if (loads_code) ops::remote_code_load(outer);
+  x = tw::call(outer, x);
+  const auto first = ir.create_graph(Outer<loads_code>{normalise}, x), second = ir.create_graph(Outer<loads_code>{activate}, x);
+  x = tw::conditional(condition, {first, {x}}, {second, {x}});
+  ops::host_store(ir.d2h_stream("y", x.spec()), x);
+}
+
 int main() {
   tw::Session<program<false>, tw::ipu_model> resident;
   tw::Session<program<true>, tw::ipu_model> loading;
@@ -48,4 +73,13 @@ int main() {
   std::cout << "code on the fullest tile: always " << without.code << " bytes\n"
             << "with loads: always " << with.code << " bytes, at most " << with.loaded_code << " more\n"
             << "the fullest tile needs less: " << (with.fullest_tile < without.fullest_tile ? "yes" : "no") << '\n';
+
+  tw::Session<nested_and_branches<false>, tw::ipu_model> plain;
+  tw::Session<nested_and_branches<true>, tw::ipu_model> nested;
+  bool equal = true;
+  for (const bool condition : {true, false})
+    equal = equal &&
+            plain.run("condition"_s = condition, "x"_s = x)["y"_s] == nested.run("condition"_s = condition, "x"_s = x)["y"_s];
+  std::cout << "nested loads, and loads in branches: " << (equal ? "same results, " : "different results, ")
+            << (nested.plan.memory.code < plain.plan.memory.code ? "less" : "no less") << " code always on the tile\n";
 }

@@ -16,7 +16,8 @@ static tilewright::data::Digits load(const Options& options) {
   return tilewright::data::generated_digits(60'000, options.seed);
 }
 
-int run_mnist_program(int argc, char** argv, const char* description, const MnistProgram& program) {
+int run_mnist_program(int argc, char** argv, const char* description, const MnistProgram& program,
+                      const MoreOptions& more_options) {
   Options options;
   std::vector<std::string> devices;
   for (const tilewright::Device& device : tilewright::devices) devices.emplace_back(device.name);
@@ -32,6 +33,7 @@ int run_mnist_program(int argc, char** argv, const char* description, const Mnis
       ->check(CLI::Range(0, 1024));
   app.add_option("--limit-batches", options.limit_batches, "Train on this many batches of an epoch only; 0 is all")
       ->capture_default_str();
+  if (more_options) more_options(app);
   CLI11_PARSE(app, argc, argv);
   try {
     const auto digits = load(options);

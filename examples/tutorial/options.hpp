@@ -4,6 +4,10 @@
 #include <string>
 #include <tilewright/data/data.hpp>
 
+namespace CLI {
+class App;
+}
+
 /// What the MNIST programs can be asked on the command line.
 struct Options {
   std::string data;
@@ -16,5 +20,9 @@ struct Options {
 
 using MnistProgram = std::function<void(const Options&, const tilewright::data::Digits&)>;
 
+/// Adds options of one program to those of all.
+using MoreOptions = std::function<void(CLI::App&)>;
+
 /// Reads the options, loads the data, runs the program with them, and reports errors in one line. The exit status.
-int run_mnist_program(int argc, char** argv, const char* description, const MnistProgram& program);
+int run_mnist_program(int argc, char** argv, const char* description, const MnistProgram& program,
+                      const MoreOptions& more_options = {});

@@ -5,11 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <numeric>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "../catch.hpp"
+#include "temporary_folder.hpp"
 #include "tilewright/data/mnist.hpp"
 
 namespace {
@@ -17,15 +17,6 @@ namespace {
 namespace data = tilewright::data;
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::uint8_t>;
-
-/// A new folder that goes when the test ends.
-struct TemporaryFolder {
-  fs::path path = fs::temp_directory_path() / ("tilewright-test-" + std::to_string(std::random_device{}()));
-  TemporaryFolder() { fs::create_directories(path); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { fs::remove_all(path); }
-};
 
 Bytes counting(std::size_t size) {
   Bytes result(size);

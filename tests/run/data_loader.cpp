@@ -12,7 +12,7 @@
 namespace {
 
 namespace tw = tilewright;
-using tw::data::Dataset, tw::data::Loader;
+using tw::data::Dataset, tw::data::Loader, tw::data::LoaderState;
 using Batches = std::vector<std::vector<int>>;
 
 /// Images of 2 x 3 pixels: pixel p of image i is 10 i + p, and its label is i.
@@ -165,6 +165,69 @@ TEST_CASE("Loader: batches made by another thread are those made by the caller")
     }
     CHECK(equal == (i == 1 ? 4000 : 6251));
   }
+}
+
+TEST_CASE("Loader: a loader that resumes goes on with the batches of the one that was stopped") {
+  const Dataset dataset = numbered(50'003);
+  for (const bool prefetch : {true, false}) {
+    for (const bool shuffle : {true, false}) {
+      const tw::data::LoaderOptions options{
+          .batch_size = 8, .shuffle = shuffle, .drop_last = false, .seed = 5, .prefetch = prefetch};
+      Loader loader(dataset, options);
+      CHECK(loader.state() == LoaderState{5, 0, 0, 8, 50'003, shuffle});
+      std::vector<LoaderState> states{loader.state()};
+      std::vector<std::vector<int>> batches;
+      for (int i = 0; i < 3; ++i)
+        for (const auto& batch : loader) {
+          batches.emplace_back(batch.labels.begin(), batch.labels.end());
+          states.push_back(loader.state());  // after this batch
+        }
+      CHECK(batches.size() == 3 * 6251);
+      CHECK(states.back() == LoaderState{5, 2, 6251, 8, 50'003, shuffle});
+
+      // before the first batch, within a chunk that the other thread made, at and around the ends of epochs
+      for (const std::size_t taken : {0, 1, 2, 777, 6250, 6251, 6252, 6253, 12'502, 15'000, 18'752, 18'753}) {
+        Loader resumed(dataset, {.batch_size = 8, .shuffle = shuffle, .drop_last = false, .seed = 99, .prefetch = prefetch});
+        for (const auto& batch : resumed)
+          if (batch.labels(0) >= 0) break;  // what it did before does not matter
+        resumed.resume(states[taken]);
+        CHECK(resumed.state() == states[taken]);
+        std::size_t next = taken;
+        for (auto epoch = states[taken].epoch; epoch < 3; ++epoch)
+          for (const auto& batch : resumed) {
+            REQUIRE(std::equal(batch.labels.begin(), batch.labels.end(), batches[next].begin(), batches[next].end()));
+            REQUIRE(resumed.state() == states[++next]);
+          }
+        CHECK(next == batches.size());
+      }
+    }
+  }
+}
+
+TEST_CASE("Loader: an epoch that was broken off counts as one") {
+  const Dataset dataset = numbered(100);
+  const tw::data::LoaderOptions options{.batch_size = 10, .shuffle = true, .seed = 1};
+  Loader loader(dataset, options), resumed(dataset, options);
+  int count = 0;
+  for (const auto& batch : loader)
+    if (batch.size() == 10 && ++count == 3) break;
+  CHECK(loader.state() == LoaderState{1, 0, 3, 10, 100, true});
+  const auto second = epoch(loader);
+  auto third = loader.begin();
+  ++third;
+  CHECK(loader.state() == LoaderState{1, 2, 2, 10, 100, true});
+  resumed.resume({1, 1, 0, 10, 100, true});
+  CHECK(epoch(resumed) == second);
+}
+
+TEST_CASE("Loader: states of other loaders") {
+  const Dataset dataset = numbered(10);
+  Loader loader(dataset, {.batch_size = 2});
+  CHECK_THROWS_WITH(loader.resume({0, 0, 1, 3, 10, false}), "Loader::resume: a batch size of 3: the loader's 2 expected");
+  CHECK_THROWS_WITH(loader.resume({0, 0, 1, 2, 9, false}), "Loader::resume: a number of images of 9: the loader's 10 expected");
+  CHECK_THROWS_WITH(loader.resume({0, 0, 1, 2, 10, true}), "Loader::resume: shuffle 1: the loader's 0 expected");
+  CHECK_THROWS_WITH(loader.resume({0, 0, 6, 2, 10, false}), "Loader::resume: a number of batches of 6: the loader's 5 expected");
+  CHECK(epoch(loader) == Batches{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}});
 }
 
 TEST_CASE("Loader: may be destroyed after any number of batches") {

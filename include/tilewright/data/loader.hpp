@@ -6,11 +6,14 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tilewright/data/data_error.hpp"
 #include "tilewright/data/dataset.hpp"
+#include "tilewright/data/loader_state.hpp"
 #include "tilewright/data/prefetch.hpp"
 #include "tilewright/data/shuffle.hpp"
 
@@ -31,6 +34,12 @@ struct LoaderOptions {
 ///     tw::data::Loader loader(digits.train, {.batch_size = 8, .shuffle = true, .seed = 1});
 ///     for (int epoch = 0; epoch < 10; ++epoch)
 ///       for (const auto& batch : loader) train(batch.images, batch.labels);
+///
+/// state() and resume() continue a run that ended, batch for batch; batches that a thread made ahead do not count:
+///
+///     loader.resume(state);
+///     for (auto epoch = state.epoch; epoch < 10; ++epoch)
+///       for (const auto& batch : loader) train(batch.images, batch.labels), save(loader.state());
 class Loader {
  public:
   class Iterator;
@@ -63,9 +72,37 @@ class Loader {
 
   /// The number of batches in an epoch.
   std::size_t size() const { return (order_.size() + (options_.drop_last ? 0 : options_.batch_size - 1)) / options_.batch_size; }
-  /// Starts a new epoch, which ends the one before.
+  /// Starts a new epoch, which ends the one before; after resume(), goes on with the epoch that it led into.
   Iterator begin();
   std::default_sentinel_t end() const { return {}; }
+
+  /// What comes after the batch that was handed out last. At the end of an epoch, that is its end: nothing is left of it.
+  LoaderState state() const {
+    return {options_.seed, begun_ == 0 ? 0 : begun_ - 1, handed_out_, options_.batch_size, order_.size(), options_.shuffle};
+  }
+  /// Goes to a state of a loader of an equal data set and equal options; the seed is the state's. It draws the orders of all
+  /// epochs so far, and ends the one before: its iterators are not to be used any more. Throws DataError, and changes nothing,
+  /// for a state of a loader that differs.
+  void resume(const LoaderState& state) {
+    const auto require = [](std::string_view what, std::uint64_t given, std::uint64_t expected, bool fits) {
+      if (!fits)
+        throw DataError("Loader::resume", std::string(what) + " " + std::to_string(given),
+                        "the loader's " + std::to_string(expected));
+    };
+    require("a batch size of", state.batch_size, options_.batch_size, state.batch_size == options_.batch_size);
+    require("a number of images of", state.images, order_.size(), state.images == order_.size());
+    require("shuffle", state.shuffle, options_.shuffle, state.shuffle == options_.shuffle);
+    require("a number of batches of", state.batch, size(), state.batch <= size());
+    if (prefetch_) prefetch_->cancel();  // nobody reads the order now
+    options_.seed = state.seed;
+    random_ = Random(state.seed);
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    handed_out_ = state.batch;
+    begun_ = 0;
+    resumes_ = state.epoch > 0 || state.batch > 0;
+    if (resumes_)
+      while (begun_ <= state.epoch) draw_order();
+  }
 
  private:
   static constexpr std::size_t chunk_bytes = 512 << 10;  // two chunks stay in a level 2 cache
@@ -84,25 +121,41 @@ class Loader {
     }
   }
   void gather_chunk(Batches& batches, std::size_t chunk) const {
-    for (std::size_t i = 0, index = chunk * chunk_; i < chunk_ && index < size(); ++i, ++index) gather(batches[i], index);
+    for (std::size_t i = 0, index = first_ + chunk * chunk_; i < chunk_ && index < size(); ++i, ++index)
+      gather(batches[i], index);
+  }
+  /// The order of the next epoch, which permutes that of the last one.
+  void draw_order() {
+    if (options_.shuffle) shuffle(std::span(order_), random_);
+    ++begun_;
   }
   void start_epoch() {
     if (prefetch_) prefetch_->cancel();  // nobody reads the order now
-    if (options_.shuffle) shuffle(std::span(order_), random_);
-    if (prefetch_) prefetch_->start((size() + chunk_ - 1) / chunk_);
+    if (!std::exchange(resumes_, false)) {
+      draw_order();
+      handed_out_ = 0;
+    }
+    first_ = static_cast<std::size_t>(handed_out_);
+    if (prefetch_) prefetch_->start((size() - first_ + chunk_ - 1) / chunk_);
   }
   const Dataset& batch(std::size_t index) {
-    if (index % chunk_ == 0) {
+    const std::size_t in_pass = index - first_;
+    if (in_pass % chunk_ == 0) {
       if (prefetch_) made_ = &prefetch_->next();
-      else gather_chunk(own_, index);
+      else gather_chunk(own_, in_pass);
     }
-    return (*made_)[index % chunk_];
+    handed_out_ = index + 1;
+    return (*made_)[in_pass % chunk_];
   }
 
   const Dataset& dataset_;
   LoaderOptions options_;
   Random random_;
   std::vector<std::size_t> order_;  // a permutation of the data set's indices
+  std::uint64_t begun_ = 0;  // epochs, with the current one
+  std::uint64_t handed_out_ = 0;  // batches of the current epoch
+  bool resumes_ = false;  // the next pass goes on with the current epoch
+  std::size_t first_ = 0;  // the first batch of this pass
   std::size_t chunk_ = 1;  // batches that are made at once
   Batches own_;
   const Batches* made_ = &own_;
@@ -115,7 +168,7 @@ class Loader::Iterator {
   using value_type = Dataset;
   using difference_type = std::ptrdiff_t;
 
-  explicit Iterator(Loader& loader) : loader_(&loader) { gather(); }
+  explicit Iterator(Loader& loader) : loader_(&loader), index_(loader.first_) { gather(); }
   const Dataset& operator*() const { return *batch_; }
   Iterator& operator++() {
     ++index_;
@@ -132,7 +185,7 @@ class Loader::Iterator {
 
   Loader* loader_;
   const Dataset* batch_ = nullptr;
-  std::size_t index_ = 0;
+  std::size_t index_;
 };
 
 inline Loader::Iterator Loader::begin() {

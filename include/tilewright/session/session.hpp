@@ -13,6 +13,7 @@
 #include "tilewright/execute/program.hpp"
 #include "tilewright/session/context.hpp"
 #include "tilewright/session/host_outputs.hpp"
+#include "tilewright/session/host_tensor.hpp"
 #include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/stream_arrays.hpp"
@@ -228,6 +229,24 @@ class Session {
     }));
   }
 
+  /// All variables, as views of the host copy, which is fetched if it is stale: to save them, for example. A later read, write or
+  /// run with a read after it overwrites them.
+  auto host_tensors() const {
+    copies_.refresh();
+    auto tensors = variables_without_values();
+    for (std::size_t v = 0; v < tensors.size(); ++v)
+      tensors[v].bytes = {copies_.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
+    return tensors;
+  }
+  /// Gives all variables new values, by name: from a file (`tw::load_npz`, ...) or another session's host_tensors(). Throws
+  /// LoadError, before anything is written, where names, dtypes or shapes differ; the policy may allow some of it.
+  void load_tensors(const HostTensors& tensors, const LoadPolicy& policy = {}) {
+    const auto found = detail::match_tensors(variables_without_values(), tensors, policy);
+    Values values{};
+    for (std::size_t v = 0; v < values.size(); ++v) values[v] = found[v].data();
+    copies_.write(values);
+  }
+
  private:
   using Values = typename VariableCopies<program::plan>::Values;
 
@@ -238,6 +257,11 @@ class Session {
   void execute(const StreamMemory<program::plan>& streams) {
     copies_.mark_stale();
     executor_.run(streams);
+  }
+  static auto variables_without_values() {
+    std::array<HostTensor, plan.variables.size()> tensors{};
+    for (std::size_t v = 0; v < tensors.size(); ++v) tensors[v] = {plan.variable_name(v), plan.variables[v].spec, {}};
+    return tensors;
   }
   template <std::size_t v>
   auto copy_of_variable() const {

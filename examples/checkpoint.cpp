@@ -1,0 +1,108 @@
+// Trains with Adam and saves a checkpoint every few steps; --resume goes on from the newest one. A run that was stopped,
+// however often, ends with the same variables, bit for bit, as one that never was: the hash shows it.
+//
+// test: --limit-batches 60 --every 20 --threads 1
+// expect: Saved step 60
+// expect-regex: ^Variables after step 60: [0-9a-f]{16}$
+// test: --limit-batches 30 --epochs 2 --every 25 --resume
+// expect: Saved step 25
+// expect: Saved step 60
+// test: --help
+// expect: --resume
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <tilewright/checkpoint/checkpoint.hpp>
+
+#include "tutorial/net.hpp"
+#include "tutorial/steps.hpp"
+#include "tutorial/training.hpp"
+
+using namespace tw::literals;
+
+constexpr int batch_size = 8;
+
+/// Adam for all variables. Its state, two moments and a count of steps for each, are variables like all others:
+/// adam.fc1.weight.first_order and so on.
+constexpr void optimise(const tw::NamedTensors& variables, const tw::TensorMap& gradients) {
+  tw::Cached<tw::optim::Adam> optimiser;
+  for (const auto& [name, variable] : variables.named_tensors()) {
+    const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), tw::optim::AdamParameters{.lr = 1e-3});
+    graph.bind(factories.init(tw::text("adam.", name).view())).call(variable, gradients[variable]);
+  }
+}
+
+struct CheckpointOptions {
+  std::string folder = "checkpoints";
+  std::uint64_t every = 500;
+  bool resume = false;
+};
+
+/// FNV-1a of the bytes of all variables, one after the other.
+std::uint64_t hash_of(std::span<const tw::HostTensor> variables) {
+  std::string bytes;
+  for (const auto& variable : variables)
+    bytes.append(reinterpret_cast<const char*>(variable.bytes.data()), variable.bytes.size());
+  return tw::hash_of(bytes);
+}
+
+template <tw::Target device>
+void train(const Options& options, const CheckpointOptions& checkpoint_options, const tw::data::Dataset& dataset) {
+  tw::Session<train_step_with<optimise, Net, batch_size, 28, 28>, device> session(
+      {.seed = options.seed, .threads = options.threads});
+  tw::data::Loader loader(dataset, {.batch_size = batch_size, .shuffle = true, .seed = options.seed});
+  const tw::Checkpoints checkpoints(checkpoint_options.folder, {.keep = 3});
+
+  std::uint64_t step = 0;
+  if (checkpoint_options.resume) {
+    if (const auto last = checkpoints.newest()) {
+      for (const auto& problem : last->skipped) std::printf("Skipped: %s\n", problem.c_str());
+      session.load_tensors(last->file);
+      loader.resume(last->file.metadata<tw::data::LoaderState>("loader"));
+      step = last->step;
+    }
+    std::printf("Resuming after step %llu\n", static_cast<unsigned long long>(step));
+  } else if (!checkpoints.steps().empty()) {
+    throw std::runtime_error(checkpoint_options.folder +
+                             " has checkpoints of another run: --resume, or another --folder, expected");
+  }
+  std::fflush(stdout);
+
+  const std::size_t batches = options.limit_batches == 0 ? loader.size() : std::min(options.limit_batches, loader.size());
+  const auto epochs = static_cast<std::uint64_t>(options.epochs);
+  for (std::uint64_t epoch = loader.state().epoch; epoch < epochs; ++epoch) {
+    for (const auto& batch : loader) {
+      if (loader.state().batch > batches) break;
+      session.run("image"_s = batch.images, "label"_s = batch.labels);
+      if (++step % checkpoint_options.every != 0 && step != epochs * batches) continue;
+      tw::Metadata metadata;
+      metadata.set("loader", loader.state());
+      checkpoints.save(step, session.host_tensors(), metadata);
+      std::printf("Saved step %llu\n", static_cast<unsigned long long>(step));
+      std::fflush(stdout);
+    }
+  }
+  std::printf("Variables after step %llu: %016llx\n", static_cast<unsigned long long>(step),
+              static_cast<unsigned long long>(hash_of(session.host_tensors())));
+}
+
+int main(int argc, char** argv) {
+  CheckpointOptions checkpoint_options;
+  return run_mnist_program(
+      argc, argv, "Trains a network of four linear layers on MNIST with Adam, and saves checkpoints.",
+      [&](const Options& options, const tw::data::Digits& digits) {
+        if (options.device == "cpu") train<tw::cpu>(options, checkpoint_options, digits.train);
+        else train<tw::ipu_model>(options, checkpoint_options, digits.train);
+      },
+      [&](CLI::App& app) {
+        app.add_option("--folder", checkpoint_options.folder, "Folder of the run's checkpoints")->capture_default_str();
+        app.add_option("--every", checkpoint_options.every, "Steps from one checkpoint to the next")
+            ->capture_default_str()
+            ->check(CLI::PositiveNumber);
+        app.add_flag("--resume", checkpoint_options.resume, "Go on from the newest checkpoint, if there is one");
+      });
+}

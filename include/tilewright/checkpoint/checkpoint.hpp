@@ -1,0 +1,5 @@
+#pragma once
+// State on disk. Needs libzip, zlib and nlohmann-json.
+#include "tilewright/checkpoint/checkpoints.hpp"
+#include "tilewright/checkpoint/npz.hpp"
+#include "tilewright/checkpoint/safetensors.hpp"

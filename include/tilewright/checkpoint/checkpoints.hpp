@@ -1,0 +1,166 @@
+#pragma once
+#include <zlib.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tilewright/checkpoint/safetensors.hpp"
+
+namespace tilewright {
+
+/// The state of a training run after some steps.
+struct Checkpoint {
+  std::uint64_t step = 0;
+  TensorFile file;                      ///< tensors, and metadata as given to save() and two entries of our own
+  std::vector<std::string> skipped{};  ///< what was wrong with files of later steps, newest first
+};
+
+/// A folder with the checkpoints of one run: `step-000000001200.safetensors`, ... Each is one .safetensors file with a checksum
+/// of all its bytes. A run that is killed at any moment, a loss of power included, leaves the last checkpoint whose save()
+/// returned, or the next.
+///
+///     tw::Checkpoints checkpoints("run1", {.keep = 3});
+///     if (const auto last = checkpoints.newest()) session.load_tensors(last->file), first_step = last->step;
+///     ...
+///     checkpoints.save(step, session.host_tensors(), metadata);
+class Checkpoints {
+ public:
+  struct Options {
+    std::size_t keep = 3;  ///< so many of the newest files stay; 0: all
+  };
+
+  explicit Checkpoints(std::filesystem::path folder) : Checkpoints(std::move(folder), Options{}) {}
+  Checkpoints(std::filesystem::path folder, const Options& options) : folder_(std::move(folder)), options_(options) {}
+
+  /// Writes the checkpoint of a step by write_durably(), making the folder if need be, and replaces one of the same step. Then
+  /// removes files of earlier steps but the newest, and what killed runs left of unfinished ones. Files of later steps stay.
+  /// Throws as save_safetensors; then the other checkpoints are what they were.
+  void save(std::uint64_t step, std::span<const HostTensor> tensors, Metadata metadata = {}) const {
+    create_folder_durably(folder_);
+    metadata.set(std::string(step_key), step);
+    metadata.set(std::string(checksum_key), std::string(no_checksum));
+    detail::SafetensorsParts parts("Checkpoints::save", tensors, metadata);
+    const std::size_t place = checksum_place(parts.header);
+    parts.header.replace(place, no_checksum.size(), checksum_text(parts.parts));
+    write_durably(path_of(step), parts.parts);
+    remove_old(step);
+  }
+
+  /// The checkpoint of a step. Throws LoadError if there is none or it is not whole.
+  Checkpoint load(std::uint64_t step) const {
+    const std::filesystem::path path = path_of(step);
+    const auto fail = [&](std::string_view found, std::string_view expected) {
+      throw LoadError(function, path.string(), "", found, expected);
+    };
+    auto bytes = detail::read_bytes(function, path);
+    const auto given = take_checksum(bytes);
+    const std::string computed = checksum_text({{bytes}});
+    TensorFile file = detail::read_safetensors(function, path.string(), std::move(bytes));
+    if (!given) fail("no checksum", "a file that Checkpoints::save wrote");
+    if (*given != computed) fail("checksum " + computed + " of its bytes", *given);
+    if (file.metadata().get<std::uint64_t>(step_key) != step) fail("another step's checkpoint", "that of the file's name");
+    file.metadata().set(std::string(checksum_key), *given);
+    return {step, std::move(file)};
+  }
+
+  /// The newest checkpoint that is whole; files of later steps that are not are named in `skipped`. Nothing if there is no
+  /// checkpoint; throws LoadError if there are some, but none is whole: a run should not start from nothing unnoticed.
+  std::optional<Checkpoint> newest() const {
+    std::vector<std::string> skipped;
+    auto all = steps();
+    std::ranges::reverse(all);
+    for (const std::uint64_t step : all) {
+      try {
+        Checkpoint checkpoint = load(step);
+        checkpoint.skipped = std::move(skipped);
+        return checkpoint;
+      } catch (const LoadError& error) {
+        skipped.emplace_back(error.what());
+      }
+    }
+    if (!skipped.empty())
+      throw LoadError(function, folder_.string(), "", "no checkpoint that is whole: " + skipped.front(), "one");
+    return std::nullopt;
+  }
+
+  /// The steps of all checkpoints, in ascending order, whether whole or not.
+  std::vector<std::uint64_t> steps() const {
+    std::vector<std::uint64_t> result;
+    if (!std::filesystem::is_directory(folder_)) return result;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_))
+      if (const auto step = step_of(entry.path().filename().string())) result.push_back(*step);
+    std::ranges::sort(result);
+    return result;
+  }
+  std::filesystem::path path_of(std::uint64_t step) const {
+    std::string digits = std::to_string(step);
+    digits.insert(0, digits.size() < 12 ? 12 - digits.size() : 0, '0');
+    return folder_ / (std::string(prefix) + digits + std::string(suffix));
+  }
+
+ private:
+  static constexpr std::string_view function = "load_checkpoint", prefix = "step-", suffix = ".safetensors";
+  static constexpr std::string_view step_key = "tilewright.step", checksum_key = "tilewright.crc32";
+  static constexpr std::string_view no_checksum = "00000000";  // in its own place, while the checksum is computed
+
+  std::optional<std::uint64_t> step_of(std::string_view name) const {
+    if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size()) return std::nullopt;
+    name = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+    std::uint64_t step = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), step);
+    const bool is_step = error == std::errc{} && end == name.data() + name.size();
+    return is_step && path_of(step).filename().string() == std::string(prefix) + std::string(name) + std::string(suffix)
+               ? std::optional(step)
+               : std::nullopt;
+  }
+
+  /// Where the checksum's digits are in a file or its header. In JSON, quotes within a name or text have a backslash before
+  /// them: so this finds nothing but the entry.
+  static std::size_t checksum_place(std::string_view file) {
+    static const std::string entry = "\"" + std::string(checksum_key) + "\":\"";
+    const std::size_t found = file.find(entry);
+    return found == file.npos || file.size() - found < entry.size() + no_checksum.size() ? file.npos : found + entry.size();
+  }
+  /// Takes the digits out of a file, if it has any.
+  static std::optional<std::string> take_checksum(std::span<std::byte> bytes) {
+    const std::size_t place = checksum_place({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (place == std::string_view::npos) return std::nullopt;
+    const auto digits = bytes.subspan(place, no_checksum.size());
+    std::string result(reinterpret_cast<const char*>(digits.data()), digits.size());
+    std::ranges::copy(std::as_bytes(std::span(no_checksum)), digits.begin());
+    return result;
+  }
+  static std::string checksum_text(const std::vector<std::span<const std::byte>>& parts) {
+    auto sum = crc32_z(0, nullptr, 0);
+    for (const auto& part : parts) sum = crc32_z(sum, reinterpret_cast<const Bytef*>(part.data()), part.size());
+    std::string result;
+    for (int shift = 28; shift >= 0; shift -= 4) result += "0123456789abcdef"[sum >> shift & 15];
+    return result;
+  }
+
+  void remove_old(std::uint64_t newest) const {
+    auto kept = steps();
+    std::erase_if(kept, [&](std::uint64_t step) { return step > newest; });
+    if (options_.keep > 0)
+      for (std::size_t i = 0; i + options_.keep < kept.size(); ++i) std::filesystem::remove(path_of(kept[i]));
+    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
+      const std::string name = entry.path().filename().string();
+      if (!name.ends_with(partial_suffix)) continue;
+      if (step_of(std::string_view(name).substr(0, name.size() - partial_suffix.size()))) std::filesystem::remove(entry.path());
+    }
+  }
+
+  std::filesystem::path folder_;
+  Options options_;
+};
+
+}  // namespace tilewright

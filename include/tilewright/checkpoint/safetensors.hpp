@@ -1,0 +1,153 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tilewright/checkpoint/checked_spec.hpp"
+#include "tilewright/checkpoint/read_bytes.hpp"
+#include "tilewright/checkpoint/safetensors_header.hpp"
+#include "tilewright/checkpoint/tensor_file.hpp"
+#include "tilewright/checkpoint/write_durably.hpp"
+
+/// The .safetensors format (https://huggingface.co/docs/safetensors): the length of the header as 64 bits, least significant
+/// byte first; the header, a JSON object of {"dtype", "shape", "data_offsets"} by tensor name, and of texts by name under
+/// "__metadata__", padded with spaces; then a buffer that the tensors' offsets cover without holes or overlaps.
+namespace tilewright {
+
+namespace detail {
+
+static_assert(std::endian::native == std::endian::little, "numbers are copied from and to files as they are");
+
+/// The format's names of our dtypes, in DType's order.
+inline constexpr std::array<std::string_view, 12> safetensors_dtypes{"BOOL", "I8",  "I16", "I32", "I64", "U8",
+                                                                     "U16",  "U32", "U64", "F16", "F32", "F64"};
+inline constexpr std::uint64_t most_header_bytes = 100'000'000;  // the format's limit
+
+inline TensorFile read_safetensors(std::string_view function, std::string path, std::vector<std::byte> file) {
+  const auto fail = [&](std::string_view tensor, const std::string& found, const std::string& expected) {
+    throw LoadError(function, path, tensor, found, expected);
+  };
+  std::uint64_t header_bytes = 0;
+  if (file.size() < sizeof(header_bytes)) fail("", std::to_string(file.size()) + " bytes", "the 8 bytes of a header's length");
+  std::memcpy(&header_bytes, file.data(), sizeof(header_bytes));
+  const std::size_t left = file.size() - sizeof(header_bytes);
+  if (header_bytes > most_header_bytes)
+    fail("", "a header of " + std::to_string(header_bytes) + " bytes", "at most " + std::to_string(most_header_bytes));
+  if (header_bytes > left)
+    fail("", "a header of " + std::to_string(header_bytes) + " bytes", "at most the " + std::to_string(left) + " that follow");
+  const auto* const header = reinterpret_cast<const char*>(file.data()) + sizeof(header_bytes);
+  if (header_bytes == 0 || header[0] != '{') fail("", "a header without '{' at its start", "a JSON object");
+
+  SafetensorsHeader events(fail);
+  nlohmann::json::sax_parse(header, header + header_bytes, &events);
+
+  TensorFile result(path);
+  result.metadata() = std::move(events.metadata);
+  const auto buffer = std::span(result.keep(std::move(file))).subspan(sizeof(header_bytes) + header_bytes);
+  std::ranges::sort(events.entries, {}, [](const auto& entry) { return *entry.data_offsets; });
+  std::uint64_t end = 0;
+  for (auto& [name, dtype_name, shape, offsets] : events.entries) {
+    const auto fail_here = [&, &tensor = name](const std::string& found, const std::string& expected) {
+      fail(tensor, found, expected);
+    };
+    const auto dtype = std::ranges::find(safetensors_dtypes, *dtype_name);
+    if (dtype == safetensors_dtypes.end())
+      fail_here("dtype " + *dtype_name, "one of BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64");
+    const auto spec = checked_spec(*shape, static_cast<DType>(dtype - safetensors_dtypes.begin()), fail_here);
+    const std::uint64_t first = (*offsets)[0], last = (*offsets)[1];
+    const std::string range = "data_offsets " + std::to_string(first) + " to " + std::to_string(last);
+    if (first != end) fail_here(range, "bytes from " + std::to_string(end) + " on, without holes or overlaps");
+    if (last < first || last > buffer.size())
+      fail_here(range, "bytes of the " + std::to_string(buffer.size()) + " in the buffer");
+    if (std::cmp_not_equal(last - first, spec.bytes()))
+      fail_here(range, std::to_string(spec.bytes()) + " bytes for " + to_text(spec).string());
+    const auto bytes = buffer.subspan(first, last - first);
+    if (!are_elements(spec.dtype, bytes)) fail_here("a bool that is neither 0 nor 1", "0 or 1");
+    result.add(std::move(name), spec, bytes);
+    end = last;
+  }
+  if (end != buffer.size())
+    fail("", std::to_string(buffer.size()) + " bytes in the buffer", "the tensors' " + std::to_string(end));
+  return result;
+}
+
+/// A .safetensors file as the parts that follow each other in it.
+struct SafetensorsParts {
+  std::string header;  ///< with its length before it
+  std::vector<std::span<const std::byte>> parts;  ///< of which the first is the header
+
+  SafetensorsParts(std::string_view function, std::span<const HostTensor> tensors, const Metadata& metadata) {
+    // wide elements first: then all are aligned
+    check_tensors(function, tensors);
+    std::vector<const HostTensor*> order;
+    for (const HostTensor& tensor : tensors) order.push_back(&tensor);
+    std::ranges::sort(order, [](const HostTensor* a, const HostTensor* b) {
+      return std::pair(-size_of(a->spec.dtype), a->name) < std::pair(-size_of(b->spec.dtype), b->name);
+    });
+    nlohmann::json json = nlohmann::json::object();
+    if (!metadata.entries().empty()) json[metadata_key] = metadata.entries();
+    parts.emplace_back();
+    std::uint64_t offset = 0;
+    for (const HostTensor* tensor : order) {
+      const std::string name(tensor->name);
+      if (name == metadata_key)
+        throw std::invalid_argument(std::string(function) + ": a tensor called '" + name + "': another name expected");
+      const auto& extents = tensor->spec.shape.extents;
+      json[name] = {{"dtype", safetensors_dtypes[static_cast<std::size_t>(tensor->spec.dtype)]},
+                    {"shape", std::vector(extents, extents + tensor->spec.shape.rank)},
+                    {"data_offsets", {offset, offset + tensor->bytes.size()}}};
+      offset += tensor->bytes.size();
+      parts.push_back(tensor->bytes);
+    }
+    std::string text;
+    try {
+      text = json.dump();
+    } catch (const nlohmann::json::exception& error) {  // not UTF-8
+      throw std::invalid_argument(std::string(function) + ": a name or metadata (" + error.what() + "): UTF-8 expected");
+    }
+    text.resize((text.size() + 7) / 8 * 8, ' ');
+    const std::uint64_t length = text.size();
+    if (length > most_header_bytes)
+      throw std::invalid_argument(std::string(function) + ": names and metadata of " + std::to_string(length) +
+                                  " bytes: at most 100000000 expected");
+    header.assign(reinterpret_cast<const char*>(&length), sizeof(length));
+    header += text;
+    parts.front() = std::as_bytes(std::span(header));
+  }
+  SafetensorsParts(const SafetensorsParts&) = delete;
+  SafetensorsParts& operator=(const SafetensorsParts&) = delete;
+};
+
+}  // namespace detail
+
+/// Reads tensors from the bytes of a .safetensors file; `name` stands for its path in errors.
+inline TensorFile parse_safetensors(std::vector<std::byte> bytes, std::string name) {
+  return detail::read_safetensors("load_safetensors", std::move(name), std::move(bytes));
+}
+
+/// Reads all tensors and the metadata of a .safetensors file. Throws LoadError for a file that breaks the format's rules, and
+/// for dtypes that we do not have, such as BF16, or more than six axes.
+inline TensorFile load_safetensors(const std::filesystem::path& path) {
+  return parse_safetensors(detail::read_bytes("load_safetensors", path), path.string());
+}
+
+/// Writes tensors and metadata as a .safetensors file, by write_durably(). Equal contents give equal bytes. Throws
+/// std::invalid_argument for names that are not UTF-8 or occur twice and bytes that do not fit their spec, and
+/// std::filesystem::filesystem_error.
+inline void save_safetensors(const std::filesystem::path& path, std::span<const HostTensor> tensors,
+                             const Metadata& metadata = {}) {
+  write_durably(path, detail::SafetensorsParts("save_safetensors", tensors, metadata).parts);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,88 @@
+#pragma once
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "tilewright/checkpoint/metadata.hpp"
+#include "tilewright/session/host_tensor.hpp"
+
+namespace tilewright {
+
+/// What was read from a file: tensors with the memory they are in, in the file's order.
+///
+///     session.load_tensors(tw::load_safetensors("net.safetensors"));
+class TensorFile {
+ public:
+  using Bytes = std::vector<std::byte>;
+
+  explicit TensorFile(std::string path) : path_(std::move(path)) {}
+  TensorFile(TensorFile&&) = default;
+  TensorFile& operator=(TensorFile&&) = default;
+
+  const std::string& path() const { return path_; }
+  std::span<const HostTensor> tensors() const { return tensors_; }
+  /// Nullptr if there is no tensor of this name.
+  const HostTensor* find(std::string_view name) const {
+    for (const HostTensor& tensor : tensors_)
+      if (tensor.name == name) return &tensor;
+    return nullptr;
+  }
+  const Metadata& metadata() const { return metadata_; }
+  Metadata& metadata() { return metadata_; }
+  /// An entry of the metadata as std::string or a type of numbers, or entries as a struct's members. Throws LoadError if there
+  /// is none.
+  template <class T>
+  T metadata(std::string_view name) const {
+    if constexpr (StructWithNames<T>) {
+      T result{};
+      detail::for_each_member(name, result, [this]<class Member>(const std::string& member_name, Member& member) {
+        member = this->template metadata<Member>(member_name);
+      });
+      return result;
+    } else {
+      if (const auto value = metadata_.get<T>(name)) return *value;
+      const auto text = metadata_.get<std::string>(name);
+      throw LoadError("metadata", path_, "",
+                      text ? "'" + *text + "' for '" + std::string(name) + "'" : "no '" + std::string(name) + "'",
+                      std::same_as<T, std::string> ? "a text" : "a number");
+    }
+  }
+  operator HostTensors() const { return {path_, tensors_}; }
+
+  /// Keeps memory that tensors are views of.
+  const Bytes& keep(Bytes bytes) { return memory_.emplace_back(std::move(bytes)); }
+  /// `bytes` must be a part of what keep() gave.
+  void add(std::string name, const TensorSpec& spec, std::span<const std::byte> bytes) {
+    tensors_.push_back({names_.emplace_back(std::move(name)), spec, bytes});
+  }
+
+ private:
+  std::string path_;
+  std::deque<Bytes> memory_;       // deques: their items never move
+  std::deque<std::string> names_;
+  std::vector<HostTensor> tensors_;
+  Metadata metadata_;
+};
+
+namespace detail {
+/// Throws std::invalid_argument unless each tensor has as many bytes as its spec says, and a name of its own.
+inline void check_tensors(std::string_view function, std::span<const HostTensor> tensors) {
+  std::unordered_set<std::string_view> names;
+  for (const HostTensor& tensor : tensors) {
+    if (!names.insert(tensor.name).second)
+      throw std::invalid_argument(text(function, ": '", tensor.name, "' twice: each name once expected").string());
+    if (std::cmp_not_equal(tensor.bytes.size(), tensor.spec.bytes()))
+      throw std::invalid_argument(text(function, ": '", tensor.name, "' has ", tensor.bytes.size(),
+                                       " bytes: ", tensor.spec.bytes(), " for ", to_text(tensor.spec), " expected")
+                                      .string());
+  }
+}
+}  // namespace detail
+
+}  // namespace tilewright
