@@ -12,7 +12,7 @@ namespace tilewright {
 
 /// Options of print_tensor.
 struct PrintOptions {
-  std::string_view title = "";  ///< at most 64 characters; none: print_<name of the tensor>
+  std::string_view title = "";  ///< at most 64 characters; none: print_<name of the tensor>, or print_<its op>.<number>
   bool print_self = true;
   bool print_gradient = false;
   std::int64_t summarise_threshold = 1000;  ///< this and what follows: see TensorFormat
