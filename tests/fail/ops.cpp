@@ -116,6 +116,30 @@ constexpr Tensor layer(Tensor x) { return ops::host_load(x.ir().h2d_stream("imag
 constexpr Tensor layer(Tensor x) { return x.ir().constant({1, 2, 3}, {2, 2}); }
 #endif
 
+// CASE long_title
+// expect: print_tensor: title `a title of many words, with which one would say all about a tensor` of 66 characters: at most 64
+// expect: expected, in Net/fc1
+// expect: layer(
+#ifdef CASE_long_title
+constexpr Tensor layer(Tensor x) {
+  return ops::print_tensor(x, {.title = "a title of many words, with which one would say all about a tensor"});
+}
+#endif
+
+// CASE edge_items
+// expect: print_tensor: edge_items 0: at least 1 expected, in Net/fc1
+// expect: layer(
+#ifdef CASE_edge_items
+constexpr Tensor layer(Tensor x) { return ops::print_tensor(x, {.edge_items = 0}); }
+#endif
+
+// CASE digits
+// expect: print_tensor: digits -1: at least 0 expected, in Net/fc1
+// expect: layer(
+#ifdef CASE_digits
+constexpr Tensor layer(Tensor x) { return ops::print_tensor(x, {.digits = -1}); }
+#endif
+
 struct Layer : tw::Module<Layer> {
   constexpr Tensor build(Tensor x) { return layer(x); }
 };

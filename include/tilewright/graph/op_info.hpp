@@ -83,6 +83,7 @@ struct OpInfo {
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);  ///< null: one vertex
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
   std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
+  bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
 };
 
 /// The iteration space of an op on the given inputs and outputs.

@@ -42,6 +42,7 @@ struct Op {
   static constexpr Differentiation differentiation = Differentiation::refuses;
   static constexpr int modifies = -1;
   static constexpr bool has_side_effect = false;
+  static constexpr bool may_repeat = false;  ///< whether its side effect may come again when a graph is computed again
   static constexpr bool any_layout = false;  ///< whether the codelet takes inputs of any strides (else they are dense)
   static constexpr bool elementwise = false;
   static constexpr bool has_formula = false;
@@ -67,7 +68,8 @@ constexpr OpInfo make_op_info() {
               .has_epilogue = D::has_epilogue,
               .view = nullptr,
               .work = nullptr,
-              .code_bytes = D::code_bytes};
+              .code_bytes = D::code_bytes,
+              .may_repeat = D::may_repeat};
   if constexpr (requires { D::gradient; }) {
     info.differentiation = Differentiation::rule;
     info.gradient = D::gradient;

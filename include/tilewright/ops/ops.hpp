@@ -10,6 +10,7 @@
 #include "tilewright/ops/nll_loss.hpp"
 #include "tilewright/ops/norm.hpp"
 #include "tilewright/ops/pool.hpp"
+#include "tilewright/ops/print_tensor.hpp"
 #include "tilewright/ops/remote.hpp"
 #include "tilewright/ops/remote_code_load.hpp"
 #include "tilewright/ops/scaled_add.hpp"

@@ -189,10 +189,10 @@ constexpr std::vector<Tensor> call_forward_and_gradient(Ir& ir, int forward, con
   return {results.begin(), results.end()};
 }
 
-/// Whether a graph, or one that it calls, has ops with side effects.
+/// Whether a graph, or one that it calls, has ops with side effects that must not come twice.
 constexpr bool has_side_effects(const Ir& ir, int graph) {
   for (const Node& node : ir.record(graph).nodes) {
-    if (node.op->has_side_effect) return true;
+    if (node.op->has_side_effect && !node.op->may_repeat) return true;
     for (int called : {node.called_graph, node.else_graph})
       if (called >= 0 && has_side_effects(ir, called)) return true;
   }
