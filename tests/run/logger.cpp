@@ -67,7 +67,8 @@ TEST_CASE("log: a session says at INFO what was planned, and each run is a line 
   CHECK(info.find("; threads: 1\n") == info.size() - 13);
   CHECK(count(info, "\n") == 1);
   CHECK(trace.rfind(info, 0) == 0);
-  CHECK(count(trace, "\ntilewright TRACE: run: 1 threads, ") == 3);
+  CHECK(count(trace, "\ntilewright TRACE: run of ") == 3);
+  CHECK(count(trace, " ns, threads: 1\n") == 3);
   CHECK(count(trace, "\n") == 4);
   CHECK(logged("DEBUG") == info);  // a given number of threads leaves nothing to decide
 }

@@ -71,7 +71,7 @@ class Executor {
       const auto start = std::chrono::steady_clock::now();
       run_workers();
       const auto time = std::chrono::steady_clock::now() - start;
-      logger_.write(LogLevel::trace, "run: ", active_, " threads, ", std::chrono::nanoseconds(time).count(), " ns");
+      logger_.write(LogLevel::trace, "run of ", std::chrono::nanoseconds(time).count(), " ns, threads: ", active_);
       if (measures) choice_.measured(time);
     }
     check_faults();

@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// While it lives, names of new tensors get the prefix `name/`.
+/// While it lives, names of new tensors get the prefix `name/`, and new ops are drawn with it.
 class [[nodiscard]] NameScope {
  public:
   constexpr NameScope(Ir& ir, std::string_view name) : ir_(ir), outer_(ir.enter_scope(name)) {}
