@@ -63,16 +63,11 @@ class Executor {
   /// for each stream the host's memory for all elements that the run takes or gives.
   void run(std::span<std::byte* const> streams) {
     for (auto& state : states_) std::ranges::copy(streams, state.streams.begin());
-    const bool measures = choice_.measuring();
-    if (!measures) choice_.counted();
-    if (!measures && !logger_.shows(LogLevel::trace)) [[likely]] {
-      run_workers();
+    if (choice_.measuring() || logger_.shows(LogLevel::trace)) [[unlikely]] {
+      run_timed();
     } else {
-      const auto start = std::chrono::steady_clock::now();
+      choice_.counted();
       run_workers();
-      const auto time = std::chrono::steady_clock::now() - start;
-      logger_.write(LogLevel::trace, "run of ", std::chrono::nanoseconds(time).count(), " ns, threads: ", active_);
-      if (measures) choice_.measured(time);
     }
     check_faults();
   }
@@ -93,6 +88,15 @@ class Executor {
                               program_.remote_buffers[buffer].entries - 1, " expected");
     std::ranges::fill(faults_, 0);
     throw std::out_of_range(message.string());
+  }
+  void run_timed() {
+    const bool measures = choice_.measuring();
+    if (!measures) choice_.counted();
+    const auto start = std::chrono::steady_clock::now();
+    run_workers();
+    const auto time = std::chrono::steady_clock::now() - start;
+    logger_.write(LogLevel::trace, "run of ", std::chrono::nanoseconds(time).count(), " ns, threads: ", active_);
+    if (measures) choice_.measured(time);
   }
   void run_workers() {
     active_ = choice_.threads();

@@ -21,10 +21,10 @@ class ThreadChoice {
 
   /// A fixed number, or 0 to find one of up to `cores`. What is decided is logged at level DEBUG.
   explicit ThreadChoice(int threads, int cores = static_cast<int>(std::thread::hardware_concurrency()), Logger logger = {})
-      : logger_(std::move(logger)),
-        limit_(threads > 0 ? threads : std::max(1, cores)),
+      : limit_(threads > 0 ? threads : std::max(1, cores)),
         best_(limit_),
-        adapts_(threads <= 0 && limit_ > 1) {
+        adapts_(threads <= 0 && limit_ > 1),
+        logger_(std::move(logger)) {
     if (adapts_) start_trial(limit_);
   }
 
@@ -142,7 +142,6 @@ class ThreadChoice {
   static std::int64_t nanoseconds(Duration time) { return std::chrono::nanoseconds(time).count(); }
   void watch() { watching_ = best_ > 1 && (best_time_ > short_run || runs_ % short_runs_per_watched == 0); }
 
-  Logger logger_;
   int limit_;
   int best_;
   bool adapts_;
@@ -162,6 +161,7 @@ class ThreadChoice {
   bool watching_ = false;
   int watched_runs_ = 0, slow_windows_ = 0;
   Duration watched_time_{};
+  Logger logger_;
 };
 
 }  // namespace tilewright
