@@ -6,6 +6,7 @@
 #include "../../examples/tutorial/steps.hpp"
 #include "../static/models.hpp"
 #include "elements.hpp"
+#include "environment.hpp"
 
 namespace {
 std::atomic<bool> counting = false;
@@ -51,6 +52,21 @@ TEST_CASE("a run allocates nothing") {
   Session({.threads = 1});
   counting = false;
   CHECK(allocations > 0);  // the counter works
+}
+
+TEST_CASE("a run that is logged allocates nothing") {
+  const TemporaryFolder folder;
+  const EnvironmentVariable level("TILEWRIGHT_LOG_LEVEL", "TRACE");
+  const EnvironmentVariable destination("TILEWRIGHT_LOG_DEST", (folder / "log").string());
+  tw::Session<train_step<Linear<3>, 4, 6>> session;
+  const xt::xtensor<float, 2> image = xt::ones<float>({4, 6});
+  const xt::xtensor<std::int32_t, 1> label{0, 1, 2, 1};
+  allocations = 0;
+  counting = true;
+  for (int run = 0; run < 20; ++run) session.run("image"_s = image, "label"_s = label);
+  counting = false;
+  CHECK(allocations == 0);
+  CHECK(file_content(folder / "log").find("run of ") != std::string::npos);
 }
 
 namespace {

@@ -1,10 +1,13 @@
 #pragma once
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
+#include "tilewright/core/logger.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/flush_denormals.hpp"
@@ -28,7 +31,7 @@ struct ProgramView {
 
 /// Runs a program: its workers go through the steps of the main body together, each with its share of the vertices of every
 /// step, and meet where a step needs what others wrote. Results do not depend on the number of workers, and a run allocates
-/// nothing. Denormal numbers count as 0.
+/// nothing. Denormal numbers count as 0. What the environment says about the log is read when an executor is made.
 class Executor {
  public:
   Executor(const ProgramView& program, int threads)
@@ -38,7 +41,7 @@ class Executor {
         remote_(program.memory.remote),
         faults_(program.remote_buffers.size(), 0),
         frame_(program.memory.frame),
-        choice_(threads),
+        choice_(threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
         workers_(choice_.limit()) {
     std::size_t deepest = 1;
     for (const Body& body : program.bodies) deepest += static_cast<std::size_t>(body.max_arguments);
@@ -53,18 +56,18 @@ class Executor {
   std::byte* remote() const { return remote_.data(); }
   std::byte* constants() const { return constants_.data(); }
   int threads() const { return choice_.threads(); }
+  int most_threads() const { return choice_.limit(); }
+  const Logger& logger() const { return logger_; }
 
   /// Runs the program once; throws std::out_of_range if it computed an offset that a remote buffer does not have. `streams` has
   /// for each stream the host's memory for all elements that the run takes or gives.
   void run(std::span<std::byte* const> streams) {
     for (auto& state : states_) std::ranges::copy(streams, state.streams.begin());
-    if (!choice_.measuring()) {
+    if (choice_.measuring() || logger_.shows(LogLevel::trace)) [[unlikely]] {
+      run_timed();
+    } else {
       choice_.counted();
       run_workers();
-    } else {
-      const auto start = std::chrono::steady_clock::now();
-      run_workers();
-      choice_.measured(std::chrono::steady_clock::now() - start);
     }
     check_faults();
   }
@@ -85,6 +88,15 @@ class Executor {
                               program_.remote_buffers[buffer].entries - 1, " expected");
     std::ranges::fill(faults_, 0);
     throw std::out_of_range(message.string());
+  }
+  void run_timed() {
+    const bool measures = choice_.measuring();
+    if (!measures) choice_.counted();
+    const auto start = std::chrono::steady_clock::now();
+    run_workers();
+    const auto time = std::chrono::steady_clock::now() - start;
+    logger_.write(LogLevel::trace, "run of ", std::chrono::nanoseconds(time).count(), " ns, threads: ", active_);
+    if (measures) choice_.measured(time);
   }
   void run_workers() {
     active_ = choice_.threads();
@@ -149,6 +161,7 @@ class Executor {
   AlignedMemory variables_, constants_, remote_;
   std::vector<std::int64_t> faults_;  // by remote buffer
   AlignedMemory frame_;
+  Logger logger_ = Logger::from_environment();
   ThreadChoice choice_;
   int active_ = 1;
   Barrier barrier_;

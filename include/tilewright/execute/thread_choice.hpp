@@ -1,8 +1,12 @@
 #pragma once
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <iterator>
 #include <thread>
+#include <utility>
+
+#include "tilewright/core/logger.hpp"
 
 namespace tilewright {
 
@@ -15,9 +19,12 @@ class ThreadChoice {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  /// A fixed number, or 0 to find one of up to `cores`.
-  explicit ThreadChoice(int threads, int cores = static_cast<int>(std::thread::hardware_concurrency()))
-      : limit_(threads > 0 ? threads : std::max(1, cores)), best_(limit_), adapts_(threads <= 0 && limit_ > 1) {
+  /// A fixed number, or 0 to find one of up to `cores`. What is decided is logged at level DEBUG.
+  explicit ThreadChoice(int threads, int cores = static_cast<int>(std::thread::hardware_concurrency()), Logger logger = {})
+      : limit_(threads > 0 ? threads : std::max(1, cores)),
+        best_(limit_),
+        adapts_(threads <= 0 && limit_ > 1),
+        logger_(std::move(logger)) {
     if (adapts_) start_trial(limit_);
   }
 
@@ -97,6 +104,8 @@ class ThreadChoice {
     runs_ = 0;
     if (doubted_ > 0) judge();
     else pause();
+    logger_.write(LogLevel::debug, "threads: ", best_, ", with ", nanoseconds(best_time_), " ns a run, for ", runs_until_trial_,
+                  " runs");
     slow_windows_ = 0;
     start_window();
     watch();
@@ -114,6 +123,7 @@ class ThreadChoice {
   void doubt(Duration mean) {
     doubted_ = best_;
     doubted_time_ = mean;
+    logger_.write(LogLevel::debug, "threads: in doubt about ", best_, ", with ", nanoseconds(mean), " ns a run");
     runs_before_doubt_ = runs_;
     start_trial(best_ - 1);
   }
@@ -129,6 +139,7 @@ class ThreadChoice {
     }
     doubted_ = 0;
   }
+  static std::int64_t nanoseconds(Duration time) { return std::chrono::nanoseconds(time).count(); }
   void watch() { watching_ = best_ > 1 && (best_time_ > short_run || runs_ % short_runs_per_watched == 0); }
 
   int limit_;
@@ -150,6 +161,7 @@ class ThreadChoice {
   bool watching_ = false;
   int watched_runs_ = 0, slow_windows_ = 0;
   Duration watched_time_{};
+  Logger logger_;
 };
 
 }  // namespace tilewright

@@ -98,7 +98,7 @@ constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inpu
                           const PackedAttributes& attributes = {}, int called_graph = -1) {
   auto& graph = ir.current();
   const int index = static_cast<int>(graph.nodes.size());
-  Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph};
+  Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph, .scope = ir.current_scope};
   node.inputs.reserve(inputs.size());
   node.outputs.reserve(outputs.size());
   for (const Tensor& input : inputs) node.inputs.push_back(input.id());

@@ -39,6 +39,7 @@ struct Node {
   std::vector<int> outputs{};
   PackedAttributes attributes{};
   int called_graph = -1;
+  int scope = -1;               ///< of Ir::name_scopes: where it was made
   int else_graph = -1;          ///< of a conditional: the graph that is called where the condition is false
   std::vector<int> modified{};  ///< positions of the inputs that change, and no output is an alias of them
 };
@@ -269,14 +270,22 @@ class Ir {
     return static_cast<int>(graphs.size()) - 1;
   }
 
+  /// Opens a name scope inside the one that is open, which is returned.
+  constexpr int enter_scope(std::string_view name) {
+    make_room(name_scopes);
+    name_scopes.push_back(text(scoped(name), "/"));
+    return std::exchange(current_scope, static_cast<int>(name_scopes.size()) - 1);
+  }
+
   int current_graph = 0;
+  int current_scope = -1;  ///< the innermost open name scope
   std::vector<GraphRecord> graphs;
   std::vector<VariableRecord> variables;
   std::vector<ConstantRecord> constants;
   std::vector<StreamRecord> streams;
   std::vector<RemoteBufferRecord> remote_buffers;
   std::vector<Text> module_path;
-  std::vector<Text> name_scopes;
+  std::vector<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
   std::vector<SequenceScope> sequences;  ///< the in_sequence scopes that are open
   int next_op_id = 100;
 
@@ -298,10 +307,8 @@ class Ir {
     return {this, static_cast<int>(streams.size()) - 1, spec};
   }
   constexpr Text scoped(std::string_view name) const {
-    Text result;
-    for (const auto& scope : name_scopes) result += text(scope, "/");
-    result += name;
-    return result;
+    if (current_scope < 0) return name;
+    return text(name_scopes[static_cast<std::size_t>(current_scope)], name);
   }
   /// The slot of a name in a graph's table, which is kept at most half full.
   static constexpr std::size_t slot(const GraphRecord& graph, const Text& name, std::size_t hashed) {

@@ -7,16 +7,17 @@
 
 namespace tilewright {
 
-/// While it lives, names of new tensors get the prefix `name/`.
+/// While it lives, names of new tensors get the prefix `name/`, and new ops are drawn with it.
 class [[nodiscard]] NameScope {
  public:
-  constexpr NameScope(Ir& ir, std::string_view name) : ir_(ir) { ir_.name_scopes.push_back(name); }
-  constexpr ~NameScope() { ir_.name_scopes.pop_back(); }
+  constexpr NameScope(Ir& ir, std::string_view name) : ir_(ir), outer_(ir.enter_scope(name)) {}
+  constexpr ~NameScope() { ir_.current_scope = outer_; }
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
 
  private:
   Ir& ir_;
+  int outer_;
 };
 constexpr NameScope name_scope(Ir& ir, std::string_view name) { return {ir, name}; }
 

@@ -40,7 +40,7 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
   const Graph graph(ir, ir.add_graph(build_name<Type>()));
   const GraphScope scope(graph);
   const PathScope path(ir, build_name<Type>());
-  const auto scopes_outside = std::exchange(ir.name_scopes, {});
+  const int scope_outside = std::exchange(ir.current_scope, -1);
   std::optional<InSequence> ordered;
   if constexpr (runs_in_sequence<Type>()) ordered.emplace(ir);
   const auto run = [&](const auto&... inputs) {
@@ -55,7 +55,7 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
     using Inputs = std::tuple<decltype(graph_argument<typename Parameter<Type, i>::type>(ir, arguments))...>;
     std::apply(run, Inputs{graph_argument<typename Parameter<Type, i>::type>(ir, arguments)...});
   }(std::index_sequence_for<Arguments...>());
-  ir.name_scopes = scopes_outside;
+  ir.current_scope = scope_outside;
   return graph;
 }
 

@@ -58,6 +58,10 @@ class Session {
         copies_(executor_, options.seed, options.attach),
         outputs_(output_offsets<program::plan>.back()) {
     fill_constants(plan, executor_.constants());
+    executor_.logger().write(LogLevel::info, "session on ", device, ": ", plan.steps.size(),
+                             " steps; bytes: ", plan.memory.variables, " of variables, ", plan.memory.constants,
+                             " of constants, ", plan.memory.frame, " of others, ", plan.memory.remote,
+                             " remote; threads: ", options.threads > 0 ? "" : "up to ", executor_.most_threads());
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;

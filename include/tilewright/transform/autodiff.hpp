@@ -160,10 +160,13 @@ class Differentiator final : public GradientContext::Builder {
       return;
     }
     GradientContext context(*this, ir_, forward_, node);
+    const std::size_t first = ir_.current().nodes.size();
     if (node.op == &call_info) differentiate_call(context);
     else if (node.op == &loop_info) differentiate_loop(context);
     else if (node.op == &conditional_info) differentiate_conditional(context);
     else node.op->gradient(context);
+    auto& nodes = ir_.current().nodes;
+    for (std::size_t i = first; i < nodes.size(); ++i) nodes[i].scope = node.scope;
   }
   constexpr Tensor add_graph_input(ExpectedConnectionType type, int tensor) {
     result_.inputs.push_back({type, tensor});

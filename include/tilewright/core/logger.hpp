@@ -1,0 +1,97 @@
+#pragma once
+#include <array>
+#include <charconv>
+#include <concepts>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace tilewright {
+
+/// How important a line of the log is. As a limit: that line and more important ones are written; of `off`, none.
+enum class LogLevel : unsigned char { trace, debug, info, warn, error, off };
+
+/// As in TILEWRIGHT_LOG_LEVEL.
+inline constexpr std::array<std::string_view, 6> log_level_names{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "OFF"};
+
+constexpr std::optional<LogLevel> parse_log_level(std::string_view name) {
+  for (std::size_t level = 0; level < log_level_names.size(); ++level)
+    if (log_level_names[level] == name) return static_cast<LogLevel>(level);
+  return std::nullopt;
+}
+
+/// Where lines go, and which. Copies write to the same place.
+class Logger {
+ public:
+  /// Writes nothing.
+  Logger() = default;
+  /// Writes to "stdout", "stderr" or the end of a file, which is made if it is missing: a std::runtime_error if that fails.
+  Logger(LogLevel least, const char* destination) : least_(least) {
+    if (least == LogLevel::off) return;
+    if (std::strcmp(destination, "stderr") == 0) file_ = {stderr, [](std::FILE*) {}};
+    else if (std::strcmp(destination, "stdout") == 0) file_ = {stdout, [](std::FILE*) {}};
+    else if (std::FILE* const file = std::fopen(destination, "a")) file_ = {file, [](std::FILE* opened) { std::fclose(opened); }};
+    else throw std::runtime_error("TILEWRIGHT_LOG_DEST: cannot write '" + std::string(destination) + "'");
+  }
+  /// What TILEWRIGHT_LOG_LEVEL and TILEWRIGHT_LOG_DEST say now; WARN and stderr where they are not set, or empty. A level that
+  /// does not exist is a std::invalid_argument.
+  static Logger from_environment() {
+    const std::string_view name = variable("TILEWRIGHT_LOG_LEVEL", "WARN");
+    const auto level = parse_log_level(name);
+    if (!level)
+      throw std::invalid_argument("TILEWRIGHT_LOG_LEVEL: '" + std::string(name) +
+                                  "': one of TRACE, DEBUG, INFO, WARN, ERROR, OFF expected");
+    return {*level, variable("TILEWRIGHT_LOG_DEST", "stderr")};
+  }
+
+  bool shows(LogLevel level) const { return level >= least_; }
+
+  /// Writes "tilewright LEVEL: ", the pieces, which are strings and integers, and a newline, at once, so that lines of several
+  /// threads are not mixed. Allocates nothing; cuts off a line of more than 511 characters.
+  template <class... Pieces>
+  void write(LogLevel level, const Pieces&... pieces) const {
+    if (!shows(level)) [[likely]]
+      return;
+    Line line;
+    line.add("tilewright ");
+    line.add(log_level_names[static_cast<std::size_t>(level)]);
+    line.add(": ");
+    (line.add(pieces), ...);
+    line.write(file_.get());
+  }
+
+ private:
+  class Line {
+   public:
+    void add(std::string_view piece) { size_ += piece.copy(characters_ + size_, room - size_); }
+    void add(std::integral auto number) {
+      char digits[24];
+      add(std::string_view(digits, static_cast<std::size_t>(std::to_chars(digits, std::end(digits), number).ptr - digits)));
+    }
+    void write(std::FILE* file) {
+      characters_[size_++] = '\n';
+      std::fwrite(characters_, 1, size_, file);
+      std::fflush(file);
+    }
+
+   private:
+    static constexpr std::size_t room = 511;
+    char characters_[room + 1];
+    std::size_t size_ = 0;
+  };
+
+  static const char* variable(const char* name, const char* otherwise) {
+    const char* const value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : otherwise;
+  }
+
+  LogLevel least_ = LogLevel::off;
+  std::shared_ptr<std::FILE> file_;
+};
+
+}  // namespace tilewright

@@ -1,0 +1,155 @@
+#pragma once
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tilewright/graph/graph.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// Characters for a label of the DOT language, between quotes: there `\` and `&` begin other characters.
+constexpr Text dot_escaped(std::string_view characters) {
+  Text result;
+  for (std::size_t i = 0; i < characters.size(); ++i) {
+    const std::string_view character = characters.substr(i, 1);
+    if (character == "\n") result += "\\n";
+    else if (character == "&") result += "&amp;";
+    else if (character == "\"" || character == "\\") result += text("\\", character);
+    else result += character;
+  }
+  return result;
+}
+
+/// Writes graphs in the DOT language: a cluster each, with nodes for ops and for the tensors that no op makes.
+class DotWriter {
+ public:
+  constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.graphs.size(), 0) {}
+
+  /// A graph that was not written yet, and those that it calls.
+  constexpr void write(int graph) {
+    if (std::exchange(written_[at(graph)], char{1}) != 0) return;
+    write_cluster(graph);
+    for (const Node& node : ir_.record(graph).nodes)
+      for (int called : {node.called_graph, node.else_graph})
+        if (called >= 0) write(called);
+  }
+  constexpr Text finish() const {
+    return text("digraph {\n  compound=true\n  node [fontname=\"Helvetica\" fontsize=10]\n",
+                "  edge [fontname=\"Helvetica\" fontsize=8]\n", clusters_, calls_, "}\n");
+  }
+
+ private:
+  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  static constexpr Text op_node(int graph, int index) { return text("g", graph, "_op", index); }
+  static constexpr Text tensor_node(int graph, int tensor) { return text("g", graph, "_t", tensor); }
+
+  constexpr Text title(int graph) const {
+    if (graph == 0) return "main graph";
+    return dot_escaped(ir_.record(graph).name.view());
+  }
+  constexpr void write_cluster(int graph) {
+    const GraphRecord& record = ir_.record(graph);
+    // the invisible node is where arrows of calls end: DOT's edges are between nodes, and cut off at a cluster
+    clusters_ += text("  subgraph cluster_", graph, " {\n    label=\"", title(graph), "\"\n    g", graph,
+                      " [style=invis shape=point]\n");
+    for (std::size_t t = 0; t < record.tensors.size(); ++t) write_source(graph, static_cast<int>(t));
+    for (std::size_t n = 0; n < record.nodes.size(); ++n) write_op(graph, static_cast<int>(n));
+    for (std::size_t i = 0; i < record.outputs.size(); ++i) {
+      const Text output = text("g", graph, "_out", i);
+      clusters_ += text("    ", output, " [label=\"output ", i, "\" shape=house style=filled fillcolor=lightblue]\n");
+      write_edge(graph, record.outputs[i], output, "");
+    }
+    for (const auto& [before, after] : record.sequence)
+      clusters_ += text("    ", op_node(graph, before), " -> ", op_node(graph, after), " [style=dotted constraint=false]\n");
+    clusters_ += "  }\n";
+  }
+  /// An input, variable or constant.
+  constexpr void write_source(int graph, int tensor) {
+    const TensorRecord& record = ir_.record(graph).tensors[at(tensor)];
+    std::string_view look;
+    Text label = dot_escaped(record.name.view());
+    switch (record.kind) {
+      case TensorKind::intermediate: return;
+      case TensorKind::input: {
+        const auto& inputs = ir_.record(graph).inputs;
+        if (!label.empty()) label += "\\n";
+        label += text("input ", std::ranges::find(inputs, tensor) - inputs.begin());
+        look = "shape=invhouse style=filled fillcolor=lightblue";
+        break;
+      }
+      case TensorKind::variable: look = "shape=cylinder style=filled fillcolor=lightyellow"; break;
+      case TensorKind::remote: {
+        const VariableRecord& variable = ir_.variables[at(record.payload)];
+        label += text("\\nremote buffer ", variable.remote_buffer + 1, ", row ", variable.row);
+        look = "shape=cylinder style=filled fillcolor=orange";
+        break;
+      }
+      case TensorKind::constant:
+        if (label.empty()) label = "constant";
+        look = "shape=note style=filled fillcolor=lightgrey";
+        break;
+    }
+    clusters_ += text("    ", tensor_node(graph, tensor), " [label=\"", label, "\\n", to_text(record.spec), "\" ", look, "]\n");
+  }
+  constexpr void write_op(int graph, int index) {
+    const Node& node = ir_.record(graph).nodes[at(index)];
+    const Text name = op_node(graph, index);
+    clusters_ += text("    ", name, " [label=\"", dot_escaped(node.op->name), ".", node.id);
+    if (node.scope >= 0) {
+      const std::string_view prefix = ir_.name_scopes[at(node.scope)].view();
+      clusters_ += text("\\n", dot_escaped(prefix.substr(0, prefix.size() - 1)));
+    }
+    clusters_ += "\" shape=box]\n";
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const int input = static_cast<int>(i);
+      const bool changes = input == node.op->modifies || std::ranges::find(node.modified, input) != node.modified.end();
+      std::string_view look;
+      if (changes) look = " color=red";
+      write_edge(graph, node.inputs[i], name, look);
+    }
+    if (node.called_graph >= 0) write_call(name, node.called_graph, node.else_graph >= 0 ? " label=\"true\"" : "");
+    if (node.else_graph >= 0) write_call(name, node.else_graph, " label=\"false\"");
+  }
+  constexpr void write_call(const Text& caller, int graph, std::string_view look) {
+    calls_ += text("  ", caller, " -> g", graph, " [lhead=cluster_", graph, " style=dashed", look, "]\n");
+  }
+  /// From what makes a tensor to a node that takes it.
+  constexpr void write_edge(int graph, int tensor, const Text& to, std::string_view look) {
+    const TensorRecord& record = ir_.record(graph).tensors[at(tensor)];
+    Text from, label = to_text(record.spec);
+    if (record.producer >= 0) {
+      from = op_node(graph, record.producer);
+      if (!record.name.empty()) label = text(dot_escaped(record.name.view()), "\\n", label);
+    } else {
+      from = tensor_node(graph, tensor);
+    }
+    clusters_ += text("    ", from, " -> ", to, " [label=\"", label, "\"", look, "]\n");
+  }
+
+  const Ir& ir_;
+  std::vector<char> written_;
+  Text clusters_{}, calls_{};
+};
+}  // namespace detail
+
+/// A graph and those that it calls, directly or through others, in Graphviz's DOT language. Each graph is a cluster, to which
+/// dashed arrows lead from its calls; those of a conditional say for which condition. Ops are boxes with their type, number and
+/// name scope. Tensors are edges with their name, shape and dtype, red where the op changes them in place. Inputs and outputs are
+/// blue houses, constants grey notes, variables cylinders: yellow ones, or orange ones in remote buffers. Dotted arrows are the
+/// order of in_sequence.
+constexpr Text to_dot(Graph graph) {
+  detail::DotWriter writer(graph.ir());
+  writer.write(graph.id());
+  return writer.finish();
+}
+/// All graphs of an Ir.
+constexpr Text to_dot(const Ir& ir) {
+  detail::DotWriter writer(ir);
+  for (int graph = 0; graph < static_cast<int>(ir.graphs.size()); ++graph) writer.write(graph);
+  return writer.finish();
+}
+
+}  // namespace tilewright
