@@ -1,12 +1,13 @@
 #pragma once
 #include <array>
-#include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -57,33 +58,35 @@ class Logger {
   void write(LogLevel level, const Pieces&... pieces) const {
     if (!shows(level)) [[likely]]
       return;
-    Line line;
-    line.add("tilewright ");
-    line.add(log_level_names[static_cast<std::size_t>(level)]);
-    line.add(": ");
-    (line.add(pieces), ...);
-    line.write(file_.get());
+    const Piece all[] = {Piece(pieces)...};
+    write_line(level, all);
   }
 
  private:
-  class Line {
-   public:
-    void add(std::string_view piece) { size_ += piece.copy(characters_ + size_, room - size_); }
-    void add(std::integral auto number) {
-      char digits[24];
-      add(std::string_view(digits, static_cast<std::size_t>(std::to_chars(digits, std::end(digits), number).ptr - digits)));
-    }
-    void write(std::FILE* file) {
-      characters_[size_++] = '\n';
-      std::fwrite(characters_, 1, size_, file);
-      std::fflush(file);
-    }
-
-   private:
-    static constexpr std::size_t room = 511;
-    char characters_[room + 1];
-    std::size_t size_ = 0;
+  /// A string, or a number.
+  struct Piece {
+    Piece(std::string_view text) : characters(text) {}
+    Piece(std::integral auto value) : number(static_cast<std::int64_t>(value)) {}
+    std::string_view characters{};
+    std::optional<std::int64_t> number{};
   };
+  /// Not a template, and not inlined: what is seldom called should not take long to compile.
+  [[gnu::noinline]] void write_line(LogLevel level, std::span<const Piece> pieces) const {
+    char line[512];
+    std::size_t size = 0;
+    const auto add = [&](std::string_view characters) { size += characters.copy(line + size, sizeof line - 1 - size); };
+    add("tilewright ");
+    add(log_level_names[static_cast<std::size_t>(level)]);
+    add(": ");
+    for (const Piece& piece : pieces) {
+      char digits[24];
+      if (piece.number) std::snprintf(digits, sizeof digits, "%lld", static_cast<long long>(*piece.number));
+      add(piece.number ? std::string_view(digits) : piece.characters);
+    }
+    line[size++] = '\n';
+    std::fwrite(line, 1, size, file_.get());
+    std::fflush(file_.get());
+  }
 
   static const char* variable(const char* name, const char* otherwise) {
     const char* const value = std::getenv(name);
