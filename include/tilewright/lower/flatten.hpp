@@ -272,8 +272,22 @@ class Flattening {
     const TensorSpec whole = schedule_.storage(storage).whole;
     const Value fresh = schedule_.add_value(whole);
     copy({storage, dense_layout(whole.shape), whole}, fresh);
-    for (auto& other : scope.values)
-      if (other.storage == storage) other.storage = fresh.storage;
+    const int changed = viewed_by(scope, tensor);  // two inputs by value may be given the same tensor: the other one stays
+    for (std::size_t other = 0; other < scope.values.size(); ++other)
+      if (scope.values[other].storage == storage && viewed_by(scope, static_cast<int>(other)) == changed)
+        scope.values[other].storage = fresh.storage;
+  }
+  /// The tensor of the graph that a tensor is a view or an alias of; itself if it is none.
+  static constexpr int viewed_by(const Scope& scope, int tensor) {
+    while (at(tensor) < scope.record.tensors.size()) {
+      const int producer = scope.record.tensors[at(tensor)].producer;
+      if (producer < 0) break;
+      const Node& node = scope.record.nodes[at(producer)];
+      if (node.op->view) tensor = node.inputs[0];
+      else if (node.op->modifies >= 0 && node.outputs[0] == tensor) tensor = node.inputs[at(node.op->modifies)];
+      else break;
+    }
+    return tensor;
   }
   constexpr bool is_writable(const Location& location) const {
     if (location.base != Base::argument) return location.base == Base::frame || location.base == Base::variable;
