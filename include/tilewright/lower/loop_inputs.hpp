@@ -19,7 +19,8 @@ constexpr std::vector<std::vector<char>> find_changed_inputs(const Ir& ir) {
         if (called < 0) continue;
         auto& inputs = changed[static_cast<std::size_t>(called)];
         for (int input : node.modified)
-          if (input >= first && input - first < static_cast<int>(inputs.size())) inputs[static_cast<std::size_t>(input - first)] = 1;
+          if (input >= first && input - first < static_cast<int>(inputs.size()))
+            inputs[static_cast<std::size_t>(input - first)] = 1;
         first += static_cast<int>(inputs.size());
       }
     }
