@@ -1,4 +1,6 @@
 // Inputs by reference, repeat and conditional: what they compute, and their gradients.
+#include <cmath>
+
 #include "elements.hpp"
 #include "reference.hpp"
 
@@ -74,6 +76,39 @@ constexpr void by_reference(Ir& ir) {
   // what is changed is read by value through a view of it
   const Tensor own = ir.variable(tw::values({1, 2}), {2}, tw::float32, "own");
   tw::call(advance, {own, own.reshape({1, 2}).reshape({2})});
+}
+
+/// Returns x + 10 y, after it has changed its y.
+struct ChangeSecond {
+  constexpr Tensor build(Tensor x, Tensor y) {
+    ops::accumulate_(y, x.ir().constant({1}, {2}));
+    return ops::scaled_add(x, y, {.b = 10});
+  }
+};
+constexpr void by_value(Ir& ir) {
+  const Tensor w = ir.variable(tw::values({1, 2}), {2}, tw::float32, "w");
+  const Graph change = ir.create_graph(ChangeSecond{}, w, w), once = ir.create_graph(ChangeSecond{}, w, w);
+  store("once", tw::call(once, {w, w}));  // a graph called once is planned as part of its caller
+  store("again", tw::call(change, {w, w}));
+  // each iteration is given the same, though another call lets the graph change it
+  const Tensor marked = w * 1;
+  store("loop", tw::repeat(change, 3, {w, w}));
+  tw::call_with_info(change, {w, marked}).set_parent_input_modified(marked);
+  store("marked", marked);
+  store("no iteration", tw::repeat(change, 0, {marked, w}));
+
+  // an update of what the same vertices made, by something that nobody needs afterwards
+  const Graph twice = ir.create_graph([](Tensor x) { return x * 2; }, w);
+  const Tensor step = tw::call(twice, w), mean = ops::exp(w);
+  ops::accumulate_moving_average_(mean, step, 0.5);
+  store("mean", tw::call(twice, mean));
+}
+constexpr void branches_change_a_view(Ir& ir) {
+  const Tensor condition = ops::host_load(ir.h2d_stream("condition", {}, tw::boolean));
+  const Tensor matrix = ir.variable(tw::values({1, 2, 3, 4}), {2, 2}, tw::float32, "matrix");
+  const Graph add = ir.create_graph([](TensorByRef x, Tensor step) { ops::scaled_add_(x, step); }, matrix, matrix);
+  tw::conditional(condition, {add, {matrix.T(), ir.constant({0, 0, 10, 0}, {2, 2})}},
+                  {add, {matrix.T(), ir.constant({0, 0, 100, 0}, {2, 2})}});
 }
 
 // ---- repeat
@@ -195,6 +230,27 @@ TEST_CASE("inputs by reference change the caller's tensor, others do not") {
     CHECK(elements(session.get_tensor_data("matrix"_s)) == Floats{1, 212, 3, 4});
     CHECK(elements(session.get_tensor_data("nested"_s)) == Floats{4, 8});
     CHECK(elements(session.get_tensor_data("own"_s)) == Floats{2, 4});
+  });
+}
+TEST_CASE("inputs by value stay apart: from each other, from other calls, and from one iteration to the next") {
+  on_all_targets<by_value>([](auto& session) {
+    const auto outputs = session.run();
+    CHECK(elements(outputs["once"_s]) == Floats{21, 32});
+    CHECK(elements(outputs["again"_s]) == Floats{21, 32});
+    CHECK(elements(outputs["loop"_s]) == Floats{61, 92});
+    CHECK(elements(outputs["marked"_s]) == Floats{2, 3});
+    CHECK(elements(outputs["no iteration"_s]) == Floats{2, 3});
+    CHECK(outputs["mean"_s](0) == Approx(std::exp(1.f) + 2));
+    CHECK(outputs["mean"_s](1) == Approx(std::exp(2.f) + 4));
+    CHECK(elements(session.get_tensor_data("w"_s)) == Floats{1, 2});
+  });
+}
+TEST_CASE("branches change the same view") {
+  on_all_targets<branches_change_a_view>([](auto& session) {
+    session.run("condition"_s = true);
+    CHECK(elements(session.get_tensor_data("matrix"_s)) == Floats{1, 12, 3, 4});
+    session.run("condition"_s = false);
+    CHECK(elements(session.get_tensor_data("matrix"_s)) == Floats{1, 112, 3, 4});
   });
 }
 TEST_CASE("a graph is repeated with what it returned, and its streams go on") {

@@ -72,6 +72,20 @@ static_assert(failure([](Ir& ir, Tensor w) {
                     w));
               }) == "autodiff of graph_subgraph(0): Call.102 changes its input in place: ops that do not expected");
 
+constexpr void add_to_both(TensorByRef x, TensorByRef y) { ops::scaled_add_(x, y); }
+static_assert(failure([](Ir& ir, Tensor w) {
+                tw::call(ir.create_graph(add_to_both, w, pair_spec), {w, w.reshape({1, 2}).reshape({2})});
+              }) ==
+              "call of graph_subgraph(0): Tensor[w float32 (2,)] and Tensor[float32 (2,)], which share memory, may both change: "
+              "views of different tensors expected");
+static_assert(failure([](Ir& ir, Tensor) {
+                const Tensor m = ir.variable(tw::ones(), {2, 2}, tw::float32, "m");
+                const Graph add = ir.create_graph(add_to, m, m);
+                tw::conditional(ir.constant(1, tw::boolean), {add, {m, m * 1}}, {add, {m.T(), m * 1}});
+              }) ==
+              "call of graph_subgraph(0): Tensor[m float32 (2, 2)] and Tensor[float32 (2, 2)], which share memory, may both "
+              "change: views of different tensors, or the same view for both branches, expected");
+
 // ---- a build whose ops are in sequence
 struct Ordered : tw::Module<Ordered> {
   static constexpr bool in_sequence = true;
@@ -119,6 +133,31 @@ static_assert(failure([](Ir& ir, Tensor w) { tw::repeat(ir.create_graph([](Tenso
 static_assert(failure([](Ir& ir, Tensor w) {
                 tw::repeat(ir.create_graph([](Tensor x, Tensor y) { return x + y; }, w, w), 2, w);
               }) == "call of graph_subgraph(0): input 1, Tensor[float32 (2,)], is missing: all 2 inputs must be given or bound");
+static_assert(failure([](Ir& ir, Tensor w) {
+                tw::repeat_with_info(ir.create_graph([](Tensor x) { return x + 1; }, w), 2, w).set_parent_input_modified(w);
+              }) ==
+              "set_parent_input_modified: Tensor[w float32 (2,)]: output 0 of graph_subgraph(0) replaces it in the next "
+              "iteration: an input that no output replaces expected");
+static_assert(failure([](Ir& ir, Tensor) {
+                const Tensor x = ir.variable(tw::ones(), {1, 1, 1, 1, 1, 2}, tw::float32, "x");
+                const Graph body = ir.create_graph([](Tensor t) { return ops::exp(t) * 2; }, x);
+                tw::autodiff(ir.create_graph([&](Tensor t) { return tw::repeat(body, 3, t); }, x));
+              }) ==
+              "autodiff of Loop.102: the gradient needs (1, 1, 1, 1, 1, 2) float32 of every iteration of graph_subgraph(0): at "
+              "most 5 axes expected");
+/// What autodiff of a loop of no iterations, and of a graph that has a gradient already, needs besides.
+constexpr bool gradients_are_made_again() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
+  const Graph body = ir.create_graph([](Tensor x) { return ops::exp(x) * 2; }, w);
+  const Graph graph = ir.create_graph([&](Tensor x) { return tw::repeat(body, 0, x); }, w);
+  const auto loop = tw::autodiff(graph), gradient = tw::autodiff(body);
+  const auto call = tw::call_with_info(graph, w), body_call = tw::call_with_info(body, w);
+  ops::host_store(ir.d2h_stream("loop", {2}), tw::call(loop.graph(), call.output(0), loop.inputs_dict(call)));
+  ops::host_store(ir.d2h_stream("body", {2}), tw::call(gradient.graph(), w, gradient.inputs_dict(body_call)));
+  return lower(ir, tw::cpu).memory.variables > 0 && gradient.graph().inputs().size() == 2;
+}
+static_assert(gradients_are_made_again());
 constexpr bool loops_print() {
   Ir ir;
   const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
@@ -243,6 +282,25 @@ constexpr bool gradients_accumulate() {
 static_assert(gradients_accumulate());
 
 // ---- caches: one graph for each shape, dtype and set of parameters
+struct SumOfProducts : tw::Module<SumOfProducts> {
+  constexpr Tensor build(const std::vector<Tensor>& factors, const std::vector<Tensor>& terms) {
+    Tensor sum = factors[0];
+    for (std::size_t i = 1; i < factors.size(); ++i) sum = sum * factors[i];
+    for (const Tensor& term : terms) sum = sum + term;
+    return sum;
+  }
+};
+constexpr bool lists_of_other_lengths_are_other_arguments() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
+  tw::Cached<SumOfProducts> cached;
+  const std::vector one{w}, two{w, w};
+  cached.create_graph(one, two);
+  cached.create_graph(two, one);
+  cached.create_graph(one, two);
+  return cached.size() == 2;
+}
+static_assert(lists_of_other_lengths_are_other_arguments());
 constexpr bool optimisers_share_graphs() {
   Ir ir;
   const Tensor a = ir.variable(tw::ones(), {2}, tw::float32, "a"), b = ir.variable(tw::ones(), {2}, tw::float32, "b"),

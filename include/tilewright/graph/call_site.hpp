@@ -5,23 +5,75 @@
 #include <vector>
 
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/graph/layout.hpp"
 
 namespace tilewright {
 
+/// How a graph is called by a Loop. Its inputs are, in order: those carried, which the outputs of the same numbers replace after
+/// each iteration; slices, one for each iteration, of tensors with a leading axis for them; and what is the same for all.
+/// Outputs that are not carried are slices of tensors with a leading axis likewise.
+struct LoopAttributes {
+  std::int64_t count = 0;
+  std::int64_t carried = 0;
+  std::int64_t sliced = 0;    ///< inputs that are slices
+  std::int64_t reversed = 0;  ///< 1: the first iteration has the last slices
+};
+
 namespace detail {
+inline constexpr OpTag loop_tag{};
+
+/// The tensor that a tensor is a view or an alias of, itself if it is none, and where its elements stand there.
+constexpr std::pair<int, Layout> viewed_tensor(const Ir& ir, int graph, int tensor) {
+  const GraphRecord& record = ir.record(graph);
+  const TensorRecord& known = record.tensors[static_cast<std::size_t>(tensor)];
+  if (known.producer >= 0) {
+    const Node& node = record.nodes[static_cast<std::size_t>(known.producer)];
+    if (node.op->view) {
+      const auto [viewed, layout] = viewed_tensor(ir, graph, node.inputs[0]);
+      const Shape& shape = record.tensors[static_cast<std::size_t>(node.inputs[0])].spec.shape;
+      if (node.op->any_layout || is_dense(shape, layout))  // else it is a view of a copy
+        return {viewed, node.op->view(shape, layout, known.spec.shape, node.attributes)};
+    } else if (node.op->modifies >= 0 && node.outputs[0] == tensor) {
+      return viewed_tensor(ir, graph, node.inputs[static_cast<std::size_t>(node.op->modifies)]);
+    }
+  }
+  return {tensor, dense_layout(known.spec.shape)};
+}
+
 /// Notes that a call changes what it is given for an input, one of the `count` from `first` on that one graph reads.
 constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first, int count) {
   if (std::ranges::find(call.modified, input) != call.modified.end()) return;
-  const Tensor parent(ir, graph, call.inputs[static_cast<std::size_t>(input)]);
+  const auto parent_of = [&](int i) { return Tensor(ir, graph, call.inputs[static_cast<std::size_t>(i)]); };
+  const Tensor parent = parent_of(input);
   const std::string_view called = ir.record(call.called_graph).name.view();
   int uses = 0;
   for (int i = first; i < first + count; ++i) uses += call.inputs[static_cast<std::size_t>(i)] == parent.id();
-  if (uses > 1)
+  if (uses > 1) {
     ir.fail(
         text("call of ", called, ": ", to_text(parent), ", which the call changes, is given for several inputs: one expected"));
-  else if (ir.record(parent).kind == TensorKind::constant)
+    return;
+  }
+  if (ir.record(parent).kind == TensorKind::constant) {
     ir.fail(text("call of ", called, ": ", to_text(parent), " is a constant: a tensor that the call may change expected"));
-  else call.modified.push_back(input);
+    return;
+  }
+  if (!call.modified.empty()) {
+    const auto [viewed, layout] = viewed_tensor(ir, graph, parent.id());
+    for (int known : call.modified) {
+      const Tensor other = parent_of(known);
+      const auto [also_viewed, other_layout] = viewed_tensor(ir, graph, other.id());
+      if (also_viewed != viewed) continue;
+      const bool same_graph = known >= first && known < first + count;
+      if (!same_graph && ((layout == other_layout && parent.shape() == other.shape()) ||
+                          (is_dense(parent.shape(), layout) && is_dense(other.shape(), other_layout))))
+        continue;
+      ir.fail(text("call of ", called, ": ", to_text(other), " and ", to_text(parent),
+                   ", which share memory, may both change: views of different tensors",
+                   same_graph ? "" : ", or the same view for both branches,", " expected"));
+      return;
+    }
+  }
+  call.modified.push_back(input);
 }
 }  // namespace detail
 
@@ -98,7 +150,8 @@ class CallSiteInfo {
   constexpr int parent_to_graph_output_index(int i) const { return checked(false, i, "parent_to_graph_output_index"); }
 
   /// Makes visible in the parent tensor what the called graph changes in place in the input that it is given for. Inputs by
-  /// reference are so from the start. Errors: a tensor that the call does not read, or reads through several inputs; a constant.
+  /// reference are so from the start. Errors: a tensor that the call does not read, or reads through several inputs; a constant;
+  /// what an iteration of a loop hands to the next; a tensor that shares memory with another one that the call changes.
   constexpr void set_parent_input_modified(Tensor t) {
     if (!valid() || !t.valid()) return;
     Node& call = ir_->record(graph_).nodes[static_cast<std::size_t>(node_)];
@@ -106,6 +159,11 @@ class CallSiteInfo {
     if (input < 0) {
       ir_->fail(
           text("set_parent_input_modified: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
+      return;
+    }
+    if (call.op->tag == &detail::loop_tag && input < unpack<LoopAttributes>(call.attributes).carried) {
+      ir_->fail(text("set_parent_input_modified: ", to_text(t), ": output ", input, " of ", called_graph().name(),
+                     " replaces it in the next iteration: an input that no output replaces expected"));
       return;
     }
     detail::modify_input(*ir_, graph_, call, input, 0, static_cast<int>(call.inputs.size()));

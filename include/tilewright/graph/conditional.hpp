@@ -94,9 +94,10 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
   const auto then_outputs = detail::specs_of(then_branch.graph.outputs()),
              else_outputs = detail::specs_of(else_branch.graph.outputs());
   const std::size_t outputs = then_outputs.size() - static_cast<std::size_t>(ir.record(then_branch.graph.id()).activations);
-  if (outputs != else_outputs.size() - static_cast<std::size_t>(ir.record(else_branch.graph.id()).activations)) {
-    ir.fail(text("conditional: ", then_branch.graph.name(), " has ", outputs, " outputs, ", else_branch.graph.name(), " ",
-                 else_outputs.size(), ": equally many expected"));
+  if (const std::size_t others = else_outputs.size() - static_cast<std::size_t>(ir.record(else_branch.graph.id()).activations);
+      others != outputs) {
+    ir.fail(text("conditional: ", then_branch.graph.name(), " has ", outputs, " outputs, ", else_branch.graph.name(), " ", others,
+                 ": equally many expected"));
     return {ir};
   }
   for (std::size_t i = 0; i < outputs; ++i)

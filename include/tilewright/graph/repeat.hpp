@@ -7,18 +7,7 @@
 
 namespace tilewright {
 
-/// How a graph is called by a Loop. Its inputs are, in order: those carried, which the outputs of the same numbers replace after
-/// each iteration; slices, one for each iteration, of tensors with a leading axis for them; and what is the same for all.
-/// Outputs that are not carried are slices of tensors with a leading axis likewise.
-struct LoopAttributes {
-  std::int64_t count = 0;
-  std::int64_t carried = 0;
-  std::int64_t sliced = 0;    ///< inputs that are slices
-  std::int64_t reversed = 0;  ///< 1: the first iteration has the last slices
-};
-
 namespace detail {
-inline constexpr OpTag loop_tag{};
 inline constexpr OpInfo loop_info = calling_op(&loop_tag, "Loop");
 
 /// The spec of all slices of a loop.

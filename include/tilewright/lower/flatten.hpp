@@ -186,7 +186,7 @@ class Flattening {
     Operation call;
     Calling& calling = call.calling;
     if (node.op == &loop_info) calling.loop = unpack<LoopAttributes>(node.attributes);
-    if (calling.loop && calling.loop->count == 0) return flatten_no_iteration(scope, node);
+    if (calling.loop && calling.loop->count == 0) return flatten_no_iteration(scope, node, calling.loop->carried);
     make_modified_writable(scope, node);
     int first = 0;
     if (node.op == &conditional_info) call.operands.push_back(value(scope, node.inputs[at(first++)]));
@@ -209,12 +209,18 @@ class Flattening {
     call.operands.push_back(schedule_.add_value({{frame}, uint8}));
     const std::vector<Value> given = call.operands;
     schedule_.operations.push_back(std::move(call));
-    for (int input : node.modified)  // of a view, a dense copy was changed
-      if (const Value& target = value(scope, node.inputs[at(input)]); given[at(input)].storage != target.storage)
-        copy(given[at(input)], target);
+    std::vector<int> written;
+    for (int input : node.modified) {  // of a view, a dense copy was changed
+      const Value& target = value(scope, node.inputs[at(input)]);
+      const int changed = given[at(input)].storage;
+      if (changed == target.storage || contains(written, changed)) continue;
+      copy(given[at(input)], target);
+      written.push_back(changed);
+    }
   }
-  constexpr void flatten_no_iteration(Scope& scope, const Node& node) {
-    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+  /// Outputs are what the loop carries; of others, which are slices for each iteration, there are none.
+  constexpr void flatten_no_iteration(Scope& scope, const Node& node, std::int64_t carried) {
+    for (std::size_t k = 0; k < static_cast<std::size_t>(carried); ++k) {
       const Value result = scope.value_of(node.outputs[k]) = schedule_.add_value(scope.spec(node.outputs[k]));
       copy(value(scope, node.inputs[k]), result);
     }
@@ -227,12 +233,24 @@ class Flattening {
     const auto& modified = live_.modified[at(graph)];
     for (std::size_t i = 0; i < modified.size(); ++i) {
       const int input = first + static_cast<int>(i);
-      Value given = fit(value(scope, node.inputs[at(input)]), false);
       const bool by_value = !contains(node.modified, input);
+      Value given;
+      if (const int same = by_value ? -1 : same_modified(scope, node, input, static_cast<int>(call.operands.size())); same >= 0)
+        given = call.operands[at(same)];
+      else given = fit(value(scope, node.inputs[at(input)]), false);
       if (by_value && (modified[i] != 0 || is_modified(scope, node, given.storage))) given = copied(given);
       call.operands.push_back(given);
     }
     return static_cast<int>(modified.size());
+  }
+  /// An input before `end` for which a conditional's other branch is given the same view to change, or -1: both change one copy.
+  constexpr int same_modified(Scope& scope, const Node& node, int input, int end) {
+    const Value own = value(scope, node.inputs[at(input)]);
+    for (int other : node.modified) {
+      const Value& known = value(scope, node.inputs[at(other)]);
+      if (other < end && known.storage == own.storage && known.layout == own.layout && known.spec == own.spec) return other;
+    }
+    return -1;
   }
   /// Whether a call changes the storage through another input.
   constexpr bool is_modified(Scope& scope, const Node& node, int storage) {
@@ -310,8 +328,22 @@ class Flattening {
     const TensorSpec whole = schedule_.storage(storage).whole;
     const Value fresh = schedule_.add_value(whole);
     copy({storage, dense_layout(whole.shape), whole}, fresh);
-    for (auto& other : scope.values)
-      if (other.storage == storage) other.storage = fresh.storage;
+    const int changed = viewed_by(scope, tensor);  // two inputs by value may be given the same tensor: the other one stays
+    for (std::size_t other = 0; other < scope.values.size(); ++other)
+      if (scope.values[other].storage == storage && viewed_by(scope, static_cast<int>(other)) == changed)
+        scope.values[other].storage = fresh.storage;
+  }
+  /// The tensor of the graph that a tensor is a view or an alias of; itself if it is none.
+  static constexpr int viewed_by(const Scope& scope, int tensor) {
+    while (at(tensor) < scope.record.tensors.size()) {
+      const int producer = scope.record.tensors[at(tensor)].producer;
+      if (producer < 0) break;
+      const Node& node = scope.record.nodes[at(producer)];
+      if (node.op->view) tensor = node.inputs[0];
+      else if (node.op->modifies >= 0 && node.outputs[0] == tensor) tensor = node.inputs[at(node.op->modifies)];
+      else break;
+    }
+    return tensor;
   }
   constexpr bool is_writable(const Location& location) const {
     if (location.base != Base::argument) return location.base == Base::frame || location.base == Base::variable;

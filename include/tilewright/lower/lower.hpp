@@ -6,6 +6,7 @@
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
+#include "tilewright/lower/loop_inputs.hpp"
 #include "tilewright/lower/meetings.hpp"
 #include "tilewright/lower/place.hpp"
 #include "tilewright/lower/remote_traffic.hpp"
@@ -95,6 +96,7 @@ constexpr Plan lower(Ir& ir, const Target& target) {
   check_code_loads(ir);
   if (ir.failed()) return plan;
   detail::plan_globals(ir, plan);
+  keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
   std::vector<int> body_of(ir.graphs.size(), -1), bodies;
   for (int graph : live.order) {

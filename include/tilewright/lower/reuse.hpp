@@ -27,7 +27,8 @@ constexpr void reuse_dying_inputs(Schedule& schedule) {
     const int step = static_cast<int>(g);
     for (const Member& member : schedule.groups[g].members) {
       const Operation& operation = schedule.operation(member);
-      if (operation.is_call() || !operation.op->elementwise) continue;
+      // what an op in place changes was written before it, maybe in this group: it has memory already
+      if (operation.is_call() || !operation.op->elementwise || operation.op->modifies >= 0) continue;
       const int output = operation.operands.back().storage;
       if (!lives_in(output) || schedule.storage(output).reuses >= 0 || lifetimes.first[at(output)] != step) continue;
       for (int o = 0; o < operation.input_count; ++o) {

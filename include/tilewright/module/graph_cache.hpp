@@ -56,7 +56,9 @@ class GraphCache {
     } else if constexpr (std::derived_from<T, Tensor>) {
       key.specs.push_back(argument.spec());
     } else if constexpr (detail::TensorRange<T>) {
+      const std::size_t before = key.specs.size();
       for (const Tensor& tensor : argument) key.specs.push_back(tensor.spec());
+      key.numbers.push_back(static_cast<double>(key.specs.size() - before));  // ranges of other lengths are other arguments
     } else if constexpr (std::same_as<T, NumberOrTensor>) {
       key.numbers.push_back(argument.tensor || argument.spec ? 1 : 0);  // whether the next number counts
       key.numbers.push_back(argument.number);

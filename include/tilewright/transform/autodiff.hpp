@@ -109,8 +109,10 @@ class Differentiator final : public GradientContext::Builder {
   }
   constexpr std::vector<int> default_provided() const {
     std::vector<int> result;
-    for (int tensor : record().outputs)
-      if (is_floating_point(record().tensors[at(tensor)].spec.dtype)) result.push_back(tensor);
+    const std::size_t own = record().outputs.size() - at(record().activations);  // the others are there for other gradient graphs
+    for (std::size_t i = 0; i < own; ++i)
+      if (const int tensor = record().outputs[i]; is_floating_point(record().tensors[at(tensor)].spec.dtype))
+        result.push_back(tensor);
     return result;
   }
   /// One gradient graph for every graph that is called, made before anything else because it adds outputs to the calls.
@@ -179,9 +181,9 @@ class Differentiator final : public GradientContext::Builder {
   int forward_;
   GradientRecord result_{};
   std::vector<char> needed_{};
-  std::vector<Tensor> gradients_{};    // by forward tensor, in the gradient graph
+  std::vector<Tensor> gradients_{};  // by forward tensor, in the gradient graph
   std::vector<Tensor> activations_{};  // likewise
-  std::vector<char> connected_{};      // by forward tensor: inputs and outputs of the forward graph
+  std::vector<char> connected_{};  // by forward tensor: inputs and outputs of the forward graph
 };
 
 constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options) {

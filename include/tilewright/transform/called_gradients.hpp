@@ -20,6 +20,11 @@ constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
     const Node& call = ir.record(caller).nodes[node];
     if (call.op == &conditional_info) continue;
     TensorSpec spec = slice;
+    if (call.op == &loop_info && slice.shape.rank == max_rank) {
+      ir.fail(text("autodiff of ", call.op->name, ".", call.id, ": the gradient needs ", to_text(slice),
+                   " of every iteration of ", ir.record(graph).name, ": at most ", max_rank - 1, " axes expected"));
+      return;
+    }
     if (call.op == &loop_info) spec = stacked(slice, unpack<LoopAttributes>(call.attributes).count);
     const int output = ir.add_tensor({.spec = spec, .producer = number});
     ir.record(caller).nodes[node].outputs.push_back(output);

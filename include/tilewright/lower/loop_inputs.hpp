@@ -1,0 +1,62 @@
+#pragma once
+#include <algorithm>
+#include <vector>
+
+#include "tilewright/graph/conditional.hpp"
+#include "tilewright/graph/repeat.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// By graph and input: whether some call lets the graph change the caller's tensor.
+constexpr std::vector<std::vector<char>> find_changed_inputs(const Ir& ir) {
+  std::vector<std::vector<char>> changed;
+  for (const GraphRecord& graph : ir.graphs) changed.push_back(std::vector<char>(graph.inputs.size(), 0));
+  for (const GraphRecord& graph : ir.graphs)
+    for (const Node& node : graph.nodes) {
+      int first = node.op == &conditional_info ? 1 : 0;
+      for (int called : {node.called_graph, node.else_graph}) {
+        if (called < 0) continue;
+        auto& inputs = changed[static_cast<std::size_t>(called)];
+        for (int input : node.modified)
+          if (input >= first && input - first < static_cast<int>(inputs.size()))
+            inputs[static_cast<std::size_t>(input - first)] = 1;
+        first += static_cast<int>(inputs.size());
+      }
+    }
+  return changed;
+}
+
+/// Lets a loop repeat a graph that only calls the loop's graph, with the same inputs.
+constexpr void add_call_in_loop(Ir& ir, int graph, int node) {
+  const auto loop = [&]() -> Node& { return ir.record(graph).nodes[static_cast<std::size_t>(node)]; };
+  const int called = loop().called_graph;
+  const int caller = ir.add_derived_graph(called, "_iteration");
+  const GraphScope scope(ir.graph(caller));
+  std::vector<Tensor> inputs;
+  for (const Tensor& input : ir.graph(called).inputs()) inputs.push_back(ir.add_input(input.spec()));
+  const int call = append_node(ir, call_info, inputs, specs_of(ir.graph(called).outputs()), {}, called);
+  ir.current().nodes[static_cast<std::size_t>(call)].modified = loop().modified;
+  ir.current().outputs = ir.current().nodes[static_cast<std::size_t>(call)].outputs;
+  loop().called_graph = caller;
+}
+}  // namespace detail
+
+/// Each iteration of a loop is given what its inputs by value were before the loop. A graph that another call lets change such an
+/// input changes it in place: then each iteration calls it by value, which copies.
+constexpr void keep_loop_inputs(Ir& ir) {
+  const auto changed = detail::find_changed_inputs(ir);
+  for (std::size_t graph = 0; graph < changed.size(); ++graph)
+    for (std::size_t n = 0; n < ir.graphs[graph].nodes.size(); ++n) {
+      const Node& node = ir.graphs[graph].nodes[n];
+      if (node.op != &detail::loop_info) continue;
+      const auto& inputs = changed[static_cast<std::size_t>(node.called_graph)];
+      const auto loop = unpack<LoopAttributes>(node.attributes);
+      bool keeps = true;
+      for (auto i = static_cast<std::size_t>(loop.carried + loop.sliced); i < inputs.size(); ++i)
+        keeps = keeps && (inputs[i] == 0 || std::ranges::find(node.modified, static_cast<int>(i)) != node.modified.end());
+      if (!keeps) detail::add_call_in_loop(ir, static_cast<int>(graph), static_cast<int>(n));
+    }
+}
+
+}  // namespace tilewright
