@@ -58,9 +58,11 @@ constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first,
     return;
   }
   if (!call.modified.empty()) {
+    const bool is_made = ir.record(parent).producer >= 0;
     const auto [viewed, layout] = viewed_tensor(ir, graph, parent.id());
     for (int known : call.modified) {
       const Tensor other = parent_of(known);
+      if (!is_made && ir.record(other).producer < 0) continue;  // two variables or inputs; there may be many
       const auto [also_viewed, other_layout] = viewed_tensor(ir, graph, other.id());
       if (also_viewed != viewed) continue;
       const bool same_graph = known >= first && known < first + count;
