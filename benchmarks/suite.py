@@ -40,6 +40,7 @@ WORKLOADS = (
     Workload("W1", "tutorial MNIST, training step, SGD", "mnist_sgd", (("PyTorch", "mnist_sgd"),), "sgd",
              (("Eigen and loops", "eigen_mnist"), ("OpenBLAS and loops", "openblas_mnist"))),
     Workload("W1a", "tutorial MNIST, training step, Adam", "mnist_adam", (("PyTorch", "mnist_adam"),), "adam"),
+    Workload("W1h", "the same, first moment float16", "mnist_adam_half", (("PyTorch", "mnist_adam"),)),
     Workload("W2", "tutorial MNIST, inference of 80", "mnist_inference",
              (("PyTorch", "mnist_inference"), ("TorchScript", "mnist_inference_script"))),
     Workload("W3", "user guide's network, training step", "mnist_guide", (("PyTorch", "mnist_guide"),)),
@@ -237,7 +238,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
     parser.add_argument("--clang-build-dir", type=Path, help="where to measure what building costs with Clang")
-    parser.add_argument("--only", help="some of W1,W1a,W2,W3,W4,W5,W6,start,size,build")
+    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,start,size,build")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each program in each round")
     parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s, and nothing is built again to measure that")
