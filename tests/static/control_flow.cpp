@@ -27,6 +27,8 @@ constexpr bool by_reference() {
   const Graph function = ir.create_graph(add_to, w, pair_spec);
   const Graph list = ir.create_graph([](std::vector<TensorByRef> all) { ops::scaled_add_(all[1], all[0]); },
                                      std::vector{w, w, w});
+  const Graph array = ir.create_graph([](Tensor x, std::array<TensorByRef, 2> all) noexcept { ops::scaled_add_(all[1], x); }, w,
+                                      std::array{w, w});
   const Graph by_value = ir.create_graph([](Tensor x) { return x; }, w);
   Graph empty = ir.create_empty_graph();
   {
@@ -36,7 +38,7 @@ constexpr bool by_reference() {
   }
   const auto inputs = [&](Graph graph) { return ir.record(graph.id()).by_reference; };
   return inputs(update) == std::vector{0} && inputs(function) == std::vector{0} && inputs(list) == std::vector{0, 1, 2} &&
-         inputs(by_value).empty() && inputs(empty) == std::vector{1};
+         inputs(array) == std::vector{1, 2} && inputs(by_value).empty() && inputs(empty) == std::vector{1};
 }
 static_assert(by_reference());
 constexpr bool calls_change_what_is_given_by_reference() {
@@ -267,6 +269,16 @@ static_assert(failure([](Ir& ir, Tensor w) {
               }) ==
               "recompute_graph of graph_subgraph(0)_bwd: graph_subgraph(0) has side effects: a forward graph that can be "
               "computed again expected");
+
+/// A chain of graphs that each call the next one twice: whether there are side effects is asked once for each.
+constexpr bool chains_are_searched_once() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
+  Graph graph = ir.create_graph([](Tensor x) { return x * 2; }, w);
+  for (int i = 0; i < 24; ++i) graph = ir.create_graph([&](Tensor x) { return tw::call(graph, tw::call(graph, x)); }, w);
+  return tw::recompute_graph(tw::autodiff(tw::GraphWithNamedArgs(graph))).graph().inputs().size() == 2;
+}
+static_assert(chains_are_searched_once());
 
 // ---- accumulation: gradients of variables become means in variables of their own
 constexpr bool gradients_accumulate() {

@@ -246,7 +246,7 @@ class TensorText {
 
   /// Calls f with the position in memory of each element that is shown.
   void for_each_shown(auto f, int axis = 0, std::int64_t first = 0) const {
-    if (axis == shape_.rank) return f(first);
+    if (axis == shape_.rank || axis == max_rank) return f(first);  // the latter for GCC, which warns of a seventh axis
     for (std::int64_t i = 0; i < shape_[axis]; ++i) {
       if (is_summarised(axis) && i == format_.edge_items) i = shape_[axis] - format_.edge_items;
       for_each_shown(f, axis + 1, first * shape_[axis] + i);

@@ -1,5 +1,6 @@
 #pragma once
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "tilewright/graph/call_site.hpp"
@@ -29,9 +30,16 @@ inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
 
 /// Whether the graph is `caller`, or calls it directly or through others.
 constexpr bool leads_to(const Ir& ir, int graph, int caller) {
-  if (graph == caller) return true;
-  for (const auto& [above, node] : ir.record(caller).call_sites)
-    if (leads_to(ir, graph, above)) return true;
+  if (graph == caller || ir.record(caller).call_sites.empty()) return graph == caller;  // as for graphs that are being built
+  std::vector<char> seen(ir.graphs.size(), 0);
+  std::vector<int> open{caller};
+  while (!open.empty()) {
+    const int next = open.back();
+    open.pop_back();
+    if (next == graph) return true;
+    if (std::exchange(seen[static_cast<std::size_t>(next)], 1) != 0) continue;
+    for (const auto& [above, node] : ir.record(next).call_sites) open.push_back(above);
+  }
   return false;
 }
 

@@ -35,10 +35,16 @@ template <class R, class... P>
 struct ParametersOf<R (*)(P...)> {
   using type = std::tuple<std::remove_cvref_t<P>...>;
 };
+template <class R, class... P>
+struct ParametersOf<R (*)(P...) noexcept> : ParametersOf<R (*)(P...)> {};
 template <class R, class C, class... P>
 struct ParametersOf<R (C::*)(P...)> : ParametersOf<R (*)(P...)> {};
 template <class R, class C, class... P>
 struct ParametersOf<R (C::*)(P...) const> : ParametersOf<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct ParametersOf<R (C::*)(P...) noexcept> : ParametersOf<R (*)(P...)> {};
+template <class R, class C, class... P>
+struct ParametersOf<R (C::*)(P...) const noexcept> : ParametersOf<R (*)(P...)> {};
 template <class Build>
 constexpr auto parameters_of() {
   if constexpr (requires { &Build::build; }) return ParametersOf<decltype(&Build::build)>{};
@@ -76,8 +82,13 @@ constexpr auto graph_argument(Ir& ir, const T& argument) {
     else return graph_input_for(ir, argument, false);
   } else if constexpr (TensorRange<T>) {
     if constexpr (by_ref) {
-      Parameter inputs;
-      for (const Tensor& tensor : argument) inputs.push_back(TensorByRef(graph_input_for(ir, tensor, true)));
+      Parameter inputs{};
+      std::size_t next = 0;
+      for (const Tensor& tensor : argument) {
+        const TensorByRef input(graph_input_for(ir, tensor, true));
+        if constexpr (requires { inputs.push_back(input); }) inputs.push_back(input);
+        else inputs.at(next++) = input;
+      }
       return inputs;
     } else {
       T inputs = argument;

@@ -8,8 +8,12 @@
 namespace tilewright {
 
 namespace detail {
-template <class>
+template <class...>
 inline constexpr char type_identity_of{};
+/// What kind of argument a type is for the key of a cache: tensors are like their specs, numbers like each other.
+template <class T>
+using KindOfArgument =
+    std::conditional_t<std::derived_from<T, Tensor>, TensorSpec, std::conditional_t<std::is_arithmetic_v<T>, double, T>>;
 }  // namespace detail
 
 /// Makes each graph once: create_graph with an equal module and arguments of equal shapes and dtypes returns the same graph,
@@ -20,7 +24,7 @@ class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>
   constexpr CreatedGraph create_graph(Ir& ir, const M& module, const Arguments&... arguments) {
-    Key key{&ir, &detail::type_identity_of<M>};
+    Key key{&ir, &detail::type_identity_of<M, detail::KindOfArgument<Arguments>...>};
     if constexpr (requires { module.cache_key(); }) key.numbers.push_back(static_cast<double>(module.cache_key()));
     (add(key, arguments), ...);
     for (const auto& [known, graph] : entries_)
@@ -40,7 +44,7 @@ class GraphCache {
  private:
   struct Key {
     const Ir* ir;
-    const char* module;
+    const char* kinds;  ///< of the module and the arguments
     std::vector<TensorSpec> specs{};
     std::vector<double> numbers{};
     constexpr bool operator==(const Key&) const = default;

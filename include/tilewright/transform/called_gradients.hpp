@@ -1,4 +1,5 @@
 #pragma once
+#include <utility>
 #include <vector>
 
 #include "tilewright/graph/conditional.hpp"
@@ -196,10 +197,17 @@ constexpr std::vector<Tensor> call_forward_and_gradient(Ir& ir, int forward, con
 
 /// Whether a graph, or one that it calls, has ops with side effects that must not come twice.
 constexpr bool has_side_effects(const Ir& ir, int graph) {
-  for (const Node& node : ir.record(graph).nodes) {
-    if (node.op->has_side_effect && !node.op->may_repeat) return true;
-    for (int called : {node.called_graph, node.else_graph})
-      if (called >= 0 && has_side_effects(ir, called)) return true;
+  std::vector<char> seen(ir.graphs.size(), 0);
+  std::vector<int> open{graph};
+  while (!open.empty()) {
+    const int next = open.back();
+    open.pop_back();
+    if (std::exchange(seen[static_cast<std::size_t>(next)], 1) != 0) continue;
+    for (const Node& node : ir.record(next).nodes) {
+      if (node.op->has_side_effect && !node.op->may_repeat) return true;
+      for (int called : {node.called_graph, node.else_graph})
+        if (called >= 0) open.push_back(called);
+    }
   }
   return false;
 }

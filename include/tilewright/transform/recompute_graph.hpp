@@ -27,7 +27,10 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
   const GraphScope scope(ir.graph(result.graph));
   const auto connect = [&](ExpectedConnectionType type, int tensor) {
     result.inputs.push_back({type, tensor});
-    return ir.add_input(Tensor(ir, forward, tensor).spec(), Tensor(ir, forward, tensor).name());
+    const Tensor connected(ir, forward, tensor);
+    Text name = connected.name();
+    if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", name);
+    return ir.add_input(connected.spec(), name.view());
   };
   std::vector<Tensor> arguments, forward_inputs;  // of the gradient graph and the forward graph
   for (const auto& [type, tensor] : record.inputs)
