@@ -13,14 +13,14 @@ template <std::int64_t run>
 inline float sum_run(const float* data) {
   using batch = xsimd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(batch::size);
+  constexpr std::int64_t whole = run / width * width;
   float total = 0;
-  std::int64_t k = 0;
-  if constexpr (run >= width) {
+  if constexpr (whole > 0) {
     batch sum(0.f);
-    for (; k + width <= run; k += width) sum += batch::load_unaligned(data + k);
+    for (std::int64_t k = 0; k < whole; k += width) sum += batch::load_unaligned(data + k);
     total = math::sum(sum);
   }
-  for (; k < run; ++k) total += data[k];
+  for (std::int64_t k = whole; k < run; ++k) total += data[k];
   return total;
 }
 
