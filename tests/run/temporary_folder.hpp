@@ -5,8 +5,8 @@
 
 /// A new folder that goes when the test ends.
 struct TemporaryFolder {
-  std::filesystem::path path =
-      std::filesystem::temp_directory_path() / ("tilewright-test-" + std::to_string(std::random_device{}()));
+  std::filesystem::path path = std::filesystem::temp_directory_path() /
+                               ("tilewright-test-" + std::to_string(std::random_device{}()));
   TemporaryFolder() { std::filesystem::create_directories(path); }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
