@@ -126,6 +126,7 @@ enum class OnError : std::uint8_t { raise, record };
 
 class Graph;
 class RemoteBuffer;
+class ReplicaGrouping;
 
 /// A program that is being traced: its graphs (0 is main), variables, constants and streams.
 /// Tensors and graphs are handles into it; it must not move while they are used.
@@ -142,6 +143,22 @@ class Ir {
     num_host_transfers_ = count;
   }
   constexpr int num_host_transfers() const { return num_host_transfers_; }
+
+  /// How many replicas of the program run side by side, each on data of its own: 1 to 64. It is set before groupings and
+  /// variables are made.
+  constexpr void set_replication_factor(std::int64_t replicas) {
+    if (replicas < 1 || replicas > max_replicas)
+      fail(text("replication_factor: ", replicas, ": from 1 to ", max_replicas, " expected"));
+    else if (replicas != replication_factor_ && (has_replica_groupings_ || !variables.empty()))
+      fail(text("replication_factor: ", replicas, " after ", has_replica_groupings_ ? "replica groupings" : "variables",
+                " were made for ", replication_factor_, ": to be set before expected"));
+    else replication_factor_ = replicas;
+  }
+  constexpr std::int64_t replication_factor() const { return replication_factor_; }
+  static constexpr std::int64_t max_replicas = 64;
+  /// A partition of the replicas into groups: graph/replica_grouping.hpp.
+  constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
+  constexpr ReplicaGrouping replica_grouping_from_assignments(std::vector<int> assignment);
 
   /// A stream of tensors from the host; its name must be new. The shape `{}` is a scalar's.
   constexpr HostToDeviceStream h2d_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
@@ -340,6 +357,8 @@ class Ir {
   OnError on_error_;
   Text failure_;
   int num_host_transfers_ = 1;
+  std::int64_t replication_factor_ = 1;
+  bool has_replica_groupings_ = false;
   int name_counter_ = 0;
   int subgraph_counter_ = 0;
 };
