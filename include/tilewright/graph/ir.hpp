@@ -30,6 +30,7 @@ struct TensorRecord {
   int payload = -1;   ///< index of the variable or constant
   int producer = -1;  ///< node that makes it
   Text name{};
+  int meta_shape = -1;  ///< of Ir::meta_shapes, if it is a shard
 };
 
 struct Node {
@@ -244,9 +245,9 @@ class Ir {
     return id;
   }
   /// An input of the current graph; what the graph changes in one by reference is changed in the caller's tensor.
-  constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false) {
+  constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false, int meta_shape = -1) {
     check_extents("graph input", name, spec);
-    const int id = add_tensor({spec, TensorKind::input}, name);
+    const int id = add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
     if (by_ref) current().by_reference.push_back(static_cast<int>(current().inputs.size()));
     make_room(current().inputs);
     current().inputs.push_back(id);
@@ -287,6 +288,14 @@ class Ir {
     return static_cast<int>(graphs.size()) - 1;
   }
 
+  /// The index of a shape in meta_shapes, to which it is added if it is not there.
+  constexpr int meta_shape_index(const Shape& shape) {
+    for (std::size_t i = 0; i < meta_shapes.size(); ++i)
+      if (meta_shapes[i] == shape) return static_cast<int>(i);
+    meta_shapes.push_back(shape);
+    return static_cast<int>(meta_shapes.size()) - 1;
+  }
+
   /// Opens a name scope inside the one that is open, which is returned.
   constexpr int enter_scope(std::string_view name) {
     make_room(name_scopes);
@@ -301,6 +310,7 @@ class Ir {
   std::vector<ConstantRecord> constants;
   std::vector<StreamRecord> streams;
   std::vector<RemoteBufferRecord> remote_buffers;
+  std::vector<Shape> meta_shapes;  ///< of shards: the distinct shapes of the tensors that they are parts of
   std::vector<Text> module_path;
   std::vector<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
   std::vector<SequenceScope> sequences;  ///< the in_sequence scopes that are open
@@ -364,6 +374,12 @@ class Ir {
 };
 
 constexpr TensorSpec Tensor::spec() const { return valid() ? ir_->record(*this).spec : TensorSpec{}; }
+constexpr std::optional<Shape> Tensor::meta_shape() const {
+  if (!valid()) return std::nullopt;
+  const int index = ir_->record(*this).meta_shape;
+  if (index < 0) return std::nullopt;
+  return ir_->meta_shapes[static_cast<std::size_t>(index)];
+}
 constexpr std::string_view Tensor::name() const { return valid() ? ir_->record(*this).name.view() : ""; }
 constexpr std::int64_t Tensor::shape(int axis) const {
   if (!valid()) return 1;

@@ -84,6 +84,7 @@ struct OpInfo {
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
   std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
   bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
+  bool is_collective = false;  ///< the replicas of a group run it together, each reading what others have
 };
 
 /// The iteration space of an op on the given inputs and outputs.

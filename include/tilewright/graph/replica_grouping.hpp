@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/replica_groups.hpp"
 #include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
@@ -19,32 +20,33 @@ class ReplicaGrouping {
 
   constexpr bool valid() const { return ir_ != nullptr; }
   constexpr Ir& ir() const { return *ir_; }
-  constexpr std::int64_t num_replicas() const { return num_replicas_; }
+  constexpr std::int64_t num_replicas() const { return groups_.num_replicas; }
   /// How far apart the replicas of a group are; 1 in groups of one. Fails for a grouping that has no constant stride.
   constexpr std::int64_t stride() const {
     if (!is_const())
       ir_->fail(text("replica_grouping: stride of ", to_text(*this), ": a grouping with a constant stride expected"));
-    return stride_;
+    return groups_.stride;
   }
-  constexpr std::int64_t group_size() const { return group_size_; }
-  constexpr std::int64_t num_groups() const { return num_replicas_ / group_size_; }
-  constexpr bool is_const() const { return groups_.empty(); }
+  constexpr std::int64_t group_size() const { return groups_.group_size; }
+  constexpr std::int64_t num_groups() const { return groups_.num_groups(); }
+  constexpr bool is_const() const { return assignment_.empty(); }
+  /// The numbers that say it all if the stride is constant.
+  constexpr const ReplicaGroups& groups() const { return groups_; }
 
   /// The group that a replica is in.
   constexpr std::int64_t group_of(std::int64_t replica) const {
-    if (!is_const()) return groups_[static_cast<std::size_t>(replica)];
-    return replica % stride_ + stride_ * (replica / (stride_ * group_size_));
+    return is_const() ? groups_.group_of(replica) : assignment_[static_cast<std::size_t>(replica)];
   }
   /// The replica that is member i of a group. Members are counted in the order of replicas.
   constexpr std::int64_t member(std::int64_t group, std::int64_t i) const {
-    if (is_const()) return group / stride_ * (stride_ * group_size_) + group % stride_ + i * stride_;
+    if (is_const()) return groups_.member(group, i);
     std::int64_t replica = 0;
-    for (std::int64_t before = i; groups_[static_cast<std::size_t>(replica)] != group || before-- > 0;) ++replica;
+    for (std::int64_t before = i; assignment_[static_cast<std::size_t>(replica)] != group || before-- > 0;) ++replica;
     return replica;
   }
   /// Which member of its group a replica is.
   constexpr std::int64_t index_in_group(std::int64_t replica) const {
-    if (is_const()) return replica / stride_ % group_size_;
+    if (is_const()) return groups_.index_in_group(replica);
     std::int64_t before = 0;
     for (std::int64_t other = 0; other < replica; ++other) before += group_of(other) == group_of(replica);
     return before;
@@ -52,15 +54,15 @@ class ReplicaGrouping {
   /// The group of each replica.
   constexpr std::vector<int> assignment() const {
     std::vector<int> result;
-    result.reserve(static_cast<std::size_t>(num_replicas_));
-    for (std::int64_t replica = 0; replica < num_replicas_; ++replica) result.push_back(static_cast<int>(group_of(replica)));
+    result.reserve(static_cast<std::size_t>(num_replicas()));
+    for (std::int64_t replica = 0; replica < num_replicas(); ++replica) result.push_back(static_cast<int>(group_of(replica)));
     return result;
   }
 
   /// The k-th members of all groups as group k.
   constexpr ReplicaGrouping transpose() const {
     std::vector<int> groups;
-    for (std::int64_t replica = 0; replica < num_replicas_; ++replica)
+    for (std::int64_t replica = 0; replica < num_replicas(); ++replica)
       groups.push_back(static_cast<int>(index_in_group(replica)));
     return from_groups(ir_, std::move(groups), num_groups());
   }
@@ -70,10 +72,10 @@ class ReplicaGrouping {
   constexpr ReplicaGrouping const_rg() const {
     if (is_const()) return *this;
     const std::int64_t stride = member(0, 1) - member(0, 0);
-    for (std::int64_t size = group_size_; size > 1; --size)
-      if (num_replicas_ % (stride * size) == 0)
-        if (ReplicaGrouping result(ir_, num_replicas_, stride, size); result.is_part_of(*this)) return result;
-    return {ir_, num_replicas_, 1, 1};
+    for (std::int64_t size = group_size(); size > 1; --size)
+      if (num_replicas() % (stride * size) == 0)
+        if (ReplicaGrouping result(ir_, num_replicas(), stride, size); result.is_part_of(*this)) return result;
+    return {ir_, num_replicas(), 1, 1};
   }
   /// For a grouping that is not constant: the group that each group of const_rg is a part of. Empty for a constant one.
   constexpr std::vector<int> to_device_map() const {
@@ -96,23 +98,22 @@ class ReplicaGrouping {
 
   /// Whether both are of one Ir and put the same replicas together.
   friend constexpr bool operator==(const ReplicaGrouping& a, const ReplicaGrouping& b) {
-    return a.ir_ == b.ir_ && a.num_replicas_ == b.num_replicas_ && a.stride_ == b.stride_ && a.group_size_ == b.group_size_ &&
-           a.groups_ == b.groups_;
+    return a.ir_ == b.ir_ && a.groups_ == b.groups_ && a.assignment_ == b.assignment_;
   }
   /// ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2); one without a constant stride has
   /// assignment=[0, 0, 1, 1, 0, 0, 1, 1] in its place.
   friend constexpr Text to_text(const ReplicaGrouping& grouping) {
-    Text result = text("ReplicaGrouping(num_replicas=", grouping.num_replicas_, ", ");
-    if (grouping.is_const()) result += text("stride=", grouping.stride_);
-    else result += text("assignment=", list(grouping.groups_));
-    result += text(", group_size=", grouping.group_size_, ", num_groups=", grouping.num_groups(), ")");
+    Text result = text("ReplicaGrouping(num_replicas=", grouping.num_replicas(), ", ");
+    if (grouping.is_const()) result += text("stride=", grouping.groups_.stride);
+    else result += text("assignment=", list(grouping.assignment_));
+    result += text(", group_size=", grouping.group_size(), ", num_groups=", grouping.num_groups(), ")");
     return result;
   }
 
  private:
   friend class Ir;
   constexpr ReplicaGrouping(Ir* ir, std::int64_t replicas, std::int64_t stride, std::int64_t group_size)
-      : ir_(ir), num_replicas_(replicas), stride_(group_size == 1 ? 1 : stride), group_size_(group_size) {}
+      : ir_(ir), groups_{replicas, group_size == 1 ? 1 : stride, group_size} {}
   /// Of groups of equal size, numbered in the order of their first replicas.
   static constexpr ReplicaGrouping from_groups(Ir* ir, std::vector<int> groups, std::int64_t group_size) {
     const auto replicas = static_cast<std::int64_t>(groups.size());
@@ -121,12 +122,12 @@ class ReplicaGrouping {
       while (groups[static_cast<std::size_t>(stride)] != 0) ++stride;
     ReplicaGrouping result(ir, replicas, stride, group_size);
     if (replicas % (stride * group_size) == 0 && result.assignment() == groups) return result;
-    result.stride_ = 1;
-    result.groups_ = std::move(groups);
+    result.groups_.stride = 1;
+    result.assignment_ = std::move(groups);
     return result;
   }
   constexpr bool is_part_of(const ReplicaGrouping& other) const {
-    for (std::int64_t replica = 0; replica < num_replicas_; ++replica)
+    for (std::int64_t replica = 0; replica < num_replicas(); ++replica)
       if (other.group_of(replica) != other.group_of(member(group_of(replica), 0))) return false;
     return true;
   }
@@ -137,10 +138,9 @@ class ReplicaGrouping {
   }
 
   Ir* ir_ = nullptr;
-  std::int64_t num_replicas_ = 1;
-  std::int64_t stride_ = 1;
-  std::int64_t group_size_ = 1;
-  std::vector<int> groups_{};  ///< of each replica, unless the stride is constant
+  ReplicaGroups groups_{};
+  std::vector<int> assignment_{};  ///< the group of each replica, unless the stride is constant
+};  ///< of each replica, unless the stride is constant
 };
 
 /// Groups of `group_size` replicas that are `stride` apart; by default of as many as there are. Groups of one have a stride
