@@ -95,7 +95,7 @@ struct Program {
   }();
   static ProgramView view() {
     return {plan.bodies,  plan.steps,   plan.locations,      compute_functions<plan>,
-            plan.strides, stream_bytes, plan.remote_buffers, plan.memory};
+            plan.strides, stream_bytes, plan.remote_buffers, plan.memory, plan.replicas};
   }
 };
 

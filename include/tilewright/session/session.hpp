@@ -264,12 +264,13 @@ class Session {
   }
   static auto variables_without_values() {
     std::array<HostTensor, plan.variables.size()> tensors{};
-    for (std::size_t v = 0; v < tensors.size(); ++v) tensors[v] = {plan.variable_name(v), plan.variables[v].spec, {}};
+    for (std::size_t v = 0; v < tensors.size(); ++v) tensors[v] = {plan.variable_name(v), host_spec(plan, v), {}};
     return tensors;
   }
   template <std::size_t v>
   auto copy_of_variable() const {
-    return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(copies_.host_data(v));
+    constexpr TensorSpec spec = host_spec(plan, v);
+    return copy_of<spec.dtype, spec.shape>(copies_.host_data(v));
   }
   template <NameText name, class Array>
   static void note_values(Values& values, const Array& array) {
