@@ -30,6 +30,7 @@ struct TensorRecord {
   int payload = -1;   ///< index of the variable or constant
   int producer = -1;  ///< node that makes it
   Text name{};
+  int meta_shape = -1;  ///< in the Ir: of the tensor that it is a part of, the elements of a shard
 };
 
 struct Node {
@@ -141,6 +142,7 @@ class RemoteBuffer;
 struct VariableOptions;
 struct ShardedVariableOptions;
 struct ShardedBufferOptions;
+class ReplicaGrouping;
 
 /// A program that is being traced: its graphs (0 is main), variables, constants and streams.
 /// Tensors and graphs are handles into it; it must not move while they are used.
@@ -157,6 +159,22 @@ class Ir {
     num_host_transfers_ = count;
   }
   constexpr int num_host_transfers() const { return num_host_transfers_; }
+
+  /// How many replicas of the program run side by side, each on data of its own: 1 to 64. It is set before groupings and
+  /// variables are made.
+  constexpr void set_replication_factor(std::int64_t replicas) {
+    if (replicas < 1 || replicas > max_replicas)
+      fail(text("replication_factor: ", replicas, ": from 1 to ", max_replicas, " expected"));
+    else if (replicas != replication_factor_ && (has_replica_groupings_ || !variables.empty()))
+      fail(text("replication_factor: ", replicas, " after ", has_replica_groupings_ ? "replica groupings" : "variables",
+                " were made for ", replication_factor_, ": to be set before expected"));
+    else replication_factor_ = replicas;
+  }
+  constexpr std::int64_t replication_factor() const { return replication_factor_; }
+  static constexpr std::int64_t max_replicas = 64;
+  /// A partition of the replicas into groups: graph/replica_grouping.hpp.
+  constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
+  constexpr ReplicaGrouping replica_grouping_from_assignments(std::vector<int> assignment);
 
   /// A stream of tensors from the host; its name must be new. The shape `{}` is a scalar's.
   constexpr HostToDeviceStream h2d_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
@@ -293,6 +311,15 @@ class Ir {
   constexpr void rename(Tensor t, std::string_view wished_name) {
     record(t).name = unique_name(current(), scoped(wished_name), t.id());
   }
+  /// The index of a shape in meta_shapes.
+  constexpr int add_meta_shape(const Shape& shape) {
+    for (std::size_t i = 0; i < meta_shapes.size(); ++i)
+      if (meta_shapes[i] == shape) return static_cast<int>(i);
+    meta_shapes.push_back(shape);
+    return static_cast<int>(meta_shapes.size()) - 1;
+  }
+  /// Notes of which shape the tensor is a part that a shard's elements are.
+  constexpr void set_meta_shape(Tensor t, const Shape& shape) { record(t).meta_shape = add_meta_shape(shape); }
   /// A new graph `<name>_subgraph(N)`, N counting the graphs of this Ir.
   constexpr int add_graph(std::string_view name) {
     graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
@@ -322,6 +349,7 @@ class Ir {
   std::vector<ConstantRecord> constants;
   std::vector<StreamRecord> streams;
   std::vector<RemoteBufferRecord> remote_buffers;
+  std::vector<Shape> meta_shapes;
   std::vector<Text> module_path;
   std::vector<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
   std::vector<SequenceScope> sequences;  ///< the in_sequence scopes that are open
@@ -378,6 +406,8 @@ class Ir {
   OnError on_error_;
   Text failure_;
   int num_host_transfers_ = 1;
+  std::int64_t replication_factor_ = 1;
+  bool has_replica_groupings_ = false;
   int name_counter_ = 0;
   int subgraph_counter_ = 0;
 };

@@ -23,6 +23,8 @@ class RemoteBuffer {
   constexpr TensorSpec spec() const { return valid() ? record().spec : TensorSpec{}; }
   constexpr Shape tensor_shape() const { return spec().shape; }
   constexpr DType tensor_dtype() const { return spec().dtype; }
+  /// Of what its rows are parts of, in Ir::meta_shapes; or -1.
+  constexpr int meta_shape() const { return valid() ? record().meta_shape : -1; }
   constexpr std::int64_t entries() const { return valid() ? record().entries : 0; }
   /// More rows. A buffer never gets smaller, as rows may be in use.
   constexpr void set_entries(std::int64_t entries) const {
