@@ -96,7 +96,7 @@ class Executor {
     explicit Replicas(int all) : count(all) {
       for (int i = 0; i < all; ++i) numbers[i] = static_cast<std::uint8_t>(i);
     }
-    std::uint8_t numbers[max_replicas]{};
+    std::uint8_t numbers[Ir::max_replicas]{};
     int count = 0;
   };
 
@@ -140,7 +140,7 @@ class Executor {
   struct Running {
     std::byte* frame;
     std::byte* const* arguments;  ///< the body's own
-    std::byte** free_arguments;   ///< where those of its calls are written
+    std::byte** free_arguments;  ///< where those of its calls are written
     int worker;
     State& state;
     const Replicas& replicas;
@@ -191,8 +191,9 @@ class Executor {
     }
     if (step.stream < 0) return;
     for (int i = 0; i < running.replicas.count; ++i)
-      streams_of(running.state, running.replicas.numbers[i])[step.stream] +=
-          program_.replicas * program_.stream_bytes[static_cast<std::size_t>(step.stream)];
+      streams_of(running.state,
+                 running.replicas.numbers[i])[step.stream] += program_.replicas *
+                                                              program_.stream_bytes[static_cast<std::size_t>(step.stream)];
   }
   /// The operands are those of all replicas: inputs, then outputs.
   void run_collective(const Step& step, const Running& running) {
@@ -203,7 +204,7 @@ class Executor {
     }
     const Location& input = program_.locations[static_cast<std::size_t>(step.first_location)];
     const Location& output = program_.locations[static_cast<std::size_t>(step.first_location + step.location_count - 1)];
-    std::byte* operands[2 * max_replicas];
+    std::byte* operands[2 * Ir::max_replicas];
     for (int replica = 0; replica < program_.replicas; ++replica) {
       operands[replica] = address(input, running, replica);
       operands[program_.replicas + replica] = address(output, running, replica);

@@ -223,8 +223,9 @@ class Ir {
                                    std::string_view name, const VariableOptions& options);
   constexpr RemoteBuffer replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options);
   constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
-                                                   std::int64_t offset, std::string_view name,
-                                                   const ReplicaGrouping& grouping);
+                                                   std::int64_t offset, std::string_view name, const ReplicaGrouping& grouping);
+  constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                   std::int64_t offset, std::string_view name);
 
   /// A tensor of the current graph with fixed values, row-major; one value stands for all elements.
   constexpr Tensor constant(std::vector<double> values, const Shape& shape = {}, DType dtype = float32,
@@ -300,8 +301,8 @@ class Ir {
     if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
         !initialiser.fill && count != 1 && count != expected)
       return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
-                       distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ", expected,
-                       " expected"));
+                       distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
+                       expected, " expected"));
     const int tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
     make_room(variables);
     variables.push_back({tensor, initialiser, distribution, std::move(assignment)});

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -56,8 +57,8 @@ constexpr std::int64_t shards(Ir& ir, std::string_view what, std::string_view na
   if (ir.replication_factor() == 1)
     ir.fail(text(what, ": '", name, "' in a program of one replica: a replication factor above 1 expected"));
   else if (shard_over < 1 || group % shard_over != 0)
-    ir.fail(text(what, ": '", name, "' over ", shard_over, " replicas of groups of ", group, ": a divisor of ", group,
-                 " expected"));
+    ir.fail(
+        text(what, ": '", name, "' over ", shard_over, " replicas of groups of ", group, ": a divisor of ", group, " expected"));
   return ir.failed() ? 0 : shard_over;
 }
 constexpr TensorSpec shard_spec(const Shape& shape, DType dtype, std::int64_t shard_over) {
@@ -77,8 +78,8 @@ constexpr Tensor Ir::variable(const Initialiser& initialiser, const Shape& shape
 /// the host's array has. Fails for a program of one replica, and if shard_over does not divide the groups' size.
 constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                               std::string_view name, const ShardedVariableOptions& options) {
-  const std::int64_t parts =
-      detail::shards(*this, "replica_sharded_variable", name, options.replica_grouping, options.shard_over);
+  const std::int64_t parts = detail::shards(*this, "replica_sharded_variable", name, options.replica_grouping,
+                                            options.shard_over);
   if (parts == 0) return Tensor::invalid(*this);
   auto [distribution, assignment] = detail::distribute(*this, shape, options.replica_grouping);
   distribution.shard_over = parts;
@@ -102,9 +103,8 @@ constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const Remot
 /// Rows for parts of tensors of the given shape: each replica has rows of [ceil(elements / shard_over)] elements. What is loaded
 /// from there has the shape as its meta_shape. Fails as replica_sharded_variable does.
 constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options) {
-  const std::int64_t parts =
-      detail::shards(*this, "replica_sharded_buffer", to_text(TensorSpec{shape, dtype}).view(), options.replica_grouping,
-                     options.shard_over);
+  const std::int64_t parts = detail::shards(*this, "replica_sharded_buffer", to_text(TensorSpec{shape, dtype}).view(),
+                                            options.replica_grouping, options.shard_over);
   if (parts == 0) return RemoteBuffer::invalid(*this);
   const RemoteBuffer result = remote_buffer(detail::shard_spec(shape, dtype, parts).shape, dtype, options.entries);
   if (!result.valid()) return result;
@@ -112,8 +112,8 @@ constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtyp
   remote_buffers.back().shard_over = parts;
   return result;
 }
-/// A variable in row `offset` of a buffer that replica_sharded_buffer made, of the shape that was given there, in parts. Fails for
-/// other buffers.
+/// A variable in row `offset` of a buffer that replica_sharded_buffer made, of the shape that was given there, in parts. Fails
+/// for other buffers.
 constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                      std::int64_t offset, std::string_view name,
                                                      const ReplicaGrouping& grouping) {
@@ -128,6 +128,10 @@ constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initiali
   distribution.first.shard_over = record.shard_over;
   return detail::add_remote_variable(*this, "remote_replica_sharded_variable", initialiser, buffer, offset, name,
                                      std::move(distribution));
+}
+constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                     std::int64_t offset, std::string_view name) {
+  return remote_replica_sharded_variable(initialiser, buffer, offset, name, ReplicaGrouping());
 }
 
 }  // namespace tilewright

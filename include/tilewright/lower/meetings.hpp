@@ -34,7 +34,8 @@ constexpr std::vector<Access> accesses_of(const Plan& plan, const Step& step) {
   std::vector<Access> all;
   all.reserve(static_cast<std::size_t>(step.location_count));
   for (int i = 0; i < step.location_count; ++i)
-    all.push_back({.from = plan.locations[static_cast<std::size_t>(step.first_location + i)], .single = step.vertices == 1 && step.kind == StepKind::compute});
+    all.push_back({.from = plan.locations[static_cast<std::size_t>(step.first_location + i)],
+                   .single = step.vertices == 1 && step.kind == StepKind::compute});
   for (int s = 0; s < set.stage_count; ++s) {
     const Stage& stage = plan.stages[static_cast<std::size_t>(set.first_stage + s)];
     for (int o = 0; o < stage.operand_count; ++o) {

@@ -113,9 +113,7 @@ struct Step {
   bool meets = true;            ///< workers wait for each other before it: it touches what a step since they last met wrote
 
   /// Whether bodies run in it.
-  constexpr bool is_call() const {
-    return kind == StepKind::call || kind == StepKind::loop || kind == StepKind::conditional;
-  }
+  constexpr bool is_call() const { return kind == StepKind::call || kind == StepKind::loop || kind == StepKind::conditional; }
 };
 
 /// A lowered graph: steps over a frame of memory.

@@ -14,8 +14,7 @@ constexpr TensorSpec host_spec(const auto& plan, std::size_t v) {
   const std::int64_t tensors = variable.distribution.all_replicas ? plan.replicas : variable.distribution.groups;
   if (tensors == 1) return {variable.distribution.shape, variable.spec.dtype};
   TensorSpec spec{{tensors}, variable.spec.dtype};
-  for (int axis = 0; axis < variable.distribution.shape.rank; ++axis)
-    spec.shape.push_back(variable.distribution.shape[axis]);
+  for (int axis = 0; axis < variable.distribution.shape.rank; ++axis) spec.shape.push_back(variable.distribution.shape[axis]);
   return spec;
 }
 
@@ -33,7 +32,9 @@ void for_each_replica(const auto& plan, std::size_t v, auto f) {
   const auto assignment = plan.numbers(variable.assignment);
   const std::int64_t tensor_bytes = TensorSpec{shape, variable.spec.dtype}.bytes(), shard_bytes = variable.spec.bytes();
   for (int replica = 0; replica < plan.replicas; ++replica) {
-    const auto group_of = [&](int r) { return assignment.empty() ? 0 : static_cast<int>(assignment[static_cast<std::size_t>(r)]); };
+    const auto group_of = [&](int r) {
+      return assignment.empty() ? 0 : static_cast<int>(assignment[static_cast<std::size_t>(r)]);
+    };
     const int group = group_of(replica);
     std::int64_t index = 0;  // in its group
     for (int other = 0; other < replica; ++other) index += group_of(other) == group;

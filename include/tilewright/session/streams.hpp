@@ -36,8 +36,7 @@ template <const auto& plan>
 constexpr Text host_shape_note() {
   Text note;
   if constexpr (plan.num_host_transfers > 1) note += text(", where ", plan.num_host_transfers, " is num_host_transfers");
-  if constexpr (plan.replicas > 1)
-    note += text(note.empty() ? ", where " : " and ", plan.replicas, " is the replication factor");
+  if constexpr (plan.replicas > 1) note += text(note.empty() ? ", where " : " and ", plan.replicas, " is the replication factor");
   return note;
 }
 

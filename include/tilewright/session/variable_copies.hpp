@@ -114,17 +114,19 @@ class VariableCopies {
   void fetch() {
     for (std::size_t v = 0; v < count; ++v) {
       if constexpr (plan.replicas == 1) std::memcpy(host_data(v), device_data(v), bytes(v));
-      else for_each_replica(plan, v, [&](const ReplicaPart& part) {
-        if (part.is_first) std::memcpy(host_data(v) + part.offset, device_data(v, part.replica), part.bytes);
-      });
+      else
+        for_each_replica(plan, v, [&](const ReplicaPart& part) {
+          if (part.is_first) std::memcpy(host_data(v) + part.offset, device_data(v, part.replica), part.bytes);
+        });
     }
     stale_ = false;
   }
   void to_device(std::size_t v) {
     if constexpr (plan.replicas == 1) std::memcpy(device_data(v), host_data(v), bytes(v));
-    else for_each_replica(plan, v, [&](const ReplicaPart& part) {
-      std::memcpy(device_data(v, part.replica), host_data(v) + part.offset, part.bytes);
-    });
+    else
+      for_each_replica(plan, v, [&](const ReplicaPart& part) {
+        std::memcpy(device_data(v, part.replica), host_data(v) + part.offset, part.bytes);
+      });
   }
 
   const Executor& device_;
