@@ -2,6 +2,7 @@
 // Everything a user needs, in one include.
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/repeat.hpp"
+#include "tilewright/graph/replicated_variable.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/graph_cache.hpp"

@@ -23,7 +23,7 @@ class Inference {
   }
   constexpr void output(const TensorSpec& spec) { outputs_.push_back(spec); }
   /// Output 0 is a shard of a tensor of this shape.
-  constexpr void output_meta_shape(const Shape& shape) { meta_shape_ = ir_.meta_shape_index(shape); }
+  constexpr void output_meta_shape(const Shape& shape) { meta_shape_ = ir_.add_meta_shape(shape); }
   constexpr int meta_shape() const { return meta_shape_; }
   /// Reports `<op>: <message>` with the module path.
   template <class... Pieces>

@@ -75,9 +75,19 @@ struct GraphRecord {
   NameTable name_table{};
 };
 
+/// How a variable's values on the host belong to the replicas.
+struct Distribution {
+  Shape shape{};                ///< of a group's tensor, which is the replica's if it is not sharded
+  int groups = 1;
+  std::int64_t shard_over = 1;  ///< replicas of a group that have a part each
+  bool all_replicas = false;    ///< whether the host has the tensor of every replica, not one for each group
+};
+
 struct VariableRecord {
   int tensor = -1;
   Initialiser initialiser{};
+  Distribution distribution{};
+  std::vector<int> assignment{};  ///< by replica: its group; empty if there is but one
   int remote_buffer = -1;  ///< where it lives, if that is not the machine's own memory
   std::int64_t row = 0;
 };
@@ -87,6 +97,8 @@ struct RemoteBufferRecord {
   TensorSpec spec{};
   std::int64_t entries = 1;
   std::vector<std::int64_t> variable_rows{};  ///< rows that are variables
+  int meta_shape = -1;          ///< of what it has parts of, in the Ir
+  std::int64_t shard_over = 1;  ///< replicas of a group that have a part each
 };
 
 struct ConstantRecord {
@@ -127,6 +139,9 @@ enum class OnError : std::uint8_t { raise, record };
 
 class Graph;
 class RemoteBuffer;
+struct VariableOptions;
+struct ShardedVariableOptions;
+struct ShardedBufferOptions;
 class ReplicaGrouping;
 
 /// A program that is being traced: its graphs (0 is main), variables, constants and streams.
@@ -189,11 +204,28 @@ class Ir {
     return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name);
   }
 
+  /// A variable that groups of replicas have, each with values of its own: graph/replicated_variable.hpp.
+  constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,
+                            const VariableOptions& options);
+  /// A variable of which each replica has a part: graph/replicated_variable.hpp.
+  constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
+                                            std::string_view name, const ShardedVariableOptions& options);
+  constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
+                                            std::string_view name);
+
   /// Memory for `entries` tensors of one shape and dtype outside of the machine: graph/remote_buffer.hpp.
   constexpr RemoteBuffer remote_buffer(const Shape& shape, DType dtype = float32, std::int64_t entries = 1);
   /// A variable in a row of a remote buffer: graph/remote_buffer.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name);
+  /// The same for groups of replicas, or in parts: graph/replicated_variable.hpp.
+  constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
+                                   std::string_view name, const VariableOptions& options);
+  constexpr RemoteBuffer replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options);
+  constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                   std::int64_t offset, std::string_view name, const ReplicaGrouping& grouping);
+  constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                   std::int64_t offset, std::string_view name);
 
   /// A tensor of the current graph with fixed values, row-major; one value stands for all elements.
   constexpr Tensor constant(std::vector<double> values, const Shape& shape = {}, DType dtype = float32,
@@ -256,23 +288,39 @@ class Ir {
   /// Adds a variable; `what` is the function that is named in errors.
   constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
                                 std::string_view name) {
+    return add_variable(what, kind, initialiser, spec, name, {.shape = spec.shape}, {});
+  }
+  /// The same for one whose values are distributed over the replicas.
+  constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
+                                std::string_view name, const Distribution& distribution, std::vector<int> assignment) {
     if (current_graph != 0)
       return fail(text(what, ": '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
                        ": variables live in the main graph only"));
-    check_extents(what, name, spec);
+    check_extents(what, name, {distribution.shape, spec.dtype});
+    const std::int64_t expected = distribution.groups * distribution.shape.nelms();
     if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
-        !initialiser.fill && count != 1 && count != spec.nelms())
-      return fail(
-          text(what, ": ", count, " values for '", name, "' of shape ", to_text(spec.shape), ": ", spec.nelms(), " expected"));
+        !initialiser.fill && count != 1 && count != expected)
+      return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
+                       distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
+                       expected, " expected"));
     const int tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
     make_room(variables);
-    variables.push_back({tensor, initialiser});
+    variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
     return {*this, 0, tensor};
   }
   /// Gives an unnamed tensor of the current graph a name.
   constexpr void rename(Tensor t, std::string_view wished_name) {
     record(t).name = unique_name(current(), scoped(wished_name), t.id());
   }
+  /// The index of a shape in meta_shapes, to which it is added if it is not there.
+  constexpr int add_meta_shape(const Shape& shape) {
+    for (std::size_t i = 0; i < meta_shapes.size(); ++i)
+      if (meta_shapes[i] == shape) return static_cast<int>(i);
+    meta_shapes.push_back(shape);
+    return static_cast<int>(meta_shapes.size()) - 1;
+  }
+  /// Notes of which shape the tensor is a part that a shard's elements are.
+  constexpr void set_meta_shape(Tensor t, const Shape& shape) { record(t).meta_shape = add_meta_shape(shape); }
   /// A new graph `<name>_subgraph(N)`, N counting the graphs of this Ir.
   constexpr int add_graph(std::string_view name) {
     graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
@@ -286,14 +334,6 @@ class Ir {
     if (same > 0) name += text("_", same);
     graphs.push_back({.name = std::move(name)});
     return static_cast<int>(graphs.size()) - 1;
-  }
-
-  /// The index of a shape in meta_shapes, to which it is added if it is not there.
-  constexpr int meta_shape_index(const Shape& shape) {
-    for (std::size_t i = 0; i < meta_shapes.size(); ++i)
-      if (meta_shapes[i] == shape) return static_cast<int>(i);
-    meta_shapes.push_back(shape);
-    return static_cast<int>(meta_shapes.size()) - 1;
   }
 
   /// Opens a name scope inside the one that is open, which is returned.

@@ -140,7 +140,6 @@ class ReplicaGrouping {
   Ir* ir_ = nullptr;
   ReplicaGroups groups_{};
   std::vector<int> assignment_{};  ///< the group of each replica, unless the stride is constant
-};  ///< of each replica, unless the stride is constant
 };
 
 /// Groups of `group_size` replicas that are `stride` apart; by default of as many as there are. Groups of one have a stride

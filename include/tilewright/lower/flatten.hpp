@@ -147,7 +147,7 @@ class Flattening {
     PlannedStream& stream = plan_.streams[at(number)];
     stream.used = true;
     if (graph_ != 0) stream.moves = true;
-    const std::int64_t offset = stream.moves ? 0 : stream.elements++ * spec.bytes();
+    const std::int64_t offset = stream.moves ? 0 : stream.elements++ * plan_.replicas * spec.bytes();
     return schedule_.add_value(spec, {Base::stream, number, offset});
   }
   /// Input `i` of a load or store, its offset, if there is one.

@@ -24,6 +24,8 @@ constexpr void plan_globals(const Ir& ir, Plan& plan) {
   for (const VariableRecord& variable : ir.variables) {
     const TensorRecord& tensor = ir.record(0).tensors[static_cast<std::size_t>(variable.tensor)];
     PlannedVariable planned{tensor.spec, tensor.name, variable.initialiser};
+    planned.distribution = variable.distribution;
+    planned.assignment = variable.assignment;
     if (variable.remote_buffer >= 0) {
       const PlannedRemoteBuffer& buffer = plan.remote_buffers[static_cast<std::size_t>(variable.remote_buffer)];
       planned.base = Base::remote;
@@ -51,6 +53,7 @@ constexpr void plan_globals(const Ir& ir, Plan& plan) {
   }
   for (const StreamRecord& stream : ir.streams) plan.streams.push_back({stream.direction, stream.spec, stream.name});
   plan.num_host_transfers = ir.num_host_transfers();
+  plan.replicas = static_cast<int>(ir.replication_factor());
 }
 
 /// The three largest tensors of the program, for the error text.

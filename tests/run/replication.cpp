@@ -1,0 +1,215 @@
+// Programs of several replicas: what each has of its own, and what they have together.
+#include <array>
+#include <xtensor/xbuilder.hpp>
+
+#include "elements.hpp"
+
+namespace {
+
+using tw::Graph, tw::Ir, tw::RemoteBuffer, tw::Tensor;
+namespace ops = tw::ops;
+
+constexpr Tensor load(Ir& ir, std::string_view name, const tw::Shape& shape, tw::DType dtype = tw::float32) {
+  return ops::host_load(ir.h2d_stream(name, shape, dtype));
+}
+template <class Session, tw::NameText name>
+auto data(const Session& session, tw::Name<name> of) {
+  return elements(session.get_tensor_data(of));
+}
+
+/// Loads in the main graph: two elements of a stream, at fixed places.
+constexpr void streams(Ir& ir) {
+  ir.set_replication_factor(3);
+  ir.set_num_host_transfers(2);
+  const auto stream = ir.h2d_stream("x", {2});
+  const Tensor first = ops::host_load(stream), second = ops::host_load(stream);
+  const auto output = ir.d2h_stream("y", {2});
+  ops::host_store(output, first + second);
+  ops::host_store(output, first - second);
+}
+
+/// The same in a loop, whose loads and stores move the streams on.
+struct Step {
+  tw::HostToDeviceStream x;
+  tw::DeviceToHostStream y;
+  constexpr Tensor operator()(Tensor sum) const {
+    const Tensor next = sum + ops::host_load(x);
+    ops::host_store(y, next);
+    return next;
+  }
+};
+constexpr void streams_in_a_loop(Ir& ir) {
+  ir.set_replication_factor(3);
+  ir.set_num_host_transfers(4);
+  const Tensor start = ir.variable(tw::values({1, 10, 100}), {}, tw::float32, "start",
+                                   {.replica_grouping = ir.replica_grouping(1, 1)});
+  const Graph step = ir.create_graph(Step{ir.h2d_stream("x", {}), ir.d2h_stream("y", {})}, start);
+  store("sum", tw::repeat(step, 4, start)[0]);
+}
+
+/// Variables of four replicas in all kinds of groups, each of which is changed by the replica's own input.
+constexpr void groups(Ir& ir) {
+  ir.set_replication_factor(4);
+  const Tensor x = load(ir, "x", {}) + ir.constant({0}, {2});
+  const auto pairs = ir.replica_grouping(1, 2), halves = ir.replica_grouping(2, 2), single = ir.replica_grouping(1, 1);
+  const auto mirrored = ir.replica_grouping_from_assignments({0, 1, 1, 0});
+  const std::array<Tensor, 6> variables{
+      ir.variable(tw::values({1, 2}), {2}, tw::float32, "all"),
+      ir.variable(tw::values({1, 2, 3, 4}), {2}, tw::float32, "pairs", {.replica_grouping = pairs}),
+      ir.variable(tw::values({1, 2, 3, 4}), {2}, tw::float32, "halves", {.replica_grouping = halves}),
+      ir.variable(tw::values({1, 2, 3, 4, 5, 6, 7, 8}), {2}, tw::float32, "single", {.replica_grouping = single}),
+      ir.variable(tw::values({1, 2, 3, 4}), {2}, tw::float32, "mirrored", {.replica_grouping = mirrored}),
+      ir.variable(tw::values({1, 2, 3, 4}), {2}, tw::float32, "retrieved",
+                  {.replica_grouping = mirrored, .retrieval_mode = tw::RetrievalMode::all_replicas})};
+  for (const Tensor variable : variables) {
+    ops::accumulate_(variable, x);
+    store(tw::text(variable.name(), "_out").view(), variable);
+  }
+}
+
+/// Seven elements over two of the four replicas of a group, and over all; in streaming memory too.
+constexpr void shards(Ir& ir) {
+  ir.set_replication_factor(4);
+  const Tensor two = ir.replica_sharded_variable(tw::values({1, 2, 3, 4, 5, 6, 7}), {7}, tw::float32, "two", {.shard_over = 2});
+  const Tensor four = ir.replica_sharded_variable(tw::values({1, 2, 3, 4, 5, 6, 7, 8, 9}), {3, 3}, tw::float32, "four");
+  const auto halves = ir.replica_grouping(2, 2);
+  const Tensor grouped = ir.replica_sharded_variable(tw::values({1, 2, 3, 4, 5, 6}), {3}, tw::float32, "grouped",
+                                                     {.replica_grouping = halves});
+  const RemoteBuffer buffer = ir.replica_sharded_buffer({2, 3}, tw::float32, {.entries = 2});
+  ir.remote_replica_sharded_variable(tw::values({1, 2, 3, 4, 5, 6}), buffer, 1, "remote");
+  const Tensor remote = ops::remote_load(buffer, 1);
+  store("two_out", two);
+  store("four_out", four);
+  store("grouped_out", grouped);
+  store("remote_out", remote);
+  for (const Tensor shard : {two, four, grouped}) ops::accumulate_(shard, ir.constant({10}, shard.shape()));
+  ops::remote_store(buffer, 1, remote + 10);
+}
+
+/// Replicas that take different branches, in one of which a stream moves on.
+struct Take {
+  tw::HostToDeviceStream stream;
+  constexpr Tensor operator()(Tensor x) const { return x + ops::host_load(stream); }
+};
+struct Leave {
+  constexpr Tensor operator()(Tensor x) const { return x * 2; }
+};
+struct Choose {
+  Graph take, leave;
+  constexpr Tensor operator()(Tensor x, Tensor condition) const {
+    return tw::conditional(condition, {take, {x}}, {leave, {x}})[0];
+  }
+};
+constexpr void branches(Ir& ir) {
+  ir.set_replication_factor(4);
+  ir.set_num_host_transfers(2);
+  const auto flags = ir.h2d_stream("flag", {}, tw::boolean);
+  const Tensor first = ops::host_load(flags), second = ops::host_load(flags);
+  const Tensor x = ir.variable(tw::values({1, 2, 3, 4}), {}, tw::float32, "x", {.replica_grouping = ir.replica_grouping(1, 1)});
+  const Graph take = ir.create_graph(Take{ir.h2d_stream("x_in", {})}, x);
+  const Graph choose = ir.create_graph(Choose{take, ir.create_graph(Leave(), x)}, x, first);
+  const auto output = ir.d2h_stream("out", {});
+  const Tensor once = tw::call(choose, {x, first})[0];
+  ops::host_store(output, once);
+  ops::host_store(output, tw::call(choose, {once, second})[0]);
+}
+
+/// Rows of streaming memory at offsets of the replicas' own.
+constexpr void rows(Ir& ir) {
+  ir.set_replication_factor(2);
+  const RemoteBuffer buffer = ir.remote_buffer({2}, tw::float32, 3);
+  ir.remote_variable(tw::values({1, 2, 3, 4}), buffer, 1, "row", {.replica_grouping = ir.replica_grouping(1, 1)});
+  const Tensor offset = load(ir, "offset", {}, tw::int32);
+  ops::remote_store(buffer, offset, load(ir, "x", {2}));
+  store("row_1", ops::remote_load(buffer, 1));
+  store("row_2", ops::remote_load(buffer, 2));
+}
+
+}  // namespace
+
+TEST_CASE("each replica has its own elements of a stream", "[replication]") {
+  on_all_machines<streams>([](auto& session) {
+    const xt::xtensor<float, 3> x{{{1, 2}, {3, 4}, {5, 6}}, {{10, 20}, {30, 40}, {50, 60}}};
+    const auto outputs = session.run("x"_s = x);
+    CHECK(elements(outputs["y"_s]) == Floats{11, 22, 33, 44, 55, 66, -9, -18, -27, -36, -45, -54});
+  });
+  on_all_machines<streams_in_a_loop>([](auto& session) {
+    const xt::xtensor<float, 2> x{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {10, 11, 12}};
+    for (int run = 0; run < 2; ++run) {
+      const auto outputs = session.run("x"_s = x);
+      CHECK(elements(outputs["y"_s]) == Floats{2, 12, 103, 6, 17, 109, 13, 25, 118, 23, 36, 130});
+      CHECK(elements(outputs["sum"_s]) == Floats{23, 36, 130, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+    }
+  });
+}
+
+TEST_CASE("variables of groups of replicas", "[replication]") {
+  on_all_machines<groups>([](auto& session) {
+    CHECK(data(session, "all"_s) == Floats{1, 2});
+    CHECK(data(session, "retrieved"_s) == Floats{1, 2, 3, 4, 3, 4, 1, 2});
+    const auto outputs = session.run("x"_s = xt::xtensor<float, 1>{10, 20, 30, 40});
+    CHECK(elements(outputs["all_out"_s]) == Floats{11, 12, 21, 22, 31, 32, 41, 42});
+    CHECK(elements(outputs["pairs_out"_s]) == Floats{11, 12, 21, 22, 33, 34, 43, 44});
+    CHECK(elements(outputs["halves_out"_s]) == Floats{11, 12, 23, 24, 31, 32, 43, 44});
+    CHECK(elements(outputs["single_out"_s]) == Floats{11, 12, 23, 24, 35, 36, 47, 48});
+    CHECK(elements(outputs["mirrored_out"_s]) == Floats{11, 12, 23, 24, 33, 34, 41, 42});
+    // the host has the tensors of the first replica of each group, or all
+    CHECK(data(session, "all"_s) == Floats{11, 12});
+    CHECK(data(session, "pairs"_s) == Floats{11, 12, 33, 34});
+    CHECK(data(session, "halves"_s) == Floats{11, 12, 23, 24});
+    CHECK(data(session, "single"_s) == Floats{11, 12, 23, 24, 35, 36, 47, 48});
+    CHECK(data(session, "mirrored"_s) == Floats{11, 12, 23, 24});
+    CHECK(data(session, "retrieved"_s) == Floats{11, 12, 23, 24, 33, 34, 41, 42});
+    // what it writes, all replicas of a group get
+    session.write_variable_data("mirrored"_s, xt::xtensor<float, 2>{{1, 2}, {3, 4}});
+    session.write_variable_data("retrieved"_s, xt::xtensor<float, 2>{{1, 2}, {3, 4}, {5, 6}, {7, 8}});
+    const auto again = session.run("x"_s = xt::xtensor<float, 1>{0, 0, 0, 0});
+    CHECK(elements(again["mirrored_out"_s]) == Floats{1, 2, 3, 4, 3, 4, 1, 2});
+    CHECK(elements(again["retrieved_out"_s]) == Floats{1, 2, 3, 4, 5, 6, 7, 8});
+    CHECK(elements(again["all_out"_s]) == Floats{11, 12, 21, 22, 31, 32, 41, 42});
+    // a new context begins with the host's values
+    session.weights_to_host();
+    session.detach();
+    session.attach();
+    CHECK(elements(session.run("x"_s = xt::xtensor<float, 1>{0, 0, 0, 0})["all_out"_s]) ==
+          Floats{11, 12, 11, 12, 11, 12, 11, 12});
+  });
+}
+
+TEST_CASE("sharded variables", "[replication]") {
+  on_all_machines<shards>([](auto& session) {
+    const auto outputs = session.run();
+    CHECK(elements(outputs["two_out"_s]) == Floats{1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0});
+    CHECK(elements(outputs["four_out"_s]) == Floats{1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0});
+    CHECK(elements(outputs["grouped_out"_s]) == Floats{1, 2, 4, 5, 3, 0, 6, 0});
+    CHECK(elements(outputs["remote_out"_s]) == Floats{1, 2, 3, 4, 5, 6, 0, 0});
+    const auto four = session.get_tensor_data("four"_s);
+    CHECK(four.dimension() == 2);
+    CHECK(elements(four) == Floats{11, 12, 13, 14, 15, 16, 17, 18, 19});
+    CHECK(data(session, "two"_s) == Floats{11, 12, 13, 14, 15, 16, 17});
+    CHECK(data(session, "grouped"_s) == Floats{11, 12, 13, 14, 15, 16});
+    CHECK(data(session, "remote"_s) == Floats{11, 12, 13, 14, 15, 16});
+    session.write_variable_data("two"_s, xt::xtensor<float, 1>{7, 6, 5, 4, 3, 2, 1});
+    CHECK(elements(session.run()["two_out"_s]) == Floats{7, 6, 5, 4, 3, 2, 1, 10, 7, 6, 5, 4, 3, 2, 1, 10});
+  });
+}
+
+TEST_CASE("replicas take branches of their own", "[replication]") {
+  on_all_machines<branches>([](auto& session) {
+    const xt::xtensor<bool, 2> flags{{true, false, false, true}, {true, true, false, false}};
+    const xt::xtensor<float, 2> x{{10, 20, 30, 40}, {100, 200, 300, 400}};
+    const auto outputs = session.run("flag"_s = flags, "x_in"_s = x);
+    // replica 1 takes its first element in the second call
+    CHECK(elements(outputs["out"_s]) == Floats{11, 4, 6, 44, 111, 24, 12, 88});
+  });
+}
+
+TEST_CASE("each replica has its own rows of remote buffers", "[replication]") {
+  on_all_machines<rows>([](auto& session) {
+    const auto outputs = session.run("offset"_s = xt::xtensor<std::int32_t, 1>{1, 2},
+                                     "x"_s = xt::xtensor<float, 2>{{5, 6}, {7, 8}});
+    CHECK(elements(outputs["row_1"_s]) == Floats{5, 6, 3, 4});
+    CHECK(elements(outputs["row_2"_s]) == Floats{0, 0, 7, 8});
+    CHECK(data(session, "row"_s) == Floats{5, 6, 3, 4});
+  });
+}
