@@ -125,6 +125,26 @@ constexpr void rows(Ir& ir) {
   store("row_2", ops::remote_load(buffer, 2));
 }
 
+/// A module with a variable for each pair of replicas, and one of which each has a quarter; in streaming memory too.
+struct Scale : tw::Module<Scale> {
+  constexpr Tensor build(Tensor x) {
+    const Tensor scale = add_variable_input("scale", tw::values({2, 3}), {}, tw::float32,
+                                            {.replica_grouping = ir().replica_grouping(1, 2)});
+    const Tensor bias = add_replica_sharded_variable_input("bias", tw::values({1, 2, 3, 4}), {2, 2});
+    return x * scale + bias;
+  }
+};
+constexpr void modules(Ir& ir) {
+  ir.set_replication_factor(4);
+  const Tensor x = load(ir, "x", {1});
+  const auto [factories, graph] = Scale().create_graph(x);
+  const auto variables = factories.init("chip");
+  store("chip_out", graph.bind(variables).call(x)[0]);
+  const auto buffers = tw::named_variable_buffers(factories, 2);
+  factories.init_remote(buffers, 1, "remote");
+  store("remote_out", graph.bind(tw::load_remote(buffers, 1)).call(x)[0]);
+}
+
 }  // namespace
 
 TEST_CASE("each replica has its own elements of a stream", "[replication]") {
@@ -211,5 +231,15 @@ TEST_CASE("each replica has its own rows of remote buffers", "[replication]") {
     CHECK(elements(outputs["row_1"_s]) == Floats{5, 6, 3, 4});
     CHECK(elements(outputs["row_2"_s]) == Floats{0, 0, 7, 8});
     CHECK(data(session, "row"_s) == Floats{5, 6, 3, 4});
+  });
+}
+
+TEST_CASE("variables of modules in groups and in parts", "[replication]") {
+  on_all_machines<modules>([](auto& session) {
+    const auto outputs = session.run("x"_s = xt::xtensor<float, 2>{{10}, {20}, {30}, {40}});
+    CHECK(elements(outputs["chip_out"_s]) == Floats{21, 42, 93, 124});
+    CHECK(elements(outputs["remote_out"_s]) == Floats{21, 42, 93, 124});
+    CHECK(data(session, "chip.scale"_s) == Floats{2, 3});
+    CHECK(data(session, "remote.bias"_s) == Floats{1, 2, 3, 4});
   });
 }
