@@ -282,22 +282,21 @@ constexpr Text gradient_of(auto build, const TensorSpec& spec) {
 }
 constexpr auto sliced = [](Tensor x) { return collectives::replicated_slice(x, {.axis = 1}); };
 static_assert(gradient_of(sliced, {{3, 8}, tw::float32}) ==
-              "Graph : graph_subgraph(0)_grad\n  (%1) -> (%2) {\n"
+              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
               "    ReplicatedAllGather.101 (%1 [(3, 2) float32]) -> (%2 [(3, 8) float32])\n  }\n");
 constexpr auto sharded = [](Tensor x) { return collectives::replica_sharded_slice(x); };
 static_assert(gradient_of(sharded, {{3, 5}, tw::float32}) ==
-              "Graph : graph_subgraph(0)_grad\n  (%1) -> (%2) {\n"
+              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
               "    ReplicatedAllGather.101 (%1 [(4,) float32]) -> (%2 [(3, 5) float32])\n  }\n");
 constexpr auto gathered = [](Tensor x) { return collectives::replicated_all_gather(x, {.axis = 1}); };
 static_assert(gradient_of(gathered, {{3, 2}, tw::float32}) ==
-              "Graph : graph_subgraph(0)_grad\n  (%1) -> (%3) {\n"
-              "    ReplicatedReduceScatter.101 (%1 [(3, 8) float32]) -> (%2 [(3, 2) float32])\n"
-              "    Reshape.102 (%2 [(3, 2) float32]) -> (%3 [(3, 2) float32])\n  }\n");
+              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
+              "    ReplicatedReduceScatter.101 (%1 [(3, 8) float32]) -> (%2 [(3, 2) float32])\n  }\n");
 constexpr auto stacked = [](Tensor x) {
   return collectives::replicated_all_gather(x, {.axis = 1, .output_shape = GatheredShape::new_axis});
 };
 static_assert(gradient_of(stacked, {{3, 2}, tw::float32}) ==
-              "Graph : graph_subgraph(0)_grad\n  (%1) -> (%3) {\n"
+              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%3) {\n"
               "    ReplicatedReduceScatter.101 (%1 [(3, 4, 2) float32]) -> (%2 [(3, 1, 2) float32])\n"
               "    Reshape.102 (%2 [(3, 1, 2) float32]) -> (%3 [(3, 2) float32])\n  }\n");
 
@@ -305,7 +304,7 @@ constexpr Text gradient_failure(auto build) {
   return failure_of([&](Ir& ir) { tw::autodiff(ir.create_graph(build, TensorSpec{{3, 5}, tw::float32})); }, 4);
 }
 static_assert(gradient_failure([](Tensor x) { return collectives::replicated_all_reduce(x); }) ==
-              "autodiff of graph_subgraph(0): ReplicatedAllReduce.100 of (3, 5) float32 has no gradient: "
+              "autodiff of graph_subgraph(0): ReplicatedAllReduce.100 on (3, 5) float32 has no gradient: "
               "a differentiable op, or detach before it, expected");
 static_assert(gradient_failure([](Tensor x) { return collectives::replicated_reduce_scatter(x); }) ==
               "ReplicatedReduceScatter: gradient of add of (3, 5) float32 over ReplicaGrouping(num_replicas=4, stride=1, "
