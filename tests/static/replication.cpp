@@ -175,4 +175,206 @@ constexpr auto factor_after_a_variable = [](Ir& ir) {
 static_assert(failure_of(factor_after_a_variable) ==
               "replication_factor: 4 after variables were made for 8: to be set before expected");
 
+// ---- collectives
+
+namespace collectives = tw::ops::collectives;
+using tw::CollectiveOperator, tw::GatheredShape, tw::Shape, tw::TensorSpec;
+
+constexpr Text graph_of(auto program, std::int64_t replicas = 8) {
+  Ir ir = ir_of(replicas);
+  program(ir);
+  return tw::print_schedule(ir.main_graph());
+}
+constexpr auto reductions = [](Ir& ir) {
+  const Tensor x = ir.variable(tw::ones(), {3, 5}, tw::float16, "x");
+  collectives::replicated_all_reduce_(collectives::replicated_all_reduce(x), {.op = CollectiveOperator::max});
+  collectives::replicated_reduce_scatter(x, {.op = CollectiveOperator::mean, .group = ir.replica_grouping(4)});
+};
+static_assert(graph_of(reductions) ==
+              "Graph : \n  () -> () {\n"
+              "    ReplicatedAllReduce.100 (%1 [(3, 5) float16]) -> (%2 [(3, 5) float16])\n"
+              "    ReplicatedAllReduceInplace.101 (%2 [(3, 5) float16]) -> (%3 [(3, 5) float16])\n"
+              "    ReplicatedReduceScatter.102 (%1 [(3, 5) float16]) -> (%4 [(8,) float16])\n  }\n");
+constexpr auto slices = [](Ir& ir) {
+  const Tensor x = ir.variable(tw::ones(), {3, 8}, tw::int32, "x");
+  const Tensor slice = collectives::replicated_slice(x, {.axis = -1});
+  const Tensor gathered = collectives::replicated_all_gather(slice, {.axis = 1});
+  collectives::replicated_all_gather(collectives::replica_sharded_slice(gathered));
+};
+static_assert(graph_of(slices) ==
+              "Graph : \n  () -> () {\n"
+              "    ReplicatedReduceScatter.100 (%1 [(3, 8) int32]) -> (%2 [(3, 1) int32])\n"
+              "    ReplicatedAllGather.101 (%2 [(3, 1) int32]) -> (%3 [(3, 8) int32])\n"
+              "    ReplicatedReduceScatter.102 (%3 [(3, 8) int32]) -> (%4 [(3,) int32])\n"
+              "    ReplicatedAllGather.103 (%4 [(3,) int32]) -> (%5 [(3, 8) int32])\n  }\n");
+
+/// The shape that a collective gives for a tensor, in groups of `group` of 8 replicas.
+constexpr Shape shape_of(const Shape& shape, std::int64_t group, auto collective) {
+  Ir ir = ir_of(8);
+  return collective(ir.variable(tw::ones(), shape, tw::float32, "x"), ir.replica_grouping(1, group)).shape();
+}
+constexpr auto scatter = [](Tensor x, const ReplicaGrouping& group) {
+  return collectives::replicated_reduce_scatter(x, {.group = group});
+};
+static_assert(shape_of({3, 5}, 8, scatter) == Shape{2} && shape_of({3, 5}, 4, scatter) == Shape{4});
+static_assert(shape_of({3, 5}, 1, scatter) == Shape{15} && shape_of({}, 8, scatter) == Shape{1});
+template <int axis>
+constexpr auto slice =
+    [](Tensor x, const ReplicaGrouping& group) { return collectives::replicated_slice(x, {.axis = axis, .group = group}); };
+static_assert(shape_of({4, 6}, 2, slice<0>) == Shape{2, 6} && shape_of({4, 6}, 2, slice<1>) == Shape{4, 3});
+static_assert(shape_of({4, 6}, 4, slice<-2>) == Shape{1, 6}, "the axis stays");
+template <int axis, GatheredShape mode = GatheredShape::automatic>
+constexpr auto gather = [](Tensor x, const ReplicaGrouping& group) {
+  return collectives::replicated_all_gather(x, {.axis = axis, .group = group, .output_shape = mode});
+};
+static_assert(shape_of({4, 6}, 2, gather<0>) == Shape{8, 6} && shape_of({4, 6}, 2, gather<-1>) == Shape{4, 12});
+static_assert(shape_of({4, 6}, 2, gather<0, GatheredShape::new_axis>) == Shape{2, 4, 6});
+static_assert(shape_of({4, 6}, 2, gather<1, GatheredShape::new_axis>) == Shape{4, 2, 6});
+static_assert(shape_of({4, 6}, 2, gather<2, GatheredShape::new_axis>) == Shape{4, 6, 2});
+static_assert(shape_of({4, 6}, 2, gather<-1, GatheredShape::new_axis>) == Shape{4, 6, 2});
+static_assert(shape_of({}, 2, gather<0, GatheredShape::new_axis>) == Shape{2});
+
+constexpr bool a_program_without_replicas_has_groups_of_one() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x");
+  return collectives::replicated_all_reduce(x).shape() == Shape{4} &&
+         collectives::replicated_all_gather(collectives::replica_sharded_slice(x)).shape() == Shape{4};
+}
+static_assert(a_program_without_replicas_has_groups_of_one());
+
+// ---- meta shapes
+
+constexpr bool shards_know_what_they_are_parts_of() {
+  Ir ir = ir_of(4);
+  const Tensor x = ir.variable(tw::ones(), {3, 5}, tw::float32, "x"), y = ir.variable(tw::ones(), {15}, tw::float32, "y");
+  const Tensor shard = collectives::replica_sharded_slice(x);
+  const Tensor configured = collectives::replicated_reduce_scatter(x, {.configure_output_for_replicated_tensor_sharding = true});
+  bool right = shard.shape() == Shape{4} && shard.meta_shape() == Shape{3, 5} && configured.meta_shape() == Shape{3, 5};
+  right = right && !x.meta_shape() && !collectives::replicated_reduce_scatter(x).meta_shape();
+  for (const Tensor& like : {2 * shard, shard + shard, shard - configured, shard.cast(tw::float16), shard.detach(),
+                             tw::ops::gelu(shard), collectives::replicated_all_reduce(shard), tw::ops::scaled_add_(shard, shard)})
+    right = right && like.meta_shape() == Shape{3, 5};
+  for (const Tensor& other : {tw::ops::sum(shard), shard.reshape({2, 2}), shard + ir.constant({1}, {2, 4}), y + y,
+                              collectives::replicated_all_gather(shard)})
+    right = right && !other.meta_shape();
+  return right && collectives::replicated_all_gather(2 * shard).shape() == Shape{3, 5} &&
+         collectives::replicated_all_gather(shard, {.output_shape = GatheredShape::concat}).shape() == Shape{16};
+}
+static_assert(shards_know_what_they_are_parts_of());
+
+constexpr bool graphs_take_and_give_shards() {
+  Ir ir = ir_of(4);
+  const Tensor shard = collectives::replica_sharded_slice(ir.variable(tw::ones(), {3, 5}, tw::float32, "x"));
+  const tw::Graph twice = ir.create_graph([](Tensor t) { return t + t; }, shard);
+  bool right = twice.input(0).meta_shape() == Shape{3, 5} && tw::call(twice, shard)[0].meta_shape() == Shape{3, 5} &&
+               tw::repeat(twice, 2, shard)[0].meta_shape() == Shape{3, 5};
+  const tw::GradGraphInfo gradient = tw::autodiff(ir.create_graph([](Tensor t) { return t * t; }, shard));
+  for (const Tensor& input : gradient.graph().inputs()) right = right && input.meta_shape() == Shape{3, 5};
+  return right && gradient.graph().output(0).meta_shape() == Shape{3, 5};
+}
+static_assert(graphs_take_and_give_shards());
+
+// ---- gradients
+
+constexpr Text gradient_of(auto build, const TensorSpec& spec) {
+  Ir ir = ir_of(4);
+  return tw::print_schedule(tw::autodiff(ir.create_graph(build, spec)).graph());
+}
+constexpr auto sliced = [](Tensor x) { return collectives::replicated_slice(x, {.axis = 1}); };
+static_assert(gradient_of(sliced, {{3, 8}, tw::float32}) ==
+              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
+              "    ReplicatedAllGather.101 (%1 [(3, 2) float32]) -> (%2 [(3, 8) float32])\n  }\n");
+constexpr auto sharded = [](Tensor x) { return collectives::replica_sharded_slice(x); };
+static_assert(gradient_of(sharded, {{3, 5}, tw::float32}) ==
+              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
+              "    ReplicatedAllGather.101 (%1 [(4,) float32]) -> (%2 [(3, 5) float32])\n  }\n");
+constexpr auto gathered = [](Tensor x) { return collectives::replicated_all_gather(x, {.axis = 1}); };
+static_assert(gradient_of(gathered, {{3, 2}, tw::float32}) ==
+              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
+              "    ReplicatedReduceScatter.101 (%1 [(3, 8) float32]) -> (%2 [(3, 2) float32])\n  }\n");
+constexpr auto stacked = [](Tensor x) {
+  return collectives::replicated_all_gather(x, {.axis = 1, .output_shape = GatheredShape::new_axis});
+};
+static_assert(gradient_of(stacked, {{3, 2}, tw::float32}) ==
+              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%3) {\n"
+              "    ReplicatedReduceScatter.101 (%1 [(3, 4, 2) float32]) -> (%2 [(3, 1, 2) float32])\n"
+              "    Reshape.102 (%2 [(3, 1, 2) float32]) -> (%3 [(3, 2) float32])\n  }\n");
+
+constexpr Text gradient_failure(auto build) {
+  return failure_of([&](Ir& ir) { tw::autodiff(ir.create_graph(build, TensorSpec{{3, 5}, tw::float32})); }, 4);
+}
+static_assert(gradient_failure([](Tensor x) { return collectives::replicated_all_reduce(x); }) ==
+              "autodiff of graph_subgraph(0): ReplicatedAllReduce.100 on (3, 5) float32 has no gradient: "
+              "a differentiable op, or detach before it, expected");
+static_assert(gradient_failure([](Tensor x) { return collectives::replicated_reduce_scatter(x); }) ==
+              "ReplicatedReduceScatter: gradient of add of (3, 5) float32 over ReplicaGrouping(num_replicas=4, stride=1, "
+              "group_size=4, num_groups=1), which has none: a slice, or a reduction outside of the graph, expected");
+constexpr auto gathered_again = [](Tensor x) {
+  return collectives::replicated_all_gather(collectives::replica_sharded_slice(x));
+};
+static_assert(gradient_failure(gathered_again) ==
+              "ReplicatedAllGather: gradient of (4,) float32 over ReplicaGrouping(num_replicas=4, stride=1, group_size=4, "
+              "num_groups=1) to (3, 5): shards that are gathered outside of the graph expected");
+
+// ---- collectives that cannot be
+
+/// The failure of a collective of a tensor with 8 replicas in groups of two.
+constexpr Text collective_failure(const TensorSpec& spec, auto collective) {
+  return failure_of([&](Ir& ir) { collective(ir.variable(tw::ones(), spec.shape, spec.dtype, "x"), ir.replica_grouping(1, 2)); });
+}
+constexpr std::string_view pairs = "ReplicaGrouping(num_replicas=8, stride=1, group_size=2, num_groups=4)";
+constexpr auto reduce = [](Tensor x, const ReplicaGrouping& group) {
+  return collectives::replicated_all_reduce(x, {.group = group});
+};
+constexpr auto reduce_local = [](Tensor x, const ReplicaGrouping& group) {
+  return collectives::replicated_all_reduce_(x, {.op = CollectiveOperator::local, .group = group});
+};
+static_assert(collective_failure({{3, 5}, tw::boolean}, reduce) ==
+              tw::text("ReplicatedAllReduce: (3, 5) bool over ", pairs, ": float16, float32, int32 or uint32 expected"));
+static_assert(collective_failure({{3, 5}, tw::float64}, scatter) ==
+              tw::text("ReplicatedReduceScatter: (3, 5) float64 over ", pairs, ": float16, float32, int32 or uint32 expected"));
+static_assert(collective_failure({{3, 5}, tw::int8}, gather<0>) ==
+              tw::text("ReplicatedAllGather: (3, 5) int8 over ", pairs, ": float16, float32, int32 or uint32 expected"));
+static_assert(collective_failure({{3, 5}, tw::float32}, reduce_local) ==
+              tw::text("ReplicatedAllReduceInplace: local of (3, 5) float32 over ", pairs, ": a reduction expected"));
+static_assert(collective_failure({{4, 5}, tw::float32}, slice<1>) ==
+              tw::text("ReplicatedReduceScatter: axis 1 of (4, 5) float32 over ", pairs,
+                       ": an extent that the group size divides expected"));
+static_assert(collective_failure({{4, 5}, tw::float32}, slice<2>) ==
+              "ReplicatedReduceScatter: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected");
+static_assert(collective_failure({{4, 5}, tw::float32}, gather<-3>) ==
+              "ReplicatedAllGather: axis -3 of a tensor of rank 2: an axis from -2 to 1 expected");
+static_assert(collective_failure({{4, 5}, tw::float32}, gather<3, GatheredShape::new_axis>) ==
+              "ReplicatedAllGather: axis 3 of a tensor of rank 3: an axis from -3 to 2 expected");
+static_assert(collective_failure({{1, 1, 1, 1, 1, 2}, tw::float32}, gather<0, GatheredShape::new_axis>) ==
+              tw::text("ReplicatedAllGather: (1, 1, 1, 1, 1, 2) float32 over ", pairs,
+                       " with a new axis: at most 5 axes expected"));
+static_assert(collective_failure({{4, 5}, tw::float32}, gather<0, GatheredShape::meta_shape>) ==
+              tw::text("replicated_all_gather: Tensor[x float32 (4, 5)] over ", pairs,
+                       " to its meta shape: a tensor that has one expected"));
+constexpr auto gather_of_other_shards = [](Tensor x, const ReplicaGrouping& group) {
+  return collectives::replicated_all_gather(collectives::replica_sharded_slice(x), {.group = group});
+};
+static_assert(collective_failure({{4, 6}, tw::float32}, gather_of_other_shards) ==
+              tw::text("ReplicatedAllGather: (3,) float32 over ", pairs, " to (4, 6): shards of 12 elements expected"));
+constexpr auto irregular_group = [](Ir& ir) {
+  const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x");
+  collectives::replicated_all_reduce_(x, {.group = ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1})});
+};
+static_assert(failure_of(irregular_group) ==
+              "replicated_all_reduce_: Tensor[x float32 (4,)] over ReplicaGrouping(num_replicas=8, "
+              "assignment=[0, 0, 1, 1, 0, 0, 1, 1], group_size=4, num_groups=2): a grouping with a constant stride expected");
+constexpr auto group_of_another_program = [](Ir& ir) {
+  Ir other = ir_of(8);
+  const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x");
+  collectives::replica_sharded_slice(x, other.replica_grouping(1, 2));
+};
+static_assert(failure_of(group_of_another_program) == tw::text("replica_sharded_slice: Tensor[x float32 (4,)] over ", pairs,
+                                                               " of another Ir: a group of the tensor's Ir expected"));
+constexpr auto shards_of_two_shapes = [](Ir& ir) {
+  const Tensor x = ir.variable(tw::ones(), {3, 5}, tw::float32, "x"), y = ir.variable(tw::ones(), {5, 3}, tw::float32, "y");
+  collectives::replica_sharded_slice(x) + collectives::replica_sharded_slice(y);
+};
+static_assert(failure_of(shards_of_two_shapes) == "Add: (2,) of (3, 5) and of (5, 3): shards of tensors of one shape expected");
+
 }  // namespace
