@@ -1,6 +1,6 @@
 // Replica groupings, and collectives as they are traced.
 #include "models.hpp"
-#include "tilewright/graph/comm_group.hpp"
+#include "tilewright/lower/collective_traffic.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace {
@@ -376,5 +376,40 @@ constexpr auto shards_of_two_shapes = [](Ir& ir) {
   collectives::replica_sharded_slice(x) + collectives::replica_sharded_slice(y);
 };
 static_assert(failure_of(shards_of_two_shapes) == "Add: (2,) of (3, 5) and of (5, 3): shards of tensors of one shape expected");
+
+// ---- cost on the simulated machine: two links of 13.6 GB/s to each neighbour, which is 1.325 / 27.2 = 0.0487132 cycles a byte,
+// and 600 cycles for each step
+
+using tw::ReplicaGroups;
+
+constexpr std::int64_t gather_cycles(std::int64_t bytes, const ReplicaGroups& groups) {
+  return tw::all_gather_cycles(bytes, groups, tw::ipu_model);
+}
+static_assert(gather_cycles(1 << 20, {8, 1, 1}) == 0 && gather_cycles(0, {8, 1, 8}) == 0);
+static_assert(tw::all_gather_cycles(1 << 20, {8, 1, 8}, tw::cpu) == 0, "the host counts no cycles");
+static_assert(gather_cycles(1 << 20, {2, 1, 2}) == 600 + 25540, "2^19 x 0.0487132 = 25539.8");
+static_assert(gather_cycles(1 << 10, {4, 1, 4}) == 2 * (600 + 13), "in the middle after 2 steps: 2^8 x 0.0487132 = 12.5");
+static_assert(gather_cycles(1 << 20, {4, 1, 4}) == 3 * (600 + 6385), "around in 3 steps: 2^17 x 0.0487132 = 6384.9");
+static_assert(gather_cycles(1 << 20, {8, 2, 4}) == 3 * (600 + 12770), "over two links: 2^18 x 0.0487132 = 12769.9");
+// adding 2^18 bytes on 1,472 tiles: 178.1 bytes a tile, 4 vectors for a worker, 11 + 6 (58 + 3 x 4) cycles
+static_assert(tw::reduce_scatter_cycles(1 << 20, {4, 1, 4}, tw::ipu_model) == 3 * (600 + 6385 + 431));
+static_assert(tw::all_reduce_cycles(1 << 20, {4, 1, 4}, tw::ipu_model) == 3 * (600 + 6385 + 431) + 3 * (600 + 6385));
+
+constexpr auto cycles_by_op = [] {
+  Ir ir = ir_of(4);
+  const Tensor x = ir.variable(tw::ones(), {512, 512}, tw::float32, "x");
+  collectives::replicated_all_reduce(x);
+  collectives::replicated_all_gather(collectives::replicated_reduce_scatter(x));
+  collectives::replica_sharded_slice(x + x);
+  std::array<std::int64_t, 5> cycles{};
+  const auto& graph = ir.record(0);
+  const auto spec = [&](int tensor) { return graph.tensors[static_cast<std::size_t>(tensor)].spec; };
+  for (std::size_t i = 0; i < cycles.size(); ++i) {
+    const tw::Node& node = graph.nodes[i];
+    cycles[i] = tw::collective_cycles(node.op->tag, node.attributes, spec(node.inputs[0]), spec(node.outputs[0]), tw::ipu_model);
+  }
+  return cycles;
+}();
+static_assert(cycles_by_op == std::array<std::int64_t, 5>{3 * (2 * 6985 + 431), 3 * (6985 + 431), 3 * 6985, 0, 0});
 
 }  // namespace

@@ -58,8 +58,8 @@ struct Reduction {
   }
   static Sum next(Sum sum, Element x) {
     if constexpr (op == CollectiveOperator::mul) return sum * static_cast<Sum>(x);
-    else if constexpr (op == CollectiveOperator::min) return (x < sum) | (x != x) ? x : sum;
-    else if constexpr (op == CollectiveOperator::max) return (x > sum) | (x != x) ? x : sum;
+    else if constexpr (op == CollectiveOperator::min) return x < sum || x != x ? x : sum;
+    else if constexpr (op == CollectiveOperator::max) return x > sum || x != x ? x : sum;
     else if constexpr (op == CollectiveOperator::logical_and) return x != 0 ? sum : Sum(0);
     else if constexpr (op == CollectiveOperator::logical_or) return x != 0 ? Sum(1) : sum;
     else if constexpr (op == CollectiveOperator::square_add) return math::fma(static_cast<Sum>(x), static_cast<Sum>(x), sum);
@@ -75,16 +75,16 @@ struct Reduction {
 inline void widen(const float16_t* from, std::int64_t count, float* to) {
   using Batch = xsimd::batch<float>;
   constexpr auto lanes = static_cast<std::int64_t>(Batch::size);
-  std::int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) load_floats<Batch>(from + i).store_unaligned(to + i);
-  for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
+  const std::int64_t in_vectors = count / lanes * lanes;
+  for (std::int64_t i = 0; i < in_vectors; i += lanes) load_floats<Batch>(from + i).store_unaligned(to + i);
+  for (std::int64_t i = in_vectors; i < count; ++i) to[i] = static_cast<float>(from[i]);
 }
 inline void narrow(const float* from, std::int64_t count, float16_t* to) {
   using Batch = xsimd::batch<float>;
   constexpr auto lanes = static_cast<std::int64_t>(Batch::size);
-  std::int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) store_floats(to + i, Batch::load_unaligned(from + i));
-  for (; i < count; ++i) to[i] = static_cast<float16_t>(from[i]);
+  const std::int64_t in_vectors = count / lanes * lanes;
+  for (std::int64_t i = 0; i < in_vectors; i += lanes) store_floats(to + i, Batch::load_unaligned(from + i));
+  for (std::int64_t i = in_vectors; i < count; ++i) to[i] = static_cast<float16_t>(from[i]);
 }
 
 /// Reduces at most a chunk of elements: those at `first_of(member)`, member after member. `result` may be the memory of one.
