@@ -1,6 +1,9 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
+#include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/collectives.hpp"
 #include "tilewright/target/target.hpp"
 
@@ -47,17 +50,49 @@ constexpr std::int64_t all_reduce_cycles(std::int64_t bytes, const ReplicaGroups
   return reduce_scatter_cycles(bytes, groups, target) + all_gather_cycles(bytes, groups, target);
 }
 
-/// Cycles for one run of a collective, or 0 for another op. A slice costs nothing: each replica has the whole.
-constexpr std::int64_t collective_cycles(const OpTag* op, const PackedAttributes& attributes, const TensorSpec& in,
-                                         const TensorSpec& out, const Target& target) {
-  if (op == &op_tag<ReplicatedAllReduce> || op == &op_tag<ReplicatedAllReduceInplace>)
-    return all_reduce_cycles(in.bytes(), unpack<ReplicatedAllReduce::Attributes>(attributes).groups, target);
-  if (op == &op_tag<ReplicatedAllGather>)
-    return all_gather_cycles(out.bytes(), unpack<ReplicatedAllGather::Attributes>(attributes).groups, target);
-  if (op != &op_tag<ReplicatedReduceScatter>) return 0;
+/// One run of a collective; nothing for another op. A slice costs nothing: each replica has the whole.
+constexpr CollectiveTraffic collective_traffic(const OpTag* op, const PackedAttributes& attributes, const TensorSpec& in,
+                                               const TensorSpec& out, const Target& target) {
+  const auto all_but_one = [](std::int64_t bytes, const ReplicaGroups& groups) {  // parts of a tensor that a replica gives on
+    return (groups.group_size - 1) * ((bytes + groups.group_size - 1) / groups.group_size);
+  };
+  if (op == &op_tag<ReplicatedAllReduce> || op == &op_tag<ReplicatedAllReduceInplace>) {
+    const ReplicaGroups groups = unpack<ReplicatedAllReduce::Attributes>(attributes).groups;
+    return {2 * all_but_one(in.bytes(), groups), all_reduce_cycles(in.bytes(), groups, target)};
+  }
+  if (op == &op_tag<ReplicatedAllGather>) {
+    const ReplicaGroups groups = unpack<ReplicatedAllGather::Attributes>(attributes).groups;
+    return {all_but_one(out.bytes(), groups), all_gather_cycles(out.bytes(), groups, target)};
+  }
+  if (op != &op_tag<ReplicatedReduceScatter>) return {};
   const auto scatter = unpack<ReplicatedReduceScatter::Attributes>(attributes);
-  if (static_cast<CollectiveOperator>(scatter.op) == CollectiveOperator::local) return 0;
-  return reduce_scatter_cycles(in.bytes(), scatter.groups, target);
+  if (static_cast<CollectiveOperator>(scatter.op) == CollectiveOperator::local) return {};
+  return {all_but_one(in.bytes(), scatter.groups), reduce_scatter_cycles(in.bytes(), scatter.groups, target)};
+}
+
+/// What the collectives of a run move. A conditional counts with the branch that moves more.
+constexpr CollectiveTraffic count_collective_traffic(const Plan& plan, const Target& target) {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  if (plan.replicas == 1) return {};
+  std::vector<CollectiveTraffic> of_body(plan.bodies.size());
+  for (std::size_t b = plan.bodies.size(); b-- > 0;)  // callers come before what they call
+    for (int s = 0; s < plan.bodies[b].step_count; ++s) {
+      const Step& step = plan.steps[at(plan.bodies[b].first_step + s)];
+      CollectiveTraffic traffic;
+      if (step.is_call()) {
+        const CollectiveTraffic& one = of_body[at(step.target)];
+        const CollectiveTraffic& other = of_body[at(step.else_target < 0 ? step.target : step.else_target)];
+        traffic = {step.count * std::max(one.bytes, other.bytes), step.count * std::max(one.cycles, other.cycles)};
+      } else if (step.kind == StepKind::collective) {
+        const Stage& stage = plan.stages[at(plan.compute_sets[at(step.target)].first_stage)];
+        const ViewSpec& in = plan.operands[at(stage.first_operand)].view;
+        const ViewSpec& out = plan.operands[at(stage.first_operand + 1)].view;
+        traffic = collective_traffic(stage.op, stage.attributes, {in.shape, in.dtype}, {out.shape, out.dtype}, target);
+      }
+      of_body[b].bytes += traffic.bytes;
+      of_body[b].cycles += traffic.cycles;
+    }
+  return of_body[0];
 }
 
 }  // namespace tilewright
