@@ -53,9 +53,9 @@ constexpr void by_reference(Ir& ir) {
   store("intermediate", y);
   const Tensor matrix = ir.variable(tw::values({1, 2, 3, 4}), {2, 2}, tw::float32, "matrix");
   tw::call(ir.create_graph([](TensorByRef x, Tensor step) { ops::scaled_add_(x, step); }, matrix, matrix),
-           {matrix.T(), ir.constant({0, 0, 10, 0}, {2, 2})});
+           {ops::transpose_(matrix), ir.constant({0, 0, 10, 0}, {2, 2})});
   const Graph add = ir.create_graph([](TensorByRef x, Tensor step) { ops::scaled_add_(x, step); }, matrix, matrix);
-  for (int i = 0; i < 2; ++i) tw::call(add, {matrix.T(), ir.constant({0, 0, 100, 0}, {2, 2})});
+  for (int i = 0; i < 2; ++i) tw::call(add, {ops::transpose_(matrix), ir.constant({0, 0, 100, 0}, {2, 2})});
 
   // the same graph by value and with its input marked at one call only
   const Graph by_value = ir.create_graph([](Tensor x, Tensor step) { return ops::scaled_add_(x, step); }, w, w);
@@ -107,8 +107,8 @@ constexpr void branches_change_a_view(Ir& ir) {
   const Tensor condition = ops::host_load(ir.h2d_stream("condition", {}, tw::boolean));
   const Tensor matrix = ir.variable(tw::values({1, 2, 3, 4}), {2, 2}, tw::float32, "matrix");
   const Graph add = ir.create_graph([](TensorByRef x, Tensor step) { ops::scaled_add_(x, step); }, matrix, matrix);
-  tw::conditional(condition, {add, {matrix.T(), ir.constant({0, 0, 10, 0}, {2, 2})}},
-                  {add, {matrix.T(), ir.constant({0, 0, 100, 0}, {2, 2})}});
+  tw::conditional(condition, {add, {ops::transpose_(matrix), ir.constant({0, 0, 10, 0}, {2, 2})}},
+                  {add, {ops::transpose_(matrix), ir.constant({0, 0, 100, 0}, {2, 2})}});
 }
 
 // ---- repeat

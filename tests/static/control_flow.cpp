@@ -76,17 +76,34 @@ static_assert(failure([](Ir& ir, Tensor w) {
 
 constexpr void add_to_both(TensorByRef x, TensorByRef y) { ops::scaled_add_(x, y); }
 static_assert(failure([](Ir& ir, Tensor w) {
-                tw::call(ir.create_graph(add_to_both, w, pair_spec), {w, w.reshape({1, 2}).reshape({2})});
+                tw::call(ir.create_graph(add_to_both, w, pair_spec), {w, ops::reshape_(ops::reshape_(w, {1, 2}), {2})});
               }) ==
               "call of graph_subgraph(0): Tensor[w float32 (2,)] and Tensor[float32 (2,)], which share memory, may both change: "
-              "views of different tensors expected");
+              "aliases of different tensors expected");
 static_assert(failure([](Ir& ir, Tensor) {
                 const Tensor m = ir.variable(tw::ones(), {2, 2}, tw::float32, "m");
                 const Graph add = ir.create_graph(add_to, m, m);
-                tw::conditional(ir.constant(1, tw::boolean), {add, {m, m * 1}}, {add, {m.T(), m * 1}});
+                tw::conditional(ir.constant(1, tw::boolean), {add, {m, m * 1}}, {add, {ops::transpose_(m), m * 1}});
               }) ==
               "call of graph_subgraph(0): Tensor[m float32 (2, 2)] and Tensor[float32 (2, 2)], which share memory, may both "
-              "change: views of different tensors, or the same view for both branches, expected");
+              "change: aliases of different tensors, or the same alias for both branches, expected");
+
+// ---- aliases in another shape
+static_assert(
+    failure([](Ir& ir, Tensor) {
+      const Tensor m = ir.variable(tw::ones(), {2, 3}, tw::float32, "m");
+      ops::reshape_(ops::transpose_(m), {6});
+    }) ==
+    "ReshapeInplace: Tensor[float32 (3, 2)], whose elements stand in another order, to (6,): reshape, or reshape_ before "
+    "transpose_, expected");
+constexpr bool aliases_are_found() {
+  Ir ir;
+  const Tensor m = ir.variable(tw::ones(), {2, 3}, tw::float32, "m");
+  const Tensor alias = ops::detach_(ops::transpose_(ops::reshape_(ops::flatten_(m), {3, 2})));
+  return tw::detail::aliased_tensor(ir, 0, alias.id()).first == m.id() &&
+         tw::detail::aliased_tensor(ir, 0, m.T().id()).first != m.id() && alias.shape() == tw::Shape{2, 3};
+}
+static_assert(aliases_are_found());
 
 // ---- a build whose ops are in sequence
 struct Ordered : tw::Module<Ordered> {

@@ -22,19 +22,17 @@ struct LoopAttributes {
 namespace detail {
 inline constexpr OpTag loop_tag{};
 
-/// The tensor that a tensor is a view or an alias of, itself if it is none, and where its elements stand there.
-constexpr std::pair<int, Layout> viewed_tensor(const Ir& ir, int graph, int tensor) {
+/// The tensor that a tensor is an alias of, itself if it is none, and where its elements stand there.
+constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int tensor) {
   const GraphRecord& record = ir.record(graph);
   const TensorRecord& known = record.tensors[static_cast<std::size_t>(tensor)];
   if (known.producer >= 0) {
     const Node& node = record.nodes[static_cast<std::size_t>(known.producer)];
-    if (node.op->view) {
-      const auto [viewed, layout] = viewed_tensor(ir, graph, node.inputs[0]);
-      const Shape& shape = record.tensors[static_cast<std::size_t>(node.inputs[0])].spec.shape;
-      if (node.op->any_layout || is_dense(shape, layout))  // else it is a view of a copy
-        return {viewed, node.op->view(shape, layout, known.spec.shape, node.attributes)};
-    } else if (node.op->modifies >= 0 && node.outputs[0] == tensor) {
-      return viewed_tensor(ir, graph, node.inputs[static_cast<std::size_t>(node.op->modifies)]);
+    if (const int input = aliased_input(node, tensor); input >= 0) {
+      const auto [aliased, layout] = aliased_tensor(ir, graph, input);
+      if (!node.op->view) return {aliased, layout};
+      const Shape& shape = record.tensors[static_cast<std::size_t>(input)].spec.shape;
+      return {aliased, node.op->view(shape, layout, known.spec.shape, node.attributes)};
     }
   }
   return {tensor, dense_layout(known.spec.shape)};
@@ -59,19 +57,19 @@ constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first,
   }
   if (!call.modified.empty()) {
     const bool is_made = ir.record(parent).producer >= 0;
-    const auto [viewed, layout] = viewed_tensor(ir, graph, parent.id());
+    const auto [aliased, layout] = aliased_tensor(ir, graph, parent.id());
     for (int known : call.modified) {
       const Tensor other = parent_of(known);
       if (!is_made && ir.record(other).producer < 0) continue;  // two variables or inputs; there may be many
-      const auto [also_viewed, other_layout] = viewed_tensor(ir, graph, other.id());
-      if (also_viewed != viewed) continue;
+      const auto [also_aliased, other_layout] = aliased_tensor(ir, graph, other.id());
+      if (also_aliased != aliased) continue;
       const bool same_graph = known >= first && known < first + count;
       if (!same_graph && ((layout == other_layout && parent.shape() == other.shape()) ||
                           (is_dense(parent.shape(), layout) && is_dense(other.shape(), other_layout))))
         continue;
       ir.fail(text("call of ", called, ": ", to_text(other), " and ", to_text(parent),
-                   ", which share memory, may both change: views of different tensors",
-                   same_graph ? "" : ", or the same view for both branches,", " expected"));
+                   ", which share memory, may both change: aliases of different tensors",
+                   same_graph ? "" : ", or the same alias for both branches,", " expected"));
       return;
     }
   }

@@ -45,6 +45,12 @@ struct Node {
   std::vector<int> modified{};  ///< positions of the inputs that change, and no output is an alias of them
 };
 
+/// The input of the node that a tensor which it makes is an alias of, or -1.
+constexpr int aliased_input(const Node& node, int tensor) {
+  if (node.op->is_alias) return node.inputs[0];
+  return node.op->modifies >= 0 && node.outputs[0] == tensor ? node.inputs[static_cast<std::size_t>(node.op->modifies)] : -1;
+}
+
 /// What an input of a gradient graph stands for.
 enum class ExpectedConnectionType : std::uint8_t {
   Fwd,     ///< the forward tensor itself

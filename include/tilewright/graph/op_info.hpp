@@ -79,10 +79,11 @@ struct OpInfo {
   bool elementwise;  ///< each element of output 0 depends on the elements at the same place only
   bool has_formula;  ///< it is a function object of elements, which can be part of a larger expression
   bool has_epilogue;  ///< its codelet can hand its result on in registers, element by element
-  ViewRule view;  ///< output 0 as a view of input 0, or null
+  ViewRule view;  ///< output 0 as a view of input 0, or null: its value is that of the input when it is made
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);  ///< null: one vertex
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
   std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
+  bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
   bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
   /// Of a collective, which all replicas compute together: the number of parts that its work is cut into. Else null.
   std::int64_t (*exchange_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;

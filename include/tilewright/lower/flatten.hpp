@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/lower/copied_views.hpp"
 #include "tilewright/lower/dead_code.hpp"
 #include "tilewright/lower/remote.hpp"
 #include "tilewright/lower/schedule.hpp"
@@ -36,7 +37,8 @@ class Flattening {
  private:
   /// A graph whose ops go into the schedule.
   struct Scope {
-    constexpr Scope(const Ir& ir, int number) : graph(number), record(ir.record(number)), values(record.tensors.size()) {}
+    constexpr Scope(const Ir& ir, int number)
+        : graph(number), record(ir.record(number)), values(record.tensors.size()), copied_views(find_copied_views(record)) {}
     constexpr Value& value_of(int tensor) { return values[at(tensor)]; }
     constexpr const TensorSpec& spec(int tensor) const {
       const std::size_t count = record.tensors.size();
@@ -52,6 +54,7 @@ class Flattening {
     int graph;
     const GraphRecord& record;
     std::vector<Value> values;    // by tensor
+    std::vector<char> copied_views;  // by node; empty if there are none
     std::vector<int> borrowed{};  // storages of the caller: not to be written
     std::vector<TensorSpec> between_parts{};  // what parts of expanded ops hand to each other
   };
@@ -72,7 +75,13 @@ class Flattening {
 
   constexpr void flatten_nodes(Scope& scope) {
     for (std::size_t n = 0; n < scope.record.nodes.size(); ++n)
-      if (live_.nodes[at(scope.graph)][n] != 0) flatten(scope, scope.record.nodes[n]);
+      if (live_.nodes[at(scope.graph)][n] != 0) {
+        flatten(scope, scope.record.nodes[n]);
+        if (!scope.copied_views.empty() && scope.copied_views[n] != 0) {
+          Value& view = scope.value_of(scope.record.nodes[n].outputs[0]);
+          view = copied(view);
+        }
+      }
   }
   constexpr void flatten(Scope& scope, const Node& node) {
     if (node.op == &op_info<HostLoad>) return flatten_host_load(scope, node);
@@ -86,6 +95,7 @@ class Flattening {
     if (node.op->expand && flatten_parts(scope, node)) return;
     const OpInfo& op = *node.op;
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
+    if (op.is_alias && !op.any_layout) make_dense(scope, node.inputs[0]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
     operation.is_alone = op.has_side_effect || op.exchange_items;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
@@ -281,16 +291,21 @@ class Flattening {
     Scope scope(ir_, node.called_graph);
     make_modified_writable(caller, node);
     std::vector<int> given_storages;
+    std::vector<std::pair<Value, Value>> changed_copies;  // of views, and where they go
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       Value given = value(caller, node.inputs[i]);
       given_storages.push_back(given.storage);
       if (!contains(node.modified, static_cast<int>(i))) {
         if (!node.modified.empty() && is_modified(caller, node, given.storage)) given = copied(given);
         scope.borrowed.push_back(given.storage);
+      } else if (!is_dense(given.spec.shape, given.layout)) {
+        changed_copies.push_back({copied(given), given});
+        given = changed_copies.back().first;
       }
       scope.value_of(scope.record.inputs[i]) = given;
     }
     flatten_nodes(scope);
+    for (const auto& [copy_of_view, view] : changed_copies) copy(copy_of_view, view);
     ++inlined_calls_;
     for (int storage : given_storages) take(storage);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
@@ -328,20 +343,31 @@ class Flattening {
     const TensorSpec whole = schedule_.storage(storage).whole;
     const Value fresh = schedule_.add_value(whole);
     copy({storage, dense_layout(whole.shape), whole}, fresh);
-    const int changed = viewed_by(scope, tensor);  // two inputs by value may be given the same tensor: the other one stays
+    const int changed = alias_root(scope, tensor);  // other values in the same memory stay there
     for (std::size_t other = 0; other < scope.values.size(); ++other)
-      if (scope.values[other].storage == storage && viewed_by(scope, static_cast<int>(other)) == changed)
+      if (scope.values[other].storage == storage && alias_root(scope, static_cast<int>(other)) == changed)
         scope.values[other].storage = fresh.storage;
   }
-  /// The tensor of the graph that a tensor is a view or an alias of; itself if it is none.
-  static constexpr int viewed_by(const Scope& scope, int tensor) {
+  /// Before an alias that needs dense elements: what the caller of an inlined graph gave for an input by value may be a view. A
+  /// copy takes its place, for all aliases of it.
+  constexpr void make_dense(Scope& scope, int tensor) {
+    const int root = alias_root(scope, tensor);
+    const Value given = value(scope, root);
+    if (is_dense(given.spec.shape, given.layout)) return;
+    const Value fresh = copied(given);
+    for (std::size_t other = 0; other < scope.record.tensors.size(); ++other)
+      if (scope.values[other].storage == given.storage && alias_root(scope, static_cast<int>(other)) == root)
+        scope.values[other] = {fresh.storage, aliased_tensor(ir_, scope.graph, static_cast<int>(other)).second,
+                               scope.spec(static_cast<int>(other))};
+  }
+  /// The tensor of the graph that a tensor is an alias of; itself if it is none.
+  static constexpr int alias_root(const Scope& scope, int tensor) {
     while (at(tensor) < scope.record.tensors.size()) {
       const int producer = scope.record.tensors[at(tensor)].producer;
       if (producer < 0) break;
-      const Node& node = scope.record.nodes[at(producer)];
-      if (node.op->view) tensor = node.inputs[0];
-      else if (node.op->modifies >= 0 && node.outputs[0] == tensor) tensor = node.inputs[at(node.op->modifies)];
-      else break;
+      const int input = aliased_input(scope.record.nodes[at(producer)], tensor);
+      if (input < 0) break;
+      tensor = input;
     }
     return tensor;
   }

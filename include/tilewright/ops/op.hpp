@@ -44,6 +44,7 @@ struct Op {
   static constexpr int modifies = -1;
   static constexpr bool has_side_effect = false;
   static constexpr bool may_repeat = false;  ///< whether its side effect may come again when a graph is computed again
+  static constexpr bool is_alias = false;  ///< whether a view is the same tensor: what changes one changes the other
   static constexpr bool any_layout = false;  ///< whether the codelet takes inputs of any strides (else they are dense)
   static constexpr bool elementwise = false;
   static constexpr bool has_formula = false;
@@ -71,6 +72,7 @@ constexpr OpInfo make_op_info() {
               .view = nullptr,
               .work = nullptr,
               .code_bytes = D::code_bytes,
+              .is_alias = D::is_alias,
               .may_repeat = D::may_repeat,
               .is_collective = D::is_collective};
   if constexpr (requires { D::gradient; }) {

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/graph/call_site.hpp"
 #include "tilewright/ops/op.hpp"
 
 namespace tilewright {
@@ -19,11 +20,16 @@ constexpr AxisList axis_list(const Shape& shape) {
   for (int i = 0; i < shape.rank; ++i) result.axes[static_cast<std::size_t>(i)] = shape[i];
   return result;
 }
+constexpr Shape reversed_axes(Tensor x) {
+  Shape reversed;
+  for (int axis = x.rank(); axis-- > 0;) reversed.push_back(axis);
+  return reversed;
+}
 }  // namespace detail
 
-/// The same elements in another shape: a view of a dense tensor.
-struct Reshape : Op<Reshape> {
-  static constexpr std::string_view name = "Reshape";
+/// What Reshape and ReshapeInplace share: a view of a dense tensor.
+template <class D>
+struct ReshapeOp : Op<D> {
   using Attributes = detail::AxisList;
 
   static constexpr void infer(Inference& op) {
@@ -43,18 +49,29 @@ struct Reshape : Op<Reshape> {
       return op.fail(to_text(in), " to ", to_text(wanted), ": a shape of ", in.nelms(), " elements expected");
     op.output({result, in.dtype});
   }
-  static constexpr void gradient(GradientContext& op) {
-    op.input_gradient(0, apply<Reshape>({op.output_gradient(0)}, detail::axis_list(op.input_spec(0).shape)));
-  }
+  static constexpr void gradient(GradientContext& op);
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape& output, const PackedAttributes&) {
     return {layout.offset, dense_strides(output)};
   }
 };
+/// The same elements in another shape.
+struct Reshape : ReshapeOp<Reshape> {
+  static constexpr std::string_view name = "Reshape";
+};
+/// The same tensor in another shape.
+struct ReshapeInplace : ReshapeOp<ReshapeInplace> {
+  static constexpr std::string_view name = "ReshapeInplace";
+  static constexpr bool is_alias = true;
+};
+template <class D>
+constexpr void ReshapeOp<D>::gradient(GradientContext& op) {
+  op.input_gradient(0, apply<Reshape>({op.output_gradient(0)}, detail::axis_list(op.input_spec(0).shape)));
+}
 
-/// The axes in another order: a view.
-struct Transpose : Op<Transpose> {
+/// What Transpose and TransposeInplace share: a view.
+template <class D>
+struct TransposeOp : Op<D> {
   static constexpr bool any_layout = true;
-  static constexpr std::string_view name = "Transpose";
   using Attributes = detail::AxisList;
 
   static constexpr void infer(Inference& op) {
@@ -72,12 +89,7 @@ struct Transpose : Op<Transpose> {
     for (int axis = 0; axis < order.rank; ++axis) result[axis] = in.shape[static_cast<int>(order[axis])];
     op.output({result, in.dtype});
   }
-  static constexpr void gradient(GradientContext& op) {
-    const Shape order = op.attributes<Attributes>().shape();
-    Shape inverse = order;
-    for (int axis = 0; axis < order.rank; ++axis) inverse[static_cast<int>(order[axis])] = axis;
-    op.input_gradient(0, apply<Transpose>({op.output_gradient(0)}, detail::axis_list(inverse)));
-  }
+  static constexpr void gradient(GradientContext& op);
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape& output, const PackedAttributes& packed) {
     const Attributes order = unpack<Attributes>(packed);
     Layout result{layout.offset, {}};
@@ -86,6 +98,23 @@ struct Transpose : Op<Transpose> {
     return result;
   }
 };
+
+/// The axes in another order.
+struct Transpose : TransposeOp<Transpose> {
+  static constexpr std::string_view name = "Transpose";
+};
+/// The same tensor with its axes in another order.
+struct TransposeInplace : TransposeOp<TransposeInplace> {
+  static constexpr std::string_view name = "TransposeInplace";
+  static constexpr bool is_alias = true;
+};
+template <class D>
+constexpr void TransposeOp<D>::gradient(GradientContext& op) {
+  const Shape order = op.attributes<Attributes>().shape();
+  Shape inverse = order;
+  for (int axis = 0; axis < order.rank; ++axis) inverse[static_cast<int>(order[axis])] = axis;
+  op.input_gradient(0, apply<Transpose>({op.output_gradient(0)}, detail::axis_list(inverse)));
+}
 
 /// Repeats elements along axes of extent 1, and along new axes in front, to a larger shape: a view with strides of 0.
 struct Expand : Op<Expand> {
@@ -113,31 +142,52 @@ struct Expand : Op<Expand> {
   }
 };
 
-/// The same tensor, through which no gradient goes: a view.
-struct Detach : Op<Detach> {
+/// What Detach and DetachInplace share: a view through which no gradient goes.
+template <class D>
+struct DetachOp : Op<D> {
   static constexpr bool any_layout = true;
-  static constexpr std::string_view name = "Detach";
   static constexpr Differentiation differentiation = Differentiation::stops;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape&, const PackedAttributes&) { return layout; }
 };
+struct Detach : DetachOp<Detach> {
+  static constexpr std::string_view name = "Detach";
+};
+struct DetachInplace : DetachOp<DetachInplace> {
+  static constexpr std::string_view name = "DetachInplace";
+  static constexpr bool is_alias = true;
+};
 
 namespace ops {
 /// Another shape for the same elements. One extent may be -1 and is found from the others; a wrong count is an error.
+///
+/// Results of reshape, flatten, transpose, expand and detach are values: what changes x later does not reach them, nor the other
+/// way round. They share x's memory where nobody can tell. The forms with `_` return an alias of x in another shape: what
+/// changes one changes both.
 constexpr Tensor reshape(Tensor x, const Shape& shape) { return apply<Reshape>({x}, detail::axis_list(shape)); }
+/// As reshape, but an alias of x, whose elements must stand one after the other: they do not in one of transpose_.
+constexpr Tensor reshape_(Tensor x, const Shape& shape) {
+  if (!x.valid()) return x;
+  if (!is_dense(x.shape(), detail::aliased_tensor(x.ir(), x.graph_id(), x.id()).second))
+    return x.ir().fail(text("ReshapeInplace: ", to_text(x), ", whose elements stand in another order, to ", to_text(shape),
+                            ": reshape, or reshape_ before transpose_, expected"));
+  return apply<ReshapeInplace>({x}, detail::axis_list(shape));
+}
 constexpr Tensor flatten(Tensor x) { return reshape(x, {-1}); }
+constexpr Tensor flatten_(Tensor x) { return reshape_(x, {-1}); }
 /// Axis i of the result is axis permutation[i] of x.
 constexpr Tensor transpose(Tensor x, const Shape& permutation) { return apply<Transpose>({x}, detail::axis_list(permutation)); }
-/// The axes in reversed order.
-constexpr Tensor transpose(Tensor x) {
-  Shape reversed;
-  for (int axis = x.rank(); axis-- > 0;) reversed.push_back(axis);
-  return transpose(x, reversed);
+constexpr Tensor transpose_(Tensor x, const Shape& permutation) {
+  return apply<TransposeInplace>({x}, detail::axis_list(permutation));
 }
+/// The axes in reversed order.
+constexpr Tensor transpose(Tensor x) { return transpose(x, detail::reversed_axes(x)); }
+constexpr Tensor transpose_(Tensor x) { return transpose_(x, detail::reversed_axes(x)); }
 /// x broadcast to a larger shape.
 constexpr Tensor expand(Tensor x, const Shape& shape) { return apply<Expand>({x}, detail::axis_list(shape)); }
 /// x, but gradients stop here.
 constexpr Tensor detach(Tensor x) { return apply<Detach>({x}); }
+constexpr Tensor detach_(Tensor x) { return apply<DetachInplace>({x}); }
 }  // namespace ops
 
 constexpr Tensor Tensor::reshape(const Shape& shape) const { return ops::reshape(*this, shape); }

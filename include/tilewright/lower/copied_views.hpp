@@ -1,0 +1,115 @@
+#pragma once
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "tilewright/graph/ir.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// Finds the views of a graph that must be copies. A tensor and its aliases are one value; a view of it is another, with the
+/// elements that it had then. Both share memory unless one changes while the other is still to be read.
+class CopiedViews {
+ public:
+  constexpr explicit CopiedViews(const GraphRecord& record) : record_(record) {}
+
+  /// By node; empty if there are none.
+  constexpr std::vector<char> run() {
+    if (!has_changes()) return {};
+    find_values();
+    for (std::size_t n = 0; n < record_.nodes.size(); ++n) {
+      const Node& node = record_.nodes[n];
+      if (!node.op->view || node.op->is_alias) continue;
+      const int made = value_of_[at(node.outputs[0])], viewed = value_of_[at(node.inputs[0])];
+      if (values_[at(made)].needs_dense || conflicts_with_sharers(made, viewed)) {
+        copied_.resize(record_.nodes.size(), 0);
+        copied_[n] = 1;
+      } else {
+        share(made, viewed);
+      }
+    }
+    return std::move(copied_);
+  }
+
+ private:
+  static constexpr int never = -1, always = std::numeric_limits<int>::max();
+
+  /// A tensor with its aliases.
+  struct Value {
+    int made = never;        ///< by this node
+    int last_read = never;
+    std::vector<int> changes{};  ///< nodes
+    bool needs_dense = false;    ///< an alias has another shape, which memory in another order cannot have
+    int next = -1;           ///< of those that share memory, in a ring
+  };
+
+  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  constexpr bool has_changes() const {
+    for (const Node& node : record_.nodes)
+      if (node.op->modifies >= 0 || !node.modified.empty()) return true;
+    return false;
+  }
+  constexpr void find_values() {
+    value_of_.assign(record_.tensors.size(), -1);
+    for (std::size_t t = 0; t < record_.tensors.size(); ++t) {
+      const TensorRecord& tensor = record_.tensors[t];
+      const bool made_here = tensor.producer >= 0;
+      if (made_here)
+        if (const int input = aliased_input(record_.nodes[at(tensor.producer)], static_cast<int>(t)); input >= 0) {
+          value_of_[t] = value_of_[at(input)];
+          continue;
+        }
+      value_of_[t] = static_cast<int>(values_.size());
+      values_.push_back({.made = tensor.producer, .last_read = made_here ? never : always});
+      values_.back().next = value_of_[t];
+    }
+    for (int output : record_.outputs) values_[at(value_of_[at(output)])].last_read = always;
+    for (std::size_t n = 0; n < record_.nodes.size(); ++n) {
+      const Node& node = record_.nodes[n];
+      for (int input : node.inputs) {
+        Value& value = values_[at(value_of_[at(input)])];
+        if (value.last_read < static_cast<int>(n)) value.last_read = static_cast<int>(n);
+      }
+      if (node.op->modifies >= 0) note_change(node.inputs[at(node.op->modifies)], n);
+      for (int input : node.modified) note_change(node.inputs[at(input)], n);
+      if (node.op->is_alias && !node.op->any_layout) values_[at(value_of_[at(node.inputs[0])])].needs_dense = true;
+    }
+  }
+  constexpr void note_change(int tensor, std::size_t node) {
+    values_[at(value_of_[at(tensor)])].changes.push_back(static_cast<int>(node));
+  }
+  /// Whether one changes when the other is there, and will be read or changes at the same time.
+  static constexpr bool conflict(const Value& changed, const Value& other) {
+    for (int change : changed.changes) {
+      if (change > other.made && change < other.last_read) return true;
+      for (int also : other.changes)
+        if (also == change) return true;
+    }
+    return false;
+  }
+  constexpr bool conflicts_with_sharers(int made, int viewed) const {
+    const Value& own = values_[at(made)];
+    int sharer = viewed;
+    do {
+      const Value& other = values_[at(sharer)];
+      if (conflict(own, other) || conflict(other, own)) return true;
+      sharer = other.next;
+    } while (sharer != viewed);
+    return false;
+  }
+  constexpr void share(int made, int viewed) { std::swap(values_[at(made)].next, values_[at(viewed)].next); }
+
+  const GraphRecord& record_;
+  std::vector<int> value_of_{};  // by tensor
+  std::vector<Value> values_{};
+  std::vector<char> copied_{};
+};
+
+}  // namespace detail
+
+/// By node of a graph, whether it is a view whose elements must be copied; empty if no view is.
+constexpr std::vector<char> find_copied_views(const GraphRecord& record) { return detail::CopiedViews(record).run(); }
+
+}  // namespace tilewright
