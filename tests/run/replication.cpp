@@ -188,6 +188,12 @@ constexpr void train(Ir& ir) {
   const Tensor dw = collectives::replicated_all_reduce(gradient(ir, w, replicas), {.op = tw::CollectiveOperator::mean});
   ops::scaled_add_(w, dw, 1, -0.1);
 }
+// 24 bytes in four pieces: each replica gives three of them twice, added up and then gathered
+static_assert(tw::Session<train<4>, tw::ipu_model>::plan.collectives.bytes == 36);
+static_assert(tw::Session<train<4>, tw::ipu_model>::plan.collectives.cycles > 0);
+static_assert(tw::Session<train<4>>::plan.collectives.cycles == 0);
+static_assert(tw::Session<train<1>, tw::ipu_model>::plan.collectives == tw::CollectiveTraffic{});
+
 /// The same, of which each replica has a part of the weight.
 constexpr void train_shards(Ir& ir) {
   ir.set_replication_factor(4);

@@ -1,5 +1,7 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <vector>
 
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/collectives.hpp"
@@ -63,6 +65,31 @@ constexpr CollectiveTraffic collective_traffic(const OpTag* op, const PackedAttr
   const auto scatter = unpack<ReplicatedReduceScatter::Attributes>(attributes);
   if (static_cast<CollectiveOperator>(scatter.op) == CollectiveOperator::local) return {};
   return reduce_scatter_traffic(in.bytes(), scatter.groups, target);
+}
+
+/// What the collectives of a run move. A conditional counts with the branch that moves more.
+constexpr CollectiveTraffic count_collective_traffic(const Plan& plan, const Target& target) {
+  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+  if (plan.replicas == 1) return {};
+  std::vector<CollectiveTraffic> of_body(plan.bodies.size());
+  for (std::size_t b = plan.bodies.size(); b-- > 0;)  // callers come before what they call
+    for (int s = 0; s < plan.bodies[b].step_count; ++s) {
+      const Step& step = plan.steps[at(plan.bodies[b].first_step + s)];
+      CollectiveTraffic traffic;
+      if (step.is_call()) {
+        const CollectiveTraffic& one = of_body[at(step.target)];
+        const CollectiveTraffic& other = of_body[at(step.else_target < 0 ? step.target : step.else_target)];
+        traffic = {step.count * std::max(one.bytes, other.bytes), step.count * std::max(one.cycles, other.cycles)};
+      } else if (step.kind == StepKind::collective) {
+        const Stage& stage = plan.stages[at(plan.compute_sets[at(step.target)].first_stage)];
+        const ViewSpec& in = plan.operands[at(stage.first_operand)].view;
+        const ViewSpec& out = plan.operands[at(stage.first_operand + 1)].view;
+        traffic = collective_traffic(stage.op, stage.attributes, {in.shape, in.dtype}, {out.shape, out.dtype}, target);
+      }
+      of_body[b].bytes += traffic.bytes;
+      of_body[b].cycles += traffic.cycles;
+    }
+  return of_body[0];
 }
 
 }  // namespace tilewright

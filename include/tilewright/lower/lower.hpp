@@ -4,6 +4,7 @@
 
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/code_memory.hpp"
+#include "tilewright/lower/collective_traffic.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/loop_inputs.hpp"
@@ -123,6 +124,7 @@ constexpr Plan lower(Ir& ir, const Target& target) {
   plan.memory.code = code.always;
   plan.memory.loaded_code = code.loaded;
   plan.remote = count_remote_traffic(plan, code, target);
+  plan.collectives = count_collective_traffic(plan, target);
   plan.memory.frame = plan.bodies[0].frame_bytes;
   plan.memory.fullest_tile = detail::fullest_tile(plan, compute_sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)
