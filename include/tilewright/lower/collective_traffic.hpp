@@ -9,8 +9,8 @@
 
 namespace tilewright {
 
-/// What collectives cost on machines in a ring, after poplibs' older popops/Collectives.cpp. A tensor of S bytes on each of n
-/// machines goes around in n pieces. There are two ways, of which the faster counts:
+/// What collectives cost on machines in a ring, after the older popops/Collectives.cpp of poplibs. A tensor of S bytes on each of
+/// n machines goes around in n pieces, of which each machine passes on n - 1. There are two ways, of which the faster counts:
 ///  - two rings, one each way, each with one half of every piece: n - 1 steps of S / 2n bytes;
 ///  - meeting in the middle: pieces go both ways at a time, ceil(n / 2) steps of S / n bytes.
 /// Two machines have one ring: one step of S / 2 bytes. In groups with a stride of s, a piece goes over s links to the next
@@ -19,17 +19,19 @@ namespace tilewright {
 
 namespace detail {
 /// `per_step(bytes)` is what a machine computes with the bytes that came in a step.
-constexpr std::int64_t ring_cycles(std::int64_t bytes, const ReplicaGroups& groups, const Target& target, auto per_step) {
+constexpr CollectiveTraffic ring_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target, auto per_step) {
   const std::int64_t n = groups.group_size;
-  if (n == 1 || target.ipu_link.bytes_per_second == 0 || bytes == 0) return 0;
+  if (n == 1 || bytes == 0) return {};
+  CollectiveTraffic result{.bytes = (n - 1) * ((bytes + n - 1) / n)};
+  if (target.ipu_link.bytes_per_second == 0) return result;
   const auto steps = [&](std::int64_t count, std::int64_t pieces, std::int64_t ways) {
     const std::int64_t piece = (bytes + pieces - 1) / pieces;
     return count * (target.ipu_link.cycles(piece * groups.stride, target.clock_hz) + per_step(ways * piece));
   };
-  if (n == 2) return steps(1, 2, 1);
-  return std::min(steps(n - 1, 2 * n, 2), steps((n + 1) / 2, n, 2));
+  result.cycles = n == 2 ? steps(1, 2, 1) : std::min(steps(n - 1, 2 * n, 2), steps((n + 1) / 2, n, 2));
+  return result;
 }
-/// Adding to a piece that is spread over the tiles, in vectors of 8 bytes: 11 + 6 (58 + 3 vectors of each of 6 workers), popops'
+/// Adding to bytes that are spread over the tiles, in vectors of 8: 11 + 6 (58 + 3 vectors of each of 6 workers), popops'
 /// estimate of a binary op in place.
 constexpr std::int64_t reduction_cycles(std::int64_t bytes, const Target& target) {
   const std::int64_t of_workers = 6 * 8 * target.tiles;
@@ -37,37 +39,32 @@ constexpr std::int64_t reduction_cycles(std::int64_t bytes, const Target& target
 }
 }  // namespace detail
 
-/// Cycles for a tensor of so many bytes that is reduced, each machine of a group having a part of the result.
-constexpr std::int64_t reduce_scatter_cycles(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
-  return detail::ring_cycles(bytes, groups, target, [&](std::int64_t piece) { return detail::reduction_cycles(piece, target); });
+/// For a tensor of so many bytes that is reduced, each replica of a group getting a part of the result.
+constexpr CollectiveTraffic reduce_scatter_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
+  return detail::ring_traffic(bytes, groups, target, [&](std::int64_t came) { return detail::reduction_cycles(came, target); });
 }
-/// Cycles for a tensor of so many bytes that is gathered from its parts.
-constexpr std::int64_t all_gather_cycles(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
-  return detail::ring_cycles(bytes, groups, target, [](std::int64_t) { return std::int64_t{0}; });
+/// For a tensor of so many bytes that is gathered from its parts.
+constexpr CollectiveTraffic all_gather_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
+  return detail::ring_traffic(bytes, groups, target, [](std::int64_t) { return std::int64_t{0}; });
 }
-/// Cycles for a tensor of so many bytes that is reduced: scattered, then gathered.
-constexpr std::int64_t all_reduce_cycles(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
-  return reduce_scatter_cycles(bytes, groups, target) + all_gather_cycles(bytes, groups, target);
+/// For a tensor of so many bytes that is reduced: scattered, then gathered.
+constexpr CollectiveTraffic all_reduce_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
+  const CollectiveTraffic scatter = reduce_scatter_traffic(bytes, groups, target);
+  const CollectiveTraffic gather = all_gather_traffic(bytes, groups, target);
+  return {scatter.bytes + gather.bytes, scatter.cycles + gather.cycles};
 }
 
-/// One run of a collective; nothing for another op. A slice costs nothing: each replica has the whole.
+/// For one run of a collective; nothing for another op. A slice costs nothing: each replica has the whole.
 constexpr CollectiveTraffic collective_traffic(const OpTag* op, const PackedAttributes& attributes, const TensorSpec& in,
                                                const TensorSpec& out, const Target& target) {
-  const auto all_but_one = [](std::int64_t bytes, const ReplicaGroups& groups) {  // parts of a tensor that a replica gives on
-    return (groups.group_size - 1) * ((bytes + groups.group_size - 1) / groups.group_size);
-  };
-  if (op == &op_tag<ReplicatedAllReduce> || op == &op_tag<ReplicatedAllReduceInplace>) {
-    const ReplicaGroups groups = unpack<ReplicatedAllReduce::Attributes>(attributes).groups;
-    return {2 * all_but_one(in.bytes(), groups), all_reduce_cycles(in.bytes(), groups, target)};
-  }
-  if (op == &op_tag<ReplicatedAllGather>) {
-    const ReplicaGroups groups = unpack<ReplicatedAllGather::Attributes>(attributes).groups;
-    return {all_but_one(out.bytes(), groups), all_gather_cycles(out.bytes(), groups, target)};
-  }
+  if (op == &op_tag<ReplicatedAllReduce> || op == &op_tag<ReplicatedAllReduceInplace>)
+    return all_reduce_traffic(in.bytes(), unpack<ReplicatedAllReduce::Attributes>(attributes).groups, target);
+  if (op == &op_tag<ReplicatedAllGather>)
+    return all_gather_traffic(out.bytes(), unpack<ReplicatedAllGather::Attributes>(attributes).groups, target);
   if (op != &op_tag<ReplicatedReduceScatter>) return {};
   const auto scatter = unpack<ReplicatedReduceScatter::Attributes>(attributes);
   if (static_cast<CollectiveOperator>(scatter.op) == CollectiveOperator::local) return {};
-  return {all_but_one(in.bytes(), scatter.groups), reduce_scatter_cycles(in.bytes(), scatter.groups, target)};
+  return reduce_scatter_traffic(in.bytes(), scatter.groups, target);
 }
 
 /// What the collectives of a run move. A conditional counts with the branch that moves more.

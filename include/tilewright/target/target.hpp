@@ -57,7 +57,7 @@ inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = tru
 /// Clock: the IPU-POD64's 15.978 Pflop/s in float16 (datasheet) by 64 IPUs, 1,472 tiles and 128 operations a cycle.
 /// Streaming memory: behind 16 GB/s of PCIe, of which 10 GB/s are assumed to arrive; 32 exchange blocks and packets of 1,024
 /// bytes as in poplibs' HostSliceTensor.cpp; a global sync of 600 cycles as reported of Poplar's target for this generation.
-/// Links: 16 GB/s each way, of which 85 % arrive, as in poplibs' older tests of collectives; two to each neighbour, as in a
+/// Links: 16 GB/s each way, of which 85 % arrive, as in poplibs' sources of 2019; two to each neighbour, as in a
 /// ladder of IPUs; the same global sync.
 inline constexpr Target ipu_model{
     .tiles = 1472,
