@@ -94,6 +94,14 @@ struct ConstantRecord {
 
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
 
+/// Nodes from `first` to before `end` of a graph, which a merge_exchange scope held: its loads and stores are as few exchanges
+/// as may be. See graph/exchange.hpp.
+struct MergedExchanges {
+  int graph = 0;
+  int first = 0;
+  int end = 0;
+};
+
 /// An open in_sequence scope: which ops of a graph the next one runs after.
 struct SequenceScope {
   int graph = 0;
@@ -287,6 +295,7 @@ class Ir {
   std::vector<Text> module_path;
   std::vector<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
   std::vector<SequenceScope> sequences;  ///< the in_sequence scopes that are open
+  std::vector<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes; they do not overlap
   int next_op_id = 100;
 
   constexpr void check_extents(std::string_view what, std::string_view name, const TensorSpec& spec) {

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/graph/exchange.hpp"
 #include "tilewright/lower/dead_code.hpp"
 #include "tilewright/lower/remote.hpp"
 #include "tilewright/lower/schedule.hpp"
@@ -71,8 +72,32 @@ class Flattening {
   }
 
   constexpr void flatten_nodes(Scope& scope) {
-    for (std::size_t n = 0; n < scope.record.nodes.size(); ++n)
-      if (live_.nodes[at(scope.graph)][n] != 0) flatten(scope, scope.record.nodes[n]);
+    for_each_op(ir_, scope.graph, [&](std::span<const int> nodes) {
+      if (nodes.size() > 1) flatten_exchange(scope, nodes);
+      else if (live_.nodes[at(scope.graph)][at(nodes[0])] != 0) flatten(scope, scope.record.nodes[at(nodes[0])]);
+    });
+  }
+  /// The transfers follow each other; copies that make operands dense come before, and those from where rows land after them.
+  /// What the main graph loads from the host or stores there is no transfer of its own.
+  constexpr void flatten_exchange(Scope& scope, std::span<const int> nodes) {
+    std::vector<Operation> transfers, afterwards;
+    std::vector<Operation>& all = schedule_.operations;
+    for (const int n : nodes) {
+      if (live_.nodes[at(scope.graph)][at(n)] == 0) continue;
+      const std::size_t first = all.size();
+      flatten(scope, scope.record.nodes[at(n)]);
+      std::size_t transfer = first;
+      while (transfer < all.size() && !all[transfer].is_alone && !all[transfer].loads_code && all[transfer].stream < 0)
+        ++transfer;
+      for (std::size_t i = transfer; i < all.size(); ++i) (i == transfer ? transfers : afterwards).push_back(std::move(all[i]));
+      while (all.size() > transfer) all.pop_back();
+    }
+    for (Operation& transfer : transfers) {
+      transfer.exchange = exchanges_;
+      add_operation(std::move(transfer));
+    }
+    for (Operation& copy : afterwards) add_operation(std::move(copy));
+    ++exchanges_;
   }
   constexpr void flatten(Scope& scope, const Node& node) {
     if (node.op == &op_info<HostLoad>) return flatten_host_load(scope, node);
@@ -390,6 +415,7 @@ class Flattening {
   Schedule schedule_{};
   int graph_ = 0;
   int inlined_calls_ = 0;
+  int exchanges_ = 0;
   std::vector<int> taken_at_{};  // by storage: the last inlined call that took it
 };
 

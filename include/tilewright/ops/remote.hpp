@@ -21,6 +21,10 @@ struct RemoteOp : Op<D> {
   static constexpr bool has_side_effect = true;
   using Attributes = RemoteAttributes;
 
+  static constexpr Transfer transfer(const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    return {D::gives_a_tensor ? TransferKind::remote_load : TransferKind::remote_store, attributes.buffer, attributes.row};
+  }
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const RemoteBuffer buffer(op.ir(), static_cast<int>(attributes.buffer));
