@@ -86,6 +86,8 @@ struct RemoteBufferRecord {
   TensorSpec spec{};
   std::int64_t entries = 1;
   std::vector<std::int64_t> variable_rows{};  ///< rows that are variables
+  bool is_used = false;                       ///< by a variable, or a load or store
+  std::int64_t last_row = 0;                  ///< of those that they name
 };
 
 struct ConstantRecord {
