@@ -47,7 +47,7 @@ constexpr void tangle(Ir& ir) {
   const Tensor v = ir.variable(tw::normal(0, 1), {2, 3}, tw::float32, "v");
   const Tensor w = ir.variable(tw::normal(0, 1), {2, 3}, tw::float32, "w");
   const Tensor row = load(ir, "row", {}, tw::uint32);
-  const auto scope = scope_of<merged>(ir);
+  [[maybe_unused]] const auto scope = scope_of<merged>(ir);
   const Tensor x = load(ir, "x", {3, 2}), a = ops::remote_load(buffer, row), doubled = a * 2, b = ops::remote_load(buffer, 1);
   ops::remote_load_(buffer, 0, v.T());
   ops::scaled_add_(w, v, {.b = 0.5});
@@ -73,7 +73,7 @@ constexpr void loop(Ir& ir) {
   const auto body = [&](Tensor last, Tensor row) {
     Tensor first, second, third, known, sum;
     {
-      const auto scope = scope_of<merged>(ir);
+      [[maybe_unused]] const auto scope = scope_of<merged>(ir);
       first = ops::host_load(x);
       known = ops::remote_load(table, row);
       sum = ops::remote_load(sums, 0);
@@ -82,7 +82,7 @@ constexpr void loop(Ir& ir) {
       ops::host_store(y, last);
     }
     const Tensor next = (first - second * known) * 0.5 + third;
-    const auto scope = scope_of<merged>(ir);
+    [[maybe_unused]] const auto scope = scope_of<merged>(ir);
     ops::remote_store(table, row, next);
     ops::remote_store(sums, 0, sum + next);
     ops::host_store(y, next);
@@ -100,13 +100,13 @@ constexpr void gradient(Ir& ir) {
   ir.remote_variable(tw::normal(0, 1), buffer, 1, "b");
   const Tensor x = load(ir, "x", {2, 3});
   const auto forward = [&](Tensor t) {
-    const auto scope = scope_of<merged>(ir);
+    [[maybe_unused]] const auto scope = scope_of<merged>(ir);
     const Tensor w = ops::remote_load(buffer, 0), b = ops::remote_load(buffer, 1);
     return ops::tanh(t.matmul(w)).matmul(b.T());
   };
   const Graph graph = ir.create_graph(forward, x);
   const auto info = tw::autodiff(graph);
-  const auto call = tw::call_with_info(graph, tw::call(graph, x));
+  const auto call = tw::call_with_info(graph, tw::call_with_info(graph, x).output(0));
   store("dx", tw::call(info.graph(), x, info.inputs_dict(call)));
   store("once", tw::call(ir.create_graph(forward, x), x));
 }
@@ -119,21 +119,21 @@ constexpr void code(Ir& ir) {
   const Tensor x = load(ir, "x", {4, 4});
   const Graph softmax = ir.create_graph([](Tensor t) { return ops::softmax(t); }, x);
   const auto outer_graph = [&](Tensor t) {
-    const auto scope = scope_of<merged>(ir);
+    [[maybe_unused]] const auto scope = scope_of<merged>(ir);
     const Tensor w = ops::remote_load(buffer, 0);
     ops::remote_code_load(softmax);
-    return tw::call(softmax, t).output(0).matmul(w);
+    return Tensor(tw::call(softmax, t)).matmul(w);
   };
   const Graph outer = ir.create_graph(outer_graph, x);
   Tensor w, y;
   {
-    const auto scope = scope_of<merged>(ir);
+    [[maybe_unused]] const auto scope = scope_of<merged>(ir);
     ops::remote_code_load(outer);
     w = ops::remote_load(buffer, 0);
     ops::remote_code_load(softmax);
   }
-  y = tw::call(softmax, tw::call(outer, x));
-  store("y", tw::call(outer, y).output(0) + w);
+  y = tw::call(softmax, Tensor(tw::call(outer, x)));
+  store("y", Tensor(tw::call(outer, y)) + w);
 }
 
 }  // namespace
