@@ -1,4 +1,5 @@
 // Merged loads and stores: every program gives what it gives without merge_exchange.
+#include <random>
 #include <string>
 
 #include "elements.hpp"
@@ -136,8 +137,112 @@ constexpr void code(Ir& ir) {
   store("y", Tensor(tw::call(outer, y)) + w);
 }
 
+/// Runs the ops of a main graph with symbols for values: what it computes shows which values it saw.
+class Symbols {
+ public:
+  explicit Symbols(const Ir& ir) : ir_(ir), memory_(ir.graphs[0].tensors.size()), loaded_(ir.streams.size(), 0) {
+    for (std::size_t t = 0; t < memory_.size(); ++t) memory_[t] = t + 1;
+    for (const auto& buffer : ir.remote_buffers) rows_.emplace_back(static_cast<std::size_t>(buffer.entries), 0);
+  }
+  void run(int number) {
+    const tw::Node& node = ir_.graphs[0].nodes[static_cast<std::size_t>(number)];
+    const auto input = [&](std::size_t i) -> std::size_t& { return value(node.inputs[i]); };
+    const auto row = [&](std::size_t offset) -> std::size_t& {
+      const auto [buffer, known] = tw::unpack<tw::RemoteAttributes>(node.attributes);
+      auto& rows = rows_[static_cast<std::size_t>(buffer)];
+      return rows[known >= 0 ? static_cast<std::size_t>(known) : input(offset) % rows.size()];
+    };
+    if (node.op == &tw::op_info<tw::RemoteLoad>) value(node.outputs[0]) = row(0);
+    else if (node.op == &tw::op_info<tw::RemoteLoadInplace>) input(0) = row(1);
+    else if (node.op == &tw::op_info<tw::RemoteStore>) row(1) = input(0);
+    else if (node.op == &tw::op_info<tw::HostLoad>) value(node.outputs[0]) = mixed(1000, loaded_[stream(node)]++);
+    else if (node.op == &tw::op_info<tw::HostStore>) stored_.push_back(input(0));
+    else if (node.op->modifies == 0) input(0) = mixed(input(0), input(1));
+    else if (!node.op->view) value(node.outputs[0]) = mixed(input(0), input(node.inputs.size() - 1));
+    if (node.op->name == "PrintTensor") printed_.push_back(input(0));
+  }
+  bool operator==(const Symbols& other) const {
+    return memory_ == other.memory_ && rows_ == other.rows_ && loaded_ == other.loaded_ && stored_ == other.stored_ &&
+           printed_ == other.printed_;
+  }
+
+ private:
+  std::size_t& value(int tensor) { return memory_[static_cast<std::size_t>(tw::detail::viewed_tensor(ir_, 0, tensor).first)]; }
+  static std::size_t stream(const tw::Node& node) {
+    return static_cast<std::size_t>(tw::unpack<tw::StreamAttributes>(node.attributes).stream);
+  }
+  static std::size_t mixed(std::size_t a, std::size_t b) {
+    return (a * 0x9e3779b97f4a7c15u + b) * 0xff51afd7ed558ccdu ^ (a >> 29);
+  }
+
+  const Ir& ir_;
+  std::vector<std::size_t> memory_, loaded_, stored_{}, printed_{};
+  std::vector<std::vector<std::size_t>> rows_{};
+};
+
+/// A scope of loads, stores and other ops on two buffers, variables and views of them, two streams from the host and one to it.
+void trace_at_random(Ir& ir, std::mt19937& random) {
+  const auto below = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
+  const tw::Shape shape{2, 2};
+  const std::array buffers{ir.remote_buffer(shape, tw::float32, 3), ir.remote_buffer(shape, tw::float32, 2)};
+  const std::array from{ir.h2d_stream("a", shape), ir.h2d_stream("b", shape)};
+  const auto to = ir.d2h_stream("c", shape);
+  std::vector<Tensor> tensors;
+  for (const char* name : {"x", "y", "z"}) tensors.push_back(ir.variable(tw::zeros(), shape, tw::float32, name));
+  const Tensor row = ir.variable(tw::zeros(), {}, tw::uint32, "row");
+  const auto scope = tw::merge_exchange(ir);
+  for (std::size_t i = 0, count = 2 + below(14); i < count; ++i) {
+    const Tensor x = tensors[below(tensors.size())], y = tensors[below(tensors.size())];
+    const RemoteBuffer buffer = buffers[below(2)];
+    const std::size_t number = below(3);
+    const tw::RemoteOffset offset = number < 2 ? tw::RemoteOffset(number) : tw::RemoteOffset(row);
+    switch (below(10)) {
+      case 0:
+      case 1: tensors.push_back(ops::remote_load(buffer, offset)); break;
+      case 2: tensors.push_back(ops::remote_load_(buffer, offset, x)); break;
+      case 3:
+      case 4: ops::remote_store(buffer, offset, x); break;
+      case 5: tensors.push_back(ops::host_load(from[below(2)])); break;
+      case 6: ops::host_store(to, x); break;
+      case 7: tensors.push_back(x + y); break;
+      case 8: ops::scaled_add_(x, y); break;
+      default: tensors.push_back(below(3) == 0 ? ops::print_tensor(x) : x.T()); break;
+    }
+  }
+}
+
 }  // namespace
 
+TEST_CASE("merge_exchange: any scope computes what it computes without, also if an exchange runs backwards") {
+  std::mt19937 random(1);
+  int merged = 0;
+  for (int program = 0; program < 2000; ++program) {
+    Ir ir;
+    trace_at_random(ir, random);
+    Symbols as_traced(ir), in_exchanges(ir), backwards(ir);
+    std::vector<int> runs(ir.graphs[0].nodes.size(), 0);
+    for (std::size_t n = 0; n < runs.size(); ++n) as_traced.run(static_cast<int>(n));
+    tw::detail::for_each_op(ir, 0, [&](std::span<const int> nodes) {
+      merged += nodes.size() > 1;
+      const auto is_of_host = [&](int n) {
+        const tw::OpInfo* op = ir.graphs[0].nodes[static_cast<std::size_t>(n)].op;
+        return op == &tw::op_info<tw::HostLoad> || op == &tw::op_info<tw::HostStore>;
+      };
+      for (const int n : nodes) {
+        ++runs[static_cast<std::size_t>(n)];
+        in_exchanges.run(n);
+        if (is_of_host(n)) backwards.run(n);  // elements of a stream keep their order
+      }
+      for (std::size_t i = nodes.size(); i-- > 0;)
+        if (!is_of_host(nodes[i])) backwards.run(nodes[i]);
+    });
+    INFO(tw::print_schedule(ir.main_graph()).view());
+    REQUIRE(runs == std::vector<int>(runs.size(), 1));
+    REQUIRE(in_exchanges == as_traced);
+    REQUIRE(backwards == as_traced);
+  }
+  CHECK(merged > 1000);
+}
 TEST_CASE("merge_exchange: rows and variables") {
   STATIC_REQUIRE(tw::Session<tangle<true>>::plan.remote.exchanges < tw::Session<tangle<false>>::plan.remote.exchanges);
   for (std::uint32_t row = 0; row < 5; ++row)
