@@ -87,17 +87,17 @@ class Flattening {
       const std::size_t first = all.size();
       flatten(scope, scope.record.nodes[at(n)]);
       std::size_t transfer = first;
-      while (transfer < all.size() && !all[transfer].is_alone && !all[transfer].loads_code && all[transfer].stream < 0)
+      while (transfer < all.size() && all[transfer].alone == 0 && !all[transfer].loads_code && all[transfer].stream < 0)
         ++transfer;
       for (std::size_t i = transfer; i < all.size(); ++i) (i == transfer ? transfers : afterwards).push_back(std::move(all[i]));
       while (all.size() > transfer) all.pop_back();
     }
     for (Operation& transfer : transfers) {
-      transfer.exchange = exchanges_;
+      transfer.alone = next_exchange_;
       add_operation(std::move(transfer));
     }
     for (Operation& copy : afterwards) add_operation(std::move(copy));
-    ++exchanges_;
+    ++next_exchange_;
   }
   constexpr void flatten(Scope& scope, const Node& node) {
     if (node.op == &op_info<HostLoad>) return flatten_host_load(scope, node);
@@ -112,7 +112,7 @@ class Flattening {
     const OpInfo& op = *node.op;
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
-    operation.is_alone = op.has_side_effect;
+    operation.alone = op.has_side_effect ? 1 : 0;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (int input : node.inputs) operation.operands.push_back(fit(value(scope, input), op.any_layout));
     if (op.modifies >= 0) read_before_write(op, operation);
@@ -415,7 +415,7 @@ class Flattening {
   Schedule schedule_{};
   int graph_ = 0;
   int inlined_calls_ = 0;
-  int exchanges_ = 0;
+  int next_exchange_ = 2;
   std::vector<int> taken_at_{};  // by storage: the last inlined call that took it
 };
 
