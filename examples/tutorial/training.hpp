@@ -1,7 +1,11 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cstdio>
+#include <numeric>
 #include <tilewright/tilewright.hpp>
+#include <tuple>
+#include <xtensor/xadapt.hpp>
 
 #include "options.hpp"
 #include "progress.hpp"
@@ -9,6 +13,20 @@
 struct BatchSizes {
   std::size_t train, test;
 };
+
+/// A batch as a session takes it: replicas have a part each, along a first axis.
+template <class Session, class Batch>
+decltype(auto) parts(const Batch& batch) {
+  if constexpr (Session::plan.replicas == 1) {
+    return (batch);
+  } else {
+    constexpr auto replicas = static_cast<std::size_t>(Session::plan.replicas);
+    std::array<std::size_t, 1 + std::tuple_size_v<typename Batch::shape_type>> shape{replicas};
+    std::ranges::copy(batch.shape(), shape.begin() + 1);
+    shape[1] /= replicas;
+    return xt::adapt(batch.data(), batch.size(), xt::no_ownership(), shape);
+  }
+}
 
 /// Trains a session that takes "image" and "label" and gives "loss", and says how fast it was.
 template <class Session>
@@ -23,8 +41,8 @@ void train(Session& session, const tilewright::data::Dataset& dataset, std::size
     std::size_t count = 0;
     for (const auto& batch : loader) {
       if (count++ == batches) break;
-      const auto outputs = session.run("image"_s = batch.images, "label"_s = batch.labels);
-      bar.step(outputs["loss"_s]());
+      const auto loss = session.run("image"_s = parts<Session>(batch.images), "label"_s = parts<Session>(batch.labels))["loss"_s];
+      bar.step(std::accumulate(loss.data(), loss.data() + loss.size(), 0.0F) / static_cast<float>(loss.size()));
     }
   }
   const std::size_t steps = batches * static_cast<std::size_t>(options.epochs);

@@ -1,8 +1,9 @@
 #pragma once
 // Everything a user needs, in one include.
 #include "tilewright/graph/conditional.hpp"
-#include "tilewright/graph/exchange.hpp"
+#include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/graph/repeat.hpp"
+#include "tilewright/graph/replicated_variable.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/graph_cache.hpp"

@@ -19,3 +19,17 @@ using Ints = std::vector<std::int32_t>;
 constexpr void store(std::string_view name, tw::Tensor tensor) {
   tw::ops::host_store(tensor.ir().d2h_stream(name, tensor.spec()), tensor);
 }
+
+/// Calls f with a session of the program for each machine and several numbers of threads.
+template <auto build>
+void on_all_machines(auto f) {
+  for (const int threads : {1, 2, 3}) {
+    INFO(threads << " threads");
+    tw::Session<build> on_cpu({.threads = threads});
+    f(on_cpu);
+    tw::Session<build, tw::ipu_model> on_ipu({.threads = threads});
+    f(on_ipu);
+    tw::Session<build, tw::cpu.without_fusion()> unfused({.threads = threads});
+    f(unfused);
+  }
+}

@@ -11,20 +11,6 @@ namespace ops = tw::ops;
 constexpr Tensor load(Ir& ir, std::string_view name, const tw::Shape& shape, tw::DType dtype = tw::float32) {
   return ops::host_load(ir.h2d_stream(name, shape, dtype));
 }
-/// Calls f with a session of the program for each machine and several numbers of threads.
-template <auto build>
-void on_all_machines(auto f) {
-  for (const int threads : {1, 2, 3}) {
-    INFO(threads << " threads");
-    tw::Session<build> on_cpu({.threads = threads});
-    f(on_cpu);
-    tw::Session<build, tw::ipu_model> on_ipu({.threads = threads});
-    f(on_ipu);
-    tw::Session<build, tw::cpu.without_fusion()> unfused({.threads = threads});
-    f(unfused);
-  }
-}
-
 constexpr void addition(Ir& ir) {
   const RemoteBuffer buffer = ir.remote_buffer({}, tw::float32);
   ir.remote_variable(tw::ones(), buffer, 0, "x");

@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "tilewright/core/logger.hpp"
@@ -26,43 +28,54 @@ struct ProgramView {
   std::span<const std::int64_t> strides;
   std::span<const std::int64_t> stream_bytes;
   std::span<const PlannedRemoteBuffer> remote_buffers;
-  MemoryUse memory{};
+  MemoryUse memory{};  ///< of each replica
+  int replicas = 1;
 };
 
 /// Runs a program: its workers go through the steps of the main body together, each with its share of the vertices of every
 /// step, and meet where a step needs what others wrote. Results do not depend on the number of workers, and a run allocates
 /// nothing. Denormal numbers count as 0. What the environment says about the log is read when an executor is made.
+///
+/// Replicas, each with memory of its own but for constants, go through the program in lockstep: a step runs for all of them
+/// before the next one. The branches of a conditional run one after the other, each for the replicas that take it.
 class Executor {
  public:
   Executor(const ProgramView& program, int threads)
       : program_(program),
-        variables_(program.memory.variables),
+        variable_bytes_(align(program.memory.variables)),
+        remote_bytes_(program.memory.remote),
+        frame_bytes_(align(program.memory.frame)),
+        variables_(program.replicas * variable_bytes_),
         constants_(program.memory.constants),
-        remote_(program.memory.remote),
+        remote_(program.replicas * remote_bytes_),
         faults_(program.remote_buffers.size(), 0),
-        frame_(program.memory.frame),
+        frame_(program.replicas * frame_bytes_),
+        all_(program.replicas),
         choice_(threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
         workers_(choice_.limit()) {
-    std::size_t deepest = 1;
-    for (const Body& body : program.bodies) deepest += static_cast<std::size_t>(body.max_arguments);
+    for (const Body& body : program.bodies) deepest_ += body.max_arguments;
     states_.resize(static_cast<std::size_t>(workers_.count()));
     for (auto& state : states_) {
-      state.arguments.resize(deepest);
-      state.streams.resize(program.stream_bytes.size());
+      state.arguments.resize(static_cast<std::size_t>(program.replicas * deepest_));
+      state.streams.resize(static_cast<std::size_t>(program.replicas) * program.stream_bytes.size());
     }
   }
 
-  std::byte* variables() const { return variables_.data(); }
-  std::byte* remote() const { return remote_.data(); }
+  std::byte* variables(int replica = 0) const { return variables_.data() + replica * variable_bytes_; }
+  std::byte* remote(int replica = 0) const { return remote_.data() + replica * remote_bytes_; }
   std::byte* constants() const { return constants_.data(); }
   int threads() const { return choice_.threads(); }
   int most_threads() const { return choice_.limit(); }
   const Logger& logger() const { return logger_; }
 
-  /// Runs the program once; throws std::out_of_range if it computed an offset that a remote buffer does not have. `streams` has
-  /// for each stream the host's memory for all elements that the run takes or gives.
+  /// Runs the program once; throws std::out_of_range if it computed an offset that a remote buffer does not have, and
+  /// std::runtime_error if replicas could not meet. `streams` has for each stream the host's memory for all elements that the run
+  /// takes or gives: [num_host_transfers, replicas] of them.
   void run(std::span<std::byte* const> streams) {
-    for (auto& state : states_) std::ranges::copy(streams, state.streams.begin());
+    for (auto& state : states_)
+      for (int replica = 0; replica < program_.replicas; ++replica)
+        for (std::size_t i = 0; i < streams.size(); ++i)
+          streams_of(state, replica)[i] = streams[i] + replica * program_.stream_bytes[i];
     if (choice_.measuring() || logger_.shows(LogLevel::trace)) [[unlikely]] {
       run_timed();
     } else {
@@ -73,14 +86,29 @@ class Executor {
   }
 
  private:
-  /// What each worker has for itself.
+  /// What each worker has for itself, by replica.
   struct alignas(64) State {
     std::vector<std::byte*> arguments;  // of all calls on the way to the running body
     std::vector<std::byte*> streams;  // next elements
   };
+  /// The replicas that run a body.
+  struct Replicas {
+    explicit Replicas(int all) : count(all) {
+      for (int i = 0; i < all; ++i) numbers[i] = static_cast<std::uint8_t>(i);
+    }
+    std::uint8_t numbers[Ir::max_replicas]{};
+    int count = 0;
+  };
+
+  std::byte** streams_of(State& state, int replica) const {
+    return state.streams.data() + static_cast<std::size_t>(replica) * program_.stream_bytes.size();
+  }
 
   /// Throws for the first remote buffer that was given an offset it does not have, and forgets all such offsets.
   void check_faults() {
+    if (std::exchange(missed_meeting_, false))
+      throw std::runtime_error(
+          "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
     const auto fault = std::ranges::find_if(faults_, [](std::int64_t offset) { return offset != 0; });
     if (fault == faults_.end()) return;
     const auto buffer = static_cast<std::size_t>(fault - faults_.begin());
@@ -105,62 +133,128 @@ class Executor {
   void run_main(int worker) {
     const FlushDenormals flush;
     State& state = states_[static_cast<std::size_t>(worker)];
-    run_body(program_.bodies[0], frame_.data(), nullptr, state.arguments.data(), worker, state);
+    run_body(program_.bodies[0], {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
   }
-  /// `arguments` are the body's own; those of its calls are written to `free_arguments`.
-  void run_body(const Body& body, std::byte* frame, std::byte* const* arguments, std::byte** free_arguments, int worker,
-                State& state) {
-    const auto address = [&](const Location& location) {
-      switch (location.base) {
-        case Base::frame: return frame + location.offset;
-        case Base::argument: return arguments[location.index] + location.offset;
-        case Base::variable: return variables_.data() + location.offset;
-        case Base::constant: return constants_.data() + location.offset;
-        case Base::remote: return remote_.data() + location.offset;
-        case Base::fault: return reinterpret_cast<std::byte*>(faults_.data()) + location.offset;
-        case Base::stream: break;
-      }
-      return state.streams[static_cast<std::size_t>(location.index)] + location.offset;
-    };
-    std::byte* operands[max_locations];
+
+  /// A body that a worker runs. Pointers are the first replica's: frames are frame_bytes_ apart, lists of arguments deepest_.
+  struct Running {
+    std::byte* frame;
+    std::byte* const* arguments;  ///< the body's own
+    std::byte** free_arguments;  ///< where those of its calls are written
+    int worker;
+    State& state;
+    const Replicas& replicas;
+  };
+  std::byte* address(const Location& location, const Running& running, int replica) const {
+    switch (location.base) {
+      case Base::frame: return running.frame + replica * frame_bytes_ + location.offset;
+      case Base::argument: return running.arguments[replica * deepest_ + location.index] + location.offset;
+      case Base::variable: return variables(replica) + location.offset;
+      case Base::constant: return constants_.data() + location.offset;
+      case Base::remote: return remote(replica) + location.offset;
+      case Base::fault: return reinterpret_cast<std::byte*>(const_cast<std::int64_t*>(faults_.data())) + location.offset;
+      case Base::stream: break;
+    }
+    return streams_of(running.state, replica)[location.index] + location.offset;
+  }
+  void run_body(const Body& body, const Running& running) {
     for (const Step& step :
          program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
-      const Location* locations = program_.locations.data() + step.first_location;
-      if (step.kind == StepKind::load_code) continue;
-      if (step.kind == StepKind::compute || step.kind == StepKind::conditional)
-        if (step.meets) barrier_.arrive_and_wait(active_);
-      if (step.kind != StepKind::compute) {
-        int target = step.target, count = step.arguments;
-        if (step.kind == StepKind::conditional && *reinterpret_cast<const bool*>(address(*locations++)) == false) {
-          target = step.else_target;
-          locations += step.arguments;
-          count = step.location_count - 1 - step.arguments;
-        }
-        for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
-          const Location* const own = iteration == 0 ? locations : locations + (2 - iteration % 2) * count;
-          for (int i = 0; i < count; ++i) free_arguments[i] = address(own[i]);
-          if (step.kind == StepKind::loop)
-            for (int i = 0; i < count; ++i)
-              free_arguments[i] += iteration * program_.strides[static_cast<std::size_t>(step.first_stride + i)];
-          run_body(program_.bodies[static_cast<std::size_t>(target)], frame + step.frame_offset, free_arguments,
-                   free_arguments + count, worker, state);
-        }
-        continue;
+      switch (step.kind) {
+        case StepKind::compute: run_compute(step, running); break;
+        case StepKind::collective: run_collective(step, running); break;
+        case StepKind::conditional: run_conditional(step, running); break;
+        case StepKind::call:
+        case StepKind::loop:
+          run_calls(step, step.target, program_.locations.data() + step.first_location, step.arguments, running);
+          break;
+        case StepKind::load_code: break;
       }
-      const std::int64_t first = step.vertices * worker / active_, last = step.vertices * (worker + 1) / active_;
-      if (first < last) {
-        for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i]);
-        program_.functions[static_cast<std::size_t>(step.target)](operands, first, last);
+    }
+  }
+  void meet(const Step& step) {
+    if (step.meets) barrier_.arrive_and_wait(active_);
+  }
+  /// Workers share the vertices of all replicas.
+  void run_compute(const Step& step, const Running& running) {
+    meet(step);
+    const Location* const locations = program_.locations.data() + step.first_location;
+    const std::int64_t vertices = step.vertices * running.replicas.count;
+    const std::int64_t end = vertices * (running.worker + 1) / active_;
+    std::byte* operands[max_locations];
+    for (std::int64_t begin = vertices * running.worker / active_; begin < end;) {
+      const int replica = running.replicas.numbers[begin / step.vertices];
+      const std::int64_t first = begin % step.vertices, last = std::min(step.vertices, first + end - begin);
+      for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i], running, replica);
+      program_.functions[static_cast<std::size_t>(step.target)](operands, first, last);
+      begin += last - first;
+    }
+    if (step.stream < 0) return;
+    for (int i = 0; i < running.replicas.count; ++i)
+      streams_of(running.state,
+                 running.replicas.numbers[i])[step.stream] += program_.replicas *
+                                                              program_.stream_bytes[static_cast<std::size_t>(step.stream)];
+  }
+  /// The operands are those of all replicas: inputs, then outputs.
+  void run_collective(const Step& step, const Running& running) {
+    meet(step);
+    if (running.replicas.count < program_.replicas) {
+      if (running.worker == 0) missed_meeting_ = true;
+      return;
+    }
+    const Location& input = program_.locations[static_cast<std::size_t>(step.first_location)];
+    const Location& output = program_.locations[static_cast<std::size_t>(step.first_location + step.location_count - 1)];
+    std::byte* operands[2 * Ir::max_replicas];
+    for (int replica = 0; replica < program_.replicas; ++replica) {
+      operands[replica] = address(input, running, replica);
+      operands[program_.replicas + replica] = address(output, running, replica);
+    }
+    const std::int64_t first = step.vertices * running.worker / active_, last = step.vertices * (running.worker + 1) / active_;
+    if (first < last) program_.functions[static_cast<std::size_t>(step.target)](operands, first, last);
+  }
+  void run_conditional(const Step& step, const Running& running) {
+    meet(step);
+    const Location* const condition = program_.locations.data() + step.first_location;
+    Replicas of_branch[2]{Replicas(0), Replicas(0)};
+    for (int i = 0; i < running.replicas.count; ++i) {
+      const std::uint8_t replica = running.replicas.numbers[i];
+      Replicas& takers = of_branch[*reinterpret_cast<const bool*>(address(*condition, running, replica)) ? 1 : 0];
+      takers.numbers[takers.count++] = replica;
+    }
+    const auto run_branch = [&](const Replicas& takers, int target, const Location* locations, int count) {
+      if (takers.count == 0) return;
+      run_calls(step, target, locations, count,
+                {running.frame, running.arguments, running.free_arguments, running.worker, running.state, takers});
+    };
+    run_branch(of_branch[1], step.target, condition + 1, step.arguments);
+    run_branch(of_branch[0], step.else_target, condition + 1 + step.arguments, step.location_count - 1 - step.arguments);
+  }
+  /// Calls a body once, or as often as a loop does.
+  void run_calls(const Step& step, int target, const Location* locations, int count, const Running& running) {
+    for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
+      const Location* const own = iteration == 0 ? locations : locations + (2 - iteration % 2) * count;
+      for (int r = 0; r < running.replicas.count; ++r) {
+        const int replica = running.replicas.numbers[r];
+        std::byte** const arguments = running.free_arguments + replica * deepest_;
+        for (int i = 0; i < count; ++i) arguments[i] = address(own[i], running, replica);
+        if (step.kind == StepKind::loop)
+          for (int i = 0; i < count; ++i)
+            arguments[i] += iteration * program_.strides[static_cast<std::size_t>(step.first_stride + i)];
       }
-      if (step.stream >= 0)
-        state.streams[static_cast<std::size_t>(step.stream)] += program_.stream_bytes[static_cast<std::size_t>(step.stream)];
+      run_body(program_.bodies[static_cast<std::size_t>(target)],
+               {running.frame + step.frame_offset, running.free_arguments, running.free_arguments + count, running.worker,
+                running.state, running.replicas});
     }
   }
 
   ProgramView program_;
+  std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
   AlignedMemory variables_, constants_, remote_;
   std::vector<std::int64_t> faults_;  // by remote buffer
   AlignedMemory frame_;
+  std::int64_t deepest_ = 1;  // of arguments, on the way to any body
+  Replicas all_;
+  bool missed_meeting_ = false;
   Logger logger_ = Logger::from_environment();
   ThreadChoice choice_;
   int active_ = 1;

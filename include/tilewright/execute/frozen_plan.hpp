@@ -20,6 +20,8 @@ struct FrozenVariable {
   FillFunction fill = nullptr;
   double a = 0, b = 0;
   Range values{};
+  Distribution distribution{};
+  Range assignment{};  ///< see PlannedVariable; of the plan's values
 };
 struct FrozenConstant {
   TensorSpec spec{};
@@ -55,7 +57,7 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
                   plan.constants.size(), plan.streams.size(),  plan.remote_buffers.size()};
   for (const auto& variable : plan.variables) {
     sizes.characters += variable.name.size();
-    sizes.values += variable.initialiser.values.size();
+    sizes.values += variable.initialiser.values.size() + variable.assignment.size();
   }
   for (const auto& constant : plan.constants) {
     sizes.characters += constant.name.size();
@@ -83,7 +85,9 @@ struct FrozenPlan {
   std::array<double, sizes.values> values{};
   MemoryUse memory{};
   RemoteTraffic remote{};
+  CollectiveTraffic collectives{};
   int num_host_transfers = 1;
+  int replicas = 1;
 
   constexpr std::string_view text(Range range) const { return {characters.data() + range.first, range.count}; }
   constexpr std::span<const double> numbers(Range range) const { return {values.data() + range.first, range.count}; }
@@ -112,8 +116,8 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
     for (std::size_t i = 0; i < text.size(); ++i) target[i] = source[i];
     return Range{std::exchange(characters, characters + text.size()), text.size()};
   };
-  const auto keep_values = [&](const std::vector<double>& numbers) {
-    for (std::size_t i = 0; i < numbers.size(); ++i) frozen.values[values + i] = numbers[i];
+  const auto keep_values = [&](const auto& numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) frozen.values[values + i] = static_cast<double>(numbers[i]);
     return Range{std::exchange(values, values + numbers.size()), numbers.size()};
   };
   detail::copy_items(plan.bodies, frozen.bodies, plan.bodies.size());
@@ -124,9 +128,17 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
   detail::copy_items(plan.operands, frozen.operands, plan.operands.size());
   detail::copy_items(plan.strides, frozen.strides, plan.strides.size());
   for (std::size_t i = 0; i < plan.variables.size(); ++i) {
-    const auto& [spec, name, initialiser, base, offset] = plan.variables[i];
-    frozen.variables[i] = {
-        spec, base, offset, keep_text(name), initialiser.fill, initialiser.a, initialiser.b, keep_values(initialiser.values)};
+    const auto& [spec, name, initialiser, base, offset, distribution, assignment] = plan.variables[i];
+    frozen.variables[i] = {spec,
+                           base,
+                           offset,
+                           keep_text(name),
+                           initialiser.fill,
+                           initialiser.a,
+                           initialiser.b,
+                           keep_values(initialiser.values),
+                           distribution,
+                           keep_values(assignment)};
   }
   detail::copy_items(plan.remote_buffers, frozen.remote_buffers, plan.remote_buffers.size());
   for (std::size_t i = 0; i < plan.constants.size(); ++i)
@@ -136,7 +148,9 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
     frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
   frozen.memory = plan.memory;
   frozen.remote = plan.remote;
+  frozen.collectives = plan.collectives;
   frozen.num_host_transfers = plan.num_host_transfers;
+  frozen.replicas = plan.replicas;
   return frozen;
 }
 
@@ -159,7 +173,9 @@ constexpr FrozenPlan<sizes> shrink(const FrozenPlan<room>& plan) {
   detail::copy_items(plan.values, frozen.values, sizes.values);
   frozen.memory = plan.memory;
   frozen.remote = plan.remote;
+  frozen.collectives = plan.collectives;
   frozen.num_host_transfers = plan.num_host_transfers;
+  frozen.replicas = plan.replicas;
   return frozen;
 }
 

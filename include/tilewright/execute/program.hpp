@@ -94,8 +94,8 @@ struct Program {
     return bytes;
   }();
   static ProgramView view() {
-    return {plan.bodies,  plan.steps,   plan.locations,      compute_functions<plan>,
-            plan.strides, stream_bytes, plan.remote_buffers, plan.memory};
+    return {plan.bodies,         plan.steps,  plan.locations, compute_functions<plan>, plan.strides, stream_bytes,
+            plan.remote_buffers, plan.memory, plan.replicas};
   }
 };
 

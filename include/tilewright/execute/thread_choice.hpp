@@ -67,7 +67,7 @@ class ThreadChoice {
   };
   static constexpr Pause first_pauses[] = {{std::chrono::milliseconds(100), 100}, {std::chrono::milliseconds(500), 100}};
   static constexpr Pause later_pause{std::chrono::seconds(4), 300};
-  static constexpr int longest_pause = 5000;  // runs
+  static constexpr int longest_pause = 50'000;  // runs
   /// Reading the clock twice takes about 50 ns: shorter runs than this are not all watched.
   static constexpr Duration short_run = std::chrono::microseconds(20);
   static constexpr int short_runs_per_watched = 16;

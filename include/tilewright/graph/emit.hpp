@@ -22,6 +22,9 @@ class Inference {
     return unpack<A>(attributes_);
   }
   constexpr void output(const TensorSpec& spec) { outputs_.push_back(spec); }
+  /// Output 0 is a shard of a tensor of this shape.
+  constexpr void output_meta_shape(const Shape& shape) { meta_shape_ = ir_.add_meta_shape(shape); }
+  constexpr int meta_shape() const { return meta_shape_; }
   /// Reports `<op>: <message>` with the module path.
   template <class... Pieces>
   constexpr void fail(const Pieces&... message) {
@@ -54,6 +57,7 @@ class Inference {
   std::vector<TensorSpec> inputs_;
   std::vector<TensorSpec> outputs_;
   const PackedAttributes& attributes_;
+  int meta_shape_ = -1;
   bool failed_ = false;
 };
 
@@ -93,6 +97,39 @@ constexpr void append_in_sequence(Ir& ir, int node) {
 }
 }  // namespace detail
 
+namespace detail {
+/// Whether the op's result stands for the same tensor as a shard among its inputs: that of an elementwise op, for any of them;
+/// else of input 0, if the shape stays as it is.
+constexpr bool hands_on_shard(const OpInfo& op, std::size_t input) {
+  return op.elementwise || (input == 0 && (op.modifies >= 0 || op.view || op.is_collective));
+}
+/// The meta shape that an output of this shape gets from the inputs, or -1. Fails for shards of tensors of two shapes.
+constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const Shape& output) {
+  int found = -1;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const TensorRecord& input = ir.record(inputs[i]);
+    if (input.meta_shape < 0 || input.spec.shape != output || !hands_on_shard(op, i) || input.meta_shape == found) continue;
+    if (found >= 0) {
+      const auto whole = [&ir](int index) { return to_text(ir.meta_shapes[static_cast<std::size_t>(index)]); };
+      ir.fail(text(op.name, ": ", to_text(output), " of ", whole(found), " and of ", whole(input.meta_shape),
+                   ": shards of tensors of one shape expected"));
+      return -1;
+    }
+    found = input.meta_shape;
+  }
+  return found;
+}
+/// The outputs of a call are the shards that those of the called graph are.
+constexpr void hand_on_meta_shapes(Ir& ir, const Node& call) {
+  const GraphRecord& called = ir.record(call.called_graph);
+  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+    const TensorRecord& from = called.tensors[static_cast<std::size_t>(called.outputs[i])];
+    TensorRecord& to = ir.current().tensors[static_cast<std::size_t>(call.outputs[i])];
+    if (to.spec == from.spec) to.meta_shape = from.meta_shape;
+  }
+}
+}  // namespace detail
+
 /// Appends a node to the current graph with outputs of the given specs; returns its index.
 constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
                           const PackedAttributes& attributes = {}, int called_graph = -1) {
@@ -106,6 +143,7 @@ constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inpu
   make_room(graph.nodes);
   graph.nodes.push_back(std::move(node));
   detail::append_in_sequence(ir, index);
+  if (called_graph >= 0 && !ir.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
   return index;
 }
 
@@ -120,9 +158,14 @@ constexpr std::vector<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Ten
   Inference inference(ir, op, std::move(specs), attributes);
   op.infer(inference);
   if (inference.failed()) return {};
+  int meta_shape = inference.meta_shape();
+  if (meta_shape < 0 && !ir.meta_shapes.empty() && !inference.outputs().empty())
+    meta_shape = detail::find_meta_shape(ir, op, inputs, inference.outputs()[0].shape);
+  if (ir.failed()) return {};
   const int index = append_node(ir, op, inputs, inference.outputs(), attributes);
   std::vector<Tensor> results;
   for (int id : ir.current().nodes[static_cast<std::size_t>(index)].outputs) results.push_back({ir, ir.current_graph, id});
+  if (meta_shape >= 0) ir.record(results[0]).meta_shape = meta_shape;
   return results;
 }
 

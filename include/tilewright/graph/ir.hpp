@@ -30,6 +30,7 @@ struct TensorRecord {
   int payload = -1;   ///< index of the variable or constant
   int producer = -1;  ///< node that makes it
   Text name{};
+  int meta_shape = -1;  ///< of Ir::meta_shapes, if it is a shard
 };
 
 struct Node {
@@ -74,9 +75,19 @@ struct GraphRecord {
   NameTable name_table{};
 };
 
+/// How a variable's values on the host belong to the replicas.
+struct Distribution {
+  Shape shape{};                ///< of a group's tensor, which is the replica's if it is not sharded
+  int groups = 1;
+  std::int64_t shard_over = 1;  ///< replicas of a group that have a part each
+  bool all_replicas = false;    ///< whether the host has the tensor of every replica, not one for each group
+};
+
 struct VariableRecord {
   int tensor = -1;
   Initialiser initialiser{};
+  Distribution distribution{};
+  std::vector<int> assignment{};  ///< by replica: its group; empty if there is but one
   int remote_buffer = -1;  ///< where it lives, if that is not the machine's own memory
   std::int64_t row = 0;
 };
@@ -88,6 +99,8 @@ struct RemoteBufferRecord {
   std::vector<std::int64_t> variable_rows{};  ///< rows that are variables
   bool is_used = false;                       ///< by a variable, or a load or store
   std::int64_t last_row = 0;                  ///< of those that they name
+  int meta_shape = -1;          ///< of what it has parts of, in the Ir
+  std::int64_t shard_over = 1;  ///< replicas of a group that have a part each
 };
 
 struct ConstantRecord {
@@ -97,7 +110,7 @@ struct ConstantRecord {
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
 
 /// Nodes from `first` to before `end` of a graph, which a merge_exchange scope held: its loads and stores are as few exchanges
-/// as may be. See graph/exchange.hpp.
+/// as may be. See graph/merge_exchange.hpp.
 struct MergedExchanges {
   int graph = 0;
   int first = 0;
@@ -136,6 +149,10 @@ enum class OnError : std::uint8_t { raise, record };
 
 class Graph;
 class RemoteBuffer;
+struct VariableOptions;
+struct ShardedVariableOptions;
+struct ShardedBufferOptions;
+class ReplicaGrouping;
 
 /// A program that is being traced: its graphs (0 is main), variables, constants and streams.
 /// Tensors and graphs are handles into it; it must not move while they are used.
@@ -152,6 +169,22 @@ class Ir {
     num_host_transfers_ = count;
   }
   constexpr int num_host_transfers() const { return num_host_transfers_; }
+
+  /// How many replicas of the program run side by side, each on data of its own: 1 to 64. It is set before groupings and
+  /// variables are made.
+  constexpr void set_replication_factor(std::int64_t replicas) {
+    if (replicas < 1 || replicas > max_replicas)
+      fail(text("replication_factor: ", replicas, ": from 1 to ", max_replicas, " expected"));
+    else if (replicas != replication_factor_ && (has_replica_groupings_ || !variables.empty()))
+      fail(text("replication_factor: ", replicas, " after ", has_replica_groupings_ ? "replica groupings" : "variables",
+                " were made for ", replication_factor_, ": to be set before expected"));
+    else replication_factor_ = replicas;
+  }
+  constexpr std::int64_t replication_factor() const { return replication_factor_; }
+  static constexpr std::int64_t max_replicas = 64;
+  /// A partition of the replicas into groups: graph/replica_grouping.hpp.
+  constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
+  constexpr ReplicaGrouping replica_grouping_from_assignments(std::vector<int> assignment);
 
   /// A stream of tensors from the host; its name must be new. The shape `{}` is a scalar's.
   constexpr HostToDeviceStream h2d_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
@@ -181,11 +214,28 @@ class Ir {
     return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name);
   }
 
+  /// A variable that groups of replicas have, each with values of its own: graph/replicated_variable.hpp.
+  constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,
+                            const VariableOptions& options);
+  /// A variable of which each replica has a part: graph/replicated_variable.hpp.
+  constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
+                                            std::string_view name, const ShardedVariableOptions& options);
+  constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
+                                            std::string_view name);
+
   /// Memory for `entries` tensors of one shape and dtype outside of the machine: graph/remote_buffer.hpp.
   constexpr RemoteBuffer remote_buffer(const Shape& shape, DType dtype = float32, std::int64_t entries = 1);
   /// A variable in a row of a remote buffer: graph/remote_buffer.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name);
+  /// The same for groups of replicas, or in parts: graph/replicated_variable.hpp.
+  constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
+                                   std::string_view name, const VariableOptions& options);
+  constexpr RemoteBuffer replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options);
+  constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                   std::int64_t offset, std::string_view name, const ReplicaGrouping& grouping);
+  constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                   std::int64_t offset, std::string_view name);
 
   /// A tensor of the current graph with fixed values, row-major; one value stands for all elements.
   constexpr Tensor constant(std::vector<double> values, const Shape& shape = {}, DType dtype = float32,
@@ -237,9 +287,9 @@ class Ir {
     return id;
   }
   /// An input of the current graph; what the graph changes in one by reference is changed in the caller's tensor.
-  constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false) {
+  constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false, int meta_shape = -1) {
     check_extents("graph input", name, spec);
-    const int id = add_tensor({spec, TensorKind::input}, name);
+    const int id = add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
     if (by_ref) current().by_reference.push_back(static_cast<int>(current().inputs.size()));
     make_room(current().inputs);
     current().inputs.push_back(id);
@@ -248,23 +298,39 @@ class Ir {
   /// Adds a variable; `what` is the function that is named in errors.
   constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
                                 std::string_view name) {
+    return add_variable(what, kind, initialiser, spec, name, {.shape = spec.shape}, {});
+  }
+  /// The same for one whose values are distributed over the replicas.
+  constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
+                                std::string_view name, const Distribution& distribution, std::vector<int> assignment) {
     if (current_graph != 0)
       return fail(text(what, ": '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
                        ": variables live in the main graph only"));
-    check_extents(what, name, spec);
+    check_extents(what, name, {distribution.shape, spec.dtype});
+    const std::int64_t expected = distribution.groups * distribution.shape.nelms();
     if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
-        !initialiser.fill && count != 1 && count != spec.nelms())
-      return fail(
-          text(what, ": ", count, " values for '", name, "' of shape ", to_text(spec.shape), ": ", spec.nelms(), " expected"));
+        !initialiser.fill && count != 1 && count != expected)
+      return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
+                       distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
+                       expected, " expected"));
     const int tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
     make_room(variables);
-    variables.push_back({tensor, initialiser});
+    variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
     return {*this, 0, tensor};
   }
   /// Gives an unnamed tensor of the current graph a name.
   constexpr void rename(Tensor t, std::string_view wished_name) {
     record(t).name = unique_name(current(), scoped(wished_name), t.id());
   }
+  /// The index of a shape in meta_shapes, to which it is added if it is not there.
+  constexpr int add_meta_shape(const Shape& shape) {
+    for (std::size_t i = 0; i < meta_shapes.size(); ++i)
+      if (meta_shapes[i] == shape) return static_cast<int>(i);
+    meta_shapes.push_back(shape);
+    return static_cast<int>(meta_shapes.size()) - 1;
+  }
+  /// Notes of which shape the tensor is a part that a shard's elements are.
+  constexpr void set_meta_shape(Tensor t, const Shape& shape) { record(t).meta_shape = add_meta_shape(shape); }
   /// A new graph `<name>_subgraph(N)`, N counting the graphs of this Ir.
   constexpr int add_graph(std::string_view name) {
     graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
@@ -294,6 +360,7 @@ class Ir {
   std::vector<ConstantRecord> constants;
   std::vector<StreamRecord> streams;
   std::vector<RemoteBufferRecord> remote_buffers;
+  std::vector<Shape> meta_shapes;  ///< of shards: the distinct shapes of the tensors that they are parts of
   std::vector<Text> module_path;
   std::vector<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
   std::vector<SequenceScope> sequences;  ///< the in_sequence scopes that are open
@@ -351,11 +418,19 @@ class Ir {
   OnError on_error_;
   Text failure_;
   int num_host_transfers_ = 1;
+  std::int64_t replication_factor_ = 1;
+  bool has_replica_groupings_ = false;
   int name_counter_ = 0;
   int subgraph_counter_ = 0;
 };
 
 constexpr TensorSpec Tensor::spec() const { return valid() ? ir_->record(*this).spec : TensorSpec{}; }
+constexpr std::optional<Shape> Tensor::meta_shape() const {
+  if (!valid()) return std::nullopt;
+  const int index = ir_->record(*this).meta_shape;
+  if (index < 0) return std::nullopt;
+  return ir_->meta_shapes[static_cast<std::size_t>(index)];
+}
 constexpr std::string_view Tensor::name() const { return valid() ? ir_->record(*this).name.view() : ""; }
 constexpr std::int64_t Tensor::shape(int axis) const {
   if (!valid()) return 1;

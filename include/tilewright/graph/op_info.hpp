@@ -94,6 +94,9 @@ struct OpInfo {
   std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
   bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
   TransferRule transfer = nullptr;  ///< what it moves, if it is a load or store that an exchange can be merged of
+  /// Of a collective, which all replicas compute together: the number of parts that its work is cut into. Else null.
+  std::int64_t (*exchange_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
+  bool is_collective = false;  ///< the replicas of a group run it together, each reading what others have
 };
 
 /// The iteration space of an op on the given inputs and outputs.

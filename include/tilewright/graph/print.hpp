@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/graph/exchange.hpp"
+#include "tilewright/graph/merge_exchange.hpp"
 
 namespace tilewright {
 

@@ -1,6 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "tilewright/graph/ir.hpp"
 
@@ -22,6 +24,8 @@ class RemoteBuffer {
   constexpr TensorSpec spec() const { return valid() ? record().spec : TensorSpec{}; }
   constexpr Shape tensor_shape() const { return spec().shape; }
   constexpr DType tensor_dtype() const { return spec().dtype; }
+  /// Of what its rows are parts of, in Ir::meta_shapes; or -1.
+  constexpr int meta_shape() const { return valid() ? record().meta_shape : -1; }
   constexpr std::int64_t entries() const { return valid() ? record().entries : 0; }
   /// More rows, or fewer, but not without one that a variable, load or store names.
   constexpr void set_entries(std::int64_t entries) const {
@@ -47,6 +51,8 @@ class RemoteBuffer {
     }
     ir_->check_extents("set_remote_buffer_info", text(id()).view(), {shape, dtype});
     record().spec = {shape, dtype};
+    record().meta_shape = -1;
+    record().shard_over = 1;
     set_entries(entries);
   }
   /// Fails if the tensor has not the shape and dtype of a row. Loads and stores check it, too.
@@ -93,23 +99,34 @@ constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::i
   return {*this, static_cast<int>(remote_buffers.size()) - 1};
 }
 
+namespace detail {
+/// Adds a variable in a row of a buffer; `what` is the function that is named in errors.
+constexpr Tensor add_remote_variable(Ir& ir, std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                     std::int64_t offset, std::string_view name,
+                                     std::pair<Distribution, std::vector<int>> distribution) {
+  if (ir.failed() || !buffer.check_offset(what, offset)) return Tensor::invalid(ir);
+  auto& record = ir.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
+  for (const std::int64_t row : record.variable_rows)
+    if (row == offset)
+      return ir.fail(text(what, ": '", name, "' in row ", offset, " of ", to_text(buffer),
+                          ", which another variable is in: a row of its own expected"));
+  const Tensor result = ir.add_variable(what, TensorKind::remote, initialiser, buffer.spec(), name, distribution.first,
+                                        std::move(distribution.second));
+  if (!result.valid()) return result;
+  record.variable_rows.push_back(offset);
+  ir.variables.back().remote_buffer = buffer.id() - 1;
+  ir.variables.back().row = offset;
+  return result;
+}
+}  // namespace detail
+
 /// A variable that lives in row `offset` of a remote buffer, with the buffer's shape and dtype. A session has it under its name,
 /// as other variables. It is no operand of ops: they take what remote_load gives, and remote_store writes the row. Fails outside
 /// of the main graph, for an offset that the buffer does not have, and for a row that is a variable already.
 constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                      std::string_view name) {
-  if (failed() || !buffer.check_offset("remote_variable", offset)) return Tensor::invalid(*this);
-  auto& record = remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
-  for (const std::int64_t row : record.variable_rows)
-    if (row == offset)
-      return fail(text("remote_variable: '", name, "' in row ", offset, " of ", to_text(buffer),
-                       ", which another variable is in: a row of its own expected"));
-  const Tensor result = add_variable("remote_variable", TensorKind::remote, initialiser, buffer.spec(), name);
-  if (!result.valid()) return result;
-  record.variable_rows.push_back(offset);
-  variables.back().remote_buffer = buffer.id() - 1;
-  variables.back().row = offset;
-  return result;
+  return detail::add_remote_variable(*this, "remote_variable", initialiser, buffer, offset, name,
+                                     {{.shape = buffer.tensor_shape()}, {}});
 }
 
 }  // namespace tilewright

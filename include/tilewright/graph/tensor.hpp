@@ -1,5 +1,6 @@
 #pragma once
 #include <concepts>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -31,6 +32,8 @@ class Tensor {
   constexpr DType dtype() const { return spec().dtype; }
   constexpr int rank() const { return spec().shape.rank; }
   constexpr std::int64_t nelms() const { return spec().nelms(); }
+  /// For a shard, the part that a replica holds of a tensor that is divided among its group: the shape of the whole tensor.
+  constexpr std::optional<Shape> meta_shape() const;
   /// The tensor's name in its graph; empty for an unnamed intermediate tensor.
   constexpr std::string_view name() const;
 

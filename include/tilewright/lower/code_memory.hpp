@@ -51,7 +51,7 @@ class CodeAccount {
 
   constexpr std::int64_t bytes_of(const Step& step) const {
     if (step.kind == StepKind::loop || step.kind == StepKind::conditional) return 40;
-    if (step.kind != StepKind::compute) return 8;
+    if (step.is_call() || step.kind == StepKind::load_code) return 8;
     const std::int64_t vertices = (step.vertices + target_.tiles - 1) / target_.tiles;
     return (step.meets ? 20 : 8) + vertices * (4 * step.location_count + 4);
   }
@@ -63,7 +63,7 @@ class CodeAccount {
       for (int s = 0; s < plan_.bodies[body].step_count; ++s) {
         const Step& each = step(static_cast<int>(body), s);
         result_.by_body[body] += bytes_of(each);
-        if (each.kind != StepKind::compute) continue;
+        if (each.is_call() || each.kind == StepKind::load_code) continue;
         int& user = users[at(each.target)];
         user = user == nobody || user == static_cast<int>(body) ? static_cast<int>(body) : several;
       }

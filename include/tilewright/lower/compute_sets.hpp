@@ -16,6 +16,7 @@ struct CompiledSet {
   std::vector<Location> locations{};
   std::vector<std::int64_t> strides{};
   std::int64_t scratch_end = 0;
+  std::int64_t exchange_items = 1;  ///< of a collective: parts of its operands, each of which is on one tile
 
   /// The number of a location that moves by the strides from block to block, added if there is none.
   constexpr int location_for(const Location& location, const std::vector<std::int64_t>& location_strides) {
@@ -114,7 +115,7 @@ class ComputeSets {
       const ViewSpec slice = slice_of(operand, set.set.blocks);
       total += slice.shape.nelms() * size_of(slice.dtype);
     }
-    return total;
+    return (total + set.exchange_items - 1) / set.exchange_items;
   }
   constexpr void grow() {
     const auto old = std::exchange(table_, std::vector<std::pair<std::size_t, int>>(2 * table_.size() + 32, {0, -1}));

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/graph/exchange.hpp"
+#include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/lower/dead_code.hpp"
 #include "tilewright/lower/remote.hpp"
 #include "tilewright/lower/schedule.hpp"
@@ -112,7 +112,7 @@ class Flattening {
     const OpInfo& op = *node.op;
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
-    operation.alone = op.has_side_effect ? 1 : 0;
+    operation.alone = op.has_side_effect || op.exchange_items ? 1 : 0;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (int input : node.inputs) operation.operands.push_back(fit(value(scope, input), op.any_layout));
     if (op.modifies >= 0) read_before_write(op, operation);
@@ -172,7 +172,7 @@ class Flattening {
     PlannedStream& stream = plan_.streams[at(number)];
     stream.used = true;
     if (graph_ != 0) stream.moves = true;
-    const std::int64_t offset = stream.moves ? 0 : stream.elements++ * spec.bytes();
+    const std::int64_t offset = stream.moves ? 0 : stream.elements++ * plan_.replicas * spec.bytes();
     return schedule_.add_value(spec, {Base::stream, number, offset});
   }
   /// Input `i` of a load or store, its offset, if there is one.

@@ -4,6 +4,7 @@
 
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/code_memory.hpp"
+#include "tilewright/lower/collective_traffic.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/loop_inputs.hpp"
@@ -24,6 +25,8 @@ constexpr void plan_globals(const Ir& ir, Plan& plan) {
   for (const VariableRecord& variable : ir.variables) {
     const TensorRecord& tensor = ir.record(0).tensors[static_cast<std::size_t>(variable.tensor)];
     PlannedVariable planned{tensor.spec, tensor.name, variable.initialiser};
+    planned.distribution = variable.distribution;
+    planned.assignment = variable.assignment;
     if (variable.remote_buffer >= 0) {
       const PlannedRemoteBuffer& buffer = plan.remote_buffers[static_cast<std::size_t>(variable.remote_buffer)];
       planned.base = Base::remote;
@@ -51,6 +54,7 @@ constexpr void plan_globals(const Ir& ir, Plan& plan) {
   }
   for (const StreamRecord& stream : ir.streams) plan.streams.push_back({stream.direction, stream.spec, stream.name});
   plan.num_host_transfers = ir.num_host_transfers();
+  plan.replicas = static_cast<int>(ir.replication_factor());
 }
 
 /// The three largest tensors of the program, for the error text.
@@ -120,6 +124,7 @@ constexpr Plan lower(Ir& ir, const Target& target) {
   plan.memory.code = code.always;
   plan.memory.loaded_code = code.loaded;
   plan.remote = count_remote_traffic(plan, code, target);
+  plan.collectives = count_collective_traffic(plan, target);
   plan.memory.frame = plan.bodies[0].frame_bytes;
   plan.memory.fullest_tile = detail::fullest_tile(plan, compute_sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)

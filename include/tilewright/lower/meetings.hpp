@@ -34,7 +34,8 @@ constexpr std::vector<Access> accesses_of(const Plan& plan, const Step& step) {
   std::vector<Access> all;
   all.reserve(static_cast<std::size_t>(step.location_count));
   for (int i = 0; i < step.location_count; ++i)
-    all.push_back({.from = plan.locations[static_cast<std::size_t>(step.first_location + i)], .single = step.vertices == 1});
+    all.push_back({.from = plan.locations[static_cast<std::size_t>(step.first_location + i)],
+                   .single = step.vertices == 1 && step.kind == StepKind::compute});
   for (int s = 0; s < set.stage_count; ++s) {
     const Stage& stage = plan.stages[static_cast<std::size_t>(set.first_stage + s)];
     for (int o = 0; o < stage.operand_count; ++o) {
@@ -63,7 +64,7 @@ constexpr void find_meetings(Plan& plan, const Body& body) {
   for (int s = 0; s < body.step_count; ++s) {
     Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
     if (step.kind == StepKind::load_code) continue;
-    if (step.kind != StepKind::compute) {  // a conditional reads its condition: all must be there
+    if (step.is_call()) {  // a conditional reads its condition: all must be there
       after_call = true;
       continue;
     }

@@ -205,6 +205,11 @@ class Placement {
     make_room(plan_.locations, set.locations.size());
     make_room(plan_.steps);
     for (const Location& location : set.locations) plan_.locations.push_back(location);
+    if (first.op->exchange_items) {  // a collective: input and output are the first and the last location, or one that is both
+      step.kind = StepKind::collective;
+      step.vertices = first.op->exchange_items(first.attributes, first.operands[0].spec, first.operands[1].spec);
+      set.exchange_items = step.vertices;
+    }
     step.target = compute_sets_.add(plan_, set);
     plan_.steps.push_back(step);
   }

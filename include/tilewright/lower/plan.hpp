@@ -93,6 +93,7 @@ enum class StepKind : std::uint8_t {
   call,         ///< of another body; its arguments are at the locations
   loop,         ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
   conditional,  ///< the locations are the condition, the arguments of the body, and of that for false
+  collective,   ///< one superstep of all replicas together
   load_code     ///< nothing runs: from here on the code of the body is on the tiles
 };
 
@@ -102,7 +103,7 @@ struct Step {
   int target = 0;               ///< the compute set, or the body
   int first_location = 0;       ///< of its operands or arguments
   int location_count = 0;
-  std::int64_t vertices = 0;
+  std::int64_t vertices = 0;    ///< of each replica; of a collective, of all together
   std::int64_t frame_offset = 0;  ///< of the called body's frame in this body's
   std::int64_t count = 1;       ///< of iterations
   int first_stride = 0;         ///< of a loop: in the plan, for each argument the bytes from one iteration to the next
@@ -112,7 +113,7 @@ struct Step {
   bool meets = true;            ///< workers wait for each other before it: it touches what a step since they last met wrote
 
   /// Whether bodies run in it.
-  constexpr bool is_call() const { return kind != StepKind::compute && kind != StepKind::load_code; }
+  constexpr bool is_call() const { return kind == StepKind::call || kind == StepKind::loop || kind == StepKind::conditional; }
 };
 
 /// Steps that load and store in one exchange.
@@ -131,11 +132,13 @@ struct Body {
 };
 
 struct PlannedVariable {
-  TensorSpec spec{};
+  TensorSpec spec{};  ///< on each replica
   Text name{};
   Initialiser initialiser{};
   Base base = Base::variable;  ///< or remote
   std::int64_t offset = 0;
+  Distribution distribution{};
+  std::vector<int> assignment{};  ///< by replica: its group; empty if there is but one
 };
 struct PlannedConstant {
   TensorSpec spec{};
@@ -176,7 +179,14 @@ struct MemoryUse {
   constexpr bool operator==(const MemoryUse&) const = default;
 };
 
-/// What one run moves between tiles and streaming memory.
+/// What the collectives of one run move between the machines of the replicas.
+struct CollectiveTraffic {
+  std::int64_t bytes = 0;   ///< that each replica gives to others
+  std::int64_t cycles = 0;  ///< of the machine's clock; 0 on machines that count none
+  constexpr bool operator==(const CollectiveTraffic&) const = default;
+};
+
+/// What one run moves between tiles and streaming memory, on each replica.
 struct RemoteTraffic {
   std::int64_t loaded_bytes = 0;
   std::int64_t stored_bytes = 0;
@@ -202,7 +212,9 @@ struct Plan {
   std::vector<PlannedRemoteBuffer> remote_buffers{};
   MemoryUse memory{};
   RemoteTraffic remote{};
+  CollectiveTraffic collectives{};
   int num_host_transfers = 1;
+  int replicas = 1;
 };
 
 }  // namespace tilewright

@@ -26,6 +26,12 @@ struct ModuleTrace {
 
 struct VariableInputOptions {
   bool by_ref = false;  ///< whether what the graph changes in the input is changed in the variable
+  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; without it, all are one
+};
+struct ShardedVariableInputOptions {
+  bool by_ref = false;
+  ReplicaGrouping replica_grouping{};
+  std::int64_t shard_over = 0;  ///< 0: as many as a group has
 };
 
 /// What modules have in common whatever their type: their place in the module that a graph is made from.
@@ -36,7 +42,15 @@ class ModuleBase {
   constexpr Tensor add_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
                                       DType dtype = float32, const VariableInputOptions& options = {}) {
     auto& trace = this->trace();
-    const VariableFactory factory(trace.ir, initialiser, {shape, dtype}, options.by_ref);
+    const VariableFactory factory(trace.ir, initialiser, {shape, dtype}, options.by_ref, options.replica_grouping);
+    return add_input(name, factory);
+  }
+  /// The same for a variable of which each replica of a group has a part: the input is a shard, with the shape as its meta_shape.
+  constexpr Tensor add_replica_sharded_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
+                                                      DType dtype = float32, const ShardedVariableInputOptions& options = {}) {
+    auto& ir = this->trace().ir;
+    const VariableFactory factory(ir, initialiser, {shape, dtype}, options.by_ref,
+                                  {.replica_grouping = options.replica_grouping, .shard_over = options.shard_over}, name);
     return add_input(name, factory);
   }
   /// Inputs for all variables of a set of factories, under a name: each call makes inputs, and later variables, of their own.

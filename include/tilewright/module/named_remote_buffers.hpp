@@ -10,9 +10,8 @@ namespace tilewright {
 
 /// A new remote buffer for each factory, of the factory's shape and dtype: room for `entries` sets of variables.
 constexpr NamedRemoteBuffers named_variable_buffers(const NamedVariableFactories& factories, std::int64_t entries = 1) {
-  return factories.sorted().transform<RemoteBuffer>("", [entries](std::string_view, const VariableFactory& factory) {
-    return factory.ir().remote_buffer(factory.spec().shape, factory.spec().dtype, entries);
-  });
+  return factories.sorted().transform<RemoteBuffer>(
+      "", [entries](std::string_view, const VariableFactory& factory) { return factory.create_buffer(entries); });
 }
 
 /// Loads the row `entry` of every buffer: tensors by the buffers' names.

@@ -1,5 +1,5 @@
 #pragma once
-#include "tilewright/graph/remote_buffer.hpp"
+#include "tilewright/graph/replicated_variable.hpp"
 #include "tilewright/module/named_tensors.hpp"
 
 namespace tilewright {
@@ -8,17 +8,45 @@ namespace tilewright {
 class VariableFactory {
  public:
   constexpr VariableFactory() = default;
-  constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec, bool by_ref = false)
-      : ir_(&ir), initialiser_(std::move(initialiser)), spec_(spec), by_ref_(by_ref) {}
+  constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec, bool by_ref = false,
+                            ReplicaGrouping replica_grouping = {})
+      : ir_(&ir),
+        initialiser_(std::move(initialiser)),
+        shape_(spec.shape),
+        spec_(spec),
+        by_ref_(by_ref),
+        replica_grouping_(std::move(replica_grouping)) {}
+  /// Of a variable of that spec, of which each replica has a part: graph/replicated_variable.hpp.
+  constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec, bool by_ref,
+                            const ShardedVariableOptions& sharding, std::string_view name)
+      : VariableFactory(ir, std::move(initialiser), spec, by_ref, sharding.replica_grouping) {
+    shard_over_ = detail::shards(ir, "replica_sharded_variable", name, replica_grouping_, sharding.shard_over);
+    if (shard_over_ > 0) spec_ = detail::shard_spec(shape_, spec.dtype, shard_over_);
+  }
   static constexpr VariableFactory invalid(Ir& ir) { return {ir, zeros(), {}}; }
 
   constexpr Ir& ir() const { return *ir_; }
+  /// Of the variable on each replica.
   constexpr const TensorSpec& spec() const { return spec_; }
   /// An input for the variable in the graph that is being built.
-  constexpr Tensor create_input(std::string_view name) const { return ir_->add_input(spec_, name, by_ref_); }
+  constexpr Tensor create_input(std::string_view name) const {
+    const Tensor input = ir_->add_input(spec_, name, by_ref_);
+    if (is_sharded()) ir_->set_meta_shape(input, shape_);
+    return input;
+  }
   /// A new variable in the main graph.
   constexpr Tensor create_tensor(std::string_view name) const {
-    return ir_->variable(initialiser_, spec_.shape, spec_.dtype, name);
+    if (is_sharded())
+      return ir_->replica_sharded_variable(initialiser_, shape_, spec_.dtype, name,
+                                           {.replica_grouping = replica_grouping_, .shard_over = shard_over_});
+    return ir_->variable(initialiser_, shape_, spec_.dtype, name, {.replica_grouping = replica_grouping_});
+  }
+  /// A new remote buffer for `entries` of such variables.
+  constexpr RemoteBuffer create_buffer(std::int64_t entries) const {
+    if (is_sharded())
+      return ir_->replica_sharded_buffer(shape_, spec_.dtype,
+                                         {.replica_grouping = replica_grouping_, .shard_over = shard_over_, .entries = entries});
+    return ir_->remote_buffer(shape_, spec_.dtype, entries);
   }
 
   /// A new variable in row `entry` of a remote buffer, whose shape and dtype must be the factory's.
@@ -26,14 +54,20 @@ class VariableFactory {
     if (buffer.valid() && buffer.spec() != spec_)
       return ir_->fail(text("remote_variable: '", name, "' ", to_text(spec_), " in ", to_text(buffer), ": ",
                             to_text(buffer.spec()), " expected"));
-    return ir_->remote_variable(initialiser_, buffer, entry, name);
+    if (is_sharded()) return ir_->remote_replica_sharded_variable(initialiser_, buffer, entry, name, replica_grouping_);
+    return ir_->remote_variable(initialiser_, buffer, entry, name, {.replica_grouping = replica_grouping_});
   }
 
  private:
+  constexpr bool is_sharded() const { return shard_over_ > 0; }
+
   Ir* ir_ = nullptr;
   Initialiser initialiser_;
+  Shape shape_;
   TensorSpec spec_;
   bool by_ref_ = false;
+  ReplicaGrouping replica_grouping_{};
+  std::int64_t shard_over_ = 0;  // 0: it is whole
 };
 
 constexpr Text to_text(const VariableFactory& factory) { return text("VariableFactory(", to_text(factory.spec()), ")"); }

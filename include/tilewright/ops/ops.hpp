@@ -3,6 +3,7 @@
 #include "tilewright/ops/activation.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/cast.hpp"
+#include "tilewright/ops/collectives.hpp"
 #include "tilewright/ops/conv.hpp"
 #include "tilewright/ops/host.hpp"
 #include "tilewright/ops/matmul.hpp"

@@ -149,7 +149,9 @@ namespace ops {
 /// Loads and stores happen in the order in which they are written.
 constexpr Tensor remote_load(RemoteBuffer buffer, RemoteOffset offset, std::string_view name = "") {
   const Tensor result = at_or_invalid(buffer.ir(), detail::apply_remote<RemoteLoad>("remote_load", buffer, offset, {}), 0);
-  if (result.valid() && !name.empty()) buffer.ir().rename(result, text(name, "_remote_loaded").view());
+  if (!result.valid()) return result;
+  if (!name.empty()) buffer.ir().rename(result, text(name, "_remote_loaded").view());
+  if (const int meta_shape = buffer.meta_shape(); meta_shape >= 0) buffer.ir().record(result).meta_shape = meta_shape;
   return result;
 }
 /// As remote_load, but to t, which has the buffer's shape and dtype; returns an alias of t.

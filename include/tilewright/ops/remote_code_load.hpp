@@ -1,6 +1,6 @@
 #pragma once
 #include "tilewright/graph/call.hpp"
-#include "tilewright/graph/exchange.hpp"
+#include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/ops/op.hpp"
 
 namespace tilewright {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <iterator>
 #include <span>
-#include <utility>
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/random.hpp"
@@ -31,23 +31,31 @@ inline void fill_constants(const auto& plan, std::byte* memory) {
                          memory + constant.offset);
 }
 
-/// Writes the first values of a frozen plan's variables, variable v's to memory_of(v). The same seed gives the same values
-/// everywhere.
+/// Writes the first values of a frozen plan's variables, variable v's to memory_of(v), as the host has them. The same seed gives
+/// the same values everywhere.
 inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_t seed) {
   Random random(seed);
   double block[1024];  // which stays in the nearest cache
   for (std::size_t v = 0; v < plan.variables.size(); ++v) {
     const auto& variable = plan.variables[v];
-    const auto [dtype, count] = std::pair(variable.spec.dtype, static_cast<std::size_t>(variable.spec.nelms()));
+    const Distribution& distribution = variable.distribution;
+    const DType dtype = variable.spec.dtype;
+    const std::size_t tensor = static_cast<std::size_t>(distribution.shape.nelms());
+    const std::size_t count = tensor * static_cast<std::size_t>(distribution.groups);
     std::byte* const elements = memory_of(v);
-    if (!variable.fill) {
-      detail::write_values(dtype, count, plan.numbers(variable.values), elements);
-      continue;
-    }
-    for (std::size_t first = 0; first < count; first += std::size(block)) {
+    if (!variable.fill) detail::write_values(dtype, count, plan.numbers(variable.values), elements);
+    for (std::size_t first = 0; variable.fill && first < count; first += std::size(block)) {
       const std::span values(block, std::min(std::size(block), count - first));
       variable.fill(values, variable.a, variable.b, random);
       detail::write_values(dtype, values.size(), values, elements + first * static_cast<std::size_t>(size_of(dtype)));
+    }
+    if (!distribution.all_replicas) continue;
+    // from the last: groups are numbered as they appear, so that what is still needed is not overwritten
+    const auto assignment = plan.numbers(variable.assignment);
+    const std::size_t bytes = tensor * static_cast<std::size_t>(size_of(dtype));
+    for (auto replica = static_cast<std::size_t>(plan.replicas); replica-- > 0;) {
+      const auto group = assignment.empty() ? 0 : static_cast<std::size_t>(assignment[replica]);
+      if (group != replica) std::memcpy(elements + replica * bytes, elements + group * bytes, bytes);
     }
   }
 }

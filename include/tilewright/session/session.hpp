@@ -80,8 +80,8 @@ class Session {
   /// What a run gave to the streams to the host.
   class Outputs {
    public:
-    /// The tensors of a stream as an xtensor of static shape ([num_host_transfers, if above 1,] stream's shape...). It is a
-    /// view that the next `run` overwrites. An unknown name does not compile.
+    /// The tensors of a stream as an xtensor of static shape ([num_host_transfers, if above 1,] [replicas, if above 1,] stream's
+    /// shape...). It is a view that the next `run` overwrites. An unknown name does not compile.
     template <NameText name>
     auto operator[](Name<name>) const {
       constexpr std::size_t stream = names::find_stream(name.view(), StreamDirection::device_to_host);
@@ -98,7 +98,8 @@ class Session {
   };
 
   /// Runs the program once: `run("image"_s = images, "label"_s = labels)`. Every stream that the program loads from needs one
-  /// array of the stream's dtype and host shape: [num_host_transfers, if above 1,] stream's shape...; arrays are read in place.
+  /// array of the stream's dtype and host shape: [num_host_transfers, if above 1,] [replicas, if above 1,] stream's shape...;
+  /// arrays are read in place.
   /// Unknown, missing and doubled names, wrong dtypes and wrong static shapes do not compile; wrong shapes known at run time only
   /// throw std::invalid_argument before anything runs, and a session that is not attached throws std::logic_error. Allocates
   /// nothing.
@@ -171,11 +172,19 @@ class Session {
 
   /// The variables by name, as views of the memory in which the device keeps them: `session.variables()["fc1"_s]["weight"_s](0,
   /// 0)`. They can be written, so that the host copy counts as stale from this call on; a view that was kept longer writes
-  /// behind the host copy's back. std::logic_error if the session is not attached.
+  /// behind the host copy's back. std::logic_error if the session is not attached. With several replicas, each of which has
+  /// memory of its own, it does not compile: get_tensor_data and write_variable_data are for these.
   auto variables() const {
     require_attached("variables");
-    copies_.mark_stale();
-    return VariableTree<program::plan, "">(copies_);
+    if constexpr (plan.replicas > 1) {
+      report<[] {
+        return text("variables: ", plan.replicas, " replicas have their own: get_tensor_data or write_variable_data expected");
+      }>();
+      return detail::Unknown();
+    } else {
+      copies_.mark_stale();
+      return VariableTree<program::plan, "">(copies_);
+    }
   }
 
   /// A copy of a variable, for example of "fc1.weight", or of a constant that has a name ("graph/name" outside of the main
@@ -264,12 +273,13 @@ class Session {
   }
   static auto variables_without_values() {
     std::array<HostTensor, plan.variables.size()> tensors{};
-    for (std::size_t v = 0; v < tensors.size(); ++v) tensors[v] = {plan.variable_name(v), plan.variables[v].spec, {}};
+    for (std::size_t v = 0; v < tensors.size(); ++v) tensors[v] = {plan.variable_name(v), host_spec(plan, v), {}};
     return tensors;
   }
   template <std::size_t v>
   auto copy_of_variable() const {
-    return copy_of<plan.variables[v].spec.dtype, plan.variables[v].spec.shape>(copies_.host_data(v));
+    constexpr TensorSpec spec = host_spec(plan, v);
+    return copy_of<spec.dtype, spec.shape>(copies_.host_data(v));
   }
   template <NameText name, class Array>
   static void note_values(Values& values, const Array& array) {

@@ -9,15 +9,12 @@
 
 namespace tilewright {
 
-/// How many copies of a program a session runs side by side. An array for a stream has an element for each.
-inline constexpr std::int64_t replication_factor = 1;
-
 /// The shape of the host's array for a stream of a frozen plan: [num_host_transfers, replication factor, stream's shape...];
 /// factors of 1 are left out.
 constexpr Shape host_shape(const auto& plan, std::size_t stream) {
   Shape shape;
   if (plan.num_host_transfers > 1) shape.push_back(plan.num_host_transfers);
-  if (replication_factor > 1) shape.push_back(replication_factor);
+  if (plan.replicas > 1) shape.push_back(plan.replicas);
   const Shape& element = plan.streams[stream].spec.shape;
   for (int axis = 0; axis < element.rank; ++axis) shape.push_back(element[axis]);
   return shape;
@@ -39,8 +36,7 @@ template <const auto& plan>
 constexpr Text host_shape_note() {
   Text note;
   if constexpr (plan.num_host_transfers > 1) note += text(", where ", plan.num_host_transfers, " is num_host_transfers");
-  if constexpr (replication_factor > 1)
-    note += text(note.empty() ? ", where " : " and ", replication_factor, " is the replication factor");
+  if constexpr (plan.replicas > 1) note += text(note.empty() ? ", where " : " and ", plan.replicas, " is the replication factor");
   return note;
 }
 

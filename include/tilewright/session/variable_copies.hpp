@@ -9,6 +9,7 @@
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/executor.hpp"
 #include "tilewright/session/initial_values.hpp"
+#include "tilewright/session/replica_parts.hpp"
 
 namespace tilewright {
 
@@ -28,7 +29,15 @@ class VariableCopies {
   using Values = std::array<const std::byte*, plan.variables.size()>;
 
   VariableCopies(const Executor& device, std::uint64_t seed, bool attached) : device_(device), seed_(seed), attached_(attached) {
-    if (attached_) fill_variables(plan, [this](std::size_t v) { return device_data(v); }, seed_);
+    if (!attached_) return;
+    if constexpr (plan.replicas == 1) {
+      fill_variables(plan, [this](std::size_t v) { return device_data(v); }, seed_);
+    } else {
+      attached_ = false;
+      make_host_copy();
+      for (std::size_t v = 0; v < count; ++v) to_device(v);
+      attached_ = true;
+    }
   }
 
   bool is_attached() const { return attached_; }
@@ -53,7 +62,7 @@ class VariableCopies {
 
   void copy_to_device() {
     make_host_copy();
-    for (std::size_t v = 0; v < count; ++v) std::memcpy(device_data(v), host_data(v), bytes(v));
+    for (std::size_t v = 0; v < count; ++v) to_device(v);
     stale_ = false;
     ++transfers_.from_host;
   }
@@ -73,15 +82,15 @@ class VariableCopies {
     for (std::size_t v = 0; v < count; ++v) {
       if (values[v] == nullptr) continue;
       std::memcpy(host_data(v), values[v], bytes(v));
-      if (attached_) std::memcpy(device_data(v), values[v], bytes(v));
+      if (attached_) to_device(v);
     }
     if (attached_) ++transfers_.from_host;
   }
 
-  /// Where the device has variable v.
-  std::byte* device_data(std::size_t v) const {
+  /// Where the device has variable v of a replica.
+  std::byte* device_data(std::size_t v, int replica = 0) const {
     const bool is_remote = plan.variables[v].base == Base::remote;
-    return (is_remote ? device_.remote() : device_.variables()) + plan.variables[v].offset;
+    return (is_remote ? device_.remote(replica) : device_.variables(replica)) + plan.variables[v].offset;
   }
   /// Where the host has it, once there is a host copy.
   std::byte* host_data(std::size_t v) const { return host_->data() + host_offsets[v]; }
@@ -90,10 +99,10 @@ class VariableCopies {
   static constexpr std::size_t count = plan.variables.size();
   static constexpr auto host_offsets = [] {
     std::array<std::int64_t, count + 1> offsets{};
-    for (std::size_t v = 0; v < count; ++v) offsets[v + 1] = offsets[v] + align(plan.variables[v].spec.bytes());
+    for (std::size_t v = 0; v < count; ++v) offsets[v + 1] = offsets[v] + align(host_spec(plan, v).bytes());
     return offsets;
   }();
-  static std::size_t bytes(std::size_t v) { return static_cast<std::size_t>(plan.variables[v].spec.bytes()); }
+  static std::size_t bytes(std::size_t v) { return static_cast<std::size_t>(host_spec(plan, v).bytes()); }
 
   /// A first host copy has the initial values; those that the device still has are copied, which is faster.
   void make_host_copy() {
@@ -103,8 +112,21 @@ class VariableCopies {
     else fill_variables(plan, [this](std::size_t v) { return host_data(v); }, seed_);
   }
   void fetch() {
-    for (std::size_t v = 0; v < count; ++v) std::memcpy(host_data(v), device_data(v), bytes(v));
+    for (std::size_t v = 0; v < count; ++v) {
+      if constexpr (plan.replicas == 1) std::memcpy(host_data(v), device_data(v), bytes(v));
+      else
+        for_each_replica(plan, v, [&](const ReplicaPart& part) {
+          if (part.is_first) std::memcpy(host_data(v) + part.offset, device_data(v, part.replica), part.bytes);
+        });
+    }
     stale_ = false;
+  }
+  void to_device(std::size_t v) {
+    if constexpr (plan.replicas == 1) std::memcpy(device_data(v), host_data(v), bytes(v));
+    else
+      for_each_replica(plan, v, [&](const ReplicaPart& part) {
+        std::memcpy(device_data(v, part.replica), host_data(v) + part.offset, part.bytes);
+      });
   }
 
   const Executor& device_;
@@ -119,7 +141,7 @@ namespace detail {
 /// The host's array for new values of a variable.
 template <const auto& plan, std::size_t v>
 struct VariableArray {
-  static constexpr TensorSpec spec = plan.variables[v].spec;
+  static constexpr TensorSpec spec = host_spec(plan, v);
   static constexpr std::string_view name() { return plan.variable_name(v); }
   static constexpr Text note() { return {}; }
 };

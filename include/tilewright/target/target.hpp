@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/target/ipu_link.hpp"
 #include "tilewright/target/streaming_memory.hpp"
 
 namespace tilewright {
@@ -22,6 +23,7 @@ struct Target {
 
   std::int64_t clock_hz = 0;  ///< of a tile; 0 where no cycles are counted
   StreamingMemory streaming_memory{};
+  IpuLink ipu_link{};  ///< between replicas
 
   constexpr Target without_fusion() const {
     Target result = *this;
@@ -55,12 +57,15 @@ inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = tru
 /// Clock: the IPU-POD64's 15.978 Pflop/s in float16 (datasheet) by 64 IPUs, 1,472 tiles and 128 operations a cycle.
 /// Streaming memory: behind 16 GB/s of PCIe, of which 10 GB/s are assumed to arrive; 32 exchange blocks and packets of 1,024
 /// bytes as in poplibs' HostSliceTensor.cpp; a global sync of 600 cycles as reported of Poplar's target for this generation.
+/// Links: 16 GB/s each way, of which 85 % arrive, as in poplibs' older tests of collectives; two to each neighbour, as in a
+/// ladder of IPUs; the same global sync.
 inline constexpr Target ipu_model{
     .tiles = 1472,
     .bytes_per_tile = 638'976,
     .vector_bytes = 32,
     .shortest_reduction = 32,
     .clock_hz = 1'325'000'000,
-    .streaming_memory = {.bytes_per_second = 10'000'000'000, .sync_cycles = 600, .exchange_blocks = 32, .packet_bytes = 1024}};
+    .streaming_memory = {.bytes_per_second = 10'000'000'000, .sync_cycles = 600, .exchange_blocks = 32, .packet_bytes = 1024},
+    .ipu_link = {.bytes_per_second = 13'600'000'000, .links = 2, .sync_cycles = 600}};
 
 }  // namespace tilewright

@@ -175,7 +175,7 @@ class Differentiator final : public GradientContext::Builder {
     const TensorRecord info = record().tensors[at(tensor)];
     Text name = info.name;
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", info.name);
-    return ir_.add_input(info.spec, name.view());
+    return ir_.add_input(info.spec, name.view(), false, info.meta_shape);
   }
   Ir& ir_;
   int forward_;

@@ -14,7 +14,9 @@ namespace tilewright::detail {
 constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
   ir.record(graph).outputs.push_back(tensor);
   ++ir.record(graph).activations;
-  const TensorSpec slice = ir.record(graph).tensors[static_cast<std::size_t>(tensor)].spec;
+  const TensorRecord& activation = ir.record(graph).tensors[static_cast<std::size_t>(tensor)];
+  const TensorSpec slice = activation.spec;
+  const int meta_shape = activation.meta_shape;
   for (const auto& [caller, number] : ir.record(graph).call_sites) {
     const GraphScope scope(ir.graph(caller));
     const auto node = static_cast<std::size_t>(number);
@@ -27,7 +29,7 @@ constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
       return;
     }
     if (call.op == &loop_info) spec = stacked(slice, unpack<LoopAttributes>(call.attributes).count);
-    const int output = ir.add_tensor({.spec = spec, .producer = number});
+    const int output = ir.add_tensor({.spec = spec, .producer = number, .meta_shape = call.op == &loop_info ? -1 : meta_shape});
     ir.record(caller).nodes[node].outputs.push_back(output);
   }
 }

@@ -30,7 +30,7 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
     const Tensor connected(ir, forward, tensor);
     Text name = connected.name();
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", name);
-    return ir.add_input(connected.spec(), name.view());
+    return ir.add_input(connected.spec(), name.view(), false, ir.record(connected).meta_shape);
   };
   std::vector<Tensor> arguments, forward_inputs;  // of the gradient graph and the forward graph
   for (const auto& [type, tensor] : record.inputs)

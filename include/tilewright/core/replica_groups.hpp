@@ -1,0 +1,23 @@
+#pragma once
+#include <cstdint>
+
+namespace tilewright {
+
+/// Groups of replicas that are `stride` apart, as ReplicaGrouping describes them: numbers for an op's attributes and for kernels.
+struct ReplicaGroups {
+  std::int64_t num_replicas = 1;
+  std::int64_t stride = 1;
+  std::int64_t group_size = 1;
+
+  constexpr std::int64_t num_groups() const { return num_replicas / group_size; }
+  constexpr std::int64_t group_of(std::int64_t replica) const {
+    return replica % stride + stride * (replica / (stride * group_size));
+  }
+  constexpr std::int64_t member(std::int64_t group, std::int64_t i) const {
+    return group / stride * (stride * group_size) + group % stride + i * stride;
+  }
+  constexpr std::int64_t index_in_group(std::int64_t replica) const { return replica / stride % group_size; }
+  constexpr bool operator==(const ReplicaGroups&) const = default;
+};
+
+}  // namespace tilewright

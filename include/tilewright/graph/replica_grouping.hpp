@@ -1,0 +1,194 @@
+#pragma once
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "tilewright/core/replica_groups.hpp"
+#include "tilewright/graph/ir.hpp"
+
+namespace tilewright {
+
+/// A partition of a program's replicas into groups of equal size, which share a variable or take part in one collective.
+/// `ir.replica_grouping` makes one with a constant stride: the replicas of a group are `stride` apart. With a stride of s and
+/// groups of k, replica r is in group r mod s + s floor(r / (s k)), and member i of group g is replica
+/// floor(g / s) s k + g mod s + i s. `ir.replica_grouping_from_assignments` makes any.
+///
+/// A default-constructed grouping is none: options with that value mean one group of all replicas.
+class ReplicaGrouping {
+ public:
+  constexpr ReplicaGrouping() = default;
+
+  constexpr bool valid() const { return ir_ != nullptr; }
+  constexpr Ir& ir() const { return *ir_; }
+  constexpr std::int64_t num_replicas() const { return groups_.num_replicas; }
+  /// How far apart the replicas of a group are; 1 in groups of one. Fails for a grouping that has no constant stride.
+  constexpr std::int64_t stride() const {
+    if (!is_const())
+      ir_->fail(text("replica_grouping: stride of ", to_text(*this), ": a grouping with a constant stride expected"));
+    return groups_.stride;
+  }
+  constexpr std::int64_t group_size() const { return groups_.group_size; }
+  constexpr std::int64_t num_groups() const { return groups_.num_groups(); }
+  constexpr bool is_const() const { return assignment_.empty(); }
+  /// The numbers that say it all if the stride is constant.
+  constexpr const ReplicaGroups& groups() const { return groups_; }
+
+  /// The group that a replica is in.
+  constexpr std::int64_t group_of(std::int64_t replica) const {
+    return is_const() ? groups_.group_of(replica) : assignment_[static_cast<std::size_t>(replica)];
+  }
+  /// The replica that is member i of a group. Members are counted in the order of replicas.
+  constexpr std::int64_t member(std::int64_t group, std::int64_t i) const {
+    if (is_const()) return groups_.member(group, i);
+    std::int64_t replica = 0;
+    for (std::int64_t before = i; assignment_[static_cast<std::size_t>(replica)] != group || before-- > 0;) ++replica;
+    return replica;
+  }
+  /// Which member of its group a replica is.
+  constexpr std::int64_t index_in_group(std::int64_t replica) const {
+    if (is_const()) return groups_.index_in_group(replica);
+    std::int64_t before = 0;
+    for (std::int64_t other = 0; other < replica; ++other) before += group_of(other) == group_of(replica);
+    return before;
+  }
+  /// The group of each replica.
+  constexpr std::vector<int> assignment() const {
+    std::vector<int> result;
+    result.reserve(static_cast<std::size_t>(num_replicas()));
+    for (std::int64_t replica = 0; replica < num_replicas(); ++replica) result.push_back(static_cast<int>(group_of(replica)));
+    return result;
+  }
+
+  /// The k-th members of all groups as group k.
+  constexpr ReplicaGrouping transpose() const {
+    std::vector<int> groups;
+    for (std::int64_t replica = 0; replica < num_replicas(); ++replica)
+      groups.push_back(static_cast<int>(index_in_group(replica)));
+    return from_groups(ir_, std::move(groups), num_groups());
+  }
+  /// A grouping with a constant stride, of which each group is a part of one of this grouping's: itself, if it is constant; else
+  /// with the stride of the first two replicas of group 0 and the largest groups that are such parts; groups of one replica, if
+  /// there are no others.
+  constexpr ReplicaGrouping const_rg() const {
+    if (is_const()) return *this;
+    const std::int64_t stride = member(0, 1) - member(0, 0);
+    for (std::int64_t size = group_size(); size > 1; --size)
+      if (num_replicas() % (stride * size) == 0)
+        if (ReplicaGrouping result(ir_, num_replicas(), stride, size); result.is_part_of(*this)) return result;
+    return {ir_, num_replicas(), 1, 1};
+  }
+  /// For a grouping that is not constant: the group that each group of const_rg is a part of. Empty for a constant one.
+  constexpr std::vector<int> to_device_map() const {
+    std::vector<int> result;
+    if (is_const()) return result;
+    const ReplicaGrouping parts = const_rg();
+    for (std::int64_t part = 0; part < parts.num_groups(); ++part)
+      result.push_back(static_cast<int>(group_of(parts.member(part, 0))));
+    return result;
+  }
+  /// For a grouping that is not constant: the first group of const_rg that is a part of each group. Empty for a constant one.
+  constexpr std::vector<int> to_host_map() const {
+    std::vector<int> result;
+    if (is_const()) return result;
+    const ReplicaGrouping parts = const_rg();
+    for (std::int64_t group = 0; group < num_groups(); ++group)
+      result.push_back(static_cast<int>(parts.group_of(member(group, 0))));
+    return result;
+  }
+
+  /// Whether both are of one Ir and put the same replicas together.
+  friend constexpr bool operator==(const ReplicaGrouping& a, const ReplicaGrouping& b) {
+    return a.ir_ == b.ir_ && a.groups_ == b.groups_ && a.assignment_ == b.assignment_;
+  }
+  /// ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2); one without a constant stride has
+  /// assignment=[0, 0, 1, 1, 0, 0, 1, 1] in its place.
+  friend constexpr Text to_text(const ReplicaGrouping& grouping) {
+    Text result = text("ReplicaGrouping(num_replicas=", grouping.num_replicas(), ", ");
+    if (grouping.is_const()) result += text("stride=", grouping.groups_.stride);
+    else result += text("assignment=", list(grouping.assignment_));
+    result += text(", group_size=", grouping.group_size(), ", num_groups=", grouping.num_groups(), ")");
+    return result;
+  }
+
+ private:
+  friend class Ir;
+  constexpr ReplicaGrouping(Ir* ir, std::int64_t replicas, std::int64_t stride, std::int64_t group_size)
+      : ir_(ir), groups_{replicas, group_size == 1 ? 1 : stride, group_size} {}
+  /// Of groups of equal size, numbered in the order of their first replicas.
+  static constexpr ReplicaGrouping from_groups(Ir* ir, std::vector<int> groups, std::int64_t group_size) {
+    const auto replicas = static_cast<std::int64_t>(groups.size());
+    std::int64_t stride = 1;
+    if (group_size > 1)
+      while (groups[static_cast<std::size_t>(stride)] != 0) ++stride;
+    ReplicaGrouping result(ir, replicas, stride, group_size);
+    if (replicas % (stride * group_size) == 0 && result.assignment() == groups) return result;
+    result.groups_.stride = 1;
+    result.assignment_ = std::move(groups);
+    return result;
+  }
+  constexpr bool is_part_of(const ReplicaGrouping& other) const {
+    for (std::int64_t replica = 0; replica < num_replicas(); ++replica)
+      if (other.group_of(replica) != other.group_of(member(group_of(replica), 0))) return false;
+    return true;
+  }
+  static constexpr Text list(const std::vector<int>& numbers) {
+    std::vector<Text> pieces;
+    for (int number : numbers) pieces.push_back(text(number));
+    return text("[", join(pieces, ", "), "]");
+  }
+
+  Ir* ir_ = nullptr;
+  ReplicaGroups groups_{};
+  std::vector<int> assignment_{};  ///< the group of each replica, unless the stride is constant
+};
+
+/// Groups of `group_size` replicas that are `stride` apart; by default of as many as there are. Groups of one have a stride
+/// of 1. Fails if the stride does not divide the number of replicas, or stride x group_size does not.
+constexpr ReplicaGrouping Ir::replica_grouping(std::int64_t stride, std::optional<std::int64_t> group_size) {
+  has_replica_groupings_ = true;
+  const std::int64_t replicas = replication_factor_;
+  if (stride < 1 || replicas % stride != 0) {
+    fail(text("replica_grouping: stride ", stride, " of ", replicas, " replicas: a divisor of the replication factor expected"));
+    return {this, replicas, 1, replicas};
+  }
+  const std::int64_t size = group_size.value_or(replicas / stride);
+  if (size < 1 || size > replicas) {
+    fail(text("replica_grouping: groups of ", size, " of ", replicas, " replicas: a group size from 1 to ", replicas,
+              " expected"));
+    return {this, replicas, 1, replicas};
+  }
+  if (replicas % (size == 1 ? 1 : stride * size) != 0) {
+    fail(text("replica_grouping: stride ", stride, " and groups of ", size, " of ", replicas,
+              " replicas: stride x group size that divides the replication factor expected"));
+    return {this, replicas, 1, replicas};
+  }
+  return {this, replicas, stride, size};
+}
+
+/// The grouping in which replica r is in group assignment[r]. It has a constant stride if there is one. Fails unless there is one
+/// number for each replica, groups are equal in size, and numbered 0, 1, 2 and so on in the order of their first replicas.
+constexpr ReplicaGrouping Ir::replica_grouping_from_assignments(std::vector<int> assignment) {
+  has_replica_groupings_ = true;
+  const auto failed_with = [&](auto... message) {
+    fail(text("replica_grouping_from_assignments: ", ReplicaGrouping::list(assignment), message...));
+    return ReplicaGrouping(this, replication_factor_, 1, replication_factor_);
+  };
+  const auto replicas = static_cast<std::int64_t>(assignment.size());
+  if (replicas != replication_factor_)
+    return failed_with(" for ", replicas, " replicas: a group for each of ", replication_factor_, " replicas expected");
+  std::vector<std::int64_t> sizes;
+  for (const int group : assignment) {
+    if (group < 0 || group > static_cast<int>(sizes.size()))
+      return failed_with(": group ", group, " where ", sizes.size(),
+                         " would be the next: groups numbered from 0 in the order of their first replicas expected");
+    if (group == static_cast<int>(sizes.size())) sizes.push_back(0);
+    ++sizes[static_cast<std::size_t>(group)];
+  }
+  for (std::size_t group = 1; group < sizes.size(); ++group)
+    if (sizes[group] != sizes[0])
+      return failed_with(": ", sizes[0], " replicas in group 0, ", sizes[group], " in group ", group,
+                         ": groups of equal size expected");
+  return ReplicaGrouping::from_groups(this, std::move(assignment), sizes[0]);
+}
+
+}  // namespace tilewright

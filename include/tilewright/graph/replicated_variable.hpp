@@ -1,0 +1,137 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tilewright/graph/remote_buffer.hpp"
+#include "tilewright/graph/replica_grouping.hpp"
+
+namespace tilewright {
+
+/// Which tensors of a variable the host has.
+enum class RetrievalMode : std::uint8_t {
+  one_per_group,  ///< that of each group's first replica
+  all_replicas    ///< that of every replica
+};
+
+/// How replicas have a variable: those of a group start with the same values. Without a grouping all are one group.
+///
+/// The host's array for it has a first axis of all groups if there are several, or with RetrievalMode::all_replicas of all
+/// replicas. So have its initial values: one for all elements, or one for each element of each group.
+struct VariableOptions {
+  ReplicaGrouping replica_grouping{};
+  RetrievalMode retrieval_mode = RetrievalMode::one_per_group;
+};
+/// The same for a variable that is cut into `shard_over` parts, one after the other of a group's replicas having one, and around
+/// again if there are more replicas; 0 means as many as a group has.
+struct ShardedVariableOptions {
+  ReplicaGrouping replica_grouping{};
+  std::int64_t shard_over = 0;
+};
+/// The same for rows of a remote buffer.
+struct ShardedBufferOptions {
+  ReplicaGrouping replica_grouping{};
+  std::int64_t shard_over = 0;
+  std::int64_t entries = 1;
+};
+
+namespace detail {
+
+/// A variable's groups, as an Ir keeps them.
+constexpr std::pair<Distribution, std::vector<int>> distribute(const Ir& ir, const Shape& shape, const ReplicaGrouping& grouping,
+                                                               RetrievalMode mode = RetrievalMode::one_per_group) {
+  std::pair<Distribution, std::vector<int>> result;
+  result.first.shape = shape;
+  result.first.all_replicas = mode == RetrievalMode::all_replicas && ir.replication_factor() > 1;
+  if (!grouping.valid() || grouping.num_groups() == 1) return result;
+  result.first.groups = static_cast<int>(grouping.num_groups());
+  result.second = grouping.assignment();
+  return result;
+}
+/// Into how many parts a tensor is cut; 0 after an error, in which `what` is named.
+constexpr std::int64_t shards(Ir& ir, std::string_view what, std::string_view name, const ReplicaGrouping& grouping,
+                              std::int64_t shard_over) {
+  const std::int64_t group = grouping.valid() ? grouping.group_size() : ir.replication_factor();
+  if (shard_over == 0) shard_over = group;
+  if (ir.replication_factor() == 1)
+    ir.fail(text(what, ": '", name, "' in a program of one replica: a replication factor above 1 expected"));
+  else if (shard_over < 1 || group % shard_over != 0)
+    ir.fail(
+        text(what, ": '", name, "' over ", shard_over, " replicas of groups of ", group, ": a divisor of ", group, " expected"));
+  return ir.failed() ? 0 : shard_over;
+}
+constexpr TensorSpec shard_spec(const Shape& shape, DType dtype, std::int64_t shard_over) {
+  return {{(shape.nelms() + shard_over - 1) / shard_over}, dtype};
+}
+
+}  // namespace detail
+
+/// A variable of the given shape on each replica, with values of its own in each group of replicas.
+constexpr Tensor Ir::variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,
+                              const VariableOptions& options) {
+  auto [distribution, assignment] = detail::distribute(*this, shape, options.replica_grouping, options.retrieval_mode);
+  return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name, distribution, std::move(assignment));
+}
+/// A variable of which each replica of a group has a part of the elements, in their order: the result, a tensor of shape
+/// [ceil(elements / shard_over)], the last of which may be zeros that stand for nothing. Its meta_shape is the whole shape, which
+/// the host's array has. Fails for a program of one replica, and if shard_over does not divide the groups' size.
+constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
+                                              std::string_view name, const ShardedVariableOptions& options) {
+  const std::int64_t parts = detail::shards(*this, "replica_sharded_variable", name, options.replica_grouping,
+                                            options.shard_over);
+  if (parts == 0) return Tensor::invalid(*this);
+  auto [distribution, assignment] = detail::distribute(*this, shape, options.replica_grouping);
+  distribution.shard_over = parts;
+  const Tensor result = add_variable("replica_sharded_variable", TensorKind::variable, initialiser,
+                                     detail::shard_spec(shape, dtype, parts), name, distribution, std::move(assignment));
+  if (result.valid()) set_meta_shape(result, shape);
+  return result;
+}
+constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
+                                              std::string_view name) {
+  return replica_sharded_variable(initialiser, shape, dtype, name, {});
+}
+
+/// A variable in row `offset` of each replica's rows of a remote buffer, with values of its own in each group of replicas.
+constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
+                                     std::string_view name, const VariableOptions& options) {
+  return detail::add_remote_variable(
+      *this, "remote_variable", initialiser, buffer, offset, name,
+      detail::distribute(*this, buffer.tensor_shape(), options.replica_grouping, options.retrieval_mode));
+}
+/// Rows for parts of tensors of the given shape: each replica has rows of [ceil(elements / shard_over)] elements. What is loaded
+/// from there has the shape as its meta_shape. Fails as replica_sharded_variable does.
+constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options) {
+  const std::int64_t parts = detail::shards(*this, "replica_sharded_buffer", to_text(TensorSpec{shape, dtype}).view(),
+                                            options.replica_grouping, options.shard_over);
+  if (parts == 0) return RemoteBuffer::invalid(*this);
+  const RemoteBuffer result = remote_buffer(detail::shard_spec(shape, dtype, parts).shape, dtype, options.entries);
+  if (!result.valid()) return result;
+  remote_buffers.back().meta_shape = add_meta_shape(shape);
+  remote_buffers.back().shard_over = parts;
+  return result;
+}
+/// A variable in row `offset` of a buffer that replica_sharded_buffer made, of the shape that was given there, in parts. Fails
+/// for other buffers.
+constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                     std::int64_t offset, std::string_view name,
+                                                     const ReplicaGrouping& grouping) {
+  if (failed() || !buffer.valid()) return Tensor::invalid(*this);
+  const RemoteBufferRecord& record = remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
+  if (record.meta_shape < 0)
+    return fail(text("remote_replica_sharded_variable: '", name, "' in ", to_text(buffer),
+                     ", which is not sharded: one of replica_sharded_buffer expected"));
+  if (detail::shards(*this, "remote_replica_sharded_variable", name, grouping, record.shard_over) == 0)
+    return Tensor::invalid(*this);
+  auto distribution = detail::distribute(*this, meta_shapes[static_cast<std::size_t>(record.meta_shape)], grouping);
+  distribution.first.shard_over = record.shard_over;
+  return detail::add_remote_variable(*this, "remote_replica_sharded_variable", initialiser, buffer, offset, name,
+                                     std::move(distribution));
+}
+constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                                     std::int64_t offset, std::string_view name) {
+  return remote_replica_sharded_variable(initialiser, buffer, offset, name, ReplicaGrouping());
+}
+
+}  // namespace tilewright

@@ -1,0 +1,203 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "tilewright/core/replica_groups.hpp"
+#include "tilewright/kernel/half.hpp"
+#include "tilewright/kernel/math.hpp"
+
+namespace tilewright {
+
+/// How a collective makes one element of those that the replicas of a group have at its place.
+enum class CollectiveOperator : std::uint8_t {
+  add,
+  mean,  ///< of integers rounded towards zero
+  mul,
+  min,  ///< NaN if one of the elements is
+  max,  ///< likewise
+  logical_and,  ///< 1 or 0: whether all elements are other than 0
+  logical_or,   ///< 1 or 0: whether one element is
+  square_add,   ///< the sum of the squares
+  local         ///< the replica's own element
+};
+
+constexpr std::string_view to_text(CollectiveOperator op) {
+  constexpr std::string_view names[] = {"add", "mean", "mul", "min", "max", "logical_and", "logical_or", "square_add", "local"};
+  return names[static_cast<std::size_t>(op)];
+}
+
+/// What replicas exchange goes in chunks of so many elements of a result, which several threads share.
+inline constexpr std::int64_t exchange_chunk = 1024;
+constexpr std::int64_t exchange_chunks(std::int64_t elements) { return (elements + exchange_chunk - 1) / exchange_chunk; }
+
+namespace detail {
+
+/// A reduction element by element. It goes on in float for half precision and in integers that wrap around for sums and
+/// products; the mean of 32-bit integers has 64 bits.
+template <CollectiveOperator op, class T>
+struct Reduction {
+  static constexpr bool is_float = std::is_floating_point_v<compute_t<T>>;
+  using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
+  using Element = compute_t<T>;
+  template <class X>
+  static constexpr auto sum_type() {
+    if constexpr (is_float || op == CollectiveOperator::min || op == CollectiveOperator::max) return Element{};
+    else if constexpr (op == CollectiveOperator::mean) return Wide{};
+    else return std::make_unsigned_t<X>{};
+  }
+  using Sum = decltype(sum_type<Element>());
+
+  static Sum first(Element x) {
+    if constexpr (op == CollectiveOperator::logical_and || op == CollectiveOperator::logical_or) return Sum(x != 0 ? 1 : 0);
+    else if constexpr (op == CollectiveOperator::square_add) return static_cast<Sum>(x) * static_cast<Sum>(x);
+    else return static_cast<Sum>(x);
+  }
+  static Sum next(Sum sum, Element x) {
+    if constexpr (op == CollectiveOperator::mul) return sum * static_cast<Sum>(x);
+    else if constexpr (op == CollectiveOperator::min) return x < sum || x != x ? x : sum;
+    else if constexpr (op == CollectiveOperator::max) return x > sum || x != x ? x : sum;
+    else if constexpr (op == CollectiveOperator::logical_and) return x != 0 ? sum : Sum(0);
+    else if constexpr (op == CollectiveOperator::logical_or) return x != 0 ? Sum(1) : sum;
+    else if constexpr (op == CollectiveOperator::square_add) return math::fma(static_cast<Sum>(x), static_cast<Sum>(x), sum);
+    else return sum + static_cast<Sum>(x);
+  }
+  static Element last(Sum sum, std::int64_t count) {
+    if constexpr (op == CollectiveOperator::mean) return static_cast<Element>(sum / static_cast<Sum>(count));
+    else return static_cast<Element>(sum);
+  }
+};
+
+/// Half precision to floats and back, in vectors.
+inline void widen(const float16_t* from, std::int64_t count, float* to) {
+  using Batch = xsimd::batch<float>;
+  constexpr auto lanes = static_cast<std::int64_t>(Batch::size);
+  const std::int64_t in_vectors = count / lanes * lanes;
+  for (std::int64_t i = 0; i < in_vectors; i += lanes) load_floats<Batch>(from + i).store_unaligned(to + i);
+  for (std::int64_t i = in_vectors; i < count; ++i) to[i] = static_cast<float>(from[i]);
+}
+inline void narrow(const float* from, std::int64_t count, float16_t* to) {
+  using Batch = xsimd::batch<float>;
+  constexpr auto lanes = static_cast<std::int64_t>(Batch::size);
+  const std::int64_t in_vectors = count / lanes * lanes;
+  for (std::int64_t i = 0; i < in_vectors; i += lanes) store_floats(to + i, Batch::load_unaligned(from + i));
+  for (std::int64_t i = in_vectors; i < count; ++i) to[i] = static_cast<float16_t>(from[i]);
+}
+
+/// Reduces at most a chunk of elements: those at `first_of(member)`, member after member. `result` may be the memory of one.
+template <CollectiveOperator op, class T, class FirstOf>
+inline void reduce_members(std::int64_t members, FirstOf first_of, std::int64_t count, T* result) {
+  using R = Reduction<op, T>;
+  alignas(64) typename R::Sum sums[exchange_chunk];
+  const auto add = [&](const auto* x, bool is_first) {
+    if (is_first)
+      for (std::int64_t i = 0; i < count; ++i) sums[i] = R::first(x[i]);
+    else
+      for (std::int64_t i = 0; i < count; ++i) sums[i] = R::next(sums[i], x[i]);
+  };
+  if constexpr (std::is_same_v<T, float16_t>) {
+    alignas(64) float elements[exchange_chunk];
+    for (std::int64_t member = 0; member < members; ++member) {
+      widen(first_of(member), count, elements);
+      add(elements, member == 0);
+    }
+    for (std::int64_t i = 0; i < count; ++i) sums[i] = R::last(sums[i], members);
+    narrow(sums, count, result);
+  } else {
+    for (std::int64_t member = 0; member < members; ++member) add(first_of(member), member == 0);
+    for (std::int64_t i = 0; i < count; ++i) result[i] = R::last(sums[i], members);
+  }
+}
+
+/// Calls f(row, offset in the row, elements before, count) for the pieces of rows of `run` elements that elements
+/// [first, first + count) are.
+template <std::int64_t run, class F>
+inline void for_each_run(std::int64_t first, std::int64_t count, F&& f) {
+  for (std::int64_t done = 0; done < count;) {
+    const std::int64_t row = (first + done) / run, offset = (first + done) % run;
+    const std::int64_t piece = std::min(run - offset, count - done);
+    f(row, offset, done, piece);
+    done += piece;
+  }
+}
+
+template <class T>
+inline T* elements_of(std::byte* operand) {
+  return reinterpret_cast<T*>(operand);
+}
+
+}  // namespace detail
+
+/// The work of a collective on R replicas: `operands` are R inputs, then R outputs, dense and row-major. [first, last) are some
+/// of its items; whoever does which, the results have the same bits.
+
+/// An item is a chunk of a group: it is reduced, replica after replica, and written to all of them. Outputs may be the inputs.
+template <CollectiveOperator op, class T, std::int64_t elements, ReplicaGroups groups>
+inline void exchange_reduced(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t chunks = exchange_chunks(elements), members = groups.group_size;
+  alignas(64) T result[exchange_chunk];
+  for (std::int64_t item = first; item < last; ++item) {
+    const std::int64_t group = item / chunks, begin = item % chunks * exchange_chunk;
+    const std::int64_t count = std::min(exchange_chunk, elements - begin);
+    const auto place = [&](std::int64_t operand) { return detail::elements_of<T>(operands[operand]) + begin; };
+    detail::reduce_members<op>(
+        members, [&](std::int64_t i) -> const T* { return place(groups.member(group, i)); }, count, result);
+    for (std::int64_t i = 0; i < members; ++i) std::copy_n(result, count, place(groups.num_replicas + groups.member(group, i)));
+  }
+}
+
+/// An item is a chunk of a replica's result: the piece of `piece` elements at its place in the group, reduced. The last piece
+/// goes on with zeros where there are no elements.
+template <CollectiveOperator op, class T, std::int64_t elements, std::int64_t piece, ReplicaGroups groups>
+inline void exchange_scattered(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t chunks = exchange_chunks(piece);
+  for (std::int64_t item = first; item < last; ++item) {
+    const std::int64_t replica = item / chunks, begin = item % chunks * exchange_chunk;
+    const std::int64_t group = groups.group_of(replica), from = groups.index_in_group(replica) * piece + begin;
+    const std::int64_t room = std::min(exchange_chunk, piece - begin);
+    const std::int64_t count = std::clamp<std::int64_t>(elements - from, 0, room);
+    T* const to = detail::elements_of<T>(operands[groups.num_replicas + replica]) + begin;
+    const auto source = [&](std::int64_t of) -> const T* { return detail::elements_of<T>(operands[of]) + from; };
+    if constexpr (op == CollectiveOperator::local) std::copy_n(count > 0 ? source(replica) : to, count, to);
+    else if (count > 0)
+      detail::reduce_members<op>(groups.group_size, [&](std::int64_t i) { return source(groups.member(group, i)); }, count, to);
+    std::fill_n(to + count, room - count, T(0));
+  }
+}
+
+/// An item is a chunk of a replica's result: of each row of the group size x `run` elements, the part at its place.
+template <class T, std::int64_t elements, std::int64_t run, ReplicaGroups groups>
+inline void exchange_sliced(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t chunks = exchange_chunks(elements);
+  for (std::int64_t item = first; item < last; ++item) {
+    const std::int64_t replica = item / chunks, begin = item % chunks * exchange_chunk;
+    const T* const from = detail::elements_of<const T>(operands[replica]) + groups.index_in_group(replica) * run;
+    T* const to = detail::elements_of<T>(operands[groups.num_replicas + replica]) + begin;
+    detail::for_each_run<run>(begin, std::min(exchange_chunk, elements - begin),
+                              [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
+                                std::copy_n(from + row * groups.group_size * run + offset, count, to + done);
+                              });
+  }
+}
+
+/// An item is a chunk of a group's result, which all its replicas get: rows of `run` elements of each of them in turn.
+template <class T, std::int64_t elements, std::int64_t run, ReplicaGroups groups>
+inline void exchange_gathered(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t chunks = exchange_chunks(elements), members = groups.group_size;
+  alignas(64) T chunk[exchange_chunk];
+  for (std::int64_t item = first; item < last; ++item) {
+    const std::int64_t group = item / chunks, begin = item % chunks * exchange_chunk;
+    const std::int64_t size = std::min(exchange_chunk, elements - begin);
+    detail::for_each_run<run>(begin, size, [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
+      const T* const from = detail::elements_of<const T>(operands[groups.member(group, row % members)]);
+      std::copy_n(from + row / members * run + offset, count, chunk + done);
+    });
+    for (std::int64_t i = 0; i < members; ++i)
+      std::copy_n(chunk, size, detail::elements_of<T>(operands[groups.num_replicas + groups.member(group, i)]) + begin);
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,51 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "tilewright/core/tensor_spec.hpp"
+
+namespace tilewright {
+
+/// The host's array for a variable of a frozen plan: the tensors of all groups of replicas, or of all replicas, one after the
+/// other along a first axis, which is left out for one; of a sharded variable, the whole tensors.
+constexpr TensorSpec host_spec(const auto& plan, std::size_t v) {
+  const auto& variable = plan.variables[v];
+  const std::int64_t tensors = variable.distribution.all_replicas ? plan.replicas : variable.distribution.groups;
+  if (tensors == 1) return {variable.distribution.shape, variable.spec.dtype};
+  TensorSpec spec{{tensors}, variable.spec.dtype};
+  for (int axis = 0; axis < variable.distribution.shape.rank; ++axis) spec.shape.push_back(variable.distribution.shape[axis]);
+  return spec;
+}
+
+/// What a replica has of a variable.
+struct ReplicaPart {
+  int replica = 0;
+  std::size_t offset = 0, bytes = 0;  ///< in the host's array
+  bool is_first = true;               ///< of the replicas that have this part: the one that the host reads
+};
+
+/// Calls f with the part of each replica of a frozen plan.
+void for_each_replica(const auto& plan, std::size_t v, auto f) {
+  const auto& variable = plan.variables[v];
+  const auto& [shape, groups, shard_over, all_replicas] = variable.distribution;
+  const auto assignment = plan.numbers(variable.assignment);
+  const std::int64_t tensor_bytes = TensorSpec{shape, variable.spec.dtype}.bytes(), shard_bytes = variable.spec.bytes();
+  for (int replica = 0; replica < plan.replicas; ++replica) {
+    const auto group_of = [&](int r) {
+      return assignment.empty() ? 0 : static_cast<int>(assignment[static_cast<std::size_t>(r)]);
+    };
+    const int group = group_of(replica);
+    std::int64_t index = 0;  // in its group
+    for (int other = 0; other < replica; ++other) index += group_of(other) == group;
+    const std::int64_t first = index % shard_over * shard_bytes;  // the last parts may be short, or empty
+    const std::int64_t bytes = std::clamp<std::int64_t>(tensor_bytes - first, 0, shard_bytes);
+    const std::int64_t tensor = all_replicas ? replica : group;
+    f(ReplicaPart{.replica = replica,
+                  .offset = static_cast<std::size_t>(tensor * tensor_bytes + (bytes > 0 ? first : 0)),
+                  .bytes = static_cast<std::size_t>(bytes),
+                  .is_first = all_replicas || index < shard_over});
+  }
+}
+
+}  // namespace tilewright
