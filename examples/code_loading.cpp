@@ -5,6 +5,9 @@
 // expect-regex: code on the fullest tile: always [0-9]+ bytes
 // expect-regex: with loads: always [0-9]+ bytes, at most [0-9]+ more
 // expect: the fullest tile needs less: yes
+// expect: loaded together: same result, 1 exchange in place of 3
+// expect-regex: cycles of loads: [0-9]+ apart, [0-9]+ together
+// expect: fewer together: yes
 // expect: nested loads, and loads in branches: same results, less code always on the tile
 #include <iostream>
 #include <tilewright/tilewright.hpp>
@@ -34,6 +37,33 @@ constexpr void program(tw::Ir& ir) {
   for (int i = 0; i < 2; ++i) x = bound.call(x);
   if (loads_code) ops::remote_code_load(normalise.graph());
   for (int i = 0; i < 2; ++i) x = normalise.call(x);
+  ops::host_store(ir.d2h_stream("y", x.spec()), x);
+}
+
+/// Both graphs take turns, so that their code is there together: one exchange can bring it, and the row of weights that the first
+/// of them needs. The tiles wait for streaming memory once in place of three times.
+template <bool merges>
+constexpr void loaded_together(tw::Ir& ir) {
+  tw::Tensor x = ops::host_load(ir.h2d_stream("x", {16, 64}));
+  const tw::RemoteBuffer buffer = ir.remote_buffer({64, 64});
+  ir.remote_variable(tw::normal(0, 0.1), buffer, 0, "weight");
+  const tw::TensorSpec weights{{64, 64}, tw::float32};
+  const auto project = ir.create_graph([](tw::Tensor t, tw::Tensor w) { return ops::gelu(t.matmul(w)); }, x, weights);
+  const auto normalise = ir.create_graph([](tw::Tensor t) { return ops::softmax(t); }, x);
+
+  tw::Tensor weight;
+  const auto load = [&] {
+    ops::remote_code_load(project);
+    ops::remote_code_load(normalise);
+    weight = ops::remote_load(buffer, 0);
+  };
+  if (merges) {
+    const auto exchange = tw::merge_exchange(ir);
+    load();
+  } else {
+    load();
+  }
+  for (int i = 0; i < 2; ++i) x = tw::call(normalise, tw::call_with_info(project, {x, weight}).output(0));
   ops::host_store(ir.d2h_stream("y", x.spec()), x);
 }
 
@@ -73,6 +103,15 @@ int main() {
   std::cout << "code on the fullest tile: always " << without.code << " bytes\n"
             << "with loads: always " << with.code << " bytes, at most " << with.loaded_code << " more\n"
             << "the fullest tile needs less: " << (with.fullest_tile < without.fullest_tile ? "yes" : "no") << '\n';
+
+  tw::Session<loaded_together<false>, tw::ipu_model> apart;
+  tw::Session<loaded_together<true>, tw::ipu_model> together;
+  constexpr tw::RemoteTraffic one_by_one = apart.plan.remote, at_once = together.plan.remote;
+  const bool agree = apart.run("x"_s = x)["y"_s] == together.run("x"_s = x)["y"_s];
+  std::cout << "loaded together: " << (agree ? "same result, " : "another result, ") << at_once.exchanges
+            << " exchange in place of " << one_by_one.exchanges << '\n'
+            << "cycles of loads: " << one_by_one.cycles << " apart, " << at_once.cycles << " together\n"
+            << "fewer together: " << (at_once.cycles < one_by_one.cycles ? "yes" : "no") << '\n';
 
   tw::Session<nested_and_branches<false>, tw::ipu_model> plain;
   tw::Session<nested_and_branches<true>, tw::ipu_model> nested;

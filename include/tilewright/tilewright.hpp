@@ -1,6 +1,7 @@
 #pragma once
 // Everything a user needs, in one include.
 #include "tilewright/graph/conditional.hpp"
+#include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/graph/repeat.hpp"
 #include "tilewright/graph/replicated_variable.hpp"
 #include "tilewright/lower/print_plan.hpp"

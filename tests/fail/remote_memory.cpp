@@ -25,7 +25,8 @@ constexpr void program(Ir& ir) {
   ir.remote_buffer({4, 0}, tw::float32);
 #endif
   // CASE fewer_entries
-  // expect: remote_buffer: 1 entries for remote buffer 1 of 2 x (2, 3) float32: at least as many as before expected
+  // expect: remote_buffer: 1 entries for remote buffer 1 of 2 x (2, 3) float32, of which row 1 is in use:
+  // expect: at least 2 expected
 #ifdef CASE_fewer_entries
   buffer.set_entries(1);
 #endif

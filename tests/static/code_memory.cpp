@@ -125,7 +125,8 @@ static_assert(plan_of(unused_results).bodies.size() == 1, "what is not computed 
 static_assert(plan_of(two_graphs<Loads::both>).remote ==
               tw::RemoteTraffic{.code_bytes = 1472 * (of_product + of_softmax),
                                 .cycles = tw::ipu_model.streaming_memory.cycles(1472 * of_product, tw::ipu_model.clock_hz) +
-                                          tw::ipu_model.streaming_memory.cycles(1472 * of_softmax, tw::ipu_model.clock_hz)});
+                                          tw::ipu_model.streaming_memory.cycles(1472 * of_softmax, tw::ipu_model.clock_hz),
+                                .exchanges = 2});
 static_assert(plan_of(two_graphs<Loads::both>, tw::cpu).remote == tw::RemoteTraffic{});
 
 }  // namespace

@@ -22,9 +22,59 @@ constexpr bool buffers() {
   bool right = first.id() == 1 && second.id() == 2 && first.entries() == 1 && second.entries() == 5;
   right = right && first.tensor_shape() == tw::Shape{1, 2, 3} && first.tensor_dtype() == tw::float16;
   first.set_entries(2);
-  return right && first.entries() == 2;
+  right = right && first.entries() == 2;
+  second.set_entries(1);  // nobody uses the others yet
+  right = right && second.entries() == 1;
+  first.set_remote_buffer_info({3, 11, 5}, tw::int16, 42);
+  return right && first.tensor_shape() == tw::Shape{3, 11, 5} && first.tensor_dtype() == tw::int16 && first.entries() == 42 &&
+         first.id() == 1;
 }
 static_assert(buffers());
+
+/// What is wrong about a use of a buffer of 3 x (1, 2, 3) float32.
+constexpr tw::Text buffer_failure(auto use) {
+  Ir ir(tw::OnError::record);
+  use(ir, ir.remote_buffer({1, 2, 3}, tw::float32, 3));
+  return ir.failure();
+}
+static_assert(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_entries(0); }) ==
+              "remote_buffer: 0 entries for remote buffer 1 of 3 x (1, 2, 3) float32: at least 1 expected");
+static_assert(buffer_failure([](Ir&, RemoteBuffer buffer) {
+                ops::remote_load(buffer, 1);
+                buffer.set_entries(2);
+                buffer.set_entries(1);
+              }) ==
+              "remote_buffer: 1 entries for remote buffer 1 of 2 x (1, 2, 3) float32, of which row 1 is in use: at least 2 "
+              "expected");
+static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
+                buffer.validate_tensor_matches_buffer(ir.constant({0}, {1, 2, 3}));
+              }).empty());
+static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
+                buffer.validate_tensor_matches_buffer(ir.variable(tw::zeros(), {1, 3, 5}, tw::float32, "x"));
+              }) ==
+              "validate_tensor_matches_buffer: Tensor[x float32 (1, 3, 5)] for remote buffer 1 of 3 x (1, 2, 3) float32: "
+              "(1, 2, 3) float32 expected");
+static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
+                buffer.validate_tensor_matches_buffer(ir.variable(tw::zeros(), {1, 2, 3}, tw::int16, "x"));
+              }) ==
+              "validate_tensor_matches_buffer: Tensor[x int16 (1, 2, 3)] for remote buffer 1 of 3 x (1, 2, 3) float32: "
+              "(1, 2, 3) float32 expected");
+static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
+                ops::remote_load(buffer, ir.variable(tw::zeros(), {}, tw::uint32, "row"));
+                buffer.set_remote_buffer_info({4}, tw::float32, 1);
+              }) ==
+              "set_remote_buffer_info: (4,) float32 for remote buffer 1 of 3 x (1, 2, 3) float32, which is in use: a buffer "
+              "without variables, loads and stores expected");
+static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
+                ir.remote_variable(tw::zeros(), buffer, 0, "x");
+                buffer.set_remote_buffer_info({4}, tw::float32, 1);
+              })
+                  .view()
+                  .ends_with("which is in use: a buffer without variables, loads and stores expected"));
+static_assert(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_remote_buffer_info({0}, tw::int8, 1); }) ==
+              "set_remote_buffer_info: '1' of shape (0,): extents above 0 expected");
+static_assert(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_remote_buffer_info({2}, tw::int8, 0); }) ==
+              "remote_buffer: 0 entries for remote buffer 1 of 3 x (2,) int8: at least 1 expected");
 
 constexpr bool a_remote_variable_is_one_of_the_graphs_variables() {
   Ir ir;
@@ -122,7 +172,7 @@ constexpr auto traffic = [](Ir& ir) {  // a graph that is called three times loa
 constexpr tw::RemoteTraffic on_ipu = plan_of(traffic, tw::ipu_model).remote, on_cpu = plan_of(traffic).remote;
 static_assert(on_ipu.loaded_bytes == 3 * 4096 && on_ipu.stored_bytes == 3 * 64);
 static_assert(on_ipu.cycles == 3 * (600 + 4342) + 3 * (600 + 272), "4 packets on 4 blocks; 64 x 4.24 = 271.36");
-static_assert(on_cpu == tw::RemoteTraffic{3 * 4096, 3 * 64, 0, 0}, "the host counts no cycles");
+static_assert(on_cpu == tw::RemoteTraffic{3 * 4096, 3 * 64, 0, 0, 6}, "the host counts no cycles");
 
 constexpr auto loop_traffic = [](Ir& ir) {  // five iterations, each of two loads in one branch, of a store in the other
   const RemoteBuffer buffer = ir.remote_buffer({16}, tw::float32);
@@ -142,7 +192,7 @@ constexpr auto loop_traffic = [](Ir& ir) {  // five iterations, each of two load
   const Graph graph = ir.create_graph(iteration, spec, condition);
   store("y", tw::repeat(graph, 5, {ir.constant({0}, {16}), condition}));
 };
-static_assert(plan_of(loop_traffic, tw::ipu_model).remote == tw::RemoteTraffic{5 * 2 * 64, 5 * 64, 0, 5 * 2 * (600 + 272)},
+static_assert(plan_of(loop_traffic, tw::ipu_model).remote == tw::RemoteTraffic{5 * 2 * 64, 5 * 64, 0, 5 * 2 * (600 + 272), 5 * 2},
               "of two branches the larger counts");
 
 }  // namespace

@@ -94,7 +94,9 @@ inline void run_exchange(std::byte* const* operands, std::int64_t first, std::in
 }
 template <const auto& plan, std::size_t set_index>
 consteval ComputeFunction compute_function() {
-  if constexpr (requires { &OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>::exchange_items; })
+  if constexpr (requires {
+                  &OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>::exchange_items;
+                })
     return &run_exchange<plan, set_index>;
   else return &run_vertices<plan, set_index>;
 }

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/graph/graph.hpp"
+#include "tilewright/graph/merge_exchange.hpp"
 
 namespace tilewright {
 
@@ -43,7 +43,11 @@ class DotWriter {
 
  private:
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  static constexpr Text op_node(int graph, int index) { return text("g", graph, "_op", index); }
+  /// Loads and stores that are one exchange have the node of the first.
+  constexpr Text op_node(int graph, int index) const {
+    const int drawn = drawn_as_.empty() ? index : drawn_as_[at(index)];
+    return text("g", graph, "_op", drawn);
+  }
   static constexpr Text tensor_node(int graph, int tensor) { return text("g", graph, "_t", tensor); }
 
   constexpr Text title(int graph) const {
@@ -56,7 +60,11 @@ class DotWriter {
     clusters_ += text("  subgraph cluster_", graph, " {\n    label=\"", title(graph), "\"\n    g", graph,
                       " [style=invis shape=point]\n");
     for (std::size_t t = 0; t < record.tensors.size(); ++t) write_source(graph, static_cast<int>(t));
-    for (std::size_t n = 0; n < record.nodes.size(); ++n) write_op(graph, static_cast<int>(n));
+    find_exchanges(graph);
+    for_each_op(ir_, graph, [&](std::span<const int> nodes) {
+      if (nodes.size() == 1) write_op(graph, nodes[0], record.nodes[at(nodes[0])]);
+      else write_op(graph, nodes[0], as_multi_exchange(record, nodes));
+    });
     for (std::size_t i = 0; i < record.outputs.size(); ++i) {
       const Text output = text("g", graph, "_out", i);
       clusters_ += text("    ", output, " [label=\"output ", i, "\" shape=house style=filled fillcolor=lightblue]\n");
@@ -65,6 +73,14 @@ class DotWriter {
     for (const auto& [before, after] : record.sequence)
       clusters_ += text("    ", op_node(graph, before), " -> ", op_node(graph, after), " [style=dotted constraint=false]\n");
     clusters_ += "  }\n";
+  }
+  constexpr void find_exchanges(int graph) {
+    drawn_as_.clear();
+    if (ir_.merged_exchanges.empty()) return;
+    drawn_as_.assign(ir_.record(graph).nodes.size(), 0);
+    for_each_op(ir_, graph, [&](std::span<const int> nodes) {
+      for (const int node : nodes) drawn_as_[at(node)] = nodes[0];
+    });
   }
   /// An input, variable or constant.
   constexpr void write_source(int graph, int tensor) {
@@ -94,8 +110,7 @@ class DotWriter {
     }
     clusters_ += text("    ", tensor_node(graph, tensor), " [label=\"", label, "\\n", to_text(record.spec), "\" ", look, "]\n");
   }
-  constexpr void write_op(int graph, int index) {
-    const Node& node = ir_.record(graph).nodes[at(index)];
+  constexpr void write_op(int graph, int index, const Node& node) {
     const Text name = op_node(graph, index);
     clusters_ += text("    ", name, " [label=\"", dot_escaped(node.op->name), ".", node.id);
     if (node.scope >= 0) {
@@ -131,6 +146,7 @@ class DotWriter {
 
   const Ir& ir_;
   std::vector<char> written_;
+  std::vector<int> drawn_as_{};  // by node of the graph that is being written; empty: all are themselves
   Text clusters_{}, calls_{};
 };
 }  // namespace detail

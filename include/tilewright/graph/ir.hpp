@@ -103,6 +103,8 @@ struct RemoteBufferRecord {
   TensorSpec spec{};
   std::int64_t entries = 1;
   std::vector<std::int64_t> variable_rows{};  ///< rows that are variables
+  bool is_used = false;                       ///< by a variable, or a load or store
+  std::int64_t last_row = 0;                  ///< of those that they name
   int meta_shape = -1;          ///< of what it has parts of, in the Ir
   std::int64_t shard_over = 1;  ///< replicas of a group that have a part each
 };
@@ -112,6 +114,14 @@ struct ConstantRecord {
 };
 
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
+
+/// Nodes from `first` to before `end` of a graph, which a merge_exchange scope held: its loads and stores are as few exchanges
+/// as may be. See graph/merge_exchange.hpp.
+struct MergedExchanges {
+  int graph = 0;
+  int first = 0;
+  int end = 0;
+};
 
 /// An open in_sequence scope: which ops of a graph the next one runs after.
 struct SequenceScope {
@@ -360,6 +370,7 @@ class Ir {
   std::vector<Text> module_path;
   std::vector<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
   std::vector<SequenceScope> sequences;  ///< the in_sequence scopes that are open
+  std::vector<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes; they do not overlap
   int next_op_id = 100;
 
   constexpr void check_extents(std::string_view what, std::string_view name, const TensorSpec& spec) {

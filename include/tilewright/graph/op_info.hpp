@@ -66,6 +66,15 @@ struct OpPart {
 /// None: it is planned as it is.
 using ExpandRule = std::vector<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
+enum class TransferKind : std::uint8_t { stream, remote_load, remote_store, code };
+/// What a load or store moves between the machine's tiles and what is outside of them.
+struct Transfer {
+  TransferKind kind{};
+  std::int64_t number = -1;  ///< of the stream, the remote buffer, or the graph whose code it is
+  std::int64_t row = -1;  ///< of the remote buffer; -1: a run computes it
+};
+using TransferRule = Transfer (*)(const PackedAttributes&);
+
 /// What the library knows about an op without knowing its type.
 struct OpInfo {
   const OpTag* tag;
@@ -85,6 +94,7 @@ struct OpInfo {
   std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
   bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
   bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
+  TransferRule transfer = nullptr;  ///< what it moves, if it is a load or store that an exchange can be merged of
   /// Of a collective, which all replicas compute together: the number of parts that its work is cut into. Else null.
   std::int64_t (*exchange_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
   bool is_collective = false;  ///< the replicas of a group run it together, each reading what others have

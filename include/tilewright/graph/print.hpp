@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/graph/graph.hpp"
+#include "tilewright/graph/merge_exchange.hpp"
 
 namespace tilewright {
 
@@ -33,7 +33,8 @@ class ValueNumbers {
 }  // namespace detail
 
 /// A graph as text, in popxl.addons' format: name, inputs (`name=%2` for those in `input_names`, which maps tensor ids to
-/// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs.
+/// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs. Loads and stores that are one
+/// exchange are one MultiExchange, with the number of the first.
 constexpr Text print_schedule(Graph graph, const std::vector<std::pair<int, Text>>& input_names = {}) {
   const GraphRecord& record = graph.ir().record(graph.id());
   detail::ValueNumbers value(record);
@@ -41,14 +42,18 @@ constexpr Text print_schedule(Graph graph, const std::vector<std::pair<int, Text
   for (const auto& [tensor, name] : input_names) names[static_cast<std::size_t>(tensor)] = text(name, "=");
   for (int input : record.inputs) inputs.push_back(text(names[static_cast<std::size_t>(input)], value(input)));
   Text ops;
-  for (const Node& node : record.nodes) {
+  const auto print = [&](const Node& node) {
     ops += text("    ", node.op->name, ".", node.id);
     if (node.called_graph >= 0) ops += text("(", graph.ir().record(node.called_graph).name);
     if (node.else_graph >= 0) ops += text(", ", graph.ir().record(node.else_graph).name);
     if (node.called_graph >= 0) ops += ")";
     ops += text(" (", value.with_specs(node.inputs), ")");
     ops += text(" -> (", value.with_specs(node.outputs), ")\n");
-  }
+  };
+  detail::for_each_op(graph.ir(), graph.id(), [&](std::span<const int> nodes) {
+    if (nodes.size() == 1) print(record.nodes[static_cast<std::size_t>(nodes[0])]);
+    else print(detail::as_multi_exchange(record, nodes));
+  });
   for (int output : record.outputs) outputs.push_back(value(output));
   return text("Graph : ", record.name, "\n  (", join(inputs, ", "), ") -> (", join(outputs, ", "), ") {\n", ops, "  }\n");
 }

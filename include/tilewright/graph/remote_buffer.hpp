@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -26,17 +27,51 @@ class RemoteBuffer {
   /// Of what its rows are parts of, in Ir::meta_shapes; or -1.
   constexpr int meta_shape() const { return valid() ? record().meta_shape : -1; }
   constexpr std::int64_t entries() const { return valid() ? record().entries : 0; }
-  /// More rows. A buffer never gets smaller, as rows may be in use.
+  /// More rows, or fewer, but not without one that a variable, load or store names.
   constexpr void set_entries(std::int64_t entries) const {
     if (!valid()) return;
-    if (entries < record().entries)
-      ir_->fail(text("remote_buffer: ", entries, " entries for ", to_text(*this), ": at least as many as before expected"));
-    else record().entries = entries;
+    if (entries < 1) {
+      ir_->fail(text("remote_buffer: ", entries, " entries for ", to_text(*this), ": at least 1 expected"));
+      return;
+    }
+    if (const std::int64_t last = record().last_row; entries <= last) {
+      ir_->fail(text("remote_buffer: ", entries, " entries for ", to_text(*this), ", of which row ", last,
+                     " is in use: at least ", last + 1, " expected"));
+      return;
+    }
+    record().entries = entries;
   }
-  /// Whether it has a row of that number; fails if not. `what` is the function that is named in the error.
+  /// Gives the buffer, of which no row may be in use yet, another shape and dtype and another number of rows.
+  constexpr void set_remote_buffer_info(const Shape& shape, DType dtype, std::int64_t entries) const {
+    if (!valid()) return;
+    if (record().is_used) {
+      ir_->fail(text("set_remote_buffer_info: ", to_text(TensorSpec{shape, dtype}), " for ", to_text(*this),
+                     ", which is in use: a buffer without variables, loads and stores expected"));
+      return;
+    }
+    ir_->check_extents("set_remote_buffer_info", text(id()).view(), {shape, dtype});
+    record().spec = {shape, dtype};
+    record().meta_shape = -1;
+    record().shard_over = 1;
+    set_entries(entries);
+  }
+  /// Fails if the tensor has not the shape and dtype of a row. Loads and stores check it, too.
+  constexpr void validate_tensor_matches_buffer(Tensor t) const {
+    if (valid() && t.valid() && t.spec() != spec())
+      ir_->fail(
+          text("validate_tensor_matches_buffer: ", to_text(t), " for ", to_text(*this), ": ", to_text(spec()), " expected"));
+  }
+  /// Notes that a variable, load or store uses the buffer, whatever row a run gives it.
+  constexpr void note_use() const { record().is_used = true; }
+  /// Whether it has a row of that number, which is in use from now on; fails if not. `what` is the function that is named in the
+  /// error.
   constexpr bool check_offset(std::string_view what, std::int64_t offset) const {
     if (!valid()) return false;
-    if (offset >= 0 && offset < entries()) return true;
+    if (offset >= 0 && offset < entries()) {
+      note_use();
+      record().last_row = std::max(record().last_row, offset);
+      return true;
+    }
     ir_->fail(text(what, ": offset ", offset, " of ", to_text(*this), ": an offset from 0 to ", entries() - 1, " expected"));
     return false;
   }

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/lower/copied_views.hpp"
 #include "tilewright/lower/dead_code.hpp"
 #include "tilewright/lower/remote.hpp"
@@ -74,14 +75,38 @@ class Flattening {
   }
 
   constexpr void flatten_nodes(Scope& scope) {
-    for (std::size_t n = 0; n < scope.record.nodes.size(); ++n)
-      if (live_.nodes[at(scope.graph)][n] != 0) {
-        flatten(scope, scope.record.nodes[n]);
-        if (!scope.copied_views.empty() && scope.copied_views[n] != 0) {
-          Value& view = scope.value_of(scope.record.nodes[n].outputs[0]);
-          view = copied(view);
-        }
-      }
+    for_each_op(ir_, scope.graph, [&](std::span<const int> nodes) {
+      if (nodes.size() > 1) flatten_exchange(scope, nodes);
+      else if (live_.nodes[at(scope.graph)][at(nodes[0])] != 0) flatten_node(scope, at(nodes[0]));
+    });
+  }
+  constexpr void flatten_node(Scope& scope, std::size_t n) {
+    flatten(scope, scope.record.nodes[n]);
+    if (scope.copied_views.empty() || scope.copied_views[n] == 0) return;
+    Value& view = scope.value_of(scope.record.nodes[n].outputs[0]);
+    view = copied(view);
+  }
+  /// The transfers follow each other; copies that make operands dense come before, and those from where rows land after them.
+  /// What the main graph loads from the host or stores there is no transfer of its own.
+  constexpr void flatten_exchange(Scope& scope, std::span<const int> nodes) {
+    std::vector<Operation> transfers, afterwards;
+    std::vector<Operation>& all = schedule_.operations;
+    for (const int n : nodes) {
+      if (live_.nodes[at(scope.graph)][at(n)] == 0) continue;
+      const std::size_t first = all.size();
+      flatten(scope, scope.record.nodes[at(n)]);
+      std::size_t transfer = first;
+      while (transfer < all.size() && all[transfer].alone == 0 && !all[transfer].loads_code && all[transfer].stream < 0)
+        ++transfer;
+      for (std::size_t i = transfer; i < all.size(); ++i) (i == transfer ? transfers : afterwards).push_back(std::move(all[i]));
+      while (all.size() > transfer) all.pop_back();
+    }
+    for (Operation& transfer : transfers) {
+      transfer.alone = next_exchange_;
+      add_operation(std::move(transfer));
+    }
+    for (Operation& copy : afterwards) add_operation(std::move(copy));
+    ++next_exchange_;
   }
   constexpr void flatten(Scope& scope, const Node& node) {
     if (node.op == &op_info<HostLoad>) return flatten_host_load(scope, node);
@@ -97,7 +122,7 @@ class Flattening {
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     if (op.is_alias && !op.any_layout) make_dense(scope, node.inputs[0]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
-    operation.is_alone = op.has_side_effect || op.exchange_items;
+    operation.alone = op.has_side_effect || op.exchange_items ? 1 : 0;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (int input : node.inputs) operation.operands.push_back(fit(value(scope, input), op.any_layout));
     if (op.modifies >= 0) read_before_write(op, operation);
@@ -416,6 +441,7 @@ class Flattening {
   Schedule schedule_{};
   int graph_ = 0;
   int inlined_calls_ = 0;
+  int next_exchange_ = 2;
   std::vector<int> taken_at_{};  // by storage: the last inlined call that took it
 };
 

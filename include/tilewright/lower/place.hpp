@@ -23,8 +23,14 @@ class Placement {
     std::vector<Cut> cuts;
     for (const Group& group : schedule_.groups) cuts.push_back(cut(group));
     body.frame_bytes = allocate_frame();
+    int last_exchange = 0;
     for (std::size_t i = 0; i < schedule_.groups.size(); ++i) {
       const Operation& first = schedule_.operation(schedule_.groups[i].members[0]);
+      if (first.alone > 1) {
+        if (first.alone != last_exchange) plan_.exchanges.push_back({static_cast<int>(plan_.steps.size())});
+        ++plan_.exchanges.back().step_count;
+      }
+      last_exchange = first.alone;
       if (!first.is_call()) {
         add_compute(schedule_.groups[i], cuts[i]);
         continue;

@@ -116,6 +116,13 @@ struct Step {
   constexpr bool is_call() const { return kind == StepKind::call || kind == StepKind::loop || kind == StepKind::conditional; }
 };
 
+/// Steps that load and store in one exchange.
+struct PlannedExchange {
+  int first_step = 0;
+  int step_count = 0;
+  constexpr int last_step() const { return first_step + step_count - 1; }
+};
+
 /// A lowered graph: steps over a frame of memory.
 struct Body {
   int first_step = 0;
@@ -185,6 +192,7 @@ struct RemoteTraffic {
   std::int64_t stored_bytes = 0;
   std::int64_t code_bytes = 0;  ///< loaded, for all tiles; 0 on machines that keep their code
   std::int64_t cycles = 0;  ///< of the machine's clock, for all of it; 0 on machines that count none
+  std::int64_t exchanges = 0;  ///< in which all of it is moved
   constexpr bool operator==(const RemoteTraffic&) const = default;
 };
 
@@ -197,6 +205,7 @@ struct Plan {
   std::vector<Stage> stages{};
   std::vector<StageOperand> operands{};
   std::vector<std::int64_t> strides{};
+  std::vector<PlannedExchange> exchanges{};  ///< in the order of their steps
   std::vector<PlannedVariable> variables{};
   std::vector<PlannedConstant> constants{};
   std::vector<PlannedStream> streams{};

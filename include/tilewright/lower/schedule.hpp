@@ -50,7 +50,8 @@ struct Operation {
   Calling calling{};
   bool loads_code = false;  ///< of the called body, which does not run
   int stream = -1;  ///< the stream that moves on afterwards
-  bool is_alone = false;  ///< its group has no other operations
+  /// Not 0: its group has no other operations. Transfers that have the same number above 1 are one exchange.
+  int alone = 0;
 
   constexpr bool is_call() const { return calling.body >= 0; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }

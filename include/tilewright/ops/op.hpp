@@ -82,6 +82,7 @@ constexpr OpInfo make_op_info() {
   if constexpr (requires { D::view; }) info.view = D::view;
   if constexpr (requires { D::work; }) info.work = D::work;
   if constexpr (requires { D::expand; }) info.expand = D::expand;
+  if constexpr (requires { D::transfer; }) info.transfer = D::transfer;
   if constexpr (requires { D::exchange_items; }) info.exchange_items = D::exchange_items;
   return info;
 }

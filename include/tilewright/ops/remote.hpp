@@ -21,6 +21,10 @@ struct RemoteOp : Op<D> {
   static constexpr bool has_side_effect = true;
   using Attributes = RemoteAttributes;
 
+  static constexpr Transfer transfer(const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    return {D::gives_a_tensor ? TransferKind::remote_load : TransferKind::remote_store, attributes.buffer, attributes.row};
+  }
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const RemoteBuffer buffer(op.ir(), static_cast<int>(attributes.buffer));
@@ -127,8 +131,12 @@ template <class D>
 constexpr std::vector<Tensor> apply_remote(std::string_view what, const RemoteBuffer& buffer, const RemoteOffset& offset,
                                            std::vector<Tensor> tensors) {
   if (buffer.ir().failed() || !buffer.valid()) return {};
-  if (offset.is_tensor()) tensors.push_back(offset.tensor());
-  else if (!buffer.check_offset(what, offset.row())) return {};
+  if (offset.is_tensor()) {
+    buffer.note_use();
+    tensors.push_back(offset.tensor());
+  } else if (!buffer.check_offset(what, offset.row())) {
+    return {};
+  }
   return apply_all<D>(buffer.ir(), tensors, {buffer.id() - 1, offset.is_tensor() ? -1 : offset.row()});
 }
 }  // namespace detail

@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/graph/call.hpp"
+#include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/ops/op.hpp"
 
 namespace tilewright {
@@ -13,20 +14,13 @@ struct RemoteCodeLoad : Op<RemoteCodeLoad> {
   static constexpr std::string_view name = "RemoteCodeLoad";
   static constexpr bool has_side_effect = true;
   using Attributes = CodeLoadAttributes;
+  static constexpr Transfer transfer(const PackedAttributes& attributes) {
+    return {TransferKind::code, unpack<Attributes>(attributes).graph};
+  }
   static constexpr void infer(Inference&) {}
 };
 
 namespace detail {
-/// Whether an op calls the graph, directly or through others.
-constexpr bool calls(const Ir& ir, const Node& node, int graph) {
-  for (const int called : {node.called_graph, node.else_graph}) {
-    if (called < 0) continue;
-    if (called == graph) return true;
-    for (const Node& inner : ir.record(called).nodes)
-      if (calls(ir, inner, graph)) return true;
-  }
-  return false;
-}
 /// Whether the graph is called after a node: in the node's graph, or after a call of that.
 constexpr bool is_called_after(const Ir& ir, int graph, int place, int node) {
   const std::vector<Node>& nodes = ir.record(place).nodes;

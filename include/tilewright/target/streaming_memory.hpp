@@ -1,7 +1,10 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <numeric>
+#include <span>
+#include <vector>
 
 namespace tilewright {
 
@@ -13,16 +16,40 @@ struct StreamingMemory {
   std::int64_t exchange_blocks = 1;
   std::int64_t packet_bytes = 1;
 
-  /// Cycles of a machine's clock for one transfer: sync + clock x (bytes of the fullest block / (bandwidth / blocks)).
+  /// Cycles of a machine's clock for one transfer, or several at a time of so many bytes each: sync + clock x (bytes of the
+  /// fullest block / (bandwidth / blocks)).
   constexpr std::int64_t cycles(std::int64_t bytes, std::int64_t clock_hz) const {
-    if (bytes_per_second == 0 || bytes == 0) return 0;
-    const std::int64_t round = exchange_blocks * packet_bytes;
-    const std::int64_t fullest = bytes / round * packet_bytes + std::min(bytes % round, packet_bytes);
+    return cycles(std::span<const std::int64_t>(&bytes, 1), clock_hz);
+  }
+  constexpr std::int64_t cycles(std::span<const std::int64_t> transfers, std::int64_t clock_hz) const {
+    if (bytes_per_second == 0) return 0;
+    const std::int64_t fullest = fullest_block(transfers);
+    if (fullest == 0) return 0;
     const std::int64_t divisor = std::gcd(clock_hz, bytes_per_second);  // so that products of large numbers stay small
     const std::int64_t cycles = clock_hz / divisor, for_bytes = bytes_per_second / divisor;
     return sync_cycles + (fullest * exchange_blocks * cycles + for_bytes - 1) / for_bytes;
   }
   constexpr bool operator==(const StreamingMemory&) const = default;
+
+ private:
+  /// Blocks take the full packets in turn, then what remains of the transfers, the larger first: each the one that has least.
+  constexpr std::int64_t fullest_block(std::span<const std::int64_t> transfers) const {
+    std::int64_t packets = 0;
+    std::vector<std::int64_t> rests;
+    for (const std::int64_t bytes : transfers) {
+      packets += bytes / packet_bytes;
+      if (bytes % packet_bytes > 0) rests.push_back(bytes % packet_bytes);
+    }
+    std::ranges::sort(rests, std::greater<>());
+    const std::int64_t all_have = packets / exchange_blocks * packet_bytes;
+    std::vector<std::int64_t> more(static_cast<std::size_t>(packets % exchange_blocks),
+                                   packet_bytes);  // by block, from the first
+    for (const std::int64_t rest : rests) {
+      if (static_cast<std::int64_t>(more.size()) < exchange_blocks) more.push_back(rest);
+      else *std::ranges::min_element(more) += rest;
+    }
+    return all_have + (more.empty() ? 0 : *std::ranges::max_element(more));
+  }
 };
 
 }  // namespace tilewright
