@@ -112,7 +112,7 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
     for (std::size_t i = 0; i < text.size(); ++i) target[i] = source[i];
     return Range{std::exchange(characters, characters + text.size()), text.size()};
   };
-  const auto keep_values = [&](const std::vector<double>& numbers) {
+  const auto keep_values = [&](const List<double>& numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i) frozen.values[values + i] = numbers[i];
     return Range{std::exchange(values, values + numbers.size()), numbers.size()};
   };

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
 
 namespace tilewright {
@@ -130,7 +130,7 @@ class DotWriter {
   }
 
   const Ir& ir_;
-  std::vector<char> written_;
+  List<char> written_;
   Text clusters_{}, calls_{};
 };
 }  // namespace detail

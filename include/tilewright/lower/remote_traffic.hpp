@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/ops/remote.hpp"
 
@@ -13,7 +13,7 @@ namespace tilewright {
 constexpr RemoteTraffic count_remote_traffic(const Plan& plan, const CodeUse& code, const Target& target) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   const auto cycles = [&target](std::int64_t bytes) { return target.streaming_memory.cycles(bytes, target.clock_hz); };
-  std::vector<RemoteTraffic> of_body(plan.bodies.size());
+  List<RemoteTraffic> of_body(plan.bodies.size());
   for (std::size_t b = plan.bodies.size(); b-- > 0;) {  // callers come before what they call
     RemoteTraffic& traffic = of_body[b];
     for (int s = 0; s < plan.bodies[b].step_count; ++s) {
