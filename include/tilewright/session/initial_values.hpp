@@ -38,7 +38,7 @@ inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_
   double block[1024];  // which stays in the nearest cache
   for (std::size_t v = 0; v < plan.variables.size(); ++v) {
     const auto& variable = plan.variables[v];
-    const Distribution& distribution = variable.distribution;
+    const auto& distribution = variable.distribution;
     const DType dtype = variable.spec.dtype;
     const std::size_t tensor = static_cast<std::size_t>(distribution.shape.nelms());
     const std::size_t count = tensor * static_cast<std::size_t>(distribution.groups);
