@@ -92,18 +92,30 @@ class ExchangeOrder {
     int number = 0;
     std::optional<Transfer> transfer{};
     bool has_effect = false;
-    std::vector<int> reads{}, writes{};  // tensors that are views of no others
+    std::vector<int> reads{}, writes{};  // tensors that have memory of their own
     int level = 0;   // the exchange that it is part of, or the last one that it comes after; 0: none
     int after = -1;  // the op that says so
   };
   constexpr const Node& node(const Op& op) const { return record_.nodes[static_cast<std::size_t>(op.number)]; }
 
+  /// The tensor whose memory a tensor may have, as a view or an alias. The planner decides in the order of the trace which views
+  /// are copies: what reads and writes that memory keeps the order in any case.
+  constexpr int memory_of(int tensor) const {
+    for (int next = tensor; next >= 0;) {
+      tensor = next;
+      const int producer = record_.tensors[static_cast<std::size_t>(tensor)].producer;
+      if (producer < 0) break;
+      const Node& made_by = record_.nodes[static_cast<std::size_t>(producer)];
+      next = made_by.op->view ? made_by.inputs[0] : aliased_input(made_by, tensor);
+    }
+    return tensor;
+  }
   constexpr Op examine(int number) const {
     const Node& node = record_.nodes[static_cast<std::size_t>(number)];
     Op op{.number = number, .has_effect = has_effect(ir_, node)};
     if (node.op->transfer) op.transfer = node.op->transfer(node.attributes);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const int tensor = viewed_tensor(ir_, scope_.graph, node.inputs[i]).first, input = static_cast<int>(i);
+      const int tensor = memory_of(node.inputs[i]), input = static_cast<int>(i);
       op.reads.push_back(tensor);
       if (input == node.op->modifies || std::ranges::find(node.modified, input) != node.modified.end())
         op.writes.push_back(tensor);
