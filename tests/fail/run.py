@@ -11,6 +11,9 @@ A file holds cases and, outside of them, what they have in common:
 
 With CASE_<name> defined the file must fail to compile, and every expected text must stand in the output. With none
 defined it must compile.
+
+With --precompile HEADER --into FILE it only writes FILE, which includes the header, and its precompiled form; cases that are
+given --precompiled FILE begin with it.
 """
 
 import argparse
@@ -69,18 +72,36 @@ def check(command, source, case, expected):
     return "".join(f"\n  not in the output: {text}" for text in missing), output
 
 
+def precompile(command, header, into):
+    """Writes a file that includes the header, and beside it the precompiled header that both compilers look for."""
+    into.write_text(f"#include <{header}>\n")
+    form = ".pch" if "clang" in version_of(command[0]) else ".gch"
+    sys.exit(subprocess.run([*command, "-x", "c++-header", str(into), "-o", f"{into}{form}"]).returncode)
+
+
+def version_of(compiler):
+    return subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flags", default="", help="as in a shell; write --flags=...")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("sources", nargs="+", type=Path, metavar="file")
+    parser.add_argument("--precompile", metavar="HEADER")
+    parser.add_argument("--into", type=Path, metavar="FILE")
+    parser.add_argument("--precompiled", type=Path, metavar="FILE")
+    parser.add_argument("sources", nargs="*", type=Path, metavar="file")
     options = parser.parse_args()
 
+    command = [options.compiler, *shlex.split(options.flags)]
+    if options.precompile:
+        precompile(command, options.precompile, options.into)
     # Without carets, the output has no lines of the source, in which the expected text may stand.
-    version = subprocess.run([options.compiler, "--version"], capture_output=True, text=True, check=True).stdout
-    no_carets = "-fno-caret-diagnostics" if "clang" in version else "-fno-diagnostics-show-caret"
-    command = [options.compiler, *shlex.split(options.flags), "-fsyntax-only", no_carets]
+    no_carets = "-fno-caret-diagnostics" if "clang" in version_of(options.compiler) else "-fno-diagnostics-show-caret"
+    command += ["-fsyntax-only", no_carets]
+    if options.precompiled:
+        command += ["-Winvalid-pch", "-include", str(options.precompiled)]
     jobs = [(source, case, expected)
             for source in options.sources
             for case, expected in [(None, []), *parse(source).items()]]

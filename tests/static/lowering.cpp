@@ -19,28 +19,28 @@ constexpr void store(tw::Ir& ir, std::string_view name, Tensor x) { tw::ops::hos
 
 // ---- memory: blocks that live at the same time do not overlap
 
-constexpr std::vector<tw::LiveBlock> placed(std::vector<tw::LiveBlock> blocks, int steps) {
+constexpr tw::List<tw::LiveBlock> placed(tw::List<tw::LiveBlock> blocks, int steps) {
   tw::allocate(blocks, steps);
   return blocks;
 }
 constexpr bool overlap(const tw::LiveBlock& a, const tw::LiveBlock& b) {
   return a.first <= b.last && b.first <= a.last && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
-constexpr bool none_overlap(const std::vector<tw::LiveBlock>& blocks) {
+constexpr bool none_overlap(const tw::List<tw::LiveBlock>& blocks) {
   for (std::size_t i = 0; i < blocks.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (overlap(blocks[i], blocks[j])) return false;
   return true;
 }
-constexpr std::vector<tw::LiveBlock> random_blocks(std::uint64_t seed) {
+constexpr tw::List<tw::LiveBlock> random_blocks(std::uint64_t seed) {
   tw::Random random(seed);
-  std::vector<tw::LiveBlock> blocks;
+  tw::List<tw::LiveBlock> blocks;
   for (int step = 0; step < 40; ++step)
     blocks.push_back(
         {static_cast<std::int64_t>(1 + random.bits() % 500), step, std::min(39, step + static_cast<int>(random.bits() % 6))});
   return blocks;
 }
-constexpr std::int64_t frame_of(std::vector<tw::LiveBlock> blocks, int steps) { return tw::allocate(blocks, steps); }
+constexpr std::int64_t frame_of(tw::List<tw::LiveBlock> blocks, int steps) { return tw::allocate(blocks, steps); }
 
 static_assert(none_overlap(placed(random_blocks(1), 40)));
 static_assert(none_overlap(placed(random_blocks(2), 40)));

@@ -148,7 +148,7 @@ static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
 static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
                 const Tensor view = x.reshape({2, 2});
                 ops::remote_load_(buffer, 0, x);
-                store("view", view);  // of elements that may be copied or not, if there is a change: after it, as it is written
+                store("view", view);  // a copy of what was there before
                 ops::remote_load_(buffer, 1, y);
               }) == "Reshape.100 MultiExchange.101 HostStore.102 ");
 static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {

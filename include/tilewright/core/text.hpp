@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
+
+#include "tilewright/core/list.hpp"
 
 namespace tilewright {
 
@@ -22,7 +23,7 @@ constexpr bool same_characters(std::string_view a, std::string_view b) {
 }
 
 /// A string for constant expressions: names, messages and printed graphs are made of it. (GCC 12 rejects copies of std::string
-/// members in constant expressions, and a std::vector of characters takes compilers several times as long.)
+/// members in constant expressions, and a List of characters takes compilers several times as long.)
 class Text {
  public:
   constexpr Text() = default;
@@ -154,7 +155,7 @@ constexpr Text text(const Pieces&... pieces) {
 }
 
 /// The pieces with a separator between them: join({"a", "b"}, ", ") is "a, b".
-constexpr Text join(const std::vector<Text>& pieces, std::string_view separator) {
+constexpr Text join(const List<Text>& pieces, std::string_view separator) {
   Text result;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (i > 0) result += separator;

@@ -12,18 +12,18 @@ namespace detail {
 
 /// Room for the plans of most programs.
 inline constexpr PlanSizes draft_room{.bodies = 16,
-                                      .steps = 1024,
-                                      .locations = 4096,
-                                      .compute_sets = 128,
-                                      .stages = 512,
-                                      .operands = 1024,
+                                      .steps = 4096,
+                                      .locations = 16384,
+                                      .compute_sets = 256,
+                                      .stages = 1024,
+                                      .operands = 2048,
                                       .strides = 4096,
-                                      .variables = 256,
+                                      .variables = 2048,
                                       .constants = 64,
-                                      .streams = 256,
+                                      .streams = 2048,
                                       .remote_buffers = 32,
-                                      .characters = 16384,
-                                      .values = 4096};
+                                      .characters = 131072,
+                                      .values = 16384};
 
 /// What the first trace leaves: the sizes of the plan, and the plan itself if there is room for it.
 struct Draft {

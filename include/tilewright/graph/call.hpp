@@ -1,8 +1,8 @@
 #pragma once
 #include <span>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/emit.hpp"
 
@@ -31,8 +31,8 @@ inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
 /// Whether the graph is `caller`, or calls it directly or through others.
 constexpr bool leads_to(const Ir& ir, int graph, int caller) {
   if (graph == caller || ir.record(caller).call_sites.empty()) return graph == caller;  // as for graphs that are being built
-  std::vector<char> seen(ir.graphs.size(), 0);
-  std::vector<int> open{caller};
+  List<char> seen(ir.graphs.size(), 0);
+  List<int> open{caller};
   while (!open.empty()) {
     const int next = open.back();
     open.pop_back();
@@ -44,11 +44,11 @@ constexpr bool leads_to(const Ir& ir, int graph, int caller) {
 }
 
 /// The parent tensor for every input of the graph, in order; fails for missing, extra, doubled or unfit ones.
-constexpr std::vector<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
+constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
   const auto inputs = graph.inputs();
-  std::vector<int> position(ir.record(graph.id()).tensors.size(), -1);
+  List<int> position(ir.record(graph.id()).tensors.size(), -1);
   for (std::size_t i = 0; i < inputs.size(); ++i) position[static_cast<std::size_t>(inputs[i].id())] = static_cast<int>(i);
-  std::vector<Tensor> parents(inputs.size());
+  List<Tensor> parents(inputs.size());
   std::size_t next = 0;
   for (const Tensor& tensor : positional) {
     if (!tensor.valid()) return {};
@@ -103,8 +103,8 @@ constexpr void add_call_site(Ir& ir, int called, int node, int first_input = 0) 
     modify_input(ir, ir.current_graph, ir.current().nodes[static_cast<std::size_t>(node)], first_input + input, first_input,
                  inputs);
 }
-constexpr std::vector<TensorSpec> specs_of(const std::vector<Tensor>& tensors) {
-  std::vector<TensorSpec> specs;
+constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
+  List<TensorSpec> specs;
   specs.reserve(tensors.size());
   for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
   return specs;

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
 #include "tilewright/graph/layout.hpp"
 
@@ -36,6 +36,18 @@ constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int ten
     }
   }
   return {tensor, dense_layout(known.spec.shape)};
+}
+
+/// The tensor whose memory a tensor may share, as its alias or a view of it; itself if there is none.
+constexpr int viewed_tensor(const GraphRecord& record, int tensor) {
+  for (;;) {
+    const int producer = record.tensors[static_cast<std::size_t>(tensor)].producer;
+    if (producer < 0) return tensor;
+    const Node& node = record.nodes[static_cast<std::size_t>(producer)];
+    const int input = node.op->view ? node.inputs[0] : aliased_input(node, tensor);
+    if (input < 0) return tensor;
+    tensor = input;
+  }
 }
 
 /// Notes that a call changes what it is given for an input, one of the `count` from `first` on that one graph reads.
@@ -80,7 +92,7 @@ constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first,
 /// The outputs of a call. A single one converts to a Tensor; `outputs.as<2>()` is an array for structured bindings.
 class Outputs {
  public:
-  constexpr Outputs(Ir& ir, std::vector<Tensor> tensors) : ir_(&ir), tensors_(std::move(tensors)) {}
+  constexpr Outputs(Ir& ir, List<Tensor> tensors) : ir_(&ir), tensors_(std::move(tensors)) {}
 
   constexpr std::size_t size() const { return tensors_.size(); }
   constexpr auto begin() const { return tensors_.begin(); }
@@ -104,7 +116,7 @@ class Outputs {
 
  private:
   Ir* ir_;
-  std::vector<Tensor> tensors_;
+  List<Tensor> tensors_;
 };
 
 /// One call of a graph, once or repeated: maps between the called graph's tensors and the caller's ("parent") tensors.
@@ -117,7 +129,7 @@ class CallSiteInfo {
   constexpr bool valid() const { return node_ >= 0; }
   constexpr Graph called_graph() const { return valid() ? Graph(*ir_, node().called_graph) : Graph(*ir_, 0); }
   /// Parent tensors that the call reads.
-  constexpr std::vector<Tensor> inputs() const { return handles(true); }
+  constexpr List<Tensor> inputs() const { return handles(true); }
   /// Parent tensors that the call makes. Autodiff appends the activations that it needs.
   constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
   constexpr Tensor parent_input(int i) const { return pick(true, i, "parent_input"); }
@@ -172,15 +184,15 @@ class CallSiteInfo {
  private:
   constexpr const Node& node() const { return ir_->record(graph_).nodes[static_cast<std::size_t>(node_)]; }
   constexpr Tensor invalid() const { return {*ir_, graph_, -1}; }
-  constexpr std::vector<Tensor> handles(bool inputs) const {
-    std::vector<Tensor> result;
+  constexpr List<Tensor> handles(bool inputs) const {
+    List<Tensor> result;
     if (!valid()) return result;
     const auto& ids = inputs ? node().inputs : node().outputs;
     result.reserve(ids.size());
     for (int id : ids) result.push_back({*ir_, graph_, id});
     return result;
   }
-  static constexpr int position(const std::vector<int>& ids, int id) {
+  static constexpr int position(const List<int>& ids, int id) {
     for (std::size_t i = 0; i < ids.size(); ++i)
       if (ids[i] == id) return static_cast<int>(i);
     return -1;

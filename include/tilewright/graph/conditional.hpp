@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
 
 namespace tilewright {
@@ -9,7 +9,7 @@ namespace tilewright {
 /// One of the graphs of a conditional, with its inputs as for a call.
 struct Branch {
   Graph graph;
-  std::vector<Tensor> inputs{};
+  List<Tensor> inputs{};
   TensorMap args{};
 };
 
@@ -35,7 +35,7 @@ class ConditionalSiteInfo {
     if (!valid()) return {Graph(*ir_, 0), Graph(*ir_, 0)};
     return {Graph(*ir_, node().called_graph), Graph(*ir_, node().else_graph)};
   }
-  constexpr std::vector<Tensor> inputs() const { return handles(true); }
+  constexpr List<Tensor> inputs() const { return handles(true); }
   constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
   constexpr Tensor output(int i) const { return outputs()[static_cast<std::size_t>(i)]; }
 
@@ -69,8 +69,8 @@ class ConditionalSiteInfo {
     ir_->fail(text(what, ": index ", i, " of ", count, ": an index below that expected"));
     return false;
   }
-  constexpr std::vector<Tensor> handles(bool inputs) const {
-    std::vector<Tensor> result;
+  constexpr List<Tensor> handles(bool inputs) const {
+    List<Tensor> result;
     if (!valid()) return result;
     for (int id : inputs ? node().inputs : node().outputs) result.push_back({*ir_, graph_, id});
     return result;
@@ -106,7 +106,7 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
                    to_text(else_outputs[i]), " of ", else_branch.graph.name(), ": equal shapes and dtypes expected"));
       return {ir};
     }
-  std::vector<Tensor> all{condition};
+  List<Tensor> all{condition};
   for (const Branch* branch : {&then_branch, &else_branch}) {
     if (!detail::check_recursion(ir, branch->graph)) return {ir};
     for (const Tensor& input : detail::bind_inputs(ir, branch->graph, branch->inputs, branch->args)) all.push_back(input);

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 
 namespace tilewright {
@@ -145,8 +145,8 @@ class DotWriter {
   }
 
   const Ir& ir_;
-  std::vector<char> written_;
-  std::vector<int> drawn_as_{};  // by node of the graph that is being written; empty: all are themselves
+  List<char> written_;
+  List<int> drawn_as_{};  // by node of the graph that is being written; empty: all are themselves
   Text clusters_{}, calls_{};
 };
 }  // namespace detail

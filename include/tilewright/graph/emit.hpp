@@ -2,8 +2,8 @@
 #include <initializer_list>
 #include <span>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
 
 namespace tilewright {
@@ -11,7 +11,7 @@ namespace tilewright {
 /// What a shape rule sees: the specs of an op's inputs and its attributes; it adds the outputs' specs or fails.
 class Inference {
  public:
-  constexpr Inference(Ir& ir, const OpInfo& op, std::vector<TensorSpec> inputs, const PackedAttributes& attributes)
+  constexpr Inference(Ir& ir, const OpInfo& op, List<TensorSpec> inputs, const PackedAttributes& attributes)
       : ir_(ir), op_(op), inputs_(std::move(inputs)), attributes_(attributes) {}
 
   constexpr Ir& ir() { return ir_; }
@@ -49,13 +49,13 @@ class Inference {
     return -1;
   }
   constexpr bool failed() const { return failed_; }
-  constexpr const std::vector<TensorSpec>& outputs() const { return outputs_; }
+  constexpr const List<TensorSpec>& outputs() const { return outputs_; }
 
  private:
   Ir& ir_;
   const OpInfo& op_;
-  std::vector<TensorSpec> inputs_;
-  std::vector<TensorSpec> outputs_;
+  List<TensorSpec> inputs_;
+  List<TensorSpec> outputs_;
   const PackedAttributes& attributes_;
   int meta_shape_ = -1;
   bool failed_ = false;
@@ -149,10 +149,9 @@ constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inpu
 
 /// Checks the inputs, infers the outputs and appends the op to the current graph. After a failure nothing is appended
 /// and no tensors are returned.
-constexpr std::vector<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs,
-                                   const PackedAttributes& attributes = {}) {
+constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const PackedAttributes& attributes = {}) {
   if (ir.failed() || !detail::check_inputs(ir, op, inputs)) return {};
-  std::vector<TensorSpec> specs;
+  List<TensorSpec> specs;
   specs.reserve(inputs.size());
   for (const Tensor& input : inputs) specs.push_back(input.spec());
   Inference inference(ir, op, std::move(specs), attributes);
@@ -163,15 +162,15 @@ constexpr std::vector<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Ten
     meta_shape = detail::find_meta_shape(ir, op, inputs, inference.outputs()[0].shape);
   if (ir.failed()) return {};
   const int index = append_node(ir, op, inputs, inference.outputs(), attributes);
-  std::vector<Tensor> results;
+  List<Tensor> results;
   for (int id : ir.current().nodes[static_cast<std::size_t>(index)].outputs) results.push_back({ir, ir.current_graph, id});
   if (meta_shape >= 0) ir.record(results[0]).meta_shape = meta_shape;
   return results;
 }
 
 /// As emit, for an op that also changes its input number `modified` in place, of which no output is an alias.
-constexpr std::vector<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, int modified,
-                                             const PackedAttributes& attributes = {}) {
+constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, int modified,
+                                      const PackedAttributes& attributes = {}) {
   auto results = emit(ir, op, inputs, attributes);
   if (results.empty() || !detail::check_may_change(ir, op, inputs[static_cast<std::size_t>(modified)])) return {};
   ir.current().nodes.back().modified.push_back(modified);
@@ -179,7 +178,7 @@ constexpr std::vector<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span
 }
 
 /// The tensor, or an invalid one of the same Ir where there is none (after a failure).
-constexpr Tensor at_or_invalid(Ir& ir, const std::vector<Tensor>& tensors, std::size_t i) {
+constexpr Tensor at_or_invalid(Ir& ir, const List<Tensor>& tensors, std::size_t i) {
   return i < tensors.size() ? tensors[i] : Tensor(ir, ir.current_graph, -1);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 
 namespace tilewright {
@@ -24,20 +24,20 @@ class GradGraphInfo {
   constexpr const GradientRecord& record() const { return record_; }
   constexpr Graph forward_graph() const { return {*ir_, forward_graph_}; }
   /// One for each input of the gradient graph.
-  constexpr std::vector<ExpectedConnection> expected_inputs() const {
-    std::vector<ExpectedConnection> result;
+  constexpr List<ExpectedConnection> expected_inputs() const {
+    List<ExpectedConnection> result;
     for (const auto& [type, tensor] : record_.inputs) result.push_back({type, forward(tensor)});
     return result;
   }
   /// One for each output of the gradient graph; all are gradients.
-  constexpr std::vector<ExpectedConnection> expected_outputs() const {
-    std::vector<ExpectedConnection> result;
+  constexpr List<ExpectedConnection> expected_outputs() const {
+    List<ExpectedConnection> result;
     for (int tensor : record_.outputs) result.push_back({ExpectedConnectionType::FwdGrad, forward(tensor)});
     return result;
   }
   /// The forward tensors that the inputs stand for, and those that the outputs stand for.
-  constexpr std::vector<Tensor> inputs() const { return tensors(expected_inputs()); }
-  constexpr std::vector<Tensor> outputs() const { return tensors(expected_outputs()); }
+  constexpr List<Tensor> inputs() const { return tensors(expected_inputs()); }
+  constexpr List<Tensor> outputs() const { return tensors(expected_outputs()); }
 
   /// Inputs of the gradient graph that are forward tensors, with the parent tensors that have their values after the given
   /// call of the forward graph.
@@ -66,9 +66,9 @@ class GradGraphInfo {
 
  private:
   /// By forward tensor: the parent tensor at a call of the forward graph, for its inputs and outputs.
-  constexpr std::vector<Tensor> parents_of(const CallSiteInfo& call) const {
+  constexpr List<Tensor> parents_of(const CallSiteInfo& call) const {
     const GraphRecord& record = ir_->record(forward_graph_);
-    std::vector<Tensor> parents(record.tensors.size(), Tensor::invalid(*ir_));
+    List<Tensor> parents(record.tensors.size(), Tensor::invalid(*ir_));
     for (std::size_t i = 0; i < record.outputs.size(); ++i)
       parents[static_cast<std::size_t>(record.outputs[i])] = call.parent_output(static_cast<int>(i));
     for (std::size_t i = 0; i < record.inputs.size(); ++i)
@@ -76,8 +76,8 @@ class GradGraphInfo {
     return parents;
   }
   constexpr Tensor forward(int tensor) const { return {*ir_, forward_graph_, tensor}; }
-  static constexpr std::vector<Tensor> tensors(const std::vector<ExpectedConnection>& connections) {
-    std::vector<Tensor> result;
+  static constexpr List<Tensor> tensors(const List<ExpectedConnection>& connections) {
+    List<Tensor> result;
     for (const auto& connection : connections) result.push_back(connection.fwd_tensor);
     return result;
   }

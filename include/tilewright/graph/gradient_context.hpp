@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
 
 namespace tilewright {
@@ -45,7 +45,7 @@ class GradientContext {
   constexpr Tensor output_gradient(int i) {
     if (const Tensor* gradient = builder_.gradient(output_id(i))) return *gradient;
     const TensorSpec zero = output_spec(i);
-    return ir_.constant(std::vector<double>{0}, zero.shape, zero.dtype);
+    return ir_.constant(List<double>{0}, zero.shape, zero.dtype);
   }
   /// Adds to the gradient of an input; its shape and dtype must be the input's.
   constexpr void input_gradient(int i, Tensor gradient) {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
@@ -17,17 +17,17 @@ class Graph {
   constexpr Ir& ir() const { return *ir_; }
   constexpr int id() const { return id_; }
   constexpr std::string_view name() const { return ir_->record(id_).name.view(); }
-  constexpr std::vector<Tensor> inputs() const { return handles(ir_->record(id_).inputs); }
-  constexpr std::vector<Tensor> outputs() const { return handles(ir_->record(id_).outputs); }
+  constexpr List<Tensor> inputs() const { return handles(ir_->record(id_).inputs); }
+  constexpr List<Tensor> outputs() const { return handles(ir_->record(id_).outputs); }
   constexpr Tensor input(int i) const { return pick(ir_->record(id_).inputs, i, "input"); }
   constexpr Tensor output(int i) const { return pick(ir_->record(id_).outputs, i, "output"); }
-  constexpr std::vector<Tensor> tensors() const { return all({}); }
-  constexpr std::vector<Tensor> variables() const { return all({TensorKind::variable, TensorKind::remote}); }
-  constexpr std::vector<Tensor> constants() const { return all({TensorKind::constant}); }
+  constexpr List<Tensor> tensors() const { return all({}); }
+  constexpr List<Tensor> variables() const { return all({TensorKind::variable, TensorKind::remote}); }
+  constexpr List<Tensor> constants() const { return all({TensorKind::constant}); }
   constexpr std::size_t op_count() const { return ir_->record(id_).nodes.size(); }
   /// The distinct graphs that ops of this graph call, in the order of their first call.
-  constexpr std::vector<Graph> called_graphs() const {
-    std::vector<Graph> result;
+  constexpr List<Graph> called_graphs() const {
+    List<Graph> result;
     for (const auto& node : ir_->record(id_).nodes)
       for (int called : {node.called_graph, node.else_graph})
         if (called >= 0 && std::ranges::find(result, Graph(*ir_, called)) == result.end()) result.push_back({*ir_, called});
@@ -37,20 +37,20 @@ class Graph {
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 
  private:
-  constexpr Tensor pick(const std::vector<int>& ids, int i, std::string_view what) const {
+  constexpr Tensor pick(const List<int>& ids, int i, std::string_view what) const {
     if (i >= 0 && i < static_cast<int>(ids.size())) return {*ir_, id_, ids[static_cast<std::size_t>(i)]};
     if (ir_->failed()) return Tensor::invalid(*ir_);
     return ir_->fail(text(what, ": index ", i, " of ", name(), " with ", ids.size(), " of them: an index below that expected"));
   }
-  constexpr std::vector<Tensor> handles(const std::vector<int>& ids) const {
-    std::vector<Tensor> result;
+  constexpr List<Tensor> handles(const List<int>& ids) const {
+    List<Tensor> result;
     result.reserve(ids.size());
     for (int id : ids) result.push_back({*ir_, id_, id});
     return result;
   }
   /// The tensors of these kinds; of all, if none is given.
-  constexpr std::vector<Tensor> all(std::initializer_list<TensorKind> kinds) const {
-    std::vector<Tensor> result;
+  constexpr List<Tensor> all(std::initializer_list<TensorKind> kinds) const {
+    List<Tensor> result;
     const auto& tensors = ir_->record(id_).tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
       if (kinds.size() == 0 || std::ranges::find(kinds, tensors[i].kind) != kinds.end())

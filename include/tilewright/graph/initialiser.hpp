@@ -2,8 +2,8 @@
 #include <cmath>
 #include <initializer_list>
 #include <span>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/normal.hpp"
 #include "tilewright/core/random.hpp"
 
@@ -17,7 +17,7 @@ struct Initialiser {
   FillFunction fill = nullptr;
   double a = 0;
   double b = 0;
-  std::vector<double> values{};  ///< used if fill is null: one for each element, or one for all
+  List<double> values{};  ///< used if fill is null: one for each element, or one for all
 };
 
 namespace detail {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/grow.hpp"
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/initialiser.hpp"
 #include "tilewright/graph/op_info.hpp"
@@ -36,13 +36,13 @@ struct TensorRecord {
 struct Node {
   const OpInfo* op = nullptr;
   int id = 0;  ///< number of the op in its Ir, as printed
-  std::vector<int> inputs{};
-  std::vector<int> outputs{};
+  List<int> inputs{};
+  List<int> outputs{};
   PackedAttributes attributes{};
   int called_graph = -1;
   int scope = -1;               ///< of Ir::name_scopes: where it was made
   int else_graph = -1;          ///< of a conditional: the graph that is called where the condition is false
-  std::vector<int> modified{};  ///< positions of the inputs that change, and no output is an alias of them
+  List<int> modified{};  ///< positions of the inputs that change, and no output is an alias of them
 };
 
 /// The input of the node that a tensor which it makes is an alias of, or -1.
@@ -60,23 +60,23 @@ enum class ExpectedConnectionType : std::uint8_t {
 /// A gradient graph, and the tensors of its forward graph that its inputs and outputs stand for.
 struct GradientRecord {
   int graph = -1;
-  std::vector<std::pair<ExpectedConnectionType, int>> inputs{};
-  std::vector<int> outputs{};  ///< gradients of these
+  List<std::pair<ExpectedConnectionType, int>> inputs{};
+  List<int> outputs{};  ///< gradients of these
 };
 
 /// Open addressing: hash of a name, and the tensor that has it or -1.
-using NameTable = std::vector<std::pair<std::size_t, int>>;
+using NameTable = List<std::pair<std::size_t, int>>;
 
 struct GraphRecord {
   Text name;
-  std::vector<TensorRecord> tensors{};
-  std::vector<Node> nodes{};
-  std::vector<int> inputs{};
-  std::vector<int> outputs{};
-  std::vector<int> by_reference{};                      ///< positions of the inputs that every call changes
+  List<TensorRecord> tensors{};
+  List<Node> nodes{};
+  List<int> inputs{};
+  List<int> outputs{};
+  List<int> by_reference{};                      ///< positions of the inputs that every call changes
   int activations = 0;                                  ///< the last outputs, which autodiff added
-  std::vector<std::pair<int, int>> call_sites{};        ///< (graph, node) of every call of this graph
-  std::vector<std::pair<int, int>> sequence{};          ///< (node, later node) edges of in_sequence
+  List<std::pair<int, int>> call_sites{};        ///< (graph, node) of every call of this graph
+  List<std::pair<int, int>> sequence{};          ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};                              ///< what autodiff made of it as a called graph
   NameTable name_table{};
 };
@@ -93,7 +93,7 @@ struct VariableRecord {
   int tensor = -1;
   Initialiser initialiser{};
   Distribution distribution{};
-  std::vector<int> assignment{};  ///< by replica: its group; empty if there is but one
+  List<int> assignment{};  ///< by replica: its group; empty if there is but one
   int remote_buffer = -1;  ///< where it lives, if that is not the machine's own memory
   std::int64_t row = 0;
 };
@@ -102,7 +102,7 @@ struct VariableRecord {
 struct RemoteBufferRecord {
   TensorSpec spec{};
   std::int64_t entries = 1;
-  std::vector<std::int64_t> variable_rows{};  ///< rows that are variables
+  List<std::int64_t> variable_rows{};  ///< rows that are variables
   bool is_used = false;                       ///< by a variable, or a load or store
   std::int64_t last_row = 0;                  ///< of those that they name
   int meta_shape = -1;          ///< of what it has parts of, in the Ir
@@ -110,7 +110,7 @@ struct RemoteBufferRecord {
 };
 
 struct ConstantRecord {
-  std::vector<double> values{};  ///< one for all elements, or one for each
+  List<double> values{};  ///< one for all elements, or one for each
 };
 
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
@@ -127,8 +127,8 @@ struct MergedExchanges {
 struct SequenceScope {
   int graph = 0;
   bool ordered = true;        ///< each op runs after the one before it; else all of them after `before`
-  std::vector<int> before{};  ///< nodes that the next op runs after
-  std::vector<int> last{};    ///< nodes that what follows the scope runs after
+  List<int> before{};  ///< nodes that the next op runs after
+  List<int> last{};    ///< nodes that what follows the scope runs after
 };
 
 class Ir;
@@ -190,7 +190,7 @@ class Ir {
   static constexpr std::int64_t max_replicas = 64;
   /// A partition of the replicas into groups: graph/replica_grouping.hpp.
   constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
-  constexpr ReplicaGrouping replica_grouping_from_assignments(std::vector<int> assignment);
+  constexpr ReplicaGrouping replica_grouping_from_assignments(List<int> assignment);
 
   /// A stream of tensors from the host; its name must be new. The shape `{}` is a scalar's.
   constexpr HostToDeviceStream h2d_stream(std::string_view name, const Shape& shape, DType dtype = float32) {
@@ -244,8 +244,7 @@ class Ir {
                                                    std::int64_t offset, std::string_view name);
 
   /// A tensor of the current graph with fixed values, row-major; one value stands for all elements.
-  constexpr Tensor constant(std::vector<double> values, const Shape& shape = {}, DType dtype = float32,
-                            std::string_view name = "") {
+  constexpr Tensor constant(List<double> values, const Shape& shape = {}, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
     if (const auto count = static_cast<std::int64_t>(values.size()); count != 1 && count != spec.nelms())
       return fail(text("constant: ", count, " values for shape ", to_text(shape), ": ", spec.nelms(), " expected"));
@@ -257,7 +256,7 @@ class Ir {
   template <class Number>
     requires(std::integral<Number> || std::floating_point<Number>)
   constexpr Tensor constant(Number value, DType dtype = float32) {
-    return constant(std::vector{static_cast<double>(value)}, Shape{}, dtype);
+    return constant(List{static_cast<double>(value)}, Shape{}, dtype);
   }
 
   /// A graph with an input for every Tensor or TensorSpec among the arguments, built by calling the function or module
@@ -308,7 +307,7 @@ class Ir {
   }
   /// The same for one whose values are distributed over the replicas.
   constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
-                                std::string_view name, const Distribution& distribution, std::vector<int> assignment) {
+                                std::string_view name, const Distribution& distribution, List<int> assignment) {
     if (current_graph != 0)
       return fail(text(what, ": '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
                        ": variables live in the main graph only"));
@@ -361,16 +360,16 @@ class Ir {
 
   int current_graph = 0;
   int current_scope = -1;  ///< the innermost open name scope
-  std::vector<GraphRecord> graphs;
-  std::vector<VariableRecord> variables;
-  std::vector<ConstantRecord> constants;
-  std::vector<StreamRecord> streams;
-  std::vector<RemoteBufferRecord> remote_buffers;
-  std::vector<Shape> meta_shapes;  ///< of shards: the distinct shapes of the tensors that they are parts of
-  std::vector<Text> module_path;
-  std::vector<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
-  std::vector<SequenceScope> sequences;  ///< the in_sequence scopes that are open
-  std::vector<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes; they do not overlap
+  List<GraphRecord> graphs;
+  List<VariableRecord> variables;
+  List<ConstantRecord> constants;
+  List<StreamRecord> streams;
+  List<RemoteBufferRecord> remote_buffers;
+  List<Shape> meta_shapes;  ///< of shards: the distinct shapes of the tensors that they are parts of
+  List<Text> module_path;
+  List<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
+  List<SequenceScope> sequences;  ///< the in_sequence scopes that are open
+  List<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes; they do not overlap
   int next_op_id = 100;
 
   constexpr void check_extents(std::string_view what, std::string_view name, const TensorSpec& spec) {

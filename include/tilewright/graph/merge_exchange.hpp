@@ -4,8 +4,8 @@
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 
 namespace tilewright {
@@ -76,7 +76,7 @@ class ExchangeOrder {
   /// Calls f with the numbers of nodes that run together, in order.
   template <class F>
   constexpr void for_each(const F& f) const {
-    std::vector<int> exchange;
+    List<int> exchange;
     for (int level = 0; level <= levels_; ++level) {
       exchange.clear();
       for (const Op& op : ops_)
@@ -92,30 +92,20 @@ class ExchangeOrder {
     int number = 0;
     std::optional<Transfer> transfer{};
     bool has_effect = false;
-    std::vector<int> reads{}, writes{};  // tensors that have memory of their own
+    List<int> reads{}, writes{};  // tensors that are views or aliases of no others
     int level = 0;   // the exchange that it is part of, or the last one that it comes after; 0: none
     int after = -1;  // the op that says so
   };
   constexpr const Node& node(const Op& op) const { return record_.nodes[static_cast<std::size_t>(op.number)]; }
 
-  /// The tensor whose memory a tensor may have, as a view or an alias. The planner decides in the order of the trace which views
-  /// are copies: what reads and writes that memory keeps the order in any case.
-  constexpr int memory_of(int tensor) const {
-    for (int next = tensor; next >= 0;) {
-      tensor = next;
-      const int producer = record_.tensors[static_cast<std::size_t>(tensor)].producer;
-      if (producer < 0) break;
-      const Node& made_by = record_.nodes[static_cast<std::size_t>(producer)];
-      next = made_by.op->view ? made_by.inputs[0] : aliased_input(made_by, tensor);
-    }
-    return tensor;
-  }
+  /// The planner decides in the order of the trace which views are copies. So what reads or writes memory that a view may share
+  /// keeps that order in any case.
   constexpr Op examine(int number) const {
     const Node& node = record_.nodes[static_cast<std::size_t>(number)];
     Op op{.number = number, .has_effect = has_effect(ir_, node)};
     if (node.op->transfer) op.transfer = node.op->transfer(node.attributes);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const int tensor = memory_of(node.inputs[i]), input = static_cast<int>(i);
+      const int tensor = viewed_tensor(record_, node.inputs[i]), input = static_cast<int>(i);
       op.reads.push_back(tensor);
       if (input == node.op->modifies || std::ranges::find(node.modified, input) != node.modified.end())
         op.writes.push_back(tensor);
@@ -135,7 +125,7 @@ class ExchangeOrder {
   constexpr bool is_in_sequence(int before, int after) const {
     return std::ranges::find(record_.sequence, std::pair{before, after}) != record_.sequence.end();
   }
-  static constexpr bool share(const std::vector<int>& some, const std::vector<int>& others) {
+  static constexpr bool share(const List<int>& some, const List<int>& others) {
     for (int tensor : some)
       if (std::ranges::find(others, tensor) != others.end()) return true;
     return false;
@@ -166,7 +156,7 @@ class ExchangeOrder {
   const Ir& ir_;
   MergedExchanges scope_;
   const GraphRecord& record_;
-  std::vector<Op> ops_{};
+  List<Op> ops_{};
   int levels_ = 0;
 };
 
@@ -224,8 +214,7 @@ class [[nodiscard]] MergeExchange {
     const MergedExchanges scope{graph_, first_, static_cast<int>(ir_.record(graph_).nodes.size())};
     if (scope.end - scope.first < 2) return;
     if (options_.into_one) check_is_one(scope);
-    std::erase_if(ir_.merged_exchanges,
-                  [&](const MergedExchanges& inner) { return inner.graph == graph_ && inner.first >= first_; });
+    erase_if(ir_.merged_exchanges, [&](const MergedExchanges& inner) { return inner.graph == graph_ && inner.first >= first_; });
     ir_.merged_exchanges.push_back(scope);
   }
   MergeExchange(const MergeExchange&) = delete;

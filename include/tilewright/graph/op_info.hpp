@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/graph/layout.hpp"
 #include "tilewright/graph/work.hpp"
@@ -59,12 +59,12 @@ struct OpInfo;
 struct OpPart {
   const OpInfo* op = nullptr;
   PackedAttributes attributes{};
-  std::vector<int> inputs{};
-  std::vector<TensorSpec> outputs{};
+  List<int> inputs{};
+  List<TensorSpec> outputs{};
 };
 /// The parts of an op with these inputs and outputs, in the order in which they run. The outputs of the last are the whole op's.
 /// None: it is planned as it is.
-using ExpandRule = std::vector<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
+using ExpandRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
 enum class TransferKind : std::uint8_t { stream, remote_load, remote_store, code };
 /// What a load or store moves between the machine's tiles and what is outside of them.

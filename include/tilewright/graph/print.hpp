@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 
 namespace tilewright {
@@ -18,8 +18,8 @@ class ValueNumbers {
     return text("%", number);
   }
   /// %5 [(2, 32) float32], %6 [...]
-  constexpr Text with_specs(const std::vector<int>& tensors) {
-    std::vector<Text> values;
+  constexpr Text with_specs(const List<int>& tensors) {
+    List<Text> values;
     for (int tensor : tensors)
       values.push_back(text((*this)(tensor), " [", to_text(graph_.tensors[static_cast<std::size_t>(tensor)].spec), "]"));
     return join(values, ", ");
@@ -27,7 +27,7 @@ class ValueNumbers {
 
  private:
   const GraphRecord& graph_;
-  std::vector<int> numbers_;
+  List<int> numbers_;
   int count_ = 0;
 };
 }  // namespace detail
@@ -35,10 +35,10 @@ class ValueNumbers {
 /// A graph as text, in popxl.addons' format: name, inputs (`name=%2` for those in `input_names`, which maps tensor ids to
 /// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs. Loads and stores that are one
 /// exchange are one MultiExchange, with the number of the first.
-constexpr Text print_schedule(Graph graph, const std::vector<std::pair<int, Text>>& input_names = {}) {
+constexpr Text print_schedule(Graph graph, const List<std::pair<int, Text>>& input_names = {}) {
   const GraphRecord& record = graph.ir().record(graph.id());
   detail::ValueNumbers value(record);
-  std::vector<Text> names(record.tensors.size()), inputs, outputs;
+  List<Text> names(record.tensors.size()), inputs, outputs;
   for (const auto& [tensor, name] : input_names) names[static_cast<std::size_t>(tensor)] = text(name, "=");
   for (int input : record.inputs) inputs.push_back(text(names[static_cast<std::size_t>(input)], value(input)));
   Text ops;

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
@@ -103,7 +103,7 @@ namespace detail {
 /// Adds a variable in a row of a buffer; `what` is the function that is named in errors.
 constexpr Tensor add_remote_variable(Ir& ir, std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
                                      std::int64_t offset, std::string_view name,
-                                     std::pair<Distribution, std::vector<int>> distribution) {
+                                     std::pair<Distribution, List<int>> distribution) {
   if (ir.failed() || !buffer.check_offset(what, offset)) return Tensor::invalid(ir);
   auto& record = ir.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
   for (const std::int64_t row : record.variable_rows)

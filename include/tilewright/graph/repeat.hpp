@@ -1,8 +1,8 @@
 #pragma once
 #include <initializer_list>
 #include <span>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
 
 namespace tilewright {
@@ -18,9 +18,9 @@ constexpr TensorSpec stacked(const TensorSpec& slice, std::int64_t count) {
 }
 
 /// Appends a Loop with the parent tensors of the graph's inputs.
-constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, const std::vector<Tensor>& parents) {
+constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, const List<Tensor>& parents) {
   Ir& ir = graph.ir();
-  std::vector<TensorSpec> outputs = specs_of(graph.outputs());
+  List<TensorSpec> outputs = specs_of(graph.outputs());
   for (auto i = static_cast<std::size_t>(loop.carried); i < outputs.size(); ++i) outputs[i] = stacked(outputs[i], loop.count);
   const int node = append_node(ir, loop_info, parents, outputs, pack(loop), graph.id());
   add_call_site(ir, graph.id(), node);

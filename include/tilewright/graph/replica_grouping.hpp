@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/replica_groups.hpp"
 #include "tilewright/graph/ir.hpp"
 
@@ -52,8 +52,8 @@ class ReplicaGrouping {
     return before;
   }
   /// The group of each replica.
-  constexpr std::vector<int> assignment() const {
-    std::vector<int> result;
+  constexpr List<int> assignment() const {
+    List<int> result;
     result.reserve(static_cast<std::size_t>(num_replicas()));
     for (std::int64_t replica = 0; replica < num_replicas(); ++replica) result.push_back(static_cast<int>(group_of(replica)));
     return result;
@@ -61,7 +61,7 @@ class ReplicaGrouping {
 
   /// The k-th members of all groups as group k.
   constexpr ReplicaGrouping transpose() const {
-    std::vector<int> groups;
+    List<int> groups;
     for (std::int64_t replica = 0; replica < num_replicas(); ++replica)
       groups.push_back(static_cast<int>(index_in_group(replica)));
     return from_groups(ir_, std::move(groups), num_groups());
@@ -78,8 +78,8 @@ class ReplicaGrouping {
     return {ir_, num_replicas(), 1, 1};
   }
   /// For a grouping that is not constant: the group that each group of const_rg is a part of. Empty for a constant one.
-  constexpr std::vector<int> to_device_map() const {
-    std::vector<int> result;
+  constexpr List<int> to_device_map() const {
+    List<int> result;
     if (is_const()) return result;
     const ReplicaGrouping parts = const_rg();
     for (std::int64_t part = 0; part < parts.num_groups(); ++part)
@@ -87,8 +87,8 @@ class ReplicaGrouping {
     return result;
   }
   /// For a grouping that is not constant: the first group of const_rg that is a part of each group. Empty for a constant one.
-  constexpr std::vector<int> to_host_map() const {
-    std::vector<int> result;
+  constexpr List<int> to_host_map() const {
+    List<int> result;
     if (is_const()) return result;
     const ReplicaGrouping parts = const_rg();
     for (std::int64_t group = 0; group < num_groups(); ++group)
@@ -115,7 +115,7 @@ class ReplicaGrouping {
   constexpr ReplicaGrouping(Ir* ir, std::int64_t replicas, std::int64_t stride, std::int64_t group_size)
       : ir_(ir), groups_{replicas, group_size == 1 ? 1 : stride, group_size} {}
   /// Of groups of equal size, numbered in the order of their first replicas.
-  static constexpr ReplicaGrouping from_groups(Ir* ir, std::vector<int> groups, std::int64_t group_size) {
+  static constexpr ReplicaGrouping from_groups(Ir* ir, List<int> groups, std::int64_t group_size) {
     const auto replicas = static_cast<std::int64_t>(groups.size());
     std::int64_t stride = 1;
     if (group_size > 1)
@@ -131,15 +131,15 @@ class ReplicaGrouping {
       if (other.group_of(replica) != other.group_of(member(group_of(replica), 0))) return false;
     return true;
   }
-  static constexpr Text list(const std::vector<int>& numbers) {
-    std::vector<Text> pieces;
+  static constexpr Text list(const List<int>& numbers) {
+    List<Text> pieces;
     for (int number : numbers) pieces.push_back(text(number));
     return text("[", join(pieces, ", "), "]");
   }
 
   Ir* ir_ = nullptr;
   ReplicaGroups groups_{};
-  std::vector<int> assignment_{};  ///< the group of each replica, unless the stride is constant
+  List<int> assignment_{};  ///< the group of each replica, unless the stride is constant
 };
 
 /// Groups of `group_size` replicas that are `stride` apart; by default of as many as there are. Groups of one have a stride
@@ -167,7 +167,7 @@ constexpr ReplicaGrouping Ir::replica_grouping(std::int64_t stride, std::optiona
 
 /// The grouping in which replica r is in group assignment[r]. It has a constant stride if there is one. Fails unless there is one
 /// number for each replica, groups are equal in size, and numbered 0, 1, 2 and so on in the order of their first replicas.
-constexpr ReplicaGrouping Ir::replica_grouping_from_assignments(std::vector<int> assignment) {
+constexpr ReplicaGrouping Ir::replica_grouping_from_assignments(List<int> assignment) {
   has_replica_groupings_ = true;
   const auto failed_with = [&](auto... message) {
     fail(text("replica_grouping_from_assignments: ", ReplicaGrouping::list(assignment), message...));
@@ -176,7 +176,7 @@ constexpr ReplicaGrouping Ir::replica_grouping_from_assignments(std::vector<int>
   const auto replicas = static_cast<std::int64_t>(assignment.size());
   if (replicas != replication_factor_)
     return failed_with(" for ", replicas, " replicas: a group for each of ", replication_factor_, " replicas expected");
-  std::vector<std::int64_t> sizes;
+  List<std::int64_t> sizes;
   for (const int group : assignment) {
     if (group < 0 || group > static_cast<int>(sizes.size()))
       return failed_with(": group ", group, " where ", sizes.size(),

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/remote_buffer.hpp"
 #include "tilewright/graph/replica_grouping.hpp"
 
@@ -39,9 +39,9 @@ struct ShardedBufferOptions {
 namespace detail {
 
 /// A variable's groups, as an Ir keeps them.
-constexpr std::pair<Distribution, std::vector<int>> distribute(const Ir& ir, const Shape& shape, const ReplicaGrouping& grouping,
-                                                               RetrievalMode mode = RetrievalMode::one_per_group) {
-  std::pair<Distribution, std::vector<int>> result;
+constexpr std::pair<Distribution, List<int>> distribute(const Ir& ir, const Shape& shape, const ReplicaGrouping& grouping,
+                                                        RetrievalMode mode = RetrievalMode::one_per_group) {
+  std::pair<Distribution, List<int>> result;
   result.first.shape = shape;
   result.first.all_replicas = mode == RetrievalMode::all_replicas && ir.replication_factor() > 1;
   if (!grouping.valid() || grouping.num_groups() == 1) return result;

@@ -1,8 +1,8 @@
 #pragma once
 #include <string_view>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
 
 namespace tilewright {
@@ -34,7 +34,7 @@ class [[nodiscard]] InSequence {
     ir_.sequences.push_back(std::move(scope));
   }
   constexpr ~InSequence() {
-    const std::vector<int> last = std::move(ir_.sequences.back().last);
+    const List<int> last = std::move(ir_.sequences.back().last);
     ir_.sequences.pop_back();
     if (outer_ < 0 || last.empty()) return;
     SequenceScope& outer = ir_.sequences[static_cast<std::size_t>(outer_)];

@@ -3,9 +3,9 @@
 #include <optional>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "tilewright/core/grow.hpp"
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 
 namespace tilewright {
@@ -124,8 +124,8 @@ class TensorMap {
     if (entry < 0) entry = static_cast<int>(i);
   }
 
-  std::vector<Entry> entries_;
-  std::vector<int> table_;  // open addressing, at most half full: index of the entry, or -1
+  List<Entry> entries_;
+  List<int> table_;  // open addressing, at most half full: index of the entry, or -1
 };
 
 }  // namespace tilewright

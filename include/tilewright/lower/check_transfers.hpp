@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright {
@@ -10,8 +10,8 @@ namespace tilewright {
 /// Checks that a run takes and gives no more elements of a stream than the host's arrays have. A conditional counts with the
 /// branch that takes more.
 constexpr void check_transfers(Ir& ir, const Plan& plan) {
-  using Transfers = std::vector<std::int64_t>;  // by stream
-  std::vector<Transfers> of_body(plan.bodies.size(), Transfers(plan.streams.size(), 0));
+  using Transfers = List<std::int64_t>;  // by stream
+  List<Transfers> of_body(plan.bodies.size(), Transfers(plan.streams.size(), 0));
   for (std::size_t b = plan.bodies.size(); b-- > 0;)  // callers come before what they call
     for (int s = 0; s < plan.bodies[b].step_count; ++s) {
       const Step& step = plan.steps[static_cast<std::size_t>(plan.bodies[b].first_step + s)];

@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/target/target.hpp"
 
@@ -17,7 +17,7 @@ namespace tilewright {
 struct CodeUse {
   std::int64_t always = 0;               ///< what stays on the tile
   std::int64_t loaded = 0;               ///< the most that remote_code_load has there at a time
-  std::vector<std::int64_t> by_body{};   ///< of the body alone: its steps, and compute sets that only it uses
+  List<std::int64_t> by_body{};   ///< of the body alone: its steps, and compute sets that only it uses
 };
 
 namespace detail {
@@ -58,7 +58,7 @@ class CodeAccount {
   constexpr void count_code() {
     constexpr int nobody = -1, several = -2;
     result_.by_body.assign(plan_.bodies.size(), 0);
-    std::vector<int> users(plan_.compute_sets.size(), nobody);
+    List<int> users(plan_.compute_sets.size(), nobody);
     for (std::size_t body = 0; body < plan_.bodies.size(); ++body)
       for (int s = 0; s < plan_.bodies[body].step_count; ++s) {
         const Step& each = step(static_cast<int>(body), s);
@@ -115,7 +115,7 @@ class CodeAccount {
     return false;
   }
   constexpr std::int64_t most_loaded() const {
-    std::vector<std::int64_t> most(plan_.bodies.size(), 0);  // by body, while it runs
+    List<std::int64_t> most(plan_.bodies.size(), 0);  // by body, while it runs
     for (int body = static_cast<int>(plan_.bodies.size()); body-- > 0;)  // callers come before what they call
       for (int s = 0; s < plan_.bodies[at(body)].step_count; ++s) {
         std::int64_t bytes = 0;
@@ -131,8 +131,8 @@ class CodeAccount {
   const Plan& plan_;
   const Target& target_;
   CodeUse result_{};
-  std::vector<Live> ranges_{};
-  std::vector<char> is_loaded_;
+  List<Live> ranges_{};
+  List<char> is_loaded_;
 };
 
 }  // namespace detail

@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/collectives.hpp"
 #include "tilewright/target/target.hpp"
@@ -71,7 +71,7 @@ constexpr CollectiveTraffic collective_traffic(const OpTag* op, const PackedAttr
 constexpr CollectiveTraffic count_collective_traffic(const Plan& plan, const Target& target) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
   if (plan.replicas == 1) return {};
-  std::vector<CollectiveTraffic> of_body(plan.bodies.size());
+  List<CollectiveTraffic> of_body(plan.bodies.size());
   for (std::size_t b = plan.bodies.size(); b-- > 0;)  // callers come before what they call
     for (int s = 0; s < plan.bodies[b].step_count; ++s) {
       const Step& step = plan.steps[at(plan.bodies[b].first_step + s)];

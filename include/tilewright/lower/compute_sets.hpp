@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright {
@@ -11,15 +11,15 @@ namespace tilewright {
 /// A compute set that may become part of a plan, and the locations of the step that runs it.
 struct CompiledSet {
   ComputeSet set{};
-  std::vector<Stage> stages{};
-  std::vector<StageOperand> operands{};
-  std::vector<Location> locations{};
-  std::vector<std::int64_t> strides{};
+  List<Stage> stages{};
+  List<StageOperand> operands{};
+  List<Location> locations{};
+  List<std::int64_t> strides{};
   std::int64_t scratch_end = 0;
   std::int64_t exchange_items = 1;  ///< of a collective: parts of its operands, each of which is on one tile
 
   /// The number of a location that moves by the strides from block to block, added if there is none.
-  constexpr int location_for(const Location& location, const std::vector<std::int64_t>& location_strides) {
+  constexpr int location_for(const Location& location, const List<std::int64_t>& location_strides) {
     const std::size_t axes = location_strides.size();
     for (std::size_t i = 0; i < locations.size(); ++i) {
       bool same = locations[i] == location;
@@ -42,7 +42,7 @@ struct CompiledSet {
   }
 
  private:
-  std::vector<std::pair<int, int>> scratch_{};
+  List<std::pair<int, int>> scratch_{};
 };
 
 /// The distinct compute sets of a plan, found by hash.
@@ -109,7 +109,7 @@ class ComputeSets {
   }
   static constexpr std::int64_t bytes_of_vertex(const CompiledSet& set) {
     std::int64_t total = set.scratch_end;
-    std::vector<char> seen(set.locations.size(), 0);
+    List<char> seen(set.locations.size(), 0);
     for (const StageOperand& operand : set.operands) {
       if (operand.source != Source::memory || std::exchange(seen[static_cast<std::size_t>(operand.index)], 1) != 0) continue;
       const ViewSpec slice = slice_of(operand, set.set.blocks);
@@ -118,7 +118,7 @@ class ComputeSets {
     return (total + set.exchange_items - 1) / set.exchange_items;
   }
   constexpr void grow() {
-    const auto old = std::exchange(table_, std::vector<std::pair<std::size_t, int>>(2 * table_.size() + 32, {0, -1}));
+    const auto old = std::exchange(table_, List<std::pair<std::size_t, int>>(2 * table_.size() + 32, {0, -1}));
     for (const auto& entry : old) {
       if (entry.second < 0) continue;
       std::size_t slot = entry.first % table_.size();
@@ -127,7 +127,7 @@ class ComputeSets {
     }
   }
 
-  std::vector<std::pair<std::size_t, int>> table_{};  // open addressing, at most half full
+  List<std::pair<std::size_t, int>> table_{};  // open addressing, at most half full
   std::int64_t largest_vertex_ = 0;
 };
 

@@ -1,8 +1,8 @@
 #pragma once
 #include <limits>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
@@ -16,7 +16,7 @@ class CopiedViews {
   constexpr explicit CopiedViews(const GraphRecord& record) : record_(record) {}
 
   /// By node; empty if there are none.
-  constexpr std::vector<char> run() {
+  constexpr List<char> run() {
     if (!has_changes()) return {};
     find_values();
     for (std::size_t n = 0; n < record_.nodes.size(); ++n) {
@@ -40,7 +40,7 @@ class CopiedViews {
   struct Value {
     int made = never;        ///< by this node
     int last_read = never;
-    std::vector<int> changes{};  ///< nodes
+    List<int> changes{};  ///< nodes
     bool needs_dense = false;    ///< an alias has another shape, which memory in another order cannot have
     int next = -1;           ///< of those that share memory, in a ring
   };
@@ -102,14 +102,14 @@ class CopiedViews {
   constexpr void share(int made, int viewed) { std::swap(values_[at(made)].next, values_[at(viewed)].next); }
 
   const GraphRecord& record_;
-  std::vector<int> value_of_{};  // by tensor
-  std::vector<Value> values_{};
-  std::vector<char> copied_{};
+  List<int> value_of_{};  // by tensor
+  List<Value> values_{};
+  List<char> copied_{};
 };
 
 }  // namespace detail
 
 /// By node of a graph, whether it is a view whose elements must be copied; empty if no view is.
-constexpr std::vector<char> find_copied_views(const GraphRecord& record) { return detail::CopiedViews(record).run(); }
+constexpr List<char> find_copied_views(const GraphRecord& record) { return detail::CopiedViews(record).run(); }
 
 }  // namespace tilewright

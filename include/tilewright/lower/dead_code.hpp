@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/repeat.hpp"
 #include "tilewright/ops/remote_code_load.hpp"
@@ -10,14 +10,14 @@ namespace tilewright {
 
 /// What of a program can change its results: everything else is dropped before it is planned.
 struct LiveCode {
-  std::vector<int> order{};                  ///< graphs that are called, each before the graphs that it calls
-  std::vector<std::vector<char>> nodes{};    ///< by graph and node
-  std::vector<std::vector<char>> outputs{};  ///< by graph and output: whether some call uses it
-  std::vector<std::vector<char>> modified{};  ///< by graph and input: whether some call lets the graph change the caller's tensor
-  std::vector<int> calls{};  ///< by graph: live calls of it; those of loops and conditionals count twice
+  List<int> order{};                  ///< graphs that are called, each before the graphs that it calls
+  List<List<char>> nodes{};    ///< by graph and node
+  List<List<char>> outputs{};  ///< by graph and output: whether some call uses it
+  List<List<char>> modified{};  ///< by graph and input: whether some call lets the graph change the caller's tensor
+  List<int> calls{};  ///< by graph: live calls of it; those of loops and conditionals count twice
 
-  std::vector<char> is_update{};  ///< by graph: it changes its caller's tensors by a few elementwise ops
-  std::vector<char> is_loaded{};  ///< by graph: whether remote_code_load brings its code
+  List<char> is_update{};  ///< by graph: it changes its caller's tensors by a few elementwise ops
+  List<char> is_loaded{};  ///< by graph: whether remote_code_load brings its code
 
   /// Graphs that are called only once, by a plain call, become part of their caller; and so do updates, which can then be part of
   /// the product that makes a gradient. Code that comes and goes stays apart.
@@ -36,9 +36,9 @@ class DeadCode {
     live_.is_update.assign(ir.graphs.size(), 0);
     live_.is_loaded.assign(ir.graphs.size(), 0);
     for (const auto& graph : ir.graphs) {
-      live_.nodes.push_back(std::vector<char>(graph.nodes.size(), 0));
-      live_.outputs.push_back(std::vector<char>(graph.outputs.size(), 0));
-      live_.modified.push_back(std::vector<char>(graph.inputs.size(), 0));
+      live_.nodes.push_back(List<char>(graph.nodes.size(), 0));
+      live_.outputs.push_back(List<char>(graph.outputs.size(), 0));
+      live_.modified.push_back(List<char>(graph.inputs.size(), 0));
     }
   }
   constexpr LiveCode run() {
@@ -46,7 +46,7 @@ class DeadCode {
     std::ranges::reverse(live_.order);
     for (std::size_t i = 0; i < live_.order.size(); ++i) mark(live_.order[i]);
     for (int graph : live_.order) live_.is_update[at(graph)] = is_update(graph) ? 1 : 0;
-    std::erase_if(live_.order, [this](int graph) { return graph != 0 && live_.calls[at(graph)] == 0; });
+    erase_if(live_.order, [this](int graph) { return graph != 0 && live_.calls[at(graph)] == 0; });
     return std::move(live_);
   }
 
@@ -70,7 +70,7 @@ class DeadCode {
   constexpr void mark(int graph) {
     if (graph != 0 && live_.calls[at(graph)] == 0) return;
     const GraphRecord& record = ir_.record(graph);
-    std::vector<char> needed(record.tensors.size(), 0);
+    List<char> needed(record.tensors.size(), 0);
     for (std::size_t i = 0; i < record.outputs.size(); ++i)
       if (live_.outputs[at(graph)][i] != 0) needed[at(record.outputs[i])] = 1;
     for (std::size_t n = record.nodes.size(); n-- > 0;) {
@@ -88,7 +88,7 @@ class DeadCode {
   }
   constexpr bool has_effects(int graph) const { return graph >= 0 && effects_[at(graph)] != 0; }
   /// `needed` says of the caller's tensors which are used.
-  constexpr void mark_called(const Node& node, const std::vector<char>& needed) {
+  constexpr void mark_called(const Node& node, const List<char>& needed) {
     std::int64_t carried = 0;
     int first_input = 0;
     if (node.op == &loop_info) carried = unpack<LoopAttributes>(node.attributes).carried;
@@ -125,9 +125,9 @@ class DeadCode {
 
   const Ir& ir_;
   LiveCode live_{};
-  std::vector<char> visited_;
-  std::vector<char> effects_;
-  std::vector<char> repeated_;  // called by loops or conditionals
+  List<char> visited_;
+  List<char> effects_;
+  List<char> repeated_;  // called by loops or conditionals
 };
 }  // namespace detail
 

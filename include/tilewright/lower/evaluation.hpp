@@ -1,15 +1,15 @@
 #pragma once
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/schedule.hpp"
 
 namespace tilewright {
 
 /// How the values of a group's members are computed; by member.
 struct Evaluations {
-  std::vector<Evaluation> kinds{};
-  std::vector<int> kernels{};     ///< the member in whose kernel it is computed
-  std::vector<char> is_unstored{};  ///< the value is never in memory: its readers have it in registers
+  List<Evaluation> kinds{};
+  List<int> kernels{};     ///< the member in whose kernel it is computed
+  List<char> is_unstored{};  ///< the value is never in memory: its readers have it in registers
 };
 
 namespace detail {
@@ -155,7 +155,7 @@ class Evaluating {
 constexpr void find_internal_storages(Schedule& schedule) {
   const Lifetimes lifetimes(schedule);
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  std::vector<const Value*> written(schedule.storages.size(), nullptr);
+  List<const Value*> written(schedule.storages.size(), nullptr);
   for (const Group& group : schedule.groups) {
     if (group.members.size() == 1) continue;
     for_each_operand(schedule, group, [&](const Operation& operation, int i, const Member&) {

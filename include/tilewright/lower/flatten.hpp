@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/lower/copied_views.hpp"
 #include "tilewright/lower/dead_code.hpp"
@@ -18,7 +18,7 @@ namespace detail {
 /// Goes through the live ops of a graph, and of graphs that are called only once, in traced order.
 class Flattening {
  public:
-  constexpr Flattening(const Ir& ir, const LiveCode& live, const std::vector<int>& body_of, Plan& plan)
+  constexpr Flattening(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan)
       : ir_(ir), live_(live), body_of_(body_of), plan_(plan) {}
 
   constexpr Schedule run(int graph) {
@@ -54,14 +54,14 @@ class Flattening {
 
     int graph;
     const GraphRecord& record;
-    std::vector<Value> values;    // by tensor
-    std::vector<char> copied_views;  // by node; empty if there are none
-    std::vector<int> borrowed{};  // storages of the caller: not to be written
-    std::vector<TensorSpec> between_parts{};  // what parts of expanded ops hand to each other
+    List<Value> values;    // by tensor
+    List<char> copied_views;  // by node; empty if there are none
+    List<int> borrowed{};  // storages of the caller: not to be written
+    List<TensorSpec> between_parts{};  // what parts of expanded ops hand to each other
   };
 
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  static constexpr bool contains(const std::vector<int>& list, int item) { return std::ranges::find(list, item) != list.end(); }
+  static constexpr bool contains(const List<int>& list, int item) { return std::ranges::find(list, item) != list.end(); }
 
   /// Variables and constants get their storage when they are first used.
   constexpr Value& value(Scope& scope, int tensor) {
@@ -89,8 +89,8 @@ class Flattening {
   /// The transfers follow each other; copies that make operands dense come before, and those from where rows land after them.
   /// What the main graph loads from the host or stores there is no transfer of its own.
   constexpr void flatten_exchange(Scope& scope, std::span<const int> nodes) {
-    std::vector<Operation> transfers, afterwards;
-    std::vector<Operation>& all = schedule_.operations;
+    List<Operation> transfers, afterwards;
+    List<Operation>& all = schedule_.operations;
     for (const int n : nodes) {
       if (live_.nodes[at(scope.graph)][at(n)] == 0) continue;
       const std::size_t first = all.size();
@@ -144,11 +144,11 @@ class Flattening {
   }
   /// Whether the op stands for others; they go into the schedule.
   constexpr bool flatten_parts(Scope& scope, const Node& node) {
-    std::vector<TensorSpec> operands;
+    List<TensorSpec> operands;
     for (const auto* tensors : {&node.inputs, &node.outputs})
       for (int tensor : *tensors) operands.push_back(scope.spec(tensor));
     const auto parts = node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
-    std::vector<int> tensors = node.inputs;
+    List<int> tensors = node.inputs;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       Node part{.op = parts[p].op, .attributes = parts[p].attributes};
       for (int input : parts[p].inputs) part.inputs.push_back(tensors[at(input)]);
@@ -242,9 +242,9 @@ class Flattening {
                                                         : call.operands[at(call.input_count + k)]);
     for (int input : node.modified) call.operands.push_back(call.operands[at(input)]);
     call.operands.push_back(schedule_.add_value({{frame}, uint8}));
-    const std::vector<Value> given = call.operands;
+    const List<Value> given = call.operands;
     schedule_.operations.push_back(std::move(call));
-    std::vector<int> written;
+    List<int> written;
     for (int input : node.modified) {  // of a view, a dense copy was changed
       const Value& target = value(scope, node.inputs[at(input)]);
       const int changed = given[at(input)].storage;
@@ -315,8 +315,8 @@ class Flattening {
   constexpr void flatten_inlined(Scope& caller, const Node& node) {
     Scope scope(ir_, node.called_graph);
     make_modified_writable(caller, node);
-    std::vector<int> given_storages;
-    std::vector<std::pair<Value, Value>> changed_copies;  // of views, and where they go
+    List<int> given_storages;
+    List<std::pair<Value, Value>> changed_copies;  // of views, and where they go
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       Value given = value(caller, node.inputs[i]);
       given_storages.push_back(given.storage);
@@ -436,20 +436,20 @@ class Flattening {
 
   const Ir& ir_;
   const LiveCode& live_;
-  const std::vector<int>& body_of_;
+  const List<int>& body_of_;
   Plan& plan_;
   Schedule schedule_{};
   int graph_ = 0;
   int inlined_calls_ = 0;
   int next_exchange_ = 2;
-  std::vector<int> taken_at_{};  // by storage: the last inlined call that took it
+  List<int> taken_at_{};  // by storage: the last inlined call that took it
 };
 
 }  // namespace detail
 
 /// The operations of a graph's body: views are resolved to layouts, graphs that are called only once are inlined, and calls
 /// go to bodies that are planned already.
-constexpr Schedule flatten(const Ir& ir, const LiveCode& live, const std::vector<int>& body_of, Plan& plan, int graph) {
+constexpr Schedule flatten(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan, int graph) {
   return detail::Flattening(ir, live, body_of, plan).run(graph);
 }
 

@@ -3,8 +3,8 @@
 #include <array>
 #include <limits>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/split_reductions.hpp"
 
 namespace tilewright {
@@ -165,7 +165,7 @@ class Fusion {
       join_producers();
       share_passes();
     }
-    std::erase_if(schedule_.groups, [](const Group& group) { return group.members.empty(); });
+    erase_if(schedule_.groups, [](const Group& group) { return group.members.empty(); });
   }
 
  private:
@@ -176,8 +176,8 @@ class Fusion {
   /// What reads it is then free to join others.
   constexpr void move_small_first() {
     constexpr std::int64_t small = meeting_cost / 64;
-    std::vector<char> used(schedule_.storages.size(), 0), written(used);  // by operations that stay where they are
-    std::vector<Operation> first, rest;
+    List<char> used(schedule_.storages.size(), 0), written(used);  // by operations that stay where they are
+    List<Operation> first, rest;
     for (Operation& operation : schedule_.operations) {
       bool moves = is_free(operation) && cost_of(operation) <= small;
       for (std::size_t o = 0; moves && o < operation.operands.size(); ++o)
@@ -211,7 +211,7 @@ class Fusion {
   /// A group that has little to compute moves down to the first one that uses its results, such as the other branch of a sum.
   constexpr void join_producers() {
     constexpr int never = std::numeric_limits<int>::max();
-    std::vector<int> next_use(schedule_.storages.size(), never), next_write(next_use);
+    List<int> next_use(schedule_.storages.size(), never), next_write(next_use);
     for (std::size_t i = schedule_.groups.size(); i-- > 0;) {
       Group& moved = schedule_.groups[i];
       int user = never, overwritten = never;
@@ -328,7 +328,7 @@ class Fusion {
 
   Schedule& schedule_;
   const Target& target_;
-  std::vector<int> writer_, user_;  // by storage: the last group that writes it, or uses it at all
+  List<int> writer_, user_;  // by storage: the last group that writes it, or uses it at all
 };
 
 }  // namespace detail

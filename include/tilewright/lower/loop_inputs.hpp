@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/repeat.hpp"
 
@@ -9,9 +9,9 @@ namespace tilewright {
 
 namespace detail {
 /// By graph and input: whether some call lets the graph change the caller's tensor.
-constexpr std::vector<std::vector<char>> find_changed_inputs(const Ir& ir) {
-  std::vector<std::vector<char>> changed;
-  for (const GraphRecord& graph : ir.graphs) changed.push_back(std::vector<char>(graph.inputs.size(), 0));
+constexpr List<List<char>> find_changed_inputs(const Ir& ir) {
+  List<List<char>> changed;
+  for (const GraphRecord& graph : ir.graphs) changed.push_back(List<char>(graph.inputs.size(), 0));
   for (const GraphRecord& graph : ir.graphs)
     for (const Node& node : graph.nodes) {
       int first = node.op == &conditional_info ? 1 : 0;
@@ -33,7 +33,7 @@ constexpr void add_call_in_loop(Ir& ir, int graph, int node) {
   const int called = loop().called_graph;
   const int caller = ir.add_derived_graph(called, "_iteration");
   const GraphScope scope(ir.graph(caller));
-  std::vector<Tensor> inputs;
+  List<Tensor> inputs;
   for (const Tensor& input : ir.graph(called).inputs()) inputs.push_back(ir.add_input(input.spec()));
   const int call = append_node(ir, call_info, inputs, specs_of(ir.graph(called).outputs()), {}, called);
   ir.current().nodes[static_cast<std::size_t>(call)].modified = loop().modified;

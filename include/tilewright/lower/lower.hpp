@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
@@ -63,7 +63,7 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
     std::int64_t bytes;
     Text name;
   };
-  std::vector<Named> all;
+  List<Named> all;
   for (int graph : live.order) {
     const GraphRecord& record = ir.record(graph);
     for (const TensorRecord& tensor : record.tensors) {
@@ -77,7 +77,7 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
     }
   }
   std::ranges::sort(all, [](const Named& a, const Named& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name; });
-  std::vector<Text> names;
+  List<Text> names;
   for (std::size_t i = 0; i < all.size() && i < 3; ++i) names.push_back(all[i].name);
   return join(names, ", ");
 }
@@ -102,7 +102,7 @@ constexpr Plan lower(Ir& ir, const Target& target) {
   detail::plan_globals(ir, plan);
   keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
-  std::vector<int> body_of(ir.graphs.size(), -1), bodies;
+  List<int> body_of(ir.graphs.size(), -1), bodies;
   for (int graph : live.order) {
     if (live.is_inlined(graph)) continue;
     body_of[static_cast<std::size_t>(graph)] = static_cast<int>(bodies.size());

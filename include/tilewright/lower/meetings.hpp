@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
 
@@ -29,9 +29,9 @@ constexpr std::int64_t span_bytes(const ViewSpec& view) {
   return (last + 1) * size_of(view.dtype);
 }
 
-constexpr std::vector<Access> accesses_of(const Plan& plan, const Step& step) {
+constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
   const ComputeSet& set = plan.compute_sets[static_cast<std::size_t>(step.target)];
-  std::vector<Access> all;
+  List<Access> all;
   all.reserve(static_cast<std::size_t>(step.location_count));
   for (int i = 0; i < step.location_count; ++i)
     all.push_back({.from = plan.locations[static_cast<std::size_t>(step.first_location + i)],
@@ -59,7 +59,7 @@ constexpr std::vector<Access> accesses_of(const Plan& plan, const Step& step) {
 /// writes what another one read, since they last met. Steps that do not touch each other's memory go on side by side.
 constexpr void find_meetings(Plan& plan, const Body& body) {
   constexpr std::size_t most = 64;  // accesses that are compared with each other, so that the pass stays linear
-  std::vector<detail::Access> since;
+  List<detail::Access> since;
   bool after_call = &body != &plan.bodies[0];  // the workers of a run start together
   for (int s = 0; s < body.step_count; ++s) {
     Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
@@ -68,7 +68,7 @@ constexpr void find_meetings(Plan& plan, const Body& body) {
       after_call = true;
       continue;
     }
-    const std::vector<detail::Access> own = detail::accesses_of(plan, step);
+    const List<detail::Access> own = detail::accesses_of(plan, step);
     step.meets = after_call || since.size() > most;
     for (const detail::Access& access : own) {
       if (step.meets) break;

@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright {
@@ -58,15 +58,15 @@ class FreeList {
   struct Range {
     std::int64_t offset, bytes;
   };
-  std::vector<Range> free_{};
+  List<Range> free_{};
   std::int64_t end_ = 0;
 };
 }  // namespace detail
 
 /// Gives every block an offset so that blocks that live at the same time do not overlap; blocks are in the order of their
 /// first step. Returns the size of the frame. Best fit among the free ranges, of which there are few.
-constexpr std::int64_t allocate(std::vector<LiveBlock>& blocks, int steps) {
-  std::vector<std::vector<std::size_t>> ends(static_cast<std::size_t>(steps) + 1);
+constexpr std::int64_t allocate(List<LiveBlock>& blocks, int steps) {
+  List<List<std::size_t>> ends(static_cast<std::size_t>(steps) + 1);
   detail::FreeList memory;
   int released = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {

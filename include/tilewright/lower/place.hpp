@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/compute_sets.hpp"
 #include "tilewright/lower/evaluation.hpp"
 #include "tilewright/lower/fuse.hpp"
@@ -20,7 +20,7 @@ class Placement {
 
   constexpr Body run() {
     Body body{.first_step = static_cast<int>(plan_.steps.size()), .step_count = static_cast<int>(schedule_.groups.size())};
-    std::vector<Cut> cuts;
+    List<Cut> cuts;
     for (const Group& group : schedule_.groups) cuts.push_back(cut(group));
     body.frame_bytes = allocate_frame();
     int last_exchange = 0;
@@ -153,7 +153,7 @@ class Placement {
     result.evaluations = evaluate(schedule_, group);
     result.partition = partition(group.grid, dtype, target_);
     if (group.members.size() == 1) return result;
-    const std::vector<PassedOn> passed_on = find_passed_on(group, result.evaluations);
+    const List<PassedOn> passed_on = find_passed_on(group, result.evaluations);
     cut_blocks(result.partition, group.grid, dtype, target_.block_bytes, target_, [&](const auto& blocks) {
       std::int64_t bytes = 0;
       for (const PassedOn& each : passed_on) bytes += block_bytes(*each.value, each.grid_axis, blocks);
@@ -221,8 +221,8 @@ class Placement {
     int kernel = -1;
     bool counts = false;
   };
-  constexpr std::vector<PassedOn> find_passed_on(const Group& group, const Evaluations& evaluations) const {
-    std::vector<PassedOn> all;
+  constexpr List<PassedOn> find_passed_on(const Group& group, const Evaluations& evaluations) const {
+    List<PassedOn> all;
     for (std::size_t m = 0; m < group.members.size(); ++m) {
       const Operation& operation = schedule_.operation(group.members[m]);
       for (std::size_t o = 0; o < operation.operands.size(); ++o) {
@@ -234,7 +234,7 @@ class Placement {
         else if (all[known].kernel != evaluations.kernels[m] && is_cut(all[known].grid_axis, group)) all[known].counts = true;
       }
     }
-    std::erase_if(all, [](const PassedOn& each) { return !each.counts; });
+    erase_if(all, [](const PassedOn& each) { return !each.counts; });
     return all;
   }
   static constexpr bool is_cut(const GridAxes& axes, const Group& group) {
@@ -284,9 +284,9 @@ class Placement {
     return -1;
   }
   /// Bytes from one block to the next along each axis of the grid.
-  constexpr std::vector<std::int64_t> strides(const Operation& operation, const Member& member, const Value& value, int o,
-                                              const GridAxes& axes, const ComputeSet& set) const {
-    std::vector<std::int64_t> result(at(set.blocks.size()), 0);
+  constexpr List<std::int64_t> strides(const Operation& operation, const Member& member, const Value& value, int o,
+                                       const GridAxes& axes, const ComputeSet& set) const {
+    List<std::int64_t> result(at(set.blocks.size()), 0);
     for (int axis = 0; axis < value.spec.shape.rank; ++axis)
       if (const int cut = axes[at(axis)]; cut >= 0)
         result[at(cut)] += set.blocks[cut] * value.layout.strides[at(axis)] * size_of(value.spec.dtype);
@@ -305,8 +305,8 @@ class Placement {
   const Target& target_;
   ComputeSets& compute_sets_;
   Plan& plan_;
-  std::vector<int> block_of_;  // by storage
-  std::vector<LiveBlock> blocks_{};
+  List<int> block_of_;  // by storage
+  List<LiveBlock> blocks_{};
 };
 
 }  // namespace detail

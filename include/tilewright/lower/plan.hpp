@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/kernel/view.hpp"
 
@@ -138,11 +138,11 @@ struct PlannedVariable {
   Base base = Base::variable;  ///< or remote
   std::int64_t offset = 0;
   Distribution distribution{};
-  std::vector<int> assignment{};  ///< by replica: its group; empty if there is but one
+  List<int> assignment{};  ///< by replica: its group; empty if there is but one
 };
 struct PlannedConstant {
   TensorSpec spec{};
-  std::vector<double> values{};
+  List<double> values{};
   std::int64_t offset = 0;
   Text name{};  ///< empty if it has none; `graph/name` outside of the main graph
 };
@@ -198,18 +198,18 @@ struct RemoteTraffic {
 
 /// A program for a machine: bodies of steps, body 0 first, and the memory they use.
 struct Plan {
-  std::vector<Body> bodies{};
-  std::vector<Step> steps{};
-  std::vector<Location> locations{};
-  std::vector<ComputeSet> compute_sets{};
-  std::vector<Stage> stages{};
-  std::vector<StageOperand> operands{};
-  std::vector<std::int64_t> strides{};
-  std::vector<PlannedExchange> exchanges{};  ///< in the order of their steps
-  std::vector<PlannedVariable> variables{};
-  std::vector<PlannedConstant> constants{};
-  std::vector<PlannedStream> streams{};
-  std::vector<PlannedRemoteBuffer> remote_buffers{};
+  List<Body> bodies{};
+  List<Step> steps{};
+  List<Location> locations{};
+  List<ComputeSet> compute_sets{};
+  List<Stage> stages{};
+  List<StageOperand> operands{};
+  List<std::int64_t> strides{};
+  List<PlannedExchange> exchanges{};  ///< in the order of their steps
+  List<PlannedVariable> variables{};
+  List<PlannedConstant> constants{};
+  List<PlannedStream> streams{};
+  List<PlannedRemoteBuffer> remote_buffers{};
   MemoryUse memory{};
   RemoteTraffic remote{};
   CollectiveTraffic collectives{};

@@ -1,7 +1,7 @@
 #pragma once
 #include <algorithm>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/ops/remote.hpp"
 
@@ -12,8 +12,8 @@ namespace tilewright {
 /// conditional counts with the branch that moves more.
 constexpr RemoteTraffic count_remote_traffic(const Plan& plan, const CodeUse& code, const Target& target) {
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  std::vector<RemoteTraffic> of_body(plan.bodies.size());
-  std::vector<std::int64_t> together;  // bytes of the transfers of an exchange
+  List<RemoteTraffic> of_body(plan.bodies.size());
+  List<std::int64_t> together;  // bytes of the transfers of an exchange
   std::size_t exchange = 0;
   const auto ends_exchange = [&](int step) {
     while (exchange < plan.exchanges.size() && plan.exchanges[exchange].last_step() < step) ++exchange;

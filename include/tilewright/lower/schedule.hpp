@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/layout.hpp"
 #include "tilewright/graph/repeat.hpp"
 #include "tilewright/lower/plan.hpp"
@@ -44,7 +44,7 @@ struct Operation {
   int input_count = 0;
   /// Inputs, then outputs. Of a call: the condition if it has one; the inputs of each body; the outputs of each body; the second
   /// places of what a loop carries; inputs again that are changed; last the body's frame.
-  std::vector<Value> operands{};
+  List<Value> operands{};
   Work work{};  ///< reduction axes that are not cut are whole
   bool partial = false;  ///< outputs that do not follow a cut reduction have room for every part
   Calling calling{};
@@ -70,16 +70,16 @@ struct Member {
 
 /// Operations that are cut along the same grid and run one after the other by each vertex; or one call.
 struct Group {
-  std::vector<Member> members{};
+  List<Member> members{};
   FixedVector<WorkAxis, max_work_axes> grid{};
   std::int64_t cost = 0;  ///< about the number of its multiply-adds
 };
 
 /// What a body does, in order, and the memory it does it in.
 struct Schedule {
-  std::vector<Storage> storages{};
-  std::vector<Operation> operations{};
-  std::vector<Group> groups{};
+  List<Storage> storages{};
+  List<Operation> operations{};
+  List<Group> groups{};
 
   constexpr Storage& storage(int i) { return storages[static_cast<std::size_t>(i)]; }
   constexpr const Storage& storage(int i) const { return storages[static_cast<std::size_t>(i)]; }
@@ -113,7 +113,7 @@ constexpr void for_each_operand(const Schedule& schedule, const Group& group, au
 
 /// For every storage the first and the last group that uses it.
 struct Lifetimes {
-  std::vector<int> first, last;
+  List<int> first, last;
   constexpr explicit Lifetimes(const Schedule& schedule) : first(schedule.storages.size(), -1), last(first) {
     for (std::size_t g = 0; g < schedule.groups.size(); ++g)
       for_each_operand(schedule, schedule.groups[g], [&](const Operation& operation, int i, const Member&) {

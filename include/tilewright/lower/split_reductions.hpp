@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/schedule.hpp"
 #include "tilewright/ops/sum.hpp"
@@ -11,7 +11,7 @@ namespace tilewright {
 namespace detail {
 
 constexpr Work work_of(const Operation& operation) {
-  std::vector<TensorSpec> specs;
+  List<TensorSpec> specs;
   specs.reserve(operation.operands.size());
   for (const Value& value : operation.operands) specs.push_back(value.spec);
   return tilewright::work_of(*operation.op, specs, operation.input_count, operation.attributes);
@@ -72,7 +72,7 @@ constexpr Operation sum_of_parts(Schedule& schedule, Value& output, std::int64_t
 /// Finds the work of all operations. Where a target has tiles left over for parts of a reduction, the op gives partial
 /// results (of float16 in float32), which a second op sums.
 constexpr void split_reductions(Schedule& schedule, const Target& target) {
-  std::vector<Operation> operations;
+  List<Operation> operations;
   operations.reserve(2 * schedule.operations.size());
   for (Operation& given : schedule.operations) {
     operations.push_back(std::move(given));
@@ -87,7 +87,7 @@ constexpr void split_reductions(Schedule& schedule, const Target& target) {
       continue;
     }
     operations.back().partial = true;
-    std::vector<Operation> sums;
+    List<Operation> sums;
     for (std::size_t i = outputs; i < operations.back().operands.size(); ++i)
       if (detail::has_parts(operations.back(), static_cast<int>(i), cut.blocks))
         sums.push_back(detail::sum_of_parts(schedule, operations.back().operands[i], cut.partials));

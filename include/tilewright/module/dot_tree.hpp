@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
@@ -26,7 +26,7 @@ class DotTree {
     return result;
   }
   /// A tree of names and leaves in two lists of the same length.
-  constexpr static DotTree pack(const std::vector<Text>& names, const std::vector<Leaf>& leaves) {
+  constexpr static DotTree pack(const List<Text>& names, const List<Leaf>& leaves) {
     DotTree result;
     if (names.size() != leaves.size()) throw std::out_of_range("DotTree::pack: as many names as leaves expected");
     for (std::size_t i = 0; i < names.size(); ++i) result.insert(names[i].view(), leaves[i]);
@@ -78,20 +78,20 @@ class DotTree {
   }
   constexpr bool contains(std::string_view name) const { return find_path(name) != nullptr; }
   /// The keys of this level, in the order in which they were inserted.
-  constexpr std::vector<Text> keys() const {
-    std::vector<Text> result;
+  constexpr List<Text> keys() const {
+    List<Text> result;
     for (const auto& entry : entries_) result.push_back(entry.key);
     return result;
   }
   /// All leaves with their dotted names, in the order of the tree.
-  constexpr std::vector<std::pair<Text, Leaf>> to_dict() const {
-    std::vector<std::pair<Text, Leaf>> result;
+  constexpr List<std::pair<Text, Leaf>> to_dict() const {
+    List<std::pair<Text, Leaf>> result;
     collect("", result);
     return result;
   }
   /// Names and leaves as two lists, sorted by name.
-  constexpr std::pair<std::vector<Text>, std::vector<Leaf>> unpack() const {
-    std::pair<std::vector<Text>, std::vector<Leaf>> result;
+  constexpr std::pair<List<Text>, List<Leaf>> unpack() const {
+    std::pair<List<Text>, List<Leaf>> result;
     for (auto& [name, leaf] : sorted().to_dict()) {
       result.first.push_back(std::move(name));
       result.second.push_back(std::move(leaf));
@@ -147,7 +147,7 @@ class DotTree {
     Text key{};
     std::size_t hash = 0;  // of the key
     Leaf leaf{};
-    std::vector<DotTree> subtree{};  // one for a subtree, none for a leaf
+    List<DotTree> subtree{};  // one for a subtree, none for a leaf
 
     constexpr bool has(std::string_view other, std::size_t hash_of_other) const {
       return hash == hash_of_other && same_characters(key.view(), other);
@@ -162,7 +162,7 @@ class DotTree {
   }
   /// A copy without empty subtrees.
   constexpr DotTree leaves(bool alphabetical) const {
-    std::vector<std::size_t> order;
+    List<std::size_t> order;
     order.reserve(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) order.push_back(i);
     if (alphabetical)  // level by level: a dot comes before all characters of keys
@@ -281,7 +281,7 @@ class DotTree {
     }
     return nullptr;
   }
-  constexpr void collect(const Text& prefix, std::vector<std::pair<Text, Leaf>>& result) const {
+  constexpr void collect(const Text& prefix, List<std::pair<Text, Leaf>>& result) const {
     for (const auto& entry : entries_) {
       Text name = dotted(prefix.view(), entry.key.view());
       if (entry.subtree.empty()) result.push_back({std::move(name), entry.leaf});
@@ -289,18 +289,18 @@ class DotTree {
     }
   }
   constexpr Text names() const {
-    std::vector<Text> result;
+    List<Text> result;
     for (const auto& [name, leaf] : to_dict()) result.push_back(name);
     return join(result, ", ");
   }
 
-  std::vector<Entry> entries_;
+  List<Entry> entries_;
 };
 
 /// {'layer1.bias': <leaf>, ...} with every leaf as its to_text.
 template <class Leaf>
 constexpr Text to_text(const DotTree<Leaf>& tree) {
-  std::vector<Text> entries;
+  List<Text> entries;
   for (const auto& [name, leaf] : tree.to_dict()) entries.push_back(text("'", name, "': ", to_text(leaf)));
   return text("{", join(entries, ", "), "}");
 }

@@ -12,7 +12,7 @@ namespace tilewright::detail {
 
 template <class T>
 concept TensorLike = std::derived_from<T, Tensor> || std::same_as<T, TensorSpec>;
-/// A container of tensors, for example std::vector<Tensor> or std::array<Tensor, 3>.
+/// A container of tensors, for example List<Tensor> or std::array<Tensor, 3>.
 template <class T>
 concept TensorRange = !TensorLike<T> && requires(const T& range) {
   { *range.begin() } -> std::convertible_to<const Tensor&>;

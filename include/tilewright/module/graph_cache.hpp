@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/module/create_graph.hpp"
 
 namespace tilewright {
@@ -45,8 +45,8 @@ class GraphCache {
   struct Key {
     const Ir* ir;
     const char* kinds;  ///< of the module and the arguments
-    std::vector<TensorSpec> specs{};
-    std::vector<double> numbers{};
+    List<TensorSpec> specs{};
+    List<double> numbers{};
     constexpr bool operator==(const Key&) const = default;
   };
   struct Entry {
@@ -75,7 +75,7 @@ class GraphCache {
     }
   }
 
-  std::vector<Entry> entries_;
+  List<Entry> entries_;
 };
 
 /// A module that makes each graph once: popxl.addons' `M(cache=True)`. Its create_graph is GraphCache's.

@@ -1,8 +1,8 @@
 #pragma once
 #include <optional>
 #include <span>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/grad_graph_info.hpp"
 #include "tilewright/graph/print.hpp"
@@ -109,7 +109,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
 
   /// The graph as text: its named inputs, then one line for every op.
   constexpr Text print_schedule() const {
-    std::vector<std::pair<int, Text>> names;
+    List<std::pair<int, Text>> names;
     for (const auto& [name, input] : args_.to_dict()) names.push_back({input.id(), name});
     return tilewright::print_schedule(graph_, names);
   }

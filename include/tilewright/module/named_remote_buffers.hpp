@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/variable_factory.hpp"
 #include "tilewright/ops/remote.hpp"
@@ -28,7 +28,7 @@ constexpr void store_remote(const NamedRemoteBuffers& buffers, const DotTree<Ten
 /// A graph that loads a row of several buffers: its input is the entry, a scalar uint32; its outputs are the tensors, by name.
 struct LoadRemoteGraph {
   Graph graph;
-  std::vector<Text> names;  ///< of the outputs
+  List<Text> names;  ///< of the outputs
 
   /// Calls the graph: the tensors of that entry, a scalar uint32 tensor.
   constexpr NamedTensors call(Tensor entry) const {

@@ -10,14 +10,14 @@ class NamedTensors : public DotTree<Tensor> {
   constexpr NamedTensors(DotTree<Tensor> tree) : DotTree(std::move(tree)) {}
 
   /// All tensors, sorted by the tensors' own names.
-  constexpr std::vector<Tensor> tensors() const {
-    std::vector<Tensor> result;
+  constexpr List<Tensor> tensors() const {
+    List<Tensor> result;
     for (const auto& [name, tensor] : to_dict()) result.push_back(tensor);
     std::ranges::sort(result, [](const Tensor& a, const Tensor& b) { return a.name() < b.name(); });
     return result;
   }
   /// All tensors with their dotted names.
-  constexpr std::vector<std::pair<Text, Tensor>> named_tensors() const { return to_dict(); }
+  constexpr List<std::pair<Text, Tensor>> named_tensors() const { return to_dict(); }
   /// This tree's tensors to the other's, for the names that both have.
   constexpr TensorMap to_mapping(const DotTree<Tensor>& other) const {
     TensorMap result;

@@ -31,10 +31,10 @@ struct AccumulateOp : VarUpdate<D, 2> {
   struct Attributes {
     double factor = 1;
   };
-  static constexpr std::vector<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
-                                              const PackedAttributes& attributes) {
+  static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
+                                       const PackedAttributes& attributes) {
     const TensorSpec &t = operands[0], &x = operands[1];
-    std::vector<OpPart> parts;
+    List<OpPart> parts;
     if (t.dtype != float16 || x.dtype == float16) return parts;
     parts.push_back({&op_info<Cast>, pack(Cast::Attributes{static_cast<std::int64_t>(float16)}), {1}, {{x.shape, float16}}});
     parts.push_back({&op_info<D>, attributes, {0, input_count}, {t}});

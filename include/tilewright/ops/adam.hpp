@@ -126,11 +126,10 @@ struct AdamOp : Op<AdamOp<Formula>> {
       return op.fail("moments ", to_text(m), " of weight ", to_text(weight), ": equal shapes expected");
     op.output(weight);
   }
-  static constexpr std::vector<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
-                                              const PackedAttributes& packed) {
+  static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     const Positions at = positions(attributes);
-    std::vector<OpPart> parts;
+    List<OpPart> parts;
     OpPart formula{&op_info<Formula>, packed, {at.m, at.v}, {operands[static_cast<std::size_t>(input_count)]}};
     for (int input : {at.weight, at.weight_decay, at.epsilon})
       if (input >= 0) formula.inputs.push_back(input);
@@ -167,7 +166,7 @@ constexpr Tensor adam(Tensor m, Tensor v, const AdamOptions& options) {
   if (!m.valid()) return m;
   Ir& ir = m.ir();
   AdamAttributes attributes{};
-  std::vector<Tensor> inputs;
+  List<Tensor> inputs;
   const auto add = [&](std::int64_t input, const std::optional<Tensor>& tensor) {
     if (!tensor) return;
     inputs.push_back(*tensor);

@@ -8,7 +8,7 @@ namespace tilewright {
 /// Options of a convolution. Lists have one number for each spatial axis, padding two: all beginnings, then all ends. An empty
 /// list stands for ones, and for no padding.
 struct ConvOptions {
-  std::vector<std::int64_t> stride{}, padding{}, dilation{};
+  List<std::int64_t> stride{}, padding{}, dilation{};
   std::int64_t groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
   PadType pad_type = PadType::not_set;
 };

@@ -72,11 +72,11 @@ struct TrustedStep : VarUpdate<TrustedStep, 2> {
 struct AdamVarUpdate : VarUpdate<AdamVarUpdate, 2> {
   static constexpr std::string_view name = "AdamVarUpdate";
   using Attributes = TrustRatio::Attributes;
-  static constexpr std::vector<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
-                                              const PackedAttributes& attributes) {
+  static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
+                                       const PackedAttributes& attributes) {
     OpPart ratio{&op_info<TrustRatio>, attributes, {}, {{Shape{}, float32}}};
     for (int i = 2; i < input_count; ++i) ratio.inputs.push_back(i);
-    std::vector<OpPart> parts;
+    List<OpPart> parts;
     parts.push_back(std::move(ratio));
     parts.push_back({&op_info<TrustedStep>, {}, {0, 1, input_count}, {operands[0]}});
     return parts;
@@ -94,7 +94,7 @@ constexpr Tensor lamb_updater(Tensor m, Tensor v, const AdamOptions& options = {
 constexpr Tensor adam_var_update(Tensor t, Tensor x, Tensor r1, Tensor r2, const NumberOrTensor& learning_rate,
                                  const NumberOrTensor& max_weight_norm = std::numeric_limits<double>::infinity()) {
   TrustRatio::Attributes attributes{0, learning_rate.number, max_weight_norm.number};
-  std::vector<Tensor> inputs{t, x, r1, r2};
+  List<Tensor> inputs{t, x, r1, r2};
   if (learning_rate.tensor) inputs.push_back(*learning_rate.tensor), attributes.inputs |= 1;
   if (max_weight_norm.tensor) inputs.push_back(*max_weight_norm.tensor), attributes.inputs |= 2;
   return at_or_invalid(t.ir(), apply_all<AdamVarUpdate>(t.ir(), inputs, attributes), 0);

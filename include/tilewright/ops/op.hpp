@@ -1,8 +1,8 @@
 #pragma once
 #include <initializer_list>
 #include <type_traits>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/code_bytes.hpp"
 #include "tilewright/graph/emit.hpp"
 #include "tilewright/graph/gradient_context.hpp"
@@ -32,7 +32,7 @@ inline constexpr OpTag op_tag{};
 ///    autodiff refuses the op, or passes no gradient on if `differentiation` is Differentiation::stops;
 ///  - `static constexpr Work work(operands, input_count, attributes)`: its iteration space, which the planner cuts
 ///    into vertices; or `static constexpr Layout view(...)`: its result is a view of its first input and costs nothing; or
-///    `static constexpr std::vector<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
+///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, if `is_collective`, the
 ///    `exchange` that ops/collectives.hpp describes.
@@ -93,7 +93,7 @@ inline constexpr OpInfo op_info = detail::make_op_info<D>();
 
 /// Appends an op to the graph that is being built and returns all its outputs.
 template <class D>
-constexpr std::vector<Tensor> apply_all(Ir& ir, std::span<const Tensor> inputs, const typename D::Attributes& attributes = {}) {
+constexpr List<Tensor> apply_all(Ir& ir, std::span<const Tensor> inputs, const typename D::Attributes& attributes = {}) {
   if constexpr (std::is_empty_v<typename D::Attributes>) return emit(ir, op_info<D>, inputs);
   else return emit(ir, op_info<D>, inputs, pack(attributes));
 }

@@ -7,7 +7,7 @@ namespace tilewright {
 /// Options of a pooling. Lists have one number for each spatial axis, padding two: all beginnings, then all ends. An empty list
 /// stands for ones, and for no padding.
 struct PoolOptions {
-  std::vector<std::int64_t> stride{}, padding{}, dilation{};
+  List<std::int64_t> stride{}, padding{}, dilation{};
   PadType auto_pad = PadType::not_set;
   bool ceil_mode = false;  ///< the count of results is rounded up: the last windows may go beyond the padding
 };
@@ -130,7 +130,7 @@ struct AveragePool : PoolForward<AveragePool> {
 };
 
 namespace detail {
-constexpr WindowAttributes pool_attributes(const std::vector<std::int64_t>& kernel_size, const PoolOptions& options) {
+constexpr WindowAttributes pool_attributes(const List<std::int64_t>& kernel_size, const PoolOptions& options) {
   WindowAttributes attributes{.pad_type = options.auto_pad, .ceil_mode = options.ceil_mode};
   WindowAttributes::set(attributes.kernel, attributes.kernel_count, kernel_size);
   WindowAttributes::set(attributes.stride, attributes.stride_count, options.stride);
@@ -147,11 +147,11 @@ namespace ops {
 /// windows of nothing but padding.
 ///
 ///     y = ops::max_pool(x, {2, 2}, {.stride = {2, 2}});
-constexpr Tensor max_pool(Tensor x, const std::vector<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
+constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<MaxPool>({x}, detail::pool_attributes(kernel_size, options));
 }
 /// The mean of each window's elements, padding left out; the rest as for max_pool. Half precision sums in float32.
-constexpr Tensor average_pool(Tensor x, const std::vector<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
+constexpr Tensor average_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<AveragePool>({x}, detail::pool_attributes(kernel_size, options));
 }
 }  // namespace ops

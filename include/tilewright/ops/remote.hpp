@@ -128,8 +128,8 @@ class RemoteOffset {
 namespace detail {
 /// Appends a load or store of `tensors` (one, or none).
 template <class D>
-constexpr std::vector<Tensor> apply_remote(std::string_view what, const RemoteBuffer& buffer, const RemoteOffset& offset,
-                                           std::vector<Tensor> tensors) {
+constexpr List<Tensor> apply_remote(std::string_view what, const RemoteBuffer& buffer, const RemoteOffset& offset,
+                                    List<Tensor> tensors) {
   if (buffer.ir().failed() || !buffer.valid()) return {};
   if (offset.is_tensor()) {
     buffer.note_use();

@@ -23,7 +23,7 @@ struct RemoteCodeLoad : Op<RemoteCodeLoad> {
 namespace detail {
 /// Whether the graph is called after a node: in the node's graph, or after a call of that.
 constexpr bool is_called_after(const Ir& ir, int graph, int place, int node) {
-  const std::vector<Node>& nodes = ir.record(place).nodes;
+  const List<Node>& nodes = ir.record(place).nodes;
   for (std::size_t n = static_cast<std::size_t>(node) + 1; n < nodes.size(); ++n)
     if (calls(ir, nodes[n], graph)) return true;
   for (const auto& [caller, call] : ir.record(place).call_sites)
@@ -59,7 +59,7 @@ constexpr void remote_code_load(Graph graph, std::string_view destination = "exe
 /// Fails if a graph's code is loaded, and the graph is not called afterwards.
 constexpr void check_code_loads(Ir& ir) {
   for (std::size_t g = 0; g < ir.graphs.size(); ++g) {
-    const std::vector<Node>& nodes = ir.graphs[g].nodes;
+    const List<Node>& nodes = ir.graphs[g].nodes;
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       if (nodes[n].op != &op_info<RemoteCodeLoad>) continue;
       const int graph = static_cast<int>(unpack<CodeLoadAttributes>(nodes[n].attributes).graph);

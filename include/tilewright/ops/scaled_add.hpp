@@ -70,7 +70,7 @@ namespace detail {
 template <class D>
 constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors) {
   typename D::Attributes attributes{factors.a.number, factors.b.number};
-  std::vector<Tensor> inputs{x, y};
+  List<Tensor> inputs{x, y};
   if (factors.a.tensor) inputs.push_back(*factors.a.tensor), attributes.inputs |= 1;
   if (factors.b.tensor) inputs.push_back(*factors.b.tensor), attributes.inputs |= 2;
   return at_or_invalid(x.ir(), apply_all<D>(x.ir(), inputs, attributes), 0);

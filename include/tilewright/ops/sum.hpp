@@ -9,7 +9,7 @@ namespace tilewright {
 
 /// The axes of a reduction: all, one or several; negative ones count from the last.
 struct Axes {
-  std::vector<std::int64_t> list;
+  List<std::int64_t> list;
   bool all = false;
   constexpr Axes() : all(true) {}
   constexpr Axes(int axis) : list{axis} {}

@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <span>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/kernel/window.hpp"
 #include "tilewright/ops/op.hpp"
 
@@ -30,7 +30,7 @@ struct WindowAttributes {
 
   /// Copies a list, as far as there is room; its length is kept, so that the shape rule can refuse it.
   template <std::size_t n>
-  static constexpr void set(std::array<std::int32_t, n>& to, std::int8_t& count, const std::vector<std::int64_t>& list) {
+  static constexpr void set(std::array<std::int32_t, n>& to, std::int8_t& count, const List<std::int64_t>& list) {
     count = static_cast<std::int8_t>(std::min<std::size_t>(list.size(), 127));
     for (std::size_t i = 0; i < list.size() && i < n; ++i)
       to[i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(list[i], -1'000'000'000, 1'000'000'000));

@@ -115,6 +115,17 @@ constexpr Text host_type_problem(std::string_view what) {
   }
 }
 
+/// What host_data throws, out of the way of its callers' code.
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_wrong_shape(std::string_view what, std::string_view name,
+                                                                     const Shape& given, const TensorSpec& expected,
+                                                                     const Text& note) {
+  throw std::invalid_argument(
+      text(what, ": '", name, "' has shape ", to_text(given), ": ", to_text(expected.shape), " expected", note).string());
+}
+[[noreturn, gnu::noinline, gnu::cold]] inline void throw_not_dense(std::string_view what, std::string_view name) {
+  throw std::invalid_argument(text(what, ": '", name, "' has strides: a row-major array without gaps expected").string());
+}
+
 /// The elements of a host array, one after the other. A type that does not fit does not compile; throws std::invalid_argument
 /// for a wrong shape or elements that do not stand so.
 template <HostArrayUse Use, NameText what, class T>
@@ -126,14 +137,10 @@ const std::byte* host_data(const T& array) {
   } else {
     constexpr Shape expected = Use::spec.shape;
     if (const Shape shape = host_shape_of(array); shape != expected)
-      throw std::invalid_argument(
-          text(what.view(), ": '", Use::name(), "' has shape ", to_text(shape), ": ", to_text(expected), " expected", Use::note())
-              .string());
+      throw_wrong_shape(what.view(), Use::name(), shape, Use::spec, Use::note());
     if constexpr (HostNumber<T>) return reinterpret_cast<const std::byte*>(&array);
     else {
-      if (!stands_dense(array, expected))
-        throw std::invalid_argument(
-            text(what.view(), ": '", Use::name(), "' has strides: a row-major array without gaps expected").string());
+      if (!stands_dense(array, expected)) throw_not_dense(what.view(), Use::name());
       return reinterpret_cast<const std::byte*>(array.data());
     }
   }

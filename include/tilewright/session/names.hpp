@@ -123,7 +123,7 @@ struct PlanNames {
     return plan.streams[stream].used && (plan.streams[stream].direction == StreamDirection::host_to_device ? inputs : outputs);
   }
   static constexpr Text names_of_streams(bool inputs, bool outputs) {
-    std::vector<Text> names;
+    List<Text> names;
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
       if (is_expected(i, inputs, outputs)) names.push_back(plan.stream_name(i));
     return join(names, ", ");
@@ -133,7 +133,7 @@ struct PlanNames {
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
       if (plan.stream_name(i) == name) is = "is a stream";
     if (find_constant(name) != none) is = "is a constant";
-    std::vector<Text> names;
+    List<Text> names;
     for (std::size_t i = 0; i < plan.variables.size(); ++i) names.push_back(plan.variable_name(i));
     for (std::size_t i = 0; constants_too && i < plan.constants.size(); ++i)
       if (plan.constants[i].name.count > 0) names.push_back(plan.constant_name(i));

@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/var_updates.hpp"
 #include "tilewright/transform/autodiff.hpp"
@@ -17,7 +17,7 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
                                                   AutodiffOptions options = {}) {
   Ir& ir = forward.ir();
   const auto named = tensors.to_dict();
-  std::vector<Tensor> required;
+  List<Tensor> required;
   if (options.grads_required) required = *options.grads_required;
   const std::size_t results = required.size();
   for (const auto& [name, tensor] : named) required.push_back(tensor);
@@ -27,7 +27,7 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
 
   const int graph = info.graph().id();
   GradientRecord record = info.record();
-  const std::vector<int> gradients = ir.record(graph).outputs;
+  const List<int> gradients = ir.record(graph).outputs;
   record.outputs.resize(results, -1);
   ir.record(graph).outputs.resize(results, -1);
   const GraphScope scope(info.graph());

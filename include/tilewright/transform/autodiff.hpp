@@ -1,7 +1,7 @@
 #pragma once
 #include <optional>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
 #include "tilewright/graph/grad_graph_info.hpp"
 #include "tilewright/graph/gradient_context.hpp"
@@ -14,9 +14,9 @@ namespace tilewright {
 /// Which gradients a gradient graph is given and which it makes.
 struct AutodiffOptions {
   /// Outputs of the forward graph whose gradients are given; by default all of floating point.
-  std::optional<std::vector<Tensor>> grads_provided{};
+  std::optional<List<Tensor>> grads_provided{};
   /// Tensors of the forward graph whose gradients are wanted; by default all inputs that a gradient reaches.
-  std::optional<std::vector<Tensor>> grads_required{};
+  std::optional<List<Tensor>> grads_required{};
 };
 
 namespace detail {
@@ -31,7 +31,7 @@ class Differentiator final : public GradientContext::Builder {
   constexpr GradientRecord run(const AutodiffOptions& options) {
     if (!differentiate_callees()) return {};
     // no conditional operators: GCC 12 destroys their temporaries twice in constant expressions
-    std::vector<int> provided = default_provided(), required = record().inputs;
+    List<int> provided = default_provided(), required = record().inputs;
     if (options.grads_provided) provided = ids(*options.grads_provided, "grads_provided");
     if (options.grads_required) required = ids(*options.grads_required, "grads_required");
     if (ir_.failed()) return {};
@@ -97,8 +97,8 @@ class Differentiator final : public GradientContext::Builder {
   constexpr GraphRecord& record() const { return ir_.record(forward_); }
   constexpr Tensor forward_tensor(int tensor) const { return {ir_, forward_, tensor}; }
 
-  constexpr std::vector<int> ids(const std::vector<Tensor>& tensors, std::string_view what) const {
-    std::vector<int> result;
+  constexpr List<int> ids(const List<Tensor>& tensors, std::string_view what) const {
+    List<int> result;
     for (const Tensor& tensor : tensors) {
       if (!tensor.valid()) continue;
       if (tensor.graph_id() != forward_)
@@ -107,8 +107,8 @@ class Differentiator final : public GradientContext::Builder {
     }
     return result;
   }
-  constexpr std::vector<int> default_provided() const {
-    std::vector<int> result;
+  constexpr List<int> default_provided() const {
+    List<int> result;
     const std::size_t own = record().outputs.size() - at(record().activations);  // the others are there for other gradient graphs
     for (std::size_t i = 0; i < own; ++i)
       if (const int tensor = record().outputs[i]; is_floating_point(record().tensors[at(tensor)].spec.dtype))
@@ -137,7 +137,7 @@ class Differentiator final : public GradientContext::Builder {
     return true;
   }
   /// Marks the tensors whose gradients lead to a required one.
-  constexpr void find_needed(const std::vector<int>& required) {
+  constexpr void find_needed(const List<int>& required) {
     needed_.assign(record().tensors.size(), 0);
     for (int tensor : required) needed_[at(tensor)] = is_floating_point(record().tensors[at(tensor)].spec.dtype);
     for (const Node& node : record().nodes) {
@@ -180,10 +180,10 @@ class Differentiator final : public GradientContext::Builder {
   Ir& ir_;
   int forward_;
   GradientRecord result_{};
-  std::vector<char> needed_{};
-  std::vector<Tensor> gradients_{};  // by forward tensor, in the gradient graph
-  std::vector<Tensor> activations_{};  // likewise
-  std::vector<char> connected_{};  // by forward tensor: inputs and outputs of the forward graph
+  List<char> needed_{};
+  List<Tensor> gradients_{};  // by forward tensor, in the gradient graph
+  List<Tensor> activations_{};  // likewise
+  List<char> connected_{};  // by forward tensor: inputs and outputs of the forward graph
 };
 
 constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options) {

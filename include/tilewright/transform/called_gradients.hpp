@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/gradient_context.hpp"
 #include "tilewright/graph/repeat.hpp"
@@ -37,20 +37,20 @@ constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
 /// Positions of a graph's tensors among its inputs or outputs.
 class Positions {
  public:
-  constexpr Positions(const std::vector<int>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
+  constexpr Positions(const List<int>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
     for (std::size_t i = list.size(); i-- > first;) positions_[static_cast<std::size_t>(list[i])] = static_cast<int>(i);
   }
   /// The first position of the tensor, or -1.
   constexpr int operator[](int tensor) const { return positions_[static_cast<std::size_t>(tensor)]; }
 
  private:
-  std::vector<int> positions_;
+  List<int> positions_;
 };
 
 /// Which outputs of the forward graph the gradients provided to a gradient graph belong to, in their order: two outputs may be
 /// the same tensor.
-constexpr std::vector<int> provided_outputs(const GradientRecord& gradient, const std::vector<int>& outputs) {
-  std::vector<int> result;
+constexpr List<int> provided_outputs(const GradientRecord& gradient, const List<int>& outputs) {
+  List<int> result;
   std::size_t output = 0;
   for (const auto& [type, tensor] : gradient.inputs) {
     if (type != ExpectedConnectionType::FwdGrad) continue;
@@ -59,9 +59,7 @@ constexpr std::vector<int> provided_outputs(const GradientRecord& gradient, cons
   }
   return result;
 }
-constexpr Tensor zeros_like(Ir& ir, const TensorSpec& spec) {
-  return ir.constant(std::vector<double>{0}, spec.shape, spec.dtype);
-}
+constexpr Tensor zeros_like(Ir& ir, const TensorSpec& spec) { return ir.constant(List<double>{0}, spec.shape, spec.dtype); }
 
 /// The gradient of a call is a call of the called graph's gradient graph.
 constexpr void differentiate_call(GradientContext& context) {
@@ -69,7 +67,7 @@ constexpr void differentiate_call(GradientContext& context) {
   const GraphRecord& record = ir.record(context.node().called_graph);
   const GradientRecord callee = record.gradient;
   const Positions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
-  std::vector<Tensor> arguments;
+  List<Tensor> arguments;
   arguments.reserve(callee.inputs.size());
   for (int output : provided_outputs(callee, record.outputs)) arguments.push_back(context.output_gradient(output));
   for (const auto& [type, tensor] : callee.inputs) {
@@ -118,8 +116,8 @@ constexpr void differentiate_loop(GradientContext& context) {
   const auto spec_of = [&](int tensor) { return record.tensors[static_cast<std::size_t>(tensor)].spec; };
 
   const Graph graph(ir, ir.add_derived_graph(body, "_bwd_loop"));
-  std::vector<int> gradients_of;  // inputs of the forward graph whose gradients the loop carries
-  std::vector<Tensor> parents, slices, others;
+  List<int> gradients_of;  // inputs of the forward graph whose gradients the loop carries
+  List<Tensor> parents, slices, others;
   for (int k = 0; k < carried; ++k) {
     if (!is_floating_point(spec_of(record.inputs[static_cast<std::size_t>(k)]).dtype)) continue;
     gradients_of.push_back(k);
@@ -138,14 +136,14 @@ constexpr void differentiate_loop(GradientContext& context) {
 
   {
     const GraphScope scope(graph);
-    std::vector<Tensor> carried_in, slices_in, others_in;  // inputs of the new graph, in this order
+    List<Tensor> carried_in, slices_in, others_in;  // inputs of the new graph, in this order
     for (int input : gradients_of) carried_in.push_back(ir.add_input(spec_of(record.inputs[static_cast<std::size_t>(input)])));
     for (const auto& [type, tensor] : callee.inputs)
       if (type == ExpectedConnectionType::Fwd && input_of[tensor] < carried) slices_in.push_back(ir.add_input(spec_of(tensor)));
     for (const auto& [type, tensor] : callee.inputs)
       if (type == ExpectedConnectionType::Fwd && input_of[tensor] >= carried) others_in.push_back(ir.add_input(spec_of(tensor)));
 
-    std::vector<Tensor> arguments;
+    List<Tensor> arguments;
     for (int output : provided_outputs(callee, record.outputs)) {
       const auto known = std::ranges::find(gradients_of, output);
       if (output < carried && known != gradients_of.end())
@@ -176,13 +174,12 @@ constexpr void differentiate_loop(GradientContext& context) {
 
 /// Calls a graph with the given inputs, and its gradient graph with the given gradients of its first outputs (others count as
 /// zero); returns the gradient graph's outputs.
-constexpr std::vector<Tensor> call_forward_and_gradient(Ir& ir, int forward, const GradientRecord& gradient,
-                                                        const std::vector<Tensor>& inputs,
-                                                        const std::vector<Tensor>& output_gradients) {
+constexpr List<Tensor> call_forward_and_gradient(Ir& ir, int forward, const GradientRecord& gradient, const List<Tensor>& inputs,
+                                                 const List<Tensor>& output_gradients) {
   const GraphRecord record = ir.record(forward);
   const auto outputs = call_with_info(ir.graph(forward), inputs).outputs();
   const Positions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
-  std::vector<Tensor> arguments;
+  List<Tensor> arguments;
   for (int output : provided_outputs(gradient, record.outputs)) {
     const auto o = static_cast<std::size_t>(output);
     if (o < output_gradients.size() && output_gradients[o].valid()) arguments.push_back(output_gradients[o]);
@@ -199,8 +196,8 @@ constexpr std::vector<Tensor> call_forward_and_gradient(Ir& ir, int forward, con
 
 /// Whether a graph, or one that it calls, has ops with side effects that must not come twice.
 constexpr bool has_side_effects(const Ir& ir, int graph) {
-  std::vector<char> seen(ir.graphs.size(), 0);
-  std::vector<int> open{graph};
+  List<char> seen(ir.graphs.size(), 0);
+  List<int> open{graph};
   while (!open.empty()) {
     const int next = open.back();
     open.pop_back();
@@ -220,10 +217,10 @@ constexpr void differentiate_conditional(GradientContext& context) {
   Ir& ir = context.ir();
   const Node& node = context.node();
   const auto then_inputs = static_cast<int>(context.attributes<ConditionalAttributes>().then_inputs);
-  std::vector<int> wanted;
+  List<int> wanted;
   for (int i = 1; i < context.input_count(); ++i)
     if (context.needs(i)) wanted.push_back(i);
-  std::vector<Tensor> output_gradients;  // of the outputs of floating point
+  List<Tensor> output_gradients;  // of the outputs of floating point
   for (std::size_t o = 0; o < node.outputs.size(); ++o)
     if (is_floating_point(context.output_spec(static_cast<int>(o)).dtype))
       output_gradients.push_back(context.output_gradient(static_cast<int>(o)));
@@ -237,7 +234,7 @@ constexpr void differentiate_conditional(GradientContext& context) {
     for (const Tensor& tensor : output_gradients) branch.inputs.push_back(tensor);
     for (int i = first; i < first + count; ++i) branch.inputs.push_back(context.input(i));
     const GraphScope scope(branch.graph);
-    std::vector<Tensor> gradients, inputs;
+    List<Tensor> gradients, inputs;
     for (std::size_t o = 0, next = 0; o < node.outputs.size(); ++o) {
       const TensorSpec spec = context.output_spec(static_cast<int>(o));
       if (is_floating_point(spec.dtype)) gradients.push_back(ir.add_input(branch.inputs[next++].spec()));

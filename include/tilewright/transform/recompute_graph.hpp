@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
-#include <vector>
 
+#include "tilewright/core/list.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/transform/called_gradients.hpp"
 
@@ -32,10 +32,10 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", name);
     return ir.add_input(connected.spec(), name.view(), false, ir.record(connected).meta_shape);
   };
-  std::vector<Tensor> arguments, forward_inputs;  // of the gradient graph and the forward graph
+  List<Tensor> arguments, forward_inputs;  // of the gradient graph and the forward graph
   for (const auto& [type, tensor] : record.inputs)
     if (type == ExpectedConnectionType::FwdGrad) arguments.push_back(connect(type, tensor));
-  const std::vector<int> inputs = ir.record(forward).inputs, outputs = ir.record(forward).outputs;
+  const List<int> inputs = ir.record(forward).inputs, outputs = ir.record(forward).outputs;
   for (int tensor : inputs) forward_inputs.push_back(connect(ExpectedConnectionType::Fwd, tensor));
   const auto results = call_with_info(ir.graph(forward), forward_inputs).outputs();
   const detail::Positions input_of(inputs, ir.record(forward).tensors.size()),
@@ -45,9 +45,9 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
     if (input_of[tensor] >= 0) arguments.push_back(forward_inputs[static_cast<std::size_t>(input_of[tensor])]);
     else arguments.push_back(results[static_cast<std::size_t>(output_of[tensor])]);
   }
-  const std::vector<int> by_reference = ir.record(record.graph).by_reference;
+  const List<int> by_reference = ir.record(record.graph).by_reference;
   const auto gradient_inputs = info.graph().inputs();
-  std::vector<std::pair<Tensor, Tensor>> renamed;  // inputs of the gradient graph, and of the new one
+  List<std::pair<Tensor, Tensor>> renamed;  // inputs of the gradient graph, and of the new one
   for (std::size_t i = 0; i < gradient_inputs.size(); ++i) {
     if (i >= record.inputs.size()) {
       const bool by_ref = std::ranges::find(by_reference, static_cast<int>(i)) != by_reference.end();

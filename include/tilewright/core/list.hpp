@@ -1,0 +1,236 @@
+#pragma once
+#include <cstddef>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tilewright {
+
+/// A growing array as std::vector is one, for constant expressions: there compilers pay for each call, of which std::vector makes
+/// about ten to add, visit or destroy an item. Iterators are pointers.
+template <class T>
+class List {
+ public:
+  using value_type = T;
+  using size_type = std::size_t;
+  using difference_type = std::ptrdiff_t;
+  using reference = T&;
+  using const_reference = const T&;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  constexpr List() = default;
+  constexpr explicit List(std::size_t count) { resize(count); }
+  constexpr List(std::size_t count, const T& value) { resize(count, value); }
+  constexpr List(std::initializer_list<T> items) { append(items.begin(), items.size()); }
+  template <std::forward_iterator It>
+  constexpr List(It first, It last) {
+    append_range(first, last);
+  }
+  constexpr List(const std::vector<T>& items) { append(items.data(), items.size()); }
+  constexpr List(const List& other) { append(other.data_, other.size_); }
+  constexpr List(List&& other) noexcept : data_(other.data_), size_(other.size_), capacity_(other.capacity_) { other.release(); }
+  constexpr ~List() {
+    if (data_) destroy();
+  }
+  constexpr List& operator=(const List& other) {
+    if (this == &other) return *this;
+    clear();
+    append(other.data_, other.size_);
+    return *this;
+  }
+  constexpr List& operator=(List&& other) noexcept {
+    if (this == &other) return *this;
+    if (data_) destroy();
+    data_ = other.data_;
+    size_ = other.size_;
+    capacity_ = other.capacity_;
+    other.release();
+    return *this;
+  }
+
+  constexpr operator std::vector<T>() const { return {begin(), end()}; }
+
+  constexpr std::size_t size() const { return size_; }
+  constexpr std::size_t capacity() const { return capacity_; }
+  constexpr bool empty() const { return size_ == 0; }
+  constexpr T* data() { return data_; }
+  constexpr const T* data() const { return data_; }
+  constexpr T* begin() { return data_; }
+  constexpr const T* begin() const { return data_; }
+  constexpr T* end() { return data_ + size_; }
+  constexpr const T* end() const { return data_ + size_; }
+  constexpr T& operator[](std::size_t i) { return data_[i]; }
+  constexpr const T& operator[](std::size_t i) const { return data_[i]; }
+  constexpr T& front() { return data_[0]; }
+  constexpr const T& front() const { return data_[0]; }
+  constexpr T& back() { return data_[size_ - 1]; }
+  constexpr const T& back() const { return data_[size_ - 1]; }
+
+  constexpr void reserve(std::size_t capacity) {
+    if (capacity > capacity_) grow(capacity);
+  }
+  constexpr void push_back(const T& item) {
+    if (size_ == capacity_) {
+      T copy(item);  // the item may be one of this list
+      grow(2 * size_ + 4);
+      put(std::move(copy));
+    } else {
+      put(item);
+    }
+  }
+  constexpr void push_back(T&& item) {
+    if (size_ == capacity_) {
+      T moved(std::move(item));
+      grow(2 * size_ + 4);
+      put(std::move(moved));
+    } else {
+      put(std::move(item));
+    }
+  }
+  template <class... Arguments>
+  constexpr T& emplace_back(Arguments&&... arguments) {
+    push_back(T(std::forward<Arguments>(arguments)...));
+    return back();
+  }
+  constexpr void pop_back() {
+    --size_;
+    if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_at(data_ + size_);
+  }
+  constexpr void clear() { shrink(0); }
+  constexpr void resize(std::size_t count) {
+    if (count < size_) return shrink(count);
+    if constexpr (std::is_scalar_v<T>) return resize(count, T());
+    reserve(count);
+    while (size_ < count) put(T());
+  }
+  constexpr void resize(std::size_t count, const T& value) {
+    if (count < size_) return shrink(count);
+    reserve(count);
+    if constexpr (std::is_scalar_v<T>) {
+      T* const to = data_;
+      for (std::size_t i = size_; i < count; ++i) to[i] = value;
+      size_ = count;
+    } else {
+      while (size_ < count) put(value);
+    }
+  }
+  constexpr void assign(std::size_t count, const T& value) {
+    clear();
+    resize(count, value);
+  }
+  template <std::forward_iterator It>
+  constexpr void assign(It first, It last) {
+    clear();
+    append_range(first, last);
+  }
+  /// Inserts before the position; returns where the first inserted item is.
+  constexpr T* insert(const T* position, T item) {
+    const auto at = position - data_;
+    push_back(std::move(item));
+    for (auto i = static_cast<std::ptrdiff_t>(size_) - 1; i > at; --i) std::swap(data_[i], data_[i - 1]);
+    return data_ + at;
+  }
+  template <std::forward_iterator It>
+  constexpr T* insert(const T* position, It first, It last) {
+    auto at = position - data_;
+    const auto result = at;
+    for (; first != last; ++first) insert(data_ + at++, *first);
+    return data_ + result;
+  }
+  constexpr T* erase(const T* position) { return erase(position, position + 1); }
+  constexpr T* erase(const T* first, const T* last) {
+    T* to = data_ + (first - data_);
+    T* const result = to;
+    for (T* from = data_ + (last - data_); from != data_ + size_; ++from) *to++ = std::move(*from);
+    shrink(static_cast<std::size_t>(to - data_));
+    return result;
+  }
+
+  friend constexpr bool operator==(const List& a, const List& b) {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i)
+      if (!(a.data_[i] == b.data_[i])) return false;
+    return true;
+  }
+
+ private:
+  static constexpr T* allocate(std::size_t count) {
+    if constexpr (std::is_scalar_v<T>) return new T[count];
+    else return std::allocator<T>().allocate(count);
+  }
+  constexpr void free_memory() {
+    if constexpr (std::is_scalar_v<T>) delete[] data_;
+    else std::allocator<T>().deallocate(data_, capacity_);
+  }
+  constexpr void destroy() {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      for (std::size_t i = 0; i < size_; ++i) std::destroy_at(data_ + i);
+    free_memory();
+  }
+  constexpr void release() {
+    data_ = nullptr;
+    size_ = capacity_ = 0;
+  }
+  /// Adds an item that there is room for.
+  template <class Item>
+  constexpr void put(Item&& item) {
+    if constexpr (std::is_scalar_v<T>) data_[size_] = item;
+    else std::construct_at(data_ + size_, std::forward<Item>(item));
+    ++size_;
+  }
+  constexpr void shrink(std::size_t count) {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      for (std::size_t i = count; i < size_; ++i) std::destroy_at(data_ + i);
+    size_ = count;
+  }
+  constexpr void grow(std::size_t capacity) {
+    T* const to = allocate(capacity);
+    for (std::size_t i = 0; i < size_; ++i) {
+      if constexpr (std::is_scalar_v<T>) to[i] = data_[i];
+      else std::construct_at(to + i, std::move(data_[i]));
+    }
+    if (data_) destroy();
+    data_ = to;
+    capacity_ = capacity;
+  }
+  constexpr void append(const T* items, std::size_t count) {
+    if (count == 0) return;
+    reserve(size_ + count);
+    T* const to = data_ + size_;
+    for (std::size_t i = 0; i < count; ++i) {
+      if constexpr (std::is_scalar_v<T>) to[i] = items[i];
+      else std::construct_at(to + i, items[i]);
+    }
+    size_ += count;
+  }
+  template <class It>
+  constexpr void append_range(It first, It last) {
+    if (first == last) return;
+    reserve(size_ + static_cast<std::size_t>(std::distance(first, last)));
+    for (; first != last; ++first) put(*first);
+  }
+
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+};
+template <class T>
+List(std::initializer_list<T>) -> List<T>;
+
+/// Erases the items that are so.
+template <class T, class Predicate>
+constexpr void erase_if(List<T>& list, Predicate&& predicate) {
+  T* to = list.begin();
+  for (T& item : list) {
+    if (predicate(item)) continue;
+    if (to != &item) *to = std::move(item);
+    ++to;
+  }
+  list.erase(to, list.end());
+}
+
+}  // namespace tilewright
