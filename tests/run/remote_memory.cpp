@@ -41,7 +41,7 @@ constexpr void in_place(Ir& ir) {
   const Tensor transposed = ir.variable(tw::zeros(), {3, 2}, tw::float32, "transposed");
   const Tensor kept = ir.variable(tw::full(7), {2, 3}, tw::float32, "kept");
   store("alias", ops::remote_load_(buffer, 1, to) + to);
-  ops::remote_load_(buffer, 1, transposed.T());
+  ops::remote_load_(buffer, 1, ops::transpose_(transposed));
   const auto load_and_add = [&buffer](Tensor t, Tensor row) { return ops::remote_load_(buffer, row, t) + t; };
   const Graph graph = ir.create_graph(load_and_add, kept, tw::TensorSpec{{}, tw::uint32});
   store("inside", tw::call(graph, {kept, load(ir, "row", {}, tw::uint32)}));
@@ -101,7 +101,7 @@ constexpr void by_reference(Ir& ir) {
   const Tensor intermediate = variable * 1;
   const auto fetch = [&buffer](tw::TensorByRef t) { ops::remote_load_(buffer, 1, t); };
   const Graph graph = ir.create_graph(fetch, variable);
-  tw::call(graph, variable.T());
+  tw::call(graph, ops::transpose_(variable));
   tw::call(graph, intermediate);
   store("intermediate", intermediate);
 }

@@ -148,7 +148,7 @@ static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
 static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
                 const Tensor view = x.reshape({2, 2});
                 ops::remote_load_(buffer, 0, x);
-                store("view", view);  // what was loaded
+                store("view", view);  // a copy of what was there before
                 ops::remote_load_(buffer, 1, y);
               }) == "Reshape.100 MultiExchange.101 HostStore.102 ");
 static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
@@ -292,9 +292,9 @@ constexpr auto strided = [](Ir& ir) {  // rows land beside the transposed tensor
     variables.push_back(ir.variable(tw::zeros(), {2, 4}, tw::float32, name));
   const auto scope = tw::merge_exchange(ir);
   ops::remote_store(buffer, 0, variables[0].T());
-  ops::remote_load_(buffer, 1, variables[1].T());
+  ops::remote_load_(buffer, 1, ops::transpose_(variables[1]));
   ops::remote_store(buffer, 2, variables[2].T());
-  ops::remote_load_(buffer, 3, variables[3].T());
+  ops::remote_load_(buffer, 3, ops::transpose_(variables[3]));
 };
 static_assert(plan_of(strided).remote.exchanges == 1, "copies come before and after");
 static_assert(plan_of(strided).remote.cycles == 600 + 136, "four rows on four blocks: 32 x 4.24 = 135.68");

@@ -92,12 +92,14 @@ class ExchangeOrder {
     int number = 0;
     std::optional<Transfer> transfer{};
     bool has_effect = false;
-    List<int> reads{}, writes{};  // tensors that are views of no others
+    List<int> reads{}, writes{};  // tensors that are views or aliases of no others
     int level = 0;   // the exchange that it is part of, or the last one that it comes after; 0: none
     int after = -1;  // the op that says so
   };
   constexpr const Node& node(const Op& op) const { return record_.nodes[static_cast<std::size_t>(op.number)]; }
 
+  /// The planner decides in the order of the trace which views are copies. So what reads or writes memory that a view may share
+  /// keeps that order in any case.
   constexpr Op examine(int number) const {
     const Node& node = record_.nodes[static_cast<std::size_t>(number)];
     Op op{.number = number, .has_effect = has_effect(ir_, node)};
@@ -212,8 +214,7 @@ class [[nodiscard]] MergeExchange {
     const MergedExchanges scope{graph_, first_, static_cast<int>(ir_.record(graph_).nodes.size())};
     if (scope.end - scope.first < 2) return;
     if (options_.into_one) check_is_one(scope);
-    erase_if(ir_.merged_exchanges,
-                  [&](const MergedExchanges& inner) { return inner.graph == graph_ && inner.first >= first_; });
+    erase_if(ir_.merged_exchanges, [&](const MergedExchanges& inner) { return inner.graph == graph_ && inner.first >= first_; });
     ir_.merged_exchanges.push_back(scope);
   }
   MergeExchange(const MergeExchange&) = delete;
