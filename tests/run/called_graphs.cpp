@@ -22,6 +22,13 @@ constexpr void program(Ir& ir) {
   for (int i = 0; i < 3; ++i) repeated = tw::call(plus_one, repeated);
   store("plus three", repeated);
 
+  // a result that the host gets twice, and that changes later
+  const Tensor kept = tw::call(plus_one, x);
+  store("kept", kept);
+  store("kept too", kept);
+  ops::scaled_add_(kept, x);
+  store("changed", kept);
+
   // one graph bound to two sets of variables
   const auto [factories, affine] = tw::create_graph(Affine{}, x);
   const auto a = factories.init("a"), b = factories.init("b");
@@ -99,6 +106,9 @@ void check() {
   session.write_variable_data("b.bias"_s, Floats{100, 200});
   const auto outputs = session.run("x"_s = xt::xtensor<float, 2>{{1, 2, 3}, {4, 5, 6}});
   CHECK(elements(outputs["plus three"_s]) == Floats{4, 5, 6, 7, 8, 9});
+  CHECK(elements(outputs["kept"_s]) == Floats{2, 3, 4, 5, 6, 7});
+  CHECK(elements(outputs["kept too"_s]) == Floats{2, 3, 4, 5, 6, 7});
+  CHECK(elements(outputs["changed"_s]) == Floats{3, 5, 7, 9, 11, 13});
   CHECK(elements(outputs["a"_s]) == Floats{6, 6, 15, 15});
   CHECK(elements(outputs["b"_s]) == Floats{106, 210, 115, 231});
   CHECK(elements(outputs["doubled"_s]) == Floats{2, 4, 6, 8, 10, 12});

@@ -174,7 +174,15 @@ class Flattening {
   }
   constexpr void flatten_host_store(Scope& scope, const Node& node) {
     const int stream = static_cast<int>(unpack<StreamAttributes>(node.attributes).stream);
-    copy(value(scope, node.inputs[0]), next_element(stream, scope.spec(node.inputs[0])));
+    const Value& from = value(scope, node.inputs[0]);
+    const Value element = next_element(stream, from.spec);
+    Storage& made = schedule_.storage(from.storage);
+    if (!plan_.streams[at(stream)].moves && made.location.base == Base::frame && is_made_by_call(from.storage) &&
+        is_whole_and_dense(from, made)) {
+      made.location = schedule_.storage(element.storage).location;  // the call writes it there
+      return;
+    }
+    copy(from, element);
     if (plan_.streams[at(stream)].moves) schedule_.operations.back().stream = stream;
   }
   /// The element that the next load or store of the stream takes.
@@ -236,6 +244,7 @@ class Flattening {
     call.input_count = static_cast<int>(call.operands.size());
     calling.outputs = add_outputs(scope, node, call, node.called_graph);
     if (node.else_graph >= 0) calling.else_outputs = add_outputs(scope, node, call, node.else_graph);
+    else if (!calling.loop) note_made_by_call(call);
     if (calling.loop)  // what an iteration takes over from the one before it is in two places by turns
       for (int k = 0; k < calling.loop->carried; ++k)
         call.operands.push_back(calling.loop->count > 1 ? schedule_.add_value(scope.spec(node.outputs[at(k)]))
@@ -310,6 +319,13 @@ class Flattening {
       call.operands.push_back(output);
     }
     return static_cast<int>(live.size());
+  }
+  constexpr void note_made_by_call(const Operation& call) {
+    made_by_call_.resize(schedule_.storages.size(), 0);
+    for (std::size_t o = at(call.input_count); o < call.operands.size(); ++o) made_by_call_[at(call.operands[o].storage)] = 1;
+  }
+  constexpr bool is_made_by_call(int storage) const {
+    return at(storage) < made_by_call_.size() && made_by_call_[at(storage)] != 0;
   }
   /// What the graph changes in inputs by value is its own copy, and no result shares memory with what the caller has.
   constexpr void flatten_inlined(Scope& caller, const Node& node) {
@@ -443,6 +459,7 @@ class Flattening {
   int inlined_calls_ = 0;
   int next_exchange_ = 2;
   List<int> taken_at_{};  // by storage: the last inlined call that took it
+  List<char> made_by_call_{};  // by storage: whether it is a result of a call that runs once
 };
 
 }  // namespace detail
