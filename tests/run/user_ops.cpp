@@ -94,7 +94,7 @@ constexpr void program(Ir& ir) {
   const Tensor matrix = ir.variable(tw::values({1, 2, 3, 4, 5, 6}), {2, 3}, tw::float32, "matrix");
   increment_(increment_(count, 1), 2);
   increment_(matrix.reshape({6}), 0.5);
-  increment_(matrix.T(), 0.25);
+  increment_(ops::transpose_(matrix), 0.25);
 }
 
 template <class Session>

@@ -50,7 +50,7 @@ constexpr void step_of_tutorial(Ir& ir) {
   ops::accumulate_moving_average_(m, gradient, 0.9);
   ops::accumulate_moving_average_square_(v, gradient, 0.999);
   const tw::AdamOptions options{.time_step = step.reshape({}), .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-5};
-  ops::scaled_add_(weight.T(), ops::adam_updater(m, v, options), {.b = -ir.constant(1e-3)});
+  ops::scaled_add_(ops::transpose_(weight), ops::adam_updater(m, v, options), {.b = -ir.constant(1e-3)});
   store("step after", step.reshape({}) + 0);
 }
 template <class Session>
