@@ -93,8 +93,8 @@ constexpr void program(Ir& ir) {
   const Tensor count = ir.variable(tw::zeros(), {}, tw::int32, "count");
   const Tensor matrix = ir.variable(tw::values({1, 2, 3, 4, 5, 6}), {2, 3}, tw::float32, "matrix");
   increment_(increment_(count, 1), 2);
-  increment_(matrix.reshape({6}), 0.5);
-  increment_(ops::transpose_(matrix), 0.25);
+  increment_(tw::ops::reshape_(matrix, {6}), 0.5);
+  increment_(tw::ops::transpose_(matrix), 0.25);
 }
 
 template <class Session>

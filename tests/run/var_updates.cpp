@@ -49,7 +49,7 @@ constexpr void step_of_tutorial(Ir& ir) {
   const Tensor step = ir.variable(tw::zeros(), {1, 1}, tw::float32, "step");
   ops::accumulate_moving_average_(m, gradient, 0.9);
   ops::accumulate_moving_average_square_(v, gradient, 0.999);
-  const tw::AdamOptions options{.time_step = step.reshape({}), .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-5};
+  const tw::AdamOptions options{.time_step = ops::reshape_(step, {}), .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-5};
   ops::scaled_add_(ops::transpose_(weight), ops::adam_updater(m, v, options), {.b = -ir.constant(1e-3)});
   store("step after", step.reshape({}) + 0);
 }
