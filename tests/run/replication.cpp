@@ -204,13 +204,16 @@ constexpr void train_shards(Ir& ir) {
   ops::scaled_add_(shard, own, 1, -0.1);
 }
 
-/// A collective in a branch that not all replicas take.
+/// A collective in a branch that not all replicas take, of a row that may not be there.
 struct Reduce {
   constexpr Tensor operator()(Tensor x) const { return collectives::replicated_all_reduce(x); }
 };
 constexpr void apart(Ir& ir) {
   ir.set_replication_factor(2);
-  const Tensor x = load(ir, "x", {}), condition = load(ir, "condition", {}, tw::boolean);
+  const RemoteBuffer buffer = ir.remote_buffer({}, tw::float32, 2);
+  ir.remote_variable(tw::values({1, 2}), buffer, 1, "row", {.replica_grouping = ir.replica_grouping(1, 1)});
+  const Tensor x = ops::remote_load(buffer, load(ir, "offset", {}, tw::int32));
+  const Tensor condition = load(ir, "condition", {}, tw::boolean);
   const Graph reduce = ir.create_graph(Reduce(), x), leave = ir.create_graph(Leave(), x);
   store("y", tw::conditional(condition, {reduce, {x}}, {leave, {x}})[0]);
 }
@@ -372,14 +375,17 @@ TEST_CASE("replicas train on their parts of a batch as one does on all of it", "
 
 TEST_CASE("a collective that not all replicas come to is an error", "[replication]") {
   on_all_machines<apart>([](auto& session) {
-    const xt::xtensor<float, 1> x{1, 2};
-    const auto run = [&](bool first, bool second) {
-      return elements(session.run("x"_s = x, "condition"_s = xt::xtensor<bool, 1>{first, second})["y"_s]);
+    const auto run = [&](bool first, bool second, std::int32_t offset = 1) {
+      return elements(session.run("offset"_s = xt::xtensor<std::int32_t, 1>{offset, 1},
+                                  "condition"_s = xt::xtensor<bool, 1>{first, second})["y"_s]);
     };
+    constexpr auto apart_text =
+        "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it";
     CHECK(run(true, true) == Floats{3, 3});
-    CHECK_THROWS_WITH(run(true, false),
-                      "replicas took different branches of a conditional, in one of which is a collective: all replicas "
-                      "expected in it");
+    CHECK_THROWS_WITH(run(true, false), apart_text);
     CHECK(run(false, false) == Floats{2, 4});
+    CHECK_THROWS_AS(run(true, true, 2), std::out_of_range);
+    CHECK_THROWS_WITH(run(true, false, 2), apart_text);  // both errors; neither is left for the next run
+    CHECK(run(true, true) == Floats{3, 3});
   });
 }

@@ -104,17 +104,19 @@ class Executor {
     return state.streams.data() + static_cast<std::size_t>(replica) * program_.stream_bytes.size();
   }
 
-  /// Throws for the first remote buffer that was given an offset it does not have, and forgets all such offsets.
+  /// Throws for a meeting that replicas missed, or for the first remote buffer that was given an offset it does not have, and
+  /// forgets all of that.
   void check_faults() {
+    const auto fault = std::ranges::find_if(faults_, [](std::int64_t offset) { return offset != 0; });
+    const auto buffer = static_cast<std::size_t>(fault - faults_.begin());
+    const std::int64_t offset = fault == faults_.end() ? 0 : *fault;
+    if (offset != 0) std::ranges::fill(faults_, 0);
     if (std::exchange(missed_meeting_, false))
       throw std::runtime_error(
           "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
-    const auto fault = std::ranges::find_if(faults_, [](std::int64_t offset) { return offset != 0; });
-    if (fault == faults_.end()) return;
-    const auto buffer = static_cast<std::size_t>(fault - faults_.begin());
-    const Text message = text("remote buffer ", buffer + 1, ": offset ", *fault, " in a run: an offset from 0 to ",
+    if (offset == 0) return;
+    const Text message = text("remote buffer ", buffer + 1, ": offset ", offset, " in a run: an offset from 0 to ",
                               program_.remote_buffers[buffer].entries - 1, " expected");
-    std::ranges::fill(faults_, 0);
     throw std::out_of_range(message.string());
   }
   void run_timed() {

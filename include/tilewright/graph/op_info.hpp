@@ -95,9 +95,9 @@ struct OpInfo {
   bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
   bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
   TransferRule transfer = nullptr;  ///< what it moves, if it is a load or store that an exchange can be merged of
-  /// Of a collective, which all replicas compute together: the number of parts that its work is cut into. Else null.
+  /// Of a collective, which all replicas run together, each reading what others have: into how many parts its work is cut. Null:
+  /// it is none.
   std::int64_t (*exchange_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
-  bool is_collective = false;  ///< the replicas of a group run it together, each reading what others have
 };
 
 /// The iteration space of an op on the given inputs and outputs.

@@ -34,8 +34,8 @@ inline constexpr OpTag op_tag{};
 ///    into vertices; or `static constexpr Layout view(...)`: its result is a view of its first input and costs nothing; or
 ///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
-///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, if `is_collective`, the
-///    `exchange` that ops/collectives.hpp describes.
+///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
+///    `exchange_items`, the `exchange` that ops/collectives.hpp describes.
 /// Families (ops/elementwise.hpp, ops/reduce.hpp) give all but a few lines of it.
 template <class D>
 struct Op {
@@ -49,7 +49,6 @@ struct Op {
   static constexpr bool elementwise = false;
   static constexpr bool has_formula = false;
   static constexpr bool has_epilogue = false;
-  static constexpr bool is_collective = false;
   static constexpr std::int64_t code_bytes = CodeBytes::other;
 
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
@@ -73,8 +72,7 @@ constexpr OpInfo make_op_info() {
               .work = nullptr,
               .code_bytes = D::code_bytes,
               .is_alias = D::is_alias,
-              .may_repeat = D::may_repeat,
-              .is_collective = D::is_collective};
+              .may_repeat = D::may_repeat};
   if constexpr (requires { D::gradient; }) {
     info.differentiation = Differentiation::rule;
     info.gradient = D::gradient;
