@@ -53,11 +53,37 @@ constexpr ElementwiseLoops<operands> elementwise_loops(const std::array<ViewSpec
   return loops;
 }
 
+/// One run of an operand as an xtensor expression: a vector of static length, or a scalar where it is broadcast.
+template <std::int64_t run, std::int64_t stride>
+inline auto run_expression(float* data) {
+  if constexpr (stride == 0) return *data;
+  else return xt::adapt(data, xt::fixed_shape<static_cast<std::size_t>(run)>());
+}
+
 /// One run of an operand as a line of batches.
 template <std::int64_t stride, class T>
 inline auto run_line(T* data) {
   if constexpr (stride == 0) return BroadcastLine<T>{static_cast<compute_t<T>>(*data)};
   else return Line<T, stride>{data};
+}
+
+/// A formula as xtensor wants functors: it calls simd_apply with batches, and its name is looked up with one argument type.
+template <class F>
+struct LazyFunctor {
+  template <class... X>
+  auto operator()(const X&... x) const {
+    return F()(x...);
+  }
+  template <class Batch, class... Batches>
+  Batch simd_apply(const Batch& x, const Batches&... others) const {
+    return F()(x, others...);
+  }
+};
+/// f(expressions...) as a lazy xtensor expression.
+template <class F, class... Expressions>
+auto lazy(Expressions&&... expressions) {
+  return xt::xfunction<LazyFunctor<F>, xt::const_xclosure_t<Expressions>...>(LazyFunctor<F>(),
+                                                                             std::forward<Expressions>(expressions)...);
 }
 
 }  // namespace detail
@@ -74,10 +100,15 @@ inline void assign_elementwise(Out out, In... ins) {
     for (auto stride : loops.run_strides) result = result && (stride == 0 || stride == 1);
     return result;
   }();
-  constexpr bool in_float = computes_in_float(Out::spec.dtype) && (computes_in_float(In::spec.dtype) && ...);
+  constexpr bool floats = Out::spec.dtype == float32 && ((In::spec.dtype == float32) && ...);
+  constexpr bool halves = computes_in_float(Out::spec.dtype) && (computes_in_float(In::spec.dtype) && ...);
   for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      if constexpr (contiguous && in_float) {
+      if constexpr (contiguous && floats) {
+        auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
+        xt::noalias(result) = detail::lazy<F>(
+            detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
+      } else if constexpr (contiguous && halves) {
         line_assign<loops.run>(F(), detail::run_line<1>(out.data + offsets[0]),
                                detail::run_line<loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
       } else {
