@@ -42,6 +42,18 @@ constexpr void program(Ir& ir) {
 #ifdef CASE_no_meta_shape
   collectives::replicated_all_gather(y, {.output_shape = tw::GatheredShape::meta_shape});
 #endif
+  // CASE axes_of_a_variable
+  // expect: variable: `v` of shape (1, 1, 1, 1, 1, 2) on the host once for each group or replica: at most 5 axes expected
+#ifdef CASE_axes_of_a_variable
+  ir.variable(tw::ones(), {1, 1, 1, 1, 1, 2}, tw::float32, "v", {.replica_grouping = pairs});
+#endif
+  // CASE axes_of_a_stream
+  // expect: stream: `z` of shape (1, 1, 1, 1, 2) with num_host_transfers 2 and 8 replicas: at most 4 axes expected
+#ifdef CASE_axes_of_a_stream
+  ir.set_num_host_transfers(2);
+  const Tensor z = ops::host_load(ir.h2d_stream("z", {1, 1, 1, 1, 2}));
+  ops::host_store(ir.d2h_stream("z_out", {2}), z.reshape({2}));
+#endif
   // CASE gradient
   // expect: ReplicatedAllReduce.101 on (3, 4) float32 has no gradient: a differentiable op, or detach before it, expected
 #ifdef CASE_gradient

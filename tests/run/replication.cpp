@@ -204,6 +204,41 @@ constexpr void train_shards(Ir& ir) {
   ops::scaled_add_(shard, own, 1, -0.1);
 }
 
+/// The same by an optimiser with state, in whole on one replica or on two of them in parts.
+template <int replicas>
+constexpr void train_with_momentum(Ir& ir) {
+  ir.set_replication_factor(replicas);
+  Tensor w, part;
+  if (replicas == 1) {
+    w = part = ir.variable(tw::values({1, 2, 3, 4, 5, 6}), {3, 2}, tw::float32, "w");
+  } else {
+    part = ir.replica_sharded_variable(tw::values({1, 2, 3, 4, 5, 6}), {3, 2}, tw::float32, "w");
+    w = collectives::replicated_all_gather(part);
+  }
+  Tensor dw = gradient(ir, w, replicas);
+  if (replicas > 1)
+    dw = collectives::replicated_reduce_scatter(
+        dw, {.op = tw::CollectiveOperator::mean, .configure_output_for_replicated_tensor_sharding = true});
+  const auto [factories, graph] = tw::create_graph(tw::optim::Sgd(), part, dw.spec(),
+                                                   tw::optim::SgdParameters{.lr = 0.1, .momentum = 0.9});
+  graph.bind(factories.init("sgd")).call(part, dw);
+}
+
+/// Shards of one shape, of tensors of different ones, in graphs from one cache.
+struct Gather : tw::Module<Gather> {
+  constexpr Tensor build(Tensor shard) { return collectives::replicated_all_gather(shard) * 2; }
+};
+constexpr void cached_shards(Ir& ir) {
+  ir.set_replication_factor(2);
+  const Tensor three = ir.replica_sharded_variable(tw::values({1, 2, 3}), {3}, tw::float32, "three");
+  const Tensor four = ir.replica_sharded_variable(tw::values({1, 2, 3, 4}), {2, 2}, tw::float32, "four");
+  const Tensor whole = ir.variable(tw::values({5, 6}), {2}, tw::float32, "whole");
+  tw::GraphCache cache;
+  store("three_out", cache.create_graph(Gather(), three).graph.call(three)[0]);
+  store("four_out", cache.create_graph(Gather(), four).graph.call(four)[0]);
+  store("whole_out", cache.create_graph(Gather(), whole).graph.call(whole)[0]);
+}
+
 /// A collective in a branch that not all replicas take, of a row that may not be there.
 struct Reduce {
   constexpr Tensor operator()(Tensor x) const { return collectives::replicated_all_reduce(x); }
@@ -370,6 +405,33 @@ TEST_CASE("replicas train on their parts of a batch as one does on all of it", "
     for (int step = 0; step < 5; ++step) session.run("x"_s = x, "y"_s = y);
     const Floats w = data(session, "w"_s);
     for (std::size_t i = 0; i < 6; ++i) CHECK(w[i] == Approx(expected[i]).epsilon(1e-6));
+  });
+}
+
+TEST_CASE("the state of an optimiser for a shard goes with it", "[replication]") {
+  xt::xtensor<float, 3> x({2, 4, 3}), y({2, 4, 2});
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i * 7 % 11) / 11;
+  for (std::size_t i = 0; i < y.size(); ++i) y.data()[i] = static_cast<float>(i * 5 % 7) / 7;
+  tw::Session<train_with_momentum<1>> alone;
+  const xt::xtensor<float, 2> all_x = xt::reshape_view(x, {8, 3}), all_y = xt::reshape_view(y, {8, 2});
+  for (int step = 0; step < 6; ++step) alone.run("x"_s = all_x, "y"_s = all_y);
+  const Floats expected = data(alone, "w"_s);
+  on_all_machines<train_with_momentum<2>>([&](auto& session) {
+    for (int step = 0; step < 3; ++step) session.run("x"_s = x, "y"_s = y);
+    std::remove_reference_t<decltype(session)> other;
+    other.load_from_session(session);
+    for (int step = 0; step < 3; ++step) other.run("x"_s = x, "y"_s = y);
+    const Floats w = data(other, "w"_s);
+    for (std::size_t i = 0; i < 6; ++i) CHECK(w[i] == Approx(expected[i]).epsilon(1e-5));
+  });
+}
+
+TEST_CASE("a graph for a shard is not one for shards of other tensors", "[replication]") {
+  on_all_machines<cached_shards>([](auto& session) {
+    const auto outputs = session.run();
+    CHECK(elements(outputs["three_out"_s]) == Floats{2, 4, 6, 2, 4, 6});
+    CHECK(elements(outputs["four_out"_s]) == Floats{2, 4, 6, 8, 2, 4, 6, 8});
+    CHECK(elements(outputs["whole_out"_s]) == Floats{10, 12, 10, 12, 10, 12, 10, 12});
   });
 }
 

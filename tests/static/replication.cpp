@@ -244,6 +244,15 @@ static_assert(a_program_without_replicas_has_groups_of_one());
 
 // ---- meta shapes
 
+constexpr auto lamb_of_a_shard = [](Ir& ir) {
+  const Tensor shard = ir.replica_sharded_variable(tw::ones(), {3, 8}, tw::float32, "w");
+  tw::create_graph(tw::optim::Lamb(), shard, shard.spec(), tw::optim::LambParameters());
+};
+static_assert(failure_of(lamb_of_a_shard)
+                  .view()
+                  .starts_with("Lamb: Tensor[float32 (3,)], a shard of (3, 8): a weight whose "
+                               "norm each replica can take expected"));
+
 constexpr bool shards_know_what_they_are_parts_of() {
   Ir ir = ir_of(4);
   const Tensor x = ir.variable(tw::ones(), {3, 5}, tw::float32, "x"), y = ir.variable(tw::ones(), {15}, tw::float32, "y");

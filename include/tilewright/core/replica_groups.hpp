@@ -3,6 +3,9 @@
 
 namespace tilewright {
 
+/// Elements of each of so many parts, one after the other, of a tensor: the last parts may have fewer, or none.
+constexpr std::int64_t shard_elements(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts; }
+
 /// Groups of replicas that are `stride` apart, as ReplicaGrouping describes them: numbers for an op's attributes and for kernels.
 struct ReplicaGroups {
   std::int64_t num_replicas = 1;

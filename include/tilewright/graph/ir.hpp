@@ -312,6 +312,9 @@ class Ir {
       return fail(text(what, ": '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
                        ": variables live in the main graph only"));
     check_extents(what, name, {distribution.shape, spec.dtype});
+    if (distribution.shape.rank == max_rank && (distribution.groups > 1 || distribution.all_replicas))
+      return fail(text(what, ": '", name, "' of shape ", to_text(distribution.shape),
+                       " on the host once for each group or replica: at most ", max_rank - 1, " axes expected"));
     const std::int64_t expected = distribution.groups * distribution.shape.nelms();
     if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
         !initialiser.fill && count != 1 && count != expected)

@@ -62,7 +62,7 @@ constexpr std::int64_t shards(Ir& ir, std::string_view what, std::string_view na
   return ir.failed() ? 0 : shard_over;
 }
 constexpr TensorSpec shard_spec(const Shape& shape, DType dtype, std::int64_t shard_over) {
-  return {{(shape.nelms() + shard_over - 1) / shard_over}, dtype};
+  return {{shard_elements(shape.nelms(), shard_over)}, dtype};
 }
 
 }  // namespace detail

@@ -7,7 +7,8 @@
 
 namespace tilewright {
 
-/// Checks that a run takes and gives no more elements of a stream than the host's arrays have. A conditional counts with the
+/// Checks that the host can have arrays for the streams, and that a run takes and gives no more elements of a stream than these
+/// have. A conditional counts with the
 /// branch that takes more.
 constexpr void check_transfers(Ir& ir, const Plan& plan) {
   using Transfers = List<std::int64_t>;  // by stream
@@ -21,6 +22,12 @@ constexpr void check_transfers(Ir& ir, const Plan& plan) {
       const Transfers& otherwise = of_body[static_cast<std::size_t>(step.else_target < 0 ? step.target : step.else_target)];
       for (std::size_t i = 0; i < called.size(); ++i) of_body[b][i] += step.count * std::max(called[i], otherwise[i]);
     }
+  const int more_axes = (plan.num_host_transfers > 1 ? 1 : 0) + (plan.replicas > 1 ? 1 : 0);
+  for (std::size_t i = 0; i < plan.streams.size(); ++i)
+    if (const Shape& shape = plan.streams[i].spec.shape; plan.streams[i].used && shape.rank + more_axes > max_rank)
+      ir.fail(text("stream: '", plan.streams[i].name, "' of shape ", to_text(shape), " with num_host_transfers ",
+                   plan.num_host_transfers, " and ", plan.replicas, " replicas: at most ", max_rank - more_axes,
+                   " axes expected"));
   for (std::size_t i = 0; i < plan.streams.size(); ++i)
     if (const std::int64_t transfers = of_body[0][i] + plan.streams[i].elements; transfers > plan.num_host_transfers)
       ir.fail(text("stream: '", plan.streams[i].name, "' moves ", transfers, " tensors in a run: at most num_host_transfers, ",

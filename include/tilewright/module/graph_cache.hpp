@@ -16,10 +16,10 @@ using KindOfArgument =
     std::conditional_t<std::derived_from<T, Tensor>, TensorSpec, std::conditional_t<std::is_arithmetic_v<T>, double, T>>;
 }  // namespace detail
 
-/// Makes each graph once: create_graph with an equal module and arguments of equal shapes and dtypes returns the same graph,
-/// and factories of its own for the variables. Modules are equal if their types are, and their
-/// `constexpr std::int64_t cache_key() const`, which a module needs whose graph depends on data members. Other arguments are
-/// numbers, enumerations, or structs of such that Boost.Hana knows, and are compared by value. One cache serves one Ir.
+/// Makes each graph once: create_graph with an equal module and arguments of equal shapes, dtypes and meta shapes returns the
+/// same graph, and factories of its own for the variables. Modules are equal if their types are, and their `constexpr
+/// std::int64_t cache_key() const`, which a module needs whose graph depends on data members. Other arguments are numbers,
+/// enumerations, or structs of such that Boost.Hana knows, and are compared by value. One cache serves one Ir.
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>
@@ -53,15 +53,23 @@ class GraphCache {
     Key key;
     CreatedGraph graph;
   };
+  /// A graph's input for a shard knows of what it is one.
+  static constexpr double meta_shape(const Key& key, const Tensor& tensor) {
+    return tensor.valid() && &tensor.ir() == key.ir
+               ? key.ir->record(tensor.graph_id()).tensors[static_cast<std::size_t>(tensor.id())].meta_shape
+               : -1;
+  }
   template <class T>
   static constexpr void add(Key& key, const T& argument) {
     if constexpr (std::same_as<T, TensorSpec>) {
       key.specs.push_back(argument);
+      key.numbers.push_back(-1);
     } else if constexpr (std::derived_from<T, Tensor>) {
       key.specs.push_back(argument.spec());
+      key.numbers.push_back(meta_shape(key, argument));
     } else if constexpr (detail::TensorRange<T>) {
       const std::size_t before = key.specs.size();
-      for (const Tensor& tensor : argument) key.specs.push_back(tensor.spec());
+      for (const Tensor& tensor : argument) add(key, tensor);
       key.numbers.push_back(static_cast<double>(key.specs.size() - before));  // ranges of other lengths are other arguments
     } else if constexpr (std::same_as<T, NumberOrTensor>) {
       key.numbers.push_back(argument.tensor || argument.spec ? 1 : 0);  // whether the next number counts

@@ -82,7 +82,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
     const TensorSpec& in = op.input(0);
     if (!require_dtype(op, groups)) return;
     if (has_axis == 0) {
-      op.output({{(in.nelms() + groups.group_size - 1) / groups.group_size}, in.dtype});
+      op.output({{shard_elements(in.nelms(), groups.group_size)}, in.dtype});
       if (is_shard != 0) op.output_meta_shape(in.shape);
       return;
     }
@@ -130,7 +130,7 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     if (!require_dtype(op, groups)) return;
     if (static_cast<GatheredShape>(mode) == GatheredShape::meta_shape) {
       const Shape whole = op.ir().meta_shapes[static_cast<std::size_t>(meta_shape)];
-      const std::int64_t shard = (whole.nelms() + groups.group_size - 1) / groups.group_size;
+      const std::int64_t shard = shard_elements(whole.nelms(), groups.group_size);
       if (in.shape != Shape{shard})
         return op.fail(describe(op.ir(), in, groups), " to ", to_text(whole), ": shards of ", shard, " elements expected");
       return op.output({whole, in.dtype});

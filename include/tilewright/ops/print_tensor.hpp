@@ -103,7 +103,8 @@ constexpr Text name_for_title(Tensor x) {
 namespace ops {
 /// x (any shape and dtype), copied. Each time the program comes here, it prints `<title>: <elements>` and a line end to
 /// std::cerr, or where set_print_stream says, in one piece. The elements are written as NumPy does: see format_tensor. The op
-/// stays if nobody uses its result, and comes in the order of the trace among others of its kind.
+/// stays if nobody uses its result, and comes in the order of the trace among others of its kind. Each replica prints; which of
+/// them comes first is open if there are several threads.
 ///
 /// With .print_gradient, the gradient of the result is printed in the gradient graph, titled `<title>_gradient`; for that, the
 /// loss must depend on the result, not only on x. With .print_self = false nothing else is, and the op goes if nobody uses its

@@ -20,12 +20,18 @@ struct LambParameters {
 };
 
 /// LAMB for one variable: `build(weight by reference, gradient, parameters)`: Adam's step, scaled to the norm of the weight.
-/// State as for Adam ("Large Batch Optimization for Deep Learning", arXiv 1904.00962).
+/// State as for Adam. Fails for
+/// a shard, of whose whole it would need the norm ("Large Batch Optimization for Deep Learning", arXiv 1904.00962).
 struct Lamb : Module<Lamb> {
   static constexpr bool in_sequence = true;
 
   constexpr void build(TensorByRef weight, Tensor gradient, const LambParameters& parameters) {
     const auto& [lr, beta1, beta2, epsilon, weight_decay, max_weight_norm, first_order_dtype, bias_correction] = parameters;
+    if (weight.meta_shape()) {
+      weight.ir().fail(text("Lamb: ", to_text(weight), ", a shard of ", to_text(*weight.meta_shape()),
+                            ": a weight whose norm each replica can take expected"));
+      return;
+    }
     const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
     const Tensor step = ops::lamb_updater(moments.first, moments.second,
                                           moments.updater_options(weight, weight_decay, epsilon, bias_correction));

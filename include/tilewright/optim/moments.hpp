@@ -1,6 +1,6 @@
 #pragma once
-#include "tilewright/module/module.hpp"
 #include "tilewright/ops/var_updates.hpp"
+#include "tilewright/optim/state.hpp"
 
 namespace tilewright::optim::detail {
 
@@ -12,12 +12,9 @@ struct Moments {
 
   constexpr Moments(ModuleBase& owner, Tensor weight, Tensor gradient, const NumberOrTensor& decay1, const NumberOrTensor& decay2,
                     DType first_order_dtype)
-      : module(owner),
-        beta1(decay1),
-        beta2(decay2),
-        first(owner.add_variable_input("first_order", zeros(), weight.shape(), first_order_dtype, {.by_ref = true})) {
+      : module(owner), beta1(decay1), beta2(decay2), first(add_state(owner, "first_order", weight, first_order_dtype)) {
     ops::accumulate_moving_average_(first, gradient, beta1);
-    second = owner.add_variable_input("second_order", zeros(), weight.shape(), float32, {.by_ref = true});
+    second = add_state(owner, "second_order", weight, float32);
     ops::accumulate_moving_average_square_(second, gradient, beta2);
   }
   /// What the updaters take besides; for the correction of the moments' bias the module gets the variable `step`.

@@ -2,6 +2,7 @@
 #include <boost/hana/adapt_struct.hpp>
 
 #include "tilewright/optim/descend.hpp"
+#include "tilewright/optim/state.hpp"
 
 namespace tilewright::optim {
 
@@ -25,7 +26,7 @@ struct Sgd : Module<Sgd> {
     const auto& [lr, momentum, weight_decay, nesterov, momentum_dtype] = parameters;
     if (weight_decay.tensor || weight_decay.number != 0) gradient = ops::scaled_add(gradient, weight, {.b = weight_decay});
     if (!momentum.tensor && momentum.number == 0) return detail::descend(weight, gradient, lr);
-    const Tensor velocity = add_variable_input("velocity", zeros(), weight.shape(), momentum_dtype, {.by_ref = true});
+    const Tensor velocity = detail::add_state(*this, "velocity", weight, momentum_dtype);
     ops::scaled_add_(velocity, gradient, {.a = momentum});
     if (nesterov) detail::descend(weight, ops::scaled_add(gradient, velocity, {.b = momentum}), lr);
     else detail::descend(weight, velocity, lr);

@@ -9,6 +9,7 @@
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/random.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/session/replica_parts.hpp"
 
 namespace tilewright {
 
@@ -51,11 +52,10 @@ inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_
     }
     if (!distribution.all_replicas) continue;
     // from the last: groups are numbered as they appear, so that what is still needed is not overwritten
-    const auto assignment = plan.numbers(variable.assignment);
     const std::size_t bytes = tensor * static_cast<std::size_t>(size_of(dtype));
-    for (auto replica = static_cast<std::size_t>(plan.replicas); replica-- > 0;) {
-      const auto group = assignment.empty() ? 0 : static_cast<std::size_t>(assignment[replica]);
-      if (group != replica) std::memcpy(elements + replica * bytes, elements + group * bytes, bytes);
+    for (int replica = plan.replicas; replica-- > 0;) {
+      const std::size_t to = static_cast<std::size_t>(replica), group = group_of(plan, variable, replica);
+      if (group != to) std::memcpy(elements + to * bytes, elements + group * bytes, bytes);
     }
   }
 }

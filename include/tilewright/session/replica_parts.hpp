@@ -18,6 +18,12 @@ constexpr TensorSpec host_spec(const auto& plan, std::size_t v) {
   return spec;
 }
 
+/// The group of a replica that a variable of a frozen plan has.
+constexpr std::size_t group_of(const auto& plan, const auto& variable, int replica) {
+  const auto assignment = plan.numbers(variable.assignment);  // empty if there is but one group
+  return assignment.empty() ? 0 : static_cast<std::size_t>(assignment[static_cast<std::size_t>(replica)]);
+}
+
 /// What a replica has of a variable.
 struct ReplicaPart {
   int replica = 0;
@@ -29,18 +35,14 @@ struct ReplicaPart {
 void for_each_replica(const auto& plan, std::size_t v, auto f) {
   const auto& variable = plan.variables[v];
   const auto& [shape, groups, shard_over, all_replicas] = variable.distribution;
-  const auto assignment = plan.numbers(variable.assignment);
   const std::int64_t tensor_bytes = TensorSpec{shape, variable.spec.dtype}.bytes(), shard_bytes = variable.spec.bytes();
   for (int replica = 0; replica < plan.replicas; ++replica) {
-    const auto group_of = [&](int r) {
-      return assignment.empty() ? 0 : static_cast<int>(assignment[static_cast<std::size_t>(r)]);
-    };
-    const int group = group_of(replica);
+    const std::size_t group = group_of(plan, variable, replica);
     std::int64_t index = 0;  // in its group
-    for (int other = 0; other < replica; ++other) index += group_of(other) == group;
+    for (int other = 0; other < replica; ++other) index += group_of(plan, variable, other) == group;
     const std::int64_t first = index % shard_over * shard_bytes;  // the last parts may be short, or empty
     const std::int64_t bytes = std::clamp<std::int64_t>(tensor_bytes - first, 0, shard_bytes);
-    const std::int64_t tensor = all_replicas ? replica : group;
+    const std::int64_t tensor = all_replicas ? replica : static_cast<std::int64_t>(group);
     f(ReplicaPart{.replica = replica,
                   .offset = static_cast<std::size_t>(tensor * tensor_bytes + (bytes > 0 ? first : 0)),
                   .bytes = static_cast<std::size_t>(bytes),

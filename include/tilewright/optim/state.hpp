@@ -1,0 +1,14 @@
+#pragma once
+#include "tilewright/module/module.hpp"
+
+namespace tilewright::optim::detail {
+
+/// A variable of an optimiser's state, by reference: zeros of the weight's shape. That of a shard is another one on each replica,
+/// so that the host has those of all replicas: its array has a first axis of them.
+constexpr Tensor add_state(ModuleBase& module, std::string_view name, Tensor weight, DType dtype) {
+  VariableInputOptions options{.by_ref = true};
+  if (weight.meta_shape()) options.replica_grouping = weight.ir().replica_grouping(1, 1);
+  return module.add_variable_input(name, zeros(), weight.shape(), dtype, options);
+}
+
+}  // namespace tilewright::optim::detail
