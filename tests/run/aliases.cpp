@@ -101,6 +101,20 @@ constexpr void called(Ir& ir) {
   }
 }
 
+/// A graph that is called once, with a tensor whose elements share memory: each gets its own when an alias changes.
+constexpr void repeated(Ir& ir) {
+  const Tensor rows = ops::expand(ir.variable(tw::values({1, 2}), {2}, tw::float32, "row"), {2, 2});
+  const auto change = [](Tensor x) {
+    const Tensor transposed = ops::transpose_(x);
+    ops::accumulate_(transposed, x.ir().constant({10, 20, 30, 40}, {2, 2}));
+    return std::array{x, transposed};
+  };
+  const auto results = tw::call(ir.create_graph(change, rows), rows);
+  store("changed", results[0]);
+  store("transposed", results[1]);
+  store("rows", rows);
+}
+
 }  // namespace
 
 TEST_CASE("views are values, forms with _ aliases") {
@@ -150,4 +164,13 @@ TEST_CASE("ops in place read and write the same memory safely") {
     CHECK(elements(outputs["before"_s]) == Floats{1, 2, 3, 4});
     CHECK(elements(outputs["after"_s]) == Floats{4, 8, 12, 16});
   }
+}
+
+TEST_CASE("an alias of a tensor whose elements share memory changes") {
+  on_all_machines<repeated>([](auto& session) {
+    const auto outputs = session.run();
+    CHECK(elements(outputs["changed"_s]) == Floats{11, 32, 21, 42});
+    CHECK(elements(outputs["transposed"_s]) == Floats{11, 21, 32, 42});
+    CHECK(elements(outputs["rows"_s]) == Floats{1, 2, 1, 2});
+  });
 }

@@ -375,10 +375,8 @@ class Flattening {
   /// Before an op works in place: memory that the graph may not write is copied, for all views of it; a tensor whose elements
   /// share memory gets its own.
   constexpr void make_writable(Scope& scope, int tensor) {
-    if (Value& given = value(scope, tensor); repeats_elements(given.spec.shape, given.layout)) {
-      given = fit(given, false);
-      return;
-    }
+    if (const Value& given = value(scope, tensor); repeats_elements(given.spec.shape, given.layout))
+      return make_dense(scope, tensor);
     const int storage = value(scope, tensor).storage;
     if (is_writable(schedule_.storage(storage).location) && !contains(scope.borrowed, storage)) return;
     const TensorSpec whole = schedule_.storage(storage).whole;
