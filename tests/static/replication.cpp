@@ -365,7 +365,8 @@ constexpr auto gather_of_other_shards = [](Tensor x, const ReplicaGrouping& grou
   return collectives::replicated_all_gather(collectives::replica_sharded_slice(x), {.group = group});
 };
 static_assert(collective_failure({{4, 6}, tw::float32}, gather_of_other_shards) ==
-              tw::text("ReplicatedAllGather: (3,) float32 over ", pairs, " to (4, 6): shards of 12 elements expected"));
+              tw::text("ReplicatedAllGather: (3,) float32 over ", pairs,
+                       " to (4, 6), which is in 8 parts: groups of as many replicas expected"));
 constexpr auto irregular_group = [](Ir& ir) {
   const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x");
   collectives::replicated_all_reduce_(x, {.group = ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1})});
@@ -384,7 +385,9 @@ constexpr auto shards_of_two_shapes = [](Ir& ir) {
   const Tensor x = ir.variable(tw::ones(), {3, 5}, tw::float32, "x"), y = ir.variable(tw::ones(), {5, 3}, tw::float32, "y");
   collectives::replica_sharded_slice(x) + collectives::replica_sharded_slice(y);
 };
-static_assert(failure_of(shards_of_two_shapes) == "Add: (2,) of (3, 5) and of (5, 3): shards of tensors of one shape expected");
+static_assert(
+    failure_of(shards_of_two_shapes) ==
+    "Add: (2,) of (3, 5) in 8 parts and of (5, 3) in 8 parts: shards of tensors of one shape in as many parts expected");
 
 // ---- cost on the simulated machine: two links of 13.6 GB/s to each neighbour, which is 1.325 / 27.2 = 0.0487132 cycles a byte,
 // and 600 cycles for each step

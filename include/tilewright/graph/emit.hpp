@@ -22,8 +22,8 @@ class Inference {
     return unpack<A>(attributes_);
   }
   constexpr void output(const TensorSpec& spec) { outputs_.push_back(spec); }
-  /// Output 0 is a shard of a tensor of this shape.
-  constexpr void output_meta_shape(const Shape& shape) { meta_shape_ = ir_.add_meta_shape(shape); }
+  /// Output 0 is one of the parts of a tensor of this shape.
+  constexpr void output_meta_shape(const Shape& whole, std::int64_t parts) { meta_shape_ = ir_.add_meta_shape(whole, parts); }
   constexpr int meta_shape() const { return meta_shape_; }
   /// Reports `<op>: <message>` with the module path.
   template <class... Pieces>
@@ -110,9 +110,12 @@ constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> 
     const TensorRecord& input = ir.record(inputs[i]);
     if (input.meta_shape < 0 || input.spec.shape != output || !hands_on_shard(op, i) || input.meta_shape == found) continue;
     if (found >= 0) {
-      const auto whole = [&ir](int index) { return to_text(ir.meta_shapes[static_cast<std::size_t>(index)]); };
-      ir.fail(text(op.name, ": ", to_text(output), " of ", whole(found), " and of ", whole(input.meta_shape),
-                   ": shards of tensors of one shape expected"));
+      const auto parts = [&ir](int index) {
+        const auto& [whole, count] = ir.meta_shapes[static_cast<std::size_t>(index)];
+        return text(to_text(whole), " in ", count, " parts");
+      };
+      ir.fail(text(op.name, ": ", to_text(output), " of ", parts(found), " and of ", parts(input.meta_shape),
+                   ": shards of tensors of one shape in as many parts expected"));
       return -1;
     }
     found = input.meta_shape;

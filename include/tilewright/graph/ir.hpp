@@ -207,15 +207,18 @@ class Ir {
   constexpr void rename(Tensor t, std::string_view wished_name) {
     record(t).name = unique_name(current(), scoped(wished_name), t.id());
   }
-  /// The index of a shape in meta_shapes, to which it is added if it is not there.
-  constexpr int add_meta_shape(const Shape& shape) {
+  /// The index of a shape and a number of parts in meta_shapes, to which they are added if they are not there.
+  constexpr int add_meta_shape(const Shape& whole, std::int64_t parts) {
+    const MetaShape meta_shape{whole, parts};
     for (std::size_t i = 0; i < meta_shapes.size(); ++i)
-      if (meta_shapes[i] == shape) return static_cast<int>(i);
-    meta_shapes.push_back(shape);
+      if (meta_shapes[i] == meta_shape) return static_cast<int>(i);
+    meta_shapes.push_back(meta_shape);
     return static_cast<int>(meta_shapes.size()) - 1;
   }
   /// Notes of which shape the tensor is a part that a shard's elements are.
-  constexpr void set_meta_shape(Tensor t, const Shape& shape) { record(t).meta_shape = add_meta_shape(shape); }
+  constexpr void set_meta_shape(Tensor t, const Shape& whole, std::int64_t parts) {
+    record(t).meta_shape = add_meta_shape(whole, parts);
+  }
   /// A new graph `<name>_subgraph(N)`, N counting the graphs of this Ir.
   constexpr int add_graph(std::string_view name) {
     graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
@@ -245,7 +248,7 @@ class Ir {
   List<ConstantRecord> constants;
   List<StreamRecord> streams;
   List<RemoteBufferRecord> remote_buffers;
-  List<Shape> meta_shapes;  ///< of shards: the distinct shapes of the tensors that they are parts of
+  List<MetaShape> meta_shapes;  ///< of shards: what they are parts of, each once
   List<Text> module_path;
   List<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
   List<SequenceScope> sequences;  ///< the in_sequence scopes that are open
@@ -314,7 +317,7 @@ constexpr std::optional<Shape> Tensor::meta_shape() const {
   if (!valid()) return std::nullopt;
   const int index = ir_->record(*this).meta_shape;
   if (index < 0) return std::nullopt;
-  return ir_->meta_shapes[static_cast<std::size_t>(index)];
+  return ir_->meta_shapes[static_cast<std::size_t>(index)].whole;
 }
 constexpr std::string_view Tensor::name() const { return valid() ? ir_->record(*this).name.view() : ""; }
 constexpr std::int64_t Tensor::shape(int axis) const {

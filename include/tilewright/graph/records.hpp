@@ -19,6 +19,13 @@ enum class TensorKind : std::uint8_t {
   remote  ///< a variable in a row of a remote buffer: ops see what they load from there
 };
 
+/// What a shard is a part of.
+struct MetaShape {
+  Shape whole{};
+  std::int64_t parts = 1;
+  constexpr bool operator==(const MetaShape&) const = default;
+};
+
 struct TensorRecord {
   TensorSpec spec;
   TensorKind kind = TensorKind::intermediate;

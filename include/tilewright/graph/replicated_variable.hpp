@@ -85,7 +85,7 @@ constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, co
   distribution.shard_over = parts;
   const Tensor result = add_variable("replica_sharded_variable", TensorKind::variable, initialiser,
                                      detail::shard_spec(shape, dtype, parts), name, distribution, std::move(assignment));
-  if (result.valid()) set_meta_shape(result, shape);
+  if (result.valid()) set_meta_shape(result, shape, parts);
   return result;
 }
 constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
@@ -108,7 +108,7 @@ constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtyp
   if (parts == 0) return RemoteBuffer::invalid(*this);
   const RemoteBuffer result = remote_buffer(detail::shard_spec(shape, dtype, parts).shape, dtype, options.entries);
   if (!result.valid()) return result;
-  remote_buffers.back().meta_shape = add_meta_shape(shape);
+  remote_buffers.back().meta_shape = add_meta_shape(shape, parts);
   remote_buffers.back().shard_over = parts;
   return result;
 }
@@ -124,7 +124,7 @@ constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initiali
                      ", which is not sharded: one of replica_sharded_buffer expected"));
   if (detail::shards(*this, "remote_replica_sharded_variable", name, grouping, record.shard_over) == 0)
     return Tensor::invalid(*this);
-  auto distribution = detail::distribute(*this, meta_shapes[static_cast<std::size_t>(record.meta_shape)], grouping);
+  auto distribution = detail::distribute(*this, meta_shapes[static_cast<std::size_t>(record.meta_shape)].whole, grouping);
   distribution.first.shard_over = record.shard_over;
   return detail::add_remote_variable(*this, "remote_replica_sharded_variable", initialiser, buffer, offset, name,
                                      std::move(distribution));

@@ -31,7 +31,7 @@ class VariableFactory {
   /// An input for the variable in the graph that is being built.
   constexpr Tensor create_input(std::string_view name) const {
     const Tensor input = ir_->add_input(spec_, name, by_ref_);
-    if (is_sharded()) ir_->set_meta_shape(input, shape_);
+    if (is_sharded()) ir_->set_meta_shape(input, shape_, shard_over_);
     return input;
   }
   /// A new variable in the main graph.

@@ -83,7 +83,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
     if (!require_dtype(op, groups)) return;
     if (has_axis == 0) {
       op.output({{shard_elements(in.nelms(), groups.group_size)}, in.dtype});
-      if (is_shard != 0) op.output_meta_shape(in.shape);
+      if (is_shard != 0) op.output_meta_shape(in.shape, groups.group_size);
       return;
     }
     const int cut = op.require_axis(axis, in.shape.rank);
@@ -129,10 +129,10 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     const TensorSpec& in = op.input(0);
     if (!require_dtype(op, groups)) return;
     if (static_cast<GatheredShape>(mode) == GatheredShape::meta_shape) {
-      const Shape whole = op.ir().meta_shapes[static_cast<std::size_t>(meta_shape)];
-      const std::int64_t shard = shard_elements(whole.nelms(), groups.group_size);
-      if (in.shape != Shape{shard})
-        return op.fail(describe(op.ir(), in, groups), " to ", to_text(whole), ": shards of ", shard, " elements expected");
+      const auto [whole, parts] = op.ir().meta_shapes[static_cast<std::size_t>(meta_shape)];
+      if (parts != groups.group_size)
+        return op.fail(describe(op.ir(), in, groups), " to ", to_text(whole), ", which is in ", parts,
+                       " parts: groups of as many replicas expected");
       return op.output({whole, in.dtype});
     }
     TensorSpec result = in;
@@ -187,7 +187,7 @@ constexpr void ReplicatedReduceScatter::gradient(GradientContext& op) {
       .groups = groups, .shape = static_cast<std::int64_t>(GatheredShape::concat), .axis = axis};
   if (has_axis == 0) {
     gather.shape = static_cast<std::int64_t>(GatheredShape::meta_shape);
-    gather.meta_shape = op.ir().add_meta_shape(in.shape);
+    gather.meta_shape = op.ir().add_meta_shape(in.shape, groups.group_size);
   }
   op.input_gradient(0, apply<ReplicatedAllGather>({op.output_gradient(0)}, gather));
 }
@@ -278,7 +278,7 @@ constexpr Tensor replicated_slice(Tensor t, const ReplicatedSliceOptions& option
 /// The tensors t of all n replicas of a group, on each of them, in one of three shapes:
 ///  - `concat`: one behind the other along the axis;
 ///  - `new_axis`: along a new axis of n that becomes number `axis` (PopXL mixes up elements if that is not 0);
-///  - `meta_shape`: t is a shard, and the result the whole, of t's meta shape. The group must be that of the shards.
+///  - `meta_shape`: t is a shard, and the result the whole, of t's meta shape. The groups must be those of the shards.
 /// By default it is `meta_shape` if t has one, else `concat`. The gradient is the replica's slice of the result's: right where
 /// all replicas go on in the same way, so that they have the same gradient. With `meta_shape` it is not differentiable.
 constexpr Tensor replicated_all_gather(Tensor t, const AllGatherOptions& options = {}) {
