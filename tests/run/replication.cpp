@@ -1,5 +1,6 @@
 // Programs of several replicas: what each has of its own, and what they have together.
 #include <array>
+#include <stdexcept>
 #include <xtensor/xbuilder.hpp>
 
 #include "elements.hpp"
@@ -269,6 +270,14 @@ TEST_CASE("each replica has its own elements of a stream", "[replication]") {
       CHECK(elements(outputs["sum"_s]) == Floats{23, 36, 130, 0, 0, 0, 0, 0, 0, 0, 0, 0});
     }
   });
+}
+
+TEST_CASE("arrays for streams of replicas have an axis of them", "[replication]") {
+  tw::Session<streams> session;
+  CHECK_THROWS_WITH((session.run("x"_s = xt::xtensor<float, 3>({2, 2, 2}))),
+                    "run: 'x' has shape (2, 2, 2): (2, 3, 2) float32 expected, where 2 is num_host_transfers and 3 is the "
+                    "replication factor");
+  CHECK_THROWS_AS((session.run("x"_s = xt::xtensor<float, 2>({3, 2}))), std::invalid_argument);
 }
 
 TEST_CASE("variables of groups of replicas", "[replication]") {

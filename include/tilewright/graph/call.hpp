@@ -11,19 +11,7 @@ namespace tilewright {
 namespace detail {
 /// An op that calls graphs, of which it has only the name.
 constexpr OpInfo calling_op(const OpTag* tag, std::string_view name) {
-  return {.tag = tag,
-          .name = name,
-          .infer = nullptr,
-          .differentiation = Differentiation::rule,
-          .gradient = nullptr,
-          .modifies = -1,
-          .has_side_effect = false,
-          .any_layout = false,
-          .elementwise = false,
-          .has_formula = false,
-          .has_epilogue = false,
-          .view = nullptr,
-          .work = nullptr};
+  return {.tag = tag, .name = name, .differentiation = Differentiation::rule};
 }
 inline constexpr OpTag call_tag{};
 inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");

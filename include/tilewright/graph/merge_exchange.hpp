@@ -13,19 +13,8 @@ namespace tilewright {
 namespace detail {
 inline constexpr OpTag multi_exchange_tag{};
 /// Loads and stores that are one exchange. Graphs keep the single ops; they are shown, and planned, as this one.
-inline constexpr OpInfo multi_exchange_info{.tag = &multi_exchange_tag,
-                                            .name = "MultiExchange",
-                                            .infer = nullptr,
-                                            .differentiation = Differentiation::stops,
-                                            .gradient = nullptr,
-                                            .modifies = -1,
-                                            .has_side_effect = true,
-                                            .any_layout = false,
-                                            .elementwise = false,
-                                            .has_formula = false,
-                                            .has_epilogue = false,
-                                            .view = nullptr,
-                                            .work = nullptr};
+inline constexpr OpInfo multi_exchange_info{
+    .tag = &multi_exchange_tag, .name = "MultiExchange", .differentiation = Differentiation::stops, .has_side_effect = true};
 
 /// Whether a node calls the graph, directly or through others.
 constexpr bool calls(const Ir& ir, const Node& node, int graph) {

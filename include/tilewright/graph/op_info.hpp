@@ -77,19 +77,19 @@ using TransferRule = Transfer (*)(const PackedAttributes&);
 
 /// What the library knows about an op without knowing its type.
 struct OpInfo {
-  const OpTag* tag;
-  std::string_view name;  ///< as print_schedule shows it
-  void (*infer)(Inference&);
-  Differentiation differentiation;
-  void (*gradient)(GradientContext&);
-  int modifies;  ///< the input that is written in place and aliased by output 0, or -1
-  bool has_side_effect;  ///< it stays although nothing uses its results
-  bool any_layout;  ///< its codelet takes views of any strides; others get dense operands
-  bool elementwise;  ///< each element of output 0 depends on the elements at the same place only
-  bool has_formula;  ///< it is a function object of elements, which can be part of a larger expression
-  bool has_epilogue;  ///< its codelet can hand its result on in registers, element by element
-  ViewRule view;  ///< output 0 as a view of input 0, or null: its value is that of the input when it is made
-  Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);  ///< null: one vertex
+  const OpTag* tag = nullptr;
+  std::string_view name{};  ///< as print_schedule shows it
+  void (*infer)(Inference&) = nullptr;
+  Differentiation differentiation = Differentiation::refuses;
+  void (*gradient)(GradientContext&) = nullptr;
+  int modifies = -1;  ///< the input that is written in place and aliased by output 0, or -1
+  bool has_side_effect = false;  ///< it stays although nothing uses its results
+  bool any_layout = false;  ///< its codelet takes views of any strides; others get dense operands
+  bool elementwise = false;  ///< each element of output 0 depends on the elements at the same place only
+  bool has_formula = false;  ///< it is a function object of elements, which can be part of a larger expression
+  bool has_epilogue = false;  ///< its codelet can hand its result on in registers, element by element
+  ViewRule view = nullptr;  ///< output 0 as a view of input 0, or null: its value is that of the input when it is made
+  Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) = nullptr;  ///< null: one vertex
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
   std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
   bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
