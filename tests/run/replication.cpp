@@ -275,7 +275,7 @@ TEST_CASE("each replica has its own elements of a stream", "[replication]") {
 TEST_CASE("arrays for streams of replicas have an axis of them", "[replication]") {
   tw::Session<streams> session;
   CHECK_THROWS_WITH((session.run("x"_s = xt::xtensor<float, 3>({2, 2, 2}))),
-                    "run: 'x' has shape (2, 2, 2): (2, 3, 2) float32 expected, where 2 is num_host_transfers and 3 is the "
+                    "run: 'x' has shape (2, 2, 2): (2, 3, 2) expected, where 2 is num_host_transfers and 3 is the "
                     "replication factor");
   CHECK_THROWS_AS((session.run("x"_s = xt::xtensor<float, 2>({3, 2}))), std::invalid_argument);
 }
