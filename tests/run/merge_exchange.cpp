@@ -25,16 +25,7 @@ template <auto merged, auto plain>
 void compare(auto f) {
   tw::Session<plain> reference;
   const auto expected = f(reference);
-  const auto check = [&](auto& session) { CHECK(f(session) == expected); };
-  for (const int threads : {1, 2, 3}) {
-    INFO(threads << " threads");
-    tw::Session<merged> on_cpu({.threads = threads});
-    check(on_cpu);
-    tw::Session<merged, tw::ipu_model> on_ipu({.threads = threads});
-    check(on_ipu);
-    tw::Session<merged, tw::cpu.without_fusion()> unfused({.threads = threads});
-    check(unfused);
-  }
+  on_all_machines<merged>([&](auto& session) { CHECK(f(session) == expected); });
 }
 
 /// Everything in one scope: rows that a run chooses, loads in place and stores of transposed tensors, values that come from one
