@@ -1,0 +1,120 @@
+#pragma once
+// Plans as texts that change when anything in the plan changes.
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <string_view>
+#include <tilewright/tilewright.hpp>
+
+namespace plans {
+
+namespace tw = tilewright;
+
+/// Numbers of a table of a plan, and a hash of them (FNV-1a, by 64-bit words): a table's line in the golden text.
+class Digest {
+ public:
+  void operator()(auto... numbers) { (add(static_cast<std::uint64_t>(numbers)), ...); }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  void add(std::uint64_t word) { value_ = (value_ ^ word) * 1099511628211u; }
+  std::uint64_t value_ = 14695981039346656037u;
+};
+
+/// Calls add(numbers...) for each row of a table.
+void table(std::ostream& out, std::string_view name, const auto& rows, auto add_row) {
+  Digest digest;
+  std::size_t count = 0;
+  for (const auto& row : rows) add_row(digest, row), ++count;
+  out << "  " << name << ": " << count << ", hash " << std::hex << digest.value() << std::dec << '\n';
+}
+
+inline void add_view(Digest& digest, const tw::ViewSpec& view) {
+  digest(view.dtype, view.shape.rank);
+  for (int axis = 0; axis < view.shape.rank; ++axis) digest(view.shape[axis], view.stride(axis));
+}
+inline void add_spec(Digest& digest, const tw::TensorSpec& spec) {
+  digest(spec.dtype, spec.shape.rank);
+  for (int axis = 0; axis < spec.shape.rank; ++axis) digest(spec.shape[axis]);
+}
+inline void add_text(Digest& digest, std::string_view text) {
+  for (const char c : text) digest(c);
+}
+
+/// What print_plan does not say: memory, traffic, and a hash of each table.
+inline void print_tables(std::ostream& out, const tw::Plan& plan) {
+  const auto& memory = plan.memory;
+  out << "  memory: variables " << memory.variables << ", constants " << memory.constants << ", remote " << memory.remote
+      << ", frame " << memory.frame << ", code " << memory.code << ", loaded code " << memory.loaded_code << ", fullest tile "
+      << memory.fullest_tile << '\n';
+  out << "  remote traffic: " << plan.remote.loaded_bytes << " bytes loaded, " << plan.remote.stored_bytes << " stored, "
+      << plan.remote.code_bytes << " of code, " << plan.remote.cycles << " cycles, " << plan.remote.exchanges << " exchanges\n";
+  out << "  collective traffic: " << plan.collectives.bytes << " bytes, " << plan.collectives.cycles << " cycles\n";
+  table(out, "steps", plan.steps, [](Digest& add, const tw::Step& s) {
+    add(s.kind, s.target, s.first_location, s.location_count, s.vertices, s.frame_offset, s.count, s.first_stride, s.else_target,
+        s.arguments, s.stream, s.meets);
+  });
+  table(out, "locations", plan.locations, [](Digest& add, const tw::Location& l) { add(l.base, l.index, l.offset); });
+  table(out, "compute sets", plan.compute_sets, [](Digest& add, const tw::ComputeSet& s) {
+    add(s.first_stage, s.stage_count, s.first_stride, s.location_count, s.scratch_bytes, s.code_bytes);
+    for (const auto extent : s.extents) add(extent);
+    for (const auto block : s.blocks) add(block);
+  });
+  table(out, "stages", plan.stages, [](Digest& add, const tw::Stage& s) {
+    add_text(add, s.name);
+    for (const auto word : s.attributes.words) add(word);
+    add(s.evaluation, s.input_count, s.first_operand, s.operand_count);
+  });
+  table(out, "operands", plan.operands, [](Digest& add, const tw::StageOperand& o) {
+    add_view(add, o.view);
+    add(o.source, o.index);
+    for (const auto axis : o.grid_axis) add(axis);
+  });
+  table(out, "strides", plan.strides, [](Digest& add, std::int64_t stride) { add(stride); });
+  table(out, "exchanges", plan.exchanges, [](Digest& add, const tw::PlannedExchange& e) { add(e.first_step, e.step_count); });
+  table(out, "variables", plan.variables, [](Digest& add, const tw::PlannedVariable& v) {
+    add_spec(add, v.spec);
+    add_text(add, v.name.view());
+    add(v.base, v.offset, v.distribution.groups, v.distribution.shard_over, v.distribution.all_replicas);
+    for (const int group : v.assignment) add(group);
+  });
+  table(out, "constants", plan.constants, [](Digest& add, const tw::PlannedConstant& c) {
+    add_spec(add, c.spec);
+    add_text(add, c.name.view());
+    add(c.offset);
+  });
+  table(out, "streams", plan.streams, [](Digest& add, const tw::PlannedStream& s) {
+    add_spec(add, s.spec);
+    add_text(add, s.name.view());
+    add(s.direction, s.used, s.moves, s.elements);
+  });
+  table(out, "remote buffers", plan.remote_buffers, [](Digest& add, const tw::PlannedRemoteBuffer& b) {
+    add_spec(add, b.spec);
+    add(b.entries, b.offset);
+  });
+}
+
+/// A program's graphs as they are printed, and its plan for each target, or why there is none.
+void print_program(std::ostream& out, std::string_view name, const auto& program) {
+  out << "=== " << name << '\n';
+  const auto traced = tw::trace(program);
+  for (std::size_t graph = 0; graph < traced->graphs.size(); ++graph)
+    out << tw::print_schedule(tw::Graph(*traced, static_cast<int>(graph))).view();
+  const auto print_target = [&](std::string_view target_name, const tw::Target& target) {
+    out << "--- on " << target_name << '\n';
+    try {
+      const auto ir = tw::trace(program);
+      const tw::Plan plan = tw::lower(*ir, target);
+      out << tw::print_plan(plan).view();
+      print_tables(out, plan);
+    } catch (const tw::TraceError& error) {  // it may be too large
+      out << "  " << error.what() << '\n';
+    }
+  };
+  print_target("cpu", tw::cpu);
+  print_target("ipu_model", tw::ipu_model);
+}
+
+}  // namespace plans

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Compares the graphs and plans of all examples and benchmark workloads with golden texts.
+
+Each program is traced and planned at run time, for cpu and ipu_model. The golden texts are reference/plans/*.txt, one file for
+each source. Without options the differences are shown, and are an error; --accept writes the texts anew.
+
+One translation unit holds all programs: the constexpr part of each source in a namespace of its own. Sessions, and functions
+that are no constexpr functions, are left out, so that no kernels are compiled.
+"""
+
+import argparse
+import difflib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent.parent
+PROJECT = TESTS.parent
+GOLDEN = TESTS / "reference/plans"
+
+# What is planned of each source. A source with a session that is not here is an error.
+PROGRAMS = {
+    "examples/adam.cpp": ["steps", "train_step_with<optimise, Net, 8, 28, 28>", "test_step<Net, 80, 28, 28>"],
+    "examples/checkpoint.cpp": ["train_step_with<optimise, Net, batch_size, 28, 28>"],
+    "examples/code_loading.cpp": ["program<false>", "program<true>", "loaded_together<false>", "loaded_together<true>",
+                                  "nested_and_branches<false>", "nested_and_branches<true>"],
+    "examples/conditional.cpp": ["program"],
+    "examples/graphs.cpp": ["program"],
+    "examples/linear.cpp": ["program"],
+    "examples/mnist.cpp": ["train_step<Net, 8, 28, 28>", "test_step<Net, 80, 28, 28>"],
+    "examples/mnist_guide.cpp": ["train_step", "test_step"],
+    "examples/mnist_replicas.cpp": ["train_on_replicas", "test_step<Net, 80, 28, 28>"],
+    "examples/multiple_bound_graphs.cpp": ["program"],
+    "examples/net.cpp": ["[](tw::Ir& ir) { tw::create_graph(ir, Net{}, tw::TensorSpec{{28, 28}, tw::float32}); }"],
+    "examples/net_outlined.cpp": [
+        "[](tw::Ir& ir) { tw::create_graph(ir, NetOutlined{}, tw::TensorSpec{{28, 28}, tw::float32}); }"],
+    "examples/remote_variable.cpp": ["add_two", "all_at_once", "in_phases"],
+    "examples/repeat.cpp": ["increment", "stream", "accumulate<4>", "accumulate<1>"],
+    "examples/replication.cpp": ["groups", "train<1>", "train<4>", "sharded"],
+    "examples/session.cpp": ["program"],
+    "benchmarks/workloads/cnn.cpp": ["train_step<ConvolutionalNet, 32, 1, 28, 28>"],
+    "benchmarks/workloads/encoder_block.cpp": ["forward_and_backward<EncoderBlock>"],
+    "benchmarks/workloads/encoder_inlined.cpp": ["forward_and_backward<EncoderInlined<12>>"],
+    "benchmarks/workloads/encoder_outlined.cpp": ["forward_and_backward<EncoderOutlined<12>>"],
+    "benchmarks/workloads/mnist_adam.cpp": ["train_step_with<adam<parameters>, Net, 8, 28, 28>"],
+    "benchmarks/workloads/mnist_adam_half.cpp": ["train_step_with<adam<parameters>, Net, 8, 28, 28>"],
+    "benchmarks/workloads/mnist_guide.cpp": ["train_step"],
+    "benchmarks/workloads/mnist_inference.cpp": ["test_step<Net, 80, 28, 28>"],
+    "benchmarks/workloads/mnist_sgd.cpp": ["train_step<Net, 8, 28, 28>"],
+}
+NO_PROGRAM = {"examples/dot_tree.cpp"}  # prints names only
+
+SESSION_ALIAS = re.compile(r"^using \w+ = tw::Session<.*\n", re.MULTILINE)
+# A function at the beginning of a line that is neither constexpr nor a template, to its closing brace.
+FUNCTION = re.compile(r"^(?:template <[^\n]*>\n)?(?!constexpr|inline|struct|class|template|namespace|using|#|//|\s|\})\w[^\n]*\)"
+                      r"(?: const)? \{(?:[^\n]*\}|\n.*?^\})\n|^int main\(.*", re.MULTILINE | re.DOTALL)
+# What such functions are in headers that only they need.
+LEFT_OUT = {"options.hpp", "training.hpp", "progress.hpp", "session.hpp", "protocol.hpp"}
+
+
+def constexpr_part(path, includes, seen):
+    """The text of a source with the headers beside it, but for its run-time functions; angle includes are collected."""
+    lines = []
+    text = FUNCTION.sub("", SESSION_ALIAS.sub("", path.read_text()))
+    for line in text.splitlines():
+        if match := re.match(r"#include <(.*)>", line):
+            includes.add(match[1])
+        elif match := re.match(r'#include "(.*)"', line):
+            header = (path.parent / match[1]).resolve()
+            if header not in seen and header.name not in LEFT_OUT:
+                seen.add(header)
+                lines.append(constexpr_part(header, includes, seen))
+        elif line != "#pragma once":
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def translation_unit():
+    includes, parts, calls = set(), [], []
+    for source, programs in PROGRAMS.items():
+        name = Path(source).stem if source.startswith("examples") else f"workload_{Path(source).stem}"
+        part = constexpr_part(PROJECT / source, includes, set())
+        parts.append(f"namespace {name} {{\nnamespace tw = tilewright;\nusing namespace tw::literals;\n{part}\n"
+                     f"void print(std::ostream& out) {{")
+        parts += [f"  plans::print_program(out, \"{program}\", {program});" for program in programs]
+        parts.append(f"}}\n}}  // namespace {name}\n")
+        calls.append(f"  write(\"{name}\", {name}::print);")
+    head = [f"#include <{include}>" for include in sorted(includes - {"CLI/CLI.hpp"})]
+    main = ["int main(int, char** argv) {",
+            "  const auto write = [&](const char* name, auto print) {",
+            "    std::ofstream file(std::filesystem::path(argv[1]) / (std::string(name) + \".txt\"));",
+            "    print(file);",
+            "  };"]
+    return "\n".join(['#include "plans/plan_text.hpp"', *head, *parts, *main, *calls, "}", ""])
+
+
+def check_table():
+    """Every source with a session is in PROGRAMS."""
+    sources = [*(PROJECT / "examples").glob("*.cpp"), *(PROJECT / "benchmarks/workloads").glob("*.cpp")]
+    missing = sorted({str(source.relative_to(PROJECT)) for source in sources} - PROGRAMS.keys() - NO_PROGRAM)
+    if missing:
+        sys.exit(f"no programs of {', '.join(missing)}: an entry in {Path(__file__).name}'s PROGRAMS expected")
+
+
+def texts(folder):
+    return {path.name: path.read_text() for path in sorted(Path(folder).glob("*.txt"))}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--flags", default="", help="options for the compiler, as a shell takes them")
+    parser.add_argument("--accept", action="store_true", help="write the golden texts anew")
+    options = parser.parse_args()
+    check_table()
+    with tempfile.TemporaryDirectory() as folder:
+        source, program, out = Path(folder, "plans.cpp"), Path(folder, "plans"), Path(folder, "texts")
+        source.write_text(translation_unit())
+        out.mkdir()
+        subprocess.run([options.compiler, *shlex.split(options.flags), "-O1", "-w", str(source), "-o", str(program)], check=True)
+        subprocess.run([program, out], check=True)
+        actual = texts(out)
+    golden = texts(GOLDEN)
+    different = [name for name in sorted(actual.keys() | golden.keys()) if actual.get(name) != golden.get(name)]
+    for name in different:
+        before, now = (each.get(name, "").splitlines(keepends=True) for each in (golden, actual))
+        sys.stdout.writelines(difflib.unified_diff(before, now, f"{name}, accepted", f"{name}, now"))
+    if options.accept:
+        for name in different:
+            if name in actual:
+                (GOLDEN / name).write_text(actual[name])
+            else:
+                (GOLDEN / name).unlink()
+        print(f"{len(different)} of {len(actual)} texts accepted")
+    elif different:
+        sys.exit(f"{len(different)} of {len(actual)} texts of plans differ: ./dev plans --accept takes those of now")
+    else:
+        print(f"{len(actual)} texts of plans are as before")
+
+
+if __name__ == "__main__":
+    main()
