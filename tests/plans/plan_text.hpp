@@ -54,7 +54,7 @@ inline void print_tables(std::ostream& out, const tw::Plan& plan) {
   out << "  collective traffic: " << plan.collectives.bytes << " bytes, " << plan.collectives.cycles << " cycles\n";
   table(out, "steps", plan.steps, [](Digest& add, const tw::Step& s) {
     add(s.kind, s.target, s.first_location, s.location_count, s.vertices, s.frame_offset, s.count, s.first_stride, s.else_target,
-        s.arguments, s.stream, s.meets);
+        s.arguments, s.stream, s.barrier_before);
   });
   table(out, "locations", plan.locations, [](Digest& add, const tw::Location& l) { add(l.base, l.index, l.offset); });
   table(out, "compute sets", plan.compute_sets, [](Digest& add, const tw::ComputeSet& s) {

@@ -48,9 +48,9 @@ auto exchange(Replicas<tw::element_t<in.dtype>> inputs, std::int64_t share) {
   std::vector<std::byte*> operands;
   for (auto& input : inputs) operands.push_back(reinterpret_cast<std::byte*>(input.data()));
   for (auto& result : results) operands.push_back(reinterpret_cast<std::byte*>(result.data()));
-  const std::int64_t items = Op::exchange_items(attributes, in, out);
+  const std::int64_t items = Op::collective_items(attributes, in, out);
   for (std::int64_t first = (items - 1) / share * share; first >= 0; first -= share)
-    Op::template exchange<attributes, in, out>(operands.data(), first, std::min(first + share, items));
+    Op::template run_collective<attributes, in, out>(operands.data(), first, std::min(first + share, items));
   return results;
 }
 

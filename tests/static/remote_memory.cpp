@@ -134,13 +134,13 @@ constexpr auto rows_apart = [](Ir& ir) {
   ops::remote_store(buffer, 0, x);
   ops::remote_store(buffer, 1, x);
 };
-constexpr int meetings_of(auto build) {
+constexpr int barriers_of(auto build) {
   int count = 0;
-  for (const tw::Step& step : plan_of(build).steps) count += step.meets;
+  for (const tw::Step& step : plan_of(build).steps) count += step.barrier_before;
   return count;
 }
-static_assert(meetings_of(rows_apart) == 0, "nobody waits between stores to different rows");
-static_assert(meetings_of(copies) == 2, "load, add and store wait for each other");
+static_assert(barriers_of(rows_apart) == 0, "nobody waits between stores to different rows");
+static_assert(barriers_of(copies) == 2, "load, add and store wait for each other");
 
 constexpr auto rows_share_code = [](Ir& ir) {
   const RemoteBuffer a = ir.remote_buffer({2, 32}, tw::float32, 2), b = ir.remote_buffer({64}, tw::float32, 5);

@@ -87,17 +87,17 @@ inline void run_vertices(std::byte* const* operands, std::int64_t first, std::in
 
 /// Runs parts of a collective on the operands of all replicas: inputs, then outputs.
 template <const auto& plan, std::size_t set_index>
-inline void run_exchange(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+inline void run_collective_set(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   using B = Block<plan, set_index, Extents{}>;
   constexpr auto spec = [](int o) { return TensorSpec{B::operand(0, o).view.shape, B::operand(0, o).view.dtype}; };
-  B::template OpOf<0>::template exchange<B::stage(0).attributes, spec(0), spec(1)>(operands, first, last);
+  B::template OpOf<0>::template run_collective<B::stage(0).attributes, spec(0), spec(1)>(operands, first, last);
 }
 template <const auto& plan, std::size_t set_index>
 consteval ComputeFunction compute_function() {
   if constexpr (requires {
-                  &OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>::exchange_items;
+                  &OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>::collective_items;
                 })
-    return &run_exchange<plan, set_index>;
+    return &run_collective_set<plan, set_index>;
   else return &run_vertices<plan, set_index>;
 }
 

@@ -33,8 +33,8 @@ struct ProgramView {
 };
 
 /// Runs a program: its workers go through the steps of the main body together, each with its share of the vertices of every
-/// step, and meet where a step needs what others wrote. Results do not depend on the number of workers, and a run allocates
-/// nothing. Denormal numbers count as 0. What the environment says about the log is read when an executor is made.
+/// step, and wait for each other where a step needs what others wrote. Results do not depend on the number of workers, and a run
+/// allocates nothing. Denormal numbers count as 0. What the environment says about the log is read when an executor is made.
 ///
 /// Replicas, each with memory of its own but for constants, go through the program in lockstep: a step runs for all of them
 /// before the next one. The branches of a conditional run one after the other, each for the replicas that take it.
@@ -69,8 +69,8 @@ class Executor {
   const Logger& logger() const { return logger_; }
 
   /// Runs the program once; throws std::out_of_range if it computed an offset that a remote buffer does not have, and
-  /// std::runtime_error if replicas could not meet. `streams` has for each stream the host's memory for all elements that the run
-  /// takes or gives: [num_host_transfers, replicas] of them.
+  /// std::runtime_error if replicas did not all reach a collective. `streams` has for each stream the host's memory for all
+  /// elements that the run takes or gives: [num_host_transfers, replicas] of them.
   void run(std::span<std::byte* const> streams) {
     for (auto& state : states_)
       for (int replica = 0; replica < program_.replicas; ++replica)
@@ -104,14 +104,14 @@ class Executor {
     return state.streams.data() + static_cast<std::size_t>(replica) * program_.stream_bytes.size();
   }
 
-  /// Throws for a meeting that replicas missed, or for the first remote buffer that was given an offset it does not have, and
-  /// forgets all of that.
+  /// Throws for a collective that some replicas did not reach, or for the first remote buffer that was given an offset it does
+  /// not have, and forgets all of that.
   void check_faults() {
     const auto fault = std::ranges::find_if(faults_, [](std::int64_t offset) { return offset != 0; });
     const auto buffer = static_cast<std::size_t>(fault - faults_.begin());
     const std::int64_t offset = fault == faults_.end() ? 0 : *fault;
     if (offset != 0) std::ranges::fill(faults_, 0);
-    if (std::exchange(missed_meeting_, false))
+    if (std::exchange(missed_collective_, false))
       throw std::runtime_error(
           "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
     if (offset == 0) return;
@@ -174,12 +174,12 @@ class Executor {
       }
     }
   }
-  void meet(const Step& step) {
-    if (step.meets) barrier_.arrive_and_wait(active_);
+  void wait_before(const Step& step) {
+    if (step.barrier_before) barrier_.arrive_and_wait(active_);
   }
   /// Workers share the vertices of all replicas.
   void run_compute(const Step& step, const Running& running) {
-    meet(step);
+    wait_before(step);
     const Location* const locations = program_.locations.data() + step.first_location;
     const std::int64_t vertices = step.vertices * running.replicas.count;
     const std::int64_t end = vertices * (running.worker + 1) / active_;
@@ -199,9 +199,9 @@ class Executor {
   }
   /// The operands are those of all replicas: inputs, then outputs.
   void run_collective(const Step& step, const Running& running) {
-    meet(step);
+    wait_before(step);
     if (running.replicas.count < program_.replicas) {
-      if (running.worker == 0) missed_meeting_ = true;
+      if (running.worker == 0) missed_collective_ = true;
       return;
     }
     const Location& input = program_.locations[static_cast<std::size_t>(step.first_location)];
@@ -215,7 +215,7 @@ class Executor {
     if (first < last) program_.functions[static_cast<std::size_t>(step.target)](operands, first, last);
   }
   void run_conditional(const Step& step, const Running& running) {
-    meet(step);
+    wait_before(step);
     const Location* const condition = program_.locations.data() + step.first_location;
     Replicas of_branch[2]{Replicas(0), Replicas(0)};
     for (int i = 0; i < running.replicas.count; ++i) {
@@ -256,7 +256,7 @@ class Executor {
   AlignedMemory frame_;
   std::int64_t deepest_ = 1;  // of arguments, on the way to any body
   Replicas all_;
-  bool missed_meeting_ = false;
+  bool missed_collective_ = false;
   Logger logger_ = Logger::from_environment();
   ThreadChoice choice_;
   int active_ = 1;

@@ -26,7 +26,7 @@ inline constexpr PlanSizes draft_room{.bodies = 16,
                                       .values = 16384};
 
 /// What the first trace leaves: the sizes of the plan, and the plan itself if there is room for it.
-struct Draft {
+struct PlanDraft {
   PlanSizes sizes{};
   std::size_t failure = 0;  ///< length of the error text
   FrozenPlan<draft_room> plan{};
@@ -34,11 +34,11 @@ struct Draft {
 
 /// Traces and plans a program, to know its sizes and whether it is right.
 template <auto build, Target target>
-consteval Draft make_draft() {
+consteval PlanDraft make_draft() {
   Ir ir(OnError::record);
   build(ir);
   const Plan plan = lower(ir, target);
-  Draft draft{.sizes = sizes_of(plan), .failure = ir.failure().size()};
+  PlanDraft draft{.sizes = sizes_of(plan), .failure = ir.failure().size()};
   if (draft.failure == 0 && draft.sizes.fits(draft_room)) draft.plan = freeze<draft_room>(plan);
   return draft;
 }
@@ -64,7 +64,7 @@ consteval FrozenPlan<sizes> trace_and_freeze() {
   return freeze<sizes>(lower(ir, target));
 }
 
-template <auto build, Target target, const Draft& draft>
+template <auto build, Target target, const PlanDraft& draft>
 consteval auto make_plan() {
   if constexpr (draft.failure > 0) return FrozenPlan<PlanSizes{}>{};
   else if constexpr (draft.sizes.fits(draft_room)) return shrink<draft.sizes>(draft.plan);
@@ -85,7 +85,7 @@ struct Errors<build, target, failure> : Report<failure_text<build, target>, fail
 /// are compile errors that show the message and the call stack of the trace.
 template <auto build, Target target = cpu>
 struct Program {
-  static constexpr detail::Draft draft = detail::make_draft<build, target>();
+  static constexpr detail::PlanDraft draft = detail::make_draft<build, target>();
   static constexpr auto plan = detail::make_plan<build, target, draft>();
   static constexpr detail::Errors<build, target, draft.failure> errors{};
   static constexpr auto stream_bytes = [] {

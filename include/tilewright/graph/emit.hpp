@@ -101,7 +101,7 @@ namespace detail {
 /// Whether the op's result stands for the same tensor as a shard among its inputs: that of an elementwise op, for any of them;
 /// else of input 0, if the shape stays as it is.
 constexpr bool hands_on_shard(const OpInfo& op, std::size_t input) {
-  return op.elementwise || (input == 0 && (op.modifies >= 0 || op.view || op.exchange_items));
+  return op.elementwise || (input == 0 && (op.modifies >= 0 || op.view || op.collective_items));
 }
 /// The meta shape that an output of this shape gets from the inputs, or -1. Fails for shards of tensors of two shapes.
 constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const Shape& output) {

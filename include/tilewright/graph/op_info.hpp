@@ -97,7 +97,7 @@ struct OpInfo {
   TransferRule transfer = nullptr;  ///< what it moves, if it is a load or store that an exchange can be merged of
   /// Of a collective, which all replicas run together, each reading what others have: into how many parts its work is cut. Null:
   /// it is none.
-  std::int64_t (*exchange_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
+  std::int64_t (*collective_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
 };
 
 /// The iteration space of an op on the given inputs and outputs.

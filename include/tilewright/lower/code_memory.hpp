@@ -22,9 +22,9 @@ struct CodeUse {
 
 namespace detail {
 
-class CodeAccount {
+class CodeCounter {
  public:
-  constexpr CodeAccount(const Plan& plan, const Target& target)
+  constexpr CodeCounter(const Plan& plan, const Target& target)
       : plan_(plan), target_(target), is_loaded_(plan.bodies.size(), 0) {}
 
   constexpr CodeUse run() {
@@ -53,7 +53,7 @@ class CodeAccount {
     if (step.kind == StepKind::loop || step.kind == StepKind::conditional) return 40;
     if (step.is_call() || step.kind == StepKind::load_code) return 8;
     const std::int64_t vertices = (step.vertices + target_.tiles - 1) / target_.tiles;
-    return (step.meets ? 20 : 8) + vertices * (4 * step.location_count + 4);
+    return (step.barrier_before ? 20 : 8) + vertices * (4 * step.location_count + 4);
   }
   constexpr void count_code() {
     constexpr int nobody = -1, several = -2;
@@ -138,6 +138,6 @@ class CodeAccount {
 }  // namespace detail
 
 /// Estimates the bytes of code on the fullest tile. Code of compute sets that several bodies use is there always.
-constexpr CodeUse count_code(const Plan& plan, const Target& target) { return detail::CodeAccount(plan, target).run(); }
+constexpr CodeUse count_code(const Plan& plan, const Target& target) { return detail::CodeCounter(plan, target).run(); }
 
 }  // namespace tilewright

@@ -23,10 +23,10 @@ constexpr CollectiveTraffic ring_traffic(std::int64_t bytes, const ReplicaGroups
   const std::int64_t n = groups.group_size;
   if (n == 1 || bytes == 0) return {};
   CollectiveTraffic result{.bytes = (n - 1) * ((bytes + n - 1) / n)};
-  if (target.ipu_link.bytes_per_second == 0) return result;
+  if (target.replica_link.bytes_per_second == 0) return result;
   const auto steps = [&](std::int64_t count, std::int64_t pieces, std::int64_t ways) {
     const std::int64_t piece = (bytes + pieces - 1) / pieces;
-    return count * (target.ipu_link.cycles(piece * groups.stride, target.clock_hz) + per_step(ways * piece));
+    return count * (target.replica_link.cycles(piece * groups.stride, target.clock_hz) + per_step(ways * piece));
   };
   result.cycles = n == 2 ? steps(1, 2, 1) : std::min(steps(n - 1, 2 * n, 2), steps((n + 1) / 2, n, 2));
   return result;

@@ -16,7 +16,7 @@ struct CompiledSet {
   List<Location> locations{};
   List<std::int64_t> strides{};
   std::int64_t scratch_end = 0;
-  std::int64_t exchange_items = 1;  ///< of a collective: parts of its operands, each of which is on one tile
+  std::int64_t collective_items = 1;  ///< of a collective: parts of its operands, each of which is on one tile
 
   /// The number of a location that moves by the strides from block to block, added if there is none.
   constexpr int location_for(const Location& location, const List<std::int64_t>& location_strides) {
@@ -115,7 +115,7 @@ class ComputeSets {
       const ViewSpec slice = slice_of(operand, set.set.blocks);
       total += slice.shape.nelms() * size_of(slice.dtype);
     }
-    return (total + set.exchange_items - 1) / set.exchange_items;
+    return (total + set.collective_items - 1) / set.collective_items;
   }
   constexpr void grow() {
     const auto old = std::exchange(table_, List<std::pair<std::size_t, int>>(2 * table_.size() + 32, {0, -1}));

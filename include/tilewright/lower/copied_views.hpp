@@ -11,9 +11,9 @@ namespace detail {
 
 /// Finds the views of a graph that must be copies. A tensor and its aliases are one value; a view of it is another, with the
 /// elements that it had then. Both share memory unless one changes while the other is still to be read.
-class CopiedViews {
+class CopiedViewFinder {
  public:
-  constexpr explicit CopiedViews(const GraphRecord& record) : record_(record) {}
+  constexpr explicit CopiedViewFinder(const GraphRecord& record) : record_(record) {}
 
   /// By node; empty if there are none.
   constexpr List<char> run() {
@@ -110,6 +110,6 @@ class CopiedViews {
 }  // namespace detail
 
 /// By node of a graph, whether it is a view whose elements must be copied; empty if no view is.
-constexpr List<char> find_copied_views(const GraphRecord& record) { return detail::CopiedViews(record).run(); }
+constexpr List<char> find_copied_views(const GraphRecord& record) { return detail::CopiedViewFinder(record).run(); }
 
 }  // namespace tilewright

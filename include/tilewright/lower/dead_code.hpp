@@ -28,9 +28,9 @@ struct LiveCode {
 };
 
 namespace detail {
-class DeadCode {
+class LiveCodeFinder {
  public:
-  constexpr explicit DeadCode(const Ir& ir)
+  constexpr explicit LiveCodeFinder(const Ir& ir)
       : ir_(ir), visited_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0), repeated_(ir.graphs.size(), 0) {
     live_.calls.assign(ir.graphs.size(), 0);
     live_.is_update.assign(ir.graphs.size(), 0);
@@ -133,6 +133,6 @@ class DeadCode {
 
 /// Finds the ops that side effects and used results depend on, through calls. An output of a called graph is live if any
 /// call uses it. Linear in ops and tensors.
-constexpr LiveCode find_live_code(const Ir& ir) { return detail::DeadCode(ir).run(); }
+constexpr LiveCode find_live_code(const Ir& ir) { return detail::LiveCodeFinder(ir).run(); }
 
 }  // namespace tilewright

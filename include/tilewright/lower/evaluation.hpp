@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/schedule.hpp"
+#include "tilewright/lower/body_draft.hpp"
 
 namespace tilewright {
 
@@ -9,19 +9,19 @@ namespace tilewright {
 struct Evaluations {
   List<Evaluation> kinds{};
   List<int> kernels{};     ///< the member in whose kernel it is computed
-  List<char> is_unstored{};  ///< the value is never in memory: its readers have it in registers
+  List<char> in_registers{};  ///< the value is never in memory: its readers have it in registers
 };
 
 namespace detail {
 
 /// Decides which members of a group become parts of expressions and epilogues.
-class Evaluating {
+class Evaluator {
  public:
-  constexpr Evaluating(const Schedule& schedule, const Group& group) : schedule_(schedule), group_(group) {}
+  constexpr Evaluator(const BodyDraft& draft, const Group& group) : draft_(draft), group_(group) {}
 
   constexpr Evaluations run() {
     const std::size_t count = group_.members.size();
-    result_.is_unstored.assign(count, 0);
+    result_.in_registers.assign(count, 0);
     if (count == 1) {  // nothing to go on with
       result_.kinds.push_back(Evaluation::kernel);
       result_.kernels.push_back(0);
@@ -42,7 +42,7 @@ class Evaluating {
 
  private:
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  constexpr const Operation& operation(std::size_t member) const { return schedule_.operation(group_.members[member]); }
+  constexpr const Operation& operation(std::size_t member) const { return draft_.operation(group_.members[member]); }
   constexpr const Value& result_of(std::size_t member) const {
     return operation(member).operands[at(operation(member).input_count)];
   }
@@ -90,7 +90,7 @@ class Evaluating {
   /// The only operand in the group that reads a member's result: its member, or -1 if there are several or it is stored.
   constexpr int only_reader(std::size_t member) const {
     const Value& result = result_of(member);
-    if (!schedule_.storage(result.storage).internal) return -1;
+    if (!draft_.storage(result.storage).internal) return -1;
     int reader = -1;
     for (std::size_t m = member + 1; m < group_.members.size(); ++m)
       for (const Value& value : operation(m).operands)
@@ -120,7 +120,7 @@ class Evaluating {
     if (reads_elsewhere(member, reading.operands.back())) return;
     result_.kinds[member] = Evaluation::expression;
     result_.kernels[member] = kind == Evaluation::epilogue ? result_.kernels[member] : result_.kernels[at(reader)];
-    result_.is_unstored[member] = 1;
+    result_.in_registers[member] = 1;
   }
   /// Whether a member writes what the expression of another reads.
   constexpr bool overwrites(std::size_t writer, std::size_t expression) const {
@@ -136,15 +136,15 @@ class Evaluating {
   /// A kernel's result that only its own epilogue reads is never stored.
   constexpr void keep_in_registers(std::size_t kernel) {
     const Value& result = result_of(kernel);
-    if (!schedule_.storage(result.storage).internal) return;
+    if (!draft_.storage(result.storage).internal) return;
     for (std::size_t m = kernel + 1; m < group_.members.size(); ++m)
       for (const Value& value : operation(m).operands)
         if (value.storage == result.storage && (result_.kernels[m] != static_cast<int>(kernel) || writes(m, result.storage)))
           return;
-    result_.is_unstored[kernel] = 1;
+    result_.in_registers[kernel] = 1;
   }
 
-  const Schedule& schedule_;
+  const BodyDraft& draft_;
   const Group& group_;
   Evaluations result_{};
 };
@@ -152,15 +152,15 @@ class Evaluating {
 }  // namespace detail
 
 /// Marks what only one group uses, each vertex its own block of it: that needs no place in the frame.
-constexpr void find_internal_storages(Schedule& schedule) {
-  const Lifetimes lifetimes(schedule);
+constexpr void find_internal_storages(BodyDraft& draft) {
+  const Lifetimes lifetimes(draft);
   const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  List<const Value*> written(schedule.storages.size(), nullptr);
-  for (const Group& group : schedule.groups) {
+  List<const Value*> written(draft.storages.size(), nullptr);
+  for (const Group& group : draft.groups) {
     if (group.members.size() == 1) continue;
-    for_each_operand(schedule, group, [&](const Operation& operation, int i, const Member&) {
+    for_each_operand(draft, group, [&](const Operation& operation, int i, const Member&) {
       const Value& value = operation.operands[at(i)];
-      Storage& storage = schedule.storage(value.storage);
+      Storage& storage = draft.storage(value.storage);
       const std::size_t s = at(value.storage);
       if (written[s] != nullptr) {
         storage.internal = storage.internal && value.layout == written[s]->layout && value.spec == written[s]->spec;
@@ -174,6 +174,6 @@ constexpr void find_internal_storages(Schedule& schedule) {
 }
 
 /// Decides for each member of a group whether it has a kernel of its own, or is part of an expression or of an epilogue.
-constexpr Evaluations evaluate(const Schedule& schedule, const Group& group) { return detail::Evaluating(schedule, group).run(); }
+constexpr Evaluations evaluate(const BodyDraft& draft, const Group& group) { return detail::Evaluator(draft, group).run(); }
 
 }  // namespace tilewright

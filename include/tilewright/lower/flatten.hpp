@@ -4,10 +4,10 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
+#include "tilewright/lower/body_draft.hpp"
 #include "tilewright/lower/copied_views.hpp"
 #include "tilewright/lower/dead_code.hpp"
 #include "tilewright/lower/remote.hpp"
-#include "tilewright/lower/schedule.hpp"
 #include "tilewright/ops/host.hpp"
 #include "tilewright/ops/unary.hpp"
 
@@ -16,27 +16,27 @@ namespace tilewright {
 namespace detail {
 
 /// Goes through the live ops of a graph, and of graphs that are called only once, in traced order.
-class Flattening {
+class Flattener {
  public:
-  constexpr Flattening(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan)
+  constexpr Flattener(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan)
       : ir_(ir), live_(live), body_of_(body_of), plan_(plan) {}
 
-  constexpr Schedule run(int graph) {
+  constexpr BodyDraft run(int graph) {
     graph_ = graph;
     Scope scope(ir_, graph);
     const auto& inputs = scope.record.inputs;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      scope.value_of(inputs[i]) = schedule_.add_value(scope.spec(inputs[i]), {Base::argument, static_cast<int>(i)});
+      scope.value_of(inputs[i]) = draft_.add_value(scope.spec(inputs[i]), {Base::argument, static_cast<int>(i)});
     flatten_nodes(scope);
     const auto& outputs = scope.record.outputs;
     for (std::size_t o = 0; graph != 0 && o < outputs.size(); ++o)
       if (live_.outputs[at(graph)][o] != 0)
         flatten_output(value(scope, outputs[o]), {Base::argument, static_cast<int>(inputs.size() + o)});
-    return std::move(schedule_);
+    return std::move(draft_);
   }
 
  private:
-  /// A graph whose ops go into the schedule.
+  /// A graph whose ops go into the draft.
   struct Scope {
     constexpr Scope(const Ir& ir, int number)
         : graph(number), record(ir.record(number)), values(record.tensors.size()), copied_views(find_copied_views(record)) {}
@@ -71,7 +71,7 @@ class Flattening {
     Location location{Base::constant, 0, 0};
     if (info.kind == TensorKind::variable) location = {Base::variable, 0, plan_.variables[at(info.payload)].offset};
     else location.offset = plan_.constants[at(info.payload)].offset;
-    return known = schedule_.add_value(info.spec, location);
+    return known = draft_.add_value(info.spec, location);
   }
 
   constexpr void flatten_nodes(Scope& scope) {
@@ -90,7 +90,7 @@ class Flattening {
   /// What the main graph loads from the host or stores there is no transfer of its own.
   constexpr void flatten_exchange(Scope& scope, std::span<const int> nodes) {
     List<Operation> transfers, afterwards;
-    List<Operation>& all = schedule_.operations;
+    List<Operation>& all = draft_.operations;
     for (const int n : nodes) {
       if (live_.nodes[at(scope.graph)][at(n)] == 0) continue;
       const std::size_t first = all.size();
@@ -122,7 +122,7 @@ class Flattening {
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     if (op.is_alias && !op.any_layout) make_dense(scope, node.inputs[0]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
-    operation.alone = op.has_side_effect || op.exchange_items ? 1 : 0;
+    operation.alone = op.has_side_effect || op.collective_items ? 1 : 0;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (int input : node.inputs) operation.operands.push_back(fit(value(scope, input), op.any_layout));
     if (op.modifies >= 0) read_before_write(op, operation);
@@ -135,14 +135,14 @@ class Flattening {
     for (int output : node.outputs) {
       Value& result = scope.value_of(output);
       if (op.modifies >= 0 && output == node.outputs[0]) result = operation.operands[at(op.modifies)];
-      else result = schedule_.add_value(scope.spec(output));
+      else result = draft_.add_value(scope.spec(output));
       operation.operands.push_back(result);
     }
-    make_room(schedule_.operations);
-    schedule_.operations.push_back(std::move(operation));
+    make_room(draft_.operations);
+    draft_.operations.push_back(std::move(operation));
     if (op.modifies >= 0) write_back(scope, node);
   }
-  /// Whether the op stands for others; they go into the schedule.
+  /// Whether the op stands for others; they go into the draft.
   constexpr bool flatten_parts(Scope& scope, const Node& node) {
     List<TensorSpec> operands;
     for (const auto* tensors : {&node.inputs, &node.outputs})
@@ -169,21 +169,21 @@ class Flattening {
       result = element;
       return;
     }
-    copy(element, result = schedule_.add_value(element.spec));
-    schedule_.operations.back().stream = stream;
+    copy(element, result = draft_.add_value(element.spec));
+    draft_.operations.back().stream = stream;
   }
   constexpr void flatten_host_store(Scope& scope, const Node& node) {
     const int stream = static_cast<int>(unpack<StreamAttributes>(node.attributes).stream);
     const Value& from = value(scope, node.inputs[0]);
     const Value element = next_element(stream, from.spec);
-    Storage& made = schedule_.storage(from.storage);
+    Storage& made = draft_.storage(from.storage);
     if (!plan_.streams[at(stream)].moves && made.location.base == Base::frame && is_made_by_call(from.storage) &&
         is_whole_and_dense(from, made)) {
-      made.location = schedule_.storage(element.storage).location;  // the call writes it there
+      made.location = draft_.storage(element.storage).location;  // the call writes it there
       return;
     }
     copy(from, element);
-    if (plan_.streams[at(stream)].moves) schedule_.operations.back().stream = stream;
+    if (plan_.streams[at(stream)].moves) draft_.operations.back().stream = stream;
   }
   /// The element that the next load or store of the stream takes.
   constexpr Value next_element(int number, const TensorSpec& spec) {
@@ -191,7 +191,7 @@ class Flattening {
     stream.used = true;
     if (graph_ != 0) stream.moves = true;
     const std::int64_t offset = stream.moves ? 0 : stream.elements++ * plan_.replicas * spec.bytes();
-    return schedule_.add_value(spec, {Base::stream, number, offset});
+    return draft_.add_value(spec, {Base::stream, number, offset});
   }
   /// Input `i` of a load or store, its offset, if there is one.
   constexpr std::optional<Value> remote_offset(Scope& scope, const Node& node, std::size_t i) {
@@ -199,12 +199,12 @@ class Flattening {
     return value(scope, node.inputs[i]);
   }
   constexpr void add_operation(Operation operation) {
-    make_room(schedule_.operations);
-    schedule_.operations.push_back(std::move(operation));
+    make_room(draft_.operations);
+    draft_.operations.push_back(std::move(operation));
   }
   constexpr void flatten_remote_load(Scope& scope, const Node& node) {
-    const Value result = schedule_.add_value(scope.spec(node.outputs[0]));
-    add_operation(RemoteOperands(schedule_, plan_, node.attributes).load(remote_offset(scope, node, 0), result));
+    const Value result = draft_.add_value(scope.spec(node.outputs[0]));
+    add_operation(RemoteOperands(draft_, plan_, node.attributes).load(remote_offset(scope, node, 0), result));
     scope.value_of(node.outputs[0]) = result;
   }
   constexpr void flatten_remote_load_inplace(Scope& scope, const Node& node) {
@@ -212,14 +212,14 @@ class Flattening {
     const Value target = value(scope, node.inputs[0]);
     std::optional<Value> offset = remote_offset(scope, node, 1);
     const bool is_direct = is_dense(target.spec.shape, target.layout) && !(offset && offset->storage == target.storage);
-    const Value landing = is_direct ? target : schedule_.add_value(target.spec);
-    add_operation(RemoteOperands(schedule_, plan_, node.attributes).load(offset, landing));
+    const Value landing = is_direct ? target : draft_.add_value(target.spec);
+    add_operation(RemoteOperands(draft_, plan_, node.attributes).load(offset, landing));
     if (!is_direct) copy(landing, target);
     scope.value_of(node.outputs[0]) = target;
   }
   constexpr void flatten_remote_store(Scope& scope, const Node& node) {
     const Value from = fit(value(scope, node.inputs[0]), false);
-    add_operation(RemoteOperands(schedule_, plan_, node.attributes).store(from, remote_offset(scope, node, 1)));
+    add_operation(RemoteOperands(draft_, plan_, node.attributes).store(from, remote_offset(scope, node, 1)));
   }
   constexpr void flatten_code_load(const Node& node) {
     const int body = body_of_[at(static_cast<int>(unpack<CodeLoadAttributes>(node.attributes).graph))];
@@ -247,12 +247,12 @@ class Flattening {
     else if (!calling.loop) note_made_by_call(call);
     if (calling.loop)  // what an iteration takes over from the one before it is in two places by turns
       for (int k = 0; k < calling.loop->carried; ++k)
-        call.operands.push_back(calling.loop->count > 1 ? schedule_.add_value(scope.spec(node.outputs[at(k)]))
+        call.operands.push_back(calling.loop->count > 1 ? draft_.add_value(scope.spec(node.outputs[at(k)]))
                                                         : call.operands[at(call.input_count + k)]);
     for (int input : node.modified) call.operands.push_back(call.operands[at(input)]);
-    call.operands.push_back(schedule_.add_value({{frame}, uint8}));
+    call.operands.push_back(draft_.add_value({{frame}, uint8}));
     const List<Value> given = call.operands;
-    schedule_.operations.push_back(std::move(call));
+    draft_.operations.push_back(std::move(call));
     List<int> written;
     for (int input : node.modified) {  // of a view, a dense copy was changed
       const Value& target = value(scope, node.inputs[at(input)]);
@@ -265,7 +265,7 @@ class Flattening {
   /// Outputs are what the loop carries; of others, which are slices for each iteration, there are none.
   constexpr void flatten_no_iteration(Scope& scope, const Node& node, std::int64_t carried) {
     for (std::size_t k = 0; k < static_cast<std::size_t>(carried); ++k) {
-      const Value result = scope.value_of(node.outputs[k]) = schedule_.add_value(scope.spec(node.outputs[k]));
+      const Value result = scope.value_of(node.outputs[k]) = draft_.add_value(scope.spec(node.outputs[k]));
       copy(value(scope, node.inputs[k]), result);
     }
   }
@@ -310,18 +310,18 @@ class Flattening {
       TensorSpec spec{{0}, uint8};  // no memory for what nobody uses
       if (o >= node.outputs.size()) {  // what autodiff added to a branch of a conditional for calls elsewhere
         if (live[o] != 0) spec = called.tensors[at(called.outputs[o])].spec;
-        call.operands.push_back(schedule_.add_value(spec));
+        call.operands.push_back(draft_.add_value(spec));
         continue;
       }
       Value& output = scope.value_of(node.outputs[o]);
       if (live[o] != 0) spec = scope.spec(node.outputs[o]);
-      if (output.storage < 0 || schedule_.storage(output.storage).whole != spec) output = schedule_.add_value(spec);
+      if (output.storage < 0 || draft_.storage(output.storage).whole != spec) output = draft_.add_value(spec);
       call.operands.push_back(output);
     }
     return static_cast<int>(live.size());
   }
   constexpr void note_made_by_call(const Operation& call) {
-    made_by_call_.resize(schedule_.storages.size(), 0);
+    made_by_call_.resize(draft_.storages.size(), 0);
     for (std::size_t o = at(call.input_count); o < call.operands.size(); ++o) made_by_call_[at(call.operands[o].storage)] = 1;
   }
   constexpr bool is_made_by_call(int storage) const {
@@ -353,10 +353,10 @@ class Flattening {
       if (live_.outputs[at(node.called_graph)][o] == 0) continue;
       const Value result = value(scope, scope.record.outputs[o]);
       Value& output = caller.value_of(node.outputs[o]);
-      if (schedule_.in_frame(result.storage) && take(result.storage)) {
+      if (draft_.in_frame(result.storage) && take(result.storage)) {
         output = result;
       } else {
-        output = schedule_.add_value(result.spec);
+        output = draft_.add_value(result.spec);
         copy(result, output);
       }
     }
@@ -368,9 +368,9 @@ class Flattening {
   }
   /// Outputs are written straight to the caller's memory where they have a storage of their own; others are copied.
   constexpr void flatten_output(const Value& result, const Location& target) {
-    Storage& storage = schedule_.storage(result.storage);
+    Storage& storage = draft_.storage(result.storage);
     if (storage.location.base == Base::frame && is_whole_and_dense(result, storage)) storage.location = target;
-    else copy(result, schedule_.add_value(result.spec, target));
+    else copy(result, draft_.add_value(result.spec, target));
   }
   /// Before an op works in place: memory that the graph may not write is copied, for all views of it; a tensor whose elements
   /// share memory gets its own.
@@ -378,9 +378,9 @@ class Flattening {
     if (const Value& given = value(scope, tensor); repeats_elements(given.spec.shape, given.layout))
       return make_dense(scope, tensor);
     const int storage = value(scope, tensor).storage;
-    if (is_writable(schedule_.storage(storage).location) && !contains(scope.borrowed, storage)) return;
-    const TensorSpec whole = schedule_.storage(storage).whole;
-    const Value fresh = schedule_.add_value(whole);
+    if (is_writable(draft_.storage(storage).location) && !contains(scope.borrowed, storage)) return;
+    const TensorSpec whole = draft_.storage(storage).whole;
+    const Value fresh = draft_.add_value(whole);
     copy({storage, dense_layout(whole.shape), whole}, fresh);
     const int changed = alias_root(scope, tensor);  // other values in the same memory stay there
     for (std::size_t other = 0; other < scope.values.size(); ++other)
@@ -439,20 +439,20 @@ class Flattening {
     return copied(given);
   }
   constexpr Value copied(const Value& given) {
-    const Value result = schedule_.add_value(given.spec);
+    const Value result = draft_.add_value(given.spec);
     copy(given, result);
     return result;
   }
   constexpr void copy(const Value& from, const Value& to) {
-    make_room(schedule_.operations);
-    schedule_.operations.push_back({.op = &op_info<Identity>, .input_count = 1, .operands = {from, to}});
+    make_room(draft_.operations);
+    draft_.operations.push_back({.op = &op_info<Identity>, .input_count = 1, .operands = {from, to}});
   }
 
   const Ir& ir_;
   const LiveCode& live_;
   const List<int>& body_of_;
   Plan& plan_;
-  Schedule schedule_{};
+  BodyDraft draft_{};
   int graph_ = 0;
   int inlined_calls_ = 0;
   int next_exchange_ = 2;
@@ -464,8 +464,8 @@ class Flattening {
 
 /// The operations of a graph's body: views are resolved to layouts, graphs that are called only once are inlined, and calls
 /// go to bodies that are planned already.
-constexpr Schedule flatten(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan, int graph) {
-  return detail::Flattening(ir, live, body_of, plan).run(graph);
+constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan, int graph) {
+  return detail::Flattener(ir, live, body_of, plan).run(graph);
 }
 
 }  // namespace tilewright

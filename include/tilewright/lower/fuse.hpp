@@ -12,7 +12,7 @@ namespace tilewright {
 namespace detail {
 
 /// What it is worth that workers need not meet and a result stays near, in multiply-adds of one of them: a rough price.
-inline constexpr std::int64_t meeting_cost = 4096;
+inline constexpr std::int64_t barrier_cost = 4096;
 
 constexpr std::int64_t largest_operand(const Operation& operation) {
   std::int64_t largest = 1;
@@ -26,8 +26,8 @@ constexpr std::int64_t cost_of(const Operation& operation) {
 }
 /// Whether the op does much for each of its operands' elements, as matrix products do.
 constexpr bool is_heavy(const Operation& operation) { return cost_of(operation) > 2 * largest_operand(operation); }
-constexpr Partition partition(const Schedule& schedule, const Group& group, const Target& target) {
-  const Operation& first = schedule.operation(group.members[0]);
+constexpr Partition partition(const BodyDraft& draft, const Group& group, const Target& target) {
+  const Operation& first = draft.operation(group.members[0]);
   return partition(group.grid, first.operands[static_cast<std::size_t>(first.input_count)].spec.dtype, target);
 }
 
@@ -46,15 +46,15 @@ constexpr GridAxes grid_axes_of(const Operation& operation, const Member& member
 /// changes only what the same vertex of that group has.
 class Alignment {
  public:
-  constexpr Alignment(const Schedule& schedule, const Group& first, const Group& second) : first_(first), second_(second) {
+  constexpr Alignment(const BodyDraft& draft, const Group& first, const Group& second) : first_(first), second_(second) {
     for (int axis = 0; axis < first.grid.size(); ++axis) {
       cuttable_.push_back(is_cut_always(first.grid[axis].kind));
       second_of_.push_back(-1);
     }
     for (int axis = 0; axis < second.grid.size(); ++axis) first_of_.push_back(-1);
-    for_each_operand(schedule, second, [&](const Operation& operation, int o, const Member& member) {
+    for_each_operand(draft, second, [&](const Operation& operation, int o, const Member& member) {
       const Value& b = operation.operands[at(o)];
-      for_each_operand(schedule, first, [&](const Operation& other, int p, const Member& other_member) {
+      for_each_operand(draft, first, [&](const Operation& other, int p, const Member& other_member) {
         const Value& a = other.operands[at(p)];
         if (a.storage == b.storage && (operation.is_output(o) || other.is_output(p)))
           align(a, grid_axes_of(other, other_member, p), b, grid_axes_of(operation, member, o));
@@ -153,10 +153,10 @@ class Alignment {
 };
 
 /// Makes groups of operations.
-class Fusion {
+class Fuser {
  public:
-  constexpr Fusion(Schedule& schedule, const Target& target)
-      : schedule_(schedule), target_(target), writer_(schedule.storages.size(), -1), user_(schedule.storages.size(), -1) {}
+  constexpr Fuser(BodyDraft& draft, const Target& target)
+      : draft_(draft), target_(target), writer_(draft.storages.size(), -1), user_(draft.storages.size(), -1) {}
 
   constexpr void run() {
     if (target_.fuses) move_small_first();
@@ -165,20 +165,20 @@ class Fusion {
       join_producers();
       share_passes();
     }
-    erase_if(schedule_.groups, [](const Group& group) { return group.members.empty(); });
+    erase_if(draft_.groups, [](const Group& group) { return group.members.empty(); });
   }
 
  private:
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  constexpr Group& group(int i) { return schedule_.groups[at(i)]; }
+  constexpr Group& group(int i) { return draft_.groups[at(i)]; }
 
   /// What is computed from variables and inputs alone, and is hardly any work, comes first: the step of an optimiser, a factor.
   /// What reads it is then free to join others.
   constexpr void move_small_first() {
-    constexpr std::int64_t small = meeting_cost / 64;
-    List<char> used(schedule_.storages.size(), 0), written(used);  // by operations that stay where they are
+    constexpr std::int64_t small = barrier_cost / 64;
+    List<char> used(draft_.storages.size(), 0), written(used);  // by operations that stay where they are
     List<Operation> first, rest;
-    for (Operation& operation : schedule_.operations) {
+    for (Operation& operation : draft_.operations) {
       bool moves = is_free(operation) && cost_of(operation) <= small;
       for (std::size_t o = 0; moves && o < operation.operands.size(); ++o)
         moves = (operation.is_output(static_cast<int>(o)) ? used : written)[at(operation.operands[o].storage)] == 0;
@@ -189,13 +189,13 @@ class Fusion {
       (moves ? first : rest).push_back(std::move(operation));
     }
     for (Operation& operation : rest) first.push_back(std::move(operation));
-    schedule_.operations = std::move(first);
+    draft_.operations = std::move(first);
   }
   /// Each operation joins the group that makes the last of its inputs, or is the first of a new one.
   constexpr void join_consumers() {
-    schedule_.groups.reserve(schedule_.operations.size());
-    for (std::size_t i = 0; i < schedule_.operations.size(); ++i) {
-      const Operation& operation = schedule_.operations[i];
+    draft_.groups.reserve(draft_.operations.size());
+    for (std::size_t i = 0; i < draft_.operations.size(); ++i) {
+      const Operation& operation = draft_.operations[i];
       Group single = group_of(static_cast<int>(i));
       // a product that leaves parts of sums for later does as little as it can for what this vertex made
       const bool may_join = target_.fuses && is_free(operation) && (!is_heavy(operation) || operation.partial);
@@ -204,18 +204,18 @@ class Fusion {
         note_use(single, producer);
         continue;
       }
-      schedule_.groups.push_back(std::move(single));
-      note_use(schedule_.groups.back(), static_cast<int>(schedule_.groups.size()) - 1);
+      draft_.groups.push_back(std::move(single));
+      note_use(draft_.groups.back(), static_cast<int>(draft_.groups.size()) - 1);
     }
   }
   /// A group that has little to compute moves down to the first one that uses its results, such as the other branch of a sum.
   constexpr void join_producers() {
     constexpr int never = std::numeric_limits<int>::max();
-    List<int> next_use(schedule_.storages.size(), never), next_write(next_use);
-    for (std::size_t i = schedule_.groups.size(); i-- > 0;) {
-      Group& moved = schedule_.groups[i];
+    List<int> next_use(draft_.storages.size(), never), next_write(next_use);
+    for (std::size_t i = draft_.groups.size(); i-- > 0;) {
+      Group& moved = draft_.groups[i];
       int user = never, overwritten = never;
-      for_each_operand(schedule_, moved, [&](const Operation& operation, int o, const Member&) {
+      for_each_operand(draft_, moved, [&](const Operation& operation, int o, const Member&) {
         const std::size_t storage = at(operation.operands[at(o)].storage);
         if (operation.is_output(o)) user = std::min(user, next_use[storage]);
         overwritten = std::min(overwritten, next_write[storage]);
@@ -226,7 +226,7 @@ class Fusion {
         group(user) = std::exchange(moved, Group{});
         place = user;
       }
-      for_each_operand(schedule_, group(place), [&](const Operation& operation, int o, const Member&) {
+      for_each_operand(draft_, group(place), [&](const Operation& operation, int o, const Member&) {
         const std::size_t storage = at(operation.operands[at(o)].storage);
         next_use[storage] = std::min(next_use[storage], place);
         if (operation.is_output(o)) next_write[storage] = std::min(next_write[storage], place);
@@ -238,21 +238,21 @@ class Fusion {
   constexpr void share_passes() {
     std::ranges::fill(writer_, -1);
     std::ranges::fill(user_, -1);
-    for (std::size_t i = 0; i < schedule_.groups.size(); ++i) {
-      if (schedule_.groups[i].members.empty()) continue;
-      const int reader = has_heavy_member(schedule_.groups[i]) ? last_reader_of_changed(schedule_.groups[i]) : -1;
-      if (reader >= 0 && has_heavy_member(group(reader)) && takes_members(group(reader)) &&
-          may_move(schedule_.groups[i], reader) && try_merge(reader, schedule_.groups[i])) {
-        note_use(schedule_.groups[i], reader);
-        schedule_.groups[i].members.clear();
+    for (std::size_t i = 0; i < draft_.groups.size(); ++i) {
+      if (draft_.groups[i].members.empty()) continue;
+      const int reader = has_heavy_member(draft_.groups[i]) ? last_reader_of_changed(draft_.groups[i]) : -1;
+      if (reader >= 0 && has_heavy_member(group(reader)) && takes_members(group(reader)) && may_move(draft_.groups[i], reader) &&
+          try_merge(reader, draft_.groups[i])) {
+        note_use(draft_.groups[i], reader);
+        draft_.groups[i].members.clear();
         continue;
       }
-      note_use(schedule_.groups[i], static_cast<int>(i));
+      note_use(draft_.groups[i], static_cast<int>(i));
     }
   }
 
   constexpr Group group_of(int number) const {
-    const Operation& operation = schedule_.operations[at(number)];
+    const Operation& operation = draft_.operations[at(number)];
     Group result;
     result.members.push_back({number});
     result.cost = cost_of(operation);
@@ -268,10 +268,10 @@ class Fusion {
       if (axis.kind == WorkAxisKind::reduction) return false;  // one that is cut: others are whole
     return true;
   }
-  constexpr bool takes_members(const Group& group) const { return is_free(schedule_.operation(group.members[0])); }
+  constexpr bool takes_members(const Group& group) const { return is_free(draft_.operation(group.members[0])); }
   constexpr bool has_heavy_member(const Group& group) const {
     for (const Member& member : group.members)
-      if (is_heavy(schedule_.operation(member))) return takes_members(group);
+      if (is_heavy(draft_.operation(member))) return takes_members(group);
     return false;
   }
   constexpr int last_producer(const Operation& operation) const {
@@ -282,7 +282,7 @@ class Fusion {
   constexpr int last_reader_of_changed(const Group& group) const {
     int last = -1;
     for (const Member& member : group.members) {
-      const Operation& operation = schedule_.operation(member);
+      const Operation& operation = draft_.operation(member);
       if (operation.op->modifies >= 0) last = std::max(last, user_[at(operation.operands[at(operation.op->modifies)].storage)]);
     }
     return last;
@@ -290,53 +290,53 @@ class Fusion {
   /// Whether all that a group reads is there when an earlier group runs, and nobody later wants what it overwrites.
   constexpr bool may_move(const Group& moved, int earlier) const {
     bool may = true;
-    for_each_operand(schedule_, moved, [&](const Operation& operation, int i, const Member&) {
+    for_each_operand(draft_, moved, [&](const Operation& operation, int i, const Member&) {
       const std::size_t storage = at(operation.operands[at(i)].storage);
       may = may && (operation.is_output(i) ? user_[storage] : writer_[storage]) <= earlier;
     });
     return may;
   }
   constexpr bool try_merge(int first, const Group& second) {
-    Group& group = schedule_.groups[at(first)];
+    Group& group = draft_.groups[at(first)];
     if (group.members.size() + second.members.size() > max_stages) return false;
     if (operand_count(group) + operand_count(second) > max_locations) return false;
-    const Alignment alignment(schedule_, group, second);
+    const Alignment alignment(draft_, group, second);
     Group merged = alignment.merged();
-    const Partition first_cut = partition(schedule_, group, target_), second_cut = partition(schedule_, second, target_);
-    const Partition merged_cut = partition(schedule_, merged, target_);
+    const Partition first_cut = partition(draft_, group, target_), second_cut = partition(draft_, second, target_);
+    const Partition merged_cut = partition(draft_, merged, target_);
     if (!alignment.keeps_parts(first_cut, second_cut, merged_cut)) return false;
     // blocks of products stay as square as they are
     if (has_heavy_member(group) && !alignment.keeps_cuts_of_first(first_cut)) return false;
     if (has_heavy_member(second) && !alignment.keeps_cuts_of_second(second_cut)) return false;
-    const std::int64_t before = group.cost / first_cut.vertices + second.cost / second_cut.vertices + meeting_cost;
+    const std::int64_t before = group.cost / first_cut.vertices + second.cost / second_cut.vertices + barrier_cost;
     if (merged.cost / merged_cut.vertices > before) return false;
     group = std::move(merged);
     return true;
   }
   constexpr int operand_count(const Group& group) const {
     std::size_t count = 0;
-    for (const Member& member : group.members) count += schedule_.operation(member).operands.size();
+    for (const Member& member : group.members) count += draft_.operation(member).operands.size();
     return static_cast<int>(count);
   }
   constexpr void note_use(const Group& used, int number) {
-    for_each_operand(schedule_, used, [&](const Operation& operation, int i, const Member&) {
+    for_each_operand(draft_, used, [&](const Operation& operation, int i, const Member&) {
       const std::size_t storage = at(operation.operands[at(i)].storage);
       user_[storage] = std::max(user_[storage], number);
       if (operation.is_output(i)) writer_[storage] = std::max(writer_[storage], number);
     });
   }
 
-  Schedule& schedule_;
+  BodyDraft& draft_;
   const Target& target_;
   List<int> writer_, user_;  // by storage: the last group that writes it, or uses it at all
 };
 
 }  // namespace detail
 
-/// Makes the groups of a schedule: operations that each vertex runs one after the other on its block of a common grid. What an
+/// Makes the groups of a draft: operations that each vertex runs one after the other on its block of a common grid. What an
 /// operation passes on to the next of its group needs not leave the core, and workers need not meet in between. An operation
 /// moves up to the group that makes its last input, if it does little for each element: an activation, a bias, a softmax, the
 /// update of a weight. The update of a weight then moves up to the last product that reads the weight.
-constexpr void fuse(Schedule& schedule, const Target& target) { detail::Fusion(schedule, target).run(); }
+constexpr void fuse(BodyDraft& draft, const Target& target) { detail::Fuser(draft, target).run(); }
 
 }  // namespace tilewright

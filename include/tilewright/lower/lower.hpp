@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/barriers.hpp"
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/loop_inputs.hpp"
-#include "tilewright/lower/meetings.hpp"
 #include "tilewright/lower/place.hpp"
 #include "tilewright/lower/remote_traffic.hpp"
 #include "tilewright/lower/reuse.hpp"
@@ -111,13 +111,13 @@ constexpr Plan lower(Ir& ir, const Target& target) {
   plan.bodies.resize(bodies.size());
   ComputeSets compute_sets;
   for (std::size_t i = bodies.size(); i-- > 0;) {  // called graphs first
-    Schedule schedule = flatten(ir, live, body_of, plan, bodies[i]);
-    split_reductions(schedule, target);
-    fuse(schedule, target);
-    find_internal_storages(schedule);
-    reuse_dying_inputs(schedule);
-    plan.bodies[i] = place(schedule, target, compute_sets, plan);
-    find_meetings(plan, plan.bodies[i]);
+    BodyDraft draft = flatten(ir, live, body_of, plan, bodies[i]);
+    split_reductions(draft, target);
+    fuse(draft, target);
+    find_internal_storages(draft);
+    reuse_dying_inputs(draft);
+    plan.bodies[i] = place(draft, target, compute_sets, plan);
+    place_barriers(plan, plan.bodies[i]);
   }
   check_transfers(ir, plan);
   const CodeUse code = count_code(plan, target);

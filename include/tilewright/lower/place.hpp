@@ -12,27 +12,27 @@ namespace tilewright {
 
 namespace detail {
 
-/// Writes a schedule's groups to the plan as steps over a frame.
-class Placement {
+/// Writes a draft's groups to the plan as steps over a frame.
+class Placer {
  public:
-  constexpr Placement(Schedule& schedule, const Target& target, ComputeSets& compute_sets, Plan& plan)
-      : schedule_(schedule), target_(target), compute_sets_(compute_sets), plan_(plan), block_of_(schedule.storages.size(), -1) {}
+  constexpr Placer(BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan)
+      : draft_(draft), target_(target), compute_sets_(compute_sets), plan_(plan), block_of_(draft.storages.size(), -1) {}
 
   constexpr Body run() {
-    Body body{.first_step = static_cast<int>(plan_.steps.size()), .step_count = static_cast<int>(schedule_.groups.size())};
+    Body body{.first_step = static_cast<int>(plan_.steps.size()), .step_count = static_cast<int>(draft_.groups.size())};
     List<Cut> cuts;
-    for (const Group& group : schedule_.groups) cuts.push_back(cut(group));
+    for (const Group& group : draft_.groups) cuts.push_back(cut(group));
     body.frame_bytes = allocate_frame();
     int last_exchange = 0;
-    for (std::size_t i = 0; i < schedule_.groups.size(); ++i) {
-      const Operation& first = schedule_.operation(schedule_.groups[i].members[0]);
+    for (std::size_t i = 0; i < draft_.groups.size(); ++i) {
+      const Operation& first = draft_.operation(draft_.groups[i].members[0]);
       if (first.alone > 1) {
         if (first.alone != last_exchange) plan_.exchanges.push_back({static_cast<int>(plan_.steps.size())});
         ++plan_.exchanges.back().step_count;
       }
       last_exchange = first.alone;
       if (!first.is_call()) {
-        add_compute(schedule_.groups[i], cuts[i]);
+        add_compute(draft_.groups[i], cuts[i]);
         continue;
       }
       add_call(first);
@@ -47,24 +47,24 @@ class Placement {
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
   constexpr std::int64_t allocate_frame() {
-    for (std::size_t i = 0; i < schedule_.groups.size(); ++i)
-      for_each_operand(schedule_, schedule_.groups[i], [&](const Operation& operation, int o, const Member&) {
-        const int storage = schedule_.owner(operation.operands[at(o)].storage), step = static_cast<int>(i);
-        if (!schedule_.in_frame(storage) || schedule_.storage(storage).internal) return;
+    for (std::size_t i = 0; i < draft_.groups.size(); ++i)
+      for_each_operand(draft_, draft_.groups[i], [&](const Operation& operation, int o, const Member&) {
+        const int storage = draft_.owner(operation.operands[at(o)].storage), step = static_cast<int>(i);
+        if (!draft_.in_frame(storage) || draft_.storage(storage).internal) return;
         int& block = block_of_[at(storage)];
         if (block < 0) {
           block = static_cast<int>(blocks_.size());
           make_room(blocks_);
-          blocks_.push_back({schedule_.storage(storage).whole.bytes(), step, step});
+          blocks_.push_back({draft_.storage(storage).whole.bytes(), step, step});
         }
         blocks_[at(block)].last = step;
       });
-    return allocate(blocks_, static_cast<int>(schedule_.groups.size()));
+    return allocate(blocks_, static_cast<int>(draft_.groups.size()));
   }
   constexpr Location location(const Value& value) const {
-    const int storage = schedule_.owner(value.storage);
-    Location result = schedule_.storage(storage).location;
-    if (schedule_.in_frame(storage)) result.offset = blocks_[at(block_of_[at(storage)])].offset;
+    const int storage = draft_.owner(value.storage);
+    Location result = draft_.storage(storage).location;
+    if (draft_.in_frame(storage)) result.offset = blocks_[at(block_of_[at(storage)])].offset;
     result.offset += value.layout.offset * size_of(value.spec.dtype);
     return result;
   }
@@ -146,11 +146,11 @@ class Placement {
     Evaluations evaluations{};
   };
   constexpr Cut cut(const Group& group) {
-    const Operation& first = schedule_.operation(group.members[0]);
+    const Operation& first = draft_.operation(group.members[0]);
     Cut result;
     if (first.is_call()) return result;
     const DType dtype = first.operands[at(first.input_count)].spec.dtype;
-    result.evaluations = evaluate(schedule_, group);
+    result.evaluations = evaluate(draft_, group);
     result.partition = partition(group.grid, dtype, target_);
     if (group.members.size() == 1) return result;
     const List<PassedOn> passed_on = find_passed_on(group, result.evaluations);
@@ -159,7 +159,7 @@ class Placement {
       for (const PassedOn& each : passed_on) bytes += block_bytes(*each.value, each.grid_axis, blocks);
       return bytes;
     });
-    if (limit_scratch(group, result)) result.evaluations = evaluate(schedule_, group);
+    if (limit_scratch(group, result)) result.evaluations = evaluate(draft_, group);
     return result;
   }
   /// A vertex's own memory is on its thread's stack: what is too large for that goes to the frame. Whether there is such a thing.
@@ -167,11 +167,11 @@ class Placement {
     std::int64_t bytes = 0;
     bool is_limited = false;
     for (std::size_t m = 0; m < group.members.size(); ++m) {
-      const Operation& operation = schedule_.operation(group.members[m]);
-      for (int o = operation.input_count; cut.evaluations.is_unstored[m] == 0 && o < static_cast<int>(operation.operands.size());
+      const Operation& operation = draft_.operation(group.members[m]);
+      for (int o = operation.input_count; cut.evaluations.in_registers[m] == 0 && o < static_cast<int>(operation.operands.size());
            ++o) {
         const Value& value = operation.operands[at(o)];
-        Storage& storage = schedule_.storage(value.storage);
+        Storage& storage = draft_.storage(value.storage);
         if (!storage.internal || operation.op->modifies >= 0) continue;
         bytes += align(block_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks));
         if (bytes <= max_scratch_bytes) continue;
@@ -183,7 +183,7 @@ class Placement {
   }
 
   constexpr void add_compute(const Group& group, const Cut& group_cut) {
-    const Operation& first = schedule_.operation(group.members[0]);
+    const Operation& first = draft_.operation(group.members[0]);
     const Evaluations& evaluations = group_cut.evaluations;
     const Partition& cut = group_cut.partition;
     CompiledSet set;
@@ -191,7 +191,7 @@ class Placement {
     for (const WorkAxis& axis : group.grid) set.set.extents.push_back(axis.extent);
     Step step{.first_location = static_cast<int>(plan_.locations.size()), .vertices = cut.vertices, .stream = first.stream};
     for (std::size_t m = 0; m < group.members.size(); ++m) {
-      const Operation& operation = schedule_.operation(group.members[m]);
+      const Operation& operation = draft_.operation(group.members[m]);
       Stage stage{operation.op->tag, operation.op->name, operation.attributes, evaluations.kinds[m], operation.input_count};
       stage.first_operand = static_cast<int>(set.operands.size());
       stage.operand_count = static_cast<int>(operation.operands.size());
@@ -205,10 +205,10 @@ class Placement {
     make_room(plan_.locations, set.locations.size());
     make_room(plan_.steps);
     for (const Location& location : set.locations) plan_.locations.push_back(location);
-    if (first.op->exchange_items) {  // a collective: input and output are the first and the last location, or one that is both
+    if (first.op->collective_items) {  // a collective: input and output are the first and the last location, or one that is both
       step.kind = StepKind::collective;
-      step.vertices = first.op->exchange_items(first.attributes, first.operands[0].spec, first.operands[1].spec);
-      set.exchange_items = step.vertices;
+      step.vertices = first.op->collective_items(first.attributes, first.operands[0].spec, first.operands[1].spec);
+      set.collective_items = step.vertices;
     }
     step.target = compute_sets_.add(plan_, set);
     plan_.steps.push_back(step);
@@ -224,7 +224,7 @@ class Placement {
   constexpr List<PassedOn> find_passed_on(const Group& group, const Evaluations& evaluations) const {
     List<PassedOn> all;
     for (std::size_t m = 0; m < group.members.size(); ++m) {
-      const Operation& operation = schedule_.operation(group.members[m]);
+      const Operation& operation = draft_.operation(group.members[m]);
       for (std::size_t o = 0; o < operation.operands.size(); ++o) {
         const Value& value = operation.operands[o];
         std::size_t known = 0;
@@ -253,16 +253,16 @@ class Placement {
   }
 
   constexpr void add_operand(CompiledSet& set, const Group& group, const Evaluations& evaluations, std::size_t m, int o) const {
-    const Operation& operation = schedule_.operation(group.members[m]);
+    const Operation& operation = draft_.operation(group.members[m]);
     const Value& value = operation.operands[at(o)];
     StageOperand operand{.view = written_out({value.spec.dtype, value.spec.shape, value.layout.strides})};
     const GridAxes axes = grid_axes_of(operation, group.members[m], o);
     for (int axis = 0; axis < max_rank; ++axis) operand.grid_axis[axis] = axes[at(axis)];
-    const int maker = unstored_maker(group, evaluations, m, o);
+    const int maker = maker_in_registers(group, evaluations, m, o);
     if (maker >= 0) {
       operand.source = Source::value;
       operand.index = maker;
-    } else if (schedule_.storage(value.storage).internal) {
+    } else if (draft_.storage(value.storage).internal) {
       operand.source = Source::scratch;
       operand.index = set.scratch_for(value.storage, block_bytes(value, axes, set.set.blocks));
     } else {
@@ -272,14 +272,14 @@ class Placement {
     set.operands.push_back(operand);
   }
   /// The member whose value an operand is, if that is in registers when the member is evaluated; or -1.
-  constexpr int unstored_maker(const Group& group, const Evaluations& evaluations, std::size_t member, int operand) const {
-    const Operation& operation = schedule_.operation(group.members[member]);
-    if (operation.is_output(operand)) return evaluations.is_unstored[member] != 0 ? static_cast<int>(member) : -1;
+  constexpr int maker_in_registers(const Group& group, const Evaluations& evaluations, std::size_t member, int operand) const {
+    const Operation& operation = draft_.operation(group.members[member]);
+    if (operation.is_output(operand)) return evaluations.in_registers[member] != 0 ? static_cast<int>(member) : -1;
     for (std::size_t m = member; m-- > 0;) {
-      const Operation& maker = schedule_.operation(group.members[m]);
+      const Operation& maker = draft_.operation(group.members[m]);
       if (!maker.writes(operation.operands[at(operand)].storage)) continue;
       const bool in_epilogue = maker.op->has_epilogue && evaluations.kernels[member] == static_cast<int>(m);
-      return evaluations.is_unstored[m] != 0 || in_epilogue ? static_cast<int>(m) : -1;
+      return evaluations.in_registers[m] != 0 || in_epilogue ? static_cast<int>(m) : -1;
     }
     return -1;
   }
@@ -301,7 +301,7 @@ class Placement {
     return result;
   }
 
-  Schedule& schedule_;
+  BodyDraft& draft_;
   const Target& target_;
   ComputeSets& compute_sets_;
   Plan& plan_;
@@ -311,9 +311,9 @@ class Placement {
 
 }  // namespace detail
 
-/// Cuts a schedule's groups into vertices, gives its memory places in a frame, and appends the steps to the plan.
-constexpr Body place(Schedule& schedule, const Target& target, ComputeSets& compute_sets, Plan& plan) {
-  return detail::Placement(schedule, target, compute_sets, plan).run();
+/// Cuts a draft's groups into vertices, gives its memory places in a frame, and appends the steps to the plan.
+constexpr Body place(BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan) {
+  return detail::Placer(draft, target, compute_sets, plan).run();
 }
 
 }  // namespace tilewright

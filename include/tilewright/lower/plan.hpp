@@ -110,7 +110,7 @@ struct Step {
   int else_target = -1;         ///< of a conditional: the body that is called for false
   int arguments = 0;            ///< of the body that is called
   int stream = -1;              ///< the stream that moves on after the step
-  bool meets = true;            ///< workers wait for each other before it: it touches what a step since they last met wrote
+  bool barrier_before = true;  ///< workers wait for each other before it: it touches what a step since they last met wrote
 
   /// Whether bodies run in it.
   constexpr bool is_call() const { return kind == StepKind::call || kind == StepKind::loop || kind == StepKind::conditional; }
@@ -150,9 +150,9 @@ struct PlannedStream {
   StreamDirection direction{};
   TensorSpec spec{};
   Text name{};
-  bool used = false;           ///< some live op loads from it or stores to it
-  bool moves = false;          ///< each load or store moves it on; else the main body has its elements at fixed places
-  std::int64_t elements = 0;   ///< how many the main body uses so
+  bool used = false;  ///< some live op loads from it or stores to it
+  bool moves = false;  ///< each load or store moves it on; else the main body has its elements at fixed places
+  std::int64_t elements = 0;  ///< how many the main body uses so
 };
 
 /// Blocks of memory start at multiples of this: a cache line, and the widest vector.
@@ -171,17 +171,17 @@ struct PlannedRemoteBuffer {
 struct MemoryUse {
   std::int64_t variables = 0;
   std::int64_t constants = 0;
-  std::int64_t remote = 0;          ///< of remote buffers, in streaming memory: not on the tiles
-  std::int64_t frame = 0;           ///< the main body's frame, which holds the others'
-  std::int64_t code = 0;            ///< on the fullest tile, always there: an estimate, see code_memory.hpp
-  std::int64_t loaded_code = 0;     ///< on the fullest tile, the most that remote_code_load has there at a time
-  std::int64_t fullest_tile = 0;    ///< always live, and live at the peak, on the tile that has most
+  std::int64_t remote = 0;  ///< of remote buffers, in streaming memory: not on the tiles
+  std::int64_t frame = 0;  ///< the main body's frame, which holds the others'
+  std::int64_t code = 0;  ///< on the fullest tile, always there: an estimate, see code_memory.hpp
+  std::int64_t loaded_code = 0;  ///< on the fullest tile, the most that remote_code_load has there at a time
+  std::int64_t fullest_tile = 0;  ///< always live, and live at the peak, on the tile that has most
   constexpr bool operator==(const MemoryUse&) const = default;
 };
 
 /// What the collectives of one run move between the machines of the replicas.
 struct CollectiveTraffic {
-  std::int64_t bytes = 0;   ///< that each replica gives to others
+  std::int64_t bytes = 0;  ///< that each replica gives to others
   std::int64_t cycles = 0;  ///< of the machine's clock; 0 on machines that count none
   constexpr bool operator==(const CollectiveTraffic&) const = default;
 };

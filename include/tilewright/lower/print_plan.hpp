@@ -52,7 +52,7 @@ constexpr Text print_plan(const auto& plan) {
         result += text("  load the code of body ", step.target, "\n");
         continue;
       }
-      if (step.meets) result += "  --\n";
+      if (step.barrier_before) result += "  --\n";
       const ComputeSet& set = plan.compute_sets[static_cast<std::size_t>(step.target)];
       Text extents;
       for (int axis = 0; axis < set.blocks.size(); ++axis) extents += text(axis > 0 ? " x " : "", set.blocks[axis]);

@@ -2,7 +2,7 @@
 #include <optional>
 #include <utility>
 
-#include "tilewright/lower/schedule.hpp"
+#include "tilewright/lower/body_draft.hpp"
 #include "tilewright/ops/remote.hpp"
 
 namespace tilewright {
@@ -21,8 +21,8 @@ namespace detail {
 /// The operands of loads and stores, as their kernels take them.
 class RemoteOperands {
  public:
-  constexpr RemoteOperands(Schedule& schedule, const Plan& plan, const PackedAttributes& attributes)
-      : schedule_(schedule),
+  constexpr RemoteOperands(BodyDraft& draft, const Plan& plan, const PackedAttributes& attributes)
+      : draft_(draft),
         number_(unpack<RemoteAttributes>(attributes).buffer),
         row_(unpack<RemoteAttributes>(attributes).row),
         buffer_(plan.remote_buffers[static_cast<std::size_t>(number_)]) {}
@@ -46,8 +46,8 @@ class RemoteOperands {
   /// All rows, or the one that is known.
   constexpr Value table() {
     const std::int64_t rows = row_ < 0 ? buffer_.entries : 1, first = row_ < 0 ? 0 : row_;
-    Value result = schedule_.add_value({{rows, buffer_.spec.nelms()}, buffer_.spec.dtype},
-                                       {Base::remote, 0, buffer_.offset + first * buffer_.row_bytes()});
+    Value result = draft_.add_value({{rows, buffer_.spec.nelms()}, buffer_.spec.dtype},
+                                    {Base::remote, 0, buffer_.offset + first * buffer_.row_bytes()});
     result.layout.strides[0] = buffer_.row_bytes() / size_of(buffer_.spec.dtype);
     return result;
   }
@@ -61,10 +61,10 @@ class RemoteOperands {
     ++operation.input_count;
   }
   constexpr void add_fault(Operation& operation, const std::optional<Value>& offset) const {
-    if (offset) operation.operands.push_back(schedule_.add_value({{}, int64}, {Base::fault, 0, number_ * size_of(int64)}));
+    if (offset) operation.operands.push_back(draft_.add_value({{}, int64}, {Base::fault, 0, number_ * size_of(int64)}));
   }
 
-  Schedule& schedule_;
+  BodyDraft& draft_;
   std::int64_t number_, row_;
   const PlannedRemoteBuffer& buffer_;
 };

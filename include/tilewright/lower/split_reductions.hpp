@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/body_draft.hpp"
 #include "tilewright/lower/partition.hpp"
-#include "tilewright/lower/schedule.hpp"
 #include "tilewright/ops/sum.hpp"
 
 namespace tilewright {
@@ -49,14 +49,14 @@ constexpr bool has_parts(const Operation& operation, int operand, const FixedVec
 }
 
 /// The sum of an operation's parts of an output, as an op; the output becomes the parts.
-constexpr Operation sum_of_parts(Schedule& schedule, Value& output, std::int64_t parts) {
+constexpr Operation sum_of_parts(BodyDraft& draft, Value& output, std::int64_t parts) {
   Value sum = output;
   TensorSpec part = output.spec;
   if (part.dtype == float16) part.dtype = float32;
   TensorSpec all_parts{{parts}, part.dtype};
   if (part.shape.rank == max_rank) sum.spec.shape = {part.nelms()}, sum.layout = dense_layout(sum.spec.shape);
   for (int axis = 0; axis < sum.spec.shape.rank; ++axis) all_parts.shape.push_back(sum.spec.shape[axis]);
-  const Value memory = schedule.add_value(all_parts);
+  const Value memory = draft.add_value(all_parts);
   output = {memory.storage, dense_layout(part.shape), part};
   Operation result{.op = &op_info<ReduceSum>,
                    .attributes = pack(ReduceSum::make(Axes(0), false)),
@@ -71,10 +71,10 @@ constexpr Operation sum_of_parts(Schedule& schedule, Value& output, std::int64_t
 
 /// Finds the work of all operations. Where a target has tiles left over for parts of a reduction, the op gives partial
 /// results (of float16 in float32), which a second op sums.
-constexpr void split_reductions(Schedule& schedule, const Target& target) {
+constexpr void split_reductions(BodyDraft& draft, const Target& target) {
   List<Operation> operations;
-  operations.reserve(2 * schedule.operations.size());
-  for (Operation& given : schedule.operations) {
+  operations.reserve(2 * draft.operations.size());
+  for (Operation& given : draft.operations) {
     operations.push_back(std::move(given));
     if (operations.back().is_call()) continue;
     operations.back().work = detail::work_of(operations.back());
@@ -90,10 +90,10 @@ constexpr void split_reductions(Schedule& schedule, const Target& target) {
     List<Operation> sums;
     for (std::size_t i = outputs; i < operations.back().operands.size(); ++i)
       if (detail::has_parts(operations.back(), static_cast<int>(i), cut.blocks))
-        sums.push_back(detail::sum_of_parts(schedule, operations.back().operands[i], cut.partials));
+        sums.push_back(detail::sum_of_parts(draft, operations.back().operands[i], cut.partials));
     for (Operation& sum : sums) operations.push_back(std::move(sum));
   }
-  schedule.operations = std::move(operations);
+  draft.operations = std::move(operations);
 }
 
 }  // namespace tilewright

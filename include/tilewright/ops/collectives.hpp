@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/graph/comm_group.hpp"
 #include "tilewright/graph/replica_grouping.hpp"
-#include "tilewright/kernel/exchange.hpp"
+#include "tilewright/kernel/collective.hpp"
 #include "tilewright/ops/shape.hpp"
 
 namespace tilewright {
@@ -15,9 +15,9 @@ enum class GatheredShape : std::uint8_t {
 };
 
 /// Base of ops on what the replicas of a group have. The planner does not cut them into vertices. D gives
-///  - `template <PackedAttributes A, TensorSpec in, TensorSpec out> static void exchange(std::byte* const* operands,
+///  - `template <PackedAttributes A, TensorSpec in, TensorSpec out> static void run_collective(std::byte* const* operands,
 ///    std::int64_t first, std::int64_t last)`: work items [first, last), for the inputs of all replicas, then their outputs;
-///  - `static constexpr std::int64_t exchange_items(const PackedAttributes&, const TensorSpec& in, const TensorSpec& out)`:
+///  - `static constexpr std::int64_t collective_items(const PackedAttributes&, const TensorSpec& in, const TensorSpec& out)`:
 ///    how many items there are. They may be done in any order, and at the same time.
 /// Its attributes have a member `groups`.
 template <class D>
@@ -49,13 +49,13 @@ struct AllReduceOp : CollectiveOp<D> {
       return op.fail("local of ", AllReduceOp::describe(op.ir(), op.input(0), attributes.groups), ": a reduction expected");
     op.output(op.input(0));
   }
-  static constexpr std::int64_t exchange_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
-    return unpack<Attributes>(packed).groups.num_groups() * exchange_chunks(out.nelms());
+  static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
+    return unpack<Attributes>(packed).groups.num_groups() * collective_chunks(out.nelms());
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec>
-  static void exchange(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
     constexpr auto attributes = unpack<Attributes>(A);
-    exchange_reduced<static_cast<CollectiveOperator>(attributes.op), element_t<in.dtype>, in.nelms(), attributes.groups>(
+    reduce_over_replicas<static_cast<CollectiveOperator>(attributes.op), element_t<in.dtype>, in.nelms(), attributes.groups>(
         operands, first, last);
   }
 };
@@ -95,17 +95,17 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
     op.output(result);
   }
   static constexpr void gradient(GradientContext& op);  // gathers
-  static constexpr std::int64_t exchange_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
-    return unpack<Attributes>(packed).groups.num_replicas * exchange_chunks(out.nelms());
+  static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
+    return unpack<Attributes>(packed).groups.num_replicas * collective_chunks(out.nelms());
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec out>
-  static void exchange(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
     constexpr auto attributes = unpack<Attributes>(A);
     using T = element_t<in.dtype>;
     if constexpr (attributes.has_axis == 0)
-      exchange_scattered<static_cast<CollectiveOperator>(attributes.op), T, in.nelms(), out.nelms(), attributes.groups>(
+      reduce_scatter_over_replicas<static_cast<CollectiveOperator>(attributes.op), T, in.nelms(), out.nelms(), attributes.groups>(
           operands, first, last);
-    else exchange_sliced<T, out.nelms(), elements_from(out.shape, attributes.axis), attributes.groups>(operands, first, last);
+    else slice_for_replicas<T, out.nelms(), elements_from(out.shape, attributes.axis), attributes.groups>(operands, first, last);
   }
   /// Elements of the axes from one on.
   static constexpr std::int64_t elements_from(const Shape& shape, std::int64_t axis) {
@@ -163,15 +163,15 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     const Tensor dx = apply<Slice>({op.output_gradient(0)}, slice);
     op.input_gradient(0, dx.shape() == in.shape ? dx : dx.reshape(in.shape));
   }
-  static constexpr std::int64_t exchange_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
-    return unpack<Attributes>(packed).groups.num_groups() * exchange_chunks(out.nelms());
+  static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
+    return unpack<Attributes>(packed).groups.num_groups() * collective_chunks(out.nelms());
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec out>
-  static void exchange(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr bool in_a_row = static_cast<GatheredShape>(attributes.shape) == GatheredShape::meta_shape;
     constexpr std::int64_t run = ReplicatedReduceScatter::elements_from(in.shape, in_a_row ? 0 : attributes.axis);
-    exchange_gathered<element_t<in.dtype>, out.nelms(), run, attributes.groups>(operands, first, last);
+    gather_over_replicas<element_t<in.dtype>, out.nelms(), run, attributes.groups>(operands, first, last);
   }
 };
 

@@ -35,7 +35,7 @@ inline constexpr OpTag op_tag{};
 ///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
-///    `exchange_items`, the `exchange` that ops/collectives.hpp describes.
+///    `collective_items`, the `run_collective` that ops/collectives.hpp describes.
 /// Families (ops/elementwise.hpp, ops/reduce.hpp) give all but a few lines of it.
 template <class D>
 struct Op {
@@ -78,7 +78,7 @@ constexpr OpInfo make_op_info() {
   if constexpr (requires { D::work; }) info.work = D::work;
   if constexpr (requires { D::expand; }) info.expand = D::expand;
   if constexpr (requires { D::transfer; }) info.transfer = D::transfer;
-  if constexpr (requires { D::exchange_items; }) info.exchange_items = D::exchange_items;
+  if constexpr (requires { D::collective_items; }) info.collective_items = D::collective_items;
   return info;
 }
 }  // namespace detail

@@ -23,7 +23,7 @@ struct Target {
 
   std::int64_t clock_hz = 0;  ///< of a tile; 0 where no cycles are counted
   StreamingMemory streaming_memory{};
-  IpuLink ipu_link{};  ///< between replicas
+  IpuLink replica_link{};  ///< between replicas
 
   constexpr Target without_fusion() const {
     Target result = *this;
@@ -66,6 +66,6 @@ inline constexpr Target ipu_model{
     .shortest_reduction = 32,
     .clock_hz = 1'325'000'000,
     .streaming_memory = {.bytes_per_second = 10'000'000'000, .sync_cycles = 600, .exchange_blocks = 32, .packet_bytes = 1024},
-    .ipu_link = {.bytes_per_second = 13'600'000'000, .links = 2, .sync_cycles = 600}};
+    .replica_link = {.bytes_per_second = 13'600'000'000, .links = 2, .sync_cycles = 600}};
 
 }  // namespace tilewright

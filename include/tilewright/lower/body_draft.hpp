@@ -76,7 +76,7 @@ struct Group {
 };
 
 /// What a body does, in order, and the memory it does it in.
-struct Schedule {
+struct BodyDraft {
   List<Storage> storages{};
   List<Operation> operations{};
   List<Group> groups{};
@@ -104,9 +104,9 @@ struct Schedule {
 };
 
 /// Calls f with every operand of a group: its operation, its number there, and the member.
-constexpr void for_each_operand(const Schedule& schedule, const Group& group, auto f) {
+constexpr void for_each_operand(const BodyDraft& draft, const Group& group, auto f) {
   for (const Member& member : group.members) {
-    const Operation& operation = schedule.operation(member);
+    const Operation& operation = draft.operation(member);
     for (std::size_t i = 0; i < operation.operands.size(); ++i) f(operation, static_cast<int>(i), member);
   }
 }
@@ -114,9 +114,9 @@ constexpr void for_each_operand(const Schedule& schedule, const Group& group, au
 /// For every storage the first and the last group that uses it.
 struct Lifetimes {
   List<int> first, last;
-  constexpr explicit Lifetimes(const Schedule& schedule) : first(schedule.storages.size(), -1), last(first) {
-    for (std::size_t g = 0; g < schedule.groups.size(); ++g)
-      for_each_operand(schedule, schedule.groups[g], [&](const Operation& operation, int i, const Member&) {
+  constexpr explicit Lifetimes(const BodyDraft& draft) : first(draft.storages.size(), -1), last(first) {
+    for (std::size_t g = 0; g < draft.groups.size(); ++g)
+      for_each_operand(draft, draft.groups[g], [&](const Operation& operation, int i, const Member&) {
         const auto s = static_cast<std::size_t>(operation.operands[static_cast<std::size_t>(i)].storage);
         if (first[s] < 0) first[s] = static_cast<int>(g);
         last[s] = static_cast<int>(g);

@@ -3,36 +3,18 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <type_traits>
 
+#include "tilewright/core/collective_operator.hpp"
 #include "tilewright/core/replica_groups.hpp"
 #include "tilewright/kernel/half.hpp"
 #include "tilewright/kernel/math.hpp"
 
 namespace tilewright {
 
-/// How a collective makes one element of those that the replicas of a group have at its place.
-enum class CollectiveOperator : std::uint8_t {
-  add,
-  mean,  ///< of integers rounded towards zero
-  mul,
-  min,  ///< NaN if one of the elements is
-  max,  ///< likewise
-  logical_and,  ///< 1 or 0: whether all elements are other than 0
-  logical_or,   ///< 1 or 0: whether one element is
-  square_add,   ///< the sum of the squares
-  local         ///< the replica's own element
-};
-
-constexpr std::string_view to_text(CollectiveOperator op) {
-  constexpr std::string_view names[] = {"add", "mean", "mul", "min", "max", "logical_and", "logical_or", "square_add", "local"};
-  return names[static_cast<std::size_t>(op)];
-}
-
 /// What replicas exchange goes in chunks of so many elements of a result, which several threads share.
-inline constexpr std::int64_t exchange_chunk = 1024;
-constexpr std::int64_t exchange_chunks(std::int64_t elements) { return (elements + exchange_chunk - 1) / exchange_chunk; }
+inline constexpr std::int64_t collective_chunk = 1024;
+constexpr std::int64_t collective_chunks(std::int64_t elements) { return (elements + collective_chunk - 1) / collective_chunk; }
 
 namespace detail {
 
@@ -91,7 +73,7 @@ inline void narrow(const float* from, std::int64_t count, float16_t* to) {
 template <CollectiveOperator op, class T, class FirstOf>
 inline void reduce_members(std::int64_t members, FirstOf first_of, std::int64_t count, T* result) {
   using R = Reduction<op, T>;
-  alignas(64) typename R::Sum sums[exchange_chunk];
+  alignas(64) typename R::Sum sums[collective_chunk];
   const auto add = [&](const auto* x, bool is_first) {
     if (is_first)
       for (std::int64_t i = 0; i < count; ++i) sums[i] = R::first(x[i]);
@@ -99,7 +81,7 @@ inline void reduce_members(std::int64_t members, FirstOf first_of, std::int64_t 
       for (std::int64_t i = 0; i < count; ++i) sums[i] = R::next(sums[i], x[i]);
   };
   if constexpr (std::is_same_v<T, float16_t>) {
-    alignas(64) float elements[exchange_chunk];
+    alignas(64) float elements[collective_chunk];
     for (std::int64_t member = 0; member < members; ++member) {
       widen(first_of(member), count, elements);
       add(elements, member == 0);
@@ -136,12 +118,12 @@ inline T* elements_of(std::byte* operand) {
 
 /// An item is a chunk of a group: it is reduced, replica after replica, and written to all of them. Outputs may be the inputs.
 template <CollectiveOperator op, class T, std::int64_t elements, ReplicaGroups groups>
-inline void exchange_reduced(std::byte* const* operands, std::int64_t first, std::int64_t last) {
-  constexpr std::int64_t chunks = exchange_chunks(elements), members = groups.group_size;
-  alignas(64) T result[exchange_chunk];
+inline void reduce_over_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t chunks = collective_chunks(elements), members = groups.group_size;
+  alignas(64) T result[collective_chunk];
   for (std::int64_t item = first; item < last; ++item) {
-    const std::int64_t group = item / chunks, begin = item % chunks * exchange_chunk;
-    const std::int64_t count = std::min(exchange_chunk, elements - begin);
+    const std::int64_t group = item / chunks, begin = item % chunks * collective_chunk;
+    const std::int64_t count = std::min(collective_chunk, elements - begin);
     const auto place = [&](std::int64_t operand) { return detail::elements_of<T>(operands[operand]) + begin; };
     detail::reduce_members<op>(
         members, [&](std::int64_t i) -> const T* { return place(groups.member(group, i)); }, count, result);
@@ -152,12 +134,12 @@ inline void exchange_reduced(std::byte* const* operands, std::int64_t first, std
 /// An item is a chunk of a replica's result: the piece of `piece` elements at its place in the group, reduced. The last piece
 /// goes on with zeros where there are no elements.
 template <CollectiveOperator op, class T, std::int64_t elements, std::int64_t piece, ReplicaGroups groups>
-inline void exchange_scattered(std::byte* const* operands, std::int64_t first, std::int64_t last) {
-  constexpr std::int64_t chunks = exchange_chunks(piece);
+inline void reduce_scatter_over_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t chunks = collective_chunks(piece);
   for (std::int64_t item = first; item < last; ++item) {
-    const std::int64_t replica = item / chunks, begin = item % chunks * exchange_chunk;
+    const std::int64_t replica = item / chunks, begin = item % chunks * collective_chunk;
     const std::int64_t group = groups.group_of(replica), from = groups.index_in_group(replica) * piece + begin;
-    const std::int64_t room = std::min(exchange_chunk, piece - begin);
+    const std::int64_t room = std::min(collective_chunk, piece - begin);
     const std::int64_t count = std::clamp<std::int64_t>(elements - from, 0, room);
     T* const to = detail::elements_of<T>(operands[groups.num_replicas + replica]) + begin;
     const auto source = [&](std::int64_t of) -> const T* { return detail::elements_of<T>(operands[of]) + from; };
@@ -170,13 +152,13 @@ inline void exchange_scattered(std::byte* const* operands, std::int64_t first, s
 
 /// An item is a chunk of a replica's result: of each row of the group size x `run` elements, the part at its place.
 template <class T, std::int64_t elements, std::int64_t run, ReplicaGroups groups>
-inline void exchange_sliced(std::byte* const* operands, std::int64_t first, std::int64_t last) {
-  constexpr std::int64_t chunks = exchange_chunks(elements);
+inline void slice_for_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t chunks = collective_chunks(elements);
   for (std::int64_t item = first; item < last; ++item) {
-    const std::int64_t replica = item / chunks, begin = item % chunks * exchange_chunk;
+    const std::int64_t replica = item / chunks, begin = item % chunks * collective_chunk;
     const T* const from = detail::elements_of<const T>(operands[replica]) + groups.index_in_group(replica) * run;
     T* const to = detail::elements_of<T>(operands[groups.num_replicas + replica]) + begin;
-    detail::for_each_run<run>(begin, std::min(exchange_chunk, elements - begin),
+    detail::for_each_run<run>(begin, std::min(collective_chunk, elements - begin),
                               [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
                                 std::copy_n(from + row * groups.group_size * run + offset, count, to + done);
                               });
@@ -185,12 +167,12 @@ inline void exchange_sliced(std::byte* const* operands, std::int64_t first, std:
 
 /// An item is a chunk of a group's result, which all its replicas get: rows of `run` elements of each of them in turn.
 template <class T, std::int64_t elements, std::int64_t run, ReplicaGroups groups>
-inline void exchange_gathered(std::byte* const* operands, std::int64_t first, std::int64_t last) {
-  constexpr std::int64_t chunks = exchange_chunks(elements), members = groups.group_size;
-  alignas(64) T chunk[exchange_chunk];
+inline void gather_over_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t chunks = collective_chunks(elements), members = groups.group_size;
+  alignas(64) T chunk[collective_chunk];
   for (std::int64_t item = first; item < last; ++item) {
-    const std::int64_t group = item / chunks, begin = item % chunks * exchange_chunk;
-    const std::int64_t size = std::min(exchange_chunk, elements - begin);
+    const std::int64_t group = item / chunks, begin = item % chunks * collective_chunk;
+    const std::int64_t size = std::min(collective_chunk, elements - begin);
     detail::for_each_run<run>(begin, size, [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
       const T* const from = detail::elements_of<const T>(operands[groups.member(group, row % members)]);
       std::copy_n(from + row / members * run + offset, count, chunk + done);

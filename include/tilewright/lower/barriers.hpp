@@ -57,7 +57,7 @@ constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
 
 /// Decides before which steps of a body workers wait for each other: where a step reads or writes what another one wrote, or
 /// writes what another one read, since they last met. Steps that do not touch each other's memory go on side by side.
-constexpr void find_meetings(Plan& plan, const Body& body) {
+constexpr void place_barriers(Plan& plan, const Body& body) {
   constexpr std::size_t most = 64;  // accesses that are compared with each other, so that the pass stays linear
   List<detail::Access> since;
   bool after_call = &body != &plan.bodies[0];  // the workers of a run start together
@@ -69,15 +69,15 @@ constexpr void find_meetings(Plan& plan, const Body& body) {
       continue;
     }
     const List<detail::Access> own = detail::accesses_of(plan, step);
-    step.meets = after_call || since.size() > most;
+    step.barrier_before = after_call || since.size() > most;
     for (const detail::Access& access : own) {
-      if (step.meets) break;
+      if (step.barrier_before) break;
       const detail::Access* const earlier = since.data();
-      for (std::size_t i = 0, count = since.size(); i < count && !step.meets; ++i)  // few of them are in the same memory
+      for (std::size_t i = 0, count = since.size(); i < count && !step.barrier_before; ++i)  // few of them are in the same memory
         if (earlier[i].from.index == access.from.index && earlier[i].from.base == access.from.base)
-          step.meets = detail::conflict(access, earlier[i]);
+          step.barrier_before = detail::conflict(access, earlier[i]);
     }
-    if (step.meets) since.clear();
+    if (step.barrier_before) since.clear();
     make_room(since, own.size());
     for (const detail::Access& access : own) since.push_back(access);
     after_call = false;

@@ -1,0 +1,26 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace tilewright {
+
+/// How a collective makes one element of those that the replicas of a group have at its place.
+enum class CollectiveOperator : std::uint8_t {
+  add,
+  mean,  ///< of integers rounded towards zero
+  mul,
+  min,  ///< NaN if one of the elements is
+  max,  ///< likewise
+  logical_and,  ///< 1 or 0: whether all elements are other than 0
+  logical_or,   ///< 1 or 0: whether one element is
+  square_add,   ///< the sum of the squares
+  local         ///< the replica's own element
+};
+
+constexpr std::string_view to_text(CollectiveOperator op) {
+  constexpr std::string_view names[] = {"add", "mean", "mul", "min", "max", "logical_and", "logical_or", "square_add", "local"};
+  return names[static_cast<std::size_t>(op)];
+}
+
+}  // namespace tilewright
