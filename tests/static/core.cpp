@@ -89,3 +89,16 @@ static_assert(tw::type_name<Template<int>::Inner>() == "Inner");
 static_assert(tw::type_name<Hidden>() == "Hidden");
 static_assert(local_types_have_names());
 static_assert(tw::type_name<decltype([](int) {})>().empty(), "a lambda has no name");
+
+// Lists with an index of their own.
+namespace {
+enum class Row : int {};
+enum class Column : int {};
+template <class L, class I>
+concept takes = requires(L list, I i) { list[i]; };
+}  // namespace
+static_assert(takes<tw::List<int, Row>, Row>);
+static_assert(!takes<tw::List<int, Row>, Column>, "another enumeration");
+static_assert(!takes<tw::List<int, Row>, int>, "a bare number");
+static_assert(takes<tw::List<int>, int> && takes<tw::List<int>, std::size_t>);
+static_assert(!takes<tw::List<int>, Row>);

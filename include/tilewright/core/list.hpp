@@ -10,8 +10,9 @@
 namespace tilewright {
 
 /// A growing array as std::vector is one, for constant expressions: there compilers pay for each call, of which std::vector makes
-/// about ten to add, visit or destroy an item. Iterators are pointers.
-template <class T>
+/// about ten to add, visit or destroy an item. Iterators are pointers. A list is indexed by any integer, or, if `Index` is an
+/// enumeration, by that only: `List<Storage, StorageId>` takes no number of a node.
+template <class T, class Index = std::size_t>
 class List {
  public:
   using value_type = T;
@@ -63,8 +64,16 @@ class List {
   constexpr const T* begin() const { return data_; }
   constexpr T* end() { return data_ + size_; }
   constexpr const T* end() const { return data_ + size_; }
-  constexpr T& operator[](std::size_t i) { return data_[i]; }
-  constexpr const T& operator[](std::size_t i) const { return data_[i]; }
+  template <class I>
+    requires(std::is_enum_v<Index> ? std::is_same_v<I, Index> : std::is_integral_v<I>)
+  constexpr T& operator[](I i) {
+    return data_[static_cast<std::ptrdiff_t>(i)];
+  }
+  template <class I>
+    requires(std::is_enum_v<Index> ? std::is_same_v<I, Index> : std::is_integral_v<I>)
+  constexpr const T& operator[](I i) const {
+    return data_[static_cast<std::ptrdiff_t>(i)];
+  }
   constexpr T& front() { return data_[0]; }
   constexpr const T& front() const { return data_[0]; }
   constexpr T& back() { return data_[size_ - 1]; }
@@ -222,8 +231,8 @@ template <class T>
 List(std::initializer_list<T>) -> List<T>;
 
 /// Erases the items that are so.
-template <class T, class Predicate>
-constexpr void erase_if(List<T>& list, Predicate&& predicate) {
+template <class T, class Index, class Predicate>
+constexpr void erase_if(List<T, Index>& list, Predicate&& predicate) {
   T* to = list.begin();
   for (T& item : list) {
     if (predicate(item)) continue;
