@@ -34,7 +34,7 @@ def headers():
         for each in [*inner, name]:
             if each not in found and "namespace ops" in (INCLUDE / each).read_text():
                 found.append(each)
-    rest = sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "ops").glob("*.hpp") if "namespace ops" in path.read_text())
+    rest = sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "ops").glob("*.hpp") if namespace_ops(path.read_text()))
     return found + [name for name in rest if name not in found] + CALLS
 
 
@@ -102,6 +102,8 @@ def page():
             continue
         parts.append(f"## {Path(header).stem.replace('_', ' ').capitalize()}\n\n[{header}](../include/tilewright/{header})\n\n")
         for comment, declaration in functions:
+            if declaration.startswith("struct"):
+                continue  # it is shown where a function takes it
             parts.append(f"```\n{signature(declaration)}\n```\n\n")
             if comment:
                 parts.append(comment + "\n\n")
