@@ -270,6 +270,30 @@ TEST_CASE("Checkpoints: several processes save to one folder at the same time") 
   check_tensors(checkpoints.load(60).file, counting);
 }
 
+TEST_CASE("Checkpoints: the newest is found while another process saves and removes") {
+  const TemporaryFolder folder;
+  const std::vector<Counting> counting{{"x", {1000}, tw::float32}};
+  const tw::Checkpoints checkpoints(folder.path, {.keep = 1});
+  checkpoints.save(0, views(counting));
+  const pid_t child = fork();
+  if (child == 0) {
+    for (std::uint64_t step = 1; step <= 300; ++step) checkpoints.save(step, views(counting));
+    _exit(0);
+  }
+  std::uint64_t last = 0;
+  int status = 0;
+  for (pid_t ended = 0; ended == 0;) {
+    ended = waitpid(child, &status, WNOHANG);
+    const auto newest = checkpoints.newest();
+    REQUIRE(newest);
+    REQUIRE(newest->skipped.empty());
+    REQUIRE(newest->step >= last);
+    last = newest->step;
+  }
+  CHECK(status == 0);
+  CHECK(last == 300);
+}
+
 TEST_CASE("Checkpoints: paths that cannot be a folder's") {
   const TemporaryFolder folder;
   CHECK_THROWS_WITH(tw::Checkpoints(""), "Checkpoints: an empty path: that of a folder expected");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -47,7 +48,8 @@ class Checkpoints {
 
   /// Writes the checkpoint of a step by write_durably(), making the folder if need be, and replaces one of the same step. Then
   /// removes files of earlier steps but the newest, and what killed runs left of unfinished ones. Files of later steps stay.
-  /// Throws as save_safetensors; then the other checkpoints are what they were. Several processes may save at the same time.
+  /// Throws as save_safetensors; then the other checkpoints are what they were. Several processes may save and load at the same
+  /// time.
   void save(std::uint64_t step, std::span<const HostTensor> tensors, Metadata metadata = {}) const {
     create_folder_durably(folder_);
     metadata.set(std::string(step_key), step);
@@ -81,9 +83,8 @@ class Checkpoints {
   /// a run should not start from nothing unnoticed.
   std::optional<Checkpoint> newest() const {
     std::vector<std::string> skipped;
-    auto all = steps();
-    std::ranges::reverse(all);
-    for (const std::uint64_t step : all) {
+    const auto all = steps();
+    for (const std::uint64_t step : all | std::views::reverse) {
       try {
         Checkpoint checkpoint = load(step);
         checkpoint.skipped = std::move(skipped);
@@ -92,6 +93,7 @@ class Checkpoints {
         skipped.emplace_back(error.what());
       }
     }
+    if (steps() != all) return newest();  // another process saved one, and removed these
     if (!skipped.empty())
       throw LoadError(function, folder_.string(), "", "no checkpoint that is whole: " + skipped.front(), "one");
     return std::nullopt;
