@@ -5,7 +5,7 @@
 
 A run is started, killed (SIGKILL) and started again in the same folder, until it gets to its end. Each start must go on
 from a step that had been saved, at least the last one that was reported as saved; the last one must print the hash of all
-variables that the undisturbed run prints.
+variables that the undisturbed run prints, and no unfinished file may be left.
 """
 
 import argparse
@@ -88,6 +88,8 @@ def main():
                 if killed:
                     kills += 1
                     writing += any(folder.glob("*.partial"))
+            if left := list(folder.glob("*.partial")):
+                fail(f"unfinished files were left: {left}")
             if final_hash(output) != expected:
                 fail(f"run {runs} ended with {final_hash(output)}, the undisturbed one with {expected}:\n{output}")
     print(f"{kills} kills, {writing} of them while a checkpoint was written; {resumed} starts from a checkpoint; "

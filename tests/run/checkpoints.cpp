@@ -1,6 +1,11 @@
 // Checkpoints of a run, and sessions that load their variables from files.
 #include "tilewright/checkpoint/checkpoints.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+
 #include "elements.hpp"
 #include "state_files.hpp"
 #include "temporary_folder.hpp"
@@ -219,8 +224,9 @@ TEST_CASE("Checkpoints: files that are not whole are passed over") {
 TEST_CASE("Checkpoints: saving removes what killed runs left, and nothing that is not its own") {
   const TemporaryFolder folder;
   const tw::Checkpoints checkpoints(folder.path, {.keep = 1});
-  for (const std::string name : {"step-000000000007.safetensors.partial", "notes.partial", "step-7.safetensors",
-                                 "step-00000000000x.safetensors", "step-000000000001.npz"})
+  for (const std::string name : {"step-000000000007.safetensors.0123456789abcdef.partial", "notes.partial",
+                                 "notes.0123456789abcdef.partial", "step-7.safetensors.0123456789abcdef.partial",
+                                 "step-7.safetensors", "step-00000000000x.safetensors", "step-000000000001.npz"})
     write_all(folder.path / name, {});
   const std::vector<Counting> counting{{"x", {2}, tw::float32}};
   const auto tensors = views(counting);
@@ -229,8 +235,82 @@ TEST_CASE("Checkpoints: saving removes what killed runs left, and nothing that i
   checkpoints.save(8, tensors);  // a later one stays: it may be another run's
   CHECK(checkpoints.steps() == Steps{8, 9});
   checkpoints.save(10, tensors);
-  CHECK(names_in(folder.path) == Strings{"notes.partial", "step-000000000001.npz", "step-00000000000x.safetensors",
-                                         "step-000000000010.safetensors", "step-7.safetensors"});
+  CHECK(names_in(folder.path) == Strings{"notes.0123456789abcdef.partial", "notes.partial", "step-000000000001.npz",
+                                         "step-00000000000x.safetensors", "step-000000000010.safetensors", "step-7.safetensors",
+                                         "step-7.safetensors.0123456789abcdef.partial"});
+}
+
+TEST_CASE("Checkpoints: several processes save to one folder at the same time") {
+  const TemporaryFolder folder;
+  const std::vector<Counting> counting{{"x", {20'000}, tw::float32}};
+  const auto tensors = views(counting);
+  std::vector<pid_t> children;
+  for (int i = 0; i < 3; ++i) {
+    children.push_back(fork());
+    if (children.back() != 0) continue;
+    int failures = 0;
+    for (std::uint64_t step = 1; step <= 60; ++step) {
+      try {
+        tw::Checkpoints(folder.path / "run", {.keep = 2}).save(step, tensors);
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "%s\n", error.what());
+        ++failures;
+      }
+    }
+    _exit(failures);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+  }
+  const tw::Checkpoints checkpoints(folder.path / "run", {.keep = 2});
+  checkpoints.save(61, tensors);
+  CHECK(names_in(folder.path / "run") == Strings{"step-000000000060.safetensors", "step-000000000061.safetensors"});
+  check_tensors(checkpoints.load(60).file, counting);
+}
+
+TEST_CASE("Checkpoints: the newest is found while another process saves and removes") {
+  const TemporaryFolder folder;
+  const std::vector<Counting> counting{{"x", {1000}, tw::float32}};
+  const tw::Checkpoints checkpoints(folder.path, {.keep = 1});
+  checkpoints.save(0, views(counting));
+  const pid_t child = fork();
+  if (child == 0) {
+    for (std::uint64_t step = 1; step <= 300; ++step) checkpoints.save(step, views(counting));
+    _exit(0);
+  }
+  std::uint64_t last = 0;
+  int status = 0;
+  std::string problem;
+  for (pid_t ended = 0; ended == 0;) {
+    ended = waitpid(child, &status, WNOHANG);
+    try {
+      const auto newest = checkpoints.newest();
+      if (!newest || !newest->skipped.empty() || newest->step < last) problem = "an older one after step " + std::to_string(last);
+      else last = newest->step;
+    } catch (const tw::LoadError& error) {
+      problem = error.what();
+    }
+  }
+  CHECK(problem.empty());
+  CHECK(status == 0);
+  CHECK(last == 300);
+}
+
+TEST_CASE("Checkpoints: paths that cannot be a folder's") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_WITH(tw::Checkpoints(""), "Checkpoints: an empty path: that of a folder expected");
+  const auto path = folder.path / "file";
+  write_all(path, {});
+  const tw::Checkpoints checkpoints(path), below(path / "run");
+  const std::string error = "load_checkpoint: " + path.string() + ": a file: a folder expected";
+  CHECK_THROWS_WITH(checkpoints.newest(), error);
+  CHECK_THROWS_WITH(checkpoints.steps(), error);
+  CHECK_THROWS_AS(checkpoints.save(1, {}), std::filesystem::filesystem_error);
+  CHECK_THROWS_AS(below.save(1, {}), std::filesystem::filesystem_error);
+  CHECK(!below.newest());
+  CHECK(read_all(path).empty());
 }
 
 TEST_CASE("Checkpoints: names like the checksum's do not disturb it") {

@@ -98,14 +98,30 @@ TEST_CASE("read_idx: files that are no IDX files of this rank") {
 TEST_CASE("read_idx: files that are shorter or longer than they say") {
   const TemporaryFolder folder;
   const fs::path path = folder.path / "file";
-  const auto check = [&](const std::vector<std::uint32_t>& extents, std::size_t given, const std::string& shape) {
+  const auto check = [&](const std::vector<std::uint32_t>& extents, std::size_t given, const std::string& found,
+                         const std::string& shape) {
     for (const auto write : {write_plain, write_gzip})
       CHECK_THROWS_WITH(data::read_idx<3>(write(path, idx_bytes(extents, counting(given)))),
-                        read_idx_error(path, std::to_string(given) + " bytes of elements", "as many as elements in " + shape));
+                        read_idx_error(path, found + " bytes of elements", "as many as elements in " + shape));
   };
-  check({1, 2, 3}, 5, "(1, 2, 3)");
-  check({1, 2, 3}, 7, "(1, 2, 3)");
-  check({1u << 31, 1u << 31, 4}, 0, "(2147483648, 2147483648, 4)");  // 2^64, which is 0 in 64 bits
+  check({1, 2, 3}, 5, "5", "(1, 2, 3)");
+  check({1, 2, 3}, 7, "more than 6", "(1, 2, 3)");
+  check({1, 0, 3}, 1, "more than 0", "(1, 0, 3)");
+  check({1u << 31, 1u << 31, 4}, 0, "0", "(2147483648, 2147483648, 4)");  // 2^64, which is 0 in 64 bits
+  check({1u << 31, 1u << 31, 4}, 2'000'000, "2000000", "(2147483648, 2147483648, 4)");
+}
+
+TEST_CASE("read_idx: no more is read than the header promises") {
+  const TemporaryFolder folder;
+  // 64 MB after the one element that is promised, in 64 KB with a wrong checksum: whoever comes to the end finds that
+  const fs::path path = folder.path / "bomb.gz";
+  Bytes bomb = read_back(write_gzip(path, idx_bytes({1}, Bytes(64 << 20))));
+  bomb[bomb.size() - 8] ^= 1;
+  write_plain(path, bomb);
+  CHECK_THROWS_WITH(data::read_idx<1>(path),
+                    read_idx_error(path, "more than 1 bytes of elements", "as many as elements in (1,)"));
+  CHECK_THROWS_WITH(data::read_idx<2>(path), read_idx_error(path, "rank 1", "rank 2"));
+  CHECK_THROWS_WITH(data::read_idx<1>("/dev/zero"), read_idx_error("/dev/zero", "type code 0", "8, unsigned bytes,"));
 }
 
 TEST_CASE("read_idx: gzip data that is cut off or changed") {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <ranges>
@@ -26,7 +27,7 @@ Dataset numbered(std::size_t count) {
 }
 
 /// One epoch's labels, batch by batch; every image is checked to be its label's.
-Batches epoch(Loader& loader) {
+Batches epoch(Loader<>& loader) {
   Batches result;
   for (const auto& batch : loader) {
     REQUIRE(batch.images.shape(0) == batch.labels.size());
@@ -51,8 +52,29 @@ bool is_permutation_of_first(std::vector<int> values, int count) {
   return static_cast<int>(values.size()) == count;
 }
 
-static_assert(std::ranges::input_range<Loader>);
-static_assert(!std::is_constructible_v<Loader, Dataset, tw::data::LoaderOptions>, "a temporary would dangle");
+static_assert(std::ranges::input_range<Loader<>>);
+
+/// One day each.
+struct Weather {
+  xt::xtensor<float, 2> wind;
+  xt::xtensor<std::int8_t, 3> clouds;
+  xt::xtensor<double, 1> rain;
+};
+struct Unknown {  // to Hana
+  xt::xtensor<float, 2> images;
+};
+struct WithNumber {
+  xt::xtensor<float, 2> images;
+  int count;
+};
+struct WithLongDoubles {
+  xt::xtensor<long double, 2> images;
+};
+struct WithoutSamples {
+  xt::xtensor<float, 0> image;
+};
+
+static_assert(!std::is_constructible_v<Loader<>, Dataset, tw::data::LoaderOptions>, "a temporary would dangle");
 static_assert(tw::Random(1234567).bits() == 6457827717110365317u, "SplitMix64's published first output for this seed");
 
 constexpr bool draws_stay_below_their_bound() {
@@ -64,6 +86,15 @@ constexpr bool draws_stay_below_their_bound() {
 static_assert(draws_stay_below_their_bound());
 
 }  // namespace
+
+BOOST_HANA_ADAPT_STRUCT(Weather, wind, clouds, rain);
+BOOST_HANA_ADAPT_STRUCT(WithNumber, images, count);
+BOOST_HANA_ADAPT_STRUCT(WithLongDoubles, images);
+BOOST_HANA_ADAPT_STRUCT(WithoutSamples, image);
+
+using tw::data::Samples;
+static_assert(Samples<Dataset> && Samples<Weather>);
+static_assert(!Samples<Unknown> && !Samples<WithNumber> && !Samples<WithLongDoubles> && !Samples<WithoutSamples>);
 
 TEST_CASE("Loader: without shuffling, batches follow the data set in every epoch") {
   const Dataset dataset = numbered(7);
@@ -183,7 +214,7 @@ TEST_CASE("Loader: a loader that resumes goes on with the batches of the one tha
           states.push_back(loader.state());  // after this batch
         }
       CHECK(batches.size() == 3 * 6251);
-      CHECK(states.back() == LoaderState{5, 2, 6251, 8, 50'003, shuffle});
+      CHECK(states.back() == LoaderState{5, 3, 0, 8, 50'003, shuffle});
 
       // before the first batch, within a chunk that the other thread made, at and around the ends of epochs
       for (const std::size_t taken : {0, 1, 2, 777, 6250, 6251, 6252, 6253, 12'502, 15'000, 18'752, 18'753}) {
@@ -224,10 +255,124 @@ TEST_CASE("Loader: states of other loaders") {
   const Dataset dataset = numbered(10);
   Loader loader(dataset, {.batch_size = 2});
   CHECK_THROWS_WITH(loader.resume({0, 0, 1, 3, 10, false}), "Loader::resume: a batch size of 3: the loader's 2 expected");
-  CHECK_THROWS_WITH(loader.resume({0, 0, 1, 2, 9, false}), "Loader::resume: a number of images of 9: the loader's 10 expected");
+  CHECK_THROWS_WITH(loader.resume({0, 0, 1, 2, 9, false}), "Loader::resume: a number of samples of 9: the loader's 10 expected");
   CHECK_THROWS_WITH(loader.resume({0, 0, 1, 2, 10, true}), "Loader::resume: shuffle 1: the loader's 0 expected");
   CHECK_THROWS_WITH(loader.resume({0, 0, 6, 2, 10, false}), "Loader::resume: a number of batches of 6: the loader's 5 expected");
   CHECK(epoch(loader) == Batches{{0, 1}, {2, 3}, {4, 5}, {6, 7}, {8, 9}});
+}
+
+TEST_CASE("Loader: after an epoch's last batch, its state is the start of the next epoch") {
+  const Dataset dataset = numbered(7), none = numbered(0);
+  for (const bool shuffle : {false, true}) {
+    const tw::data::LoaderOptions options{.batch_size = 2, .shuffle = shuffle, .drop_last = false, .seed = 3};
+    Loader loader(dataset, options), resumed(dataset, options);
+    const LoaderState second_epoch{3, 1, 0, 2, 7, shuffle};
+    for (const auto& batch : loader)
+      if (batch.size() == 1) CHECK(loader.state() == second_epoch);
+    CHECK(loader.state() == second_epoch);
+    const auto second = epoch(loader);
+    // a state that counts all batches of an epoch is the same place
+    for (const LoaderState& state : {second_epoch, LoaderState{3, 0, 4, 2, 7, shuffle}}) {
+      resumed.resume(state);
+      CHECK(resumed.state() == second_epoch);
+      std::uint64_t passes = 0;
+      for (auto i = resumed.state().epoch; i < 3; ++i, ++passes) {
+        const auto batches = epoch(resumed);
+        REQUIRE(batches.size() == 4);
+        if (passes == 0) CHECK(batches == second);
+      }
+      CHECK(passes == 2);
+      CHECK(resumed.state() == LoaderState{3, 3, 0, 2, 7, shuffle});
+    }
+  }
+  Loader empty(none, {.batch_size = 4, .drop_last = false});
+  CHECK(epoch(empty).empty());
+  CHECK(empty.state() == LoaderState{0, 1, 0, 4, 0, false});
+  empty.resume(empty.state());
+  CHECK(empty.state() == LoaderState{0, 1, 0, 4, 0, false});
+}
+
+TEST_CASE("Loader: the largest batch sizes and epochs") {
+  constexpr auto largest = std::numeric_limits<std::uint64_t>::max();
+  const Dataset dataset = numbered(5);
+  for (const std::size_t batch_size : {largest, largest - 1, largest - 3, largest / 2}) {
+    Loader loader(dataset, {.batch_size = batch_size, .drop_last = false});
+    CHECK(loader.size() == 1);
+    CHECK(epoch(loader) == Batches{{0, 1, 2, 3, 4}});
+    CHECK(epoch(loader) == Batches{{0, 1, 2, 3, 4}});
+  }
+  for (const bool shuffle : {false, true}) {
+    Loader loader(dataset, {.batch_size = 2, .shuffle = shuffle});
+    for (const std::uint64_t epoch : {largest, largest - 1, (std::uint64_t{1} << 40) / 5 + 1})
+      CHECK_THROWS_WITH(loader.resume({0, epoch, 1, 2, 5, shuffle}),
+                        "Loader::resume: an epoch of " + std::to_string(epoch) + ": at most 219902325555 expected");
+    CHECK(loader.state() == LoaderState{0, 0, 0, 2, 5, shuffle});
+  }
+  Loader in_order(dataset, {.batch_size = 2});
+  in_order.resume({0, 219'902'325'555, 1, 2, 5, false});
+  CHECK(epoch(in_order) == Batches{{2, 3}});
+  CHECK(in_order.state() == LoaderState{0, 219'902'325'556, 0, 2, 5, false});
+}
+
+TEST_CASE("Loader: samples of any dtype and shape") {
+  const auto check = [](auto dataset, auto element_of) {
+    for (std::size_t i = 0; i < dataset.images.size(); ++i) dataset.images.data()[i] = element_of(i);
+    for (std::size_t i = 0; i < dataset.size(); ++i) dataset.labels(i) = element_of(i);
+    const std::size_t size = dataset.image_size();
+    for (const bool prefetch : {false, true}) {
+      Loader loader(dataset, {.batch_size = 7, .shuffle = true, .drop_last = false, .seed = 1, .prefetch = prefetch});
+      CHECK(loader.size() == 2858);
+      std::vector<bool> seen(dataset.size());
+      std::size_t wrong = 0;
+      tw::Random random(1);
+      std::vector<std::size_t> order(dataset.size());
+      std::iota(order.begin(), order.end(), std::size_t{0});
+      tw::data::shuffle(std::span(order), random);
+      std::size_t next = 0;
+      for (const auto& batch : loader) {
+        auto shape = dataset.images.shape();
+        shape[0] = batch.size();
+        REQUIRE(batch.images.shape() == shape);
+        for (std::size_t i = 0; i < batch.size(); ++i, ++next) {
+          seen[order[next]] = true;
+          wrong += !std::equal(batch.images.data() + i * size, batch.images.data() + (i + 1) * size,
+                               dataset.images.data() + order[next] * size) ||
+                   batch.labels(i) != dataset.labels(order[next]);
+        }
+      }
+      CHECK(wrong == 0);
+      CHECK(std::ranges::count(seen, true) == 20'001);
+    }
+  };
+  using tw::data::LabelledImages;
+  check(LabelledImages<std::uint8_t, 3>(20'001, 3, 4, 5), [](std::size_t i) { return static_cast<std::uint8_t>(i * 7 % 251); });
+  check(LabelledImages<double, 1, double>(20'001, 13), [](std::size_t i) { return 0.5 * static_cast<double>(i); });
+  check(LabelledImages<tw::float16_t, 0, std::uint64_t>(20'001), [](std::size_t i) { return static_cast<std::uint8_t>(i % 97); });
+  check(LabelledImages<bool, 2, bool>(20'001, 5, 2), [](std::size_t i) { return i % 3 == 0; });
+  check(LabelledImages<std::int64_t, 5, float>(20'001, 1, 2, 1, 2, 3),
+        [](std::size_t i) { return static_cast<std::int16_t>(i); });
+}
+
+TEST_CASE("Loader: a struct of one's own, with arrays of several dtypes and shapes") {
+  Weather weather{xt::xtensor<float, 2>::from_shape({9, 2}), xt::xtensor<std::int8_t, 3>::from_shape({9, 2, 2}),
+                  xt::xtensor<double, 1>::from_shape({9})};
+  for (std::size_t day = 0; day < 9; ++day)
+    for (std::size_t i = 0; i < 4; ++i) {
+      weather.wind(day, i % 2) = static_cast<float>(day) + 0.25f * static_cast<float>(i % 2);
+      weather.clouds(day, i / 2, i % 2) = static_cast<std::int8_t>(10 * day + i);
+      weather.rain(day) = static_cast<double>(day) / 3;
+    }
+  Loader loader(weather, {.batch_size = 4, .drop_last = false});
+  std::size_t day = 0;
+  for (const auto& batch : loader)
+    for (std::size_t i = 0; i < batch.rain.size(); ++i, ++day) {
+      CHECK((batch.wind(i, 0) == static_cast<float>(day) && batch.wind(i, 1) == static_cast<float>(day) + 0.25f));
+      CHECK((batch.clouds(i, 0, 1) == static_cast<int>(10 * day + 1) && batch.clouds(i, 1, 1) == static_cast<int>(10 * day + 3)));
+      CHECK(batch.rain(i) == static_cast<double>(day) / 3);
+    }
+  CHECK(day == 9);
+  weather.clouds.resize({8, 2, 2});
+  CHECK_THROWS_WITH(Loader(weather, {}), "Loader: 9 wind and 8 clouds: arrays of as many samples expected");
 }
 
 TEST_CASE("Loader: may be destroyed after any number of batches") {
@@ -251,7 +396,7 @@ TEST_CASE("Loader: arguments that give no batches") {
                     "Loader: a batch size of 6 with drop_last: at most the data set's 5 expected");
   Dataset unequal = numbered(5);
   unequal.labels.resize({4});
-  CHECK_THROWS_WITH(Loader(unequal, {}), "Loader: 5 images for 4 labels: one label for each image expected");
+  CHECK_THROWS_WITH(Loader(unequal, {}), "Loader: 5 images and 4 labels: arrays of as many samples expected");
 }
 
 TEST_CASE("shuffle: every order is as likely as any other") {

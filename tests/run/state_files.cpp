@@ -2,6 +2,9 @@
 #include "state_files.hpp"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -177,6 +180,104 @@ TEST_CASE("save: tensors that cannot be saved leave the file as it was") {
   CHECK_THROWS_WITH(save(folder.path / "x.safetensors", std::vector{renamed}),
                     "save_safetensors: a tensor called '__metadata__': another name expected");
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 2);
+}
+
+TEST_CASE("save: what is no regular file is neither replaced nor written to") {
+  const TemporaryFolder folder;
+  const auto victim = folder.path / "victim", link = folder.path / "link", pipe = folder.path / "pipe";
+  write_all(victim, Bytes(3));
+  std::filesystem::create_symlink(victim, link);
+  std::filesystem::create_directory(folder.path / "folder");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const std::vector<Counting> tensors{{"x", {3}, tw::float32}};
+  for (const auto& path : {link, pipe, folder.path / "folder"}) {
+    const auto before = std::filesystem::symlink_status(path).type();
+    std::string error;
+    try {
+      tw::save_safetensors(path, views(tensors));
+    } catch (const std::filesystem::filesystem_error& problem) {
+      error = problem.what();
+    }
+    CHECK(error.find("cannot replace what is no regular file") != error.npos);
+    CHECK(error.find(path.string()) != error.npos);
+    CHECK(std::filesystem::symlink_status(path).type() == before);
+  }
+  CHECK(read_all(victim) == Bytes(3));
+  CHECK(std::distance(std::filesystem::directory_iterator(folder.path), {}) == 4);
+}
+
+TEST_CASE("save: a link where an unfinished file could be is not followed") {
+  const TemporaryFolder folder;
+  const auto victim = folder.path / "victim", path = folder.path / "file.safetensors",
+             link = folder.path / "file.safetensors.partial";
+  write_all(victim, Bytes(3));
+  std::filesystem::create_symlink(victim, link);
+  const std::vector<Counting> tensors{{"x", {3}, tw::float32}};
+  save(path, views(tensors));
+  check_tensors(load(path), tensors);
+  CHECK(read_all(victim) == Bytes(3));
+  CHECK(std::filesystem::is_symlink(link));
+}
+
+TEST_CASE("save: a file that is replaced passes on its permissions, and a new one has the usual ones") {
+  const TemporaryFolder folder;
+  const std::vector<Counting> tensors{{"x", {3}, tw::float32}};
+  const auto mode_of = [](const std::filesystem::path& path) {
+    return static_cast<unsigned>(std::filesystem::status(path).permissions());
+  };
+  const mode_t mask = umask(027);
+  for (const std::string suffix : {".npz", ".safetensors"}) {
+    const auto path = folder.path / ("file" + suffix);
+    save(path, views(tensors));
+    CHECK(mode_of(path) == 0640);
+    for (const unsigned mode : {0600u, 0666u, 0400u, 0755u}) {
+      std::filesystem::permissions(path, static_cast<std::filesystem::perms>(mode));
+      save(path, views(tensors));
+      CHECK(mode_of(path) == mode);
+    }
+  }
+  umask(mask);
+}
+
+TEST_CASE("save: unfinished files of processes that are gone are removed, and no others") {
+  const TemporaryFolder folder;
+  const auto path = folder.path / "file.safetensors", other = folder.path / "other.safetensors";
+  const std::vector<Counting> tensors{{"x", {3}, tw::float32}};
+  const auto partial_files = [&] {
+    std::vector<std::string> targets;
+    for (const auto& entry : std::filesystem::directory_iterator(folder.path)) {
+      const std::string name = entry.path().filename().string();
+      if (const auto target = tw::detail::PartialFile::target_of(name)) targets.emplace_back(*target);
+    }
+    std::ranges::sort(targets);
+    return targets;
+  };
+  for (const auto& target : {path, other}) {  // a process that is killed while it writes
+    const pid_t child = fork();
+    if (child == 0) {
+      tw::detail::PartialFile file(target, 0600);
+      file.write(Bytes(3));
+      kill(getpid(), SIGKILL);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    REQUIRE(WIFSIGNALED(status));
+  }
+  std::ofstream(folder.path / "file.safetensors.0123456789abcdeg.partial");  // somebody else's
+  CHECK(partial_files() == std::vector<std::string>{"file.safetensors", "other.safetensors"});
+  {
+    tw::detail::PartialFile living(path, 0600);
+    save(path, views(tensors));
+    CHECK(partial_files() == std::vector<std::string>{"file.safetensors", "other.safetensors"});
+    const Bytes bytes = read_all(path);
+    living.write(bytes);
+    living.publish();
+  }
+  check_tensors(load(path), tensors);
+  CHECK(partial_files() == std::vector<std::string>{"other.safetensors"});
+  save(other, views(tensors));
+  CHECK(partial_files().empty());
+  CHECK(std::filesystem::exists(folder.path / "file.safetensors.0123456789abcdeg.partial"));
 }
 
 TEST_CASE("save: a disk that is full leaves the file as it was, and nothing unfinished") {

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,11 +41,15 @@ class Checkpoints {
   };
 
   explicit Checkpoints(std::filesystem::path folder) : Checkpoints(std::move(folder), Options{}) {}
-  Checkpoints(std::filesystem::path folder, const Options& options) : folder_(std::move(folder)), options_(options) {}
+  /// The folder need not be there. Throws std::invalid_argument for an empty path.
+  Checkpoints(std::filesystem::path folder, const Options& options) : folder_(std::move(folder)), options_(options) {
+    if (folder_.empty()) throw std::invalid_argument("Checkpoints: an empty path: that of a folder expected");
+  }
 
   /// Writes the checkpoint of a step by write_durably(), making the folder if need be, and replaces one of the same step. Then
   /// removes files of earlier steps but the newest, and what killed runs left of unfinished ones. Files of later steps stay.
-  /// Throws as save_safetensors; then the other checkpoints are what they were.
+  /// Throws as save_safetensors; then the other checkpoints are what they were. Several processes may save and load at the same
+  /// time.
   void save(std::uint64_t step, std::span<const HostTensor> tensors, Metadata metadata = {}) const {
     create_folder_durably(folder_);
     metadata.set(std::string(step_key), step);
@@ -73,12 +79,12 @@ class Checkpoints {
   }
 
   /// The newest checkpoint that is whole; files of later steps that are not are named in `skipped`. Nothing if there is no
-  /// checkpoint; throws LoadError if there are some, but none is whole: a run should not start from nothing unnoticed.
+  /// checkpoint or no folder. Throws LoadError if there are some, but none is whole, or if the folder's path is that of a file:
+  /// a run should not start from nothing unnoticed.
   std::optional<Checkpoint> newest() const {
     std::vector<std::string> skipped;
-    auto all = steps();
-    std::ranges::reverse(all);
-    for (const std::uint64_t step : all) {
+    const auto all = steps();
+    for (const std::uint64_t step : all | std::views::reverse) {
       try {
         Checkpoint checkpoint = load(step);
         checkpoint.skipped = std::move(skipped);
@@ -87,15 +93,19 @@ class Checkpoints {
         skipped.emplace_back(error.what());
       }
     }
+    if (steps() != all) return newest();  // another process saved one, and removed these
     if (!skipped.empty())
       throw LoadError(function, folder_.string(), "", "no checkpoint that is whole: " + skipped.front(), "one");
     return std::nullopt;
   }
 
-  /// The steps of all checkpoints, in ascending order, whether whole or not.
+  /// The steps of all checkpoints, in ascending order, whether whole or not. Throws LoadError if the folder's path is that of a
+  /// file.
   std::vector<std::uint64_t> steps() const {
     std::vector<std::uint64_t> result;
-    if (!std::filesystem::is_directory(folder_)) return result;
+    const auto status = std::filesystem::status(folder_);
+    if (!std::filesystem::exists(status)) return result;
+    if (!std::filesystem::is_directory(status)) throw LoadError(function, folder_.string(), "", "a file", "a folder");
     for (const auto& entry : std::filesystem::directory_iterator(folder_))
       if (const auto step = step_of(entry.path().filename().string())) result.push_back(*step);
     std::ranges::sort(result);
@@ -152,11 +162,7 @@ class Checkpoints {
     std::erase_if(kept, [&](std::uint64_t step) { return step > newest; });
     if (options_.keep > 0)
       for (std::size_t i = 0; i + options_.keep < kept.size(); ++i) std::filesystem::remove(path_of(kept[i]));
-    for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
-      const std::string name = entry.path().filename().string();
-      if (!name.ends_with(partial_suffix)) continue;
-      if (step_of(std::string_view(name).substr(0, name.size() - partial_suffix.size()))) std::filesystem::remove(entry.path());
-    }
+    detail::PartialFile::remove_abandoned(folder_, [this](std::string_view target) { return step_of(target).has_value(); });
   }
 
   std::filesystem::path folder_;

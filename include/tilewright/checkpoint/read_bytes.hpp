@@ -17,9 +17,9 @@ inline std::vector<std::byte> read_bytes(std::string_view function, const std::f
   if (!std::filesystem::exists(status)) fail("no such file");
   if (std::filesystem::is_directory(status)) fail("a folder");
   if (!std::filesystem::is_regular_file(status)) fail("no regular file");
-  const auto size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  if (error || !file) fail("a file that does not open");
+  std::ifstream file(path, std::ios::binary | std::ios::ate);  // its size is asked of the open file: the path may get another
+  const std::streamoff size = file.tellg();
+  if (size < 0 || !file.seekg(0)) fail("a file that does not open");
   std::vector<std::byte> bytes(static_cast<std::size_t>(size));
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (file.gcount() != static_cast<std::streamsize>(bytes.size())) fail("a file that cannot be read to its end");

@@ -142,9 +142,9 @@ inline TensorFile load_safetensors(const std::filesystem::path& path) {
   return parse_safetensors(detail::read_bytes("load_safetensors", path), path.string());
 }
 
-/// Writes tensors and metadata as a .safetensors file, by write_durably(). Equal contents give equal bytes. Throws
-/// std::invalid_argument for names that are not UTF-8 or occur twice and bytes that do not fit their spec, and
-/// std::filesystem::filesystem_error.
+/// Writes tensors and metadata as a .safetensors file, by write_durably(). Equal contents give equal bytes. The format has no
+/// checksum: save_npz and Checkpoints write one. Throws std::invalid_argument for names that are not UTF-8 or occur twice and
+/// bytes that do not fit their spec, and std::filesystem::filesystem_error.
 inline void save_safetensors(const std::filesystem::path& path, std::span<const HostTensor> tensors,
                              const Metadata& metadata = {}) {
   write_durably(path, detail::SafetensorsParts("save_safetensors", tensors, metadata).parts);

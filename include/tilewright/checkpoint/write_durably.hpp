@@ -1,60 +1,27 @@
 #pragma once
 #include <fcntl.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <string_view>
-#include <system_error>
-#include <utility>
+
+#include "tilewright/checkpoint/partial_file.hpp"
 
 namespace tilewright {
 
-/// What write_durably() appends to a file's name while it writes.
-inline constexpr std::string_view partial_suffix = ".partial";
-
 namespace detail {
-/// An open file or folder.
-class Descriptor {
- public:
-  Descriptor(const std::filesystem::path& path, int flags) : path_(path), number_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
-    if (number_ < 0) fail("cannot open");
-  }
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  void write(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const auto count = ::write(number_, bytes.data(), bytes.size());  // may write less than it was asked to
-      if (count < 0 && errno != EINTR) fail("cannot write");
-      if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-  }
-  /// Waits until the disk has it.
-  void sync() {
-    while (::fsync(number_) != 0)
-      if (errno != EINTR) fail("cannot fsync");
-  }
-  void close() {
-    if (::close(std::exchange(number_, -1)) != 0) fail("cannot close");
-  }
-
- private:
-  [[noreturn]] void fail(const char* what) const {
-    throw std::filesystem::filesystem_error(what, path_, std::error_code(errno, std::generic_category()));
-  }
-  std::filesystem::path path_;
-  int number_;
-};
-
+inline std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
 /// Waits until the disk has a file's or folder's name.
 inline void sync_folder_of(const std::filesystem::path& path) {
-  Descriptor(path.has_parent_path() ? path.parent_path() : std::filesystem::path("."), O_RDONLY | O_DIRECTORY).sync();
+  const Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
+  if (!folder) throw_system_error("cannot open", folder_of(path), errno);
+  if (!folder.sync()) throw_system_error("cannot fsync", folder_of(path), errno);
 }
 }  // namespace detail
 
@@ -68,24 +35,26 @@ inline void create_folder_durably(const std::filesystem::path& path) {
 }
 
 /// Writes a file so that at every moment, a kill or a loss of power included, `path` is either what it was before or has all
-/// of the parts: they go to a file beside it, which is synced and then renamed; at last the folder is synced, so that
-/// the file is there to stay when the function returns. Throws std::filesystem::filesystem_error; then `path` is what it was.
+/// of the parts. They go to a file of another name in the same folder (PartialFile), which is synced and then renamed; at last
+/// the folder is synced, so that the file is there to stay when the function returns. A file that is replaced passes on its
+/// permissions. Several processes may write at the same time: the last one's file stays. Throws
+/// std::filesystem::filesystem_error, also where `path` is something else than a regular file, such as a folder, a device or a
+/// symbolic link; then `path` is what it was.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
-  namespace fs = std::filesystem;
-  fs::path partial = path;
-  partial += partial_suffix;
-  try {
-    detail::Descriptor file(partial, O_WRONLY | O_CREAT | O_TRUNC);
+  struct stat before{};
+  const bool replaces = ::lstat(path.c_str(), &before) == 0;
+  if (replaces && !S_ISREG(before.st_mode))
+    detail::throw_system_error("cannot replace what is no regular file", path, S_ISDIR(before.st_mode) ? EISDIR : EINVAL);
+  constexpr mode_t owner_only = 0600, usual = 0666, permissions = 0777;
+  {
+    detail::PartialFile file(path, replaces ? owner_only : usual);
     for (const auto& part : parts) file.write(part);
-    file.sync();
-    file.close();
-    fs::rename(partial, path);
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove(partial, ignored);
-    throw;
+    if (replaces) file.set_mode(before.st_mode & permissions);
+    file.publish();
   }
   detail::sync_folder_of(path);
+  const std::string name = path.filename().string();
+  detail::PartialFile::remove_abandoned(detail::folder_of(path), [&](std::string_view target) { return target == name; });
 }
 
 }  // namespace tilewright

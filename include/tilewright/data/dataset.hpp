@@ -1,25 +1,80 @@
 #pragma once
 #include <array>
+#include <boost/hana/concept/struct.hpp>
+#include <boost/hana/define_struct.hpp>
+#include <boost/hana/members.hpp>
+#include <boost/hana/tuple.hpp>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
+#include "tilewright/core/dtype.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
 namespace tilewright::data {
 
-/// Labelled grey images in memory.
-struct Dataset {
-  xt::xtensor<float, 3> images;  ///< (count, height, width), normalised
-  xt::xtensor<std::int32_t, 1> labels;  ///< (count,), the class of each image
+/// Whether T is an xt::xtensor with a first axis, that of the samples, whose elements a tensor can have.
+template <class T>
+concept SampleArray = requires(T array) {
+  requires std::integral<typename T::value_type> || std::same_as<typename T::value_type, float16_t> ||
+               std::same_as<typename T::value_type, float> || std::same_as<typename T::value_type, double>;
+  requires std::tuple_size_v<typename T::shape_type> >= 1;
+  requires T::static_layout == xt::layout_type::row_major;
+  array.resize(array.shape());
+};
 
-  Dataset() : Dataset(0, 0, 0) {}
-  /// Room for `count` images.
-  Dataset(std::size_t count, std::size_t height, std::size_t width)
-      : images(std::array{count, height, width}), labels(std::array{count}) {}
+namespace detail {
+template <class T>
+constexpr bool has_sample_arrays() {
+  if constexpr (boost::hana::Struct<T>::value && std::is_default_constructible_v<T>) {
+    using Arrays = decltype(boost::hana::members(std::declval<const T&>()));
+    return []<class... Array>(std::type_identity<boost::hana::tuple<Array...>>) {
+      return sizeof...(Array) > 0 && (SampleArray<Array> && ...);
+    }(std::type_identity<Arrays>{});
+  } else return false;
+}
+}  // namespace detail
+
+/// Samples in memory: a struct that Boost.Hana knows, each of whose members is an xt::xtensor, of any dtype, with an axis of the
+/// samples and then the axes of one sample. A Loader's batch is of the same type.
+///
+///     struct Sentences {
+///       xt::xtensor<std::int32_t, 2> tokens;  // (count, length)
+///       xt::xtensor<bool, 2> mask;            // (count, length)
+///     };
+///     BOOST_HANA_ADAPT_STRUCT(Sentences, tokens, mask);
+template <class T>
+concept Samples = detail::has_sample_arrays<T>();
+
+/// Labelled images in memory. An image has `rank` axes: LabelledImages<float, 3> are colour images, (count, channels, height,
+/// width) for ops::conv.
+template <class Element, std::size_t rank, class Label = std::int32_t>
+struct LabelledImages {
+  using Images = xt::xtensor<Element, rank + 1>;
+  using Labels = xt::xtensor<Label, 1>;
+  /// `images`: (count, extents of an image...). `labels`: (count,), the class of each image, or another number to predict.
+  BOOST_HANA_DEFINE_STRUCT(LabelledImages, (Images, images), (Labels, labels));
+
+  LabelledImages() = default;
+  /// Room for `count` images of these extents.
+  explicit LabelledImages(std::size_t count, std::convertible_to<std::size_t> auto... extents)
+    requires(sizeof...(extents) == rank)
+      : images(std::array{count, static_cast<std::size_t>(extents)...}), labels(std::array{count}) {}
 
   std::size_t size() const { return labels.size(); }
   /// Elements of one image.
-  std::size_t image_size() const { return images.shape(1) * images.shape(2); }
+  std::size_t image_size() const {
+    std::size_t result = 1;
+    for (std::size_t axis = 1; axis <= rank; ++axis) result *= images.shape(axis);
+    return result;
+  }
 };
+
+/// Labelled grey images, normalised: (count, height, width) float32, and int32 labels.
+using Dataset = LabelledImages<float, 2>;
 
 /// Pictures of the digits 0 to 9, 28 x 28: MNIST or generated ones.
 struct Digits {

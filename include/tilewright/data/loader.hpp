@@ -1,13 +1,21 @@
 #pragma once
 #include <algorithm>
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/first.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/second.hpp>
+#include <boost/hana/string.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -21,15 +29,15 @@ namespace tilewright::data {
 
 struct LoaderOptions {
   std::size_t batch_size = 1;
-  bool shuffle = false;  ///< a new order every epoch; else always the data set's
-  bool drop_last = true;  ///< leave out the last images if they fill no batch; else the last batch is smaller
+  bool shuffle = false;    ///< a new order every epoch; else always the data set's
+  bool drop_last = true;   ///< leave out the last samples if they fill no batch; else the last batch is smaller
   std::uint64_t seed = 0;  ///< decides the orders of all epochs, on every platform
-  bool prefetch = true;  ///< another thread makes batches ahead, where there is a core for it; the batches are the same
+  bool prefetch = true;    ///< another thread makes batches ahead, where there is a core for it; the batches are the same
 };
 
 /// Hands out a data set in mini-batches. Iterating once is one epoch: begin() draws the next order, so a loader's epochs
 /// differ, and loaders of equal seeds agree epoch by epoch. Batches share their memory: each is valid until the next.
-/// The data set is not copied: it must outlive the loader.
+/// The data set is not copied: it must outlive the loader. It may be any Samples; a batch is of the same type.
 ///
 ///     tw::data::Loader loader(digits.train, {.batch_size = 8, .shuffle = true, .seed = 1});
 ///     for (int epoch = 0; epoch < 10; ++epoch)
@@ -38,87 +46,168 @@ struct LoaderOptions {
 /// state() and resume() continue a run that ended, batch for batch; batches that a thread made ahead do not count:
 ///
 ///     loader.resume(state);
-///     for (auto epoch = state.epoch; epoch < 10; ++epoch)
+///     for (auto epoch = loader.state().epoch; epoch < 10; ++epoch)
 ///       for (const auto& batch : loader) train(batch.images, batch.labels), save(loader.state());
+template <class Data = Dataset>
 class Loader {
- public:
-  class Iterator;
+  static_assert(Samples<Data>,
+                "Loader: a data set of this type: a struct that Boost.Hana knows, whose members are arrays xt::xtensor of a "
+                "dtype's elements with an axis of the samples first, expected");
 
-  /// Throws DataError for a batch size of 0, one that leaves no batch at all, or a data set with another number of labels
-  /// than images.
-  Loader(const Dataset& dataset, const LoaderOptions& options)
-      : dataset_(dataset), options_(options), random_(options.seed), order_(dataset.size()) {
+ public:
+  /// Walks through one epoch, once.
+  class Iterator {
+   public:
+    using value_type = Data;
+    using difference_type = std::ptrdiff_t;
+
+    explicit Iterator(Loader& loader) : loader_(&loader), index_(loader.first_) { gather(); }
+    const Data& operator*() const { return *batch_; }
+    const Data* operator->() const { return batch_; }
+    Iterator& operator++() {
+      ++index_;
+      gather();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const { return index_ == loader_->size(); }
+
+   private:
+    void gather() {
+      if (index_ < loader_->size()) batch_ = &loader_->batch(index_);
+    }
+
+    Loader* loader_;
+    const Data* batch_ = nullptr;
+    std::size_t index_;
+  };
+
+  /// Throws DataError for a batch size of 0, one that leaves no batch at all, or arrays of different numbers of samples.
+  Loader(const Data& dataset, const LoaderOptions& options)
+      : dataset_(dataset), options_(options), random_(options.seed), order_(count_of(dataset)) {
     if (options.batch_size == 0) throw DataError("Loader", "a batch size of 0", "at least 1");
-    if (dataset.images.shape(0) != dataset.size())
-      throw DataError("Loader",
-                      std::to_string(dataset.images.shape(0)) + " images for " + std::to_string(dataset.size()) + " labels",
-                      "one label for each image");
-    if (options.drop_last && options.batch_size > dataset.size())
+    if (options.drop_last && options.batch_size > order_.size())
       throw DataError("Loader", "a batch size of " + std::to_string(options.batch_size) + " with drop_last",
-                      "at most the data set's " + std::to_string(dataset.size()));
+                      "at most the data set's " + std::to_string(order_.size()));
     std::iota(order_.begin(), order_.end(), std::size_t{0});
 
-    const Dataset empty(std::min(options.batch_size, dataset.size()), dataset.images.shape(1), dataset.images.shape(2));
+    Data empty;
+    std::size_t batch_bytes = 0;
+    for_each_array(empty, [&](auto& array, const auto& source) {
+      resize(array, source, std::min(options.batch_size, order_.size()));
+      batch_bytes += array.size() * sizeof(*array.data());
+    });
     // Waking the thread costs some microseconds, as gathering a small batch does, so it makes many at once.
-    const std::size_t chunk = std::clamp(chunk_bytes / (empty.images.size() * sizeof(float) + 1), std::size_t{1}, size() + 1);
+    const std::size_t chunk = std::clamp(chunk_bytes / (batch_bytes + 1), std::size_t{1}, size() + 1);
     if (options.prefetch && chunk < size() && std::thread::hardware_concurrency() > 1) {
       chunk_ = chunk;
       prefetch_.emplace([this](Batches& batches, std::size_t index) { gather_chunk(batches, index); }, Batches(chunk, empty));
     } else {
-      own_.push_back(empty);
+      own_.push_back(std::move(empty));
     }
   }
-  Loader(const Dataset&&, const LoaderOptions&) = delete;  // the data set would not outlive the loader
+  Loader(const Data&&, const LoaderOptions&) = delete;  // the data set would not outlive the loader
 
   /// The number of batches in an epoch.
-  std::size_t size() const { return (order_.size() + (options_.drop_last ? 0 : options_.batch_size - 1)) / options_.batch_size; }
+  std::size_t size() const {
+    const bool has_smaller = !options_.drop_last && order_.size() % options_.batch_size != 0;
+    return order_.size() / options_.batch_size + has_smaller;
+  }
   /// Starts a new epoch, which ends the one before; after resume(), goes on with the epoch that it led into.
-  Iterator begin();
+  Iterator begin() {
+    start_epoch();
+    return Iterator(*this);
+  }
   std::default_sentinel_t end() const { return {}; }
 
-  /// What comes after the batch that was handed out last. At the end of an epoch, that is its end: nothing is left of it.
+  /// What comes after the batch that was handed out last. After the last batch of an epoch, that is the next epoch's first.
   LoaderState state() const {
-    return {options_.seed, begun_ == 0 ? 0 : begun_ - 1, handed_out_, options_.batch_size, order_.size(), options_.shuffle};
+    LoaderState state{options_.seed, 0, handed_out_, options_.batch_size, order_.size(), options_.shuffle};
+    if (begun_ > 0) state.epoch = begun_ - 1;
+    if (begun_ > 0 && !resumes_ && handed_out_ == size()) state.epoch = begun_, state.batch = 0;
+    return state;
   }
   /// Goes to a state of a loader of an equal data set and equal options; the seed is the state's. It draws the orders of all
   /// epochs so far, and ends the one before: its iterators are not to be used any more. Throws DataError, and changes nothing,
-  /// for a state of a loader that differs.
+  /// for a state of a loader that differs, and for one with more than 2^40 samples before it.
   void resume(const LoaderState& state) {
-    const auto require = [](std::string_view what, std::uint64_t given, std::uint64_t expected, bool fits) {
-      if (!fits)
-        throw DataError("Loader::resume", std::string(what) + " " + std::to_string(given),
-                        "the loader's " + std::to_string(expected));
+    const auto require = [](std::string_view what, std::uint64_t given, const std::string& expected, bool fits) {
+      if (!fits) throw DataError("Loader::resume", std::string(what) + " " + std::to_string(given), expected);
     };
-    require("a batch size of", state.batch_size, options_.batch_size, state.batch_size == options_.batch_size);
-    require("a number of images of", state.images, order_.size(), state.images == order_.size());
-    require("shuffle", state.shuffle, options_.shuffle, state.shuffle == options_.shuffle);
-    require("a number of batches of", state.batch, size(), state.batch <= size());
+    const auto require_own = [&](std::string_view what, std::uint64_t given, std::uint64_t own, bool fits) {
+      require(what, given, "the loader's " + std::to_string(own), fits);
+    };
+    require_own("a batch size of", state.batch_size, options_.batch_size, state.batch_size == options_.batch_size);
+    require_own("a number of samples of", state.images, order_.size(), state.images == order_.size());
+    require_own("shuffle", state.shuffle, options_.shuffle, state.shuffle == options_.shuffle);
+    require_own("a number of batches of", state.batch, size(), state.batch <= size());
+    const std::uint64_t most_epochs = most_samples / std::max(order_.size(), std::size_t{1});
+    require("an epoch of", state.epoch, "at most " + std::to_string(most_epochs), state.epoch <= most_epochs);
     if (prefetch_) prefetch_->cancel();  // nobody reads the order now
     options_.seed = state.seed;
     random_ = Random(state.seed);
     std::iota(order_.begin(), order_.end(), std::size_t{0});
-    handed_out_ = state.batch;
-    begun_ = 0;
-    resumes_ = state.epoch > 0 || state.batch > 0;
+    const bool is_at_end = state.batch > 0 && state.batch == size();
+    const std::uint64_t epoch = state.epoch + is_at_end;
+    handed_out_ = is_at_end ? 0 : state.batch;
+    resumes_ = epoch > 0 || handed_out_ > 0;
+    begun_ = options_.shuffle || !resumes_ ? 0 : epoch + 1;
     if (resumes_)
-      while (begun_ <= state.epoch) draw_order();
+      while (begun_ <= epoch) draw_order();
   }
 
  private:
   static constexpr std::size_t chunk_bytes = 512 << 10;  // two chunks stay in a level 2 cache
-  using Batches = std::vector<Dataset>;
+  // Drawing their orders takes hours, and training on them longer than any run: a larger number comes from a broken state.
+  static constexpr std::uint64_t most_samples = std::uint64_t{1} << 40;
+  using Batches = std::vector<Data>;
 
-  /// Makes a batch of the next images of the epoch. (Only a smaller last batch allocates.)
-  void gather(Dataset& batch, std::size_t index) const {
+  /// f(array, the data set's array) for each array of a batch.
+  void for_each_array(Data& batch, auto f) const {
+    boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
+      constexpr auto access = boost::hana::second(name_and_access);
+      f(access(batch), access(dataset_));
+    });
+  }
+  /// The number of samples, of which each array must have as many.
+  static std::size_t count_of(const Data& dataset) {
+    std::optional<std::size_t> count;
+    std::string first;
+    boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
+      const std::string name = boost::hana::to<const char*>(boost::hana::first(name_and_access));
+      const std::size_t here = boost::hana::second(name_and_access)(dataset).shape(0);
+      if (!count) count = here, first = name;
+      if (*count != here)
+        throw DataError("Loader", std::to_string(*count) + " " + first + " and " + std::to_string(here) + " " + name,
+                        "arrays of as many samples");
+    });
+    return *count;
+  }
+  template <class Array>
+  static void resize(Array& array, const Array& source, std::size_t count) {
+    auto shape = source.shape();
+    shape[0] = count;
+    array.resize(shape);
+  }
+  /// The elements of one sample.
+  template <class Array>
+  static std::size_t sample_size(const Array& array) {
+    return std::accumulate(array.shape().begin() + 1, array.shape().end(), std::size_t{1}, std::multiplies<>());
+  }
+
+  /// Makes a batch of the next samples of the epoch. (Only a smaller last batch allocates.)
+  void gather(Data& batch, std::size_t index) const {
     const std::size_t begin = index * options_.batch_size, count = std::min(options_.batch_size, order_.size() - begin);
-    const std::size_t image_size = dataset_.image_size();
-    batch.images.resize({count, dataset_.images.shape(1), dataset_.images.shape(2)});
-    batch.labels.resize({count});
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t from = order_[begin + i];
-      std::copy_n(dataset_.images.data() + from * image_size, image_size, batch.images.data() + i * image_size);
-      batch.labels(i) = dataset_.labels(from);
-    }
+    for_each_array(batch, [&]<class Array>(Array& array, const Array& source) {
+      resize(array, source, count);
+      if constexpr (std::tuple_size_v<typename Array::shape_type> == 1) {
+        for (std::size_t i = 0; i < count; ++i) array.data()[i] = source.data()[order_[begin + i]];
+      } else {
+        const std::size_t size = sample_size(source);
+        for (std::size_t i = 0; i < count; ++i)
+          std::copy_n(source.data() + order_[begin + i] * size, size, array.data() + i * size);
+      }
+    });
   }
   void gather_chunk(Batches& batches, std::size_t chunk) const {
     for (std::size_t i = 0, index = first_ + chunk * chunk_; i < chunk_ && index < size(); ++i, ++index)
@@ -138,7 +227,7 @@ class Loader {
     first_ = static_cast<std::size_t>(handed_out_);
     if (prefetch_) prefetch_->start((size() - first_ + chunk_ - 1) / chunk_);
   }
-  const Dataset& batch(std::size_t index) {
+  const Data& batch(std::size_t index) {
     const std::size_t in_pass = index - first_;
     if (in_pass % chunk_ == 0) {
       if (prefetch_) made_ = &prefetch_->next();
@@ -148,49 +237,18 @@ class Loader {
     return (*made_)[in_pass % chunk_];
   }
 
-  const Dataset& dataset_;
+  const Data& dataset_;
   LoaderOptions options_;
   Random random_;
   std::vector<std::size_t> order_;  // a permutation of the data set's indices
-  std::uint64_t begun_ = 0;  // epochs, with the current one
-  std::uint64_t handed_out_ = 0;  // batches of the current epoch
-  bool resumes_ = false;  // the next pass goes on with the current epoch
-  std::size_t first_ = 0;  // the first batch of this pass
-  std::size_t chunk_ = 1;  // batches that are made at once
+  std::uint64_t begun_ = 0;         // epochs, with the current one
+  std::uint64_t handed_out_ = 0;    // batches of the current epoch
+  bool resumes_ = false;            // the next pass goes on with the current epoch
+  std::size_t first_ = 0;           // the first batch of this pass
+  std::size_t chunk_ = 1;           // batches that are made at once
   Batches own_;
   const Batches* made_ = &own_;
   std::optional<Prefetch<Batches>> prefetch_;  // last: its thread ends before what it uses
 };
-
-/// Walks through one epoch, once.
-class Loader::Iterator {
- public:
-  using value_type = Dataset;
-  using difference_type = std::ptrdiff_t;
-
-  explicit Iterator(Loader& loader) : loader_(&loader), index_(loader.first_) { gather(); }
-  const Dataset& operator*() const { return *batch_; }
-  Iterator& operator++() {
-    ++index_;
-    gather();
-    return *this;
-  }
-  void operator++(int) { ++*this; }
-  bool operator==(std::default_sentinel_t) const { return index_ == loader_->size(); }
-
- private:
-  void gather() {
-    if (index_ < loader_->size()) batch_ = &loader_->batch(index_);
-  }
-
-  Loader* loader_;
-  const Dataset* batch_ = nullptr;
-  std::size_t index_;
-};
-
-inline Loader::Iterator Loader::begin() {
-  start_epoch();
-  return Iterator(*this);
-}
 
 }  // namespace tilewright::data
