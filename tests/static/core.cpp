@@ -42,7 +42,7 @@ static_assert(tw::dtype_of<long> == tw::int64 && tw::dtype_of<unsigned long long
 static_assert(tw::dtype_of<tw::float16_t> == tw::float16 && tw::dtype_of<double> == tw::float64);
 
 constexpr bool every_dtype_visits_a_type_of_its_size() {
-  for (int i = 0; i <= static_cast<int>(tw::float64); ++i) {
+  for (int i = 0; i < static_cast<int>(tw::detail::dtype_count); ++i) {
     const auto dtype = static_cast<tw::DType>(i);
     const bool fits = visit_dtype(dtype, []<class T>(std::type_identity<T>) { return tw::dtype_of<T>; }) == dtype &&
                       visit_dtype(dtype, []<class T>(std::type_identity<T>) { return sizeof(T); }) ==
@@ -52,6 +52,10 @@ constexpr bool every_dtype_visits_a_type_of_its_size() {
   return true;
 }
 static_assert(every_dtype_visits_a_type_of_its_size());
+static_assert(tw::computes_in_float(tw::float16) && tw::computes_in_float(tw::float32) && !tw::computes_in_float(tw::float64));
+static_assert(!tw::computes_in_float(tw::int32) && !tw::computes_in_float(tw::boolean) && !is_floating_point(tw::boolean));
+static_assert(tw::dtype_of<char> == (std::is_signed_v<char> ? tw::int8 : tw::uint8) && tw::dtype_of<long long> == tw::int64);
+static_assert(tw::detail::dtype_column(&tw::detail::DTypeFacts::npy)[8] == "<u8");
 
 // ---- TensorSpec
 static_assert(to_text(tw::TensorSpec{{8, 784}, tw::float32}) == "(8, 784) float32");

@@ -24,8 +24,7 @@ static_assert(std::endian::native == std::endian::little, "numbers are copied fr
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
 /// NumPy's names of our dtypes, in DType's order.
-inline constexpr std::array<std::string_view, 12> npy_descriptions{"|b1", "|i1", "<i2", "<i4", "<i8", "|u1",
-                                                                   "<u2", "<u4", "<u8", "<f2", "<f4", "<f8"};
+inline constexpr auto npy_descriptions = dtype_column(&DTypeFacts::npy);
 
 /// Reads the dict: only what NumPy writes for arrays of numbers is understood, and nothing is evaluated.
 template <class Fail>

@@ -30,8 +30,7 @@ namespace detail {
 static_assert(std::endian::native == std::endian::little, "numbers are copied from and to files as they are");
 
 /// The format's names of our dtypes, in DType's order.
-inline constexpr std::array<std::string_view, 12> safetensors_dtypes{"BOOL", "I8",  "I16", "I32", "I64", "U8",
-                                                                     "U16",  "U32", "U64", "F16", "F32", "F64"};
+inline constexpr auto safetensors_dtypes = dtype_column(&DTypeFacts::safetensors);
 inline constexpr std::uint64_t most_header_bytes = 100'000'000;  // the format's limit
 
 inline TensorFile read_safetensors(std::string_view function, std::string path, std::vector<std::byte> file) {

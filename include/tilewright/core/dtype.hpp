@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -6,113 +7,148 @@
 
 namespace tilewright {
 
-/// Half precision on the host: the compiler's own type, IEEE binary16.
+/// Half precision on the host, IEEE binary16: the compiler's own type. On ARM, GCC before 13 has it in C++ as __fp16 only, which
+/// every operation widens to float; both types round to the nearest, ties to even, when a float is converted.
+#if (defined(__aarch64__) || defined(__arm__)) && !defined(__clang__) && __GNUC__ < 13
+using float16_t = __fp16;
+#else
 using float16_t = _Float16;
+#endif
 
-/// Element types, with PopXL's names.
+/// Element types, with PopXL's names. Each has a row in detail::dtype_table, in the same order.
 enum class DType : std::uint8_t { boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64 };
-
-inline constexpr DType boolean = DType::boolean, int8 = DType::int8, int16 = DType::int16, int32 = DType::int32,
-                       int64 = DType::int64, uint8 = DType::uint8, uint16 = DType::uint16, uint32 = DType::uint32,
-                       uint64 = DType::uint64, float16 = DType::float16, float32 = DType::float32, float64 = DType::float64;
-
-constexpr std::string_view to_text(DType dtype) {
-  constexpr std::string_view names[] = {"bool",   "int8",   "int16",  "int32",   "int64",   "uint8",
-                                        "uint16", "uint32", "uint64", "float16", "float32", "float64"};
-  return names[static_cast<std::size_t>(dtype)];
-}
-
-constexpr bool is_floating_point(DType dtype) { return dtype >= DType::float16; }
-/// Whether kernels compute on its elements in float32.
-constexpr bool computes_in_float(DType dtype) { return dtype == DType::float16 || dtype == DType::float32; }
-constexpr bool is_int(DType dtype) { return dtype > DType::boolean && dtype < DType::float16; }
-
-/// Bytes of one element.
-constexpr std::int64_t size_of(DType dtype) {
-  constexpr std::int64_t sizes[] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 4, 8};
-  return sizes[static_cast<std::size_t>(dtype)];
-}
+using enum DType;
 
 namespace detail {
-template <DType>
-struct Element;
-template <> struct Element<DType::boolean> {
-  using type = bool;
+/// The names of a dtype whose elements are of type T on the host: in messages, in NumPy's files (the `descr` of
+/// numpy.lib.format), and in .safetensors.
+template <DType d, class T>
+struct DTypeRow {
+  std::string_view name, npy, safetensors;
 };
-template <> struct Element<DType::int8> {
-  using type = std::int8_t;
+template <class... Rows>
+struct DTypeTable : Rows... {};
+template <class... Rows>
+DTypeTable(Rows...) -> DTypeTable<Rows...>;
+
+/// All that the library knows of dtypes; the functions below derive the rest.
+inline constexpr DTypeTable dtype_table{
+    DTypeRow<DType::boolean, bool>{"bool", "|b1", "BOOL"},
+    DTypeRow<DType::int8, std::int8_t>{"int8", "|i1", "I8"},
+    DTypeRow<DType::int16, std::int16_t>{"int16", "<i2", "I16"},
+    DTypeRow<DType::int32, std::int32_t>{"int32", "<i4", "I32"},
+    DTypeRow<DType::int64, std::int64_t>{"int64", "<i8", "I64"},
+    DTypeRow<DType::uint8, std::uint8_t>{"uint8", "|u1", "U8"},
+    DTypeRow<DType::uint16, std::uint16_t>{"uint16", "<u2", "U16"},
+    DTypeRow<DType::uint32, std::uint32_t>{"uint32", "<u4", "U32"},
+    DTypeRow<DType::uint64, std::uint64_t>{"uint64", "<u8", "U64"},
+    DTypeRow<DType::float16, float16_t>{"float16", "<f2", "F16"},
+    DTypeRow<DType::float32, float>{"float32", "<f4", "F32"},
+    DTypeRow<DType::float64, double>{"float64", "<f8", "F64"},
 };
-template <> struct Element<DType::int16> {
-  using type = std::int16_t;
+
+/// A row for code that knows the dtype when it runs.
+struct DTypeFacts {
+  DType dtype{};
+  std::string_view name{}, npy{}, safetensors{};
+  std::int64_t size = 0;  ///< bytes of an element
+  bool is_floating_point = false, is_int = false, is_signed = false;
 };
-template <> struct Element<DType::int32> {
-  using type = std::int32_t;
+template <std::size_t rows>
+struct DTypeFactsTable {
+  DTypeFacts row[rows];
 };
-template <> struct Element<DType::int64> {
-  using type = std::int64_t;
-};
-template <> struct Element<DType::uint8> {
-  using type = std::uint8_t;
-};
-template <> struct Element<DType::uint16> {
-  using type = std::uint16_t;
-};
-template <> struct Element<DType::uint32> {
-  using type = std::uint32_t;
-};
-template <> struct Element<DType::uint64> {
-  using type = std::uint64_t;
-};
-template <> struct Element<DType::float16> {
-  using type = float16_t;
-};
-template <> struct Element<DType::float32> {
-  using type = float;
-};
-template <> struct Element<DType::float64> {
-  using type = double;
-};
+template <DType... d, class... T>
+constexpr auto facts_of(const DTypeTable<DTypeRow<d, T>...>& table) {
+  constexpr auto facts = []<DType dtype, class E>(const DTypeRow<dtype, E>& row) {
+    constexpr bool is_int = std::is_integral_v<E> && !std::is_same_v<E, bool>;
+    return DTypeFacts{
+        dtype, row.name, row.npy, row.safetensors, sizeof(E), !std::is_integral_v<E>, is_int, is_int && std::is_signed_v<E>};
+  };
+  return DTypeFactsTable<sizeof...(T)>{{facts(static_cast<const DTypeRow<d, T>&>(table))...}};
+}
+inline constexpr auto dtype_facts_table = facts_of(dtype_table);
+inline constexpr const auto& dtype_facts = dtype_facts_table.row;
+inline constexpr std::size_t dtype_count = std::size(dtype_facts);
+
+constexpr bool is_in_order() {
+  std::size_t i = 0;
+  for (const DTypeFacts& row : dtype_facts)
+    if (static_cast<std::size_t>(row.dtype) != i++) return false;
+  return true;
+}
+static_assert(is_in_order(), "a row for each enumerator of DType, in their order, expected");
+
+/// A column of names, in DType's order.
+constexpr auto dtype_column(std::string_view DTypeFacts::* name) {
+  std::array<std::string_view, dtype_count> result;
+  for (std::size_t i = 0; i < dtype_count; ++i) result[i] = dtype_facts[i].*name;
+  return result;
+}
+
+template <DType dtype, class T>
+constexpr std::type_identity<T> element_of(const DTypeRow<dtype, T>&);
+template <DType dtype>
+struct Element : decltype(element_of<dtype>(dtype_table)) {};
+
+template <class T, DType dtype>
+constexpr DType dtype_with(const DTypeRow<dtype, T>&) {
+  return dtype;
+}
+/// The row of integers of this size and sign, or null.
+constexpr const DTypeFacts* find_integer(std::size_t size, bool is_signed) {
+  for (const DTypeFacts& row : dtype_facts)
+    if (row.is_int && static_cast<std::size_t>(row.size) == size && row.is_signed == is_signed) return &row;
+  return nullptr;
+}
 }  // namespace detail
+
+constexpr std::string_view to_text(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].name; }
+
+constexpr bool is_floating_point(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].is_floating_point; }
+constexpr bool is_int(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].is_int; }
+
+/// Bytes of one element.
+constexpr std::int64_t size_of(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].size; }
+
+/// Whether kernels compute on its elements in float32.
+constexpr bool computes_in_float(DType dtype) { return is_floating_point(dtype) && size_of(dtype) <= 4; }
 
 /// The C++ type of an element: element_t<tw::float32> is float.
 template <DType dtype>
 using element_t = typename detail::Element<dtype>::type;
 
-/// The dtype of a C++ type: dtype_of<float> is float32. Other types do not compile.
+/// The dtype of a C++ type: dtype_of<float> is float32. An integer type that is in no row, such as long long, has the dtype of
+/// its size and sign. Other types do not compile.
 template <class T>
 constexpr DType dtype_of_type() {
-  if constexpr (std::is_same_v<T, bool>) return DType::boolean;
-  else if constexpr (std::is_same_v<T, float16_t>) return DType::float16;
-  else if constexpr (std::is_same_v<T, float>) return DType::float32;
-  else if constexpr (std::is_same_v<T, double>) return DType::float64;
-  else {
-    static_assert(std::is_integral_v<T>, "this C++ type is no tilewright dtype");
-    constexpr DType of_size[2][4] = {{DType::uint8, DType::uint16, DType::uint32, DType::uint64},
-                                     {DType::int8, DType::int16, DType::int32, DType::int64}};
-    return of_size[std::is_signed_v<T>][sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3];
+  if constexpr (requires { detail::dtype_with<T>(detail::dtype_table); }) {
+    return detail::dtype_with<T>(detail::dtype_table);
+  } else {
+    constexpr const detail::DTypeFacts* row = detail::find_integer(std::is_integral_v<T> ? sizeof(T) : 0, std::is_signed_v<T>);
+    static_assert(row != nullptr, "this C++ type is no tilewright dtype");
+    return row->dtype;
   }
 }
 template <class T>
 inline constexpr DType dtype_of = dtype_of_type<std::remove_cvref_t<T>>();
 
-/// Calls f with std::type_identity of the dtype's C++ type.
+namespace detail {
+template <class F, class T>
+constexpr decltype(auto) call_with_type(F& f) {
+  return f(std::type_identity<T>{});
+}
+template <class F, DType... d, class... T>
+constexpr decltype(auto) visit_row(const DTypeTable<DTypeRow<d, T>...>&, DType dtype, F& f) {
+  constexpr std::common_type_t<decltype(&call_with_type<F, T>)...> calls[] = {&call_with_type<F, T>...};
+  return calls[static_cast<std::size_t>(dtype)](f);
+}
+}  // namespace detail
+
+/// Calls f with std::type_identity of the dtype's C++ type. f gives the same type for all.
 template <class F>
 constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::boolean: return f(std::type_identity<bool>{});
-    case DType::int8: return f(std::type_identity<std::int8_t>{});
-    case DType::int16: return f(std::type_identity<std::int16_t>{});
-    case DType::int32: return f(std::type_identity<std::int32_t>{});
-    case DType::int64: return f(std::type_identity<std::int64_t>{});
-    case DType::uint8: return f(std::type_identity<std::uint8_t>{});
-    case DType::uint16: return f(std::type_identity<std::uint16_t>{});
-    case DType::uint32: return f(std::type_identity<std::uint32_t>{});
-    case DType::uint64: return f(std::type_identity<std::uint64_t>{});
-    case DType::float16: return f(std::type_identity<float16_t>{});
-    case DType::float64: return f(std::type_identity<double>{});
-    case DType::float32: break;
-  }
-  return f(std::type_identity<float>{});
+  return detail::visit_row(detail::dtype_table, dtype, f);
 }
 
 }  // namespace tilewright

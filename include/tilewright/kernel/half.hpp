@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 
 #include "tilewright/kernel/view.hpp"
@@ -12,8 +13,8 @@ namespace tilewright {
 /// over in a register, it is rounded there in the same way (`rounded_to`). So a program gives the same bits whether or not ops
 /// are fused, and in vectors as one by one.
 ///
-/// x86 converts vectors by F16C and AVX-512F, which neither flush nor ignore denormal halves; elsewhere the compiler converts
-/// the elements.
+/// x86 converts vectors by F16C and AVX-512F, and 64-bit ARM by NEON. They neither flush nor ignore denormal halves; elsewhere
+/// the compiler converts the elements.
 
 namespace detail {
 template <class X>
@@ -33,6 +34,13 @@ template <detail::FloatBatchLike Batch>
 #if defined(__F16C__)
   if constexpr (sizeof(Batch) == 32) return Batch(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data))));
   if constexpr (sizeof(Batch) == 16) return Batch(_mm_cvtph_ps(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(data))));
+#endif
+#if defined(__aarch64__)
+  if constexpr (sizeof(Batch) == 16) {
+    float16x4_t halves;
+    std::memcpy(&halves, data, sizeof(halves));
+    return Batch(vcvt_f32_f16(halves));
+  }
 #endif
   alignas(Batch) float elements[Batch::size];
   for (std::size_t i = 0; i < Batch::size; ++i) elements[i] = static_cast<float>(data[i]);
@@ -57,6 +65,13 @@ template <detail::FloatBatchLike Batch>
   if constexpr (sizeof(Batch) == 16)
     return _mm_storel_epi64(reinterpret_cast<__m128i*>(data), _mm_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
 #endif
+#if defined(__aarch64__)
+  if constexpr (sizeof(Batch) == 16) {
+    const float16x4_t halves = vcvt_f16_f32(x);
+    std::memcpy(data, &halves, sizeof(halves));
+    return;
+  }
+#endif
   alignas(Batch) float elements[Batch::size];
   x.store_aligned(elements);
   for (std::size_t i = 0; i < Batch::size; ++i) data[i] = static_cast<float16_t>(elements[i]);
@@ -74,6 +89,9 @@ template <class T, class X>
 #if defined(__F16C__)
     if constexpr (sizeof(X) == 32) return X(_mm256_cvtph_ps(_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)));
     if constexpr (sizeof(X) == 16) return X(_mm_cvtph_ps(_mm_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)));
+#endif
+#if defined(__aarch64__)
+    if constexpr (sizeof(X) == 16) return X(vcvt_f32_f16(vcvt_f16_f32(x)));
 #endif
     float16_t elements[X::size];
     store_floats(elements, x);

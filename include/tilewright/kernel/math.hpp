@@ -61,6 +61,21 @@ template <class T, class A>
       return xsimd::fma(a, b, c);
 }
 
+/// a / b, rounded once. (xsimd estimates quotients of floats on ARM.)
+template <class T>
+  requires std::is_arithmetic_v<T>
+inline T divide(T a, T b) {
+  return a / b;
+}
+template <class T, class A>
+[[gnu::always_inline]] inline xsimd::batch<T, A> divide(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
+#if defined(__aarch64__)
+  if constexpr (std::same_as<T, float> && sizeof(a) == 16) return vdivq_f32(a, b);
+  else
+#endif
+    return a / b;
+}
+
 /// The larger and the smaller of two; b where one of them is NaN.
 template <class T>
   requires std::is_arithmetic_v<T>
@@ -200,12 +215,19 @@ inline X tanh(X x) {
   const X p = detail::polynomial(r, 0x1.fffffep-2, 0x1.5554b0p-3, 0x1.555674p-5, 0x1.1227f6p-7, 0x1.6bebf2p-10);
   const X power = detail::from_bits<X>(detail::to_bits(shifted) << 23);  // 2^k
   const X e = math::fma(power, math::fma(r * r, p, r), power - number<X>(1));
-  const X result = e / (e + number<X>(2));
+  const X result = math::divide(e, e + number<X>(2));
   return detail::from_bits<X>(detail::to_bits(result) | (bits & sign_bit));
 }
 
 template <std::floating_point T> inline T sqrt(T x) { return std::sqrt(x); }
-template <class T, class A> inline xsimd::batch<T, A> sqrt(const xsimd::batch<T, A>& x) { return xsimd::sqrt(x); }
+template <class T, class A>
+inline xsimd::batch<T, A> sqrt(const xsimd::batch<T, A>& x) {
+#if defined(__aarch64__)  // where xsimd 8.1 estimates roots of floats
+  if constexpr (std::same_as<T, float> && sizeof(x) == 16) return vsqrtq_f32(x);
+  else
+#endif
+    return xsimd::sqrt(x);
+}
 
 inline double exp(double x) { return std::exp(x); }
 inline double log(double x) { return std::log(x); }
@@ -217,7 +239,7 @@ template <class A> inline xsimd::batch<double, A> tanh(const xsimd::batch<double
 /// 1 / (1 + exp(-x)). At most 3 ulp off; results below 2^-127 are 0.
 template <class X>
 inline X sigmoid(X x) {
-  return number<X>(1) / (number<X>(1) + math::exp(-x));
+  return math::divide(number<X>(1), number<X>(1) + math::exp(-x));
 }
 
 }  // namespace tilewright::math

@@ -14,7 +14,7 @@ struct Gelu : UnaryOp<Gelu> {
   template <class X>
   static X forward(X x) {
     const X u = x * (math::number<X>(alpha) + math::number<X>(alpha * beta) * x * x);
-    return x / (math::number<X>(1) + math::exp(-u));
+    return math::divide(x, math::number<X>(1) + math::exp(-u));
   }
   template <class X>
   static X backward(X x, X dy) {

@@ -82,11 +82,11 @@ struct AdamFormula : Elementwise<D> {
 };
 /// m / (sqrt(v) + epsilon) ("Adam: A Method for Stochastic Optimization", arXiv 1412.6980, algorithm 1).
 struct AdamStep : AdamFormula<AdamStep> {
-  template <class X> static X step(X m, X v, X epsilon) { return m / (math::sqrt(v) + epsilon); }
+  template <class X> static X step(X m, X v, X epsilon) { return math::divide(m, math::sqrt(v) + epsilon); }
 };
 /// m / (v + epsilon), v being the infinity norm (arXiv 1412.6980, algorithm 2).
 struct AdamaxStep : AdamFormula<AdamaxStep> {
-  template <class X> static X step(X m, X v, X epsilon) { return m / (v + epsilon); }
+  template <class X> static X step(X m, X v, X epsilon) { return math::divide(m, v + epsilon); }
 };
 
 /// The step that Adam and its like take: inputs ([weight,] m, v[, time_step][, weight_decay][, beta1][, beta2][, epsilon]), of

@@ -40,7 +40,7 @@ struct Mul : Elementwise<Mul> {
 /// a / b, broadcast. Integers truncate towards zero, as in C.
 struct Div : Elementwise<Div> {
   static constexpr std::string_view name = "Div";
-  template <class X> static X forward(X a, X b) { return a / b; }
+  template <class X> static X forward(X a, X b) { return math::divide(a, b); }
   static constexpr void gradient(GradientContext& op) {
     const Tensor quotient = apply<Div>({op.output_gradient(0), op.input(1)});  // dy / b
     if (op.needs(0)) op.input_gradient(0, ops::sum_to(quotient, op.input_spec(0).shape));

@@ -49,7 +49,6 @@ struct ReshapeOp : Op<D> {
       return op.fail(to_text(in), " to ", to_text(wanted), ": a shape of ", in.nelms(), " elements expected");
     op.output({result, in.dtype});
   }
-  static constexpr void gradient(GradientContext& op);
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape& output, const PackedAttributes&) {
     return {layout.offset, dense_strides(output)};
   }
@@ -57,16 +56,16 @@ struct ReshapeOp : Op<D> {
 /// The same elements in another shape.
 struct Reshape : ReshapeOp<Reshape> {
   static constexpr std::string_view name = "Reshape";
+  static constexpr void gradient(GradientContext& op) {
+    op.input_gradient(0, apply<Reshape>({op.output_gradient(0)}, detail::axis_list(op.input_spec(0).shape)));
+  }
 };
 /// The same tensor in another shape.
 struct ReshapeInplace : ReshapeOp<ReshapeInplace> {
   static constexpr std::string_view name = "ReshapeInplace";
   static constexpr bool is_alias = true;
+  static constexpr void gradient(GradientContext& op) { Reshape::gradient(op); }
 };
-template <class D>
-constexpr void ReshapeOp<D>::gradient(GradientContext& op) {
-  op.input_gradient(0, apply<Reshape>({op.output_gradient(0)}, detail::axis_list(op.input_spec(0).shape)));
-}
 
 /// What Transpose and TransposeInplace share: a view.
 template <class D>
@@ -89,7 +88,6 @@ struct TransposeOp : Op<D> {
     for (int axis = 0; axis < order.rank; ++axis) result[axis] = in.shape[static_cast<int>(order[axis])];
     op.output({result, in.dtype});
   }
-  static constexpr void gradient(GradientContext& op);
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape& output, const PackedAttributes& packed) {
     const Attributes order = unpack<Attributes>(packed);
     Layout result{layout.offset, {}};
@@ -102,19 +100,19 @@ struct TransposeOp : Op<D> {
 /// The axes in another order.
 struct Transpose : TransposeOp<Transpose> {
   static constexpr std::string_view name = "Transpose";
+  static constexpr void gradient(GradientContext& op) {
+    const Shape order = op.attributes<Attributes>().shape();
+    Shape inverse = order;
+    for (int axis = 0; axis < order.rank; ++axis) inverse[static_cast<int>(order[axis])] = axis;
+    op.input_gradient(0, apply<Transpose>({op.output_gradient(0)}, detail::axis_list(inverse)));
+  }
 };
 /// The same tensor with its axes in another order.
 struct TransposeInplace : TransposeOp<TransposeInplace> {
   static constexpr std::string_view name = "TransposeInplace";
   static constexpr bool is_alias = true;
+  static constexpr void gradient(GradientContext& op) { Transpose::gradient(op); }
 };
-template <class D>
-constexpr void TransposeOp<D>::gradient(GradientContext& op) {
-  const Shape order = op.attributes<Attributes>().shape();
-  Shape inverse = order;
-  for (int axis = 0; axis < order.rank; ++axis) inverse[static_cast<int>(order[axis])] = axis;
-  op.input_gradient(0, apply<Transpose>({op.output_gradient(0)}, detail::axis_list(inverse)));
-}
 
 /// Repeats elements along axes of extent 1, and along new axes in front, to a larger shape: a view with strides of 0.
 struct Expand : Op<Expand> {

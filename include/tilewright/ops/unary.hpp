@@ -13,14 +13,14 @@ struct Exp : UnaryOp<Exp> {
 struct Log : UnaryOp<Log> {
   static constexpr std::string_view name = "Log";
   template <class X> static X forward(X x) { return math::log(x); }
-  template <class X> static X backward(X x, X dy) { return dy / x; }
+  template <class X> static X backward(X x, X dy) { return math::divide(dy, x); }
 };
 
 struct Sqrt : UnaryOp<Sqrt> {
   static constexpr std::string_view name = "Sqrt";
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::sqrt(x); }
-  template <class X> static X backward(X y, X dy) { return dy / (y + y); }
+  template <class X> static X backward(X y, X dy) { return math::divide(dy, y + y); }
 };
 
 struct Tanh : UnaryOp<Tanh> {
