@@ -3,6 +3,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
+#include "tilewright/graph/callees.hpp"
 
 namespace tilewright {
 
@@ -11,10 +12,6 @@ struct Branch {
   Graph graph;
   List<Tensor> inputs{};
   TensorMap args{};
-};
-
-struct ConditionalAttributes {
-  std::int64_t then_inputs = 0;
 };
 
 namespace detail {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 
 namespace tilewright {
@@ -32,9 +33,7 @@ class DotWriter {
   constexpr void write(int graph) {
     if (std::exchange(written_[at(graph)], char{1}) != 0) return;
     write_cluster(graph);
-    for (const Node& node : ir_.record(graph).nodes)
-      for (int called : {node.called_graph, node.else_graph})
-        if (called >= 0) write(called);
+    for (const Node& node : ir_.record(graph).nodes) for_each_callee(node, [this](int called, int) { write(called); });
   }
   constexpr Text finish() const {
     return text("digraph {\n  compound=true\n  node [fontname=\"Helvetica\" fontsize=10]\n",

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
@@ -29,8 +30,9 @@ class Graph {
   constexpr List<Graph> called_graphs() const {
     List<Graph> result;
     for (const auto& node : ir_->record(id_).nodes)
-      for (int called : {node.called_graph, node.else_graph})
-        if (called >= 0 && std::ranges::find(result, Graph(*ir_, called)) == result.end()) result.push_back({*ir_, called});
+      detail::for_each_callee(node, [&](int called, int) {
+        if (std::ranges::find(result, Graph(*ir_, called)) == result.end()) result.push_back({*ir_, called});
+      });
     return result;
   }
   constexpr bool contains(Tensor t) const { return &t.ir() == ir_ && t.graph_id() == id_; }

@@ -3,6 +3,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
+#include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/grad_graph_info.hpp"
 #include "tilewright/graph/gradient_context.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
@@ -124,14 +125,13 @@ class Differentiator final : public GradientContext::Builder {
                       " changes its input in place: ops that do not expected"));
         return false;
       }
-      const int called_graph = node.called_graph, else_graph = node.else_graph;
       const bool is_loop = node.op == &loop_info;
-      for (int callee : {called_graph, else_graph}) {
-        if (callee < 0 || ir_.record(callee).gradient.graph >= 0) continue;
+      for_each_callee(node, [this](int callee, int) {
+        if (ir_.failed() || ir_.record(callee).gradient.graph >= 0) return;
         auto gradient = differentiate(ir_, callee, {});
-        if (ir_.failed()) return false;
-        ir_.record(callee).gradient = std::move(gradient);
-      }
+        if (!ir_.failed()) ir_.record(callee).gradient = std::move(gradient);
+      });
+      if (ir_.failed()) return false;
       if (is_loop) keep_iterations(ir_, Node(record().nodes[i]));
     }
     return true;

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/gradient_context.hpp"
 #include "tilewright/graph/repeat.hpp"
@@ -204,8 +205,7 @@ constexpr bool has_side_effects(const Ir& ir, int graph) {
     if (std::exchange(seen[static_cast<std::size_t>(next)], 1) != 0) continue;
     for (const Node& node : ir.record(next).nodes) {
       if (node.op->has_side_effect && !node.op->may_repeat) return true;
-      for (int called : {node.called_graph, node.else_graph})
-        if (called >= 0) open.push_back(called);
+      for_each_callee(node, [&open](int called, int) { open.push_back(called); });
     }
   }
   return false;

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+
+#include "tilewright/graph/records.hpp"
+
+namespace tilewright {
+
+struct ConditionalAttributes {
+  std::int64_t then_inputs = 0;  ///< inputs of the graph for true, which stand after the condition
+};
+
+namespace detail {
+
+/// Calls f(graph, first_input) for each graph that a node calls: none, that of a call or loop, or both of a conditional, the one
+/// for true first. The node's input number `first_input` is given for input 0 of the graph. f may change the Ir.
+template <class F>
+constexpr void for_each_callee(const Node& node, F&& f) {
+  const int called = node.called_graph, otherwise = node.else_graph;  // copies: f may move the node
+  if (called < 0) return;
+  if (otherwise < 0) {
+    f(called, 0);
+  } else {
+    const auto then_inputs = static_cast<int>(unpack<ConditionalAttributes>(node.attributes).then_inputs);
+    f(called, 1);
+    f(otherwise, 1 + then_inputs);
+  }
+}
+
+/// Whether predicate(graph) is true of a graph that a node calls.
+template <class Predicate>
+constexpr bool any_callee(const Node& node, Predicate&& predicate) {
+  return (node.called_graph >= 0 && predicate(node.called_graph)) || (node.else_graph >= 0 && predicate(node.else_graph));
+}
+
+}  // namespace detail
+
+}  // namespace tilewright
