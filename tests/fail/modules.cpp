@@ -80,6 +80,43 @@ constexpr Tensor build(Bias&, Tensor x) {
 constexpr int build(Bias&, Tensor x) { return x.rank(); }
 #endif
 
+// CASE fraction_for_integers
+// expect: Mul: 1.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/fc1
+// expect: train_step(ir)
+#ifdef CASE_fraction_for_integers
+constexpr Tensor build(Bias&, Tensor x) { return x.cast(tw::int32) * 1.5; }
+#endif
+
+// CASE negative_extent
+// expect: constant: shape (-3, 4): extents above 0 expected, in Net/fc1
+// expect: train_step(ir)
+#ifdef CASE_negative_extent
+constexpr Tensor build(Bias&, Tensor x) { return x + x.ir().constant({1.0}, {-3, 4}); }
+#endif
+
+// CASE too_many_elements
+// expect: graph input: `weight` of (4611686018427387904,) float32: a tensor of at most 2^47 bytes expected, in Net/fc1
+// expect: train_step(ir)
+#ifdef CASE_too_many_elements
+constexpr Tensor build(Bias& module, Tensor x) {
+  return x + module.add_variable_input("weight", tw::zeros(), {std::int64_t{1} << 62});
+}
+#endif
+
+// CASE tensor_of_no_graph
+// expect: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected
+// expect: train_step(ir)
+#ifdef CASE_tensor_of_no_graph
+constexpr Tensor build(Bias&, Tensor) { return Tensor() + Tensor(); }
+#endif
+
+// CASE second_operand_of_no_graph
+// expect: Add: input 1 is a Tensor() of no graph: a tensor expected, in Net/fc1
+// expect: train_step(ir)
+#ifdef CASE_second_operand_of_no_graph
+constexpr Tensor build(Bias&, Tensor x) { return x + Tensor(); }
+#endif
+
 constexpr auto Bias::build(Tensor x) { return ::build(*this, x); }
 struct Net : tw::Module<Net> {
   BOOST_HANA_DEFINE_STRUCT(Net, (Bias, fc1));

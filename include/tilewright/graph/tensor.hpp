@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/tensor_spec.hpp"
@@ -21,7 +22,12 @@ class Tensor {
 
   static constexpr Tensor invalid(Ir& ir) { return {ir, -1, -1}; }
   constexpr bool valid() const { return id_ >= 0; }
-  constexpr Ir& ir() const { return *ir_; }
+  constexpr Ir& ir() const {
+    if (!ir_) throw TraceError("Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected");
+    return *ir_;
+  }
+  /// Whether it is a tensor of that Ir.
+  constexpr bool is_of(const Ir& ir) const { return ir_ == &ir; }
   constexpr int graph_id() const { return graph_; }
   constexpr int id() const { return id_; }
 

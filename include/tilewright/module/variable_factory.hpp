@@ -21,6 +21,7 @@ class VariableFactory {
                             const ShardedVariableOptions& sharding, std::string_view name)
       : VariableFactory(ir, std::move(initialiser), spec, by_ref, sharding.replica_grouping) {
     shard_over_ = detail::shards(ir, "replica_sharded_variable", name, replica_grouping_, sharding.shard_over);
+    if (!ir.check_spec("replica_sharded_variable", name, spec)) shard_over_ = 0;
     if (shard_over_ > 0) spec_ = detail::shard_spec(shape_, spec.dtype, shard_over_);
   }
   static constexpr VariableFactory invalid(Ir& ir) { return {ir, zeros(), {}}; }
