@@ -98,6 +98,19 @@ TEST_CASE("errors of modules and names") {
         "DotTree: no subtree 'fc9': one of the tree of bias, weight expected");
 }
 
+TEST_CASE("a graph with named inputs is called like a graph") {
+  Ir ir;
+  const auto [facts, graph] = tw::create_graph(ir, Linear<4>{}, rows);
+  const auto [weight, bias] = std::array{facts.init()["weight"], facts.init()["bias"]};
+  const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
+  CHECK(tw::repeat(graph, 3, {x, weight, bias})[0].spec() == rows);
+  CHECK(tw::repeat(graph, 3, x, {{graph.args()["weight"], weight}, {graph.args()["bias"], bias}})[0].spec() == rows);
+  const Tensor condition = ir.constant(1, tw::boolean);
+  CHECK(tw::conditional(condition, {graph, {x, weight, bias}}, {graph, {x, weight, bias}})[0].spec() == rows);
+  CHECK(graph.graph().called_graphs().empty());
+  CHECK(ir.main_graph().called_graphs() == tw::List<Graph>{graph.graph()});
+}
+
 TEST_CASE("errors of calls") {
   const auto error = [](auto use) {
     return error_of([&](Ir& ir) {
@@ -216,6 +229,16 @@ TEST_CASE("errors of autodiff") {
           const Tensor x = ir.constant(1.0);
           tw::TensorMap()[x];
         }) == "TensorMap: Tensor[float32 ()]: a tensor with an entry in the map expected");
+  CHECK(error_of([](Ir& ir) {
+          const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x"), y = ir.variable(tw::ones(), {}, tw::float32, "y");
+          const Graph graph = ir.create_graph([](Tensor t) { return t + t; }, rows);
+          const auto call = tw::call_with_info(graph, x);
+          const auto info = tw::autodiff(graph);
+          const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call, tw::call_with_info(info.graph(), x));
+          CHECK(gradients[x].spec() == rows);
+          gradients[y];
+        }) ==
+        "gradients: none of Tensor[y float32 ()]: a tensor that the forward call reads, and that a gradient reaches, expected");
 }
 
 TEST_CASE("DotTree: errors without an Ir are std::out_of_range") {

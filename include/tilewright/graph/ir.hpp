@@ -372,6 +372,9 @@ constexpr std::int64_t Tensor::shape(int axis) const {
 constexpr Tensor TensorMap::operator[](Tensor key) const {
   if (const Tensor* found = find(key)) return *found;
   if (key.ir().failed()) return Tensor::invalid(key.ir());
+  if (holds_gradients_)
+    return key.ir().fail(text("gradients: none of ", to_text(key),
+                              ": a tensor that the forward call reads, and that a gradient reaches, expected"));
   return key.ir().fail(text("TensorMap: ", to_text(key), ": a tensor with an entry in the map expected"));
 }
 

@@ -82,6 +82,8 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   constexpr NamedVariableFactories() = default;
   constexpr NamedVariableFactories(DotTree<VariableFactory> tree) : DotTree(std::move(tree)) {}
 
+  /// The subtree of a dotted name: the factories of one module, for example.
+  constexpr NamedVariableFactories subtree(std::string_view name) const { return DotTree::subtree(name); }
   /// A new variable for every factory, in alphabetical order of the names; the tensors are called `prefix.name`.
   /// Each call makes an independent set. The main graph must be the current one.
   constexpr NamedTensors init(std::string_view prefix = "") const {
