@@ -1,4 +1,5 @@
 // What users are told when a model is wrong: op, what was given, what was expected, and where in the model.
+#include <limits>
 #include <string>
 
 #include "../catch.hpp"
@@ -95,6 +96,19 @@ TEST_CASE("errors of modules and names") {
         "DotTree: no leaf 'wieght': one of bias, weight expected");
   CHECK(error_of([](Ir& ir) { tw::create_graph(ir, Linear<4>{}, rows).factories.init().subtree("fc9"); }) ==
         "DotTree: no subtree 'fc9': one of the tree of bias, weight expected");
+}
+
+TEST_CASE("a graph with named inputs is called like a graph") {
+  Ir ir;
+  const auto [facts, graph] = tw::create_graph(ir, Linear<4>{}, rows);
+  const auto [weight, bias] = std::array{facts.init()["weight"], facts.init()["bias"]};
+  const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
+  CHECK(tw::repeat(graph, 3, {x, weight, bias})[0].spec() == rows);
+  CHECK(tw::repeat(graph, 3, x, {{graph.args()["weight"], weight}, {graph.args()["bias"], bias}})[0].spec() == rows);
+  const Tensor condition = ir.constant(1, tw::boolean);
+  CHECK(tw::conditional(condition, {graph, {x, weight, bias}}, {graph, {x, weight, bias}})[0].spec() == rows);
+  CHECK(graph.graph().called_graphs().empty());
+  CHECK(ir.main_graph().called_graphs() == tw::List<Graph>{graph.graph()});
 }
 
 TEST_CASE("errors of calls") {
@@ -215,6 +229,16 @@ TEST_CASE("errors of autodiff") {
           const Tensor x = ir.constant(1.0);
           tw::TensorMap()[x];
         }) == "TensorMap: Tensor[float32 ()]: a tensor with an entry in the map expected");
+  CHECK(error_of([](Ir& ir) {
+          const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x"), y = ir.variable(tw::ones(), {}, tw::float32, "y");
+          const Graph graph = ir.create_graph([](Tensor t) { return t + t; }, rows);
+          const auto call = tw::call_with_info(graph, x);
+          const auto info = tw::autodiff(graph);
+          const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call, tw::call_with_info(info.graph(), x));
+          CHECK(gradients[x].spec() == rows);
+          gradients[y];
+        }) ==
+        "gradients: none of Tensor[y float32 ()]: a tensor that the forward call reads, and that a gradient reaches, expected");
 }
 
 TEST_CASE("DotTree: errors without an Ir are std::out_of_range") {
@@ -239,4 +263,96 @@ TEST_CASE("extents and counts must be positive") {
   CHECK(error_of([](Ir& ir) { tw::graph_input(ir, {0}, tw::float32, "x"); }) ==
         "graph input: 'x' of shape (0,): extents above 0 expected");
   CHECK(error_of([](Ir& ir) { ir.set_num_host_transfers(0); }) == "num_host_transfers: 0: at least 1 expected");
+  CHECK(error_of([](Ir& ir) { ir.constant({1.0}, {-3, 4}); }) == "constant: shape (-3, 4): extents above 0 expected");
+  CHECK(error_of([](Ir& ir) { ir.constant({1.0}, {0, 4}); }) == "constant: shape (0, 4): extents above 0 expected");
+  CHECK(error_of([](Ir& ir) { ir.constant({1.0}, {0}, tw::int32, "table"); }) ==
+        "constant: 'table' of shape (0,): extents above 0 expected");
+}
+
+TEST_CASE("tensors that no machine can hold are errors where they enter a program") {
+  constexpr std::int64_t large = std::int64_t{1} << 40;
+  const std::string expected = "a tensor of at most 2^47 bytes expected";
+  CHECK(error_of([](Ir& ir) { ir.variable(tw::zeros(), {std::int64_t{1} << 62}, tw::float32, "w"); }) ==
+        "variable: 'w' of (4611686018427387904,) float32: " + expected);
+  CHECK(error_of([](Ir& ir) { ir.variable(tw::zeros(), {large, large, 1 << 16}, tw::int8, "w"); }) ==
+        "variable: 'w' of (1099511627776, 1099511627776, 65536) int8: " + expected);
+  CHECK(error_of([](Ir& ir) { ir.constant({0}, {large, large}); }) ==
+        "constant: (1099511627776, 1099511627776) float32: " + expected);
+  CHECK(error_of([](Ir& ir) { ir.h2d_stream("x", {128 * large}); }) == "stream: 'x' of (140737488355328,) float32: " + expected);
+  CHECK(error_of([](Ir& ir) { ir.h2d_stream("x", {128 * large}, tw::int8); }) == "no TraceError");  // 2^47 bytes
+  CHECK(error_of([](Ir& ir) { tw::graph_input(ir, {large, large}); }) ==
+        "graph input: (1099511627776, 1099511627776) float32: " + expected);
+  CHECK(error_of([](Ir& ir) { ir.remote_buffer({large, large}); }) ==
+        "remote_buffer: '1' of (1099511627776, 1099511627776) float32: " + expected);
+  CHECK(error_of([](Ir& ir) { ir.remote_buffer({large}, tw::float32, large); }) ==
+        "remote_buffer: 1099511627776 entries of (1099511627776,) float32: at most 2^47 bytes expected");
+  CHECK(error_of([](Ir& ir) { ir.remote_buffer({large}).set_entries(64); }) ==
+        "remote_buffer: 64 entries for remote buffer 1 of 1 x (1099511627776,) float32: at most 2^47 bytes expected");
+  CHECK(error_of([](Ir& ir) {
+          ir.set_replication_factor(2);
+          ir.replica_sharded_variable(tw::zeros(), {large, large}, tw::float32, "w");
+        }) == "replica_sharded_variable: 'w' of (1099511627776, 1099511627776) float32: " + expected);
+  CHECK(model_error([](auto&, Tensor x) { return x + x.T(); }, {{large, 1}, tw::float32}) ==
+        "Add: (1099511627776, 1099511627776) float32: " + expected + ", in Model");
+  CHECK(model_error([](auto&, Tensor x) { return x.reshape({large, large, large}); }) ==
+        "Reshape: (2, 4) float32 to (1099511627776, 1099511627776, 1099511627776): a shape of 8 elements expected, in Model");
+}
+
+TEST_CASE("numbers that a dtype does not have are errors") {
+  const std::string whole = "a whole number from -2147483648 to 2147483647 expected";
+  const TensorSpec integers{{2}, tw::int32};
+  CHECK(model_error([](auto&, Tensor x) { return x * 1.5; }, integers) == "Mul: 1.5 as int32: " + whole + ", in Model");
+  CHECK(model_error([](auto&, Tensor x) { return 0.1 - x; }, integers) == "Sub: 0.1 as int32: " + whole + ", in Model");
+  CHECK(model_error([](auto&, Tensor x) { return x * 2.0 + 3; }, integers) == "no TraceError");
+  CHECK(model_error([](auto&, Tensor x) { return ops::scaled_add(x, x, {.a = 2, .b = 0.5}); }, integers) ==
+        "ScaledAdd: 0.5 as int32: " + whole + ", in Model");
+  CHECK(error_of([](Ir& ir) {
+          const Tensor v = ir.variable(tw::zeros(), {2}, tw::int32, "v");
+          ops::scaled_add_(v, v, {.a = 1e300});
+        }) == "ScaledAddLhsInplace: 1e+300 as int32: " + whole);
+  CHECK(model_error([](auto&, Tensor x) { return ops::scaled_add(x, x, {.b = 1e5}); }, {{2}, tw::float16}) == "no TraceError");
+
+  const auto error = [](std::initializer_list<double> values, tw::DType dtype) {
+    return error_of([&](Ir& ir) { ir.constant(values, {static_cast<std::int64_t>(values.size())}, dtype); });
+  };
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(error({nan}, tw::int32) == "constant: nan as int32: " + whole);
+  CHECK(error({1, 2, -infinity}, tw::int32) == "constant: -inf as int32: " + whole);
+  CHECK(error({0x1p31}, tw::int32) == "constant: 2147483648 as int32: " + whole);
+  CHECK(error({0x1p31 - 1, -0x1p31}, tw::int32) == "no TraceError");
+  CHECK(error({0x1p64}, tw::uint64) ==
+        "constant: 1.84467440737e+19 as uint64: a whole number from 0 to 1.84467440737e+19 expected");
+  CHECK(error({-1}, tw::uint8) == "constant: -1 as uint8: a whole number from 0 to 255 expected");
+  CHECK(error({0, 1, 2}, tw::boolean) == "constant: 2 as bool: 0 or 1 expected");
+  CHECK(error({65504, -65504, infinity, nan, 0.1}, tw::float16) == "no TraceError");
+  CHECK(error({65536}, tw::float16) == "constant: 65536 as float16: a number from -65504 to 65504 expected");
+  CHECK(error({1e300}, tw::float32) ==
+        "constant: 1e+300 as float32: a number from -3.40282346639e+38 to 3.40282346639e+38 expected");
+  CHECK(error({1e300, 1e-300, nan}, tw::float64) == "no TraceError");
+  CHECK(error_of([](Ir& ir) { ir.constant((std::int64_t{1} << 53) + 1, tw::int64); }) ==
+        "constant: 9007199254740993 as int64: a number that float64 has, too, expected");
+  CHECK(error_of([](Ir& ir) { ir.variable(tw::values({0, 0.5}), {2}, tw::uint8, "v"); }) ==
+        "variable: 'v': 0.5 as uint8: a whole number from 0 to 255 expected");
+}
+
+TEST_CASE("default-constructed tensors are errors") {
+  const std::string first = "Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected";
+  CHECK(error_of([](Ir&) { Tensor() + Tensor(); }) == first);
+  CHECK(error_of([](Ir&) { Tensor().reshape({1}); }) == first);
+  CHECK(error_of([](Ir& ir) { ir.create_graph([](Tensor) { return Tensor(); }, rows); }) == first);
+  CHECK(model_error([](auto&, Tensor x) { return x + Tensor(); }) ==
+        "Add: input 1 is a Tensor() of no graph: a tensor expected, in Model");
+  CHECK(error_of([](Ir& ir) { ops::host_store(ir.d2h_stream("y", {2}), Tensor()); }) ==
+        "HostStore: input 0 is a Tensor() of no graph: a tensor expected");
+  const auto call_error = [](auto call) {
+    return error_of([&](Ir& ir) { call(ir, ir.create_graph([](Tensor x) { return x; }, rows)); });
+  };
+  CHECK(call_error([](Ir&, Graph graph) { tw::call(graph, Tensor()); }) ==
+        "call of graph_subgraph(0): a Tensor() of no graph for input 0: a tensor expected");
+  CHECK(call_error([](Ir&, Graph graph) { tw::repeat(graph, 2, {}, {{graph.input(0), Tensor()}}); }) ==
+        "call of graph_subgraph(0): a Tensor() of no graph for input Tensor[float32 (2, 4)]: a tensor expected");
+  CHECK(call_error([](Ir& ir, Graph graph) {
+          const tw::Branch branch{graph, {ir.constant({0}, {2, 4})}};
+          tw::conditional(Tensor(), branch, branch);
+        }) == "conditional: a Tensor() of no graph as condition: a tensor expected");
 }

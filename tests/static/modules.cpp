@@ -167,6 +167,29 @@ constexpr bool a_module_keeps_what_build_stores() {
 }
 static_assert(a_module_keeps_what_build_stores());
 
+constexpr bool both_functions_keep_it_and_leave_const_modules_alone() {
+  Ir ir;
+  KeepsInput module;
+  const KeepsInput unchanged;
+  const Graph graph = tw::create_graph(ir, module, rows).graph.graph();
+  tw::create_graph(ir, unchanged, rows);
+  ir.create_graph(unchanged, rows);
+  return graph.input(1) == module.offset && !unchanged.offset.valid();
+}
+static_assert(both_functions_keep_it_and_leave_const_modules_alone());
+
+/// A member that is a part of its module, and has a graph of its own besides.
+struct InlinedAndOutlined : tw::Module<InlinedAndOutlined> {
+  BOOST_HANA_DEFINE_STRUCT(InlinedAndOutlined, (Block, block));
+  constexpr Tensor build(Tensor x) {
+    const auto [facts, graph] = tw::create_graph(block, x);
+    return block(graph.bind(add_variable_inputs("own", facts)).call(x));
+  }
+};
+static_assert(names_of<InlinedAndOutlined>() ==
+              "block.up.weight block.up.bias block.down.weight block.down.bias "
+              "own.up.weight own.up.bias own.down.weight own.down.bias");
+
 // ---- factories
 constexpr bool init_makes_independent_sets_of_variables() {
   Ir ir;
@@ -191,7 +214,16 @@ static_assert(variables_are_made_in_alphabetical_order());
 constexpr bool a_layer_can_be_initialised_alone() {
   Ir ir;
   const tw::NamedVariableFactories facts = tw::create_graph(ir, Tower{}, rows).factories;
-  const auto variables = tw::NamedVariableFactories(facts.subtree("first.up")).init("up");
+  const auto variables = facts.subtree("first.up").init("up");
   return names(variables) == "bias weight" && variables["bias"].name() == "up.bias";
 }
 static_assert(a_layer_can_be_initialised_alone());
+
+constexpr bool a_subtree_has_tensors() {
+  Ir ir;
+  const NamedTensors variables = tw::create_graph(ir, Tower{}, rows).factories.init();
+  const NamedTensors up = variables.subtree("first").subtree("up");
+  return up.named_tensors().size() == 2 &&
+         up.tensors() == tw::List<Tensor>{variables["first.up.bias"], variables["first.up.weight"]};
+}
+static_assert(a_subtree_has_tensors());

@@ -37,9 +37,13 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
   List<int> position(ir.record(graph.id()).tensors.size(), -1);
   for (std::size_t i = 0; i < inputs.size(); ++i) position[static_cast<std::size_t>(inputs[i].id())] = static_cast<int>(i);
   List<Tensor> parents(inputs.size());
+  const auto fail_without_tensor = [&](const Text& input) {
+    ir.fail(text("call of ", graph.name(), ": a Tensor() of no graph for input ", input, ": a tensor expected"));
+    return List<Tensor>();
+  };
   std::size_t next = 0;
   for (const Tensor& tensor : positional) {
-    if (!tensor.valid()) return {};
+    if (!tensor.valid()) return fail_without_tensor(text(next));
     if (next == inputs.size()) {
       ir.fail(
           text("call of ", graph.name(), ": ", positional.size(), " positional inputs: at most ", inputs.size(), " expected"));
@@ -48,7 +52,7 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
     parents[next++] = tensor;
   }
   for (const auto& [input, tensor] : args) {
-    if (!input.valid() || !tensor.valid()) return {};
+    if (!tensor.valid()) return fail_without_tensor(to_text(input));
     const int found = graph.contains(input) ? position[static_cast<std::size_t>(input.id())] : -1;
     const auto at = static_cast<std::size_t>(found);
     if (found < 0) {

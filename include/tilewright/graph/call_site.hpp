@@ -150,7 +150,7 @@ class CallSiteInfo {
   /// The called graph's input for a parent tensor that the call reads (the first, if it stands for several).
   constexpr Tensor parent_to_graph(Tensor t) const {
     if (!valid()) return invalid();
-    if (t.graph_id() == graph_ && &t.ir() == ir_)
+    if (t.graph_id() == graph_ && t.is_of(*ir_))
       if (const int i = position(node().inputs, t.id()); i >= 0) return called_graph().input(i);
     return ir_->fail(text("parent_to_graph: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
   }
@@ -167,7 +167,7 @@ class CallSiteInfo {
   constexpr void set_parent_input_modified(Tensor t) {
     if (!valid() || !t.valid()) return;
     Node& call = ir_->record(graph_).nodes[static_cast<std::size_t>(node_)];
-    const int input = t.graph_id() == graph_ && &t.ir() == ir_ ? position(call.inputs, t.id()) : -1;
+    const int input = t.graph_id() == graph_ && t.is_of(*ir_) ? position(call.inputs, t.id()) : -1;
     if (input < 0) {
       ir_->fail(
           text("set_parent_input_modified: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));

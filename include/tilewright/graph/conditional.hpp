@@ -83,7 +83,11 @@ class ConditionalSiteInfo {
 /// by the graph that runs.
 constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Branch& then_branch, const Branch& else_branch) {
   Ir& ir = then_branch.graph.ir();
-  if (ir.failed() || !condition.valid()) return {ir};
+  if (ir.failed()) return {ir};
+  if (!condition.valid()) {
+    ir.fail("conditional: a Tensor() of no graph as condition: a tensor expected");
+    return {ir};
+  }
   if (condition.dtype() != boolean || condition.nelms() != 1) {
     ir.fail(text("conditional: ", to_text(condition), " as condition: bool of one element expected"));
     return {ir};

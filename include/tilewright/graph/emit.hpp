@@ -37,6 +37,13 @@ class Inference {
     fail(to_text(input(i)), ": float16 or float32 expected");
     return false;
   }
+  /// Fails for an attribute that cannot be a factor or addend of elements of the dtype: one that is not whole, for integers.
+  constexpr bool require_number(double number, DType dtype) {
+    if (computes_in_float(dtype)) dtype = float32;
+    if (find_unfit({&number, 1}, dtype) < 0) return true;
+    fail(number_text(number), " as ", to_text(dtype), ": ", expected_number(dtype), " expected");
+    return false;
+  }
   constexpr bool require_equal_dtypes(int a, int b) {
     if (input(a).dtype == input(b).dtype) return true;
     fail(to_text(input(a)), " and ", to_text(input(b)), ": equal dtypes expected");
@@ -64,7 +71,7 @@ class Inference {
 namespace detail {
 /// graph 'Net_subgraph(0)', the main graph or another Ir.
 constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
-  if (&tensor.ir() != &ir) return "another Ir";
+  if (!tensor.is_of(ir)) return "another Ir";
   if (tensor.graph_id() == 0) return "the main graph";
   return text("graph '", ir.record(tensor.graph_id()).name, "'");
 }
@@ -75,8 +82,12 @@ constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
 }
 constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs) {
-    if (!input.valid()) return false;
-    if (&input.ir() != &ir || input.graph_id() != ir.current_graph) {
+    if (!input.valid()) {
+      if (!ir.failed())
+        ir.fail(text(op.name, ": input ", &input - inputs.data(), " is a Tensor() of no graph: a tensor expected"));
+      return false;
+    }
+    if (!input.is_of(ir) || input.graph_id() != ir.current_graph) {
       ir.fail(text(op.name, ": ", to_text(input), " of ", place_of(input, ir), ": a tensor of ",
                    place_of({ir, ir.current_graph, 0}, ir), ", which is being built, expected"));
       return false;
@@ -160,6 +171,8 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   Inference inference(ir, op, std::move(specs), attributes);
   op.infer(inference);
   if (inference.failed()) return {};
+  for (const TensorSpec& output : inference.outputs())
+    if (!ir.check_spec(op.name, "", output)) return {};
   int meta_shape = inference.meta_shape();
   if (meta_shape < 0 && !ir.meta_shapes.empty() && !inference.outputs().empty())
     meta_shape = detail::find_meta_shape(ir, op, inputs, inference.outputs()[0].shape);

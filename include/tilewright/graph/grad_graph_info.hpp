@@ -52,7 +52,7 @@ class GradGraphInfo {
   }
   /// Inputs of the forward graph, with their gradients that the given call of the gradient graph made.
   constexpr TensorMap fwd_graph_ins_to_grad_parent_outs(const CallSiteInfo& gradient_call) const {
-    TensorMap result;
+    TensorMap result = TensorMap::of_gradients();
     if (!check(gradient_call, graph(), "fwd_graph_ins_to_grad_parent_outs")) return result;
     for (std::size_t i = 0; i < record_.outputs.size(); ++i)
       if (const Tensor tensor = forward(record_.outputs[i]); ir_->record(tensor).kind == TensorKind::input)

@@ -35,7 +35,7 @@ class Graph {
       });
     return result;
   }
-  constexpr bool contains(Tensor t) const { return &t.ir() == ir_ && t.graph_id() == id_; }
+  constexpr bool contains(Tensor t) const { return t.is_of(*ir_) && t.graph_id() == id_; }
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 
  private:
@@ -88,7 +88,7 @@ constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, 
 }
 /// Marks a tensor of the graph that is being built as its next output.
 constexpr void graph_output(Tensor t) {
-  if (!t.valid()) return;
+  if (!t.valid() && t.ir().failed()) return;  // ir() throws for a Tensor() of no graph
   if (t.graph_id() != t.ir().current_graph) {
     t.ir().fail(text("graph_output: ", to_text(t), ": a tensor of the current graph expected"));
     return;

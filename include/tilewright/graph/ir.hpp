@@ -9,6 +9,7 @@
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/number.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/records.hpp"
 #include "tilewright/graph/tensor.hpp"
@@ -120,11 +121,14 @@ class Ir {
   constexpr Tensor remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                    std::int64_t offset, std::string_view name);
 
-  /// A tensor of the current graph with fixed values, row-major; one value stands for all elements.
+  /// A tensor of the current graph with fixed values, row-major; one value stands for all elements. Errors: extents below 1;
+  /// another count of values; values that the dtype does not have (a fraction as int32, 70000 as float16).
   constexpr Tensor constant(List<double> values, const Shape& shape = {}, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
+    if (!check_spec("constant", name, spec)) return Tensor::invalid(*this);
     if (const auto count = static_cast<std::int64_t>(values.size()); count != 1 && count != spec.nelms())
       return fail(text("constant: ", count, " values for shape ", to_text(shape), ": ", spec.nelms(), " expected"));
+    if (!check_numbers("constant", name, values, dtype)) return Tensor::invalid(*this);
     const int tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);
     constants.push_back({std::move(values)});
     return {*this, current_graph, tensor};
@@ -133,7 +137,7 @@ class Ir {
   template <class Number>
     requires(std::integral<Number> || std::floating_point<Number>)
   constexpr Tensor constant(Number value, DType dtype = float32) {
-    return constant(List{static_cast<double>(value)}, Shape{}, dtype);
+    return number("constant", value, dtype);
   }
 
   /// A graph with an input for every Tensor or TensorSpec among the arguments, built by calling the function or module
@@ -150,6 +154,15 @@ class Ir {
     if (on_error_ == OnError::raise) throw TraceError(message.string());
     if (failure_.empty()) failure_ = message;
     return {*this, current_graph, -1};
+  }
+  /// A scalar constant; `what` is the op that is named in errors.
+  template <class Number>
+  constexpr Tensor number(std::string_view what, Number value, DType dtype) {
+    const auto rounded = static_cast<double>(value);
+    if constexpr (std::integral<Number> && sizeof(Number) == 8)
+      if (!is_floating_point(dtype) && (rounded >= 0x1p63 || static_cast<Number>(rounded) != value))
+        return fail(text(what, ": ", value, " as ", to_text(dtype), ": a number that float64 has, too, expected"));
+    return check_numbers(what, "", {&rounded, 1}, dtype) ? constant(List{rounded}, Shape{}, dtype) : Tensor::invalid(*this);
   }
   constexpr const Text& failure() const { return failure_; }
   constexpr bool failed() const { return !failure_.empty(); }
@@ -170,7 +183,7 @@ class Ir {
   }
   /// An input of the current graph; what the graph changes in one by reference is changed in the caller's tensor.
   constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false, int meta_shape = -1) {
-    check_extents("graph input", name, spec);
+    check_spec("graph input", name, spec);
     const int id = add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
     if (by_ref) current().by_reference.push_back(static_cast<int>(current().inputs.size()));
     make_room(current().inputs);
@@ -188,7 +201,7 @@ class Ir {
     if (current_graph != 0)
       return fail(text(what, ": '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
                        ": variables live in the main graph only"));
-    check_extents(what, name, {distribution.shape, spec.dtype});
+    if (!check_spec(what, name, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
     if (distribution.shape.rank == max_rank && (distribution.groups > 1 || distribution.all_replicas))
       return fail(text(what, ": '", name, "' of shape ", to_text(distribution.shape),
                        " on the host once for each group or replica: at most ", max_rank - 1, " axes expected"));
@@ -198,6 +211,7 @@ class Ir {
       return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
                        distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
                        expected, " expected"));
+    if (!check_numbers(what, name, initialiser.values, spec.dtype)) return Tensor::invalid(*this);
     const int tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
     make_room(variables);
     variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
@@ -255,14 +269,40 @@ class Ir {
   List<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes; they do not overlap
   int next_op_id = 100;
 
-  constexpr void check_extents(std::string_view what, std::string_view name, const TensorSpec& spec) {
-    for (int axis = 0; axis < spec.shape.rank; ++axis)
-      if (spec.shape[axis] < 1) fail(text(what, ": '", name, "' of shape ", to_text(spec.shape), ": extents above 0 expected"));
+  /// The most bytes of a tensor: what a program can address on the machines of today (47 bits of an address are the user's).
+  static constexpr double max_tensor_bytes = 0x1p47;
+
+  /// Whether there can be such a tensor: extents from 1, and at most max_tensor_bytes. Fails if not; `what` is named in the
+  /// error.
+  constexpr bool check_spec(std::string_view what, std::string_view name, const TensorSpec& spec) {
+    auto bytes = static_cast<double>(size_of(spec.dtype));  // a double, which does not overflow
+    bool is_empty = false;
+    for (int axis = 0; axis < spec.shape.rank; ++axis) {
+      const std::int64_t extent = spec.shape.extents[axis];
+      is_empty = is_empty || extent < 1;
+      bytes *= static_cast<double>(extent);
+    }
+    if (!is_empty && bytes <= max_tensor_bytes) return true;
+    Text subject = text(what, ": ");
+    if (!name.empty()) subject += text("'", name, "' of ");
+    if (is_empty) fail(text(subject, "shape ", to_text(spec.shape), ": extents above 0 expected"));
+    else fail(text(subject, to_text(spec), ": a tensor of at most 2^47 bytes expected"));
+    return false;
+  }
+  /// Whether elements of the dtype can be the numbers. Fails if not; `what` is named in the error.
+  constexpr bool check_numbers(std::string_view what, std::string_view name, std::span<const double> numbers, DType dtype) {
+    const std::ptrdiff_t unfit = find_unfit(numbers, dtype);
+    if (unfit < 0) return true;
+    Text subject = what;
+    if (!name.empty()) subject += text(": '", name, "'");
+    fail(text(subject, ": ", number_text(numbers[static_cast<std::size_t>(unfit)]), " as ", to_text(dtype), ": ",
+              expected_number(dtype), " expected"));
+    return false;
   }
 
  private:
   constexpr Stream add_stream(StreamDirection direction, std::string_view name, const TensorSpec& spec) {
-    check_extents("stream", name, spec);
+    check_spec("stream", name, spec);
     const std::size_t hash = hash_of(name);
     const StreamRecord* const known = streams.data();
     for (std::size_t i = 0, count = streams.size(); i < count; ++i)
@@ -332,6 +372,9 @@ constexpr std::int64_t Tensor::shape(int axis) const {
 constexpr Tensor TensorMap::operator[](Tensor key) const {
   if (const Tensor* found = find(key)) return *found;
   if (key.ir().failed()) return Tensor::invalid(key.ir());
+  if (holds_gradients_)
+    return key.ir().fail(text("gradients: none of ", to_text(key),
+                              ": a tensor that the forward call reads, and that a gradient reaches, expected"));
   return key.ir().fail(text("TensorMap: ", to_text(key), ": a tensor with an entry in the map expected"));
 }
 

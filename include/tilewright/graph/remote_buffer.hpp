@@ -8,6 +8,17 @@
 
 namespace tilewright {
 
+namespace detail {
+/// Whether a remote buffer can have so many rows.
+constexpr bool is_count_of_rows(const TensorSpec& row, std::int64_t entries) {
+  return entries >= 1 && static_cast<double>(entries) * static_cast<double>(row.bytes()) <= Ir::max_tensor_bytes;
+}
+constexpr std::string_view expected_entries(std::int64_t entries) {
+  if (entries < 1) return "at least 1";
+  return "at most 2^47 bytes";
+}
+}  // namespace detail
+
 /// A handle of a remote buffer: `entries` rows in streaming memory, outside of the machine, each a tensor of one shape and
 /// dtype. Programs copy rows with remote_load and remote_store. Rows that are no variables are zeros at first; all keep their
 /// contents from run to run.
@@ -30,8 +41,9 @@ class RemoteBuffer {
   /// More rows, or fewer, but not without one that a variable, load or store names.
   constexpr void set_entries(std::int64_t entries) const {
     if (!valid()) return;
-    if (entries < 1) {
-      ir_->fail(text("remote_buffer: ", entries, " entries for ", to_text(*this), ": at least 1 expected"));
+    if (!detail::is_count_of_rows(spec(), entries)) {
+      ir_->fail(text("remote_buffer: ", entries, " entries for ", to_text(*this), ": ", detail::expected_entries(entries),
+                     " expected"));
       return;
     }
     if (const std::int64_t last = record().last_row; entries <= last) {
@@ -49,7 +61,7 @@ class RemoteBuffer {
                      ", which is in use: a buffer without variables, loads and stores expected"));
       return;
     }
-    ir_->check_extents("set_remote_buffer_info", text(id()).view(), {shape, dtype});
+    if (!ir_->check_spec("set_remote_buffer_info", text(id()).view(), {shape, dtype})) return;
     record().spec = {shape, dtype};
     record().meta_shape = -1;
     record().shard_over = 1;
@@ -91,8 +103,8 @@ class RemoteBuffer {
 /// Memory for `entries` tensors of one shape and dtype outside of the machine. Fails for less than one entry.
 constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::int64_t entries) {
   const TensorSpec spec{shape, dtype};
-  check_extents("remote_buffer", text(remote_buffers.size() + 1).view(), spec);
-  if (entries < 1) fail(text("remote_buffer: ", entries, " entries of ", to_text(spec), ": at least 1 expected"));
+  if (check_spec("remote_buffer", text(remote_buffers.size() + 1).view(), spec) && !detail::is_count_of_rows(spec, entries))
+    fail(text("remote_buffer: ", entries, " entries of ", to_text(spec), ": ", detail::expected_entries(entries), " expected"));
   if (failed()) return RemoteBuffer::invalid(*this);
   make_room(remote_buffers);
   remote_buffers.push_back({.spec = spec, .entries = entries});

@@ -80,7 +80,7 @@ constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, co
                                               std::string_view name, const ShardedVariableOptions& options) {
   const std::int64_t parts = detail::shards(*this, "replica_sharded_variable", name, options.replica_grouping,
                                             options.shard_over);
-  if (parts == 0) return Tensor::invalid(*this);
+  if (parts == 0 || !check_spec("replica_sharded_variable", name, {shape, dtype})) return Tensor::invalid(*this);
   auto [distribution, assignment] = detail::distribute(*this, shape, options.replica_grouping);
   distribution.shard_over = parts;
   const Tensor result = add_variable("replica_sharded_variable", TensorKind::variable, initialiser,
@@ -105,7 +105,7 @@ constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const Remot
 constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options) {
   const std::int64_t parts = detail::shards(*this, "replica_sharded_buffer", to_text(TensorSpec{shape, dtype}).view(),
                                             options.replica_grouping, options.shard_over);
-  if (parts == 0) return RemoteBuffer::invalid(*this);
+  if (parts == 0 || !check_spec("replica_sharded_buffer", "", {shape, dtype})) return RemoteBuffer::invalid(*this);
   const RemoteBuffer result = remote_buffer(detail::shard_spec(shape, dtype, parts).shape, dtype, options.entries);
   if (!result.valid()) return result;
   remote_buffers.back().meta_shape = add_meta_shape(shape, parts);

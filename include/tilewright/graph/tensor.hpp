@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/tensor_spec.hpp"
@@ -21,7 +22,13 @@ class Tensor {
 
   static constexpr Tensor invalid(Ir& ir) { return {ir, -1, -1}; }
   constexpr bool valid() const { return id_ >= 0; }
-  constexpr Ir& ir() const { return *ir_; }
+  constexpr Ir& ir() const {
+    if (graph_ == no_graph)  // no question for ir_: GCC 12 cannot compare temporaries' addresses with null
+      throw TraceError("Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected");
+    return *ir_;
+  }
+  /// Whether it is a tensor of that Ir.
+  constexpr bool is_of(const Ir& ir) const { return ir_ == &ir; }
   constexpr int graph_id() const { return graph_; }
   constexpr int id() const { return id_; }
 
@@ -53,8 +60,9 @@ class Tensor {
   }
 
  private:
+  static constexpr int no_graph = -2;  ///< of a Tensor(); that of an invalid tensor of an Ir is -1
   Ir* ir_ = nullptr;
-  int graph_ = -1;
+  int graph_ = no_graph;
   int id_ = -1;
 };
 
@@ -80,6 +88,12 @@ class TensorMap {
   constexpr TensorMap() = default;
   constexpr TensorMap(std::initializer_list<Entry> entries) {
     for (const auto& [key, value] : entries) insert(key, value);
+  }
+  /// A map of gradients, whose errors say so.
+  static constexpr TensorMap of_gradients() {
+    TensorMap result;
+    result.holds_gradients_ = true;
+    return result;
   }
 
   /// Adds an entry; the first one with a key is the one that is found.
@@ -125,6 +139,7 @@ class TensorMap {
   }
 
   List<Entry> entries_;
+  bool holds_gradients_ = false;
   List<int> table_;  // open addressing, at most half full: index of the entry, or -1
 };
 

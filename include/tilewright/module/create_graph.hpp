@@ -45,7 +45,8 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
   if constexpr (runs_in_sequence<Type>()) ordered.emplace(ir);
   const auto run = [&](const auto&... inputs) {
     const auto built = [&]() -> decltype(auto) {
-      if constexpr (requires { build.build(inputs...); }) return build.build(inputs...);
+      if constexpr (std::derived_from<Type, ModuleBase>) return call_build(build, inputs...);
+      else if constexpr (requires { build.build(inputs...); }) return build.build(inputs...);
       else return build(inputs...);
     };
     if constexpr (std::is_void_v<decltype(built())>) built();
@@ -67,23 +68,53 @@ struct CreatedGraph {
   GraphWithNamedArgs graph;
 };
 
-/// Traces a module into a new graph. Every Tensor or TensorSpec argument becomes an input of the graph (tensors serve as
-/// descriptions only); other arguments are passed to `build`. The results are the graph's outputs.
-template <std::derived_from<ModuleBase> M, class... Arguments>
-constexpr CreatedGraph create_graph(Ir& ir, M module, const Arguments&... arguments) {
-  detail::ModuleTrace trace{ir};
-  detail::adopt(module, &trace, "");
-  const Graph graph = detail::trace_graph(ir, module, arguments...);
+namespace detail {
+/// While it lives, a module and its members belong to the trace of a graph; then again to what they belonged to before.
+template <class M>
+class Adoption {
+ public:
+  constexpr Adoption(M& module, ModuleTrace& trace) : module_(module), before_(module.adopted_by()) {
+    adopt(module_, &trace, "");
+  }
+  constexpr ~Adoption() { adopt(module_, before_.first, before_.second); }
+  Adoption(const Adoption&) = delete;
+  Adoption& operator=(const Adoption&) = delete;
+
+ private:
+  M& module_;
+  std::pair<ModuleTrace*, Text> before_;
+};
+template <class M, class... Arguments>
+constexpr CreatedGraph trace_module(Ir& ir, M& module, const Arguments&... arguments) {
+  ModuleTrace trace{ir};
+  const Adoption adoption(module, trace);
+  const Graph graph = trace_graph(ir, module, arguments...);
   return {std::move(trace.factories), {graph, std::move(trace.args)}};
 }
-template <std::derived_from<ModuleBase> M, class... Arguments>
-constexpr CreatedGraph create_graph(M module, const Arguments&... arguments) {
+template <class M>
+concept ModuleReference = std::derived_from<std::remove_cvref_t<M>, ModuleBase>;
+}  // namespace detail
+
+/// Traces a module into a new graph. Every Tensor or TensorSpec argument becomes an input of the graph (tensors serve as
+/// descriptions only); other arguments are passed to `build`. The results are the graph's outputs. What `build` stores in
+/// members stays in the module, unless that is a temporary or const: then a copy is traced.
+template <detail::ModuleReference M, class... Arguments>
+constexpr CreatedGraph create_graph(Ir& ir, M&& module, const Arguments&... arguments) {
+  if constexpr (std::is_const_v<std::remove_reference_t<M>>) {
+    auto copy = module;
+    return detail::trace_module(ir, copy, arguments...);
+  } else {
+    return detail::trace_module(ir, module, arguments...);
+  }
+}
+template <detail::ModuleReference M, class... Arguments>
+constexpr CreatedGraph create_graph(M&& module, const Arguments&... arguments) {
   static_assert(detail::has_tensor<Arguments...>,
                 "create_graph: no argument is a Tensor: create_graph(ir, module, ...) expected");
   if constexpr (detail::has_tensor<Arguments...>) {
     Ir* ir = detail::find_ir(arguments...);
     if (!ir) throw TraceError("create_graph: only empty ranges of tensors: create_graph(ir, module, ...) expected");
-    return create_graph(*ir, std::move(module), arguments...);
+    return create_graph(*ir, std::forward<M>(module), arguments...);
   }
 }
 
@@ -100,15 +131,9 @@ constexpr auto Module<D>::create_graph(Ir& ir, const Arguments&... arguments) co
 
 template <class Build, class... Arguments>
 constexpr Graph Ir::create_graph(Build&& build, const Arguments&... arguments) {
-  if constexpr (std::derived_from<std::remove_cvref_t<Build>, ModuleBase>) {
-    detail::ModuleTrace trace{*this};
-    detail::adopt(build, &trace, "");
-    const Graph graph = detail::trace_graph(*this, build, arguments...);
-    detail::adopt(build, nullptr, "");
-    return graph;
-  } else {
-    return detail::trace_graph(*this, build, arguments...);
-  }
+  if constexpr (detail::ModuleReference<Build>)
+    return tilewright::create_graph(*this, std::forward<Build>(build), arguments...).graph.graph();
+  else return detail::trace_graph(*this, build, arguments...);
 }
 
 }  // namespace tilewright

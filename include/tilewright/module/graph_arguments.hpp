@@ -70,7 +70,7 @@ constexpr bool is_by_reference() {
 constexpr Tensor graph_input_for(Ir& ir, const TensorSpec& spec, bool by_ref) { return ir.add_input(spec, "", by_ref); }
 constexpr Tensor graph_input_for(Ir& ir, const Tensor& tensor, bool by_ref) {
   if (!tensor.valid()) return Tensor::invalid(ir);
-  return ir.add_input(tensor.spec(), "", by_ref, &tensor.ir() == &ir ? ir.record(tensor).meta_shape : -1);
+  return ir.add_input(tensor.spec(), "", by_ref, tensor.is_of(ir) ? ir.record(tensor).meta_shape : -1);
 }
 
 /// What a build function gets for an argument: a new graph input for a tensor or spec, by reference if its parameter is a

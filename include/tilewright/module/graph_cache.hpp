@@ -55,7 +55,7 @@ class GraphCache {
   };
   /// A graph's input for a shard knows of what it is one.
   static constexpr double meta_shape(const Key& key, const Tensor& tensor) {
-    return tensor.valid() && &tensor.ir() == key.ir
+    return tensor.valid() && tensor.is_of(*key.ir)
                ? key.ir->record(tensor.graph_id()).tensors[static_cast<std::size_t>(tensor.id())].meta_shape
                : -1;
   }

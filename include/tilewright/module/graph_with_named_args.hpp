@@ -92,6 +92,8 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
       : graph_(graph), args_(std::move(args)), grad_graph_info_(std::move(info)) {}
 
   constexpr Graph graph() const { return graph_; }
+  /// So that call, repeat and conditional take it; inputs that are not bound are given as those of the Graph.
+  constexpr operator Graph() const { return graph_; }
   constexpr Ir& ir() const { return graph_.ir(); }
   constexpr const NamedTensors& args() const { return args_; }
   constexpr GradGraphInfo grad_graph_info() const {

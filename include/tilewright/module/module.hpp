@@ -8,6 +8,7 @@
 #include <boost/hana/string.hpp>
 #include <optional>
 
+#include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/type_name.hpp"
 #include "tilewright/graph/scopes.hpp"
 #include "tilewright/module/graph_arguments.hpp"
@@ -74,10 +75,15 @@ class ModuleBase {
   constexpr void adopt(detail::ModuleTrace* trace, Text prefix) {
     trace_ = trace;
     prefix_ = std::move(prefix);
+    calls_ = 0;
     if (trace && !prefix_.empty()) trace->factories.subtree_for(prefix_.view());
   }
 
+  /// For create_graph: what adopt was given last.
+  constexpr std::pair<detail::ModuleTrace*, Text> adopted_by() const { return {trace_, prefix_}; }
+
  protected:
+  constexpr void note_call() { ++calls_; }
   constexpr bool traced() const { return trace_ != nullptr; }
   constexpr detail::ModuleTrace& trace() const {
     if (trace_) return *trace_;
@@ -96,6 +102,9 @@ class ModuleBase {
   constexpr Tensor add_input(std::string_view name, const VariableFactory& factory) {
     auto& trace = this->trace();
     const Text path = dotted(prefix_.view(), name);
+    if (calls_ > 1 && trace.factories.contains(path.view()))
+      return trace.ir.fail(text("Module: call ", calls_, " of '", prefix_, "', which has the variable '", name,
+                                "' already: one call of a member, or calls of a graph that create_graph makes of it, expected"));
     const Tensor input = factory.create_input(name);
     trace.factories.insert(path.view(), factory);
     trace.args.insert(path.view(), input);
@@ -104,13 +113,43 @@ class ModuleBase {
 
   detail::ModuleTrace* trace_ = nullptr;
   Text prefix_;
+  int calls_ = 0;  // by operator(), since it was adopted
 };
 
 namespace detail {
+/// Stops the compilation if the module type M derives from the Module of another type, whose build would run.
+template <class M>
+constexpr void check_base() {
+  using Base = typename M::ModuleType;
+  if constexpr (!std::same_as<M, Base>) {
+    constexpr auto message = [] {
+      return text("Module: ", type_name<M>(), " derives from tw::Module<", type_name<Base>(), ">: tw::Module<", type_name<M>(),
+                  "> expected");
+    };
+    [[maybe_unused]] Report<message> report;
+  }
+}
+/// Calls a module's build. If it has none that takes the arguments, that stops the compilation.
+template <class M, class... Arguments>
+constexpr decltype(auto) call_build(M& module, const Arguments&... arguments) {
+  if constexpr (requires { module.build(arguments...); }) {
+    return module.build(arguments...);  // to compile it into a session, `build` must be constexpr
+  } else {
+    constexpr auto message = [] {
+      constexpr bool has_forward = requires(M& m, const Arguments&... given) { m.forward(given...); };
+      return text("Module: ", type_name<M>(), " has no build for ", sizeof...(Arguments),
+                  " arguments of these types: a public constexpr member function build",
+                  has_forward ? std::string_view(", not forward,") : std::string_view(), " expected");
+    };
+    [[maybe_unused]] Report<message> report;
+    return Tensor::invalid(module.ir());
+  }
+}
 /// Names a module and, by reflection, the modules inside it.
 template <class T>
 constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
   if constexpr (std::derived_from<T, ModuleBase>) {
+    check_base<T>();
     member.adopt(trace, name);
     if constexpr (boost::hana::Struct<T>::value)
       boost::hana::for_each(boost::hana::accessors<T>(), [&](auto accessor) {
@@ -138,6 +177,8 @@ constexpr bool runs_in_sequence() {
 template <class D>
 class Module : public ModuleBase {
  public:
+  using ModuleType = D;
+
   template <class... Arguments>
   constexpr auto operator()(const Arguments&... arguments) {
     std::optional<detail::ModuleTrace> lost;  // of a module that has no place: it goes on to the message
@@ -151,7 +192,8 @@ class Module : public ModuleBase {
     const PathScope path(ir(), key());
     std::optional<InSequence> ordered;
     if constexpr (detail::runs_in_sequence<D>()) ordered.emplace(ir());
-    return static_cast<D&>(*this).build(arguments...);
+    note_call();
+    return detail::call_build(static_cast<D&>(*this), arguments...);
   }
   /// A graph of this module's own, see the function create_graph; the Ir may be left out if an argument is a Tensor.
   template <class... Arguments>

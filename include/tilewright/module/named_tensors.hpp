@@ -9,6 +9,8 @@ class NamedTensors : public DotTree<Tensor> {
   constexpr NamedTensors() = default;
   constexpr NamedTensors(DotTree<Tensor> tree) : DotTree(std::move(tree)) {}
 
+  /// The subtree of a dotted name: the tensors of one module, for example.
+  constexpr NamedTensors subtree(std::string_view name) const { return DotTree::subtree(name); }
   /// All tensors, sorted by the tensors' own names.
   constexpr List<Tensor> tensors() const {
     List<Tensor> result;

@@ -21,6 +21,7 @@ class VariableFactory {
                             const ShardedVariableOptions& sharding, std::string_view name)
       : VariableFactory(ir, std::move(initialiser), spec, by_ref, sharding.replica_grouping) {
     shard_over_ = detail::shards(ir, "replica_sharded_variable", name, replica_grouping_, sharding.shard_over);
+    if (!ir.check_spec("replica_sharded_variable", name, spec)) shard_over_ = 0;
     if (shard_over_ > 0) spec_ = detail::shard_spec(shape_, spec.dtype, shard_over_);
   }
   static constexpr VariableFactory invalid(Ir& ir) { return {ir, zeros(), {}}; }
@@ -81,6 +82,8 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   constexpr NamedVariableFactories() = default;
   constexpr NamedVariableFactories(DotTree<VariableFactory> tree) : DotTree(std::move(tree)) {}
 
+  /// The subtree of a dotted name: the factories of one module, for example.
+  constexpr NamedVariableFactories subtree(std::string_view name) const { return DotTree::subtree(name); }
   /// A new variable for every factory, in alphabetical order of the names; the tensors are called `prefix.name`.
   /// Each call makes an independent set. The main graph must be the current one.
   constexpr NamedTensors init(std::string_view prefix = "") const {

@@ -60,9 +60,10 @@ constexpr Tensor div(Tensor a, Tensor b) { return apply<Div>({a, b}); }
 namespace detail {
 template <class T>
 concept Number = std::integral<T> || std::floating_point<T>;
-/// A number as a constant of the tensor's dtype.
+/// A number as a constant of the tensor's dtype, for the op D.
+template <class D>
 constexpr Tensor like(Tensor x, Number auto value) {
-  return x.valid() ? x.ir().constant(static_cast<double>(value), x.dtype()) : x;
+  return x.valid() ? x.ir().number(D::name, value, x.dtype()) : x;
 }
 }  // namespace detail
 
@@ -70,13 +71,13 @@ constexpr Tensor operator+(Tensor a, Tensor b) { return ops::add(a, b); }
 constexpr Tensor operator-(Tensor a, Tensor b) { return ops::sub(a, b); }
 constexpr Tensor operator*(Tensor a, Tensor b) { return ops::mul(a, b); }
 constexpr Tensor operator/(Tensor a, Tensor b) { return ops::div(a, b); }
-constexpr Tensor operator+(Tensor a, detail::Number auto b) { return ops::add(a, detail::like(a, b)); }
-constexpr Tensor operator-(Tensor a, detail::Number auto b) { return ops::sub(a, detail::like(a, b)); }
-constexpr Tensor operator*(Tensor a, detail::Number auto b) { return ops::mul(a, detail::like(a, b)); }
-constexpr Tensor operator/(Tensor a, detail::Number auto b) { return ops::div(a, detail::like(a, b)); }
-constexpr Tensor operator+(detail::Number auto a, Tensor b) { return ops::add(detail::like(b, a), b); }
-constexpr Tensor operator-(detail::Number auto a, Tensor b) { return ops::sub(detail::like(b, a), b); }
-constexpr Tensor operator*(detail::Number auto a, Tensor b) { return ops::mul(detail::like(b, a), b); }
-constexpr Tensor operator/(detail::Number auto a, Tensor b) { return ops::div(detail::like(b, a), b); }
+constexpr Tensor operator+(Tensor a, detail::Number auto b) { return ops::add(a, detail::like<Add>(a, b)); }
+constexpr Tensor operator-(Tensor a, detail::Number auto b) { return ops::sub(a, detail::like<Sub>(a, b)); }
+constexpr Tensor operator*(Tensor a, detail::Number auto b) { return ops::mul(a, detail::like<Mul>(a, b)); }
+constexpr Tensor operator/(Tensor a, detail::Number auto b) { return ops::div(a, detail::like<Div>(a, b)); }
+constexpr Tensor operator+(detail::Number auto a, Tensor b) { return ops::add(detail::like<Add>(b, a), b); }
+constexpr Tensor operator-(detail::Number auto a, Tensor b) { return ops::sub(detail::like<Sub>(b, a), b); }
+constexpr Tensor operator*(detail::Number auto a, Tensor b) { return ops::mul(detail::like<Mul>(b, a), b); }
+constexpr Tensor operator/(detail::Number auto a, Tensor b) { return ops::div(detail::like<Div>(b, a), b); }
 
 }  // namespace tilewright

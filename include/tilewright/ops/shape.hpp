@@ -42,10 +42,11 @@ struct ReshapeOp : Op<D> {
       if (wanted[axis] == -1 && hole < 0) hole = axis;
       else if (wanted[axis] == -1) return op.fail(to_text(in), " to ", to_text(wanted), ": at most one -1 expected");
       else if (wanted[axis] < 1) return op.fail(to_text(in), " to ", to_text(wanted), ": extents above 0, or one -1, expected");
+      else if (known > in.nelms() / wanted[axis]) known = in.nelms() + 1;  // too many, without an overflow
       else known *= wanted[axis];
     }
     if (hole >= 0) result[hole] = in.nelms() / known;
-    if (result.nelms() != in.nelms())
+    if (known > in.nelms() || result.nelms() != in.nelms())
       return op.fail(to_text(in), " to ", to_text(wanted), ": a shape of ", in.nelms(), " elements expected");
     op.output({result, in.dtype});
   }

@@ -210,7 +210,7 @@ constexpr GraphWithNamedArgs autodiff(const GraphWithNamedArgs& graph, const Aut
 
 constexpr TensorMap GradGraphInfo::fwd_parent_ins_to_grad_parent_outs(const CallSiteInfo& forward_call,
                                                                       const CallSiteInfo& gradient_call) const {
-  TensorMap result;
+  TensorMap result = TensorMap::of_gradients();
   if (!check(forward_call, forward_graph(), "fwd_parent_ins_to_grad_parent_outs")) return result;
   const auto parents = parents_of(forward_call);
   for (const auto& [input, gradient] : fwd_graph_ins_to_grad_parent_outs(gradient_call)) {
