@@ -7,7 +7,7 @@
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/graph_cache.hpp"
-#include "tilewright/module/named_remote_buffers.hpp"
+#include "tilewright/ops/named_remote_buffers.hpp"
 #include "tilewright/ops/ops.hpp"
 #include "tilewright/optim/optim.hpp"
 #include "tilewright/session/session.hpp"
