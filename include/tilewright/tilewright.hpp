@@ -1,5 +1,5 @@
 #pragma once
-// Everything a user needs, in one include.
+// Everything that every user needs, in one include; not data/ and checkpoint/, nor layers/ and train/, which are not yet stable.
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/graph/repeat.hpp"

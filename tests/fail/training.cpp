@@ -19,7 +19,7 @@ constexpr void train_step(tw::Ir& ir) { tw::train::train_step(ir, Net{}, sgd, {{
 
 // CASE scalar_image
 // expect: shape: axis -1
-// expect: in Net/fc1
+// expect: in Scalar/net/fc1
 #ifdef CASE_scalar_image
 struct Scalar : tw::Module<Scalar> {
   BOOST_HANA_DEFINE_STRUCT(Scalar, (Net, net));

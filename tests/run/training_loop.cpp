@@ -47,6 +47,10 @@ constexpr void lamb(Ir& ir) {
   step(ir, optim::LambParameters{.lr = rate, .epsilon = 1e-8}, micro_batches, replicas);
 }
 
+struct Constant : tw::Module<Constant> {
+  constexpr Tensor build(Tensor x) { return x; }
+};
+
 std::array<double, batch * features> images() {
   std::array<double, batch * features> result{};
   for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<double>(i * 7919 % 101) / 50 - 1;
@@ -199,11 +203,16 @@ TEST_CASE("train_step: each run starts its mean gradient again") {
   }
   CHECK(xt::allclose(in_parts.get_tensor_data("weight"_s), at_once.get_tensor_data("weight"_s), 1e-5, 1e-6));
 }
-TEST_CASE("train_step: at least one micro-batch with an axis of images") {
-  const auto trace = [](const tw::TensorSpec& images, int micro_batches) {
-    tw::trace([&](Ir& ir) {
-      tw::train::train_step(ir, tw::layers::Linear<3>{}, optim::SgdParameters{}, images, {.micro_batches = micro_batches});
-    });
+TEST_CASE("train_step: a model with variables and at least one micro-batch with an axis of images") {
+  const auto trace_model = [](const auto& model, const tw::TensorSpec& images, int micro_batches) {
+    tw::trace(
+        [&](Ir& ir) { tw::train::train_step(ir, model, optim::SgdParameters{}, images, {.micro_batches = micro_batches}); });
+  };
+  for (const int micro_batches : {1, 2})
+    CHECK_THROWS_WITH(trace_model(Constant{}, {{2, 4}}, micro_batches),
+                      "train_step: Constant has no variables: a model to train expected");
+  const auto trace = [&](const tw::TensorSpec& images, int micro_batches) {
+    trace_model(tw::layers::Linear<3>{}, images, micro_batches);
   };
   CHECK_THROWS_WITH(trace({{2, 4}}, 0),
                     "train_step: 0 micro-batches of (2, 4) float32: at least 1, with a first axis of images, expected");

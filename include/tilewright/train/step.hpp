@@ -84,7 +84,7 @@ template <class Model>
 constexpr Gradients mean_gradients(Ir& ir, const Model& model, const TensorSpec& images, std::int64_t micro_batches) {
   ir.set_num_host_transfers(static_cast<int>(micro_batches));
   const auto [factories, micro_batch] = create_graph(ir, MicroBatch<Model>(model, images));
-  if (ir.failed()) return {};
+  if (ir.failed() || !factories.contains("model")) return {};
   const NamedTensors variables = NamedVariableFactories(factories.subtree("model")).init();
   const NamedTensors accumulators = NamedVariableFactories(factories.subtree("gradients")).init("gradients");
   NamedTensors all;
@@ -133,6 +133,8 @@ constexpr void train_step(Ir& ir, const Model& model, const Optimiser& optimiser
   detail::Gradients found;
   if (options.micro_batches == 1) found = detail::gradients_of_batch(ir, model, images);
   else found = detail::mean_gradients(ir, model, images, options.micro_batches);
+  if (!ir.failed() && found.variables.size() == 0)
+    ir.fail(text("train_step: ", type_name<Model>(), " has no variables: a model to train expected"));
   if constexpr (OptimiserParameters<Optimiser>) detail::update_all(found, Updater<Optimiser>(optimiser, options.state));
   else detail::update_all(found, optimiser);
   if (found.count.valid()) ops::accumulator_zero_(found.count);
