@@ -19,7 +19,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = "#include <tilewright/tilewright.hpp>\nint main() {}\n"
 NETWORK = """
-#include "tutorial/linear.hpp"
+#include <tilewright/layers/linear.hpp>
+#include <tilewright/tilewright.hpp>
+
+namespace tw = tilewright;
+using tw::layers::Linear;
 
 struct Net : tw::Module<Net> {
   using Layers = std::array<Linear<512>, LAYERS>;

@@ -73,21 +73,15 @@ void show_graphs_and_step() {
   print("step", session.get_tensor_data("number.step"_s));
 }
 
-/// Updates all variables, each with an optimiser's state of its own; variables of one shape share a graph.
-constexpr void optimise(const tw::NamedTensors& variables, const tw::TensorMap& gradients) {
+/// A step of the MNIST network. Each variable has state of its own, `adam.fc1.weight.first_order` and so on; those of one shape
+/// share a graph.
+constexpr void train_with_adam(tw::Ir& ir) {
   constexpr tw::optim::AdamParameters parameters{.lr = 1e-3, .bias_correction = false};
-  tw::Cached<tw::optim::Adam> optimiser;
-  for (const auto& [name, variable] : variables.named_tensors()) {
-    const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), parameters);
-    graph.bind(factories.init(tw::text("adam.", name).view())).call(variable, gradients[variable]);
-  }
+  tw::train::train_step(ir, Net{}, parameters, {{8, 28, 28}}, {.state = "adam"});
 }
-
-constexpr int train_batch_size = 8;
-constexpr int test_batch_size = 80;
 
 int main(int argc, char** argv) {
   show_graphs_and_step();
-  return run_mnist<train_step_with<optimise, Net, train_batch_size, 28, 28>, test_step<Net, test_batch_size, 28, 28>>(
-      argc, argv, "Trains and tests a network of four linear layers on MNIST with Adam.", {train_batch_size, test_batch_size});
+  return run_mnist<train_with_adam, test_step<Net, 80, 28, 28>>(
+      argc, argv, "Trains and tests a network of four linear layers on MNIST with Adam.");
 }

@@ -17,23 +17,15 @@
 #include <stdexcept>
 #include <string>
 #include <tilewright/checkpoint/checkpoint.hpp>
+#include <tilewright/train/train.hpp>
 
 #include "tutorial/net.hpp"
-#include "tutorial/steps.hpp"
-#include "tutorial/training.hpp"
+#include "tutorial/options.hpp"
 
-using namespace tw::literals;
-
-constexpr int batch_size = 8;
-
-/// Adam for all variables. Its state, two moments and a count of steps for each, are variables like all others:
+/// Adam's state, two moments and a count of steps for each variable, are variables like all others:
 /// adam.fc1.weight.first_order and so on.
-constexpr void optimise(const tw::NamedTensors& variables, const tw::TensorMap& gradients) {
-  tw::Cached<tw::optim::Adam> optimiser;
-  for (const auto& [name, variable] : variables.named_tensors()) {
-    const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), tw::optim::AdamParameters{.lr = 1e-3});
-    graph.bind(factories.init(tw::text("adam.", name).view())).call(variable, gradients[variable]);
-  }
+constexpr void train_with_adam(tw::Ir& ir) {
+  tw::train::train_step(ir, Net{}, tw::optim::AdamParameters{.lr = 1e-3}, {{8, 28, 28}}, {.state = "adam"});
 }
 
 struct CheckpointOptions {
@@ -52,9 +44,9 @@ std::uint64_t hash_of(std::span<const tw::HostTensor> variables) {
 
 template <tw::Target device>
 void train(const Options& options, const CheckpointOptions& checkpoint_options, const tw::data::Dataset& dataset) {
-  tw::Session<train_step_with<optimise, Net, batch_size, 28, 28>, device> session(
-      {.seed = options.seed, .threads = options.threads});
-  tw::data::Loader loader(dataset, {.batch_size = batch_size, .shuffle = true, .seed = options.seed});
+  using Session = tw::Session<train_with_adam, device>;
+  Session session({.seed = options.seed, .threads = options.threads});
+  tw::data::Loader loader(dataset, {.batch_size = tw::train::batch_size<Session>, .shuffle = true, .seed = options.seed});
   const tw::Checkpoints checkpoints(checkpoint_options.folder, {.keep = 3});
 
   std::uint64_t step = 0;
@@ -72,20 +64,16 @@ void train(const Options& options, const CheckpointOptions& checkpoint_options, 
   }
   std::fflush(stdout);
 
-  const std::size_t batches = options.limit_batches == 0 ? loader.size() : std::min(options.limit_batches, loader.size());
-  const auto epochs = static_cast<std::uint64_t>(options.epochs);
-  for (std::uint64_t epoch = loader.state().epoch; epoch < epochs; ++epoch) {
-    for (const auto& batch : loader) {
-      if (loader.state().batch > batches) break;
-      session.run("image"_s = batch.images, "label"_s = batch.labels);
-      if (++step % checkpoint_options.every != 0 && step != epochs * batches) continue;
-      tw::Metadata metadata;
-      metadata.set("loader", loader.state());
-      checkpoints.save(step, session.host_tensors(), metadata);
-      std::printf("Saved step %llu\n", static_cast<unsigned long long>(step));
-      std::fflush(stdout);
-    }
-  }
+  const tw::train::LoopOptions loop{.epochs = static_cast<std::uint64_t>(options.epochs), .limit_batches = options.limit_batches};
+  tw::train::run_epochs(session, loader, loop, [&](const tw::train::Progress& progress) {
+    const bool last = progress.epoch == progress.epochs && progress.batch == progress.batches;
+    if (++step % checkpoint_options.every != 0 && !last) return;
+    tw::Metadata metadata;
+    metadata.set("loader", loader.state());
+    checkpoints.save(step, session.host_tensors(), metadata);
+    std::printf("Saved step %llu\n", static_cast<unsigned long long>(step));
+    std::fflush(stdout);
+  });
   std::printf("Variables after step %llu: %016llx\n", static_cast<unsigned long long>(step),
               static_cast<unsigned long long>(hash_of(session.host_tensors())));
 }

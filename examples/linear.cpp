@@ -7,11 +7,13 @@
 // expect:     Add.101 (%4 [(2, 32) float32], %3 [(32,) float32]) -> (%5 [(2, 32) float32])
 // expect: variables: {'bias': Tensor[bias float32 (32,)], 'weight': Tensor[weight float32 (4, 32)]}
 // expect: same result with explicit tensors: yes
-#include "tutorial/linear.hpp"
-
 #include <iostream>
+#include <tilewright/layers/linear.hpp>
+#include <tilewright/tilewright.hpp>
 
+namespace tw = tilewright;
 using namespace tw::literals;
+using tw::layers::Linear;
 
 /// Two ways to call the graph: bound to its variables, and with all tensors given.
 constexpr void program(tw::Ir& ir) {

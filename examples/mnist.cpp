@@ -18,10 +18,7 @@
 #include "tutorial/steps.hpp"
 #include "tutorial/training.hpp"
 
-constexpr int train_batch_size = 8;
-constexpr int test_batch_size = 80;
-
 int main(int argc, char** argv) {
-  return run_mnist<train_step<Net, train_batch_size, 28, 28>, test_step<Net, test_batch_size, 28, 28>>(
-      argc, argv, "Trains and tests a network of four linear layers on MNIST.", {train_batch_size, test_batch_size});
+  return run_mnist<train_step<Net, 8, 28, 28>, test_step<Net, 80, 28, 28>>(
+      argc, argv, "Trains and tests a network of four linear layers on MNIST.");
 }

@@ -1,5 +1,5 @@
 // The smaller network of PopXL's user guide, in its plain style: graph inputs, graphs and calls made by hand, and the
-// gradient graph of each layer called explicitly.
+// gradient graph of each layer called explicitly. It teaches what tw::layers::Linear and tw::train::train_step do by themselves.
 //
 // test: --limit-batches 400 --threads 1
 // expect: These are generated digits
@@ -12,6 +12,5 @@
 #include "tutorial/training.hpp"
 
 int main(int argc, char** argv) {
-  return run_mnist<train_step, test_step>(argc, argv, "Trains and tests a network of two linear layers on MNIST.",
-                                          {train_batch_size, test_batch_size});
+  return run_mnist<train_step, test_step>(argc, argv, "Trains and tests a network of two linear layers on MNIST.");
 }

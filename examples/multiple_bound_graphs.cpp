@@ -5,10 +5,12 @@
 // expect: call Linear_subgraph(0) twice
 // expect: results differ: yes
 #include <iostream>
+#include <tilewright/layers/linear.hpp>
+#include <tilewright/tilewright.hpp>
 
-#include "tutorial/linear.hpp"
-
+namespace tw = tilewright;
 using namespace tw::literals;
+using tw::layers::Linear;
 
 constexpr void program(tw::Ir& ir) {
   const auto x = tw::ops::host_load(ir.h2d_stream("x", {2, 4}));

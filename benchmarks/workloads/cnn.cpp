@@ -1,5 +1,6 @@
 // W5: a training step of a small convolutional network, 1x28x28, batches of 32, gradient descent.
-#include "../../examples/tutorial/linear.hpp"
+#include <tilewright/layers/linear.hpp>
+
 #include "../../examples/tutorial/steps.hpp"
 #include "session.hpp"
 
@@ -17,7 +18,7 @@ struct Conv : tw::Module<Conv<out_channels, kernel_size>> {
 struct ConvolutionalNet : tw::Module<ConvolutionalNet> {
   using Conv1 = Conv<32, 3>;
   using Conv2 = Conv<64, 3>;
-  BOOST_HANA_DEFINE_STRUCT(ConvolutionalNet, (Conv1, conv1), (Conv2, conv2), (Linear<10>, linear));
+  BOOST_HANA_DEFINE_STRUCT(ConvolutionalNet, (Conv1, conv1), (Conv2, conv2), (tw::layers::Linear<10>, linear));
 
   constexpr tw::Tensor build(tw::Tensor x) {
     x = halved(tw::ops::relu(conv1(x)));

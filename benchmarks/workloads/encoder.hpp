@@ -1,7 +1,10 @@
 #pragma once
 // Transformer encoder blocks ("Attention Is All You Need", arXiv 1706.03762) that normalise first, without dropout.
-#include "../../examples/tutorial/linear.hpp"
+#include <tilewright/layers/linear.hpp>
+
 #include "session.hpp"
+
+using tw::layers::Linear;
 
 /// Layer normalisation over the last axis, with weight and bias.
 struct LayerNorm : tw::Module<LayerNorm> {

@@ -1,5 +1,9 @@
 #pragma once
-#include "linear.hpp"
+#include <tilewright/layers/linear.hpp>
+#include <tilewright/tilewright.hpp>
+
+namespace tw = tilewright;
+using tw::layers::Linear;
 
 /// Four linear layers, all inlined: each has ops of its own.
 struct Net : tw::Module<Net> {

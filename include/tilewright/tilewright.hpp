@@ -1,5 +1,5 @@
 #pragma once
-// Everything a user needs, in one include.
+// Everything that every user needs, in one include; not data/ and checkpoint/, nor layers/ and train/, which are not yet stable.
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/graph/repeat.hpp"
@@ -7,7 +7,7 @@
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/graph_cache.hpp"
-#include "tilewright/module/named_remote_buffers.hpp"
+#include "tilewright/ops/named_remote_buffers.hpp"
 #include "tilewright/ops/ops.hpp"
 #include "tilewright/optim/optim.hpp"
 #include "tilewright/session/session.hpp"

@@ -6,6 +6,9 @@
 
 namespace tilewright::optim {
 
+struct Adam;
+struct AdamW;
+
 /// Adam's parameters. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input of it, in this
 /// order after the weight and its gradient, which each call gives.
 struct AdamParameters {
@@ -16,6 +19,8 @@ struct AdamParameters {
   NumberOrTensor weight_decay = 0.0;  ///< decoupled: the weight loses lr weight_decay of itself in each step
   DType first_order_dtype = float16;  ///< of the first moment
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
+
+  using Optimiser = Adam;
 };
 
 /// Adam for one variable: `build(weight by reference, gradient, parameters)`. Its state are the variables `first_order` and
@@ -47,6 +52,8 @@ struct AdamWParameters {
   NumberOrTensor epsilon = 1e-8;
   NumberOrTensor weight_decay = 0.01;
   DType first_order_dtype = float32;
+
+  using Optimiser = AdamW;
 };
 
 /// Adam with decoupled weight decay and bias correction; otherwise as Adam.

@@ -6,6 +6,8 @@
 
 namespace tilewright::optim {
 
+struct Lamb;
+
 /// LAMB's parameters. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input of it, in this
 /// order after the weight and its gradient, which each call gives.
 struct LambParameters {
@@ -17,6 +19,8 @@ struct LambParameters {
   NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< what the weight's norm counts at most
   DType first_order_dtype = float32;  ///< of the first moment
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
+
+  using Optimiser = Lamb;
 };
 
 /// LAMB for one variable: `build(weight by reference, gradient, parameters)`: Adam's step, scaled to the norm of the weight.

@@ -6,6 +6,8 @@
 
 namespace tilewright::optim {
 
+struct Sgd;
+
 /// The parameters of gradient descent. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input
 /// of it, in this order after the weight and its gradient, which each call gives.
 struct SgdParameters {
@@ -14,7 +16,17 @@ struct SgdParameters {
   NumberOrTensor weight_decay = 0.0;  ///< the gradient is that of the loss plus weight_decay / 2 |weight|^2
   bool nesterov = false;              ///< whether the step looks ahead by the momentum
   DType momentum_dtype = float32;     ///< of the velocity
+
+  using Optimiser = Sgd;
 };
+
+namespace detail {
+/// Whether the step is weight = weight - lr gradient: one op, which needs no state and no graph.
+constexpr bool is_plain(const SgdParameters& parameters) {
+  const auto none = [](const NumberOrTensor& value) { return !value.tensor && !value.spec && value.number == 0; };
+  return none(parameters.momentum) && none(parameters.weight_decay);
+}
+}  // namespace detail
 
 /// Stochastic gradient descent for one variable: `build(weight by reference, gradient, parameters)`. With momentum its state is
 /// the variable `velocity`, of the weight's shape: velocity = momentum velocity + gradient, and the weight loses lr velocity ("On

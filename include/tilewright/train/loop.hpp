@@ -1,0 +1,123 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <string_view>
+
+#include "tilewright/data/loader.hpp"
+#include "tilewright/session/session.hpp"
+#include "tilewright/train/progress.hpp"
+
+namespace tilewright::train {
+
+struct LoopOptions {
+  std::uint64_t epochs = 1;         ///< in all, from the loader's first
+  std::uint64_t limit_batches = 0;  ///< batches of an epoch to train on; 0: all
+};
+
+/// What a training loop did.
+struct Trained {
+  std::uint64_t steps = 0;
+  double seconds = 0;  ///< wall-clock time
+};
+
+namespace detail {
+
+/// The host's array for an input of a session; a scalar's for one that it does not have.
+template <class Session>
+constexpr ExpectedStream input_named(std::string_view name) {
+  for (const ExpectedStream& stream : Session::expected_inputs())
+    if (stream.name == name) return stream;
+  return {};
+}
+
+/// A part of a batch as the session's input of that name: several micro-batches and replicas are leading axes.
+template <class Session, NameText name, class Array>
+decltype(auto) as_input(Name<name>, const Array& batch) {
+  constexpr Shape shape = input_named<Session>(name.view()).host_shape;
+  if constexpr (shape.rank <= static_cast<int>(std::tuple_size_v<typename Array::shape_type>)) {
+    return (batch);
+  } else {
+    if (static_cast<std::int64_t>(batch.size()) != shape.nelms())
+      throw std::invalid_argument(text("batch: '", name.view(), "' has ", batch.size(), " elements: ", shape.nelms(), " for ",
+                                       to_text(shape), " expected")
+                                      .string());
+    return xt::adapt(batch.data(), batch.size(), xt::no_ownership(), extents_of<shape>());
+  }
+}
+
+/// The mean of an array of numbers, in float32.
+float mean(const auto& values) {
+  const auto add = [](float sum, auto value) { return sum + static_cast<float>(value); };
+  return std::accumulate(values.data(), values.data() + values.size(), 0.0F, add) / static_cast<float>(values.size());
+}
+
+}  // namespace detail
+
+/// How many images a run of a session takes: those of all micro-batches on all replicas.
+template <class Session>
+inline constexpr std::size_t batch_size = [] {
+  const ExpectedStream images = detail::input_named<Session>("image");
+  return images.spec.shape.rank == 0
+             ? std::size_t{0}
+             : static_cast<std::size_t>(images.host_shape.nelms() / images.spec.nelms() * images.spec.shape[0]);
+}();
+
+/// Trains a session of a train_step on a loader's batches of `batch_size<Session>` images, and calls report(Progress) after each.
+/// It goes on where the loader is: in the middle of an epoch after Loader::resume. Throws std::invalid_argument for a batch of
+/// another size. Not yet stable.
+///
+///     tw::data::Loader loader(digits.train, {.batch_size = tw::train::batch_size<decltype(session)>, .shuffle = true});
+///     tw::train::run_epochs(session, loader, {.epochs = 3}, tw::train::ProgressBar());
+template <class Session, std::invocable<const Progress&> Report>
+Trained run_epochs(Session& session, data::Loader& loader, const LoopOptions& options, Report&& report) {
+  using namespace literals;
+  const auto start = std::chrono::steady_clock::now();
+  const std::uint64_t all = loader.size(), batches = options.limit_batches == 0 ? all : std::min(options.limit_batches, all);
+  const auto finished = [&](const data::LoaderState& state) { return state.epoch + (state.batch >= batches ? 1 : 0); };
+  Trained trained;
+  while (finished(loader.state()) < options.epochs) {
+    for (const data::Dataset& batch : loader) {
+      const data::LoaderState state = loader.state();
+      if (state.batch > batches) break;
+      const auto& images = detail::as_input<Session>("image"_s, batch.images);
+      const auto& labels = detail::as_input<Session>("label"_s, batch.labels);
+      const auto loss = session.run("image"_s = images, "label"_s = labels)["loss"_s];
+      ++trained.steps;
+      report(Progress{.epoch = state.epoch + 1,
+                      .epochs = options.epochs,
+                      .batch = state.batch,
+                      .batches = batches,
+                      .loss = detail::mean(loss)});
+    }
+  }
+  trained.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return trained;
+}
+template <class Session>
+Trained run_epochs(Session& session, data::Loader& loader, const LoopOptions& options = {}) {
+  return run_epochs(session, loader, options, [](const Progress&) {});
+}
+
+/// The share of images, from 0 to 1, whose largest output is the label's, for a session of a test_step. Images that do not fill a
+/// batch at the end of the data set are left out. Not yet stable.
+template <class Session>
+double accuracy(Session& session, const data::Dataset& dataset) {
+  using namespace literals;
+  std::size_t right = 0, count = 0;
+  for (const data::Dataset& batch : data::Loader(dataset, {.batch_size = batch_size<Session>})) {
+    const auto outputs = session.run("image"_s = detail::as_input<Session>("image"_s, batch.images))["outputs"_s];
+    const std::size_t classes = outputs.shape(outputs.dimension() - 1);
+    const auto* row = outputs.data();
+    for (std::size_t i = 0; i < batch.size(); ++i, row += classes)
+      right += std::max_element(row, row + classes) - row == batch.labels(i);
+    count += batch.size();
+  }
+  return static_cast<double>(right) / static_cast<double>(count);
+}
+
+}  // namespace tilewright::train

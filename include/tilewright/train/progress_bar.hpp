@@ -1,0 +1,45 @@
+#pragma once
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "tilewright/train/progress.hpp"
+
+namespace tilewright::train {
+
+/// A training loop's report as a bar, one for each epoch, on standard error or another file, if that is a terminal. It is drawn
+/// at most ten times a second: `Loss: 0.0270 |##########------| 4712/7500 [2.1 s, 2244 it/s]`. The time of the first epoch counts
+/// from the bar's creation. Not yet stable.
+class ProgressBar {
+ public:
+  explicit ProgressBar(std::FILE* file = stderr) : file_(file), visible_(isatty(fileno(file)) == 1) {}
+
+  void operator()(const Progress& progress) {
+    if (!visible_) return;
+    const bool last = progress.batch == progress.batches;
+    const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+    if (!last && seconds < next_) return;
+    next_ = seconds + 0.1;
+    const std::size_t filled = width * progress.batch / progress.batches;
+    const std::string bar = std::string(filled, '#') + std::string(width - filled, '-');
+    std::fprintf(file_, "\rLoss: %.4f |%s| %llu/%llu [%.1f s, %.0f it/s] ", static_cast<double>(progress.loss), bar.c_str(),
+                 static_cast<unsigned long long>(progress.batch), static_cast<unsigned long long>(progress.batches), seconds,
+                 static_cast<double>(progress.batch) / seconds);
+    if (!last) return;
+    std::fputc('\n', file_);
+    start_ = Clock::now();
+    next_ = 0;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::size_t width = 40;
+  std::FILE* file_;
+  bool visible_;
+  Clock::time_point start_ = Clock::now();
+  double next_ = 0;  // seconds from the start
+};
+
+}  // namespace tilewright::train

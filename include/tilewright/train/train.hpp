@@ -1,0 +1,5 @@
+#pragma once
+// Steps, the loop that runs them, and its progress bar.
+#include "tilewright/train/loop.hpp"
+#include "tilewright/train/progress_bar.hpp"
+#include "tilewright/train/step.hpp"
