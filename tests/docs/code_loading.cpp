@@ -2,7 +2,7 @@ struct Project : tw::Module<Project> {
   constexpr tw::Tensor build(tw::Tensor x) { return x.matmul(add_variable_input("weight", tw::zeros(), {features, features})); }
 };
 constexpr void program(tw::Ir& ir) {
-  tw::Tensor x = ops::host_load(ir.h2d_stream("x", {batch, features})), weight;
+  tw::Tensor x = ops::host_load(ir.h2d_stream("x", {batch, features}));
   const auto [factories, project] = tw::create_graph(Project{}, x);
   const auto bound = project.bind(factories.init());
   struct Normalise {
