@@ -36,7 +36,7 @@ inline constexpr OpTag op_tag{};
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
 ///    `collective_items`, the `run_collective` that ops/collectives.hpp describes.
-/// Families (ops/elementwise.hpp, ops/reduce.hpp) give all but a few lines of it.
+/// Families (ops/elementwise.hpp, ops/sum.hpp) give all but a few lines of it.
 template <class D>
 struct Op {
   struct Attributes {};

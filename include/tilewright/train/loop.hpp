@@ -73,24 +73,26 @@ inline constexpr std::size_t batch_size = [] {
 ///
 ///     tw::data::Loader loader(digits.train, {.batch_size = tw::train::batch_size<decltype(session)>, .shuffle = true});
 ///     tw::train::run_epochs(session, loader, {.epochs = 3}, tw::train::ProgressBar());
-template <class Session, std::invocable<const Progress&> Report>
-Trained run_epochs(Session& session, data::Loader& loader, const LoopOptions& options, Report&& report) {
+template <class Session, class Data, std::invocable<const Progress&> Report>
+Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptions& options, Report&& report) {
   using namespace literals;
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t all = loader.size(), batches = options.limit_batches == 0 ? all : std::min(options.limit_batches, all);
   const auto finished = [&](const data::LoaderState& state) { return state.epoch + (state.batch >= batches ? 1 : 0); };
   Trained trained;
   while (finished(loader.state()) < options.epochs) {
-    for (const data::Dataset& batch : loader) {
-      const data::LoaderState state = loader.state();
-      if (state.batch > batches) break;
+    for (const Data& batch : loader) {
+      const data::LoaderState next = loader.state();
+      const bool is_last = next.batch == 0;  // then the loader is at the next epoch's beginning
+      const std::uint64_t epoch = is_last ? next.epoch : next.epoch + 1, number = is_last ? all : next.batch;
+      if (number > batches) break;
       const auto& images = detail::as_input<Session>("image"_s, batch.images);
       const auto& labels = detail::as_input<Session>("label"_s, batch.labels);
       const auto loss = session.run("image"_s = images, "label"_s = labels)["loss"_s];
       ++trained.steps;
-      report(Progress{.epoch = state.epoch + 1,
+      report(Progress{.epoch = epoch,
                       .epochs = options.epochs,
-                      .batch = state.batch,
+                      .batch = number,
                       .batches = batches,
                       .loss = detail::mean(loss)});
     }
@@ -98,18 +100,18 @@ Trained run_epochs(Session& session, data::Loader& loader, const LoopOptions& op
   trained.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return trained;
 }
-template <class Session>
-Trained run_epochs(Session& session, data::Loader& loader, const LoopOptions& options = {}) {
+template <class Session, class Data>
+Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptions& options = {}) {
   return run_epochs(session, loader, options, [](const Progress&) {});
 }
 
 /// The share of images, from 0 to 1, whose largest output is the label's, for a session of a test_step. Images that do not fill a
 /// batch at the end of the data set are left out. Not yet stable.
-template <class Session>
-double accuracy(Session& session, const data::Dataset& dataset) {
+template <class Session, data::Samples Data>
+double accuracy(Session& session, const Data& dataset) {
   using namespace literals;
   std::size_t right = 0, count = 0;
-  for (const data::Dataset& batch : data::Loader(dataset, {.batch_size = batch_size<Session>})) {
+  for (const Data& batch : data::Loader(dataset, {.batch_size = batch_size<Session>})) {
     const auto outputs = session.run("image"_s = detail::as_input<Session>("image"_s, batch.images))["outputs"_s];
     const std::size_t classes = outputs.shape(outputs.dimension() - 1);
     const auto* row = outputs.data();

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Writes the C++ of a page as sources that a compiler can check.
+
+    extract.py PAGE FOLDER      writes FOLDER/<page>.cpp and <page>_program_<line>.cpp, and _fails_<line>.cpp where there are such
+
+A block that includes <tilewright/...> begins a section, and the blocks after it continue the section. A section that is one
+block with a main function is a program. All other sections are namespaces of <page>.cpp; their main functions get other names.
+
+A comment before a block, which no reader sees, says what the block needs:
+
+    <!-- compiled in NAME -->          Code of tests/docs/NAME.cpp around the block, which replaces the line `// the block`. If
+                                       there is no such line, the file begins a section, and the block continues it.
+    <!-- does not compile: TEXT -->    A program that the compiler refuses with this text.
+    <!-- not compiled -->              What is no C++.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+FRAMES = Path(__file__).resolve().parent
+BLOCK = re.compile(r"^(?:<!-- (?P<note>.*?) -->\n)?```cpp\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+MAIN = re.compile(r"^int main\(\)", re.MULTILINE)
+
+
+class Block:
+    def __init__(self, page, text, match):
+        self.code = match["code"]
+        self.line = text.count("\n", 0, match.start("code")) + 1
+        self.note = match["note"] or ""
+        self.located = f'#line {self.line} "{page}"\n{self.code}'
+        self.is_main = bool(MAIN.search(self.code))
+        self.begins = "#include <tilewright/" in self.code
+        if self.note and not re.match(r"compiled in \w+$|does not compile: .|not compiled$", self.note):
+            sys.exit(f"{page}:{self.line - 2}: unknown comment before a block: {self.note}")
+
+
+def frame_of(page, block):
+    """The text of the file that the block is compiled in, or None, and whether the block stands inside of it."""
+    if not (match := re.fullmatch(r"compiled in (\w+)", block.note)):
+        return None, False
+    path = FRAMES / f"{match[1]}.cpp"
+    if not path.is_file():
+        sys.exit(f"{page}:{block.line - 2}: there is no {path}")
+    text = f'#line 1 "{path}"\n{path.read_text()}'
+    return text, "// the block\n" in text
+
+
+def sections_of(page, blocks):
+    """Lists of blocks; the texts of what they are compiled in are put into `located`."""
+    sections = []
+    for block in blocks:
+        if block.note == "not compiled":
+            continue
+        frame, inside = frame_of(page, block)
+        if inside:
+            before, after = frame.split("// the block\n")
+            back = frame.split("\n", 1)[0].replace("#line 1", f"#line {before.count(chr(10)) + 1}")
+            block.located = f"namespace line_{block.line} {{\n{before}{block.located}{back}\n{after}}}\n"
+        elif frame:
+            block.located = frame + block.located
+        if not sections or block.begins or (frame and not inside):
+            sections.append([])
+        sections[-1].append(block)
+    return sections
+
+
+def hoisted(code):
+    """The include directives of the code, and the code without them and without what a file of its own would need."""
+    includes = re.findall(r"^#include <.*>.*$", code, re.MULTILINE)
+    return includes, re.sub(r"^#(include|pragma once).*$", "", code, flags=re.MULTILINE)
+
+
+def as_namespace(section):
+    code = "".join(block.located for block in section)
+    includes, code = hoisted(code)
+    number = 0
+    while MAIN.search(code):  # a function that returns nothing needs no return
+        code, number = MAIN.sub(f"void main_{number}()", code, count=1), number + 1
+    return includes, (f"namespace from_line_{section[0].line} {{\nnamespace tw = tilewright;\nusing namespace tw::literals;\n{code}"
+                      f"}}  // namespace from_line_{section[0].line}\n")
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    page, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    text = page.read_text()
+    files, includes, namespaces = {}, ["#include <tilewright/tilewright.hpp>"], []
+    for section in sections_of(page, [Block(page, text, match) for match in BLOCK.finditer(text)]):
+        first = section[0]
+        if first.note.startswith("does not compile: "):
+            expected = first.note.removeprefix("does not compile: ")
+            files[f"_fails_{first.line}"] = (f"// CASE as_shown\n// expect: {expected}\n#ifdef CASE_as_shown\n{first.located}"
+                                             "#endif\n")
+            first.located = re.sub(r"^int main\(\) \{.*\}$", "", first.located, flags=re.MULTILINE)
+        elif len(section) == 1 and first.begins and first.is_main:
+            files[f"_program_{first.line}"] = first.located
+            continue
+        section_includes, namespace = as_namespace(section)
+        includes += section_includes
+        namespaces.append(namespace)
+    if namespaces:
+        # Functions of a page share its namespaces, so that a local name may be one of another block too.
+        files[""] = "\n".join([*dict.fromkeys(includes), '#pragma GCC diagnostic ignored "-Wshadow"', *namespaces])
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob(f"{page.stem}*.cpp"):
+        if old.stem.removeprefix(page.stem) not in files:
+            old.unlink()
+    for suffix, content in files.items():
+        path = folder / f"{page.stem}{suffix}.cpp"
+        if not path.exists() or path.read_text() != content:  # an unchanged source is not compiled again
+            path.write_text(content)
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""A directory of include/tilewright includes only itself and those above it in the first table of docs/architecture.md.
+
+A row of the table that says "(uses `a/` and `b/x.hpp` only)" is a directory that may include these and no others. A row that
+says "(`c/` in `y.hpp` only)" is one whose file y.hpp alone includes c/.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+LIBRARY = PROJECT / "include" / "tilewright"
+PAGE = PROJECT / "docs" / "architecture.md"
+
+
+def read_table():
+    """The directories in their order, what else limits each, and which of its files alone include another directory."""
+    order, only, doors = [], {}, {}
+    for line in PAGE.read_text().splitlines():
+        if match := re.match(r"\| `(\w+)/` \|(.*)\|$", line):
+            directory, text = match.groups()
+            order.append(directory)
+            if limit := re.search(r"\(uses ([^)]*) only\)", text):
+                only[directory] = re.findall(r"`([\w/.]+)`", limit[1])
+            for target, file in re.findall(r"\(`(\w+)/` in `([\w.]+)` only\)", text):
+                doors[directory, target] = file
+        elif order:
+            return order, only, doors
+    sys.exit(f"{PAGE}: no table of directories")
+
+
+def includes(header):
+    for number, line in enumerate(header.read_text().splitlines(), 1):
+        if match := re.match(r'\s*#\s*include\s*[<"](?:tilewright/)?([^>"]+\.hpp)[>"]', line):
+            for base in (LIBRARY, header.parent):
+                if (path := (base / match[1]).resolve()).is_file() and path.is_relative_to(LIBRARY):
+                    yield number, path.relative_to(LIBRARY)
+                    break
+
+
+def check(order, only, doors):
+    """What is wrong, one line each."""
+    for header in sorted(LIBRARY.rglob("*.hpp")):
+        file = header.relative_to(LIBRARY)
+        directory = file.parts[0]
+        if len(file.parts) == 1:  # tilewright.hpp, which includes all
+            continue
+        if directory not in order:
+            yield f"{header}: `{directory}/` is not in the table of {PAGE}"
+            continue
+        for number, included in includes(header):
+            target = included.parts[0]
+            if target == directory or len(included.parts) == 1:
+                continue
+            where = f"{header}:{number}: includes {included}"
+            if target not in order[: order.index(directory)]:
+                yield f"{where}: a directory above `{directory}/` expected"
+            elif directory in only and f"{target}/" not in only[directory] and str(included) not in only[directory]:
+                yield f"{where}: one of {', '.join(only[directory])} expected"
+            elif doors.get((directory, target), file.name) != file.name:
+                yield f"{where}: only {doors[directory, target]} includes `{target}/`"
+
+
+def main():
+    order, *limits = read_table()
+    problems = list(check(order, *limits))
+    print("\n".join(problems) or f"{len(order)} directories: each includes only those above it")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

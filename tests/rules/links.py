@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""What pages and comments point to exists: links between pages, their anchors, and the files and directories that are named.
+
+A path may begin at any of ROOTS, or beside the file that names it. A file's name alone must be that of some file of the project.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+ROOTS = ["", "include", "include/tilewright", "tests", "examples", "benchmarks", "docs"]
+# Files that a reader makes, and files of other projects that are the source of a constant.
+OTHERS = re.compile(r"^(build|drawings|boost|xtensor|nlohmann|popops)/|^(trainer|train_step)\.[hc]pp$|"
+                    r"^(HostSliceTensor\.cpp|test_popart_bert_inf\.py)$")
+ENDINGS = "hpp|cpp|py|md|cmake|txt|json"
+NAMED_FILE = re.compile(rf"(?<![\w/.<*$-])((?:\w[\w.-]*/)*\w[\w-]*\.(?:{ENDINGS}))(?![\w/*])")
+NAMED_DIRECTORY = re.compile(r"^((?:\w[\w.-]*/)+)$")
+COMMENT = {".hpp": r"//(.*)", ".cpp": r"//(.*)", ".py": r"#(.*)", ".txt": r"#(.*)", ".cmake": r"#(.*)"}
+
+
+def files_of_project():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=PROJECT, capture_output=True,
+                            text=True)
+    if listed.returncode == 0:
+        paths = [PROJECT / name for name in listed.stdout.splitlines()]
+    else:  # no checkout, but an archive
+        paths = [path for path in PROJECT.rglob("*") if "build" not in path.relative_to(PROJECT).parts]
+    return sorted(path for path in paths if path.is_file())
+
+
+def without_code(text):
+    """The page with its fenced blocks blanked, so that lines keep their numbers."""
+    return re.sub(r"^```.*?^```$", lambda match: "\n" * match[0].count("\n"), text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page):
+    """The anchors that GitHub gives to a page's headings."""
+    found = set()
+    for heading in re.findall(r"^#+ +(.*)$", without_code(page.read_text()), re.MULTILINE):
+        anchor = re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        number = 0
+        while (name := f"{anchor}-{number}" if number else anchor) in found:
+            number += 1
+        found.add(name)
+    return found
+
+
+def links(page):
+    """Each relative link of a page that leads nowhere."""
+    for number, line in enumerate(without_code(page.read_text()).splitlines(), 1):
+        for target in re.findall(r"\]\(([^)\s]+)\)", line):
+            if re.match(r"\w+:", target):
+                continue
+            name, _, anchor = target.partition("#")
+            linked = (page.parent / name).resolve() if name else page
+            if not linked.exists():
+                yield f"{page}:{number}: {target}: no such file"
+            elif anchor and linked.suffix == ".md" and anchor not in anchors(linked):
+                yield f"{page}:{number}: {target}: no such heading"
+
+
+def texts(file):
+    """(line number, text) of a page's inline code and of other files' comments."""
+    if file.suffix == ".md":
+        for number, line in enumerate(without_code(file.read_text()).splitlines(), 1):
+            for code in re.findall(r"`([^`]+)`", line):
+                yield number, code
+    elif pattern := COMMENT.get(file.suffix):
+        if file.suffix == ".txt" and file.name != "CMakeLists.txt":
+            return
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            if match := re.search(pattern, line):
+                yield number, match[1]
+
+
+def named(file, known_names):
+    """Each file or directory that a page or comment names and that is not there."""
+    for number, text in texts(file):
+        names = NAMED_FILE.findall(text)
+        if file.suffix == ".md":
+            names += NAMED_DIRECTORY.findall(text)
+        for name in names:
+            if OTHERS.match(name) or ("/" not in name and name in known_names):
+                continue
+            if not any((base / name).exists() for base in [file.parent, *(PROJECT / root for root in ROOTS)]):
+                yield f"{file}:{number}: {name}: no such file"
+
+
+def main():
+    files = files_of_project()
+    known_names = {file.name for file in files}
+    problems = []
+    for file in files:
+        if file.suffix == ".md":
+            problems += links(file)
+        problems += named(file, known_names)
+    print("\n".join(problems) or f"{len(files)} files: all that they name is there")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()
