@@ -51,8 +51,8 @@ struct LoaderOptions {
 template <class Data = Dataset>
 class Loader {
   static_assert(Samples<Data>,
-                "Loader: a data set of this type: a struct that Boost.Hana knows, whose members are arrays xt::xtensor of a "
-                "dtype's elements with an axis of the samples first, expected");
+                "Loader: a data set of this type: a struct that Boost.Hana knows, of arrays xt::xtensor with elements of a dtype "
+                "and an axis of the samples, expected");
 
  public:
   /// Walks through one epoch, once.
