@@ -113,7 +113,10 @@ struct Pool {
 
  private:
   /// The larger of two, and NaN if one of them is. (Of several ways to write it, compilers make the best vectors of this one.)
-  static constexpr auto larger = [](Sum p, Sum q) { return (q > p) | (q != q) ? q : p; };
+  static constexpr auto larger = [](Sum p, Sum q) { return ((q > p) | (q != q)) ? q : p; };
+
+  /// Whether no window begins in the padding of the first two axes.
+  static constexpr bool sees_first_row = a.first_inner() == 0 && b.first_inner() == 0;
 
   static Sum seen_rows(std::int64_t i, std::int64_t j) {
     return static_cast<Sum>(detail::window_counts<a>[static_cast<std::size_t>(i)]) *
@@ -124,7 +127,9 @@ struct Pool {
     for (std::int64_t i = 0; i < a.out; ++i)
       for (std::int64_t j = 0; j < b.out; ++j, y += c.out) {
         Sum column[c.in], row[c.out];
-        bool is_first = true;
+        bool is_first = sees_first_row;
+        if constexpr (!sees_first_row)
+          for (Sum& value : column) value = start;
         detail::for_each_seen_row<windows>(i, j, [&](std::int64_t seen) {
           const T* from = x + seen * c.in;
           if (is_first)
