@@ -41,9 +41,9 @@ struct Relu : UnaryOp<Relu> {
 };
 
 namespace ops {
-/// Gaussian error linear unit, tanh form. x: any shape, float16 or float32; result: the same.
+/// Gaussian error linear unit, tanh form. x: any shape, float16, float32 or float64; result: the same.
 constexpr Tensor gelu(Tensor x) { return apply<Gelu>({x}); }
-/// max(x, 0), and NaN for NaN. x: any shape, float16 or float32; result: the same.
+/// max(x, 0), and NaN for NaN. x: any shape, float16, float32 or float64; result: the same.
 constexpr Tensor relu(Tensor x) { return apply<Relu>({x}); }
 }  // namespace ops
 
