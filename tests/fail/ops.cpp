@@ -51,7 +51,7 @@ constexpr Tensor layer(Tensor x) { return x * x.cast(tw::float16); }
 #endif
 
 // CASE floating_point
-// expect: Gelu: (8, 784) int32: float16 or float32 expected, in Net/fc1
+// expect: Gelu: (8, 784) int32: float16, float32 or float64 expected, in Net/fc1
 // expect: layer(
 #ifdef CASE_floating_point
 constexpr Tensor layer(Tensor x) { return ops::gelu(x.cast(tw::int32)); }

@@ -58,7 +58,7 @@ TEST_CASE("errors of ops name the op, its operands and the module") {
   CHECK(model_error([](auto&, Tensor x) { return x * ops::sum(x, 0).reshape({2, 2}); }) ==
         "Mul: (2, 4) and (2, 2): shapes that broadcast expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::tanh(x.cast(tw::int32)); }) ==
-        "Tanh: (2, 4) int32: float16 or float32 expected, in Model");
+        "Tanh: (2, 4) int32: float16, float32 or float64 expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::softmax(x, 2); }) ==
         "Softmax: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return x * static_cast<double>(x.shape(2)); }) ==

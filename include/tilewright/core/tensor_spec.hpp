@@ -14,6 +14,16 @@ struct TensorSpec {
   constexpr bool operator==(const TensorSpec&) const = default;
 };
 
+/// float16, float32 or float64
+constexpr Text floating_point_dtypes() {
+  Text result;
+  int left = 0;
+  for (const auto& row : detail::dtype_facts) left += row.is_floating_point;
+  for (const auto& row : detail::dtype_facts)
+    if (row.is_floating_point) result += text(row.name, --left == 0 ? "" : left == 1 ? " or " : ", ");
+  return result;
+}
+
 /// (8, 784) float32
 constexpr Text to_text(const TensorSpec& spec) { return text(to_text(spec.shape), " ", to_text(spec.dtype)); }
 

@@ -34,7 +34,7 @@ class Inference {
   /// Fails unless the input has a dtype that the op takes; says which were expected.
   constexpr bool require_floating_point(int i) {
     if (is_floating_point(input(i).dtype)) return true;
-    fail(to_text(input(i)), ": float16 or float32 expected");
+    fail(to_text(input(i)), ": ", floating_point_dtypes(), " expected");
     return false;
   }
   /// Fails for an attribute that cannot be a factor or addend of elements of the dtype: one that is not whole, for integers.

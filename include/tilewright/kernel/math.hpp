@@ -76,7 +76,8 @@ template <class T, class A>
     return a / b;
 }
 
-/// The larger and the smaller of two; b where one of them is NaN.
+/// The larger and the smaller of two. Where b is NaN, so is the result; where only a is, it is b, or NaN on ARM: the element that
+/// must not lose a NaN stands last.
 template <class T>
   requires std::is_arithmetic_v<T>
 inline T max(T a, T b) {
@@ -104,6 +105,25 @@ template <class T, class A>
 inline xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& condition, const xsimd::batch<T, A>& a,
                                  const xsimd::batch<T, A>& b) {
   return xsimd::select(condition, a, b);
+}
+/// Whether a > b or one of them is NaN, in one comparison (for which xsimd has no name).
+template <class T>
+  requires std::is_arithmetic_v<T>
+inline bool greater_or_nan(T a, T b) {
+  return !(a <= b);
+}
+template <class T, class A>
+[[gnu::always_inline]] inline xsimd::batch_bool<T, A> greater_or_nan(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
+#if defined(__AVX512F__)
+  if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_cmp_ps_mask(a, b, _CMP_NLE_UQ);
+  else
+#endif
+#if defined(__AVX__)
+      if constexpr (std::same_as<T, float> && sizeof(a) == 32)
+    return _mm256_cmp_ps(a, b, _CMP_NLE_UQ);
+  else
+#endif
+    return !(a <= b);
 }
 /// The sum of a batch's elements; xsimd 10 gave it another name.
 template <class T, class A>

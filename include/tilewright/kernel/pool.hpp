@@ -56,7 +56,7 @@ struct Pool {
 
   static void maximum(const T* x, T* y) {
     constexpr Sum least = -std::numeric_limits<float>::infinity();
-    reduce(x, y, least, [](Sum p, Sum q) { return p > q ? p : q; }, [](Sum value, auto...) { return value; });
+    reduce(x, y, least, larger, [](Sum value, auto...) { return value; });
   }
   static void average(const T* x, T* y) {
     reduce(
@@ -65,7 +65,8 @@ struct Pool {
           return value / (rows * static_cast<Sum>(detail::window_counts<c>[static_cast<std::size_t>(o)]));
         });
   }
-  /// The gradient goes to the first of the largest elements of each window.
+  /// The gradient goes to the first of the largest elements of each window, or of one with NaN to a NaN
+  /// or the largest number.
   static void maximum_gradient(const T* x, const T* dy, T* dx) {
     if constexpr (a.kernel == 1 && a.out == a.in && b.tiles() && c.tiles()) {
       if constexpr (b.kernel != b.stride || c.kernel != c.stride || b.out * b.stride != b.in || c.out * c.stride != c.in)
@@ -111,6 +112,12 @@ struct Pool {
   }
 
  private:
+  /// The larger of two, and NaN if one of them is. (Of several ways to write it, compilers make the best vectors of this one.)
+  static constexpr auto larger = [](Sum p, Sum q) { return ((q > p) | (q != q)) ? q : p; };
+
+  /// Whether no window begins in the padding of the first two axes.
+  static constexpr bool sees_first_row = a.first_inner() == 0 && b.first_inner() == 0;
+
   static Sum seen_rows(std::int64_t i, std::int64_t j) {
     return static_cast<Sum>(detail::window_counts<a>[static_cast<std::size_t>(i)]) *
            static_cast<Sum>(detail::window_counts<b>[static_cast<std::size_t>(j)]);
@@ -120,14 +127,24 @@ struct Pool {
     for (std::int64_t i = 0; i < a.out; ++i)
       for (std::int64_t j = 0; j < b.out; ++j, y += c.out) {
         Sum column[c.in], row[c.out];
-        for (Sum& value : column) value = start;
-        for (Sum& value : row) value = start;
+        bool is_first = sees_first_row;
+        if constexpr (!sees_first_row)
+          for (Sum& value : column) value = start;
         detail::for_each_seen_row<windows>(i, j, [&](std::int64_t seen) {
-          for (std::int64_t e = 0; e < c.in; ++e) column[e] = join(column[e], static_cast<Sum>(x[seen * c.in + e]));
+          const T* from = x + seen * c.in;
+          if (is_first)
+            for (std::int64_t e = 0; e < c.in; ++e) column[e] = static_cast<Sum>(from[e]);
+          else
+            for (std::int64_t e = 0; e < c.in; ++e) column[e] = join(column[e], static_cast<Sum>(from[e]));
+          is_first = false;
         });
         detail::for_each_tap<c.kernel>([&](auto k) {
           constexpr detail::TapRange range(c, k);
-          for (std::int64_t o = range.first; o < range.last; ++o) row[o] = join(row[o], column[c.at(o, k)]);
+          if constexpr (k == 0) {
+            for (std::int64_t o = 0; o < c.out; ++o) row[o] = o >= range.first && o < range.last ? column[c.at(o, k)] : start;
+          } else {
+            for (std::int64_t o = range.first; o < range.last; ++o) row[o] = join(row[o], column[c.at(o, k)]);
+          }
         });
         const Sum rows = seen_rows(i, j);
         for (std::int64_t o = 0; o < c.out; ++o) y[o] = static_cast<T>(finish(row[o], o, rows));
@@ -143,7 +160,7 @@ struct Pool {
       });
       detail::for_each_tap<b.kernel * c.kernel>([&](auto tap) __attribute__((always_inline)) {
         const std::int64_t at = tap / c.kernel * c.in + o * c.stride + tap % c.kernel;
-        const bool hit = static_cast<Sum>(x[at]) == largest;
+        const bool hit = !(static_cast<Sum>(x[at]) < largest);  // also of NaN: `left` is always given away
         dx[at] = static_cast<T>(hit ? left : Sum{});
         left = hit ? Sum{} : left;
       });

@@ -103,9 +103,9 @@ constexpr Tensor accumulate(Tensor t, Tensor x, const NumberOrTensor& f) {
 }
 }  // namespace detail
 
-/// Updates of optimisers' variables. t: float16 or float32; x: t's shape, float16 or float32; f: a number or a tensor of one
-/// element. They write t in place and return an alias of it. None has a gradient. They compute in float32, of
-/// x in t's dtype; the result is rounded once.
+/// Updates of optimisers' variables. t: float16, float32 or float64; x: t's shape, float16, float32 or float64; f: a number or a
+/// tensor of one element. They write t in place and return an alias of it. None has a gradient. They compute in float32, of x in
+/// t's dtype; the result is rounded once.
 namespace ops {
 /// t = t + f x.
 constexpr Tensor accumulate_(Tensor t, Tensor x, const NumberOrTensor& f = 1) {

@@ -25,25 +25,25 @@ struct Gelu : UnaryOp<Gelu> {
   }
 };
 
-/// max(x, 0).
+/// max(x, 0); NaN for NaN, where the gradient passes on, as in PyTorch.
 struct Relu : UnaryOp<Relu> {
   static constexpr std::string_view name = "Relu";
   static constexpr GradientFrom gradient_from = GradientFrom::output;
 
   template <class X>
   static X forward(X x) {
-    return math::max(x, math::number<X>(0));
+    return math::max(math::number<X>(0), x);
   }
   template <class X>
   static X backward(X y, X dy) {
-    return math::select(y > math::number<X>(0), dy, math::number<X>(0));
+    return math::select(math::greater_or_nan(y, math::number<X>(0)), dy, math::number<X>(0));
   }
 };
 
 namespace ops {
-/// Gaussian error linear unit, tanh form. x: any shape, float16 or float32; result: the same.
+/// Gaussian error linear unit, tanh form. x: any shape, float16, float32 or float64; result: the same.
 constexpr Tensor gelu(Tensor x) { return apply<Gelu>({x}); }
-/// max(x, 0). x: any shape, float16 or float32; result: the same.
+/// max(x, 0), and NaN for NaN. x: any shape, float16, float32 or float64; result: the same.
 constexpr Tensor relu(Tensor x) { return apply<Relu>({x}); }
 }  // namespace ops
 

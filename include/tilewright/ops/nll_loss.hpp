@@ -172,10 +172,14 @@ struct LossAndGradient {
 };
 
 namespace ops {
-/// Negative log-likelihood. probs: (..., classes), float16 or float32; labels: (...), int32 or uint32. Result: a scalar, or (...)
-/// without a reduction, in probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16); the gradient is
-/// -1 / max(p, 1e-10) (6.1e-5), so not 0 below. Labels outside
-/// [0, classes) count as ignored.
+/// Negative log-likelihood. probs: (..., classes), float16, float32 or float64; labels: (...), int32 or uint32. Result: a scalar,
+/// or
+/// (...) without a reduction, in probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16); the gradient is
+/// -1 / max(p, 1e-10) (6.1e-5), so not 0 below.
+///
+/// A label that is `ignore_index` counts for nothing, as in PyTorch: its loss and gradient are 0, and a mean is over the others
+/// (0 if there are none, where PyTorch gives NaN). So does a label outside [0, classes), for which PyTorch fails: check labels
+/// that may be wrong before they are given.
 constexpr Tensor nll_loss(Tensor probs, Tensor labels, const NllOptions& options = {}) {
   return apply<Nll>({probs, labels}, nll_attributes(options));
 }

@@ -141,10 +141,10 @@ constexpr WindowAttributes pool_attributes(const List<std::int64_t>& kernel_size
 }  // namespace detail
 
 namespace ops {
-/// The largest element of each window. x: (N, C, spatial...) with 1 to 3 spatial axes, float16 or float32; result: (N, C,
-/// spatial...) with the windows' count along each spatial axis, as for conv. Padding never wins. The gradient goes to the
-/// first of equal elements. Errors: lists of a wrong length, numbers out of range, a kernel larger than the padded input,
-/// windows of nothing but padding.
+/// The largest element of each window, and NaN if it has one. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, float32 or
+/// float64; result: (N, C, spatial...) with the windows' count along each spatial axis, as for conv. Padding never wins. The
+/// gradient goes to the first of equal elements, and in a window with NaN to a NaN or the largest number. Errors: lists of a
+/// wrong length, numbers out of range, a kernel larger than the padded input, windows of nothing but padding.
 ///
 ///     y = ops::max_pool(x, {2, 2}, {.stride = {2, 2}});
 constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {

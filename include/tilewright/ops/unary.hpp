@@ -48,7 +48,7 @@ struct Identity : UnaryOp<Identity> {
 };
 
 namespace ops {
-/// e to the power of x. x: any shape, float16 or float32; result: the same. So for the functions below.
+/// e to the power of x. x: any shape, float16, float32 or float64; result: the same. So for the functions below.
 constexpr Tensor exp(Tensor x) { return apply<Exp>({x}); }
 /// Natural logarithm; NaN below 0.
 constexpr Tensor log(Tensor x) { return apply<Log>({x}); }
