@@ -196,8 +196,17 @@ struct RemoteTraffic {
   constexpr bool operator==(const RemoteTraffic&) const = default;
 };
 
+/// What a plan says of the program as a whole.
+struct PlanTotals {
+  MemoryUse memory{};
+  RemoteTraffic remote{};
+  CollectiveTraffic collectives{};
+  int num_host_transfers = 1;
+  int replicas = 1;
+};
+
 /// A program for a machine: bodies of steps, body 0 first, and the memory they use.
-struct Plan {
+struct Plan : PlanTotals {
   List<Body> bodies{};
   List<Step> steps{};
   List<Location> locations{};
@@ -205,16 +214,27 @@ struct Plan {
   List<Stage> stages{};
   List<StageOperand> operands{};
   List<std::int64_t> strides{};
-  List<PlannedExchange> exchanges{};  ///< in the order of their steps
   List<PlannedVariable> variables{};
   List<PlannedConstant> constants{};
   List<PlannedStream> streams{};
   List<PlannedRemoteBuffer> remote_buffers{};
-  MemoryUse memory{};
-  RemoteTraffic remote{};
-  CollectiveTraffic collectives{};
-  int num_host_transfers = 1;
-  int replicas = 1;
+  List<PlannedExchange> exchanges{};  ///< in the order of their steps; not frozen: a run needs none of it
 };
+
+/// Calls f(table of each plan...) for each table of plans that is frozen. This is the list of them: a new table is a member of
+/// Plan and of those that stand for it (FrozenPlan, PlanSizes), and a line here.
+constexpr void for_each_table(auto f, auto&... plans) {
+  f(plans.bodies...);
+  f(plans.steps...);
+  f(plans.locations...);
+  f(plans.compute_sets...);
+  f(plans.stages...);
+  f(plans.operands...);
+  f(plans.strides...);
+  f(plans.variables...);
+  f(plans.constants...);
+  f(plans.streams...);
+  f(plans.remote_buffers...);
+}
 
 }  // namespace tilewright
