@@ -6,12 +6,15 @@
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
+#include "tilewright/lower/cut.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
+#include "tilewright/lower/internal_storages.hpp"
 #include "tilewright/lower/loop_inputs.hpp"
 #include "tilewright/lower/place.hpp"
 #include "tilewright/lower/remote_traffic.hpp"
 #include "tilewright/lower/reuse.hpp"
+#include "tilewright/lower/split_reductions.hpp"
 
 namespace tilewright {
 
@@ -115,8 +118,9 @@ constexpr Plan lower(Ir& ir, const Target& target) {
     split_reductions(draft, target);
     fuse(draft, target);
     find_internal_storages(draft);
+    cut_groups(draft, target);
     reuse_dying_inputs(draft);
-    plan.bodies[i] = place(draft, target, compute_sets, plan);
+    plan.bodies[i] = place(draft, compute_sets, plan);
     place_barriers(plan, plan.bodies[i]);
   }
   check_transfers(ir, plan);
