@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <tilewright/lower/verify.hpp>
 #include <tilewright/tilewright.hpp>
 
 namespace plans {
@@ -107,7 +108,7 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
     out << "--- on " << target_name << '\n';
     try {
       const auto ir = tw::trace(program);
-      const tw::Plan plan = tw::lower(*ir, target);
+      const tw::Plan plan = tw::lower_verified(*ir, target);
       out << tw::print_plan(plan).view();
       print_tables(out, plan);
     } catch (const tw::TraceError& error) {  // it may be too large

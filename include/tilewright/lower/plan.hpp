@@ -18,6 +18,10 @@ enum class Base : std::uint8_t {
   remote,    ///< streaming memory; lives as long as the session
   fault      ///< one int64 per remote buffer: an out-of-range row that this run was given, or 0
 };
+constexpr std::string_view name_of(Base base) {
+  constexpr std::string_view names[] = {"frame", "argument", "variable", "constant", "stream", "remote", "fault"};
+  return names[static_cast<int>(base)];
+}
 
 /// Where the first element of an operand is.
 struct Location {
@@ -33,6 +37,10 @@ enum class Source : std::uint8_t {
   scratch,  ///< in the vertex's scratch, as a dense block
   value  ///< in registers: the value of a stage of the same set
 };
+constexpr std::string_view name_of(Source source) {
+  constexpr std::string_view names[] = {"memory", "scratch", "value"};
+  return names[static_cast<int>(source)];
+}
 
 /// An operand of a stage.
 struct StageOperand {
