@@ -304,8 +304,8 @@ class PlanFault {
         is_in_body = is_in_body ||
                      (exchange.first_step >= body.first_step && exchange.last_step() < body.first_step + body.step_count);
       expect(exchange.step_count >= 1 && exchange.first_step >= next && is_in_body, "exchanges are steps of a body",
-             "an exchange of steps ", exchange.first_step, " to ", exchange.last_step(), ": some of one body, after ", next - 1,
-             ", expected");
+             "an exchange of steps ", exchange.first_step, " to ", exchange.last_step(), ": some of one body, from ", next,
+             " on, expected");
       next = exchange.last_step() + 1;
     }
   }

@@ -29,8 +29,6 @@ class StoragesFault : DraftFault {
                "uses internal storage ", s, " in group ", g, " and group ", group_of[s], " too: one group expected");
         expect(draft_.in_frame(s), "internal storages have one group", member.operation, "uses internal storage ", s,
                ", which is no memory of the body: one in the frame expected");
-        expect(group_of[s] >= 0 || operation.is_output(o), "internal storages have one group", member.operation,
-               "reads internal storage ", s, " first: a write before expected");
         group_of[s] = g;
       });
   }
