@@ -25,6 +25,12 @@ inline constexpr PlanSizes draft_room{.bodies = 16,
                                       .characters = 131072,
                                       .values = 16384};
 
+static_assert([] {
+  bool has_room = true;
+  for_each_table([&](std::size_t rows) { has_room = has_room && rows > 0; }, draft_room);
+  return has_room;
+}());
+
 /// What the first trace leaves: the sizes of the plan, and the plan itself if there is room for it.
 struct PlanDraft {
   PlanSizes sizes{};

@@ -1,4 +1,7 @@
 #pragma once
+// takes: the steps of a body
+// gives: Step::barrier_before
+// keeps: all else
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"

@@ -1,4 +1,7 @@
 #pragma once
+// takes: a whole plan
+// gives: errors: more transfers of a stream than the host has elements
+// keeps: the plan
 #include <algorithm>
 #include <cstdint>
 

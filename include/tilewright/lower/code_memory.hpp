@@ -1,4 +1,7 @@
 #pragma once
+// takes: a whole plan
+// gives: CodeUse: bytes of code on the fullest tile
+// keeps: the plan
 #include <algorithm>
 #include <cstdint>
 

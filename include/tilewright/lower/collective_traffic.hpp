@@ -1,4 +1,7 @@
 #pragma once
+// takes: a whole plan
+// gives: CollectiveTraffic: what a run moves between replicas
+// keeps: the plan
 #include <algorithm>
 #include <cstdint>
 

@@ -1,4 +1,7 @@
 #pragma once
+// takes: groups and Storage::internal
+// gives: cuts: by group its vertices and how its values are computed; Storage::internal is final
+// keeps: groups and operations
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/evaluation.hpp"
 #include "tilewright/lower/partition.hpp"

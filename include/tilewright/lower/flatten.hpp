@@ -1,4 +1,7 @@
 #pragma once
+// takes: a graph, LiveCode, and the bodies of the graphs that it calls
+// gives: a draft: storages, and operations in an order in which they can run; no groups
+// keeps: the graph; of the plan all but the use of its streams
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,7 @@
 #pragma once
+// takes: operations with work
+// gives: groups: each operation is in one
+// keeps: storages, operands and work; the order of operations that share memory
 #include <algorithm>
 #include <limits>
 #include <utility>

@@ -1,4 +1,7 @@
 #pragma once
+// takes: groups
+// gives: Storage::internal: only one group uses the storage, each vertex its own block
+// keeps: all else
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/body_draft.hpp"
 

@@ -1,4 +1,7 @@
 #pragma once
+// takes: a whole draft
+// gives: offsets of storages in the frame; in the plan a body, its steps, locations, strides and compute sets
+// keeps: all else of the draft; bodies that were placed before
 #include <algorithm>
 
 #include "tilewright/core/list.hpp"

@@ -1,4 +1,7 @@
 #pragma once
+// takes: a whole plan and CodeUse
+// gives: RemoteTraffic: what a run moves to and from streaming memory
+// keeps: the plan
 #include <algorithm>
 
 #include "tilewright/core/list.hpp"
