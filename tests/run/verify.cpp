@@ -147,14 +147,16 @@ TEST_CASE("verify: operations and their operands") {
   CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").input_count = 3; }) ==
         "inputs and outputs: operation 0 (MatMul) has 3 inputs of 3 operands: at least one output expected, in body 0 after "
         "flatten");
-  CHECK(fault(a_layer, [](BodyDraft&, Plan& p) { p.streams[0].direction = tw::StreamDirection::device_to_host; }) ==
-        "streams have a direction: operation 0 (MatMul) has operand 0, an input, in a stream to the host: an output expected, in "
-        "body 0 after flatten");
+  CHECK(
+      fault(a_layer, [](BodyDraft&, Plan& p) { p.streams[0].direction = tw::StreamDirection::device_to_host; }) ==
+      "written before it is read: operation 0 (MatMul) reads storage 0, which no earlier operation writes: one expected, in body "
+      "0 after flatten");
   CHECK(fault(a_layer, [](BodyDraft&, Plan& p) { p.streams[1].direction = tw::StreamDirection::host_to_device; }) ==
-        "streams have a direction: operation 5 (Identity) has operand 1, an output, in a stream from the host: an input "
+        "what is given stays: operation 5 (Identity) has operand 1, an output, in a stream from the host: an input "
         "expected, in body 0 after flatten");
   CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "Gelu"), 1).location.base = tw::Base::constant; }) ==
-        "constants stay: operation 2 (Gelu) has operand 1, an output, in a constant: an input expected, in body 0 after flatten");
+        "what is given stays: operation 2 (Gelu) has operand 1, an output, in a constant: an input expected, in body 0 after "
+        "flatten");
   CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = 0; }) ==
         "callees are planned before: operation 1 (call) calls body 0: one from 1 to 2 expected, in body 0 after flatten");
   CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = 3; }) ==

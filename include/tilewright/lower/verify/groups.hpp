@@ -79,7 +79,7 @@ class GroupsFault : DraftFault {
         if (operation.is_output(o)) writer[s] = std::max(writer[s], member.operation);
       });
   }
-  /// Nothing is read in the frame that was not written.
+  /// Nothing is read in the frame, or in a stream to the host, that was not written.
   constexpr void check_written_before_read() {
     List<bool> written(draft_.storages.size(), false);
     const auto visit = [&](int i) {
@@ -88,9 +88,8 @@ class GroupsFault : DraftFault {
         const Value& value = operation.operands[o];
         if (operation.is_output(o)) written[value.storage] = true;
         else
-          expect(written[value.storage] || !draft_.in_frame(value.storage) || value.spec.nelms() == 0,
-                 "written before it is read", i, "reads storage ", value.storage,
-                 ", which no earlier operation writes: one expected");
+          expect(written[value.storage] || !begins_empty(value.storage) || value.spec.nelms() == 0, "written before it is read",
+                 i, "reads storage ", value.storage, ", which no earlier operation writes: one expected");
       }
     };
     if (after_ < Pass::fuse)
@@ -98,6 +97,12 @@ class GroupsFault : DraftFault {
     else
       for (const Group& group : draft_.groups)
         for (const Member& member : group.members) visit(member.operation);
+  }
+
+  constexpr bool begins_empty(int storage) const {
+    const Location& location = draft_.storage(storage).location;
+    return location.base == Base::frame ||
+           (location.base == Base::stream && plan_.streams[location.index].direction == StreamDirection::device_to_host);
   }
 
   constexpr void check_cuts() {

@@ -53,16 +53,15 @@ class OperationsFault : DraftFault {
            "has operand ", o, " with elements ", first, " to ", last, " of a storage of ", storage.whole.nelms(),
            ": all in it expected");
   }
+  /// Constants and streams from the host are never written.
   constexpr void check_written_memory(int i, int o, const Value& value) {
     const Location& location = draft_.storage(value.storage).location;
-    if (location.base == Base::stream && location.index >= 0 && location.index < static_cast<int>(plan_.streams.size())) {
-      const bool to_host = plan_.streams[location.index].direction == StreamDirection::device_to_host;
-      expect(to_host == draft_.operations[i].is_output(o), "streams have a direction", i, "has operand ", o,
-             to_host ? ", an input, in a stream to the host: an output expected"
-                     : ", an output, in a stream from the host: an input expected");
-    }
-    expect(location.base != Base::constant || !draft_.operations[i].is_output(o), "constants stay", i, "has operand ", o,
+    if (!draft_.operations[i].is_output(o)) return;
+    expect(location.base != Base::constant, "what is given stays", i, "has operand ", o,
            ", an output, in a constant: an input expected");
+    if (location.base == Base::stream && location.index >= 0 && location.index < static_cast<int>(plan_.streams.size()))
+      expect(plan_.streams[location.index].direction == StreamDirection::device_to_host, "what is given stays", i, "has operand ",
+             o, ", an output, in a stream from the host: an input expected");
   }
   constexpr void check_call(int i, const Operation& call) {
     const Calling& calling = call.calling;

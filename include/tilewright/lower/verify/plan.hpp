@@ -254,7 +254,7 @@ class PlanFault {
     bool holds = index >= 0;
     switch (base) {
       case Base::frame: end = body.frame_bytes; break;
-      case Base::argument: end = offset + bytes, holds = holds && index < arguments_[body_]; break;
+      case Base::argument: end = offset + bytes, holds = holds && (arguments_[body_] < 0 || index < arguments_[body_]); break;
       case Base::variable: end = plan_.memory.variables; break;
       case Base::constant: end = plan_.memory.constants; break;
       case Base::remote: end = plan_.memory.remote; break;
