@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <tilewright/lower/verify.hpp>
 #include <tilewright/tilewright.hpp>
 
 namespace plans {
@@ -53,7 +54,8 @@ inline void print_tables(std::ostream& out, const tw::Plan& plan) {
       << plan.remote.code_bytes << " of code, " << plan.remote.cycles << " cycles, " << plan.remote.exchanges << " exchanges\n";
   out << "  collective traffic: " << plan.collectives.bytes << " bytes, " << plan.collectives.cycles << " cycles\n";
   table(out, "steps", plan.steps, [](Digest& add, const tw::Step& s) {
-    add(s.kind, s.target, s.first_location, s.location_count, s.vertices, s.frame_offset, s.count, s.first_stride, s.else_target,
+    const int target = s.compute_set >= 0 ? s.compute_set : s.body;
+    add(s.kind, target, s.first_location, s.location_count, s.parts(), s.frame_offset, s.count, s.first_stride, s.else_body,
         s.arguments, s.stream, s.barrier_before);
   });
   table(out, "locations", plan.locations, [](Digest& add, const tw::Location& l) { add(l.base, l.index, l.offset); });
@@ -106,7 +108,7 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
     out << "--- on " << target_name << '\n';
     try {
       const auto ir = tw::trace(program);
-      const tw::Plan plan = tw::lower(*ir, target);
+      const tw::Plan plan = tw::lower_verified(*ir, target);
       out << tw::print_plan(plan).view();
       print_tables(out, plan);
     } catch (const tw::TraceError& error) {  // it may be too large

@@ -168,7 +168,7 @@ class Executor {
         case StepKind::conditional: run_conditional(step, running); break;
         case StepKind::call:
         case StepKind::loop:
-          run_calls(step, step.target, program_.locations.data() + step.first_location, step.arguments, running);
+          run_calls(step, step.body, program_.locations.data() + step.first_location, step.arguments, running);
           break;
         case StepKind::load_code: break;
       }
@@ -188,7 +188,7 @@ class Executor {
       const int replica = running.replicas.numbers[begin / step.vertices];
       const std::int64_t first = begin % step.vertices, last = std::min(step.vertices, first + end - begin);
       for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i], running, replica);
-      program_.functions[static_cast<std::size_t>(step.target)](operands, first, last);
+      program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last);
       begin += last - first;
     }
     if (step.stream < 0) return;
@@ -211,8 +211,8 @@ class Executor {
       operands[replica] = address(input, running, replica);
       operands[program_.replicas + replica] = address(output, running, replica);
     }
-    const std::int64_t first = step.vertices * running.worker / active_, last = step.vertices * (running.worker + 1) / active_;
-    if (first < last) program_.functions[static_cast<std::size_t>(step.target)](operands, first, last);
+    const std::int64_t first = step.items * running.worker / active_, last = step.items * (running.worker + 1) / active_;
+    if (first < last) program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last);
   }
   void run_conditional(const Step& step, const Running& running) {
     wait_before(step);
@@ -228,8 +228,8 @@ class Executor {
       run_calls(step, target, locations, count,
                 {running.frame, running.arguments, running.free_arguments, running.worker, running.state, takers});
     };
-    run_branch(of_branch[1], step.target, condition + 1, step.arguments);
-    run_branch(of_branch[0], step.else_target, condition + 1 + step.arguments, step.location_count - 1 - step.arguments);
+    run_branch(of_branch[1], step.body, condition + 1, step.arguments);
+    run_branch(of_branch[0], step.else_body, condition + 1 + step.arguments, step.location_count - 1 - step.arguments);
   }
   /// Calls a body once, or as often as a loop does.
   void run_calls(const Step& step, int target, const Location* locations, int count, const Running& running) {

@@ -1,7 +1,10 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "tilewright/lower/plan.hpp"
 
@@ -36,25 +39,45 @@ struct FrozenStream {
   bool used = false;
 };
 
-/// How many of each a plan has.
+/// The number of rows of each table of a plan. Members have the names of the tables: see for_each_table.
 struct PlanSizes {
   std::size_t bodies = 0, steps = 0, locations = 0, compute_sets = 0, stages = 0, operands = 0, strides = 0;
   std::size_t variables = 0, constants = 0, streams = 0, remote_buffers = 0;
-  std::size_t characters = 0, values = 0;
+  std::size_t characters = 0, values = 0;  ///< of the pools of a frozen plan
   constexpr bool operator==(const PlanSizes&) const = default;
-  /// Whether a plan of this size has room in one of the other.
-  constexpr bool fits(const PlanSizes& other) const {
-    return bodies <= other.bodies && steps <= other.steps && locations <= other.locations && compute_sets <= other.compute_sets &&
-           stages <= other.stages && operands <= other.operands && strides <= other.strides && variables <= other.variables &&
-           constants <= other.constants && streams <= other.streams && remote_buffers <= other.remote_buffers &&
-           characters <= other.characters && values <= other.values;
-  }
+  /// Whether a plan of this size has room in a frozen plan of the other.
+  constexpr bool fits(const PlanSizes& room) const;
 };
 
+/// Calls f(pool of each plan...) for each pool of frozen plans: memory that rows of several tables share, by a Range.
+constexpr void for_each_pool(auto f, auto&... plans) {
+  f(plans.characters...);
+  f(plans.values...);
+}
+
+namespace detail {
+/// Whether a size stands for each table and each pool.
+consteval bool all_tables_are_listed() {
+  std::size_t listed = 0;
+  const PlanSizes sizes;
+  for_each_table([&](std::size_t) { ++listed; }, sizes);
+  for_each_pool([&](std::size_t) { ++listed; }, sizes);
+  return listed * sizeof(std::size_t) == sizeof(PlanSizes);
+}
+static_assert(all_tables_are_listed(), "for_each_table and PlanSizes name the same tables");
+}  // namespace detail
+
+constexpr bool PlanSizes::fits(const PlanSizes& room) const {
+  bool fits = true;
+  const auto compare = [&](std::size_t rows, std::size_t most) { fits = fits && rows <= most; };
+  for_each_table(compare, *this, room);
+  for_each_pool(compare, *this, room);
+  return fits;
+}
+
 constexpr PlanSizes sizes_of(const Plan& plan) {
-  PlanSizes sizes{plan.bodies.size(),    plan.steps.size(),    plan.locations.size(),     plan.compute_sets.size(),
-                  plan.stages.size(),    plan.operands.size(), plan.strides.size(),       plan.variables.size(),
-                  plan.constants.size(), plan.streams.size(),  plan.remote_buffers.size()};
+  PlanSizes sizes;
+  for_each_table([](const auto& table, std::size_t& rows) { rows = table.size(); }, plan, sizes);
   for (const auto& variable : plan.variables) {
     sizes.characters += variable.name.size();
     sizes.values += variable.initialiser.values.size() + variable.assignment.size();
@@ -69,7 +92,7 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
 
 /// A plan as a constant: arrays of exactly its size.
 template <PlanSizes sizes>
-struct FrozenPlan {
+struct FrozenPlan : PlanTotals {
   std::array<Body, sizes.bodies> bodies{};
   std::array<Step, sizes.steps> steps{};
   std::array<Location, sizes.locations> locations{};
@@ -83,11 +106,6 @@ struct FrozenPlan {
   std::array<PlannedRemoteBuffer, sizes.remote_buffers> remote_buffers{};
   std::array<char, sizes.characters> characters{};
   std::array<double, sizes.values> values{};
-  MemoryUse memory{};
-  RemoteTraffic remote{};
-  CollectiveTraffic collectives{};
-  int num_host_transfers = 1;
-  int replicas = 1;
 
   constexpr std::string_view text(Range range) const { return {characters.data() + range.first, range.count}; }
   constexpr std::span<const double> numbers(Range range) const { return {values.data() + range.first, range.count}; }
@@ -97,85 +115,71 @@ struct FrozenPlan {
 };
 
 namespace detail {
-/// Copies `count` items: one step each, where std::ranges::copy makes several calls.
-constexpr void copy_items(const auto& from, auto& to, std::size_t count) {
-  const auto* const source = from.data();
-  auto* const target = to.data();
-  for (std::size_t i = 0; i < count; ++i) target[i] = source[i];
-}
+
+/// Copies rows of a plan to a frozen one, whose pools get their texts and numbers.
+template <PlanSizes sizes>
+class Freezer {
+ public:
+  constexpr explicit Freezer(FrozenPlan<sizes>& frozen) : frozen_(frozen) {}
+
+  /// Copies a table: all rows that both have room for. The loop calls nothing for rows that stay as they are, where
+  /// std::ranges::copy makes several calls.
+  constexpr void operator()(const auto& from, auto& to) {
+    const auto* const source = from.data();
+    auto* const target = to.data();
+    for (std::size_t i = 0, count = std::min(from.size(), to.size()); i < count; ++i) {
+      if constexpr (std::is_same_v<decltype(*source), const std::remove_reference_t<decltype(*target)>&>) target[i] = source[i];
+      else target[i] = frozen_row(source[i]);
+    }
+  }
+
+ private:
+  constexpr FrozenVariable frozen_row(const PlannedVariable& variable) {
+    const auto& [spec, name, initialiser, base, offset, distribution, assignment] = variable;
+    return {spec,
+            base,
+            offset,
+            keep(name),
+            initialiser.fill,
+            initialiser.a,
+            initialiser.b,
+            keep(initialiser.values),
+            distribution,
+            keep(assignment)};
+  }
+  constexpr FrozenConstant frozen_row(const PlannedConstant& constant) {
+    return {constant.spec, constant.offset, keep(constant.name), keep(constant.values)};
+  }
+  constexpr FrozenStream frozen_row(const PlannedStream& stream) {
+    return {stream.direction, stream.spec, keep(stream.name), stream.used};
+  }
+  constexpr Range keep(const Text& text) {
+    const char* const source = text.view().data();
+    char* const target = frozen_.characters.data() + characters_;
+    for (std::size_t i = 0; i < text.size(); ++i) target[i] = source[i];
+    return {std::exchange(characters_, characters_ + text.size()), text.size()};
+  }
+  template <class T>
+  constexpr Range keep(const List<T>& numbers) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) frozen_.values[values_ + i] = static_cast<double>(numbers[i]);
+    return {std::exchange(values_, values_ + numbers.size()), numbers.size()};
+  }
+
+  FrozenPlan<sizes>& frozen_;
+  std::size_t characters_ = 0, values_ = 0;  // that are used of the pools
+};
+
 }  // namespace detail
 
-/// The plan in arrays that it fits.
-template <PlanSizes sizes>
-constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
+/// A plan in arrays that it fits. The plan may be a frozen one in larger arrays.
+template <PlanSizes sizes, class AnyPlan>
+constexpr FrozenPlan<sizes> freeze(const AnyPlan& plan) {
   FrozenPlan<sizes> frozen;
-  std::size_t characters = 0, values = 0;
-  const auto keep_text = [&](const Text& text) {
-    const char* const source = text.view().data();
-    char* const target = frozen.characters.data() + characters;
-    for (std::size_t i = 0; i < text.size(); ++i) target[i] = source[i];
-    return Range{std::exchange(characters, characters + text.size()), text.size()};
-  };
-  const auto keep_values = [&](const auto& numbers) {
-    for (std::size_t i = 0; i < numbers.size(); ++i) frozen.values[values + i] = static_cast<double>(numbers[i]);
-    return Range{std::exchange(values, values + numbers.size()), numbers.size()};
-  };
-  detail::copy_items(plan.bodies, frozen.bodies, plan.bodies.size());
-  detail::copy_items(plan.steps, frozen.steps, plan.steps.size());
-  detail::copy_items(plan.locations, frozen.locations, plan.locations.size());
-  detail::copy_items(plan.compute_sets, frozen.compute_sets, plan.compute_sets.size());
-  detail::copy_items(plan.stages, frozen.stages, plan.stages.size());
-  detail::copy_items(plan.operands, frozen.operands, plan.operands.size());
-  detail::copy_items(plan.strides, frozen.strides, plan.strides.size());
-  for (std::size_t i = 0; i < plan.variables.size(); ++i) {
-    const auto& [spec, name, initialiser, base, offset, distribution, assignment] = plan.variables[i];
-    frozen.variables[i] = {spec,
-                           base,
-                           offset,
-                           keep_text(name),
-                           initialiser.fill,
-                           initialiser.a,
-                           initialiser.b,
-                           keep_values(initialiser.values),
-                           distribution,
-                           keep_values(assignment)};
-  }
-  detail::copy_items(plan.remote_buffers, frozen.remote_buffers, plan.remote_buffers.size());
-  for (std::size_t i = 0; i < plan.constants.size(); ++i)
-    frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_text(plan.constants[i].name),
-                           keep_values(plan.constants[i].values)};
-  for (std::size_t i = 0; i < plan.streams.size(); ++i)
-    frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
-  frozen.memory = plan.memory;
-  frozen.remote = plan.remote;
-  frozen.collectives = plan.collectives;
-  frozen.num_host_transfers = plan.num_host_transfers;
-  frozen.replicas = plan.replicas;
-  return frozen;
-}
-
-/// The same plan in arrays of exactly its size.
-template <PlanSizes sizes, PlanSizes room>
-constexpr FrozenPlan<sizes> shrink(const FrozenPlan<room>& plan) {
-  FrozenPlan<sizes> frozen;
-  detail::copy_items(plan.bodies, frozen.bodies, sizes.bodies);
-  detail::copy_items(plan.steps, frozen.steps, sizes.steps);
-  detail::copy_items(plan.locations, frozen.locations, sizes.locations);
-  detail::copy_items(plan.compute_sets, frozen.compute_sets, sizes.compute_sets);
-  detail::copy_items(plan.stages, frozen.stages, sizes.stages);
-  detail::copy_items(plan.operands, frozen.operands, sizes.operands);
-  detail::copy_items(plan.strides, frozen.strides, sizes.strides);
-  detail::copy_items(plan.variables, frozen.variables, sizes.variables);
-  detail::copy_items(plan.constants, frozen.constants, sizes.constants);
-  detail::copy_items(plan.streams, frozen.streams, sizes.streams);
-  detail::copy_items(plan.remote_buffers, frozen.remote_buffers, sizes.remote_buffers);
-  detail::copy_items(plan.characters, frozen.characters, sizes.characters);
-  detail::copy_items(plan.values, frozen.values, sizes.values);
-  frozen.memory = plan.memory;
-  frozen.remote = plan.remote;
-  frozen.collectives = plan.collectives;
-  frozen.num_host_transfers = plan.num_host_transfers;
-  frozen.replicas = plan.replicas;
+  detail::Freezer<sizes> freezer(frozen);
+  const auto copy_rows = [&](const auto& from, auto& to) { freezer(from, to); };
+  for_each_table(copy_rows, plan, frozen);
+  if constexpr (!std::is_same_v<AnyPlan, Plan>) for_each_pool(copy_rows, plan, frozen);
+  static_cast<PlanTotals&>(frozen) = plan;
   return frozen;
 }
 

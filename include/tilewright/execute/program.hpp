@@ -25,6 +25,12 @@ inline constexpr PlanSizes draft_room{.bodies = 16,
                                       .characters = 131072,
                                       .values = 16384};
 
+static_assert([] {
+  bool has_room = true;
+  for_each_table([&](std::size_t rows) { has_room = has_room && rows > 0; }, draft_room);
+  return has_room;
+}());
+
 /// What the first trace leaves: the sizes of the plan, and the plan itself if there is room for it.
 struct PlanDraft {
   PlanSizes sizes{};
@@ -67,7 +73,7 @@ consteval FrozenPlan<sizes> trace_and_freeze() {
 template <auto build, Target target, const PlanDraft& draft>
 consteval auto make_plan() {
   if constexpr (draft.failure > 0) return FrozenPlan<PlanSizes{}>{};
-  else if constexpr (draft.sizes.fits(draft_room)) return shrink<draft.sizes>(draft.plan);
+  else if constexpr (draft.sizes.fits(draft_room)) return freeze<draft.sizes>(draft.plan);
   else return trace_and_freeze<build, target, draft.sizes>();
 }
 /// Nothing for a program that is right, else compile errors: the message, and the user's call stack.
@@ -94,8 +100,15 @@ struct Program {
     return bytes;
   }();
   static ProgramView view() {
-    return {plan.bodies,         plan.steps,  plan.locations, compute_functions<plan>, plan.strides, stream_bytes,
-            plan.remote_buffers, plan.memory, plan.replicas};
+    return {.bodies = plan.bodies,
+            .steps = plan.steps,
+            .locations = plan.locations,
+            .functions = compute_functions<plan>,
+            .strides = plan.strides,
+            .stream_bytes = stream_bytes,
+            .remote_buffers = plan.remote_buffers,
+            .memory = plan.memory,
+            .replicas = plan.replicas};
   }
 };
 

@@ -1,4 +1,7 @@
 #pragma once
+// takes: the steps of a body
+// gives: Step::barrier_before
+// keeps: all else
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"
@@ -12,12 +15,13 @@ namespace detail {
 /// A range of memory that a step reads or writes.
 struct Access {
   Location from{};
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0;  ///< from the first to the last byte
   bool writes = false;
-  bool single = false;  ///< by the only vertex of its step, which the same worker runs in all such steps
+  bool single = false;  ///< by the only vertex of its step: the same worker runs all such vertices, one after the other
 };
+/// Whether the order of two accesses of different steps matters.
 constexpr bool conflict(const Access& a, const Access& b) {
-  if (a.from.base == Base::fault) return false;  // it is written atomically, and read when the run has ended
+  if (a.from.base == Base::fault) return false;  // written atomically, read after the run
   if (a.from.base != b.from.base || a.from.index != b.from.index || !(a.writes || b.writes) || (a.single && b.single))
     return false;
   return a.from.offset < b.from.offset + b.bytes && b.from.offset < a.from.offset + a.bytes;
@@ -29,24 +33,25 @@ constexpr std::int64_t span_bytes(const ViewSpec& view) {
   return (last + 1) * size_of(view.dtype);
 }
 
+/// What all vertices of a compute step or collective access, by location.
 constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
-  const ComputeSet& set = plan.compute_sets[static_cast<std::size_t>(step.target)];
+  const ComputeSet& set = plan.compute_sets[step.compute_set];
   List<Access> all;
   all.reserve(static_cast<std::size_t>(step.location_count));
   for (int i = 0; i < step.location_count; ++i)
-    all.push_back({.from = plan.locations[static_cast<std::size_t>(step.first_location + i)],
-                   .single = step.vertices == 1 && step.kind == StepKind::compute});
+    all.push_back(
+        {.from = plan.locations[step.first_location + i], .single = step.vertices == 1 && step.kind == StepKind::compute});
   for (int s = 0; s < set.stage_count; ++s) {
-    const Stage& stage = plan.stages[static_cast<std::size_t>(set.first_stage + s)];
+    const Stage& stage = plan.stages[set.first_stage + s];
     for (int o = 0; o < stage.operand_count; ++o) {
-      const StageOperand& operand = plan.operands[static_cast<std::size_t>(stage.first_operand + o)];
+      const StageOperand& operand = plan.operands[stage.first_operand + o];
       if (operand.source != Source::memory) continue;
-      Access& access = all[static_cast<std::size_t>(operand.index)];
+      Access& access = all[operand.index];
       access.writes = access.writes || o >= stage.input_count;
       std::int64_t bytes = span_bytes(slice_of(operand, set.blocks));
       for (int axis = 0; axis < set.blocks.size(); ++axis)
         bytes += (block_count(set.extents[axis], set.blocks[axis]) - 1) *
-                 plan.strides[static_cast<std::size_t>(set.first_stride + operand.index * set.blocks.size() + axis)];
+                 plan.strides[set.first_stride + operand.index * set.blocks.size() + axis];
       access.bytes = access.bytes < bytes ? bytes : access.bytes;
     }
   }
@@ -55,16 +60,17 @@ constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
 
 }  // namespace detail
 
-/// Decides before which steps of a body workers wait for each other: where a step reads or writes what another one wrote, or
-/// writes what another one read, since they last met. Steps that do not touch each other's memory go on side by side.
+/// Places a barrier before each step of a body that conflicts with a step since the last barrier: one of them writes what the
+/// other reads or writes. Other steps run side by side. The first step after a call, and the first of a called body, have one
+/// too.
 constexpr void place_barriers(Plan& plan, const Body& body) {
-  constexpr std::size_t most = 64;  // accesses that are compared with each other, so that the pass stays linear
-  List<detail::Access> since;
-  bool after_call = &body != &plan.bodies[0];  // the workers of a run start together
+  constexpr std::size_t most = 64;  // accesses since the last barrier: a limit, so that the pass stays linear
+  List<detail::Access> since;       // the last barrier
+  bool after_call = &body != &plan.bodies[0];  // at the start of a run there is nothing to wait for
   for (int s = 0; s < body.step_count; ++s) {
-    Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
+    Step& step = plan.steps[body.first_step + s];
     if (step.kind == StepKind::load_code) continue;
-    if (step.is_call()) {  // a conditional reads its condition: all must be there
+    if (step.is_call()) {  // they keep theirs: a conditional reads its condition
       after_call = true;
       continue;
     }

@@ -1,58 +1,62 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <optional>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/layout.hpp"
 #include "tilewright/graph/repeat.hpp"
+#include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright {
 
-/// Memory that tensors share as views of it.
+/// Memory that all views of a tensor share.
 struct Storage {
   TensorSpec whole{};
-  Location location{};    ///< in the frame, until it is placed, without an offset
-  int reuses = -1;        ///< the storage whose memory it takes over
-  bool internal = false;  ///< only one group's vertices use it, each its own block: it is never in the frame
+  Location location{};    ///< in the frame the offset is 0 until `place` sets it
+  int reuses = -1;        ///< the storage of the same draft whose memory it takes over; -1: it has memory of its own
+  bool internal = false;  ///< only one group uses it, each vertex its own block: it is in scratch, or only in registers
 };
 
-/// A tensor as an operand: a view of a storage.
+/// An operand of an operation: a view of a storage.
 struct Value {
-  int storage = -1;
-  Layout layout{};
+  int storage = -1;  ///< in the draft; -1: not made yet
+  Layout layout{};   ///< in elements of `spec.dtype`
   TensorSpec spec{};
 };
 
+/// Whether a value has all elements of a storage, in row-major order.
 constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
   return value.layout.offset == 0 && value.spec.bytes() == storage.whole.bytes() && is_dense(value.spec.shape, value.layout);
 }
 
-/// What an operation that calls other bodies does.
+/// The bodies that an operation calls, or whose code it loads. Bodies are numbered as in the plan.
 struct Calling {
-  int body = -1;       ///< that is called; -1: none, the operation is an op
-  int else_body = -1;  ///< of a conditional
-  int inputs = 0, outputs = 0;  ///< of the body's graph
-  int else_inputs = 0, else_outputs = 0;
-  std::optional<LoopAttributes> loop{};
+  int body = -1;       ///< called, by a conditional for true, or loaded; -1: the operation is an op
+  int else_body = -1;  ///< called by a conditional for false; -1 for others
+  int inputs = 0, outputs = 0;            ///< of the graph of `body`
+  int else_inputs = 0, else_outputs = 0;  ///< of the graph of `else_body`
+  std::optional<LoopAttributes> loop{};   ///< of a loop
 };
 
-/// One op or call of a body.
+/// One op, one call, or one load of code.
 struct Operation {
-  const OpInfo* op = nullptr;
+  const OpInfo* op = nullptr;  ///< null: a call or a load of code
   PackedAttributes attributes{};
-  int input_count = 0;
-  /// Inputs, then outputs. Of a call: the condition if it has one; the inputs of each body; the outputs of each body; the second
-  /// places of what a loop carries; inputs again that are changed; last the body's frame.
+  int input_count = 0;  ///< of the operands, which are inputs, then outputs
+  /// Of a call: the condition of a conditional; the inputs of each body; from `input_count` on the outputs of each body; for each
+  /// tensor that a loop carries its second place; the inputs that the call changes, again; last the frame of the bodies.
   List<Value> operands{};
-  Work work{};  ///< reduction axes that are not cut are whole
-  bool partial = false;  ///< outputs that do not follow a cut reduction have room for every part
+  Work work{};  ///< of an op, set by split_reductions; axes of sums that are not cut are whole
+  bool partial = false;  ///< outputs that do not follow a summed axis have room for the partials of all blocks
   Calling calling{};
-  bool loads_code = false;  ///< of the called body, which does not run
-  int stream = -1;  ///< the stream that moves on afterwards
-  /// Not 0: its group has no other operations. Transfers that have the same number above 1 are one exchange.
-  int alone = 0;
+  bool loads_code = false;  ///< of `calling.body`, which does not run
+  int stream = -1;  ///< the stream that moves to its next element afterwards; -1: none
+  bool alone = false;  ///< its group has no other operations
+  int exchange = -1;  ///< transfers of one draft with the same number go in one exchange; -1: it is in none
 
+  /// Whether it is a call or a load of code.
   constexpr bool is_call() const { return calling.body >= 0; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
   constexpr bool writes(int storage) const {
@@ -62,34 +66,46 @@ struct Operation {
   }
 };
 
-/// An operation of a group, and which axis of the group's grid each axis of its work is; -1: a vertex takes it whole.
+/// An operation of a group.
 struct Member {
-  int operation = 0;
-  FixedVector<std::int8_t, max_work_axes> grid_axis{};
+  int operation = 0;  ///< in the draft
+  FixedVector<std::int8_t, max_work_axes> grid_axis{};  ///< by axis of its work: the axis of the group's grid; -1: not cut
 };
 
-/// Operations that are cut along the same grid and run one after the other by each vertex; or one call.
+/// Operations over a common grid, which each vertex runs one after the other on its block; or one call or load of code.
 struct Group {
   List<Member> members{};
   FixedVector<WorkAxis, max_work_axes> grid{};
-  std::int64_t cost = 0;  ///< about the number of its multiply-adds
+  std::int64_t cost = 0;  ///< an estimate, in multiply-adds of all vertices together
 };
 
-/// What a body does, in order, and the memory it does it in.
+/// How the values of a group's members are computed; by member.
+struct Evaluations {
+  List<Evaluation> kinds{};
+  List<int> kernels{};  ///< the member in whose kernel or loop the value is computed; itself for a kernel
+  List<bool> in_registers{};  ///< the value is never in memory: its readers have it in registers
+};
+
+/// How a group is cut into vertices and its members are evaluated. Of a call: nothing.
+struct Cut {
+  Partition partition{};
+  Evaluations evaluations{};
+};
+
+/// A body that is being planned. Passes fill the lists one after the other: see docs/adding-a-pass.md.
 struct BodyDraft {
   List<Storage> storages{};
-  List<Operation> operations{};
-  List<Group> groups{};
+  List<Operation> operations{};  ///< in an order in which they can run
+  List<Group> groups{};  ///< in the order in which they run; set by fuse
+  List<Cut> cuts{};  ///< by group; set by cut_groups
 
-  constexpr Storage& storage(int i) { return storages[static_cast<std::size_t>(i)]; }
-  constexpr const Storage& storage(int i) const { return storages[static_cast<std::size_t>(i)]; }
-  constexpr const Operation& operation(const Member& member) const {
-    return operations[static_cast<std::size_t>(member.operation)];
-  }
-  constexpr bool in_frame(int i) const { return storage(i).location.base == Base::frame; }
+  constexpr Storage& storage(int i) { return storages[i]; }
+  constexpr const Storage& storage(int i) const { return storages[i]; }
+  constexpr const Operation& operation(const Member& member) const { return operations[member.operation]; }
+  constexpr bool in_frame(int i) const { return storages[i].location.base == Base::frame; }
   /// The storage whose memory this one has in the end.
   constexpr int owner(int i) const {
-    while (storage(i).reuses >= 0) i = storage(i).reuses;
+    while (storages[i].reuses >= 0) i = storages[i].reuses;
     return i;
   }
   constexpr int add_storage(const TensorSpec& whole, const Location& location = {}) {
@@ -101,9 +117,15 @@ struct BodyDraft {
   constexpr Value add_value(const TensorSpec& spec, const Location& location = {}) {
     return {add_storage(spec, location), dense_layout(spec.shape), spec};
   }
+  /// Where the first element of a value is; in the frame, once `place` has run.
+  constexpr Location location_of(const Value& value) const {
+    Location result = storages[owner(value.storage)].location;
+    result.offset += value.layout.offset * size_of(value.spec.dtype);
+    return result;
+  }
 };
 
-/// Calls f with every operand of a group: its operation, its number there, and the member.
+/// Calls f(operation, number of the operand, member) for every operand of a group.
 constexpr void for_each_operand(const BodyDraft& draft, const Group& group, auto f) {
   for (const Member& member : group.members) {
     const Operation& operation = draft.operation(member);
@@ -111,13 +133,34 @@ constexpr void for_each_operand(const BodyDraft& draft, const Group& group, auto
   }
 }
 
-/// For every storage the first and the last group that uses it.
+/// By axis of an operand: the axis of the grid along which it is cut; -1: not cut.
+using GridAxes = std::array<std::int8_t, max_rank>;
+constexpr GridAxes grid_axes_of(const Operation& operation, const Member& member, int operand) {
+  GridAxes result{};
+  for (int axis = 0; axis < max_rank; ++axis) {
+    const int followed = operation.work.follows(operand, axis);
+    result[axis] = static_cast<std::int8_t>(followed < 0 ? -1 : member.grid_axis[followed]);
+  }
+  return result;
+}
+/// Bytes of the block of a value that one vertex takes, if it is dense.
+constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,
+                                   const FixedVector<std::int64_t, max_work_axes>& blocks) {
+  std::int64_t bytes = size_of(value.spec.dtype);
+  for (int axis = 0; axis < value.spec.shape.rank; ++axis) {
+    const int cut = axes[axis];
+    bytes *= cut < 0 ? value.spec.shape[axis] : std::min(blocks[cut], value.spec.shape[axis]);
+  }
+  return bytes;
+}
+
+/// By storage: the first and the last group that uses it; -1: none does.
 struct Lifetimes {
   List<int> first, last;
   constexpr explicit Lifetimes(const BodyDraft& draft) : first(draft.storages.size(), -1), last(first) {
     for (std::size_t g = 0; g < draft.groups.size(); ++g)
       for_each_operand(draft, draft.groups[g], [&](const Operation& operation, int i, const Member&) {
-        const auto s = static_cast<std::size_t>(operation.operands[static_cast<std::size_t>(i)].storage);
+        const int s = operation.operands[i].storage;
         if (first[s] < 0) first[s] = static_cast<int>(g);
         last[s] = static_cast<int>(g);
       });

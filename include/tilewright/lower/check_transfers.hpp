@@ -1,4 +1,7 @@
 #pragma once
+// takes: a whole plan
+// gives: errors: more transfers of a stream than the host has elements
+// keeps: the plan
 #include <algorithm>
 #include <cstdint>
 
@@ -18,8 +21,8 @@ constexpr void check_transfers(Ir& ir, const Plan& plan) {
       const Step& step = plan.steps[static_cast<std::size_t>(plan.bodies[b].first_step + s)];
       if (step.stream >= 0) ++of_body[b][static_cast<std::size_t>(step.stream)];
       if (!step.is_call()) continue;
-      const Transfers& called = of_body[static_cast<std::size_t>(step.target)];
-      const Transfers& otherwise = of_body[static_cast<std::size_t>(step.else_target < 0 ? step.target : step.else_target)];
+      const Transfers& called = of_body[static_cast<std::size_t>(step.body)];
+      const Transfers& otherwise = of_body[static_cast<std::size_t>(step.else_body < 0 ? step.body : step.else_body)];
       for (std::size_t i = 0; i < called.size(); ++i) of_body[b][i] += step.count * std::max(called[i], otherwise[i]);
     }
   const int more_axes = (plan.num_host_transfers > 1 ? 1 : 0) + (plan.replicas > 1 ? 1 : 0);

@@ -1,4 +1,7 @@
 #pragma once
+// takes: a whole plan
+// gives: CodeUse: bytes of code on the fullest tile
+// keeps: the plan
 #include <algorithm>
 #include <cstdint>
 
@@ -52,7 +55,7 @@ class CodeCounter {
   constexpr std::int64_t bytes_of(const Step& step) const {
     if (step.kind == StepKind::loop || step.kind == StepKind::conditional) return 40;
     if (step.is_call() || step.kind == StepKind::load_code) return 8;
-    const std::int64_t vertices = (step.vertices + target_.tiles - 1) / target_.tiles;
+    const std::int64_t vertices = (step.parts() + target_.tiles - 1) / target_.tiles;
     return (step.barrier_before ? 20 : 8) + vertices * (4 * step.location_count + 4);
   }
   constexpr void count_code() {
@@ -64,7 +67,7 @@ class CodeCounter {
         const Step& each = step(static_cast<int>(body), s);
         result_.by_body[body] += bytes_of(each);
         if (each.is_call() || each.kind == StepKind::load_code) continue;
-        int& user = users[at(each.target)];
+        int& user = users[at(each.compute_set)];
         user = user == nobody || user == static_cast<int>(body) ? static_cast<int>(body) : several;
       }
     for (std::size_t set = 0; set < users.size(); ++set)
@@ -73,8 +76,8 @@ class CodeCounter {
   /// The bodies that run in a step.
   static constexpr FixedVector<int, 2> called_by(const Step& step) {
     FixedVector<int, 2> bodies;
-    if (step.is_call()) bodies.push_back(step.target);
-    if (step.is_call() && step.else_target >= 0) bodies.push_back(step.else_target);
+    if (step.is_call()) bodies.push_back(step.body);
+    if (step.is_call() && step.else_body >= 0) bodies.push_back(step.else_body);
     return bodies;
   }
   /// Whether a step calls a body, directly or through others.
@@ -91,12 +94,12 @@ class CodeCounter {
       for (int s = 0; s < plan_.bodies[body].step_count; ++s) {
         const Step& load = step(static_cast<int>(body), s);
         if (load.kind != StepKind::load_code) continue;
-        is_loaded_[at(load.target)] = 1;
-        Live live{load.target, static_cast<int>(body), s, s};
+        is_loaded_[at(load.body)] = 1;
+        Live live{load.body, static_cast<int>(body), s, s};
         for (int t = s + 1; t < plan_.bodies[body].step_count; ++t) {
           const Step& later = step(static_cast<int>(body), t);
-          if (later.kind == StepKind::load_code && later.target == load.target) break;
-          if (calls(later, load.target)) live.last = t;
+          if (later.kind == StepKind::load_code && later.body == load.body) break;
+          if (calls(later, load.body)) live.last = t;
         }
         ranges_.push_back(live);
       }

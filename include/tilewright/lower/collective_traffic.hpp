@@ -1,4 +1,7 @@
 #pragma once
+// takes: a whole plan
+// gives: CollectiveTraffic: what a run moves between replicas
+// keeps: the plan
 #include <algorithm>
 #include <cstdint>
 
@@ -77,11 +80,11 @@ constexpr CollectiveTraffic count_collective_traffic(const Plan& plan, const Tar
       const Step& step = plan.steps[at(plan.bodies[b].first_step + s)];
       CollectiveTraffic traffic;
       if (step.is_call()) {
-        const CollectiveTraffic& one = of_body[at(step.target)];
-        const CollectiveTraffic& other = of_body[at(step.else_target < 0 ? step.target : step.else_target)];
+        const CollectiveTraffic& one = of_body[at(step.body)];
+        const CollectiveTraffic& other = of_body[at(step.else_body < 0 ? step.body : step.else_body)];
         traffic = {step.count * std::max(one.bytes, other.bytes), step.count * std::max(one.cycles, other.cycles)};
       } else if (step.kind == StepKind::collective) {
-        const Stage& stage = plan.stages[at(plan.compute_sets[at(step.target)].first_stage)];
+        const Stage& stage = plan.stages[at(plan.compute_sets[at(step.compute_set)].first_stage)];
         const ViewSpec& in = plan.operands[at(stage.first_operand)].view;
         const ViewSpec& out = plan.operands[at(stage.first_operand + 1)].view;
         traffic = collective_traffic(stage.op, stage.attributes, {in.shape, in.dtype}, {out.shape, out.dtype}, target);

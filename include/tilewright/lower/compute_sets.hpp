@@ -8,17 +8,19 @@
 
 namespace tilewright {
 
-/// A compute set that may become part of a plan, and the locations of the step that runs it.
+/// A compute set before it is in a plan, and the locations of the step that runs it. Numbers of operands and strides count from
+/// 0.
 struct CompiledSet {
   ComputeSet set{};
   List<Stage> stages{};
   List<StageOperand> operands{};
   List<Location> locations{};
   List<std::int64_t> strides{};
-  std::int64_t scratch_end = 0;
-  std::int64_t collective_items = 1;  ///< of a collective: parts of its operands, each of which is on one tile
+  std::int64_t scratch_end = 0;       ///< bytes of scratch that are given away
+  std::int64_t collective_items = 1;  ///< of a collective: the parts of its operands, one for each tile; 1 for others
 
-  /// The number of a location that moves by the strides from block to block, added if there is none.
+  /// The number of a location that moves by these strides, one for each axis of the grid, from block to block; a new one if there
+  /// is none.
   constexpr int location_for(const Location& location, const List<std::int64_t>& location_strides) {
     const std::size_t axes = location_strides.size();
     for (std::size_t i = 0; i < locations.size(); ++i) {
@@ -32,7 +34,7 @@ struct CompiledSet {
     for (std::int64_t stride : location_strides) strides.push_back(stride);
     return static_cast<int>(locations.size()) - 1;
   }
-  /// Where in a vertex's own memory a storage is, for which it gets room when it is first asked for.
+  /// The offset of a storage in a vertex's scratch, in bytes. The first call for a storage gives it room.
   constexpr int scratch_for(int storage, std::int64_t bytes) {
     for (const auto& [known, offset] : scratch_)
       if (known == storage) return offset;
@@ -42,26 +44,25 @@ struct CompiledSet {
   }
 
  private:
-  List<std::pair<int, int>> scratch_{};
+  List<std::pair<int, int>> scratch_{};  // storages and their offsets
 };
 
-/// The distinct compute sets of a plan, found by hash.
+/// Finds equal compute sets of a plan, by hash.
 class ComputeSets {
  public:
-  /// The index of an equal compute set in the plan, added if there is none.
+  /// The number of an equal compute set in the plan; a new one if there is none.
   constexpr int add(Plan& plan, CompiledSet& set) {
     if (2 * (plan.compute_sets.size() + 1) > table_.size()) grow();
     const std::size_t key = hash(set);
     std::size_t slot = key % table_.size();
     for (; table_[slot].second >= 0; slot = (slot + 1) % table_.size())
-      if (table_[slot].first == key && equals(plan, plan.compute_sets[static_cast<std::size_t>(table_[slot].second)], set))
-        return table_[slot].second;
+      if (table_[slot].first == key && equals(plan, plan.compute_sets[table_[slot].second], set)) return table_[slot].second;
     table_[slot] = {key, static_cast<int>(plan.compute_sets.size())};
     append(plan, set);
     largest_vertex_ = std::max(largest_vertex_, bytes_of_vertex(set));
     return table_[slot].second;
   }
-  /// Bytes of the vertex that has most: its slices of operands and its own memory.
+  /// Bytes of the largest vertex of all sets: its slices of operands and its scratch.
   constexpr std::int64_t largest_vertex() const { return largest_vertex_; }
 
  private:
@@ -86,16 +87,14 @@ class ComputeSets {
         known.stage_count != static_cast<int>(set.stages.size()))
       return false;
     for (std::size_t s = 0; s < set.stages.size(); ++s) {
-      const Stage &a = plan.stages[static_cast<std::size_t>(known.first_stage) + s], &b = set.stages[s];
+      const Stage &a = plan.stages[known.first_stage + s], &b = set.stages[s];
       if (a.op != b.op || a.attributes != b.attributes || a.evaluation != b.evaluation || a.operand_count != b.operand_count)
         return false;
       for (int o = 0; o < a.operand_count; ++o)
-        if (plan.operands[static_cast<std::size_t>(a.first_operand + o)] !=
-            set.operands[static_cast<std::size_t>(b.first_operand + o)])
-          return false;
+        if (plan.operands[a.first_operand + o] != set.operands[b.first_operand + o]) return false;
     }
     for (std::size_t i = 0; i < set.strides.size(); ++i)
-      if (plan.strides[static_cast<std::size_t>(known.first_stride) + i] != set.strides[i]) return false;
+      if (plan.strides[known.first_stride + i] != set.strides[i]) return false;
     return true;
   }
   static constexpr std::size_t hash(const CompiledSet& set) {
@@ -109,9 +108,9 @@ class ComputeSets {
   }
   static constexpr std::int64_t bytes_of_vertex(const CompiledSet& set) {
     std::int64_t total = set.scratch_end;
-    List<char> seen(set.locations.size(), 0);
+    List<bool> seen(set.locations.size(), false);
     for (const StageOperand& operand : set.operands) {
-      if (operand.source != Source::memory || std::exchange(seen[static_cast<std::size_t>(operand.index)], 1) != 0) continue;
+      if (operand.source != Source::memory || std::exchange(seen[operand.index], true)) continue;
       const ViewSpec slice = slice_of(operand, set.set.blocks);
       total += slice.shape.nelms() * size_of(slice.dtype);
     }
@@ -127,7 +126,7 @@ class ComputeSets {
     }
   }
 
-  List<std::pair<std::size_t, int>> table_{};  // open addressing, at most half full
+  List<std::pair<std::size_t, int>> table_{};  // (hash, number of the set; -1: free), open addressing, at most half full
   std::int64_t largest_vertex_ = 0;
 };
 

@@ -1,4 +1,7 @@
 #pragma once
+// takes: an Ir
+// gives: LiveCode: which nodes, outputs and calls a run needs, and which graphs are inlined
+// keeps: the Ir
 #include <algorithm>
 
 #include "tilewright/core/list.hpp"

@@ -1,4 +1,7 @@
 #pragma once
+// takes: a graph, LiveCode, and the bodies of the graphs that it calls
+// gives: a draft: storages, and operations in an order in which they can run; no groups
+// keeps: the graph; of the plan all but the use of its streams
 #include <algorithm>
 #include <utility>
 
@@ -96,13 +99,13 @@ class Flattener {
       const std::size_t first = all.size();
       flatten(scope, scope.record.nodes[at(n)]);
       std::size_t transfer = first;
-      while (transfer < all.size() && all[transfer].alone == 0 && !all[transfer].loads_code && all[transfer].stream < 0)
-        ++transfer;
+      while (transfer < all.size() && !all[transfer].alone && !all[transfer].loads_code && all[transfer].stream < 0) ++transfer;
       for (std::size_t i = transfer; i < all.size(); ++i) (i == transfer ? transfers : afterwards).push_back(std::move(all[i]));
       while (all.size() > transfer) all.pop_back();
     }
     for (Operation& transfer : transfers) {
-      transfer.alone = next_exchange_;
+      transfer.alone = true;
+      transfer.exchange = next_exchange_;
       add_operation(std::move(transfer));
     }
     for (Operation& copy : afterwards) add_operation(std::move(copy));
@@ -122,7 +125,7 @@ class Flattener {
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     if (op.is_alias && !op.any_layout) make_dense(scope, node.inputs[0]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
-    operation.alone = op.has_side_effect || op.collective_items ? 1 : 0;
+    operation.alone = op.has_side_effect || op.collective_items != nullptr;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (int input : node.inputs) operation.operands.push_back(fit(value(scope, input), op.any_layout));
     if (op.modifies >= 0) read_before_write(op, operation);
@@ -455,7 +458,7 @@ class Flattener {
   BodyDraft draft_{};
   int graph_ = 0;
   int inlined_calls_ = 0;
-  int next_exchange_ = 2;
+  int next_exchange_ = 0;
   List<int> taken_at_{};  // by storage: the last inlined call that took it
   List<char> made_by_call_{};  // by storage: whether it is a result of a call that runs once
 };

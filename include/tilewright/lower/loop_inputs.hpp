@@ -1,4 +1,7 @@
 #pragma once
+// takes: an Ir
+// gives: loops whose graph changes no input that the loop gives by value: where another call changes it, a wrapper graph
+// keeps: results; the graphs of other nodes
 #include <algorithm>
 
 #include "tilewright/core/list.hpp"

@@ -6,12 +6,16 @@
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
+#include "tilewright/lower/cut.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
+#include "tilewright/lower/internal_storages.hpp"
 #include "tilewright/lower/loop_inputs.hpp"
+#include "tilewright/lower/pass.hpp"
 #include "tilewright/lower/place.hpp"
 #include "tilewright/lower/remote_traffic.hpp"
 #include "tilewright/lower/reuse.hpp"
+#include "tilewright/lower/split_reductions.hpp"
 
 namespace tilewright {
 
@@ -94,8 +98,10 @@ constexpr std::int64_t fullest_tile(const Plan& plan, const ComputeSets& sets, c
 
 /// Plans a traced program for a target: dead code is dropped, each graph that is called
 /// more than once becomes one body of supersteps, others are inlined, and
-/// all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is too small.
-constexpr Plan lower(Ir& ir, const Target& target) {
+/// all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is too small. The observer
+/// sees what passes give: see pass.hpp.
+template <class Observer>
+constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe) {
   Plan plan;
   check_code_loads(ir);
   if (ir.failed()) return plan;
@@ -111,26 +117,37 @@ constexpr Plan lower(Ir& ir, const Target& target) {
   plan.bodies.resize(bodies.size());
   ComputeSets compute_sets;
   for (std::size_t i = bodies.size(); i-- > 0;) {  // called graphs first
+    const int body = static_cast<int>(i);
     BodyDraft draft = flatten(ir, live, body_of, plan, bodies[i]);
+    observe(Pass::flatten, body, draft, plan);
     split_reductions(draft, target);
+    observe(Pass::split_reductions, body, draft, plan);
     fuse(draft, target);
+    observe(Pass::fuse, body, draft, plan);
     find_internal_storages(draft);
+    observe(Pass::find_internal_storages, body, draft, plan);
+    cut_groups(draft, target);
+    observe(Pass::cut_groups, body, draft, plan);
     reuse_dying_inputs(draft);
-    plan.bodies[i] = place(draft, target, compute_sets, plan);
+    observe(Pass::reuse_dying_inputs, body, draft, plan);
+    plan.bodies[i] = place(draft, compute_sets, plan);
+    observe(Pass::place, body, draft, plan);
     place_barriers(plan, plan.bodies[i]);
   }
+  plan.memory.frame = plan.bodies[0].frame_bytes;
+  observe(plan);
   check_transfers(ir, plan);
   const CodeUse code = count_code(plan, target);
   plan.memory.code = code.always;
   plan.memory.loaded_code = code.loaded;
   plan.remote = count_remote_traffic(plan, code, target);
   plan.collectives = count_collective_traffic(plan, target);
-  plan.memory.frame = plan.bodies[0].frame_bytes;
   plan.memory.fullest_tile = detail::fullest_tile(plan, compute_sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)
     ir.fail(text("memory: tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
                  target.bytes_per_tile, " expected; largest tensors: ", detail::largest_tensors(ir, live)));
   return plan;
 }
+constexpr Plan lower(Ir& ir, const Target& target) { return lower(ir, target, Unobserved()); }
 
 }  // namespace tilewright

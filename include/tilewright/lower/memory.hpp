@@ -7,12 +7,12 @@
 
 namespace tilewright {
 
-/// A block of a frame that is in use from one step to another, both included.
+/// A block of a frame and its live range.
 struct LiveBlock {
   std::int64_t bytes = 0;
-  int first = 0;
-  int last = 0;
-  std::int64_t offset = 0;  ///< set by allocate
+  int first = 0;            ///< step of the live range
+  int last = 0;             ///< step of the live range
+  std::int64_t offset = 0;  ///< in the frame, in bytes; set by allocate
 };
 
 namespace detail {
@@ -31,7 +31,7 @@ class FreeList {
       return offset;
     }
     std::int64_t offset = end_;
-    if (!free_.empty() && free_.back().offset + free_.back().bytes == end_) {  // the last one, and some more
+    if (!free_.empty() && free_.back().offset + free_.back().bytes == end_) {  // it grows
       offset = free_.back().offset;
       free_.pop_back();
     }
@@ -63,19 +63,18 @@ class FreeList {
 };
 }  // namespace detail
 
-/// Gives every block an offset so that blocks that live at the same time do not overlap; blocks are in the order of their
-/// first step. Returns the size of the frame. Best fit among the free ranges, of which there are few.
+/// Gives each block an offset such that blocks whose live ranges overlap do not overlap in the frame. Blocks are given in the
+/// order of their first steps. Returns the bytes of the frame. Takes the smallest free range that fits; free ranges are few.
 constexpr std::int64_t allocate(List<LiveBlock>& blocks, int steps) {
   List<List<std::size_t>> ends(static_cast<std::size_t>(steps) + 1);
   detail::FreeList memory;
   int released = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     for (; released < blocks[i].first; ++released)
-      for (std::size_t ended : ends[static_cast<std::size_t>(released)])
-        memory.give(blocks[ended].offset, align(blocks[ended].bytes));
+      for (std::size_t ended : ends[released]) memory.give(blocks[ended].offset, align(blocks[ended].bytes));
     if (blocks[i].bytes == 0) continue;
     blocks[i].offset = memory.take(align(blocks[i].bytes));
-    ends[static_cast<std::size_t>(blocks[i].last)].push_back(i);
+    ends[blocks[i].last].push_back(i);
   }
   return memory.end();
 }

@@ -6,12 +6,11 @@
 
 namespace tilewright {
 
-/// How a compute set is cut: the extent of a vertex along each axis of its grid, and the number of vertices and of
-/// partial results.
+/// How a grid is cut into vertices.
 struct Partition {
-  FixedVector<std::int64_t, max_work_axes> blocks{};
+  FixedVector<std::int64_t, max_work_axes> blocks{};  ///< by axis: the extent of a vertex; the last one may have less
   std::int64_t vertices = 1;
-  std::int64_t partials = 1;
+  std::int64_t partials = 1;  ///< of each sum: the number of blocks along all summed axes
 };
 
 /// The number of blocks along an axis.
@@ -29,8 +28,8 @@ constexpr std::int64_t block_for(const WorkAxis& axis, std::int64_t grain, std::
 }
 }  // namespace detail
 
-/// Cuts a grid into at most one vertex for each tile: parallel axes and those that are sums of some results from the first to
-/// the last, then, where tiles are left and the target says so, reduction axes.
+/// Cuts a grid into at most one vertex for each tile: first parallel and summed axes, then, where tiles are left and the target
+/// cuts sums, reduction axes; each time from the first axis to the last.
 constexpr Partition partition(const FixedVector<WorkAxis, max_work_axes>& axes, DType dtype, const Target& target) {
   Partition result;
   for (const WorkAxis& axis : axes) result.blocks.push_back(axis.extent);

@@ -8,42 +8,53 @@
 
 namespace tilewright {
 
-/// What a location counts from.
+/// The memory in which a location is.
 enum class Base : std::uint8_t {
-  frame,     ///< the memory of the running body
-  argument,  ///< what the caller passes: pointers to the graph's inputs, then to its outputs
-  variable,  ///< the memory of the variables, which lives as long as the session
-  constant,  ///< the memory of the constants
-  stream,    ///< the next element of a stream
-  remote,    ///< streaming memory, which lives as long as the session
-  fault      ///< by remote buffer, an int64: 0, or an offset outside of it that a step was given
+  frame,     ///< the frame of the running body
+  argument,  ///< memory that the caller of the body passed
+  variable,  ///< the variables; lives as long as the session
+  constant,  ///< the constants, which all replicas share
+  stream,    ///< the host's array of a stream, from the stream's next element on
+  remote,    ///< streaming memory; lives as long as the session
+  fault      ///< one int64 per remote buffer: an out-of-range row that this run was given, or 0
 };
+constexpr std::string_view name_of(Base base) {
+  constexpr std::string_view names[] = {"frame", "argument", "variable", "constant", "stream", "remote", "fault"};
+  return names[static_cast<int>(base)];
+}
 
-/// Where an operand is: `offset` bytes after the base; `index` says which argument or stream.
+/// Where the first element of an operand is.
 struct Location {
   Base base = Base::frame;
-  int index = 0;
-  std::int64_t offset = 0;
+  int index = 0;  ///< the number of the argument or of the stream; 0 in other memories. Arguments: inputs, then outputs
+  std::int64_t offset = 0;  ///< in bytes, from the start of the memory, the argument or the stream's next element
   constexpr bool operator==(const Location&) const = default;
 };
 
 /// Where a vertex finds an operand of a stage.
 enum class Source : std::uint8_t {
-  memory,   ///< at a location of the step; `index` says which
-  scratch,  ///< in the vertex's own memory, `index` bytes from its start: a dense block
-  value     ///< nowhere: it is the value of stage `index` of the set, where an expression or an epilogue goes on with it
+  memory,  ///< at a location of the step
+  scratch,  ///< in the vertex's scratch, as a dense block
+  value  ///< in registers: the value of a stage of the same set
 };
+constexpr std::string_view name_of(Source source) {
+  constexpr std::string_view names[] = {"memory", "scratch", "value"};
+  return names[static_cast<int>(source)];
+}
 
+/// An operand of a stage.
 struct StageOperand {
   ViewSpec view{};  ///< the whole tensor
   Source source = Source::memory;
+  /// memory: the number of the location among the step's; scratch: bytes from the start of the scratch; value: the number of the
+  /// stage among the set's.
   int index = 0;
-  std::int8_t grid_axis[max_rank]{};  ///< by axis of the tensor: the axis of the grid that it is cut along, or -1
+  std::int8_t grid_axis[max_rank]{};  ///< by axis of the tensor: the axis of the grid along which it is cut; -1: not cut
   constexpr bool operator==(const StageOperand&) const = default;
 };
 
-/// The slice of an operand that a vertex of the given extents takes: in the operand's own strides, or, if it is in the vertex's
-/// own memory, dense.
+/// The slice of an operand that a vertex of the given extents takes. Slices in memory have the operand's strides; others are
+/// dense.
 constexpr ViewSpec slice_of(const StageOperand& operand, const FixedVector<std::int64_t, max_work_axes>& extents) {
   ViewSpec slice = operand.view;
   for (int axis = 0; axis < slice.shape.rank; ++axis)
@@ -54,167 +65,195 @@ constexpr ViewSpec slice_of(const StageOperand& operand, const FixedVector<std::
 
 /// How the value of a stage is computed.
 enum class Evaluation : std::uint8_t {
-  kernel,      ///< by a kernel of its own, or by the assignment of an expression
-  expression,  ///< as a part of the expression of the only stage that reads it
-  epilogue     ///< element by element where the last kernel has its result in registers
+  kernel,  ///< by a kernel of its own, or by the loop of an expression
+  expression,  ///< inside the expression of the only stage that reads it
+  epilogue  ///< element by element, where the last kernel has its result in registers
 };
 
-/// An op that each vertex of a compute set runs on its block. It has the op's tag, not its OpInfo: a frozen plan would drag the
-/// code of the whole trace into the program with it.
+/// An op of a compute set, which each vertex runs on its block. A stage has the op's tag, not its OpInfo: a frozen plan with
+/// pointers to OpInfo would keep the code of the trace in the program.
 struct Stage {
   const OpTag* op = nullptr;
-  std::string_view name{};
+  std::string_view name{};  ///< of the op
   PackedAttributes attributes{};
   Evaluation evaluation = Evaluation::kernel;
-  int input_count = 0;
-  int first_operand = 0;  ///< in the plan
+  int input_count = 0;  ///< of its operands, which come before its outputs
+  int first_operand = 0;  ///< in the plan's operands
   int operand_count = 0;
 };
 
-/// Stages over a grid of vertices. Equal sets share their code.
+/// The code of a group: stages over a grid, which each vertex runs one after the other on its block. Equal groups have one set.
 struct ComputeSet {
-  int first_stage = 0;  ///< in the plan
+  int first_stage = 0;  ///< in the plan's stages
   int stage_count = 0;
-  FixedVector<std::int64_t, max_work_axes> extents{};  ///< of the grid
-  FixedVector<std::int64_t, max_work_axes> blocks{};   ///< of a vertex
-  int first_stride = 0;  ///< in the plan, for each location and axis of the grid: bytes from one block to the next
-  int location_count = 0;
-  std::int64_t scratch_bytes = 0;
-  std::int64_t code_bytes = 0;  ///< on an IPU tile
+  FixedVector<std::int64_t, max_work_axes> extents{};  ///< of the grid, by axis
+  FixedVector<std::int64_t, max_work_axes> blocks{};  ///< of a vertex, by axis; the last block of an axis may be shorter
+  int first_stride = 0;  ///< in the plan's strides: by location, then by axis of the grid, bytes from one block to the next
+  int location_count = 0;  ///< of each step that runs the set
+  std::int64_t scratch_bytes = 0;  ///< of each vertex
+  std::int64_t code_bytes = 0;  ///< of the set's code on a tile of an IPU
 };
 
-/// The largest number of locations of a compute set, and of its stages.
+/// The most locations of a compute set, and the most stages.
 inline constexpr int max_locations = 48, max_stages = 16;
-/// The most memory of its own that a vertex has, on the stack of its thread.
+/// The most bytes of scratch of a vertex. It is on the stack of the thread.
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
 enum class StepKind : std::uint8_t {
-  compute,      ///< one superstep
-  call,         ///< of another body; its arguments are at the locations
-  loop,         ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
-  conditional,  ///< the locations are the condition, the arguments of the body, and of that for false
-  collective,   ///< one superstep of all replicas together
-  load_code     ///< nothing runs: from here on the code of the body is on the tiles
+  compute,  ///< all vertices of a compute set
+  call,  ///< one call of a body
+  loop,  ///< calls of a body, one after the other
+  conditional,  ///< a call of one of two bodies
+  collective,  ///< a compute set of one collective, which all replicas run together
+  load_code  ///< nothing runs; from here on the body's code is on the tiles
 };
 
-/// One superstep of a body, or calls of other bodies.
+/// A superstep of a body, or calls of other bodies. Its locations are, by kind:
+///  - compute, collective: those of the compute set's operands;
+///  - call: the arguments;
+///  - loop: the arguments of the first iteration, of the second, fourth, ... one, and of the third, fifth, ... one;
+///  - conditional: the condition, the arguments of `body`, and those of `else_body`.
 struct Step {
   StepKind kind = StepKind::compute;
-  int target = 0;               ///< the compute set, or the body
-  int first_location = 0;       ///< of its operands or arguments
+  int compute_set = -1;  ///< compute, collective: the set; -1 for others
+  int body = -1;  ///< calls: the body that is called, by a conditional for true; load_code: whose code it is; or -1
+  int else_body = -1;  ///< conditional: the body that is called for false; -1 for others
+  int first_location = 0;  ///< in the plan's locations
   int location_count = 0;
-  std::int64_t vertices = 0;    ///< of each replica; of a collective, of all together
-  std::int64_t frame_offset = 0;  ///< of the called body's frame in this body's
-  std::int64_t count = 1;       ///< of iterations
-  int first_stride = 0;         ///< of a loop: in the plan, for each argument the bytes from one iteration to the next
-  int else_target = -1;         ///< of a conditional: the body that is called for false
-  int arguments = 0;            ///< of the body that is called
-  int stream = -1;              ///< the stream that moves on after the step
-  bool barrier_before = true;  ///< workers wait for each other before it: it touches what a step since they last met wrote
+  std::int64_t vertices = 0;  ///< compute: of one replica; 0 for others
+  std::int64_t items = 0;  ///< collective: the parts that workers share, of all replicas together; 0 for others
+  std::int64_t frame_offset = 0;  ///< calls: bytes from this body's frame to the called body's, which lies in it
+  std::int64_t count = 1;  ///< loop: iterations, at least 1; 1 for others
+  int first_stride = 0;  ///< loop: in the plan's strides, by argument, bytes from one iteration to the next
+  int arguments = 0;  ///< calls: the number of arguments of `body`
+  int stream = -1;  ///< the stream that moves to its next element after the step; -1: none
+  bool barrier_before = true;  ///< workers wait for each other before the step, in calls before their first steps
 
-  /// Whether bodies run in it.
+  /// Whether bodies run in the step.
   constexpr bool is_call() const { return kind == StepKind::call || kind == StepKind::loop || kind == StepKind::conditional; }
+  /// The parts that workers share: vertices, or the items of a collective.
+  constexpr std::int64_t parts() const { return vertices + items; }
 };
 
-/// Steps that load and store in one exchange.
+/// Steps whose loads and stores go in one exchange.
 struct PlannedExchange {
   int first_step = 0;
   int step_count = 0;
   constexpr int last_step() const { return first_step + step_count - 1; }
 };
 
-/// A lowered graph: steps over a frame of memory.
+/// A lowered graph: steps over a frame of memory. Bodies stand before those that they call.
 struct Body {
-  int first_step = 0;
+  int first_step = 0;  ///< in the plan's steps
   int step_count = 0;
-  std::int64_t frame_bytes = 0;
-  int max_arguments = 0;  ///< the longest list of arguments among its calls
+  std::int64_t frame_bytes = 0;  ///< with the frames of the bodies it calls
+  int max_arguments = 0;  ///< of the body of any of its calls
 };
 
 struct PlannedVariable {
-  TensorSpec spec{};  ///< on each replica
+  TensorSpec spec{};  ///< of one replica's part
   Text name{};
   Initialiser initialiser{};
-  Base base = Base::variable;  ///< or remote
-  std::int64_t offset = 0;
+  Base base = Base::variable;  ///< variable or remote
+  std::int64_t offset = 0;  ///< in bytes, in that memory
   Distribution distribution{};
-  List<int> assignment{};  ///< by replica: its group; empty if there is but one
+  List<int> assignment{};  ///< by replica: the number of its group; empty: all are in one group
 };
 struct PlannedConstant {
   TensorSpec spec{};
   List<double> values{};
-  std::int64_t offset = 0;
-  Text name{};  ///< empty if it has none; `graph/name` outside of the main graph
+  std::int64_t offset = 0;  ///< in bytes, in the memory of the constants
+  Text name{};  ///< outside of the main graph `graph/name`; empty: it has none
 };
 struct PlannedStream {
   StreamDirection direction{};
-  TensorSpec spec{};
+  TensorSpec spec{};  ///< of one element
   Text name{};
-  bool used = false;  ///< some live op loads from it or stores to it
-  bool moves = false;  ///< each load or store moves it on; else the main body has its elements at fixed places
-  std::int64_t elements = 0;  ///< how many the main body uses so
+  bool used = false;  ///< a live op loads from it or stores to it
+  bool moves = false;  ///< each load and store moves it to its next element; else all are at fixed places of the host's array
+  std::int64_t elements = 0;  ///< used by the main body at fixed places
 };
 
-/// Blocks of memory start at multiples of this: a cache line, and the widest vector.
+/// Blocks of memory start at multiples of this many bytes: a cache line, and the widest vector.
 inline constexpr std::int64_t memory_alignment = 64;
 constexpr std::int64_t align(std::int64_t bytes) { return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment; }
 
 struct PlannedRemoteBuffer {
-  TensorSpec spec{};  ///< of a row
-  std::int64_t entries = 1;
-  std::int64_t offset = 0;
+  TensorSpec spec{};  ///< of one row
+  std::int64_t entries = 1;  ///< rows
+  std::int64_t offset = 0;  ///< of row 0 in streaming memory, in bytes
   /// Bytes from a row to the next.
   constexpr std::int64_t row_bytes() const { return align(spec.bytes()); }
 };
 
-/// Bytes of memory that a program needs.
+/// Bytes of memory that a program needs, of each replica. Those of variables, constants and frame are of all tiles together.
 struct MemoryUse {
   std::int64_t variables = 0;
   std::int64_t constants = 0;
-  std::int64_t remote = 0;  ///< of remote buffers, in streaming memory: not on the tiles
-  std::int64_t frame = 0;  ///< the main body's frame, which holds the others'
-  std::int64_t code = 0;  ///< on the fullest tile, always there: an estimate, see code_memory.hpp
-  std::int64_t loaded_code = 0;  ///< on the fullest tile, the most that remote_code_load has there at a time
-  std::int64_t fullest_tile = 0;  ///< always live, and live at the peak, on the tile that has most
+  std::int64_t remote = 0;  ///< of remote buffers, in streaming memory
+  std::int64_t frame = 0;  ///< of the main body, whose frame holds the others'
+  std::int64_t code = 0;  ///< on the fullest tile, for the whole run: an estimate, see code_memory.hpp
+  std::int64_t loaded_code = 0;  ///< on the fullest tile, at its peak: what remote_code_load brings
+  std::int64_t fullest_tile = 0;  ///< on the fullest tile, at its peak: all but streaming memory
   constexpr bool operator==(const MemoryUse&) const = default;
 };
 
 /// What the collectives of one run move between the machines of the replicas.
 struct CollectiveTraffic {
-  std::int64_t bytes = 0;  ///< that each replica gives to others
+  std::int64_t bytes = 0;  ///< that each replica sends to others
   std::int64_t cycles = 0;  ///< of the machine's clock; 0 on machines that count none
   constexpr bool operator==(const CollectiveTraffic&) const = default;
 };
 
 /// What one run moves between tiles and streaming memory, on each replica.
 struct RemoteTraffic {
-  std::int64_t loaded_bytes = 0;
-  std::int64_t stored_bytes = 0;
+  std::int64_t loaded_bytes = 0;  ///< of rows
+  std::int64_t stored_bytes = 0;  ///< of rows
   std::int64_t code_bytes = 0;  ///< loaded, for all tiles; 0 on machines that keep their code
   std::int64_t cycles = 0;  ///< of the machine's clock, for all of it; 0 on machines that count none
-  std::int64_t exchanges = 0;  ///< in which all of it is moved
+  std::int64_t exchanges = 0;  ///< the number of transfers and of merged exchanges
   constexpr bool operator==(const RemoteTraffic&) const = default;
 };
 
-/// A program for a machine: bodies of steps, body 0 first, and the memory they use.
-struct Plan {
+/// What a plan says of the program as a whole.
+struct PlanTotals {
+  MemoryUse memory{};
+  RemoteTraffic remote{};
+  CollectiveTraffic collectives{};
+  int num_host_transfers = 1;  ///< elements of each stream that the host's arrays hold for one run
+  int replicas = 1;
+};
+
+/// A program for a machine: bodies of steps and the memory they use. Body 0 is the main graph's.
+struct Plan : PlanTotals {
   List<Body> bodies{};
   List<Step> steps{};
   List<Location> locations{};
   List<ComputeSet> compute_sets{};
   List<Stage> stages{};
   List<StageOperand> operands{};
-  List<std::int64_t> strides{};
-  List<PlannedExchange> exchanges{};  ///< in the order of their steps
+  List<std::int64_t> strides{};  ///< in bytes: those of compute sets and those of loops
   List<PlannedVariable> variables{};
   List<PlannedConstant> constants{};
   List<PlannedStream> streams{};
   List<PlannedRemoteBuffer> remote_buffers{};
-  MemoryUse memory{};
-  RemoteTraffic remote{};
-  CollectiveTraffic collectives{};
-  int num_host_transfers = 1;
-  int replicas = 1;
+  List<PlannedExchange> exchanges{};  ///< in the order of their steps; not frozen, because a run needs none of it
 };
+
+/// Calls f(table of each plan...) for each table of plans that is frozen. This is the list of them: a new table is a member of
+/// Plan and of those that stand for it (FrozenPlan, PlanSizes), and a line here.
+constexpr void for_each_table(auto f, auto&... plans) {
+  f(plans.bodies...);
+  f(plans.steps...);
+  f(plans.locations...);
+  f(plans.compute_sets...);
+  f(plans.stages...);
+  f(plans.operands...);
+  f(plans.strides...);
+  f(plans.variables...);
+  f(plans.constants...);
+  f(plans.streams...);
+  f(plans.remote_buffers...);
+}
 
 }  // namespace tilewright

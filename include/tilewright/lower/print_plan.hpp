@@ -11,7 +11,7 @@ constexpr Text print_stages(const auto& plan, const ComputeSet& set) {
   Text result, parts;
   bool in_epilogue = false;
   for (int s = 0; s < set.stage_count; ++s) {
-    const Stage& stage = plan.stages[static_cast<std::size_t>(set.first_stage + s)];
+    const Stage& stage = plan.stages[set.first_stage + s];
     if (stage.evaluation == Evaluation::expression) {
       if (!parts.empty()) parts += ", ";
       parts += stage.name;
@@ -37,26 +37,26 @@ constexpr Text print_plan(const auto& plan) {
     const Body& body = plan.bodies[b];
     result += text("Body ", b, " : ", body.step_count, " steps, ", body.frame_bytes, " bytes\n");
     for (int s = 0; s < body.step_count; ++s) {
-      const Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
+      const Step& step = plan.steps[body.first_step + s];
       if (step.kind == StepKind::call || step.kind == StepKind::loop) {
-        result += text("  call body ", step.target);
+        result += text("  call body ", step.body);
         if (step.kind == StepKind::loop) result += text(" ", step.count, " times");
         result += "\n";
         continue;
       }
       if (step.kind == StepKind::conditional) {
-        result += text("  --\n  call body ", step.target, " or ", step.else_target, "\n");
+        result += text("  --\n  call body ", step.body, " or ", step.else_body, "\n");
         continue;
       }
       if (step.kind == StepKind::load_code) {
-        result += text("  load the code of body ", step.target, "\n");
+        result += text("  load the code of body ", step.body, "\n");
         continue;
       }
       if (step.barrier_before) result += "  --\n";
-      const ComputeSet& set = plan.compute_sets[static_cast<std::size_t>(step.target)];
+      const ComputeSet& set = plan.compute_sets[step.compute_set];
       Text extents;
       for (int axis = 0; axis < set.blocks.size(); ++axis) extents += text(axis > 0 ? " x " : "", set.blocks[axis]);
-      result += text("  ", step.vertices, " of ", extents, ": ", detail::print_stages(plan, set), "\n");
+      result += text("  ", step.parts(), " of ", extents, ": ", detail::print_stages(plan, set), "\n");
     }
   }
   return result;

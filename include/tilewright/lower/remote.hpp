@@ -28,14 +28,14 @@ class RemoteOperands {
         buffer_(plan.remote_buffers[static_cast<std::size_t>(number_)]) {}
 
   constexpr Operation load(const std::optional<Value>& offset, const Value& to) {
-    Operation result{.op = &op_info<RemoteLoad>, .input_count = 1, .operands = {table()}, .alone = 1};
+    Operation result{.op = &op_info<RemoteLoad>, .input_count = 1, .operands = {table()}, .alone = true};
     add_offset(result, offset);
     result.operands.push_back(as_vector(to));
     add_fault(result, offset);
     return result;
   }
   constexpr Operation store(const Value& from, const std::optional<Value>& offset) {
-    Operation result{.op = &op_info<RemoteStore>, .input_count = 1, .operands = {as_vector(from)}, .alone = 1};
+    Operation result{.op = &op_info<RemoteStore>, .input_count = 1, .operands = {as_vector(from)}, .alone = true};
     add_offset(result, offset);
     result.operands.push_back(table());
     add_fault(result, offset);

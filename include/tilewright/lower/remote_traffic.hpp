@@ -1,4 +1,7 @@
 #pragma once
+// takes: a whole plan and CodeUse
+// gives: RemoteTraffic: what a run moves to and from streaming memory
+// keeps: the plan
 #include <algorithm>
 
 #include "tilewright/core/list.hpp"
@@ -26,8 +29,8 @@ constexpr RemoteTraffic count_remote_traffic(const Plan& plan, const CodeUse& co
       const int number = plan.bodies[b].first_step + s;
       const Step& step = plan.steps[at(number)];
       if (step.is_call()) {
-        const RemoteTraffic& one = of_body[at(step.target)];
-        const RemoteTraffic& other = of_body[at(step.else_target < 0 ? step.target : step.else_target)];
+        const RemoteTraffic& one = of_body[at(step.body)];
+        const RemoteTraffic& other = of_body[at(step.else_body < 0 ? step.body : step.else_body)];
         traffic.loaded_bytes += step.count * std::max(one.loaded_bytes, other.loaded_bytes);
         traffic.stored_bytes += step.count * std::max(one.stored_bytes, other.stored_bytes);
         traffic.code_bytes += step.count * std::max(one.code_bytes, other.code_bytes);
@@ -35,11 +38,11 @@ constexpr RemoteTraffic count_remote_traffic(const Plan& plan, const CodeUse& co
         traffic.exchanges += step.count * std::max(one.exchanges, other.exchanges);
       } else if (step.kind == StepKind::load_code) {
         if (target.streaming_memory.bytes_per_second > 0) {
-          together.push_back(target.tiles * code.by_body[at(step.target)]);
+          together.push_back(target.tiles * code.by_body[at(step.body)]);
           traffic.code_bytes += together.back();
         }
       } else {
-        const Stage& stage = plan.stages[at(plan.compute_sets[at(step.target)].first_stage)];
+        const Stage& stage = plan.stages[at(plan.compute_sets[at(step.compute_set)].first_stage)];
         const bool loads = stage.op == &op_tag<RemoteLoad>;
         if (loads || stage.op == &op_tag<RemoteStore>) {
           const ViewSpec& row = plan.operands[at(stage.first_operand + (loads ? stage.input_count : 0))].view;

@@ -1,4 +1,7 @@
 #pragma once
+// takes: operations without work
+// gives: the work of each op; an op whose sum is cut gives partials, and one that adds them follows
+// keeps: the order of operations; storages, to which those of partials are added
 #include <utility>
 
 #include "tilewright/core/list.hpp"

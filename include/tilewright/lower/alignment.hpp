@@ -1,0 +1,119 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/lower/body_draft.hpp"
+
+namespace tilewright::detail {
+
+/// The match of the grids of two groups, the first of which runs earlier: how both can be cut as one group, so that each vertex
+/// reads only blocks that the same vertex wrote. Axes match where they cut the same axis of shared memory.
+class Alignment {
+ public:
+  constexpr Alignment(const BodyDraft& draft, const Group& first, const Group& second) : first_(first), second_(second) {
+    for (int axis = 0; axis < first.grid.size(); ++axis) {
+      cuttable_.push_back(is_cut_always(first.grid[axis].kind));
+      second_of_.push_back(-1);
+    }
+    for (int axis = 0; axis < second.grid.size(); ++axis) first_of_.push_back(-1);
+    for_each_operand(draft, second, [&](const Operation& operation, int o, const Member& member) {
+      const Value& b = operation.operands[o];
+      for_each_operand(draft, first, [&](const Operation& other, int p, const Member& other_member) {
+        const Value& a = other.operands[p];
+        if (a.storage == b.storage && (operation.is_output(o) || other.is_output(p)))
+          align(a, grid_axes_of(other, other_member, p), b, grid_axes_of(operation, member, o));
+      });
+    });
+    for (int axis = 0; axis < cuttable_.size(); ++axis) {
+      const int other = second_of_[axis];
+      if (other < 0 || !is_cut_always(second.grid[other].kind) || (whole_of_second_ >> other & 1) != 0) cuttable_[axis] = false;
+    }
+  }
+  /// Whether the merged group may be cut along every axis along which the first group alone is cut.
+  constexpr bool keeps_cuts_of_first(const Partition& cut) const {
+    for (int axis = 0; axis < cuttable_.size(); ++axis)
+      if (cut.blocks[axis] < first_.grid[axis].extent && !cuttable_[axis]) return false;
+    return true;
+  }
+  /// The same for the second group.
+  constexpr bool keeps_cuts_of_second(const Partition& cut) const {
+    for (int axis = 0; axis < first_of_.size(); ++axis)
+      if (cut.blocks[axis] < second_.grid[axis].extent && (first_of_[axis] < 0 || !cuttable_[first_of_[axis]])) return false;
+    return true;
+  }
+  /// Whether the merged group has as many partials of each sum as each group alone.
+  constexpr bool keeps_parts(const Partition& first_cut, const Partition& second_cut, const Partition& merged_cut) const {
+    for (int axis = 0; axis < first_of_.size(); ++axis)
+      if (second_.grid[axis].kind == WorkAxisKind::summed &&
+          (first_of_[axis] < 0 || !cuttable_[first_of_[axis]] || merged_cut.blocks[first_of_[axis]] != second_cut.blocks[axis]))
+        return false;
+    for (int axis = 0; axis < cuttable_.size(); ++axis)
+      if (first_.grid[axis].kind == WorkAxisKind::summed &&
+          (!cuttable_[axis] || merged_cut.blocks[axis] != first_cut.blocks[axis]))
+        return false;
+    return true;
+  }
+  /// Both groups as one, over the grid of the first: axes along which not both can be cut become whole.
+  constexpr Group merged() const {
+    Group result = first_;
+    result.cost += second_.cost;
+    for (int axis = 0; axis < result.grid.size(); ++axis) {
+      WorkAxis& common = result.grid[axis];
+      if (!cuttable_[axis]) {
+        common.kind = WorkAxisKind::whole;
+        continue;
+      }
+      const WorkAxis& other = second_.grid[second_of_[axis]];
+      common.grain = std::max(common.grain, other.grain);
+      common.vectorised = common.vectorised || other.vectorised;
+      if (other.kind == WorkAxisKind::summed) common.kind = WorkAxisKind::summed;
+    }
+    for (const Member& member : second_.members) {
+      result.members.push_back(member);
+      auto& axes = result.members.back().grid_axis;
+      for (int axis = 0; axis < axes.size(); ++axis)
+        if (axes[axis] >= 0) axes[axis] = first_of_[axes[axis]];
+    }
+    return result;
+  }
+
+ private:
+  /// Matches the axes of two views of a storage by extent and stride. If some axis has no match, nothing is cut.
+  constexpr void align(const Value& a, const GridAxes& axes_of_a, const Value& b, const GridAxes& axes_of_b) {
+    int unmatched = 0;
+    for (int axis = 0; axis < a.spec.shape.rank; ++axis) unmatched += a.spec.shape[axis] != 1;
+    bool fits = a.spec.dtype == b.spec.dtype && a.layout.offset == b.layout.offset;
+    for (int axis = 0; fits && axis < b.spec.shape.rank; ++axis) {
+      if (b.spec.shape[axis] == 1) continue;
+      int match = 0;
+      while (match < a.spec.shape.rank &&
+             (a.spec.shape[match] != b.spec.shape[axis] || a.layout.strides[match] != b.layout.strides[axis]))
+        ++match;
+      fits = match < a.spec.shape.rank;
+      --unmatched;
+      if (fits) pair(axes_of_a[match], axes_of_b[axis]);
+    }
+    if (fits && unmatched == 0) return;
+    for (int axis = 0; axis < cuttable_.size(); ++axis) cuttable_[axis] = false;  // one vertex writes all before it reads any
+  }
+  /// Notes that an axis of memory is cut along these axes of the two grids; -1: not cut.
+  constexpr void pair(int first, int second) {
+    if (first >= 0 && second >= 0 && second_of_[first] < 0 && first_of_[second] < 0) {
+      second_of_[first] = static_cast<std::int8_t>(second);
+      first_of_[second] = static_cast<std::int8_t>(first);
+    } else if (first >= 0 && second_of_[first] != second) {
+      cuttable_[first] = false;
+    }
+    if (second >= 0 && first_of_[second] != first && first_of_[second] >= 0) cuttable_[first_of_[second]] = false;
+    if (second >= 0 && first < 0) whole_of_second_ |= 1u << second;
+  }
+
+  const Group& first_;
+  const Group& second_;
+  FixedVector<std::int8_t, max_work_axes> first_of_{};   // by axis of the second grid: its match in the first; -1: none
+  FixedVector<std::int8_t, max_work_axes> second_of_{};  // by axis of the first grid: its match in the second; -1: none
+  FixedVector<bool, max_work_axes> cuttable_{};          // by axis of the first grid: the merged group is cut along it
+  unsigned whole_of_second_ = 0;  // a bit for each axis of the second grid: a vertex needs all of it
+};
+
+}  // namespace tilewright::detail

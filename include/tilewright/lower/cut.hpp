@@ -1,0 +1,103 @@
+#pragma once
+// takes: groups and Storage::internal
+// gives: cuts: by group its vertices and how its values are computed; Storage::internal is final
+// keeps: groups and operations
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/evaluation.hpp"
+#include "tilewright/lower/partition.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// Cuts the groups of a draft into vertices.
+class Cutter {
+ public:
+  constexpr Cutter(BodyDraft& draft, const Target& target) : draft_(draft), target_(target) {}
+
+  constexpr Cut cut(const Group& group) {
+    const Operation& first = draft_.operation(group.members[0]);
+    Cut result;
+    if (first.is_call()) return result;
+    const DType dtype = first.operands[first.input_count].spec.dtype;
+    result.evaluations = evaluate(draft_, group);
+    result.partition = partition(group.grid, dtype, target_);
+    if (group.members.size() == 1) return result;
+    const List<PassedOn> passed_on = find_passed_on(group, result.evaluations);
+    cut_blocks(result.partition, group.grid, dtype, target_.block_bytes, target_, [&](const auto& blocks) {
+      std::int64_t bytes = 0;
+      for (const PassedOn& each : passed_on) bytes += block_bytes(*each.value, each.grid_axis, blocks);
+      return bytes;
+    });
+    // A storage that goes to the frame was not in registers but where several members write it: then the last of them may have
+    // been. No value gets into registers or scratch by that, so that the limit still holds.
+    if (limit_scratch(group, result)) result.evaluations = evaluate(draft_, group);
+    return result;
+  }
+
+ private:
+  /// A value that a kernel of a group writes or reads and another kernel of the group uses: its block should still be in a cache
+  /// when the second kernel comes.
+  struct PassedOn {
+    const Value* value = nullptr;
+    GridAxes grid_axis{};
+    int kernel = -1;  ///< the member whose kernel uses it first
+    bool counts = false;  ///< another kernel uses it, and it is cut
+  };
+  constexpr List<PassedOn> find_passed_on(const Group& group, const Evaluations& evaluations) const {
+    List<PassedOn> all;
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Operation& operation = draft_.operation(group.members[m]);
+      for (std::size_t o = 0; o < operation.operands.size(); ++o) {
+        const Value& value = operation.operands[o];
+        std::size_t known = 0;
+        while (known < all.size() && all[known].value->storage != value.storage) ++known;
+        if (known == all.size())
+          all.push_back({&value, grid_axes_of(operation, group.members[m], static_cast<int>(o)), evaluations.kernels[m]});
+        else if (all[known].kernel != evaluations.kernels[m] && is_cut(all[known].grid_axis, group)) all[known].counts = true;
+      }
+    }
+    erase_if(all, [](const PassedOn& each) { return !each.counts; });
+    return all;
+  }
+  static constexpr bool is_cut(const GridAxes& axes, const Group& group) {
+    for (int axis : axes)
+      if (axis >= 0 && group.grid[axis].kind == WorkAxisKind::parallel) return true;
+    return false;
+  }
+  /// Gives internal storages that have no room in a vertex's scratch places in the frame instead. Returns whether there are any.
+  constexpr bool limit_scratch(const Group& group, const Cut& cut) {
+    std::int64_t bytes = 0;
+    bool is_limited = false;
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      if (cut.evaluations.in_registers[m]) continue;
+      const Operation& operation = draft_.operation(group.members[m]);
+      for (int o = operation.input_count; o < static_cast<int>(operation.operands.size()); ++o) {
+        const Value& value = operation.operands[o];
+        Storage& storage = draft_.storage(value.storage);
+        if (!storage.internal || operation.op->modifies >= 0) continue;
+        bytes += align(block_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks));
+        if (bytes <= max_scratch_bytes) continue;
+        storage.internal = false;
+        is_limited = true;
+      }
+    }
+    return is_limited;
+  }
+
+  BodyDraft& draft_;
+  const Target& target_;
+};
+
+}  // namespace detail
+
+/// Cuts each group of a draft into vertices, first into at most one for each tile, then into smaller ones where kernels of the
+/// group would pass on more than the target's `block_bytes`, and decides how its values are computed. Internal storages for which
+/// a vertex's scratch has no room become storages of the frame: from here on `internal` is final.
+constexpr void cut_groups(BodyDraft& draft, const Target& target) {
+  detail::Cutter cutter(draft, target);
+  draft.cuts.reserve(draft.groups.size());
+  for (const Group& group : draft.groups) draft.cuts.push_back(cutter.cut(group));
+}
+
+}  // namespace tilewright

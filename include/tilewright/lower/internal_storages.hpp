@@ -1,0 +1,32 @@
+#pragma once
+// takes: groups
+// gives: Storage::internal: only one group uses the storage, each vertex its own block
+// keeps: all else
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/body_draft.hpp"
+
+namespace tilewright {
+
+/// Finds the storages that need no place in the frame: in a group of several operations, each vertex writes its own block before
+/// it reads that, and no other group uses the storage. All operands of such a storage are the same view of it.
+constexpr void find_internal_storages(BodyDraft& draft) {
+  const Lifetimes lifetimes(draft);
+  List<const Value*> written(draft.storages.size(), nullptr);  // by storage: the operand that wrote it first
+  for (const Group& group : draft.groups) {
+    if (group.members.size() == 1) continue;
+    for_each_operand(draft, group, [&](const Operation& operation, int i, const Member&) {
+      const Value& value = operation.operands[i];
+      const int s = value.storage;
+      Storage& storage = draft.storage(s);
+      if (written[s] != nullptr) {
+        storage.internal = storage.internal && value.layout == written[s]->layout && value.spec == written[s]->spec;
+      } else if (storage.location.base == Base::frame && lifetimes.first[s] == lifetimes.last[s] && operation.is_output(i) &&
+                 is_whole_and_dense(value, storage)) {
+        written[s] = &value;
+        storage.internal = true;
+      }
+    });
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,25 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "tilewright/lower/body_draft.hpp"
+
+namespace tilewright {
+
+/// The passes that plan one body, in their order.
+enum class Pass : std::uint8_t { flatten, split_reductions, fuse, find_internal_storages, cut_groups, reuse_dying_inputs, place };
+
+constexpr std::string_view name_of(Pass pass) {
+  constexpr std::string_view names[] = {"flatten",    "split_reductions",   "fuse", "find_internal_storages",
+                                        "cut_groups", "reuse_dying_inputs", "place"};
+  return names[static_cast<int>(pass)];
+}
+
+/// Sees nothing of what passes do. An observer of `lower` is called after each pass over a body with the draft, and with the plan
+/// as far as it is made; at the end, before the checks that can fail, it is called with the whole plan.
+struct Unobserved {
+  constexpr void operator()(Pass, int /*body*/, const BodyDraft&, const Plan&) const {}
+  constexpr void operator()(const Plan&) const {}
+};
+
+}  // namespace tilewright

@@ -1,0 +1,116 @@
+#pragma once
+#include "tilewright/core/text.hpp"
+#include "tilewright/lower/print_plan.hpp"
+#include "tilewright/lower/verify.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+constexpr Text print_extents(const auto& extents) {
+  Text result;
+  for (int axis = 0; axis < extents.size(); ++axis) result += text(axis > 0 ? " x " : "", extents[axis]);
+  return result;
+}
+constexpr Text print_storage(const BodyDraft& draft, int s) {
+  const Storage& storage = draft.storage(s);
+  Text result = text("  storage ", s, ": ", to_text(storage.whole), ", ", name_of(storage.location.base));
+  if (storage.location.base == Base::argument || storage.location.base == Base::stream)
+    result += text(" ", storage.location.index);
+  if (storage.location.offset != 0) result += text(" + ", storage.location.offset);
+  if (storage.internal) result += ", internal";
+  if (storage.reuses >= 0) result += text(", reuses storage ", storage.reuses);
+  return result += "\n";
+}
+/// A storage's number; of a part of it also the offset in elements, and the shape.
+constexpr Text print_value(const BodyDraft& draft, const Value& value) {
+  Text result = text(value.storage);
+  if (is_whole_and_dense(value, draft.storage(value.storage))) return result;
+  return result += text("[", value.layout.offset, ": ", to_text(value.spec.shape), "]");
+}
+/// MatMul(0, 1) -> 2: the storages of inputs and outputs.
+constexpr Text print_operation(const BodyDraft& draft, int i) {
+  const Operation& operation = draft.operations[i];
+  const Calling& calling = operation.calling;
+  Text result = text("operation ", i, ": ");
+  if (operation.op) result += operation.op->name;
+  else result += text(operation.loads_code ? "load the code of body " : "call body ", calling.body);
+  if (calling.else_body >= 0) result += text(" or ", calling.else_body);
+  if (calling.loop) result += text(" ", calling.loop->count, " times");
+  if (operation.loads_code) return result;
+  for (std::size_t o = 0; o < operation.operands.size(); ++o) {
+    const bool is_output = operation.is_output(static_cast<int>(o));
+    if (is_output && static_cast<int>(o) == operation.input_count) result += o == 0 ? "() -> " : ") -> ";
+    else result += o == 0 ? "(" : ", ";
+    result += print_value(draft, operation.operands[o]);
+  }
+  if (operation.partial) result += ", partials";
+  if (operation.stream >= 0) result += text(", moves stream ", operation.stream);
+  if (operation.exchange >= 0) result += text(", exchange ", operation.exchange);
+  return result;
+}
+constexpr Text print_group(const BodyDraft& draft, int g) {
+  constexpr std::string_view evaluations[] = {"", " (in an expression)", " (in an epilogue)"};
+  const Group& group = draft.groups[g];
+  FixedVector<std::int64_t, max_work_axes> extents;
+  for (const WorkAxis& axis : group.grid) extents.push_back(axis.extent);
+  const bool is_cut = !draft.cuts.empty() && !draft.cuts[g].evaluations.kinds.empty();
+  Text result = text("  group ", g);
+  if (extents.size() > 0) result += text(" over ", print_extents(extents));
+  if (is_cut)
+    result += text(": ", draft.cuts[g].partition.vertices, " vertices of ", print_extents(draft.cuts[g].partition.blocks));
+  result += "\n";
+  for (std::size_t m = 0; m < group.members.size(); ++m) {
+    result += text("    ", print_operation(draft, group.members[m].operation));
+    if (is_cut) result += evaluations[static_cast<int>(draft.cuts[g].evaluations.kinds[m])];
+    if (is_cut && draft.cuts[g].evaluations.in_registers[m]) result += ", in registers";
+    result += "\n";
+  }
+  return result;
+}
+
+}  // namespace detail
+
+/// A draft as text: its storages, and its operations, in groups if it has them. Operands are numbers of storages.
+constexpr Text print_draft(const BodyDraft& draft) {
+  Text result;
+  for (std::size_t s = 0; s < draft.storages.size(); ++s) result += detail::print_storage(draft, static_cast<int>(s));
+  if (draft.groups.empty())
+    for (std::size_t i = 0; i < draft.operations.size(); ++i)
+      result += text("  ", detail::print_operation(draft, static_cast<int>(i)), "\n");
+  for (std::size_t g = 0; g < draft.groups.size(); ++g) result += detail::print_group(draft, static_cast<int>(g));
+  return result;
+}
+
+namespace detail {
+/// An observer of `lower` that prints what each pass gives, and its first fault.
+class PassPrinter {
+ public:
+  constexpr void operator()(Pass after, int body, const BodyDraft& draft, const Plan& plan) {
+    printed_ += text("Body ", body, " after ", name_of(after), "\n", print_draft(draft));
+    print_fault(verify(draft, after, body, plan));
+  }
+  constexpr void operator()(const Plan& plan) {
+    printed_ += print_plan(plan);
+    print_fault(verify(plan));
+  }
+  constexpr const Text& printed() const { return printed_; }
+
+ private:
+  constexpr void print_fault(const Text& fault) {
+    if (!fault.empty()) printed_ += text("  FAULT ", fault, "\n");
+  }
+  Text printed_{};
+};
+
+}  // namespace detail
+
+/// Plans a traced program for a target and prints what each pass gives, the plan last: for a look at what the planner does.
+/// Called bodies come first. What breaks a pass's contract is a line `FAULT`. Errors: those of `lower`.
+constexpr Text print_passes(Ir& ir, const Target& target) {
+  detail::PassPrinter printer;
+  lower(ir, target, printer);
+  return printer.printed();
+}
+
+}  // namespace tilewright

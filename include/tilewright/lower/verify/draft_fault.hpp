@@ -1,0 +1,40 @@
+#pragma once
+#include <string_view>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/core/text.hpp"
+#include "tilewright/lower/pass.hpp"
+
+namespace tilewright::detail {
+
+/// The first fault of a draft after a pass, as `rule: what was given: what was expected, in body 2 after fuse`; the base of those
+/// who look for one. `plan` is what was made before.
+class DraftFault {
+ public:
+  constexpr DraftFault(const BodyDraft& draft, Pass after, int body, const Plan& plan)
+      : draft_(draft), after_(after), body_(body), plan_(plan) {}
+
+ protected:
+  /// Notes the first fault: the rule, the operation (-1: none), what is given and what is expected.
+  constexpr bool expect(bool holds, std::string_view rule, int operation, const auto&... given_and_expected) {
+    if (holds || !fault_.empty()) return holds;
+    fault_ = text(rule, ": ");
+    if (operation >= 0) {
+      const OpInfo* const op = draft_.operations[operation].op;
+      fault_ += text("operation ", operation, " (", op ? op->name : std::string_view("call"), ") ");
+    }
+    fault_ += text(given_and_expected..., ", in body ", body_, " after ", name_of(after_));
+    return false;
+  }
+  constexpr int count() const { return static_cast<int>(draft_.operations.size()); }
+  static constexpr int operand_count(const Operation& operation) { return static_cast<int>(operation.operands.size()); }
+  constexpr int group_count() const { return static_cast<int>(draft_.groups.size()); }
+
+  const BodyDraft& draft_;
+  Pass after_;
+  int body_;  // number of the draft's body in the plan
+  const Plan& plan_;
+  Text fault_{};  // empty: none
+};
+
+}  // namespace tilewright::detail

@@ -1,0 +1,111 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/lower/verify/draft_fault.hpp"
+
+namespace tilewright::detail {
+
+/// Looks at the memory of storages: what find_internal_storages, reuse_dying_inputs and place give.
+class StoragesFault : DraftFault {
+ public:
+  using DraftFault::DraftFault;
+
+  constexpr Text run() {
+    if (after_ >= Pass::find_internal_storages) check_internal();
+    if (fault_.empty() && after_ >= Pass::reuse_dying_inputs) check_reuses();
+    if (fault_.empty() && after_ >= Pass::place) check_frame();
+    return fault_;
+  }
+
+ private:
+  constexpr void check_internal() {
+    List<int> group_of(draft_.storages.size(), -1);  // by storage
+    for (int g = 0; g < group_count(); ++g)
+      for_each_operand(draft_, draft_.groups[g], [&](const Operation& operation, int o, const Member& member) {
+        const int s = operation.operands[o].storage;
+        if (!draft_.storage(s).internal) return;
+        expect(group_of[s] < 0 || group_of[s] == g, "internal storages have one group", member.operation,
+               "uses internal storage ", s, " in group ", g, " and group ", group_of[s], " too: one group expected");
+        expect(draft_.in_frame(s), "internal storages have one group", member.operation, "uses internal storage ", s,
+               ", which is no memory of the body: one in the frame expected");
+        group_of[s] = g;
+      });
+  }
+
+  /// The storages that share memory: a forest by `reuses`, in which the next live range begins in the group where one ends.
+  constexpr void check_reuses() {
+    const Lifetimes lifetimes(draft_);
+    const int storages = static_cast<int>(draft_.storages.size());
+    for (int s = 0; s < storages; ++s) {
+      const int reused = draft_.storage(s).reuses;
+      if (reused < 0) continue;
+      if (!expect(reused < storages, "reuses are a forest", -1, "storage ", s, " reuses storage ", reused, ": one of ", storages,
+                  " expected"))
+        return;
+      int steps = 0;
+      for (int up = s; up >= 0 && steps <= storages; ++steps) up = draft_.storage(up).reuses;
+      if (!expect(steps <= storages, "reuses are a forest", -1, "storage ", s, " reuses itself in the end: an owner expected"))
+        return;
+      for (int each : {s, reused})
+        expect(draft_.in_frame(each) && !draft_.storage(each).internal, "reused memory is in the frame", -1, "storage ", s,
+               " reuses storage ", reused, ", and storage ", each, " has no memory in the frame: both in it expected");
+      expect(draft_.storage(s).whole.bytes() <= draft_.storage(reused).whole.bytes(), "reused memory is large enough", -1,
+             "storage ", s, " of ", draft_.storage(s).whole.bytes(), " bytes reuses one of ",
+             draft_.storage(reused).whole.bytes(), ": at least as many expected");
+    }
+    if (!fault_.empty()) return;
+    List<int> order, last_of(draft_.storages.size(), -1);  // by owner: the storage that lives last so far
+    for (int s = 0; s < storages; ++s)
+      if (lifetimes.first[s] >= 0 && draft_.in_frame(s)) order.push_back(s);
+    std::ranges::sort(order, [&](int a, int b) {
+      const int of_a = lifetimes.first[a], of_b = lifetimes.first[b];
+      return of_a != of_b ? of_a < of_b : lifetimes.last[a] < lifetimes.last[b];
+    });
+    for (int s : order) {
+      int& last = last_of[draft_.owner(s)];
+      expect(last < 0 || lifetimes.last[last] <= lifetimes.first[s], "live ranges do not overlap in reused memory", -1,
+             "storage ", s, " lives from group ", lifetimes.first[s], " in the memory of storage ", last,
+             ", which lives to group ", last < 0 ? -1 : lifetimes.last[last], ": one after the other expected");
+      last = s;
+    }
+  }
+
+  /// Blocks of the frame that live at the same time do not overlap.
+  constexpr void check_frame() {
+    struct Block {
+      int storage, first, last;
+      std::int64_t begin, end;
+    };
+    const Lifetimes lifetimes(draft_);
+    List<Block> blocks, live;
+    List<int> block_of(draft_.storages.size(), -1);  // by owner
+    for (int s = 0; s < static_cast<int>(draft_.storages.size()); ++s) {
+      const int owner = draft_.owner(s);
+      if (!draft_.in_frame(owner) || draft_.storage(owner).internal || lifetimes.first[s] < 0) continue;
+      if (block_of[owner] < 0) {
+        const std::int64_t begin = draft_.storage(owner).location.offset;
+        block_of[owner] = static_cast<int>(blocks.size());
+        blocks.push_back({owner, lifetimes.first[s], lifetimes.last[s], begin, begin + draft_.storage(owner).whole.bytes()});
+      }
+      Block& block = blocks[block_of[owner]];
+      block.first = std::min(block.first, lifetimes.first[s]);
+      block.last = std::max(block.last, lifetimes.last[s]);
+    }
+    std::ranges::sort(blocks, {}, &Block::first);
+    for (const Block& block : blocks) {
+      if (block.begin == block.end) continue;
+      expect(block.begin >= 0 && block.begin % memory_alignment == 0 && block.end <= plan_.bodies[body_].frame_bytes,
+             "storages lie in the frame", -1, "storage ", block.storage, " has bytes ", block.begin, " to ", block.end, " of ",
+             plan_.bodies[body_].frame_bytes, ": aligned and inside expected");
+      erase_if(live, [&](const Block& other) { return other.last < block.first; });
+      for (const Block& other : live)
+        expect(block.end <= other.begin || other.end <= block.begin, "live storages do not overlap", -1, "storages ",
+               other.storage, " and ", block.storage, " share bytes of the frame in group ", block.first,
+               ": places apart expected");
+      live.push_back(block);
+    }
+  }
+};
+
+}  // namespace tilewright::detail
