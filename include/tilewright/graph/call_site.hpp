@@ -21,6 +21,10 @@ struct LoopAttributes {
 
 namespace detail {
 inline constexpr OpTag loop_tag{};
+/// Whether a node calls its graph again and again, as its LoopAttributes say.
+constexpr bool is_loop(const Node& node) { return node.op->tag == &loop_tag; }
+/// Whether a node calls one graph, once.
+constexpr bool is_plain_call(const Node& node) { return node.called_graph >= 0 && node.else_graph < 0 && !is_loop(node); }
 
 /// The tensor that a tensor is an alias of, itself if it is none, and where its elements stand there.
 constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int tensor) {
@@ -173,7 +177,7 @@ class CallSiteInfo {
           text("set_parent_input_modified: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
       return;
     }
-    if (call.op->tag == &detail::loop_tag && input < unpack<LoopAttributes>(call.attributes).carried) {
+    if (detail::is_loop(call) && input < unpack<LoopAttributes>(call.attributes).carried) {
       ir_->fail(text("set_parent_input_modified: ", to_text(t), ": output ", input, " of ", called_graph().name(),
                      " replaces it in the next iteration: an input that no output replaces expected"));
       return;

@@ -5,7 +5,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/graph/merge_exchange.hpp"
+#include "tilewright/graph/op_order.hpp"
 
 namespace tilewright {
 

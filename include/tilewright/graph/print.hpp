@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/merge_exchange.hpp"
+#include "tilewright/graph/op_order.hpp"
 
 namespace tilewright {
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/layout.hpp"
@@ -15,6 +16,7 @@ struct Storage {
   Location location{};    ///< in the frame, until it is placed, without an offset
   int reuses = -1;        ///< the storage whose memory it takes over
   bool internal = false;  ///< only one group's vertices use it, each its own block: it is never in the frame
+  bool is_call_result = false;  ///< a call that runs once writes it, wherever it is
 };
 
 /// A tensor as an operand: a view of a storage.
@@ -50,13 +52,13 @@ struct Operation {
   Calling calling{};
   bool loads_code = false;  ///< of the called body, which does not run
   int stream = -1;  ///< the stream that moves on afterwards
-  /// Not 0: its group has no other operations. Transfers that have the same number above 1 are one exchange.
-  int alone = 0;
+  bool alone = false;  ///< its group has no other operations
+  int exchange = -1;  ///< the exchange of the body that it is part of, counted from 0; -1: none, or one of its own
 
   constexpr bool is_call() const { return calling.body >= 0; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
   constexpr bool writes(int storage) const {
-    for (std::size_t o = static_cast<std::size_t>(input_count); o < operands.size(); ++o)
+    for (int o = input_count, count = static_cast<int>(operands.size()); o < count; ++o)
       if (operands[o].storage == storage) return true;
     return false;
   }
@@ -81,11 +83,9 @@ struct BodyDraft {
   List<Operation> operations{};
   List<Group> groups{};
 
-  constexpr Storage& storage(int i) { return storages[static_cast<std::size_t>(i)]; }
-  constexpr const Storage& storage(int i) const { return storages[static_cast<std::size_t>(i)]; }
-  constexpr const Operation& operation(const Member& member) const {
-    return operations[static_cast<std::size_t>(member.operation)];
-  }
+  constexpr Storage& storage(int i) { return storages[i]; }
+  constexpr const Storage& storage(int i) const { return storages[i]; }
+  constexpr const Operation& operation(const Member& member) const { return operations[member.operation]; }
   constexpr bool in_frame(int i) const { return storage(i).location.base == Base::frame; }
   /// The storage whose memory this one has in the end.
   constexpr int owner(int i) const {
@@ -96,6 +96,10 @@ struct BodyDraft {
     make_room(storages);
     storages.push_back({whole, location});
     return static_cast<int>(storages.size()) - 1;
+  }
+  constexpr void add(Operation&& operation) {
+    make_room(operations);
+    operations.push_back(std::move(operation));
   }
   /// A dense value with a storage of its own: in the frame, or at the location.
   constexpr Value add_value(const TensorSpec& spec, const Location& location = {}) {
@@ -117,7 +121,7 @@ struct Lifetimes {
   constexpr explicit Lifetimes(const BodyDraft& draft) : first(draft.storages.size(), -1), last(first) {
     for (std::size_t g = 0; g < draft.groups.size(); ++g)
       for_each_operand(draft, draft.groups[g], [&](const Operation& operation, int i, const Member&) {
-        const auto s = static_cast<std::size_t>(operation.operands[static_cast<std::size_t>(i)].storage);
+        const int s = operation.operands[i].storage;
         if (first[s] < 0) first[s] = static_cast<int>(g);
         last[s] = static_cast<int>(g);
       });

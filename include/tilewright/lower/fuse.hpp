@@ -263,7 +263,7 @@ class Fuser {
   }
   /// Whether an operation may be in a group with others.
   static constexpr bool is_free(const Operation& operation) {
-    if (operation.is_call() || operation.stream >= 0 || operation.alone != 0) return false;
+    if (operation.is_call() || operation.stream >= 0 || operation.alone) return false;
     for (const WorkAxis& axis : operation.work.axes)
       if (axis.kind == WorkAxisKind::reduction) return false;  // one that is cut: others are whole
     return true;

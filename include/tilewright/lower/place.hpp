@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/collective_traffic.hpp"
 #include "tilewright/lower/compute_sets.hpp"
 #include "tilewright/lower/evaluation.hpp"
 #include "tilewright/lower/fuse.hpp"
@@ -23,14 +24,14 @@ class Placer {
     List<Cut> cuts;
     for (const Group& group : draft_.groups) cuts.push_back(cut(group));
     body.frame_bytes = allocate_frame();
-    int last_exchange = 0;
+    int last_exchange = -1;
     for (std::size_t i = 0; i < draft_.groups.size(); ++i) {
       const Operation& first = draft_.operation(draft_.groups[i].members[0]);
-      if (first.alone > 1) {
-        if (first.alone != last_exchange) plan_.exchanges.push_back({static_cast<int>(plan_.steps.size())});
+      if (first.exchange >= 0) {
+        if (first.exchange != last_exchange) plan_.exchanges.push_back({static_cast<int>(plan_.steps.size())});
         ++plan_.exchanges.back().step_count;
       }
-      last_exchange = first.alone;
+      last_exchange = first.exchange;
       if (!first.is_call()) {
         add_compute(draft_.groups[i], cuts[i]);
         continue;
@@ -197,7 +198,7 @@ class Placer {
       stage.operand_count = static_cast<int>(operation.operands.size());
       for (int o = 0; o < stage.operand_count; ++o) add_operand(set, group, evaluations, m, o);
       set.stages.push_back(stage);
-      set.set.code_bytes += operation.op->code_bytes;
+      set.set.code_bytes += target_.costs->code_bytes(operation.op->code_kind);
     }
     step.location_count = static_cast<int>(set.locations.size());
     set.set.location_count = step.location_count;
@@ -209,6 +210,9 @@ class Placer {
       step.kind = StepKind::collective;
       step.vertices = first.op->collective_items(first.attributes, first.operands[0].spec, first.operands[1].spec);
       set.collective_items = step.vertices;
+      const CollectiveVolume volume = first.op->collective_volume(first.attributes, first.operands[0].spec,
+                                                                  first.operands[1].spec);
+      set.set.traffic = collective_traffic(volume, target_);
     }
     step.target = compute_sets_.add(plan_, set);
     plan_.steps.push_back(step);

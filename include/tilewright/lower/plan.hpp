@@ -71,6 +71,13 @@ struct Stage {
   int operand_count = 0;
 };
 
+/// What collectives move between the machines of the replicas: one of them, or those of a run.
+struct CollectiveTraffic {
+  std::int64_t bytes = 0;  ///< that each replica gives to others
+  std::int64_t cycles = 0;  ///< of the machine's clock; 0 on machines that count none
+  constexpr bool operator==(const CollectiveTraffic&) const = default;
+};
+
 /// Stages over a grid of vertices. Equal sets share their code.
 struct ComputeSet {
   int first_stage = 0;  ///< in the plan
@@ -80,7 +87,8 @@ struct ComputeSet {
   int first_stride = 0;  ///< in the plan, for each location and axis of the grid: bytes from one block to the next
   int location_count = 0;
   std::int64_t scratch_bytes = 0;
-  std::int64_t code_bytes = 0;  ///< on an IPU tile
+  std::int64_t code_bytes = 0;  ///< on a tile: see code_memory.hpp
+  CollectiveTraffic traffic{};  ///< of a collective: each time that it runs
 };
 
 /// The largest number of locations of a compute set, and of its stages.
@@ -177,13 +185,6 @@ struct MemoryUse {
   std::int64_t loaded_code = 0;  ///< on the fullest tile, the most that remote_code_load has there at a time
   std::int64_t fullest_tile = 0;  ///< always live, and live at the peak, on the tile that has most
   constexpr bool operator==(const MemoryUse&) const = default;
-};
-
-/// What the collectives of one run move between the machines of the replicas.
-struct CollectiveTraffic {
-  std::int64_t bytes = 0;  ///< that each replica gives to others
-  std::int64_t cycles = 0;  ///< of the machine's clock; 0 on machines that count none
-  constexpr bool operator==(const CollectiveTraffic&) const = default;
 };
 
 /// What one run moves between tiles and streaming memory, on each replica.

@@ -6,7 +6,7 @@ namespace tilewright {
 
 /// Products of matrices: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
 struct MatMul : Op<MatMul> {
-  static constexpr std::int64_t code_bytes = CodeBytes::product;
+  static constexpr WorkKind work_kind = WorkKind::product;
   static constexpr std::string_view name = "MatMul";
   static constexpr bool any_layout = true;
   static constexpr bool has_epilogue = true;

@@ -22,7 +22,7 @@ struct Axes {
 /// Base of scaled sums over axes: scale * sum. D gives `name`.
 template <class D>
 struct SumOp : Op<D> {
-  static constexpr std::int64_t code_bytes = CodeBytes::reduce;
+  static constexpr WorkKind work_kind = WorkKind::reduction;
   static constexpr bool any_layout = true;
   static constexpr bool has_epilogue = true;
   struct Attributes {
