@@ -91,33 +91,36 @@ struct ComputeSet {
   CollectiveTraffic traffic{};  ///< of a collective: each time that it runs
 };
 
-/// The largest number of locations of a compute set, and of its stages.
+/// The most locations of a compute set of several operations, whose addresses are on the stack of each thread, and the most of
+/// its stages. Fusion compares the operands of two groups in pairs, and a compiler inlines all stages of a set: both bound the
+/// time to compile. Of ./dev bench, W1a, W1h and W3 have groups that come near (W1 and W5, too, to the stages); "build" has none.
 inline constexpr int max_locations = 48, max_stages = 16;
-/// The most memory of its own that a vertex has, on the stack of its thread.
+/// Bytes of memory of its own that a vertex has at most: on the stack of its thread, beside the kernels' blocks, which have about
+/// as much. What is larger goes to the frame. W4, W5 and W6 of ./dev bench have vertices with more than 16 KB.
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
 enum class StepKind : std::uint8_t {
-  compute,      ///< one superstep
-  call,         ///< of another body; its arguments are at the locations
-  loop,         ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
+  compute,  ///< one superstep
+  call,  ///< of another body; its arguments are at the locations
+  loop,  ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
   conditional,  ///< the locations are the condition, the arguments of the body, and of that for false
-  collective,   ///< one superstep of all replicas together
-  load_code     ///< nothing runs: from here on the code of the body is on the tiles
+  collective,  ///< one superstep of all replicas together
+  load_code  ///< nothing runs: from here on the code of the body is on the tiles
 };
 
 /// One superstep of a body, or calls of other bodies.
 struct Step {
   StepKind kind = StepKind::compute;
-  int target = 0;               ///< the compute set, or the body
-  int first_location = 0;       ///< of its operands or arguments
+  int target = 0;  ///< the compute set, or the body
+  int first_location = 0;  ///< of its operands or arguments
   int location_count = 0;
-  std::int64_t vertices = 0;    ///< of each replica; of a collective, of all together
+  std::int64_t vertices = 0;  ///< of each replica; of a collective, of all together
   std::int64_t frame_offset = 0;  ///< of the called body's frame in this body's
-  std::int64_t count = 1;       ///< of iterations
-  int first_stride = 0;         ///< of a loop: in the plan, for each argument the bytes from one iteration to the next
-  int else_target = -1;         ///< of a conditional: the body that is called for false
-  int arguments = 0;            ///< of the body that is called
-  int stream = -1;              ///< the stream that moves on after the step
+  std::int64_t count = 1;  ///< of iterations
+  int first_stride = 0;  ///< of a loop: in the plan, for each argument the bytes from one iteration to the next
+  int else_target = -1;  ///< of a conditional: the body that is called for false
+  int arguments = 0;  ///< of the body that is called
+  int stream = -1;  ///< the stream that moves on after the step
   bool barrier_before = true;  ///< workers wait for each other before it: it touches what a step since they last met wrote
 
   /// Whether bodies run in it.

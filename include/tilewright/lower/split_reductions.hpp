@@ -19,12 +19,13 @@ constexpr void take_sums_whole(Work& work) {
   for (int i = 0; i < work.axes.size(); ++i)
     if (is_sum(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
 }
-/// Weight rows of a tile, at least: the grain of a product's sums, below which its kernel has no whole block. W1 of ./dev bench
-/// would notice, on two threads.
+/// Rows of a weight that each tile has, at least, if it is cut along its rows: the grain of a product's sums. W1, W1a, W1h and W3
+/// of
+/// ./dev bench are cut so, with rows enough.
 inline constexpr std::int64_t min_rows_of_part = 8;
-/// Bytes of a weight, in bytes of all parts of a sum, at least: parts are written and read once each, so this bounds what they
-/// add to the traffic of reading the weight by a quarter. At batches where they are more, columns are cut. W1 and W1a would
-/// notice.
+/// Times that a weight is as large as all parts of the sums, at least, if it is cut along its rows: the parts are written and
+/// read, so they add at most a quarter to the traffic of reading the weight. W1, W1a, W1h and W3 have weights so large; W2, of
+/// batches of 80, has not.
 inline constexpr std::int64_t min_weight_of_parts = 8;
 
 /// A product by a matrix that is much larger than all else, as a weight at a small batch, is cut along the matrix's rows, in

@@ -34,7 +34,7 @@ struct SumOp : Op<D> {
   static constexpr Attributes make(const Axes& axes, bool keep_axes, double scale = 1) {
     Attributes result{.keep_axes = keep_axes, .scale = scale};
     if (axes.all) return result;
-    if (axes.list.size() > max_rank) throw std::length_error("Axes: more than 6 axes");
+    if (axes.list.size() > max_rank) throw std::length_error(text("Axes: more than ", max_rank, " axes").string());
     result.count = static_cast<std::int64_t>(axes.list.size());
     for (std::size_t i = 0; i < axes.list.size() && i < max_rank; ++i) result.axes[i] = axes.list[i];
     return result;
