@@ -31,11 +31,7 @@ struct FeedInto : tw::Op<FeedInto> {
   static constexpr bool has_side_effect = true;
   static constexpr int modifies = 0;
   using Attributes = Feed::Attributes;
-  static constexpr tw::Transfer transfer(const PackedAttributes& attributes) {
-    tw::Transfer result = Feed::transfer(attributes);
-    result.tensor = 0;
-    return result;
-  }
+  static constexpr tw::Transfer transfer(const PackedAttributes& attributes) { return Feed::transfer(attributes); }
   static constexpr void infer(tw::Inference& op) { op.output(op.input(0)); }
 };
 
@@ -102,7 +98,6 @@ struct DoublingLoadInto : tw::Op<DoublingLoadInto> {
   using Attributes = RowAttributes;
   static constexpr tw::Transfer transfer(const PackedAttributes& packed) {
     tw::Transfer result = DoublingLoad::transfer(packed);
-    result.tensor = 0;
     if (result.offset == 0) result.offset = 1;
     result.kernel = &tw::op_info<DoublingLoad>;
     return result;
@@ -116,8 +111,7 @@ struct IncrementingStore : tw::Op<IncrementingStore> {
   using Attributes = RowAttributes;
   static constexpr tw::Transfer transfer(const PackedAttributes& packed) {
     const auto [row, buffer] = tw::unpack<Attributes>(packed);
-    return {
-        .kind = tw::TransferKind::remote, .number = buffer, .stores = true, .tensor = 0, .offset = row < 0 ? 1 : -1, .row = row};
+    return {.kind = tw::TransferKind::remote, .number = buffer, .stores = true, .offset = row < 0 ? 1 : -1, .row = row};
   }
   static constexpr void infer(tw::Inference&) {}
   static constexpr tw::Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {

@@ -85,7 +85,7 @@ struct Transfer {
   TransferKind kind{};
   std::int64_t number = -1;  ///< of the stream, the remote buffer, or the graph whose code it is, in the Ir
   bool stores = false;  ///< from the tiles; else it loads
-  int tensor = -1;  ///< the input that is stored, or that a load writes in place; -1: a load makes output 0
+  int tensor = 0;  ///< of a store: the input that is stored. A load writes the input that the op `modifies`, or makes output 0
   int offset = -1;  ///< the input that says which row; -1: `row` does
   std::int64_t row = -1;  ///< of the remote buffer; -1: a run computes it
   const OpInfo* kernel = nullptr;  ///< the op whose kernel moves the row; null: the op itself

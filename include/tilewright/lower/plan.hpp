@@ -100,27 +100,27 @@ inline constexpr int max_locations = 48, max_stages = 16;
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
 enum class StepKind : std::uint8_t {
-  compute,  ///< one superstep
-  call,  ///< of another body; its arguments are at the locations
-  loop,  ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
+  compute,      ///< one superstep
+  call,         ///< of another body; its arguments are at the locations
+  loop,         ///< `count` calls; the locations are the arguments of the first iteration, of odd and of even ones
   conditional,  ///< the locations are the condition, the arguments of the body, and of that for false
-  collective,  ///< one superstep of all replicas together
-  load_code  ///< nothing runs: from here on the code of the body is on the tiles
+  collective,   ///< one superstep of all replicas together
+  load_code     ///< nothing runs: from here on the code of the body is on the tiles
 };
 
 /// One superstep of a body, or calls of other bodies.
 struct Step {
   StepKind kind = StepKind::compute;
-  int target = 0;  ///< the compute set, or the body
-  int first_location = 0;  ///< of its operands or arguments
+  int target = 0;               ///< the compute set, or the body
+  int first_location = 0;       ///< of its operands or arguments
   int location_count = 0;
-  std::int64_t vertices = 0;  ///< of each replica; of a collective, of all together
+  std::int64_t vertices = 0;    ///< of each replica; of a collective, of all together
   std::int64_t frame_offset = 0;  ///< of the called body's frame in this body's
-  std::int64_t count = 1;  ///< of iterations
-  int first_stride = 0;  ///< of a loop: in the plan, for each argument the bytes from one iteration to the next
-  int else_target = -1;  ///< of a conditional: the body that is called for false
-  int arguments = 0;  ///< of the body that is called
-  int stream = -1;  ///< the stream that moves on after the step
+  std::int64_t count = 1;       ///< of iterations
+  int first_stride = 0;         ///< of a loop: in the plan, for each argument the bytes from one iteration to the next
+  int else_target = -1;         ///< of a conditional: the body that is called for false
+  int arguments = 0;            ///< of the body that is called
+  int stream = -1;              ///< the stream that moves on after the step
   bool barrier_before = true;  ///< workers wait for each other before it: it touches what a step since they last met wrote
 
   /// Whether bodies run in it.

@@ -58,9 +58,9 @@ class TransferLowerer {
     Value& result = graph.value_of(node.outputs[0]);
     const bool moves = uses_stream(transfer);
     const Value element = next_element(transfer, graph.spec(node.outputs[0]));
-    if (transfer.tensor >= 0) {
-      copier_.make_writable(graph, node.inputs[transfer.tensor]);
-      result = copier_.value(graph, node.inputs[transfer.tensor]);
+    if (const int target = node.op->modifies; target >= 0) {
+      copier_.make_writable(graph, node.inputs[target]);
+      result = copier_.value(graph, node.inputs[target]);
     } else if (moves) {
       result = draft_.add_value(element.spec);
     } else {
@@ -105,10 +105,10 @@ class TransferLowerer {
 
   constexpr void load_row(GraphValues& graph, const Node& node, const Transfer& transfer, List<Operation>& transfers,
                           List<Operation>& afterwards) {
-    const bool in_place = transfer.tensor >= 0;
-    if (in_place) copier_.make_writable(graph, node.inputs[transfer.tensor]);
-    const Value target = in_place ? copier_.value(graph, node.inputs[transfer.tensor])
-                                  : draft_.add_value(graph.spec(node.outputs[0]));
+    const int modified = node.op->modifies;
+    const bool in_place = modified >= 0;
+    if (in_place) copier_.make_writable(graph, node.inputs[modified]);
+    const Value target = in_place ? copier_.value(graph, node.inputs[modified]) : draft_.add_value(graph.spec(node.outputs[0]));
     const std::optional<Value> offset = offset_of(graph, node, transfer);
     const bool is_direct = is_dense(target.spec.shape, target.layout) && !(offset && offset->storage == target.storage);
     const Value landing = is_direct ? target : draft_.add_value(target.spec);

@@ -15,9 +15,7 @@ struct HostLoad : Op<HostLoad> {
   static constexpr Transfer transfer(const PackedAttributes& attributes) {
     return {.kind = TransferKind::stream, .number = unpack<Attributes>(attributes).stream};
   }
-  static constexpr void infer(Inference& op) {
-    op.output(op.ir().streams[static_cast<std::size_t>(op.attributes<Attributes>().stream)].spec);
-  }
+  static constexpr void infer(Inference& op) { op.output(op.ir().streams[op.attributes<Attributes>().stream].spec); }
 };
 
 /// Appends a tensor to a device-to-host stream.
@@ -26,10 +24,10 @@ struct HostStore : Op<HostStore> {
   static constexpr bool has_side_effect = true;
   using Attributes = StreamAttributes;
   static constexpr Transfer transfer(const PackedAttributes& attributes) {
-    return {.kind = TransferKind::stream, .number = unpack<Attributes>(attributes).stream, .stores = true, .tensor = 0};
+    return {.kind = TransferKind::stream, .number = unpack<Attributes>(attributes).stream, .stores = true};
   }
   static constexpr void infer(Inference& op) {
-    const auto& stream = op.ir().streams[static_cast<std::size_t>(op.attributes<Attributes>().stream)];
+    const auto& stream = op.ir().streams[op.attributes<Attributes>().stream];
     if (stream.spec != op.input(0))
       op.fail(to_text(op.input(0)), " for stream '", stream.name, "': ", to_text(stream.spec), " expected");
   }
