@@ -176,7 +176,7 @@ class Symbols {
   }
   bool is_shared_view(int node) const {
     return ir_.graphs[0].nodes[static_cast<std::size_t>(node)].op->view &&
-           (copied_.empty() || copied_[static_cast<std::size_t>(node)] == 0);
+           (copied_.empty() || !copied_[node]);
   }
   static std::size_t stream(const tw::Node& node) {
     return static_cast<std::size_t>(tw::unpack<tw::StreamAttributes>(node.attributes).stream);
@@ -186,7 +186,7 @@ class Symbols {
   }
 
   const Ir& ir_;
-  std::vector<char> copied_;  // by node
+  tw::List<bool> copied_;  // by node
   std::vector<std::size_t> memory_, loaded_, stored_{}, printed_{};
   std::vector<std::vector<std::size_t>> rows_{};
 };

@@ -97,6 +97,36 @@ constexpr void program(Ir& ir) {
   increment_(tw::ops::transpose_(matrix), 0.25);
 }
 
+// Kinds of work and of code, which an op states or which follow from the rest of it.
+template <class D>
+constexpr bool is_of(tw::WorkKind work, tw::CodeKind code) {
+  return tw::op_info<D>.work_kind == work && tw::op_info<D>.code_kind == code;
+}
+static_assert(is_of<LeakyRelu>(tw::WorkKind::map, tw::CodeKind::map));
+static_assert(is_of<tw::UnaryGrad<LeakyRelu>>(tw::WorkKind::map, tw::CodeKind::map));
+static_assert(is_of<RowMax>(tw::WorkKind::other, tw::CodeKind::other));
+/// The kind of work says which code it is, and what code it is may be stated for itself.
+struct StatedProduct : Increment {
+  static constexpr auto work_kind = tw::WorkKind::product;
+};
+struct StatedCopy : StatedProduct {
+  static constexpr auto code_kind = tw::CodeKind::copy;
+};
+static_assert(is_of<StatedProduct>(tw::WorkKind::product, tw::CodeKind::product));
+static_assert(is_of<StatedCopy>(tw::WorkKind::product, tw::CodeKind::copy));
+static_assert(is_of<tw::MatMul>(tw::WorkKind::product, tw::CodeKind::product));
+static_assert(is_of<tw::Conv>(tw::WorkKind::convolution, tw::CodeKind::product));
+static_assert(is_of<tw::ReduceSum>(tw::WorkKind::reduction, tw::CodeKind::reduction));
+static_assert(is_of<tw::MaxPool>(tw::WorkKind::reduction, tw::CodeKind::reduction));
+static_assert(is_of<tw::Softmax>(tw::WorkKind::line, tw::CodeKind::softmax));
+static_assert(is_of<tw::LayerNorm>(tw::WorkKind::line, tw::CodeKind::norm));
+static_assert(is_of<tw::Identity>(tw::WorkKind::map, tw::CodeKind::copy));
+static_assert(is_of<tw::Expand>(tw::WorkKind::view, tw::CodeKind::other));
+static_assert(is_of<tw::RemoteStore>(tw::WorkKind::transfer, tw::CodeKind::copy));
+static_assert(is_of<tw::HostLoad>(tw::WorkKind::transfer, tw::CodeKind::copy));
+static_assert(is_of<tw::ReplicatedAllReduce>(tw::WorkKind::collective, tw::CodeKind::other));
+static_assert(is_of<tw::AdamUpdater>(tw::WorkKind::composite, tw::CodeKind::other));
+
 template <class Session>
 void check() {
   Session session({.threads = 2});

@@ -27,6 +27,20 @@ static_assert(plan_of(one_product).memory.code == (1000 + 200) + (4 * 3 + 4) + 8
               "MatMul and copy, the state of a vertex, control");
 static_assert(plan_of(one_product).memory.loaded_code == 0);
 
+constexpr tw::TileCosts dear_products = [] {
+  tw::TileCosts costs = tw::ipu_costs;
+  costs.vertex_code_bytes[static_cast<std::size_t>(tw::CodeKind::product)] = 5000;
+  costs.operand_bytes = 100;
+  return costs;
+}();
+constexpr tw::Target with_dear_products = [] {
+  tw::Target target = tw::ipu_model;
+  target.costs = &dear_products;
+  return target;
+}();
+static_assert(plan_of(one_product, with_dear_products).memory.code == (5000 + 200) + (100 * 3 + 4) + 8,
+              "costs are numbers of the target");
+
 constexpr auto in_steps = [](Ir& ir) {
   const Tensor x = load(ir, "x", {8, 16});
   store("y", ops::softmax(ops::softmax(x).T()));

@@ -421,8 +421,9 @@ constexpr auto cycles_by_op = [] {
   const auto spec = [&](int tensor) { return graph.tensors[static_cast<std::size_t>(tensor)].spec; };
   for (std::size_t i = 0; i < cycles.size(); ++i) {
     const tw::Node& node = graph.nodes[i];
-    cycles[i] =
-        tw::collective_traffic(node.op->tag, node.attributes, spec(node.inputs[0]), spec(node.outputs[0]), tw::ipu_model).cycles;
+    if (!node.op->collective_volume) continue;
+    const auto volume = node.op->collective_volume(node.attributes, spec(node.inputs[0]), spec(node.outputs[0]));
+    cycles[i] = tw::collective_traffic(volume, tw::ipu_model).cycles;
   }
   return cycles;
 }();

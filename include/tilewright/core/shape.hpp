@@ -23,7 +23,7 @@ struct Shape {
   }
 
   constexpr void push_back(std::int64_t extent) {
-    if (rank == max_rank) throw std::length_error("Shape: more than 6 axes");
+    if (rank == max_rank) throw std::length_error(text("Shape: more than ", max_rank, " axes").string());
     extents[rank++] = extent;
   }
   /// Extent of an axis; -1 is the last one.

@@ -21,17 +21,21 @@ struct LoopAttributes {
 
 namespace detail {
 inline constexpr OpTag loop_tag{};
+/// Whether a node calls its graph again and again, as its LoopAttributes say.
+constexpr bool is_loop(const Node& node) { return node.op->tag == &loop_tag; }
+/// Whether a node calls one graph, once.
+constexpr bool is_plain_call(const Node& node) { return node.called_graph >= 0 && node.else_graph < 0 && !is_loop(node); }
 
 /// The tensor that a tensor is an alias of, itself if it is none, and where its elements stand there.
 constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int tensor) {
   const GraphRecord& record = ir.record(graph);
-  const TensorRecord& known = record.tensors[static_cast<std::size_t>(tensor)];
+  const TensorRecord& known = record.tensors[tensor];
   if (known.producer >= 0) {
-    const Node& node = record.nodes[static_cast<std::size_t>(known.producer)];
+    const Node& node = record.nodes[known.producer];
     if (const int input = aliased_input(node, tensor); input >= 0) {
       const auto [aliased, layout] = aliased_tensor(ir, graph, input);
       if (!node.op->view) return {aliased, layout};
-      const Shape& shape = record.tensors[static_cast<std::size_t>(input)].spec.shape;
+      const Shape& shape = record.tensors[input].spec.shape;
       return {aliased, node.op->view(shape, layout, known.spec.shape, node.attributes)};
     }
   }
@@ -41,9 +45,9 @@ constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int ten
 /// The tensor whose memory a tensor may share, as its alias or a view of it; itself if there is none.
 constexpr int viewed_tensor(const GraphRecord& record, int tensor) {
   for (;;) {
-    const int producer = record.tensors[static_cast<std::size_t>(tensor)].producer;
+    const int producer = record.tensors[tensor].producer;
     if (producer < 0) return tensor;
-    const Node& node = record.nodes[static_cast<std::size_t>(producer)];
+    const Node& node = record.nodes[producer];
     const int input = node.op->view ? node.inputs[0] : aliased_input(node, tensor);
     if (input < 0) return tensor;
     tensor = input;
@@ -53,11 +57,11 @@ constexpr int viewed_tensor(const GraphRecord& record, int tensor) {
 /// Notes that a call changes what it is given for an input, one of the `count` from `first` on that one graph reads.
 constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first, int count) {
   if (std::ranges::find(call.modified, input) != call.modified.end()) return;
-  const auto parent_of = [&](int i) { return Tensor(ir, graph, call.inputs[static_cast<std::size_t>(i)]); };
+  const auto parent_of = [&](int i) { return Tensor(ir, graph, call.inputs[i]); };
   const Tensor parent = parent_of(input);
   const std::string_view called = ir.record(call.called_graph).name.view();
   int uses = 0;
-  for (int i = first; i < first + count; ++i) uses += call.inputs[static_cast<std::size_t>(i)] == parent.id();
+  for (int i = first; i < first + count; ++i) uses += call.inputs[i] == parent.id();
   if (uses > 1) {
     ir.fail(
         text("call of ", called, ": ", to_text(parent), ", which the call changes, is given for several inputs: one expected"));
@@ -166,14 +170,14 @@ class CallSiteInfo {
   /// what an iteration of a loop hands to the next; a tensor that shares memory with another one that the call changes.
   constexpr void set_parent_input_modified(Tensor t) {
     if (!valid() || !t.valid()) return;
-    Node& call = ir_->record(graph_).nodes[static_cast<std::size_t>(node_)];
+    Node& call = ir_->record(graph_).nodes[node_];
     const int input = t.graph_id() == graph_ && t.is_of(*ir_) ? position(call.inputs, t.id()) : -1;
     if (input < 0) {
       ir_->fail(
           text("set_parent_input_modified: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
       return;
     }
-    if (call.op->tag == &detail::loop_tag && input < unpack<LoopAttributes>(call.attributes).carried) {
+    if (detail::is_loop(call) && input < unpack<LoopAttributes>(call.attributes).carried) {
       ir_->fail(text("set_parent_input_modified: ", to_text(t), ": output ", input, " of ", called_graph().name(),
                      " replaces it in the next iteration: an input that no output replaces expected"));
       return;
@@ -182,7 +186,7 @@ class CallSiteInfo {
   }
 
  private:
-  constexpr const Node& node() const { return ir_->record(graph_).nodes[static_cast<std::size_t>(node_)]; }
+  constexpr const Node& node() const { return ir_->record(graph_).nodes[node_]; }
   constexpr Tensor invalid() const { return {*ir_, graph_, -1}; }
   constexpr List<Tensor> handles(bool inputs) const {
     List<Tensor> result;
@@ -199,7 +203,7 @@ class CallSiteInfo {
   }
   constexpr Tensor pick(bool inputs, int i, std::string_view what) const {
     if (checked(inputs, i, what) < 0) return invalid();
-    return {*ir_, graph_, (inputs ? node().inputs : node().outputs)[static_cast<std::size_t>(i)]};
+    return {*ir_, graph_, (inputs ? node().inputs : node().outputs)[i]};
   }
   /// The index, or -1 after an error.
   constexpr int checked(bool inputs, int i, std::string_view what) const {

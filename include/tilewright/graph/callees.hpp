@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "tilewright/graph/records.hpp"
+#include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
 
@@ -30,6 +30,25 @@ constexpr void for_each_callee(const Node& node, F&& f) {
 template <class Predicate>
 constexpr bool any_callee(const Node& node, Predicate&& predicate) {
   return (node.called_graph >= 0 && predicate(node.called_graph)) || (node.else_graph >= 0 && predicate(node.else_graph));
+}
+
+/// Whether a node calls the graph, directly or through others.
+constexpr bool calls(const Ir& ir, const Node& node, int graph) {
+  return any_callee(node, [&](int called) {
+    if (called == graph) return true;
+    for (const Node& inner : ir.record(called).nodes)
+      if (calls(ir, inner, graph)) return true;
+    return false;
+  });
+}
+/// Whether a node does more than to compute its results, itself or in graphs that it calls.
+constexpr bool has_effect(const Ir& ir, const Node& node) {
+  if (node.op->has_side_effect) return true;
+  return any_callee(node, [&](int called) {
+    for (const Node& inner : ir.record(called).nodes)
+      if (has_effect(ir, inner)) return true;
+    return false;
+  });
 }
 
 }  // namespace detail

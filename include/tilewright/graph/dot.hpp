@@ -5,7 +5,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/graph/merge_exchange.hpp"
+#include "tilewright/graph/op_order.hpp"
 
 namespace tilewright {
 
@@ -27,11 +27,11 @@ constexpr Text dot_escaped(std::string_view characters) {
 /// Writes graphs in the DOT language: a cluster each, with nodes for ops and for the tensors that no op makes.
 class DotWriter {
  public:
-  constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.graphs.size(), 0) {}
+  constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.graphs.size(), false) {}
 
   /// A graph that was not written yet, and those that it calls.
   constexpr void write(int graph) {
-    if (std::exchange(written_[at(graph)], char{1}) != 0) return;
+    if (std::exchange(written_[graph], true)) return;
     write_cluster(graph);
     for (const Node& node : ir_.record(graph).nodes) for_each_callee(node, [this](int called, int) { write(called); });
   }
@@ -41,10 +41,9 @@ class DotWriter {
   }
 
  private:
-  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
   /// Loads and stores that are one exchange have the node of the first.
   constexpr Text op_node(int graph, int index) const {
-    const int drawn = drawn_as_.empty() ? index : drawn_as_[at(index)];
+    const int drawn = drawn_as_.empty() ? index : drawn_as_[index];
     return text("g", graph, "_op", drawn);
   }
   static constexpr Text tensor_node(int graph, int tensor) { return text("g", graph, "_t", tensor); }
@@ -61,7 +60,7 @@ class DotWriter {
     for (std::size_t t = 0; t < record.tensors.size(); ++t) write_source(graph, static_cast<int>(t));
     find_exchanges(graph);
     for_each_op(ir_, graph, [&](std::span<const int> nodes) {
-      if (nodes.size() == 1) write_op(graph, nodes[0], record.nodes[at(nodes[0])]);
+      if (nodes.size() == 1) write_op(graph, nodes[0], record.nodes[nodes[0]]);
       else write_op(graph, nodes[0], as_multi_exchange(record, nodes));
     });
     for (std::size_t i = 0; i < record.outputs.size(); ++i) {
@@ -78,12 +77,12 @@ class DotWriter {
     if (ir_.merged_exchanges.empty()) return;
     drawn_as_.assign(ir_.record(graph).nodes.size(), 0);
     for_each_op(ir_, graph, [&](std::span<const int> nodes) {
-      for (const int node : nodes) drawn_as_[at(node)] = nodes[0];
+      for (const int node : nodes) drawn_as_[node] = nodes[0];
     });
   }
   /// An input, variable or constant.
   constexpr void write_source(int graph, int tensor) {
-    const TensorRecord& record = ir_.record(graph).tensors[at(tensor)];
+    const TensorRecord& record = ir_.record(graph).tensors[tensor];
     std::string_view look;
     Text label = dot_escaped(record.name.view());
     switch (record.kind) {
@@ -97,7 +96,7 @@ class DotWriter {
       }
       case TensorKind::variable: look = "shape=cylinder style=filled fillcolor=lightyellow"; break;
       case TensorKind::remote: {
-        const VariableRecord& variable = ir_.variables[at(record.payload)];
+        const VariableRecord& variable = ir_.variables[record.payload];
         label += text("\\nremote buffer ", variable.remote_buffer + 1, ", row ", variable.row);
         look = "shape=cylinder style=filled fillcolor=orange";
         break;
@@ -113,7 +112,7 @@ class DotWriter {
     const Text name = op_node(graph, index);
     clusters_ += text("    ", name, " [label=\"", dot_escaped(node.op->name), ".", node.id);
     if (node.scope >= 0) {
-      const std::string_view prefix = ir_.name_scopes[at(node.scope)].view();
+      const std::string_view prefix = ir_.name_scopes[node.scope].view();
       clusters_ += text("\\n", dot_escaped(prefix.substr(0, prefix.size() - 1)));
     }
     clusters_ += "\" shape=box]\n";
@@ -132,7 +131,7 @@ class DotWriter {
   }
   /// From what makes a tensor to a node that takes it.
   constexpr void write_edge(int graph, int tensor, const Text& to, std::string_view look) {
-    const TensorRecord& record = ir_.record(graph).tensors[at(tensor)];
+    const TensorRecord& record = ir_.record(graph).tensors[tensor];
     Text from, label = to_text(record.spec);
     if (record.producer >= 0) {
       from = op_node(graph, record.producer);
@@ -144,7 +143,7 @@ class DotWriter {
   }
 
   const Ir& ir_;
-  List<char> written_;
+  List<bool> written_;
   List<int> drawn_as_{};  // by node of the graph that is being written; empty: all are themselves
   Text clusters_{}, calls_{};
 };

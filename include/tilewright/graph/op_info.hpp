@@ -6,9 +6,11 @@
 #include <string_view>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/replica_groups.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/graph/layout.hpp"
 #include "tilewright/graph/work.hpp"
+#include "tilewright/graph/work_kind.hpp"
 
 namespace tilewright {
 
@@ -32,7 +34,7 @@ struct PackedAttributes {
 template <class A>
 constexpr PackedAttributes pack(const A& attributes) {
   static_assert(sizeof(A) % 8 == 0 && sizeof(A) / 8 <= PackedAttributes::capacity,
-                "attributes are at most 12 members of 8 bytes");
+                "attributes are at most PackedAttributes::capacity members of 8 bytes");
   const auto words = std::bit_cast<std::array<std::int64_t, sizeof(A) / 8>>(attributes);
   PackedAttributes packed;
   for (std::size_t i = 0; i < words.size(); ++i) packed.words[i] = words[i];
@@ -66,14 +68,38 @@ struct OpPart {
 /// None: it is planned as it is.
 using ExpandRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
-enum class TransferKind : std::uint8_t { stream, remote_load, remote_store, code };
-/// What a load or store moves between the machine's tiles and what is outside of them.
+/// What is at the other end of a transfer.
+enum class TransferKind : std::uint8_t {
+  stream,  ///< the host: the next element of a stream
+  remote,  ///< a row of a remote buffer, in streaming memory
+  code  ///< the code of a graph, in streaming memory; it can only be loaded
+};
+/// What a load or store moves between the tiles and what is outside of them. The planner needs to know no more of the op.
+///
+/// A stream is read and written by copies that the planner makes: the op has no kernel. For a row the op is the kernel, with
+/// operands of its own and without attributes, so that all rows share its code. In their order: a load reads the table of rows
+/// (rows, elements) and, if there is one, the offset (1,), and writes the tensor (elements,) and, with an offset, a fault; a
+/// store reads the tensor and the offset, and writes the table and the fault. With a `row` that is known, the table is that row.
+/// A kernel that is given an offset without a row writes it to the fault, an int64 that all vertices share.
 struct Transfer {
   TransferKind kind{};
-  std::int64_t number = -1;  ///< of the stream, the remote buffer, or the graph whose code it is
+  std::int64_t number = -1;  ///< of the stream, the remote buffer, or the graph whose code it is, in the Ir
+  bool stores = false;  ///< from the tiles; else it loads
+  int tensor = 0;  ///< of a store: the input that is stored. A load writes the input that the op `modifies`, or makes output 0
+  int offset = -1;  ///< the input that says which row; -1: `row` does
   std::int64_t row = -1;  ///< of the remote buffer; -1: a run computes it
+  const OpInfo* kernel = nullptr;  ///< the op whose kernel moves the row; null: the op itself
 };
 using TransferRule = Transfer (*)(const PackedAttributes&);
+
+/// What a collective moves between the replicas of each group.
+struct CollectiveVolume {
+  std::int64_t bytes = 0;  ///< of the whole tensor: what each replica has before a reduction, or after gathering
+  bool reduces = false;  ///< each replica of a group gets a part of the group's reduction
+  bool gathers = false;  ///< each replica of a group gets all parts; after the reduction, if there is one
+  ReplicaGroups groups{};
+};
+using VolumeRule = CollectiveVolume (*)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output);
 
 /// What the library knows about an op without knowing its type.
 struct OpInfo {
@@ -91,13 +117,15 @@ struct OpInfo {
   ViewRule view = nullptr;  ///< output 0 as a view of input 0, or null: its value is that of the input when it is made
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) = nullptr;  ///< null: one vertex
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
-  std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
+  WorkKind work_kind = WorkKind::other;
+  CodeKind code_kind = CodeKind::other;  ///< of its codelet
   bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
   bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
-  TransferRule transfer = nullptr;  ///< what it moves, if it is a load or store that an exchange can be merged of
+  TransferRule transfer = nullptr;  ///< what a load or store moves; null: the op is none
   /// Of a collective, which all replicas run together, each reading what others have: into how many parts its work is cut. Null:
   /// it is none.
   std::int64_t (*collective_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
+  VolumeRule collective_volume = nullptr;  ///< of a collective: what it moves; null: the op is none
 };
 
 /// The iteration space of an op on the given inputs and outputs.

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/merge_exchange.hpp"
+#include "tilewright/graph/op_order.hpp"
 
 namespace tilewright {
 
@@ -13,15 +13,14 @@ class ValueNumbers {
   constexpr explicit ValueNumbers(const GraphRecord& graph) : graph_(graph), numbers_(graph.tensors.size(), 0) {}
   /// %5
   constexpr Text operator()(int tensor) {
-    int& number = numbers_[static_cast<std::size_t>(tensor)];
+    int& number = numbers_[tensor];
     if (number == 0) number = ++count_;
     return text("%", number);
   }
   /// %5 [(2, 32) float32], %6 [...]
   constexpr Text with_specs(const List<int>& tensors) {
     List<Text> values;
-    for (int tensor : tensors)
-      values.push_back(text((*this)(tensor), " [", to_text(graph_.tensors[static_cast<std::size_t>(tensor)].spec), "]"));
+    for (int tensor : tensors) values.push_back(text((*this)(tensor), " [", to_text(graph_.tensors[tensor].spec), "]"));
     return join(values, ", ");
   }
 
@@ -39,8 +38,8 @@ constexpr Text print_schedule(Graph graph, const List<std::pair<int, Text>>& inp
   const GraphRecord& record = graph.ir().record(graph.id());
   detail::ValueNumbers value(record);
   List<Text> names(record.tensors.size()), inputs, outputs;
-  for (const auto& [tensor, name] : input_names) names[static_cast<std::size_t>(tensor)] = text(name, "=");
-  for (int input : record.inputs) inputs.push_back(text(names[static_cast<std::size_t>(input)], value(input)));
+  for (const auto& [tensor, name] : input_names) names[tensor] = text(name, "=");
+  for (int input : record.inputs) inputs.push_back(text(names[input], value(input)));
   Text ops;
   const auto print = [&](const Node& node) {
     ops += text("    ", node.op->name, ".", node.id);
@@ -51,7 +50,7 @@ constexpr Text print_schedule(Graph graph, const List<std::pair<int, Text>>& inp
     ops += text(" -> (", value.with_specs(node.outputs), ")\n");
   };
   detail::for_each_op(graph.ir(), graph.id(), [&](std::span<const int> nodes) {
-    if (nodes.size() == 1) print(record.nodes[static_cast<std::size_t>(nodes[0])]);
+    if (nodes.size() == 1) print(record.nodes[nodes[0]]);
     else print(detail::as_multi_exchange(record, nodes));
   });
   for (int output : record.outputs) outputs.push_back(value(output));

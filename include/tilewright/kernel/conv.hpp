@@ -75,8 +75,14 @@ struct ConvByChannels {
   static constexpr std::int64_t tile_columns = even_block(s.v.out, tile_pixels);
   static constexpr std::int64_t tile_rows = even_block(s.h.out, std::max<std::int64_t>(1, tile_pixels / tile_columns));
 
-  /// What is packed at once, in floats, so that it stays in the second-level cache and fits the stack.
+  /// What is packed at once, in floats, so that it stays in the second-level cache and fits the stack: 288 KB together. Conv and
+  /// ConvDataGrad/32x14x14 to 64 of ./dev bench kernels would notice, and W5.
   static constexpr std::int64_t most_weights = 32'768, most_input = 24'576, most_sums = 16'384;
+  /// Columns of results at once: wider images are cut, so that some rows fit into most_input. No benchmark has so wide ones.
+  static constexpr std::int64_t most_columns = 256;
+  /// Tiles of result channels at once, at least, before channels of the input are cut: each is a pass over the packed input.
+  /// Conv/32x14x14 to 64.
+  static constexpr std::int64_t least_tiles = 4;
   struct Chunk {
     std::int64_t results, channels, rows, columns;
     constexpr std::int64_t weights() const { return results * channels * s.taps(); }
@@ -89,8 +95,8 @@ struct ConvByChannels {
   static constexpr Chunk chunk = [] {
     const auto half = [](std::int64_t extent, std::int64_t grain) { return std::max(grain, round_up((extent + 1) / 2, grain)); };
     Chunk c{round_up(s.results, tile_results), s.channels, s.h.out, s.v.out};
-    while (c.columns > 256) c.columns = half(c.columns, tile_columns);
-    while (c.weights() > most_weights && c.results > 4 * tile_results) c.results = half(c.results, tile_results);
+    while (c.columns > most_columns) c.columns = half(c.columns, tile_columns);
+    while (c.weights() > most_weights && c.results > least_tiles * tile_results) c.results = half(c.results, tile_results);
     while (c.weights() > most_weights && c.channels > 1) c.channels = half(c.channels, 1);
     while (c.sums() > most_sums && c.rows > tile_rows) c.rows = half(c.rows, tile_rows);
     while (c.channels * c.plane() > most_input && c.rows > tile_rows) c.rows = half(c.rows, tile_rows);
@@ -255,6 +261,7 @@ struct ConvByChannels {
 template <ConvShape s>
 struct ConvColumns {
   static constexpr bool shares_rows = s.h.stride == 1;
+  /// Floats of all rows, at most: on the stack, and in the second-level cache. Conv and ConvWeightsGrad/1x28x28 to 32.
   static constexpr std::int64_t most_floats = 24'576;
   static constexpr std::int64_t planes = s.channels * s.v.kernel * (shares_rows ? 1 : s.h.kernel);
   static constexpr std::int64_t plane(std::int64_t count) {

@@ -15,7 +15,8 @@ struct TapBlock {
     const std::int64_t taps = rows * columns, room = std::min(s.results, std::max<std::int64_t>(1, most / taps));
     results = even_block(s.results, room);
     // a block that divides the channels, if it has sums enough to hide the time that an addition takes
-    for (std::int64_t even = room; even * taps >= 10; --even)
+    constexpr std::int64_t enough = 10;  // two additions a cycle, of 4 to 5 cycles each: ConvWeightsGrad of ./dev bench kernels
+    for (std::int64_t even = room; even * taps >= enough; --even)
       if (s.results % even == 0) {
         results = even;
         break;
@@ -38,14 +39,16 @@ inline void for_each_tap_block(F&& f) {
 template <ConvShape s>
 struct ConvWeightsByChannels {
   static constexpr TapBlock block{s, most_accumulators - 1};
-  static constexpr std::int64_t most_input = 32'768, most_sums = 28'672;
+  /// Floats on the stack, in the second-level cache: ConvWeightsGrad/32x14x14 to 64. And columns of results at once, as in
+  /// ConvByChannels.
+  static constexpr std::int64_t most_input = 32'768, most_sums = 28'672, most_columns = 512;
   static constexpr std::int64_t rows_of(std::int64_t out) { return (out - 1) * s.h.stride + s.h.span(); }
   static constexpr std::int64_t columns_of(std::int64_t out) { return (out - 1) * s.v.stride + s.v.span(); }
   static constexpr auto chunk = [] {
     struct {
       std::int64_t rows = s.h.out, columns = s.v.out;
     } c;
-    while (c.columns > 512) c.columns = (c.columns + 1) / 2;
+    while (c.columns > most_columns) c.columns = (c.columns + 1) / 2;
     while (c.rows > 1 && rows_of(c.rows) * columns_of(c.columns) * lanes > most_input) c.rows = (c.rows + 1) / 2;
     while (c.columns > 1 && rows_of(c.rows) * columns_of(c.columns) * lanes > most_input) c.columns = (c.columns + 1) / 2;
     return c;
@@ -149,6 +152,7 @@ template <ConvShape s>
 struct ConvWeightsByPixels {
   using Columns = ConvColumns<s>;
   static constexpr TapBlock block{s, most_accumulators - 1};
+  /// Floats on the stack, beside those of the columns: ConvWeightsGrad/1x28x28 to 32.
   static constexpr std::int64_t most_sums = 24'576;
   static constexpr std::int64_t sums_per_result = s.channels * s.taps() * lanes;
   /// Result channels whose sums, of a vector each, are kept at once.

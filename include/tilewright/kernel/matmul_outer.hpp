@@ -10,19 +10,44 @@
 
 namespace tilewright::detail {
 
-/// Registers for sums, a row of b and an element of a.
+// Of each number below: its unit, why there is a limit, and in brackets the lines of `./dev bench kernels`, MatMul/..., whose
+// plan changes with the number (on AVX-512).
+
+/// Vector registers of the machine: for sums, a row of b and an element of a. [all]
 inline constexpr std::int64_t block_registers = float_width == 16 ? 32 : 16;
-/// Most floats of blocks on the stack: a panel of b, a panel of a, partial sums.
+/// Floats of blocks on the stack, 272 KB together, which a second-level cache holds: a panel of b [feed forward down], a panel of
+/// a [feed forward down, dW], partial sums [feed forward down].
 inline constexpr std::int64_t b_panel_floats = 24 * 1024, a_panel_floats = 32 * 1024, partial_floats = 12 * 1024;
-/// Floats that stay in a level-1 and in a level-2 cache beside the other operands.
+/// Floats of a first-level cache of 32 KB, for all of a short sum's b [fc1, dW; fc2, dW], and of half a second-level cache of 1
+/// MB, for the part of a that is used with each panel of b [projection; feed forward; dW at batch 80].
 inline constexpr std::int64_t l1_floats = 8 * 1024, l2_floats = 128 * 1024;
+/// Terms of a short sum: up to these, writing the result takes longer than the sum. [fc1, dW; fc2, dW; fc4, dW: 8 terms; and W1]
+inline constexpr std::int64_t short_sum = 32;
+/// Rows of a register block, at most: what 32 registers hold beside two vectors of b. [projection; feed forward up; attention]
+inline constexpr std::int64_t most_rows_of_block = 14;
+/// The same where more rows harm: their accesses fall on the same lines of a first-level cache [feed forward down], or an
+/// epilogue that reads and writes memory should come evenly between short sums [fc1, dW; fc2, dW; and W1].
+inline constexpr std::int64_t few_rows_of_block = 8;
+/// Vectors of a register block, at most: 8 leave registers for two rows. [fc1; batch 80; feed forward down: they take 3 or 4]
+inline constexpr std::int64_t most_vectors_of_block = 8;
+/// Floats of 4096 bytes: elements so far apart fall on the same few lines of a first-level cache. [feed forward down, and its dW]
+inline constexpr std::int64_t conflict_floats = 1024;
+/// Rows of a that read a panel of b, at least, so that packing it pays: each row saves less than the packing costs. [fewer: batch
+/// 80; feed forward, 1/8. More: projection; feed forward; attention, weights v]
+inline constexpr std::int64_t rows_for_packing = 128;
+/// Terms, at least, so that packing a or b pays: shorter columns are few lines of a cache. [more: batch 80, dW; attention,
+/// weights v]
+inline constexpr std::int64_t terms_for_packing = 64;
+/// Rows of a that are used together, at least, even if they are more than l2_floats: b is packed again for each such part.
+/// [more: feed forward down]
+inline constexpr std::int64_t least_rows_of_part = 64;
 
 /// How a product is cut up: parts of m, strips of columns in them, parts of k, register blocks.
 struct OuterPlan {
-  std::int64_t vectors = 1, rows = 1;       // of a register block
-  std::int64_t m_part = 1, k_part = 1;      // rows of a and of b that are used together
-  bool packs_a = false, packs_b = false;    // a part is copied to the stack
-  bool short_sums = false;                  // few terms: blocks follow rows of c, and registers go straight to the epilogue
+  std::int64_t vectors = 1, rows = 1;  // of a register block
+  std::int64_t m_part = 1, k_part = 1;  // rows of a and of b that are used together
+  bool packs_a = false, packs_b = false;  // a part is copied to the stack
+  bool short_sums = false;  // few terms: blocks follow rows of c, and registers go straight to the epilogue
 };
 
 /// Half cycles, times 16, that a step of k takes in all blocks of `rows` x `vectors`, if two vectors a cycle are multiplied or
@@ -38,12 +63,11 @@ constexpr std::int64_t block_cost(std::int64_t m, std::int64_t n_vectors, std::i
 constexpr OuterPlan outer_plan(const MatMulShape& s) {
   OuterPlan plan;
   const std::int64_t n_vectors = ceil_div(s.n, float_width);
-  plan.short_sums = s.k <= 32 && s.k * n_vectors * float_width <= l1_floats;
-  // An epilogue that reads and writes memory wants small blocks, so that its accesses come evenly between the sums. Rows of a
-  // that are multiples of 4096 bytes apart fall on the same few lines of a level-1 cache.
-  const std::int64_t row_limit = plan.short_sums || (s.a_k == 1 && s.a_m % 1024 == 0) ? 8 : 14;
+  plan.short_sums = s.k <= short_sum && s.k * n_vectors * float_width <= l1_floats;
+  const bool few_rows = plan.short_sums || (s.a_k == 1 && s.a_m % conflict_floats == 0);
+  const std::int64_t row_limit = few_rows ? few_rows_of_block : most_rows_of_block;
   std::int64_t best = 0;
-  for (std::int64_t most = 1; most <= (plan.short_sums && s.m >= 8 ? 1 : 8); ++most) {
+  for (std::int64_t most = 1; most <= (plan.short_sums && s.m >= few_rows_of_block ? 1 : most_vectors_of_block); ++most) {
     const std::int64_t vectors = even_block(n_vectors, most);
     const std::int64_t most_rows = (block_registers - 1 - vectors) / vectors;
     if (most_rows == 0) break;
@@ -52,10 +76,10 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
     if (best == 0 || cost < best) best = cost, plan.vectors = vectors, plan.rows = rows;
   }
   const std::int64_t strip = plan.vectors * float_width;
-  plan.packs_b = s.b_n != 1 || (s.m >= 128 && s.k >= 64);
+  plan.packs_b = s.b_n != 1 || (s.m >= rows_for_packing && s.k >= terms_for_packing);
   // Packing a pays where its columns fall on the same lines of the caches, or where it does not make b be read again.
-  plan.packs_a = s.a_k != 1 && s.k >= 64 && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows &&
-                 (s.a_k % 1024 == 0 || s.m * s.k <= a_panel_floats);
+  plan.packs_a = s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows &&
+                 (s.a_k % conflict_floats == 0 || s.m * s.k <= a_panel_floats);
   plan.k_part = s.k;
   if ((plan.packs_b || plan.packs_a) && s.k * strip > b_panel_floats)
     plan.k_part = ceil_div(even_block(s.k, b_panel_floats / strip), float_width) * float_width;
@@ -66,7 +90,7 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   };
   if (plan.packs_a) limit_rows(a_panel_floats / plan.k_part);
   if (plan.k_part < s.k) limit_rows(partial_floats / strip);
-  if (plan.packs_b && s.m * s.k > l2_floats) limit_rows(std::max<std::int64_t>(l2_floats / s.k, 64));
+  if (plan.packs_b && s.m * s.k > l2_floats) limit_rows(std::max<std::int64_t>(l2_floats / s.k, least_rows_of_part));
   return plan;
 }
 

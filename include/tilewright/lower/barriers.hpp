@@ -64,8 +64,10 @@ constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
 /// other reads or writes. Other steps run side by side. The first step after a call, and the first of a called body, have one
 /// too.
 constexpr void place_barriers(Plan& plan, const Body& body) {
-  constexpr std::size_t most = 64;  // accesses since the last barrier: a limit, so that the pass stays linear
-  List<detail::Access> since;       // the last barrier
+  // Accesses since the last barrier that are compared with a step's own. After more there is a barrier, so that the pass stays
+  // linear in steps. W1a of ./dev bench would notice a quarter of them.
+  constexpr std::size_t most = 64;
+  List<detail::Access> since;                  // the last barrier
   bool after_call = &body != &plan.bodies[0];  // at the start of a run there is nothing to wait for
   for (int s = 0; s < body.step_count; ++s) {
     Step& step = plan.steps[body.first_step + s];

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/layout.hpp"
@@ -17,6 +18,7 @@ struct Storage {
   Location location{};    ///< in the frame the offset is 0 until `place` sets it
   int reuses = -1;        ///< the storage of the same draft whose memory it takes over; -1: it has memory of its own
   bool internal = false;  ///< only one group uses it, each vertex its own block: it is in scratch, or only in registers
+  bool is_call_result = false;  ///< a call that runs once writes it
 };
 
 /// An operand of an operation: a view of a storage.
@@ -60,7 +62,7 @@ struct Operation {
   constexpr bool is_call() const { return calling.body >= 0; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
   constexpr bool writes(int storage) const {
-    for (std::size_t o = static_cast<std::size_t>(input_count); o < operands.size(); ++o)
+    for (int o = input_count, count = static_cast<int>(operands.size()); o < count; ++o)
       if (operands[o].storage == storage) return true;
     return false;
   }
@@ -112,6 +114,10 @@ struct BodyDraft {
     make_room(storages);
     storages.push_back({whole, location});
     return static_cast<int>(storages.size()) - 1;
+  }
+  constexpr void add(Operation&& operation) {
+    make_room(operations);
+    operations.push_back(std::move(operation));
   }
   /// A dense value with a storage of its own: in the frame, or at the location.
   constexpr Value add_value(const TensorSpec& spec, const Location& location = {}) {

@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/core/list.hpp"
-#include "tilewright/lower/plan.hpp"
-#include "tilewright/ops/collectives.hpp"
+#include "tilewright/lower/fold_bodies.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright {
@@ -34,17 +32,12 @@ constexpr CollectiveTraffic ring_traffic(std::int64_t bytes, const ReplicaGroups
   result.cycles = n == 2 ? steps(1, 2, 1) : std::min(steps(n - 1, 2 * n, 2), steps((n + 1) / 2, n, 2));
   return result;
 }
-/// Adding to bytes that are spread over the tiles, in vectors of 8: 11 + 6 (58 + 3 vectors of each of 6 workers), popops'
-/// estimate of a binary op in place.
-constexpr std::int64_t reduction_cycles(std::int64_t bytes, const Target& target) {
-  const std::int64_t of_workers = 6 * 8 * target.tiles;
-  return 11 + 6 * (58 + 3 * ((bytes + of_workers - 1) / of_workers));
-}
 }  // namespace detail
 
 /// For a tensor of so many bytes that is reduced, each replica of a group getting a part of the result.
 constexpr CollectiveTraffic reduce_scatter_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
-  return detail::ring_traffic(bytes, groups, target, [&](std::int64_t came) { return detail::reduction_cycles(came, target); });
+  return detail::ring_traffic(bytes, groups, target,
+                              [&](std::int64_t came) { return target.costs->addition(came, target.tiles); });
 }
 /// For a tensor of so many bytes that is gathered from its parts.
 constexpr CollectiveTraffic all_gather_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
@@ -57,42 +50,30 @@ constexpr CollectiveTraffic all_reduce_traffic(std::int64_t bytes, const Replica
   return {scatter.bytes + gather.bytes, scatter.cycles + gather.cycles};
 }
 
-/// For one run of a collective; nothing for another op. A slice costs nothing: each replica has the whole.
-constexpr CollectiveTraffic collective_traffic(const OpTag* op, const PackedAttributes& attributes, const TensorSpec& in,
-                                               const TensorSpec& out, const Target& target) {
-  if (op == &op_tag<ReplicatedAllReduce> || op == &op_tag<ReplicatedAllReduceInplace>)
-    return all_reduce_traffic(in.bytes(), unpack<ReplicatedAllReduce::Attributes>(attributes).groups, target);
-  if (op == &op_tag<ReplicatedAllGather>)
-    return all_gather_traffic(out.bytes(), unpack<ReplicatedAllGather::Attributes>(attributes).groups, target);
-  if (op != &op_tag<ReplicatedReduceScatter>) return {};
-  const auto scatter = unpack<ReplicatedReduceScatter::Attributes>(attributes);
-  if (static_cast<CollectiveOperator>(scatter.op) == CollectiveOperator::local) return {};
-  return reduce_scatter_traffic(in.bytes(), scatter.groups, target);
+/// For one run of a collective.
+constexpr CollectiveTraffic collective_traffic(const CollectiveVolume& volume, const Target& target) {
+  if (volume.reduces && volume.gathers) return all_reduce_traffic(volume.bytes, volume.groups, target);
+  if (volume.reduces) return reduce_scatter_traffic(volume.bytes, volume.groups, target);
+  if (volume.gathers) return all_gather_traffic(volume.bytes, volume.groups, target);
+  return {};
 }
 
 /// What the collectives of a run move. A conditional counts with the branch that moves more.
-constexpr CollectiveTraffic count_collective_traffic(const Plan& plan, const Target& target) {
-  const auto at = [](int i) { return static_cast<std::size_t>(i); };
+constexpr CollectiveTraffic count_collective_traffic(const Plan& plan) {
   if (plan.replicas == 1) return {};
-  List<CollectiveTraffic> of_body(plan.bodies.size());
-  for (std::size_t b = plan.bodies.size(); b-- > 0;)  // callers come before what they call
-    for (int s = 0; s < plan.bodies[b].step_count; ++s) {
-      const Step& step = plan.steps[at(plan.bodies[b].first_step + s)];
-      CollectiveTraffic traffic;
-      if (step.is_call()) {
-        const CollectiveTraffic& one = of_body[at(step.body)];
-        const CollectiveTraffic& other = of_body[at(step.else_body < 0 ? step.body : step.else_body)];
-        traffic = {step.count * std::max(one.bytes, other.bytes), step.count * std::max(one.cycles, other.cycles)};
-      } else if (step.kind == StepKind::collective) {
-        const Stage& stage = plan.stages[at(plan.compute_sets[at(step.compute_set)].first_stage)];
-        const ViewSpec& in = plan.operands[at(stage.first_operand)].view;
-        const ViewSpec& out = plan.operands[at(stage.first_operand + 1)].view;
-        traffic = collective_traffic(stage.op, stage.attributes, {in.shape, in.dtype}, {out.shape, out.dtype}, target);
-      }
-      of_body[b].bytes += traffic.bytes;
-      of_body[b].cycles += traffic.cycles;
-    }
-  return of_body[0];
+  const auto add_step = [&](CollectiveTraffic& all, int s) {
+    const Step& step = plan.steps[s];
+    if (step.kind != StepKind::collective) return;
+    const CollectiveTraffic& traffic = plan.compute_sets[step.compute_set].traffic;
+    all.bytes += traffic.bytes;
+    all.cycles += traffic.cycles;
+  };
+  const auto add_call = [](CollectiveTraffic& all, std::int64_t times, const CollectiveTraffic& one,
+                           const CollectiveTraffic& other) {
+    detail::add_larger(all.bytes, times, one.bytes, other.bytes);
+    detail::add_larger(all.cycles, times, one.cycles, other.cycles);
+  };
+  return detail::fold_bodies(plan, CollectiveTraffic{}, add_step, add_call);
 }
 
 }  // namespace tilewright

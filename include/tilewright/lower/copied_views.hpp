@@ -16,16 +16,16 @@ class CopiedViewFinder {
   constexpr explicit CopiedViewFinder(const GraphRecord& record) : record_(record) {}
 
   /// By node; empty if there are none.
-  constexpr List<char> run() {
+  constexpr List<bool> run() {
     if (!has_changes()) return {};
     find_values();
     for (std::size_t n = 0; n < record_.nodes.size(); ++n) {
       const Node& node = record_.nodes[n];
       if (!node.op->view || node.op->is_alias) continue;
-      const int made = value_of_[at(node.outputs[0])], viewed = value_of_[at(node.inputs[0])];
-      if (values_[at(made)].needs_dense || conflicts_with_sharers(made, viewed)) {
-        copied_.resize(record_.nodes.size(), 0);
-        copied_[n] = 1;
+      const int made = value_of_[node.outputs[0]], viewed = value_of_[node.inputs[0]];
+      if (values_[made].needs_dense || conflicts_with_sharers(made, viewed)) {
+        copied_.resize(record_.nodes.size(), false);
+        copied_[n] = true;
       } else {
         share(made, viewed);
       }
@@ -45,7 +45,6 @@ class CopiedViewFinder {
     int next = -1;           ///< of those that share memory, in a ring
   };
 
-  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
   constexpr bool has_changes() const {
     for (const Node& node : record_.nodes)
       if (node.op->modifies >= 0 || !node.modified.empty()) return true;
@@ -57,28 +56,28 @@ class CopiedViewFinder {
       const TensorRecord& tensor = record_.tensors[t];
       const bool made_here = tensor.producer >= 0;
       if (made_here)
-        if (const int input = aliased_input(record_.nodes[at(tensor.producer)], static_cast<int>(t)); input >= 0) {
-          value_of_[t] = value_of_[at(input)];
+        if (const int input = aliased_input(record_.nodes[tensor.producer], static_cast<int>(t)); input >= 0) {
+          value_of_[t] = value_of_[input];
           continue;
         }
       value_of_[t] = static_cast<int>(values_.size());
       values_.push_back({.made = tensor.producer, .last_read = made_here ? never : always});
       values_.back().next = value_of_[t];
     }
-    for (int output : record_.outputs) values_[at(value_of_[at(output)])].last_read = always;
+    for (int output : record_.outputs) values_[value_of_[output]].last_read = always;
     for (std::size_t n = 0; n < record_.nodes.size(); ++n) {
       const Node& node = record_.nodes[n];
       for (int input : node.inputs) {
-        Value& value = values_[at(value_of_[at(input)])];
+        Value& value = values_[value_of_[input]];
         if (value.last_read < static_cast<int>(n)) value.last_read = static_cast<int>(n);
       }
-      if (node.op->modifies >= 0) note_change(node.inputs[at(node.op->modifies)], n);
-      for (int input : node.modified) note_change(node.inputs[at(input)], n);
-      if (node.op->is_alias && !node.op->any_layout) values_[at(value_of_[at(node.inputs[0])])].needs_dense = true;
+      if (node.op->modifies >= 0) note_change(node.inputs[node.op->modifies], n);
+      for (int input : node.modified) note_change(node.inputs[input], n);
+      if (node.op->is_alias && !node.op->any_layout) values_[value_of_[node.inputs[0]]].needs_dense = true;
     }
   }
   constexpr void note_change(int tensor, std::size_t node) {
-    values_[at(value_of_[at(tensor)])].changes.push_back(static_cast<int>(node));
+    values_[value_of_[tensor]].changes.push_back(static_cast<int>(node));
   }
   /// Whether one changes when the other is there, and will be read or changes at the same time.
   static constexpr bool conflict(const Value& changed, const Value& other) {
@@ -90,26 +89,26 @@ class CopiedViewFinder {
     return false;
   }
   constexpr bool conflicts_with_sharers(int made, int viewed) const {
-    const Value& own = values_[at(made)];
+    const Value& own = values_[made];
     int sharer = viewed;
     do {
-      const Value& other = values_[at(sharer)];
+      const Value& other = values_[sharer];
       if (conflict(own, other) || conflict(other, own)) return true;
       sharer = other.next;
     } while (sharer != viewed);
     return false;
   }
-  constexpr void share(int made, int viewed) { std::swap(values_[at(made)].next, values_[at(viewed)].next); }
+  constexpr void share(int made, int viewed) { std::swap(values_[made].next, values_[viewed].next); }
 
   const GraphRecord& record_;
   List<int> value_of_{};  // by tensor
   List<Value> values_{};
-  List<char> copied_{};
+  List<bool> copied_{};  // by node
 };
 
 }  // namespace detail
 
 /// By node of a graph, whether it is a view whose elements must be copied; empty if no view is.
-constexpr List<char> find_copied_views(const GraphRecord& record) { return detail::CopiedViewFinder(record).run(); }
+constexpr List<bool> find_copied_views(const GraphRecord& record) { return detail::CopiedViewFinder(record).run(); }
 
 }  // namespace tilewright

@@ -5,132 +5,127 @@
 #include <algorithm>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/conditional.hpp"
-#include "tilewright/graph/repeat.hpp"
-#include "tilewright/ops/remote_code_load.hpp"
+#include "tilewright/graph/call_site.hpp"
+#include "tilewright/graph/callees.hpp"
+#include "tilewright/lower/check_code_loads.hpp"
 
 namespace tilewright {
 
 /// What of a program can change its results: everything else is dropped before it is planned.
 struct LiveCode {
-  List<int> order{};                  ///< graphs that are called, each before the graphs that it calls
-  List<List<char>> nodes{};    ///< by graph and node
-  List<List<char>> outputs{};  ///< by graph and output: whether some call uses it
-  List<List<char>> modified{};  ///< by graph and input: whether some call lets the graph change the caller's tensor
-  List<int> calls{};  ///< by graph: live calls of it; those of loops and conditionals count twice
-
-  List<char> is_update{};  ///< by graph: it changes its caller's tensors by a few elementwise ops
-  List<char> is_loaded{};  ///< by graph: whether remote_code_load brings its code
+  List<int> order{};             ///< graphs that are called, each before the graphs that it calls
+  List<List<bool>> nodes{};      ///< by graph and node
+  List<List<bool>> outputs{};    ///< by graph and output: whether some call uses it
+  List<List<bool>> modified{};   ///< by graph and input: whether some call lets the graph change the caller's tensor
+  List<int> calls{};             ///< by graph: live calls of it; those of loops and conditionals count twice
+  List<bool> is_update{};        ///< by graph: it changes its caller's tensors by a few elementwise ops
+  List<bool> is_loaded{};        ///< by graph: a load brings its code
 
   /// Graphs that are called only once, by a plain call, become part of their caller; and so do updates, which can then be part of
   /// the product that makes a gradient. Code that comes and goes stays apart.
-  constexpr bool is_inlined(int graph) const {
-    const auto g = static_cast<std::size_t>(graph);
-    return is_loaded[g] == 0 && (calls[g] == 1 || is_update[g] != 0);
-  }
+  constexpr bool is_inlined(int graph) const { return !is_loaded[graph] && (calls[graph] == 1 || is_update[graph]); }
 };
 
 namespace detail {
 class LiveCodeFinder {
  public:
   constexpr explicit LiveCodeFinder(const Ir& ir)
-      : ir_(ir), visited_(ir.graphs.size(), 0), effects_(ir.graphs.size(), 0), repeated_(ir.graphs.size(), 0) {
+      : ir_(ir), visited_(ir.graphs.size(), false), effects_(ir.graphs.size(), false), repeated_(ir.graphs.size(), false) {
     live_.calls.assign(ir.graphs.size(), 0);
-    live_.is_update.assign(ir.graphs.size(), 0);
-    live_.is_loaded.assign(ir.graphs.size(), 0);
+    live_.is_update.assign(ir.graphs.size(), false);
+    live_.is_loaded.assign(ir.graphs.size(), false);
     for (const auto& graph : ir.graphs) {
-      live_.nodes.push_back(List<char>(graph.nodes.size(), 0));
-      live_.outputs.push_back(List<char>(graph.outputs.size(), 0));
-      live_.modified.push_back(List<char>(graph.inputs.size(), 0));
+      live_.nodes.push_back(List<bool>(graph.nodes.size(), false));
+      live_.outputs.push_back(List<bool>(graph.outputs.size(), false));
+      live_.modified.push_back(List<bool>(graph.inputs.size(), false));
     }
   }
   constexpr LiveCode run() {
     visit(0);
     std::ranges::reverse(live_.order);
     for (std::size_t i = 0; i < live_.order.size(); ++i) mark(live_.order[i]);
-    for (int graph : live_.order) live_.is_update[at(graph)] = is_update(graph) ? 1 : 0;
-    erase_if(live_.order, [this](int graph) { return graph != 0 && live_.calls[at(graph)] == 0; });
+    for (int graph : live_.order) live_.is_update[graph] = is_update(graph);
+    erase_if(live_.order, [this](int graph) { return graph != 0 && live_.calls[graph] == 0; });
     return std::move(live_);
   }
 
  private:
-  static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
+  /// The most ops of a graph that is inlined at each of its calls: the plan, and the time to compile, grow by calls x ops. No
+  /// line of ./dev bench changes with it, from 4 to 400: updates of the library's optimisers are a few ops.
+  static constexpr std::size_t max_update_ops = 32;
 
   /// Depth first: callees come before their callers in `order`, and tell whether they have side effects.
   constexpr void visit(int graph) {
-    if (visited_[at(graph)] != 0) return;
-    visited_[at(graph)] = 1;
+    if (visited_[graph]) return;
+    visited_[graph] = true;
     for (const Node& node : ir_.record(graph).nodes) {
-      if (node.op->has_side_effect) effects_[at(graph)] = 1;
-      for (int called : {node.called_graph, node.else_graph}) {
-        if (called < 0) continue;
-        visit(called);
-        if (effects_[at(called)] != 0) effects_[at(graph)] = 1;
-      }
+      if (node.op->has_side_effect) effects_[graph] = true;
+      for_each_callee(node, [&](int callee, int) {
+        visit(callee);
+        if (effects_[callee]) effects_[graph] = true;
+      });
     }
     live_.order.push_back(graph);
   }
   constexpr void mark(int graph) {
-    if (graph != 0 && live_.calls[at(graph)] == 0) return;
+    if (graph != 0 && live_.calls[graph] == 0) return;
     const GraphRecord& record = ir_.record(graph);
-    List<char> needed(record.tensors.size(), 0);
+    List<bool> needed(record.tensors.size(), false);
     for (std::size_t i = 0; i < record.outputs.size(); ++i)
-      if (live_.outputs[at(graph)][i] != 0) needed[at(record.outputs[i])] = 1;
+      if (live_.outputs[graph][i]) needed[record.outputs[i]] = true;
     for (std::size_t n = record.nodes.size(); n-- > 0;) {
       const Node& node = record.nodes[n];
-      bool lives = node.op->has_side_effect || node.op->modifies >= 0 || !node.modified.empty() ||
-                   has_effects(node.called_graph) || has_effects(node.else_graph);
-      for (int output : node.outputs) lives = lives || needed[at(output)] != 0;
-      if (!lives) continue;
-      live_.nodes[at(graph)][n] = 1;
-      for (int input : node.inputs) needed[at(input)] = 1;
+      if (!lives(node, needed)) continue;
+      live_.nodes[graph][n] = true;
+      for (int input : node.inputs) needed[input] = true;
       if (node.called_graph >= 0) mark_called(node, needed);
-      if (node.op == &op_info<RemoteCodeLoad>)
-        live_.is_loaded[at(static_cast<int>(unpack<CodeLoadAttributes>(node.attributes).graph))] = 1;
+      if (const int loaded = loaded_graph(node); loaded >= 0) live_.is_loaded[loaded] = true;
     }
   }
-  constexpr bool has_effects(int graph) const { return graph >= 0 && effects_[at(graph)] != 0; }
+  constexpr bool lives(const Node& node, const List<bool>& needed) const {
+    if (node.op->has_side_effect || node.op->modifies >= 0 || !node.modified.empty()) return true;
+    if (any_callee(node, [this](int callee) { return effects_[callee]; })) return true;
+    for (int output : node.outputs)
+      if (needed[output]) return true;
+    return false;
+  }
   /// `needed` says of the caller's tensors which are used.
-  constexpr void mark_called(const Node& node, const List<char>& needed) {
-    std::int64_t carried = 0;
-    int first_input = 0;
-    if (node.op == &loop_info) carried = unpack<LoopAttributes>(node.attributes).carried;
-    if (node.op == &conditional_info) first_input = 1;
-    for (int called : {node.called_graph, node.else_graph}) {
-      if (called < 0) continue;
-      live_.calls[at(called)] += node.op == &call_info ? 1 : 2;
-      if (node.op != &call_info) repeated_[at(called)] = 1;
-      auto& outputs = live_.outputs[at(called)];
+  constexpr void mark_called(const Node& node, const List<bool>& needed) {
+    const std::int64_t carried = is_loop(node) ? unpack<LoopAttributes>(node.attributes).carried : 0;
+    const bool is_plain = is_plain_call(node);
+    for_each_callee(node, [&](int callee, int first_input) {
+      live_.calls[callee] += is_plain ? 1 : 2;
+      if (!is_plain) repeated_[callee] = true;
+      List<bool>& outputs = live_.outputs[callee];
       for (std::size_t i = 0; i < node.outputs.size(); ++i)  // what a loop carries is used by its next iteration
-        if (needed[at(node.outputs[i])] != 0 || static_cast<std::int64_t>(i) < carried) outputs[i] = 1;
-      auto& inputs = live_.modified[at(called)];
+        if (needed[node.outputs[i]] || static_cast<std::int64_t>(i) < carried) outputs[i] = true;
+      List<bool>& inputs = live_.modified[callee];
+      const int count = static_cast<int>(inputs.size());
       for (int modified : node.modified)
-        if (const int input = modified - first_input; input >= 0 && at(input) < inputs.size()) inputs[at(input)] = 1;
-      if (node.else_graph >= 0) first_input += static_cast<int>(unpack<ConditionalAttributes>(node.attributes).then_inputs);
-    }
+        if (const int input = modified - first_input; input >= 0 && input < count) inputs[input] = true;
+    });
   }
 
   /// Whether a graph that is not part of loops and conditionals only updates its caller's tensors.
   constexpr bool is_update(int graph) const {
-    constexpr std::size_t most_ops = 32;
     const GraphRecord& record = ir_.record(graph);
-    if (repeated_[at(graph)] != 0 || record.nodes.size() > most_ops) return false;
+    if (repeated_[graph] || record.nodes.size() > max_update_ops) return false;
     for (const Node& node : record.nodes)
       if (node.called_graph >= 0 || !(node.op->elementwise || node.op->view || node.op->expand || is_of_scalars(record, node)))
         return false;
-    return std::ranges::find(live_.modified[at(graph)], 1) != live_.modified[at(graph)].end();
+    return std::ranges::find(live_.modified[graph], true) != live_.modified[graph].end();
   }
   static constexpr bool is_of_scalars(const GraphRecord& record, const Node& node) {
     for (int input : node.inputs)
-      if (record.tensors[at(input)].spec.nelms() != 1) return false;
+      if (record.tensors[input].spec.nelms() != 1) return false;
     return true;
   }
 
   const Ir& ir_;
   LiveCode live_{};
-  List<char> visited_;
-  List<char> effects_;
-  List<char> repeated_;  // called by loops or conditionals
+  List<bool> visited_;  // by graph
+  List<bool> effects_;  // by graph: it has side effects, itself or in graphs that it calls
+  List<bool> repeated_;  // by graph: called by loops or conditionals
 };
 }  // namespace detail
 

@@ -5,59 +5,56 @@
 #include <algorithm>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/conditional.hpp"
-#include "tilewright/graph/repeat.hpp"
+#include "tilewright/graph/call.hpp"
+#include "tilewright/graph/callees.hpp"
 
 namespace tilewright {
 
 namespace detail {
 /// By graph and input: whether some call lets the graph change the caller's tensor.
-constexpr List<List<char>> find_changed_inputs(const Ir& ir) {
-  List<List<char>> changed;
-  for (const GraphRecord& graph : ir.graphs) changed.push_back(List<char>(graph.inputs.size(), 0));
+constexpr List<List<bool>> find_changed_inputs(const Ir& ir) {
+  List<List<bool>> changed;
+  for (const GraphRecord& graph : ir.graphs) changed.push_back(List<bool>(graph.inputs.size(), false));
   for (const GraphRecord& graph : ir.graphs)
-    for (const Node& node : graph.nodes) {
-      int first = node.op == &conditional_info ? 1 : 0;
-      for (int called : {node.called_graph, node.else_graph}) {
-        if (called < 0) continue;
-        auto& inputs = changed[static_cast<std::size_t>(called)];
-        for (int input : node.modified)
-          if (input >= first && input - first < static_cast<int>(inputs.size()))
-            inputs[static_cast<std::size_t>(input - first)] = 1;
-        first += static_cast<int>(inputs.size());
-      }
-    }
+    for (const Node& node : graph.nodes)
+      for_each_callee(node, [&](int callee, int first_input) {
+        List<bool>& inputs = changed[callee];
+        const int count = static_cast<int>(inputs.size());
+        for (int modified : node.modified)
+          if (const int input = modified - first_input; input >= 0 && input < count) inputs[input] = true;
+      });
   return changed;
 }
 
 /// Lets a loop repeat a graph that only calls the loop's graph, with the same inputs.
 constexpr void add_call_in_loop(Ir& ir, int graph, int node) {
-  const auto loop = [&]() -> Node& { return ir.record(graph).nodes[static_cast<std::size_t>(node)]; };
+  const auto loop = [&]() -> Node& { return ir.record(graph).nodes[node]; };
   const int called = loop().called_graph;
   const int caller = ir.add_derived_graph(called, "_iteration");
   const GraphScope scope(ir.graph(caller));
   List<Tensor> inputs;
   for (const Tensor& input : ir.graph(called).inputs()) inputs.push_back(ir.add_input(input.spec()));
   const int call = append_node(ir, call_info, inputs, specs_of(ir.graph(called).outputs()), {}, called);
-  ir.current().nodes[static_cast<std::size_t>(call)].modified = loop().modified;
-  ir.current().outputs = ir.current().nodes[static_cast<std::size_t>(call)].outputs;
+  ir.current().nodes[call].modified = loop().modified;
+  ir.current().outputs = ir.current().nodes[call].outputs;
   loop().called_graph = caller;
 }
 }  // namespace detail
 
-/// Each iteration of a loop is given what its inputs by value were before the loop. A graph that another call lets change such an
-/// input changes it in place: then each iteration calls it by value, which copies.
+/// Each iteration of a loop is given what its inputs by value were before the loop. If another call lets the graph change such an
+/// input, the graph's body changes it in place: then the loop gets a wrapper graph, whose call copies the input in each
+/// iteration.
 constexpr void keep_loop_inputs(Ir& ir) {
   const auto changed = detail::find_changed_inputs(ir);
   for (std::size_t graph = 0; graph < changed.size(); ++graph)
     for (std::size_t n = 0; n < ir.graphs[graph].nodes.size(); ++n) {
       const Node& node = ir.graphs[graph].nodes[n];
-      if (node.op != &detail::loop_info) continue;
-      const auto& inputs = changed[static_cast<std::size_t>(node.called_graph)];
+      if (!detail::is_loop(node)) continue;
+      const List<bool>& inputs = changed[node.called_graph];
       const auto loop = unpack<LoopAttributes>(node.attributes);
       bool keeps = true;
       for (auto i = static_cast<std::size_t>(loop.carried + loop.sliced); i < inputs.size(); ++i)
-        keeps = keeps && (inputs[i] == 0 || std::ranges::find(node.modified, static_cast<int>(i)) != node.modified.end());
+        keeps = keeps && (!inputs[i] || std::ranges::find(node.modified, static_cast<int>(i)) != node.modified.end());
       if (!keeps) detail::add_call_in_loop(ir, static_cast<int>(graph), static_cast<int>(n));
     }
 }

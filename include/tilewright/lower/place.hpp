@@ -6,6 +6,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/call_arguments.hpp"
+#include "tilewright/lower/collective_traffic.hpp"
 #include "tilewright/lower/compute_sets.hpp"
 #include "tilewright/lower/memory.hpp"
 
@@ -39,11 +40,12 @@ constexpr std::int64_t place_storages(BodyDraft& draft) {
 /// Writes the step of a group of ops to the plan, and its compute set if the plan has no equal one.
 class ComputePlacer {
  public:
-  constexpr ComputePlacer(const BodyDraft& draft, std::size_t group, ComputeSets& compute_sets, Plan& plan)
+  constexpr ComputePlacer(const BodyDraft& draft, std::size_t group, const Target& target, ComputeSets& compute_sets, Plan& plan)
       : draft_(draft),
         group_(draft.groups[group]),
         evaluations_(draft.cuts[group].evaluations),
         partition_(draft.cuts[group].partition),
+        target_(target),
         compute_sets_(compute_sets),
         plan_(plan) {}
 
@@ -63,6 +65,9 @@ class ComputePlacer {
       step.kind = StepKind::collective;
       step.items = first.op->collective_items(first.attributes, first.operands[0].spec, first.operands[1].spec);
       set_.collective_items = step.items;
+      const CollectiveVolume volume = first.op->collective_volume(first.attributes, first.operands[0].spec,
+                                                                  first.operands[1].spec);
+      set_.set.traffic = collective_traffic(volume, target_);
     } else {
       step.vertices = partition_.vertices;
     }
@@ -80,7 +85,7 @@ class ComputePlacer {
     stage.operand_count = static_cast<int>(added.operands.size());
     for (int o = 0; o < stage.operand_count; ++o) add_operand(member, o);
     set_.stages.push_back(stage);
-    set_.set.code_bytes += added.op->code_bytes;
+    set_.set.code_bytes += target_.costs->code_bytes(added.op->code_kind);
   }
   constexpr void add_operand(int member, int o) {
     const Operation& of = operation(member);
@@ -137,6 +142,7 @@ class ComputePlacer {
   const Group& group_;
   const Evaluations& evaluations_;
   const Partition& partition_;
+  const Target& target_;
   ComputeSets& compute_sets_;
   Plan& plan_;
   CompiledSet set_{};
@@ -145,7 +151,7 @@ class ComputePlacer {
 }  // namespace detail
 
 /// Gives the storages of a draft places in a frame, and appends a step for each group to the plan.
-constexpr Body place(BodyDraft& draft, ComputeSets& compute_sets, Plan& plan) {
+constexpr Body place(BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan) {
   Body body{.first_step = static_cast<int>(plan.steps.size()), .step_count = static_cast<int>(draft.groups.size())};
   body.frame_bytes = detail::place_storages(draft);
   int last_exchange = -1;
@@ -157,7 +163,7 @@ constexpr Body place(BodyDraft& draft, ComputeSets& compute_sets, Plan& plan) {
     }
     last_exchange = first.exchange;
     if (!first.is_call()) {
-      detail::ComputePlacer(draft, i, compute_sets, plan).run();
+      detail::ComputePlacer(draft, i, target, compute_sets, plan).run();
       continue;
     }
     detail::place_call(draft, first, plan);

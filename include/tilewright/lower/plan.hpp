@@ -82,6 +82,13 @@ struct Stage {
   int operand_count = 0;
 };
 
+/// What collectives move between the machines of the replicas: one of them, or those of a run.
+struct CollectiveTraffic {
+  std::int64_t bytes = 0;  ///< that each replica sends to others
+  std::int64_t cycles = 0;  ///< of the machine's clock; 0 on machines that count none
+  constexpr bool operator==(const CollectiveTraffic&) const = default;
+};
+
 /// The code of a group: stages over a grid, which each vertex runs one after the other on its block. Equal groups have one set.
 struct ComputeSet {
   int first_stage = 0;  ///< in the plan's stages
@@ -91,12 +98,16 @@ struct ComputeSet {
   int first_stride = 0;  ///< in the plan's strides: by location, then by axis of the grid, bytes from one block to the next
   int location_count = 0;  ///< of each step that runs the set
   std::int64_t scratch_bytes = 0;  ///< of each vertex
-  std::int64_t code_bytes = 0;  ///< of the set's code on a tile of an IPU
+  std::int64_t code_bytes = 0;  ///< of the set's code on a tile: see code_memory.hpp
+  CollectiveTraffic traffic{};  ///< of a collective: each time that it runs
 };
 
-/// The most locations of a compute set, and the most stages.
+/// The most locations of a compute set of several operations, whose addresses are on the stack of each thread, and the most of
+/// its stages. Fusion compares the operands of two groups in pairs, and a compiler inlines all stages of a set: both bound the
+/// time to compile. Of ./dev bench, W1a, W1h and W3 have groups that come near (W1 and W5, too, to the stages); "build" has none.
 inline constexpr int max_locations = 48, max_stages = 16;
-/// The most bytes of scratch of a vertex. It is on the stack of the thread.
+/// Bytes of memory of its own that a vertex has at most: on the stack of its thread, beside the kernels' blocks, which have about
+/// as much. What is larger goes to the frame. W4, W5 and W6 of ./dev bench have vertices with more than 16 KB.
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
 enum class StepKind : std::uint8_t {
@@ -196,13 +207,6 @@ struct MemoryUse {
   std::int64_t loaded_code = 0;  ///< on the fullest tile, at its peak: what remote_code_load brings
   std::int64_t fullest_tile = 0;  ///< on the fullest tile, at its peak: all but streaming memory
   constexpr bool operator==(const MemoryUse&) const = default;
-};
-
-/// What the collectives of one run move between the machines of the replicas.
-struct CollectiveTraffic {
-  std::int64_t bytes = 0;  ///< that each replica sends to others
-  std::int64_t cycles = 0;  ///< of the machine's clock; 0 on machines that count none
-  constexpr bool operator==(const CollectiveTraffic&) const = default;
 };
 
 /// What one run moves between tiles and streaming memory, on each replica.

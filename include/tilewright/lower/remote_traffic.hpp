@@ -2,61 +2,79 @@
 // takes: a whole plan and CodeUse
 // gives: RemoteTraffic: what a run moves to and from streaming memory
 // keeps: the plan
-#include <algorithm>
+#include <cstdint>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/code_memory.hpp"
-#include "tilewright/ops/remote.hpp"
+#include "tilewright/lower/fold_bodies.hpp"
 
 namespace tilewright {
+
+namespace detail {
+
+/// Counts what the steps of a run move between the tiles and streaming memory.
+class RemoteTrafficCounter {
+ public:
+  constexpr RemoteTrafficCounter(const Plan& plan, const CodeUse& code, const Target& target)
+      : plan_(plan), code_(code), target_(target) {}
+
+  constexpr RemoteTraffic run() {
+    const auto add_call = [](RemoteTraffic& all, std::int64_t times, const RemoteTraffic& one, const RemoteTraffic& other) {
+      add_larger(all.loaded_bytes, times, one.loaded_bytes, other.loaded_bytes);
+      add_larger(all.stored_bytes, times, one.stored_bytes, other.stored_bytes);
+      add_larger(all.code_bytes, times, one.code_bytes, other.code_bytes);
+      add_larger(all.cycles, times, one.cycles, other.cycles);
+      add_larger(all.exchanges, times, one.exchanges, other.exchanges);
+    };
+    return fold_bodies(plan_, RemoteTraffic{}, [this](RemoteTraffic& all, int s) { add_step(all, s); }, add_call);
+  }
+
+ private:
+  constexpr void add_step(RemoteTraffic& all, int s) {
+    const Step& step = plan_.steps[s];
+    if (step.is_call()) return;
+    if (step.kind == StepKind::load_code) add_code(all, step.body);
+    else if (!plan_.remote_buffers.empty()) add_row(all, step);
+    if (together_.empty() || !ends_exchange(s)) return;
+    all.cycles += target_.streaming_memory.cycles(together_, target_.clock_hz);
+    ++all.exchanges;
+    together_.clear();
+  }
+  constexpr void add_code(RemoteTraffic& all, int body) {
+    if (target_.streaming_memory.bytes_per_second == 0) return;
+    together_.push_back(target_.tiles * code_.by_body[body]);
+    all.code_bytes += together_.back();
+  }
+  /// A step that has a table of rows (rows, elements) among its operands moves one of them.
+  constexpr void add_row(RemoteTraffic& all, const Step& step) {
+    const Stage& stage = plan_.stages[plan_.compute_sets[step.compute_set].first_stage];
+    for (int o = 0; o < stage.operand_count; ++o) {
+      const StageOperand& operand = plan_.operands[stage.first_operand + o];
+      if (operand.source != Source::memory || plan_.locations[step.first_location + operand.index].base != Base::remote) continue;
+      together_.push_back(operand.view.shape[-1] * size_of(operand.view.dtype));
+      (o < stage.input_count ? all.loaded_bytes : all.stored_bytes) += together_.back();
+    }
+  }
+  constexpr bool ends_exchange(int s) {
+    const List<PlannedExchange>& exchanges = plan_.exchanges;
+    while (exchange_ < exchanges.size() && exchanges[exchange_].last_step() < s) ++exchange_;
+    return exchange_ == exchanges.size() || s < exchanges[exchange_].first_step || s == exchanges[exchange_].last_step();
+  }
+
+  const Plan& plan_;
+  const CodeUse& code_;
+  const Target& target_;
+  List<std::int64_t> together_{};  // bytes of each transfer of the exchange that is being counted
+  std::size_t exchange_ = 0;       // the first one that is not over
+};
+
+}  // namespace detail
 
 /// What a run moves between the tiles and streaming memory. Rows go one after the other: each load and each store waits for the
 /// memory by itself, but for those of one exchange. The code of a graph is taken to be as large on all tiles as on the fullest. A
 /// conditional counts with the branch that moves more.
 constexpr RemoteTraffic count_remote_traffic(const Plan& plan, const CodeUse& code, const Target& target) {
-  const auto at = [](int i) { return static_cast<std::size_t>(i); };
-  List<RemoteTraffic> of_body(plan.bodies.size());
-  List<std::int64_t> together;  // bytes of the transfers of an exchange
-  std::size_t exchange = 0;
-  const auto ends_exchange = [&](int step) {
-    while (exchange < plan.exchanges.size() && plan.exchanges[exchange].last_step() < step) ++exchange;
-    return exchange == plan.exchanges.size() || step < plan.exchanges[exchange].first_step ||
-           step == plan.exchanges[exchange].last_step();
-  };
-  for (std::size_t b = plan.bodies.size(); b-- > 0;) {  // callers come before what they call, and have later steps
-    RemoteTraffic& traffic = of_body[b];
-    for (int s = 0; s < plan.bodies[b].step_count; ++s) {
-      const int number = plan.bodies[b].first_step + s;
-      const Step& step = plan.steps[at(number)];
-      if (step.is_call()) {
-        const RemoteTraffic& one = of_body[at(step.body)];
-        const RemoteTraffic& other = of_body[at(step.else_body < 0 ? step.body : step.else_body)];
-        traffic.loaded_bytes += step.count * std::max(one.loaded_bytes, other.loaded_bytes);
-        traffic.stored_bytes += step.count * std::max(one.stored_bytes, other.stored_bytes);
-        traffic.code_bytes += step.count * std::max(one.code_bytes, other.code_bytes);
-        traffic.cycles += step.count * std::max(one.cycles, other.cycles);
-        traffic.exchanges += step.count * std::max(one.exchanges, other.exchanges);
-      } else if (step.kind == StepKind::load_code) {
-        if (target.streaming_memory.bytes_per_second > 0) {
-          together.push_back(target.tiles * code.by_body[at(step.body)]);
-          traffic.code_bytes += together.back();
-        }
-      } else {
-        const Stage& stage = plan.stages[at(plan.compute_sets[at(step.compute_set)].first_stage)];
-        const bool loads = stage.op == &op_tag<RemoteLoad>;
-        if (loads || stage.op == &op_tag<RemoteStore>) {
-          const ViewSpec& row = plan.operands[at(stage.first_operand + (loads ? stage.input_count : 0))].view;
-          together.push_back(row.shape.nelms() * size_of(row.dtype));
-          (loads ? traffic.loaded_bytes : traffic.stored_bytes) += together.back();
-        }
-      }
-      if (together.empty() || !ends_exchange(number)) continue;
-      traffic.cycles += target.streaming_memory.cycles(together, target.clock_hz);
-      ++traffic.exchanges;
-      together.clear();
-    }
-  }
-  return of_body[0];
+  return detail::RemoteTrafficCounter(plan, code, target).run();
 }
 
 }  // namespace tilewright

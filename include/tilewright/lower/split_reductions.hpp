@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/intrinsics.hpp"
 #include "tilewright/lower/partition.hpp"
-#include "tilewright/ops/sum.hpp"
 
 namespace tilewright {
 
@@ -23,22 +22,31 @@ constexpr void take_sums_whole(Work& work) {
   for (int i = 0; i < work.axes.size(); ++i)
     if (is_sum(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
 }
+/// Rows of a weight that each tile has, at least, if it is cut along its rows: the grain of a product's sums. W1, W1a, W1h and W3
+/// of
+/// ./dev bench are cut so, with rows enough.
+inline constexpr std::int64_t min_rows_of_part = 8;
+/// Times that a weight is as large as all parts of the sums, at least, if it is cut along its rows: the parts are written and
+/// read, so they add at most a quarter to the traffic of reading the weight. W1, W1a, W1h and W3 have weights so large; W2, of
+/// batches of 80, has not.
+inline constexpr std::int64_t min_weight_of_parts = 8;
+
 /// A product by a matrix that is much larger than all else, as a weight at a small batch, is cut along the matrix's rows, in
 /// whatever place it takes part: so a tile always works on the same rows, forward, backward and when they are updated. Where rows
 /// are summed over, that makes parts of sums, which must be small beside the matrix.
 constexpr void follow_the_largest(Operation& operation, const Target& target) {
-  const auto bytes = [&](int operand) { return operation.operands[static_cast<std::size_t>(operand)].spec.bytes(); };
+  const auto bytes = [&](int operand) { return operation.operands[operand].spec.bytes(); };
   if (!target.keeps_weights || operation.input_count != 2 || operation.operands.size() != 3) return;
   const int weight = bytes(1) > bytes(0) ? 1 : 0;
-  const Value& value = operation.operands[static_cast<std::size_t>(weight)];
+  const Value& value = operation.operands[weight];
   int rows = 0;  // the axis with the largest stride
   for (int axis = 1; axis < value.spec.shape.rank; ++axis)
     if (value.layout.strides[static_cast<std::size_t>(axis)] > value.layout.strides[static_cast<std::size_t>(rows)]) rows = axis;
   const int axis = value.spec.shape.rank == 0 ? -1 : operation.work.follows(weight, rows);
   if (axis < 0 || operation.work.axes[axis].kind != WorkAxisKind::reduction ||
-      operation.work.axes[axis].extent < 8 * target.tiles)
+      operation.work.axes[axis].extent < min_rows_of_part * target.tiles)
     return;
-  if (8 * target.tiles * bytes(2) > bytes(weight)) return;
+  if (min_weight_of_parts * target.tiles * bytes(2) > bytes(weight)) return;
   for (int other = 0; other < operation.work.axes.size(); ++other)
     if (other != axis) operation.work.axes[other].kind = WorkAxisKind::whole;
   operation.work.axes[axis].kind = WorkAxisKind::summed;
@@ -61,10 +69,7 @@ constexpr Operation sum_of_parts(BodyDraft& draft, Value& output, std::int64_t p
   for (int axis = 0; axis < sum.spec.shape.rank; ++axis) all_parts.shape.push_back(sum.spec.shape[axis]);
   const Value memory = draft.add_value(all_parts);
   output = {memory.storage, dense_layout(part.shape), part};
-  Operation result{.op = &op_info<ReduceSum>,
-                   .attributes = pack(ReduceSum::make(Axes(0), false)),
-                   .input_count = 1,
-                   .operands = {memory, sum}};
+  Operation result = sum_operation(memory, sum);
   result.work = work_of(result);
   take_sums_whole(result.work);
   return result;
@@ -83,7 +88,7 @@ constexpr void split_reductions(BodyDraft& draft, const Target& target) {
     operations.back().work = detail::work_of(operations.back());
     detail::follow_the_largest(operations.back(), target);
     const Operation& operation = operations.back();
-    const auto outputs = static_cast<std::size_t>(operation.input_count);
+    const int outputs = operation.input_count;
     const Partition cut = partition(operation.work.axes, operation.operands[outputs].spec.dtype, target);
     if (cut.partials == 1) {
       detail::take_sums_whole(operations.back().work);
@@ -91,8 +96,8 @@ constexpr void split_reductions(BodyDraft& draft, const Target& target) {
     }
     operations.back().partial = true;
     List<Operation> sums;
-    for (std::size_t i = outputs; i < operations.back().operands.size(); ++i)
-      if (detail::has_parts(operations.back(), static_cast<int>(i), cut.blocks))
+    for (int i = outputs, count = static_cast<int>(operation.operands.size()); i < count; ++i)
+      if (detail::has_parts(operation, i, cut.blocks))
         sums.push_back(detail::sum_of_parts(draft, operations.back().operands[i], cut.partials));
     for (Operation& sum : sums) operations.push_back(std::move(sum));
   }

@@ -11,6 +11,8 @@ namespace tilewright {
 /// epilogue of the product that makes the gradient.
 struct AdamFactors : Op<AdamFactors> {
   static constexpr std::string_view name = "AdamFactors";
+  static constexpr WorkKind work_kind = WorkKind::map;
+  static constexpr CodeKind code_kind = CodeKind::other;
   static constexpr int modifies = 0;
   static constexpr bool any_layout = true;
   struct Attributes {

@@ -18,7 +18,10 @@ enum class GatheredShape : std::uint8_t {
 ///  - `template <PackedAttributes A, TensorSpec in, TensorSpec out> static void run_collective(std::byte* const* operands,
 ///    std::int64_t first, std::int64_t last)`: work items [first, last), for the inputs of all replicas, then their outputs;
 ///  - `static constexpr std::int64_t collective_items(const PackedAttributes&, const TensorSpec& in, const TensorSpec& out)`:
-///    how many items there are. They may be done in any order, and at the same time.
+///    how many items there are. They may be done in any order, and at the same time;
+///  - `static constexpr CollectiveVolume collective_volume(const PackedAttributes&, const TensorSpec& in, const TensorSpec&
+///  out)`:
+///    what moves between the replicas, of which the target says what it costs.
 /// Its attributes have a member `groups`.
 template <class D>
 struct CollectiveOp : Op<D> {
@@ -51,6 +54,9 @@ struct AllReduceOp : CollectiveOp<D> {
   }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
     return unpack<Attributes>(packed).groups.num_groups() * collective_chunks(out.nelms());
+  }
+  static constexpr CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec& in, const TensorSpec&) {
+    return {.bytes = in.bytes(), .reduces = true, .gathers = true, .groups = unpack<Attributes>(packed).groups};
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec>
   static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
@@ -97,6 +103,12 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
   static constexpr void gradient(GradientContext& op);  // gathers
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
     return unpack<Attributes>(packed).groups.num_replicas * collective_chunks(out.nelms());
+  }
+  /// Nothing for a slice: each replica has the whole.
+  static constexpr CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec& in, const TensorSpec&) {
+    const auto attributes = unpack<Attributes>(packed);
+    const bool reduces = static_cast<CollectiveOperator>(attributes.op) != CollectiveOperator::local;
+    return {.bytes = in.bytes(), .reduces = reduces, .groups = attributes.groups};
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec out>
   static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
@@ -165,6 +177,9 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
   }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
     return unpack<Attributes>(packed).groups.num_groups() * collective_chunks(out.nelms());
+  }
+  static constexpr CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
+    return {.bytes = out.bytes(), .gathers = true, .groups = unpack<Attributes>(packed).groups};
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec out>
   static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {

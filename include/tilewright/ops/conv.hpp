@@ -101,7 +101,7 @@ inline constexpr std::int64_t group_count = X::shape[1] / W::shape[1];
 
 /// The gradient of a convolution's data: inputs (dy, weight), result dx.
 struct ConvDataGrad : Op<ConvDataGrad> {
-  static constexpr std::int64_t code_bytes = CodeBytes::product;
+  static constexpr WorkKind work_kind = WorkKind::convolution;
   static constexpr std::string_view name = "ConvDataGrad";
   using Attributes = WindowsAttributes;
 
@@ -135,7 +135,7 @@ struct ConvDataGrad : Op<ConvDataGrad> {
 
 /// The gradient of a convolution's weights: inputs (x, dy), result dw.
 struct ConvWeightsGrad : Op<ConvWeightsGrad> {
-  static constexpr std::int64_t code_bytes = CodeBytes::product;
+  static constexpr WorkKind work_kind = WorkKind::convolution;
   static constexpr std::string_view name = "ConvWeightsGrad";
   using Attributes = WindowsAttributes;
 
@@ -168,7 +168,7 @@ struct ConvWeightsGrad : Op<ConvWeightsGrad> {
 
 /// Convolution, that is cross-correlation: inputs (x, weight).
 struct Conv : Op<Conv> {
-  static constexpr std::int64_t code_bytes = CodeBytes::product;
+  static constexpr WorkKind work_kind = WorkKind::convolution;
   static constexpr std::string_view name = "Conv";
   using Attributes = WindowAttributes;
 

@@ -41,7 +41,6 @@ struct Formula {
 /// have one dtype, which is also the result's.
 template <class D>
 struct Elementwise : Op<D> {
-  static constexpr std::int64_t code_bytes = CodeBytes::map;
   static constexpr bool elementwise = true;
   static constexpr bool has_formula = true;
   static constexpr bool any_layout = true;

@@ -7,21 +7,15 @@ struct StreamAttributes {
   std::int64_t stream = -1;
 };
 
-namespace detail {
-constexpr Transfer stream_transfer(const PackedAttributes& attributes) {
-  return {TransferKind::stream, unpack<StreamAttributes>(attributes).stream};
-}
-}  // namespace detail
-
 /// The next tensor of a host-to-device stream. The planner lowers it, and HostStore, to copies.
 struct HostLoad : Op<HostLoad> {
   static constexpr std::string_view name = "HostLoad";
   static constexpr bool has_side_effect = true;
   using Attributes = StreamAttributes;
-  static constexpr TransferRule transfer = detail::stream_transfer;
-  static constexpr void infer(Inference& op) {
-    op.output(op.ir().streams[static_cast<std::size_t>(op.attributes<Attributes>().stream)].spec);
+  static constexpr Transfer transfer(const PackedAttributes& attributes) {
+    return {.kind = TransferKind::stream, .number = unpack<Attributes>(attributes).stream};
   }
+  static constexpr void infer(Inference& op) { op.output(op.ir().streams[op.attributes<Attributes>().stream].spec); }
 };
 
 /// Appends a tensor to a device-to-host stream.
@@ -29,9 +23,11 @@ struct HostStore : Op<HostStore> {
   static constexpr std::string_view name = "HostStore";
   static constexpr bool has_side_effect = true;
   using Attributes = StreamAttributes;
-  static constexpr TransferRule transfer = detail::stream_transfer;
+  static constexpr Transfer transfer(const PackedAttributes& attributes) {
+    return {.kind = TransferKind::stream, .number = unpack<Attributes>(attributes).stream, .stores = true};
+  }
   static constexpr void infer(Inference& op) {
-    const auto& stream = op.ir().streams[static_cast<std::size_t>(op.attributes<Attributes>().stream)];
+    const auto& stream = op.ir().streams[op.attributes<Attributes>().stream];
     if (stream.spec != op.input(0))
       op.fail(to_text(op.input(0)), " for stream '", stream.name, "': ", to_text(stream.spec), " expected");
   }

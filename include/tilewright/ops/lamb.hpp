@@ -10,6 +10,8 @@ namespace tilewright {
 /// The sum of all elements' squares, a float32 scalar. Each vertex has its part of the sum.
 struct LambSquare : Op<LambSquare> {
   static constexpr std::string_view name = "LambSquare";
+  static constexpr WorkKind work_kind = WorkKind::reduction;
+  static constexpr CodeKind code_kind = CodeKind::other;
   static constexpr void infer(Inference& op) {
     if (op.require_floating_point(0)) op.output({Shape{}, float32});
   }
@@ -37,6 +39,8 @@ struct LambSquare : Op<LambSquare> {
 /// min(sqrt(r1), max_weight_norm) / sqrt(r2) learning_rate: inputs (r1, r2[, learning_rate][, max_weight_norm]).
 struct TrustRatio : Op<TrustRatio> {
   static constexpr std::string_view name = "TrustRatio";
+  static constexpr WorkKind work_kind = WorkKind::map;
+  static constexpr CodeKind code_kind = CodeKind::other;
   static constexpr bool any_layout = true;
   struct Attributes {
     std::int64_t inputs = 0;  ///< bits: 1 if learning_rate is an input, 2 if max_weight_norm is

@@ -6,7 +6,7 @@ namespace tilewright {
 
 /// Products of matrices: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
 struct MatMul : Op<MatMul> {
-  static constexpr std::int64_t code_bytes = CodeBytes::product;
+  static constexpr WorkKind work_kind = WorkKind::product;
   static constexpr std::string_view name = "MatMul";
   static constexpr bool any_layout = true;
   static constexpr bool has_epilogue = true;
@@ -35,10 +35,10 @@ struct MatMul : Op<MatMul> {
     const Shape &a = operands[0].shape, &b = operands[1].shape, &c = operands[2].shape;
     Work work;
     for (int axis = 0; axis < c.rank - 2; ++axis) work.add_axis({.extent = c[axis]});
-    // The longer one is cut first: a vertex of a few rows would read all of b. For sums of few terms b is small; and the gradient
-    // of a weight, which is such a product, should be cut as the other product in the backward pass is.
+    // The longer one is cut first: a vertex of a few rows would read all of b. For short sums b is small; and the gradient of a
+    // weight, which is such a product, should be cut as the other product in the backward pass is.
     const WorkAxis rows{.extent = c[-2], .grain = 8}, columns{.extent = c[-1], .vectorised = true};
-    const bool rows_first = c[-2] >= c[-1] || a[-1] <= 32;
+    const bool rows_first = c[-2] >= c[-1] || a[-1] <= detail::short_sum;
     const int first = work.add_axis(rows_first ? rows : columns), second = work.add_axis(rows_first ? columns : rows);
     const int m = rows_first ? first : second, n = rows_first ? second : first;
     const int k = work.add_axis({.extent = a[-1], .kind = WorkAxisKind::reduction, .grain = 8});

@@ -29,6 +29,7 @@ constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_gr
 /// What negative log-likelihood ops share: probabilities (..., classes) with labels (...), handled as rows of classes.
 template <class D>
 struct NllOp : Op<D> {
+  static constexpr WorkKind work_kind = WorkKind::line;
   using Attributes = NllAttributes;
 
   /// Checks probabilities and labels.

@@ -13,7 +13,8 @@ struct NormAttributes {
 /// blocks, and `block`, what such a block is.
 template <class D>
 struct NormOp : Op<D> {
-  static constexpr std::int64_t code_bytes = CodeBytes::norm;
+  static constexpr WorkKind work_kind = WorkKind::line;
+  static constexpr CodeKind code_kind = CodeKind::norm;
   using Attributes = NormAttributes;
 
  protected:

@@ -3,7 +3,6 @@
 #include <type_traits>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/code_bytes.hpp"
 #include "tilewright/graph/emit.hpp"
 #include "tilewright/graph/gradient_context.hpp"
 
@@ -35,7 +34,9 @@ inline constexpr OpTag op_tag{};
 ///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
-///    `collective_items`, the `run_collective` that ops/collectives.hpp describes.
+///    `collective_items`, the `run_collective` that ops/collectives.hpp describes; or `transfer`: what it moves;
+///  - `static constexpr WorkKind work_kind` and `static constexpr CodeKind code_kind` (optional), where they do not follow from
+///    the rest: see make_op_info.
 /// Families (ops/elementwise.hpp, ops/sum.hpp) give all but a few lines of it.
 template <class D>
 struct Op {
@@ -49,12 +50,22 @@ struct Op {
   static constexpr bool elementwise = false;
   static constexpr bool has_formula = false;
   static constexpr bool has_epilogue = false;
-  static constexpr std::int64_t code_bytes = CodeBytes::other;
 
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
 };
 
 namespace detail {
+/// The kind that an op states; else the one that its other members show.
+template <class D>
+constexpr WorkKind work_kind_of() {
+  if constexpr (requires { D::work_kind; }) return D::work_kind;
+  else if constexpr (requires { D::collective_items; }) return WorkKind::collective;
+  else if constexpr (requires { D::transfer; }) return WorkKind::transfer;
+  else if constexpr (requires { D::view; }) return WorkKind::view;
+  else if constexpr (D::elementwise) return WorkKind::map;
+  else if constexpr (requires { D::expand; }) return WorkKind::composite;
+  else return WorkKind::other;
+}
 template <class D>
 constexpr OpInfo make_op_info() {
   OpInfo info{.tag = &op_tag<D>,
@@ -67,9 +78,11 @@ constexpr OpInfo make_op_info() {
               .elementwise = D::elementwise,
               .has_formula = D::has_formula,
               .has_epilogue = D::has_epilogue,
-              .code_bytes = D::code_bytes,
+              .work_kind = work_kind_of<D>(),
+              .code_kind = code_kind_of(work_kind_of<D>()),
               .is_alias = D::is_alias,
               .may_repeat = D::may_repeat};
+  if constexpr (requires { D::code_kind; }) info.code_kind = D::code_kind;
   if constexpr (requires { D::gradient; }) {
     info.differentiation = Differentiation::rule;
     info.gradient = D::gradient;
@@ -78,7 +91,10 @@ constexpr OpInfo make_op_info() {
   if constexpr (requires { D::work; }) info.work = D::work;
   if constexpr (requires { D::expand; }) info.expand = D::expand;
   if constexpr (requires { D::transfer; }) info.transfer = D::transfer;
-  if constexpr (requires { D::collective_items; }) info.collective_items = D::collective_items;
+  if constexpr (requires { D::collective_items; }) {
+    info.collective_items = D::collective_items;
+    info.collective_volume = D::collective_volume;
+  }
   return info;
 }
 }  // namespace detail

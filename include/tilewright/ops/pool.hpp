@@ -15,7 +15,7 @@ struct PoolOptions {
 /// What poolings and their gradients share: tensors (N, C, spatial...), each plane by itself.
 template <class D>
 struct PoolOp : Op<D> {
-  static constexpr std::int64_t code_bytes = CodeBytes::reduce;
+  static constexpr WorkKind work_kind = WorkKind::reduction;
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     Work work;
     for (int axis = 0; axis < 2; ++axis) {

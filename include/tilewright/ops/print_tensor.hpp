@@ -55,7 +55,7 @@ struct PrintTensor : Op<PrintTensor> {
   static constexpr bool has_side_effect = true;
   static constexpr bool may_repeat = true;
   static constexpr bool elementwise = true;
-  static constexpr std::int64_t code_bytes = CodeBytes::copy;
+  static constexpr CodeKind code_kind = CodeKind::copy;
   using Attributes = PrintAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr void gradient(GradientContext& op) { detail::differentiate_print(op); }
@@ -69,7 +69,7 @@ struct PrintTensor : Op<PrintTensor> {
 /// What prints no more than its gradient: a copy like any other.
 struct PrintGradientOnly : UnaryOp<PrintGradientOnly> {
   static constexpr std::string_view name = "PrintTensor";
-  static constexpr std::int64_t code_bytes = CodeBytes::copy;
+  static constexpr CodeKind code_kind = CodeKind::copy;
   using Attributes = PrintAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr void gradient(GradientContext& op) { detail::differentiate_print(op); }

@@ -12,36 +12,33 @@ struct RemoteAttributes {
   std::int64_t row = -1;     ///< -1: the last input says which
 };
 
-/// What loads and stores share. In a graph, their inputs are a tensor (if there is one) and the offset, if that is a tensor. The
-/// planner makes kernels of them, whose operands have other shapes: the table of all rows, the tensor as a vector, and with an
-/// offset tensor a number of the buffer's that takes an offset which no row has.
+/// What loads and stores share. In a graph, their inputs are `tensors` tensors, one or none, and the offset, if that is a tensor.
+/// Their kernels have other operands: see Transfer.
 template <class D>
 struct RemoteOp : Op<D> {
-  static constexpr std::int64_t code_bytes = CodeBytes::copy;
   static constexpr bool has_side_effect = true;
   using Attributes = RemoteAttributes;
 
   static constexpr Transfer transfer(const PackedAttributes& packed) {
-    const auto attributes = unpack<Attributes>(packed);
-    return {D::gives_a_tensor ? TransferKind::remote_load : TransferKind::remote_store, attributes.buffer, attributes.row};
+    const auto [buffer, row] = unpack<Attributes>(packed);
+    return {.kind = TransferKind::remote, .number = buffer, .stores = D::stores, .offset = row < 0 ? D::tensors : -1, .row = row};
   }
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const RemoteBuffer buffer(op.ir(), static_cast<int>(attributes.buffer));
-    const int tensors = op.input_count() - (attributes.row < 0 ? 1 : 0);
-    if (tensors > 0 && op.input(0) != buffer.spec())
+    if (D::tensors > 0 && op.input(0) != buffer.spec())
       return op.fail(to_text(op.input(0)), " for ", to_text(buffer), ": ", to_text(buffer.spec()), " expected");
     if (attributes.row < 0) {
-      const TensorSpec& offset = op.input(tensors);
+      const TensorSpec& offset = op.input(D::tensors);
       if (offset.nelms() != 1 || (offset.dtype != int32 && offset.dtype != uint32))
         return op.fail("offset ", to_text(offset), ": one int32 or uint32 element expected");
     }
-    if (D::gives_a_tensor) op.output(buffer.spec());
+    if (!D::stores) op.output(buffer.spec());
   }
   /// Vertices take blocks of a row's elements.
   static constexpr Work row_work(std::span<const TensorSpec> operands, int table, int tensor) {
     Work work;
-    const int axis = work.add_axis({.extent = operands[static_cast<std::size_t>(tensor)].shape[0], .vectorised = true});
+    const int axis = work.add_axis({.extent = operands[tensor].shape[0], .vectorised = true});
     work.follow(table, 1, axis);
     work.follow(tensor, 0, axis);
     return work;
@@ -62,7 +59,8 @@ struct RemoteOp : Op<D> {
 struct RemoteLoad : RemoteOp<RemoteLoad> {
   static constexpr std::string_view name = "RemoteLoad";
   static constexpr Differentiation differentiation = Differentiation::stops;  // only the offset could have one
-  static constexpr bool gives_a_tensor = true;
+  static constexpr bool stores = false;
+  static constexpr int tensors = 0;
   /// Kernel operands: table, [offset,] tensor [, fault].
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     return row_work(operands, 0, input_count);
@@ -81,14 +79,20 @@ struct RemoteLoad : RemoteOp<RemoteLoad> {
 /// A row of a remote buffer written to a tensor. Inputs: the tensor, then the offset, if it is a tensor.
 struct RemoteLoadInplace : RemoteOp<RemoteLoadInplace> {
   static constexpr std::string_view name = "RemoteLoadInplace";
-  static constexpr bool gives_a_tensor = true;
-  static constexpr int modifies = 0;
+  static constexpr bool stores = false;
+  static constexpr int tensors = 1, modifies = 0;
+  static constexpr Transfer transfer(const PackedAttributes& attributes) {
+    Transfer result = RemoteOp::transfer(attributes);
+    result.kernel = &op_info<RemoteLoad>;  // so that loads of both kinds share their code
+    return result;
+  }
 };
 
 /// A tensor written to a row of a remote buffer. Inputs: the tensor, then the offset, if it is a tensor.
 struct RemoteStore : RemoteOp<RemoteStore> {
   static constexpr std::string_view name = "RemoteStore";
-  static constexpr bool gives_a_tensor = false;
+  static constexpr bool stores = true;
+  static constexpr int tensors = 1;
   /// Kernel operands: tensor, [offset,] table [, fault].
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     return row_work(operands, input_count, 0);
@@ -112,7 +116,7 @@ class RemoteOffset {
     if (!tensor.valid() || tensor.nelms() != 1 || is_floating_point(tensor.dtype())) return;
     const TensorRecord& record = tensor.ir().record(tensor);
     if (record.kind != TensorKind::constant) return;
-    row_ = static_cast<std::int64_t>(tensor.ir().constants[static_cast<std::size_t>(record.payload)].values[0]);
+    row_ = static_cast<std::int64_t>(tensor.ir().constants[record.payload].values[0]);
     is_tensor_ = false;
   }
   constexpr bool is_tensor() const { return is_tensor_; }

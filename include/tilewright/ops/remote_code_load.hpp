@@ -1,6 +1,5 @@
 #pragma once
-#include "tilewright/graph/call.hpp"
-#include "tilewright/graph/merge_exchange.hpp"
+#include "tilewright/graph/graph.hpp"
 #include "tilewright/ops/op.hpp"
 
 namespace tilewright {
@@ -15,22 +14,10 @@ struct RemoteCodeLoad : Op<RemoteCodeLoad> {
   static constexpr bool has_side_effect = true;
   using Attributes = CodeLoadAttributes;
   static constexpr Transfer transfer(const PackedAttributes& attributes) {
-    return {TransferKind::code, unpack<Attributes>(attributes).graph};
+    return {.kind = TransferKind::code, .number = unpack<Attributes>(attributes).graph};
   }
   static constexpr void infer(Inference&) {}
 };
-
-namespace detail {
-/// Whether the graph is called after a node: in the node's graph, or after a call of that.
-constexpr bool is_called_after(const Ir& ir, int graph, int place, int node) {
-  const List<Node>& nodes = ir.record(place).nodes;
-  for (std::size_t n = static_cast<std::size_t>(node) + 1; n < nodes.size(); ++n)
-    if (calls(ir, nodes[n], graph)) return true;
-  for (const auto& [caller, call] : ir.record(place).call_sites)
-    if (is_called_after(ir, graph, caller, call)) return true;
-  return false;
-}
-}  // namespace detail
 
 namespace ops {
 /// From here on, and until its last call that follows, the graph's code is in the tiles' memory; before and after, other code may
@@ -55,18 +42,5 @@ constexpr void remote_code_load(Graph graph, std::string_view destination = "exe
   apply_all<RemoteCodeLoad>(ir, {}, {graph.id()});
 }
 }  // namespace ops
-
-/// Fails if a graph's code is loaded, and the graph is not called afterwards.
-constexpr void check_code_loads(Ir& ir) {
-  for (std::size_t g = 0; g < ir.graphs.size(); ++g) {
-    const List<Node>& nodes = ir.graphs[g].nodes;
-    for (std::size_t n = 0; n < nodes.size(); ++n) {
-      if (nodes[n].op != &op_info<RemoteCodeLoad>) continue;
-      const int graph = static_cast<int>(unpack<CodeLoadAttributes>(nodes[n].attributes).graph);
-      if (!detail::is_called_after(ir, graph, static_cast<int>(g), static_cast<int>(n)))
-        ir.fail(text("remote_code_load: ", ir.record(graph).name, ", which is not called afterwards: a later call expected"));
-    }
-  }
-}
 
 }  // namespace tilewright

@@ -12,7 +12,8 @@ struct AxisAttributes {
 /// `compute`, which goes through them by `for_each_line`.
 template <class D>
 struct LineOp : Op<D> {
-  static constexpr std::int64_t code_bytes = CodeBytes::softmax;
+  static constexpr WorkKind work_kind = WorkKind::line;
+  static constexpr CodeKind code_kind = CodeKind::softmax;
   using Attributes = AxisAttributes;
   static constexpr bool any_layout = true;
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {

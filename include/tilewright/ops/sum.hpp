@@ -22,7 +22,7 @@ struct Axes {
 /// Base of scaled sums over axes: scale * sum. D gives `name`.
 template <class D>
 struct SumOp : Op<D> {
-  static constexpr std::int64_t code_bytes = CodeBytes::reduce;
+  static constexpr WorkKind work_kind = WorkKind::reduction;
   static constexpr bool any_layout = true;
   static constexpr bool has_epilogue = true;
   struct Attributes {
@@ -34,7 +34,7 @@ struct SumOp : Op<D> {
   static constexpr Attributes make(const Axes& axes, bool keep_axes, double scale = 1) {
     Attributes result{.keep_axes = keep_axes, .scale = scale};
     if (axes.all) return result;
-    if (axes.list.size() > max_rank) throw std::length_error("Axes: more than 6 axes");
+    if (axes.list.size() > max_rank) throw std::length_error(text("Axes: more than ", max_rank, " axes").string());
     result.count = static_cast<std::int64_t>(axes.list.size());
     for (std::size_t i = 0; i < axes.list.size() && i < max_rank; ++i) result.axes[i] = axes.list[i];
     return result;

@@ -40,7 +40,7 @@ struct Negate : UnaryOp<Negate> {
 
 /// A copy.
 struct Identity : UnaryOp<Identity> {
-  static constexpr std::int64_t code_bytes = CodeBytes::copy;
+  static constexpr CodeKind code_kind = CodeKind::copy;
   static constexpr std::string_view name = "Identity";
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr void gradient(GradientContext& op) { op.input_gradient(0, op.output_gradient(0)); }

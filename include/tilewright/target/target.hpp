@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/target/ipu_costs.hpp"
 #include "tilewright/target/ipu_link.hpp"
 #include "tilewright/target/streaming_memory.hpp"
 
@@ -24,6 +25,7 @@ struct Target {
   std::int64_t clock_hz = 0;  ///< of a tile; 0 where no cycles are counted
   StreamingMemory streaming_memory{};
   IpuLink replica_link{};  ///< between replicas
+  const TileCosts* costs = &ipu_costs;  ///< a static object, never null; the host has the IPU's
 
   constexpr Target without_fusion() const {
     Target result = *this;

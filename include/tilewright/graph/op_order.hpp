@@ -1,0 +1,48 @@
+#pragma once
+#include <span>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/exchange_order.hpp"
+
+namespace tilewright::detail {
+
+inline constexpr OpTag multi_exchange_tag{};
+/// Loads and stores that are one exchange. Graphs keep the single ops; they are shown, and planned, as this one.
+inline constexpr OpInfo multi_exchange_info{.tag = &multi_exchange_tag,
+                                            .name = "MultiExchange",
+                                            .differentiation = Differentiation::stops,
+                                            .has_side_effect = true,
+                                            .work_kind = WorkKind::transfer};
+
+/// Calls f with the numbers of the nodes of a graph, in the order in which they run: each alone, but for those that are one
+/// exchange.
+template <class F>
+constexpr void for_each_op(const Ir& ir, int graph, const F& f) {
+  const auto count = static_cast<int>(ir.record(graph).nodes.size());
+  int next = 0;
+  const auto go_on = [&](int end) {
+    for (; next < end; ++next) f(std::span<const int>(&next, 1));
+  };
+  for (const MergedExchanges& scope : ir.merged_exchanges) {
+    if (scope.graph != graph) continue;
+    go_on(scope.first);
+    ExchangeOrder(ir, scope).for_each(f);
+    next = scope.end;
+  }
+  go_on(count);
+}
+
+/// Several nodes of a graph as one: with the number of the first, and all inputs and outputs.
+constexpr Node as_multi_exchange(const GraphRecord& graph, std::span<const int> nodes) {
+  const Node& first = graph.nodes[nodes[0]];
+  Node result{.op = &multi_exchange_info, .id = first.id, .scope = first.scope};
+  for (int number : nodes) {
+    const Node& node = graph.nodes[number];
+    if (node.op->modifies >= 0) result.modified.push_back(static_cast<int>(result.inputs.size()) + node.op->modifies);
+    for (int input : node.inputs) result.inputs.push_back(input);
+    for (int output : node.outputs) result.outputs.push_back(output);
+  }
+  return result;
+}
+
+}  // namespace tilewright::detail

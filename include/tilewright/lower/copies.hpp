@@ -1,0 +1,146 @@
+#pragma once
+#include <algorithm>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/call_site.hpp"
+#include "tilewright/lower/copied_views.hpp"
+#include "tilewright/lower/dead_code.hpp"
+#include "tilewright/lower/intrinsics.hpp"
+
+namespace tilewright::detail {
+
+constexpr bool contains(const List<int>& list, int item) { return std::ranges::find(list, item) != list.end(); }
+
+/// The values of a graph's tensors in a draft: of the body's own graph, or of a graph that is inlined at a call.
+struct GraphValues {
+  constexpr GraphValues(const Ir& ir, int number)
+      : graph(number), record(ir.record(number)), values(record.tensors.size()), copied_views(find_copied_views(record)) {}
+  constexpr Value& value_of(int tensor) { return values[tensor]; }
+  constexpr const TensorSpec& spec(int tensor) const {
+    const int count = static_cast<int>(record.tensors.size());
+    return tensor < count ? record.tensors[tensor].spec : between_parts[tensor - count];
+  }
+  /// A tensor that the graph does not have; returns its number.
+  constexpr int add(const TensorSpec& spec) {
+    between_parts.push_back(spec);
+    values.push_back({});
+    return static_cast<int>(values.size()) - 1;
+  }
+
+  int graph;
+  const GraphRecord& record;
+  List<Value> values;                ///< by tensor; one without a storage is not made yet
+  List<bool> copied_views;           ///< by node: it is a view whose elements are copied; empty if there are none
+  List<int> borrowed{};              ///< storages of the caller of an inlined graph, which the graph must not write
+  List<TensorSpec> between_parts{};  ///< of tensors after the graph's own: what parts of an op hand to each other
+};
+
+/// Adds a body's copies: where an op changes memory that is not its graph's to change, where it reads what it overwrites, and
+/// where it takes dense operands only.
+class Copier {
+ public:
+  constexpr Copier(const Ir& ir, const LiveCode& live, const Plan& plan, BodyDraft& draft, int graph)
+      : ir_(ir), modified_(live.modified[graph]), plan_(plan), draft_(draft) {}
+
+  /// A tensor's value. Variables and constants get their storage when they are first used.
+  constexpr Value& value(GraphValues& graph, int tensor) {
+    Value& known = graph.value_of(tensor);
+    if (known.storage >= 0) return known;
+    const TensorRecord& record = graph.record.tensors[tensor];
+    Location location{Base::constant, 0, 0};
+    if (record.kind == TensorKind::variable) location = {Base::variable, 0, plan_.variables[record.payload].offset};
+    else location.offset = plan_.constants[record.payload].offset;
+    return known = draft_.add_value(record.spec, location);
+  }
+  constexpr void copy(const Value& from, const Value& to) { draft_.add(copy_operation(from, to)); }
+  constexpr Value copied(const Value& given) {
+    const Value result = draft_.add_value(given.spec);
+    copy(given, result);
+    return result;
+  }
+  /// The value, or a copy of it where its elements do not follow each other.
+  constexpr Value dense(const Value& given) {
+    if (is_dense(given.spec.shape, given.layout)) return given;
+    return copied(given);
+  }
+  /// Puts a result at a location: it is written there where it has a storage of its own; else it is copied.
+  constexpr void give(const Value& result, const Location& target) {
+    Storage& storage = draft_.storage(result.storage);
+    if (storage.location.base == Base::frame && is_whole_and_dense(result, storage)) storage.location = target;
+    else copy(result, draft_.add_value(result.spec, target));
+  }
+
+  /// Before an op works in place: memory that the graph may not write is copied, for all views of it; a tensor whose elements
+  /// share memory gets its own.
+  constexpr void make_writable(GraphValues& graph, int tensor) {
+    if (const Value& given = value(graph, tensor); repeats_elements(given.spec.shape, given.layout))
+      return make_dense(graph, tensor);
+    const int storage = value(graph, tensor).storage;
+    if (is_writable(draft_.storage(storage).location) && !contains(graph.borrowed, storage)) return;
+    const TensorSpec whole = draft_.storage(storage).whole;
+    const Value fresh = draft_.add_value(whole);
+    copy({storage, dense_layout(whole.shape), whole}, fresh);
+    const int changed = alias_root(graph, tensor);  // other values in the same memory stay there
+    for (std::size_t other = 0; other < graph.values.size(); ++other)
+      if (graph.values[other].storage == storage && alias_root(graph, static_cast<int>(other)) == changed)
+        graph.values[other].storage = fresh.storage;
+  }
+  /// Before an alias that needs dense elements: what the caller of an inlined graph gave for an input by value may be a view. A
+  /// copy takes its place, for all aliases of it.
+  constexpr void make_dense(GraphValues& graph, int tensor) {
+    const int root = alias_root(graph, tensor);
+    const Value given = value(graph, root);
+    if (is_dense(given.spec.shape, given.layout)) return;
+    const Value fresh = copied(given);
+    for (std::size_t t = 0; t < graph.record.tensors.size(); ++t) {
+      const int other = static_cast<int>(t);
+      if (graph.values[other].storage == given.storage && alias_root(graph, other) == root)
+        graph.values[other] = {fresh.storage, aliased_tensor(ir_, graph.graph, other).second, graph.spec(other)};
+    }
+  }
+  /// What an op in place reads of the memory that it writes is copied, unless each element is read where it is written.
+  constexpr void read_before_write(Operation& operation) {
+    const OpInfo& op = *operation.op;
+    const Value target = operation.operands[op.modifies];
+    for (int i = 0; i < operation.input_count; ++i) {
+      Value& other = operation.operands[i];
+      const bool same_place = op.elementwise && other.layout == target.layout && other.spec == target.spec;
+      if (i == op.modifies || other.storage != target.storage || same_place) continue;
+      other = copied(other);
+    }
+  }
+  /// If an op in place got a dense copy of what it modifies, its result goes back to where it came from.
+  constexpr void write_back(GraphValues& graph, const Node& node) {
+    const Value target = value(graph, node.inputs[node.op->modifies]);
+    Value& result = graph.value_of(node.outputs[0]);
+    if (result.storage == target.storage) return;
+    copy(result, target);
+    result = target;
+  }
+
+ private:
+  /// The tensor of the graph that a tensor is an alias of; itself if it is none.
+  static constexpr int alias_root(const GraphValues& graph, int tensor) {
+    const int count = static_cast<int>(graph.record.tensors.size());
+    while (tensor < count) {
+      const int producer = graph.record.tensors[tensor].producer;
+      if (producer < 0) break;
+      const int input = aliased_input(graph.record.nodes[producer], tensor);
+      if (input < 0) break;
+      tensor = input;
+    }
+    return tensor;
+  }
+  /// Whether the body may write there: to its frame, to variables, and to arguments that some call lets it change.
+  constexpr bool is_writable(const Location& location) const {
+    if (location.base != Base::argument) return location.base == Base::frame || location.base == Base::variable;
+    return location.index < static_cast<int>(modified_.size()) && modified_[location.index];
+  }
+
+  const Ir& ir_;
+  const List<bool>& modified_;  // by input of the body's graph: whether some call lets the graph change the caller's tensor
+  const Plan& plan_;
+  BodyDraft& draft_;
+};
+
+}  // namespace tilewright::detail
