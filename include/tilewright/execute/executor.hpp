@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,7 +14,9 @@
 #include "tilewright/core/logger.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/codelet.hpp"
+#include "tilewright/execute/fault_error.hpp"
 #include "tilewright/execute/flush_denormals.hpp"
+#include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
 #include "tilewright/lower/plan.hpp"
@@ -28,6 +32,8 @@ struct ProgramView {
   std::span<const std::int64_t> strides;
   std::span<const std::int64_t> stream_bytes;
   std::span<const PlannedRemoteBuffer> remote_buffers;
+  std::span<const FrozenFaultSite> fault_sites;
+  std::string_view characters;  ///< of the fault sites' texts
   MemoryUse memory{};  ///< of each replica
   int replicas = 1;
 };
@@ -48,7 +54,8 @@ class Executor {
         variables_(program.replicas * variable_bytes_),
         constants_(program.memory.constants),
         remote_(program.replicas * remote_bytes_),
-        faults_(program.remote_buffers.size(), 0),
+        remote_faults_(program.remote_buffers.size(), 0),
+        faults_(program.fault_sites.size()),
         frame_(program.replicas * frame_bytes_),
         all_(program.replicas),
         choice_(threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
@@ -82,6 +89,7 @@ class Executor {
       choice_.counted();
       run_workers();
     }
+    check_remote_faults();
     check_faults();
   }
 
@@ -106,11 +114,11 @@ class Executor {
 
   /// Throws for a collective that some replicas did not reach, or for the first remote buffer that was given an offset it does
   /// not have, and forgets all of that.
-  void check_faults() {
-    const auto fault = std::ranges::find_if(faults_, [](std::int64_t offset) { return offset != 0; });
-    const auto buffer = static_cast<std::size_t>(fault - faults_.begin());
-    const std::int64_t offset = fault == faults_.end() ? 0 : *fault;
-    if (offset != 0) std::ranges::fill(faults_, 0);
+  void check_remote_faults() {
+    const auto fault = std::ranges::find_if(remote_faults_, [](std::int64_t offset) { return offset != 0; });
+    const auto buffer = static_cast<std::size_t>(fault - remote_faults_.begin());
+    const std::int64_t offset = fault == remote_faults_.end() ? 0 : *fault;
+    if (offset != 0) std::ranges::fill(remote_faults_, 0);
     if (std::exchange(missed_collective_, false))
       throw std::runtime_error(
           "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
@@ -118,6 +126,20 @@ class Executor {
     const Text message = text("remote buffer ", buffer + 1, ": offset ", offset, " in a run: an offset from 0 to ",
                               program_.remote_buffers[buffer].entries - 1, " expected");
     throw std::out_of_range(message.string());
+  }
+  void check_faults() {
+    const auto first = std::ranges::find_if(faults_, [](const FaultRecord& record) { return record.count != 0; });
+    if (first == faults_.end()) return;
+    const FrozenFaultSite& site = program_.fault_sites[static_cast<std::size_t>(first - faults_.begin())];
+    const auto part = [&](const Range& range) { return std::string(program_.characters.substr(range.first, range.count)); };
+    const auto more = first->count - 1;
+    const auto others = std::count_if(first + 1, faults_.end(), [](const FaultRecord& record) { return record.count != 0; });
+    std::string message = part(site.before) + std::to_string(first->value);
+    if (more > 0) message += " (and " + std::to_string(more) + " more)";
+    message += part(site.after);
+    if (others > 0) message += "; faults of other ops: " + std::to_string(others);
+    std::ranges::fill(faults_, FaultRecord{});
+    throw FaultError(message);
   }
   void run_timed() {
     const bool measures = choice_.measuring();
@@ -154,7 +176,7 @@ class Executor {
       case Base::variable: return variables(replica) + location.offset;
       case Base::constant: return constants_.data() + location.offset;
       case Base::remote: return remote(replica) + location.offset;
-      case Base::fault: return reinterpret_cast<std::byte*>(const_cast<std::int64_t*>(faults_.data())) + location.offset;
+      case Base::fault: return reinterpret_cast<std::byte*>(const_cast<std::int64_t*>(remote_faults_.data())) + location.offset;
       case Base::stream: break;
     }
     return streams_of(running.state, replica)[location.index] + location.offset;
@@ -183,7 +205,9 @@ class Executor {
     const Location* const locations = program_.locations.data() + step.first_location;
     const std::int64_t vertices = step.vertices * running.replicas.count;
     const std::int64_t end = vertices * (running.worker + 1) / active_;
-    std::byte* operands[max_locations];
+    std::byte* operands[max_locations + 1];
+    if (step.first_fault_site >= 0)
+      operands[step.location_count] = reinterpret_cast<std::byte*>(faults_.data() + step.first_fault_site);
     for (std::int64_t begin = vertices * running.worker / active_; begin < end;) {
       const int replica = running.replicas.numbers[begin / step.vertices];
       const std::int64_t first = begin % step.vertices, last = std::min(step.vertices, first + end - begin);
@@ -252,7 +276,8 @@ class Executor {
   ProgramView program_;
   std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
   AlignedMemory variables_, constants_, remote_;
-  std::vector<std::int64_t> faults_;  // by remote buffer
+  std::vector<std::int64_t> remote_faults_;  // by remote buffer
+  std::vector<FaultRecord> faults_;  // by fault site
   AlignedMemory frame_;
   std::int64_t deepest_ = 1;  // of arguments, on the way to any body
   Replicas all_;

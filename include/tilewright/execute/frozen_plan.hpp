@@ -36,10 +36,14 @@ struct FrozenStream {
   bool used = false;
 };
 
+struct FrozenFaultSite {
+  Range before{}, after{};  ///< see PlannedFaultSite
+};
+
 /// How many of each a plan has.
 struct PlanSizes {
   std::size_t bodies = 0, steps = 0, locations = 0, compute_sets = 0, stages = 0, operands = 0, strides = 0;
-  std::size_t variables = 0, constants = 0, streams = 0, remote_buffers = 0;
+  std::size_t variables = 0, constants = 0, streams = 0, remote_buffers = 0, fault_sites = 0;
   std::size_t characters = 0, values = 0;
   constexpr bool operator==(const PlanSizes&) const = default;
   /// Whether a plan of this size has room in one of the other.
@@ -47,14 +51,14 @@ struct PlanSizes {
     return bodies <= other.bodies && steps <= other.steps && locations <= other.locations && compute_sets <= other.compute_sets &&
            stages <= other.stages && operands <= other.operands && strides <= other.strides && variables <= other.variables &&
            constants <= other.constants && streams <= other.streams && remote_buffers <= other.remote_buffers &&
-           characters <= other.characters && values <= other.values;
+           fault_sites <= other.fault_sites && characters <= other.characters && values <= other.values;
   }
 };
 
 constexpr PlanSizes sizes_of(const Plan& plan) {
-  PlanSizes sizes{plan.bodies.size(),    plan.steps.size(),    plan.locations.size(),     plan.compute_sets.size(),
-                  plan.stages.size(),    plan.operands.size(), plan.strides.size(),       plan.variables.size(),
-                  plan.constants.size(), plan.streams.size(),  plan.remote_buffers.size()};
+  PlanSizes sizes{plan.bodies.size(),    plan.steps.size(),    plan.locations.size(),      plan.compute_sets.size(),
+                  plan.stages.size(),    plan.operands.size(), plan.strides.size(),        plan.variables.size(),
+                  plan.constants.size(), plan.streams.size(),  plan.remote_buffers.size(), plan.fault_sites.size()};
   for (const auto& variable : plan.variables) {
     sizes.characters += variable.name.size();
     sizes.values += variable.initialiser.values.size() + variable.assignment.size();
@@ -64,6 +68,7 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
     sizes.values += constant.values.size();
   }
   for (const auto& stream : plan.streams) sizes.characters += stream.name.size();
+  for (const auto& site : plan.fault_sites) sizes.characters += site.before.size() + site.after.size();
   return sizes;
 }
 
@@ -81,6 +86,7 @@ struct FrozenPlan {
   std::array<FrozenConstant, sizes.constants> constants{};
   std::array<FrozenStream, sizes.streams> streams{};
   std::array<PlannedRemoteBuffer, sizes.remote_buffers> remote_buffers{};
+  std::array<FrozenFaultSite, sizes.fault_sites> fault_sites{};
   std::array<char, sizes.characters> characters{};
   std::array<double, sizes.values> values{};
   MemoryUse memory{};
@@ -146,6 +152,8 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
                            keep_values(plan.constants[i].values)};
   for (std::size_t i = 0; i < plan.streams.size(); ++i)
     frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
+  for (std::size_t i = 0; i < plan.fault_sites.size(); ++i)
+    frozen.fault_sites[i] = {keep_text(plan.fault_sites[i].before), keep_text(plan.fault_sites[i].after)};
   frozen.memory = plan.memory;
   frozen.remote = plan.remote;
   frozen.collectives = plan.collectives;
@@ -169,6 +177,7 @@ constexpr FrozenPlan<sizes> shrink(const FrozenPlan<room>& plan) {
   detail::copy_items(plan.constants, frozen.constants, sizes.constants);
   detail::copy_items(plan.streams, frozen.streams, sizes.streams);
   detail::copy_items(plan.remote_buffers, frozen.remote_buffers, sizes.remote_buffers);
+  detail::copy_items(plan.fault_sites, frozen.fault_sites, sizes.fault_sites);
   detail::copy_items(plan.characters, frozen.characters, sizes.characters);
   detail::copy_items(plan.values, frozen.values, sizes.values);
   frozen.memory = plan.memory;

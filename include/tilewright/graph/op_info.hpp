@@ -7,6 +7,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/core/text.hpp"
 #include "tilewright/graph/layout.hpp"
 #include "tilewright/graph/work.hpp"
 
@@ -75,6 +76,14 @@ struct Transfer {
 };
 using TransferRule = Transfer (*)(const PackedAttributes&);
 
+/// A value that an op cannot compute with, as the run's error text names it: `op: value 7 : expected`.
+struct FaultText {
+  bool possible = false;  ///< whether operands of these dtypes and shapes can have such a value at all
+  Text value{};  ///< what it is: "divisor", "offset"
+  Text expected{};  ///< "an offset from 0 to 3"
+};
+using FaultRule = FaultText (*)(std::span<const TensorSpec> operands, int input_count);
+
 /// What the library knows about an op without knowing its type.
 struct OpInfo {
   const OpTag* tag = nullptr;
@@ -92,6 +101,7 @@ struct OpInfo {
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) = nullptr;  ///< null: one vertex
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
   std::int64_t code_bytes = 0;  ///< of its codelet, on an IPU
+  FaultRule fault = nullptr;  ///< the values that its kernel reports as faults, or null: there are none
   bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
   bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
   TransferRule transfer = nullptr;  ///< what it moves, if it is a load or store that an exchange can be merged of

@@ -48,6 +48,8 @@ struct Operation {
   Work work{};  ///< reduction axes that are not cut are whole
   bool partial = false;  ///< outputs that do not follow a cut reduction have room for every part
   Calling calling{};
+  int graph = -1;  ///< in which the op was traced; -1: the planner made it
+  int scope = -1;  ///< of Ir::name_scopes: where it was traced; -1: in none
   bool loads_code = false;  ///< of the called body, which does not run
   int stream = -1;  ///< the stream that moves on afterwards
   /// Not 0: its group has no other operations. Transfers that have the same number above 1 are one exchange.
@@ -61,6 +63,18 @@ struct Operation {
     return false;
   }
 };
+
+/// The values that the operation's kernel reports as faults.
+constexpr FaultText fault_of(const Operation& operation) {
+  if (operation.is_call() || !operation.op->fault) return {};
+  List<TensorSpec> specs;
+  for (const Value& value : operation.operands) specs.push_back(value.spec);
+  return operation.op->fault({specs.data(), specs.size()}, operation.input_count);
+}
+/// Whether the op is a formula that can be part of a larger expression, or of an epilogue. One that can fault has a kernel.
+constexpr bool is_formula(const Operation& operation) {
+  return operation.op->has_formula && !(operation.op->fault && fault_of(operation).possible);
+}
 
 /// An operation of a group, and which axis of the group's grid each axis of its work is; -1: a vertex takes it whole.
 struct Member {

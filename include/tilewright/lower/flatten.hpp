@@ -122,6 +122,8 @@ class Flattener {
     if (op.modifies >= 0) make_writable(scope, node.inputs[at(op.modifies)]);
     if (op.is_alias && !op.any_layout) make_dense(scope, node.inputs[0]);
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
+    operation.graph = scope.graph;
+    operation.scope = node.scope;
     operation.alone = op.has_side_effect || op.collective_items ? 1 : 0;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (int input : node.inputs) operation.operands.push_back(fit(value(scope, input), op.any_layout));
@@ -150,7 +152,7 @@ class Flattener {
     const auto parts = node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
     List<int> tensors = node.inputs;
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      Node part{.op = parts[p].op, .attributes = parts[p].attributes};
+      Node part{.op = parts[p].op, .attributes = parts[p].attributes, .scope = node.scope};
       for (int input : parts[p].inputs) part.inputs.push_back(tensors[at(input)]);
       if (p + 1 == parts.size()) part.outputs = node.outputs;
       else

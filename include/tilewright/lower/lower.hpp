@@ -116,7 +116,7 @@ constexpr Plan lower(Ir& ir, const Target& target) {
     fuse(draft, target);
     find_internal_storages(draft);
     reuse_dying_inputs(draft);
-    plan.bodies[i] = place(draft, target, compute_sets, plan);
+    plan.bodies[i] = place(ir, draft, target, compute_sets, plan);
     place_barriers(plan, plan.bodies[i]);
   }
   check_transfers(ir, plan);

@@ -5,6 +5,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/compute_sets.hpp"
 #include "tilewright/lower/evaluation.hpp"
+#include "tilewright/lower/fault_sites.hpp"
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/memory.hpp"
 
@@ -15,8 +16,8 @@ namespace detail {
 /// Writes a draft's groups to the plan as steps over a frame.
 class Placer {
  public:
-  constexpr Placer(BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan)
-      : draft_(draft), target_(target), compute_sets_(compute_sets), plan_(plan), block_of_(draft.storages.size(), -1) {}
+  constexpr Placer(const Ir& ir, BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan)
+      : ir_(ir), draft_(draft), target_(target), compute_sets_(compute_sets), plan_(plan), block_of_(draft.storages.size(), -1) {}
 
   constexpr Body run() {
     Body body{.first_step = static_cast<int>(plan_.steps.size()), .step_count = static_cast<int>(draft_.groups.size())};
@@ -196,6 +197,7 @@ class Placer {
       stage.first_operand = static_cast<int>(set.operands.size());
       stage.operand_count = static_cast<int>(operation.operands.size());
       for (int o = 0; o < stage.operand_count; ++o) add_operand(set, group, evaluations, m, o);
+      stage.can_fault = add_fault_site(operation, step);
       set.stages.push_back(stage);
       set.set.code_bytes += operation.op->code_bytes;
     }
@@ -212,6 +214,15 @@ class Placer {
     }
     step.target = compute_sets_.add(plan_, set);
     plan_.steps.push_back(step);
+  }
+
+  /// Appends what a fault of the operation is called, if it can have one; returns whether it can.
+  constexpr bool add_fault_site(const Operation& operation, Step& step) {
+    const FaultText fault = fault_of(operation);
+    if (!fault.possible) return false;
+    if (step.first_fault_site < 0) step.first_fault_site = static_cast<int>(plan_.fault_sites.size());
+    plan_.fault_sites.push_back(fault_site_of(ir_, operation, fault));
+    return true;
   }
 
   /// Memory that several kernels of a group use: it should still be near when the second one comes.
@@ -301,6 +312,7 @@ class Placer {
     return result;
   }
 
+  const Ir& ir_;
   BodyDraft& draft_;
   const Target& target_;
   ComputeSets& compute_sets_;
@@ -312,8 +324,8 @@ class Placer {
 }  // namespace detail
 
 /// Cuts a draft's groups into vertices, gives its memory places in a frame, and appends the steps to the plan.
-constexpr Body place(BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan) {
-  return detail::Placer(draft, target, compute_sets, plan).run();
+constexpr Body place(const Ir& ir, BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan) {
+  return detail::Placer(ir, draft, target, compute_sets, plan).run();
 }
 
 }  // namespace tilewright

@@ -69,6 +69,7 @@ struct Stage {
   int input_count = 0;
   int first_operand = 0;  ///< in the plan
   int operand_count = 0;
+  bool can_fault = false;  ///< its kernel gets a `Faults` to report to
 };
 
 /// Stages over a grid of vertices. Equal sets share their code.
@@ -110,6 +111,7 @@ struct Step {
   int else_target = -1;         ///< of a conditional: the body that is called for false
   int arguments = 0;            ///< of the body that is called
   int stream = -1;              ///< the stream that moves on after the step
+  int first_fault_site = -1;    ///< in the plan, of its stages that can fault, in their order; -1: none can
   bool barrier_before = true;  ///< workers wait for each other before it: it touches what a step since they last met wrote
 
   /// Whether bodies run in it.
@@ -167,6 +169,12 @@ struct PlannedRemoteBuffer {
   constexpr std::int64_t row_bytes() const { return align(spec.bytes()); }
 };
 
+/// A stage of a step that can report a fault, as the error text names it: `before`, the value, `after`.
+struct PlannedFaultSite {
+  Text before{};  ///< "Div: divisor "
+  Text after{};   ///< ": a number other than 0 expected, in Net_subgraph(0)/fc1"
+};
+
 /// Bytes of memory that a program needs.
 struct MemoryUse {
   std::int64_t variables = 0;
@@ -210,6 +218,7 @@ struct Plan {
   List<PlannedConstant> constants{};
   List<PlannedStream> streams{};
   List<PlannedRemoteBuffer> remote_buffers{};
+  List<PlannedFaultSite> fault_sites{};
   MemoryUse memory{};
   RemoteTraffic remote{};
   CollectiveTraffic collectives{};
