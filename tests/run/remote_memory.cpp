@@ -249,11 +249,11 @@ TEST_CASE("remote memory: offsets that a run computes") {
       CHECK(elements(session.get_tensor_data("row1"_s)) == Ints(1000, 10));
       CHECK(elements(session.get_tensor_data("row2"_s)) == Ints(1000, 20));
     };
-    fails(1, 4, "remote buffer 1: offset 4 in a run: an offset from 0 to 3 expected");
-    fails(1, 4'000'000'000, "remote buffer 1: offset 4000000000 in a run: an offset from 0 to 3 expected");
-    fails(-1, 3, "remote buffer 1: offset -1 in a run: an offset from 0 to 3 expected");
-    fails(4, 3, "remote buffer 1: offset 4 in a run: an offset from 0 to 3 expected");
-    CHECK_THROWS_AS(run(4, 4), std::out_of_range);
+    fails(1, 4, "RemoteStore: offset 4: an offset from 0 to 3 expected, in the main graph");
+    fails(1, 4'000'000'000, "RemoteStore: offset 4000000000: an offset from 0 to 3 expected, in the main graph");
+    fails(-1, 3, "RemoteLoad: offset -1: an offset from 0 to 3 expected, in the main graph");
+    fails(4, 3, "RemoteLoad: offset 4: an offset from 0 to 3 expected, in the main graph");
+    CHECK_THROWS_AS(run(4, 4), tw::FaultError);
     CHECK(elements(run(1, 3)["last"_s]) == Ints(1000, 11));  // the session goes on
   });
 }

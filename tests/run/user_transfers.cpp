@@ -1,6 +1,5 @@
 // Loads, stores and collectives that users define in their own files: they are planned, merged, counted and run as the library's.
 #include <algorithm>
-#include <atomic>
 #include <stdexcept>
 
 #include "elements.hpp"
@@ -51,12 +50,12 @@ struct Report : tw::Op<Report> {
 struct RowAttributes {
   std::int64_t row = -1, buffer = -1;
 };
-/// A vertex's part of a row that a run chooses; null, and a note of the offset, if there is none.
+/// A vertex's part of a row that a run chooses; null, and a fault, if there is none.
 template <class Table>
-typename Table::element* row_of(Table table, auto offset, auto fault) {
+typename Table::element* row_of(tw::Faults faults, Table table, auto offset) {
   const auto row = static_cast<std::int64_t>(*offset.data);
   if (row >= 0 && row < Table::shape[0]) return table.data + row * Table::spec.stride(0);
-  std::atomic_ref(*fault.data).store(row);
+  faults.report(row);
   return nullptr;
 }
 constexpr tw::Work row_work(const TensorSpec& tensor, int table_operand, int tensor_operand) {
@@ -84,9 +83,12 @@ struct DoublingLoad : tw::Op<DoublingLoad> {
   static void compute(Table table, X x) {
     for (std::int64_t i = 0; i < X::shape[0]; ++i) x.data[i] = 2 * table.data[i];
   }
-  template <PackedAttributes, class Table, class Offset, class X, class Fault>
-  static void compute(Table table, Offset offset, X x, Fault fault) {
-    const auto* const from = row_of(table, offset, fault);
+  static constexpr tw::FaultText fault(std::span<const TensorSpec> operands, int) {
+    return tw::row_fault(operands, operands.front());
+  }
+  template <PackedAttributes, class Table, class Offset, class X>
+  static void compute_checked(tw::Faults faults, Table table, Offset offset, X x) {
+    const auto* const from = row_of(faults, table, offset);
     for (std::int64_t i = 0; i < X::shape[0]; ++i) x.data[i] = from ? 2 * from[i] : 0;
   }
 };
@@ -121,9 +123,12 @@ struct IncrementingStore : tw::Op<IncrementingStore> {
   static void compute(X x, Table table) {
     for (std::int64_t i = 0; i < X::shape[0]; ++i) table.data[i] = x.data[i] + 1;
   }
-  template <PackedAttributes, class X, class Offset, class Table, class Fault>
-  static void compute(X x, Offset offset, Table table, Fault fault) {
-    auto* const to = row_of(table, offset, fault);
+  static constexpr tw::FaultText fault(std::span<const TensorSpec> operands, int) {
+    return tw::row_fault(operands, operands.back());
+  }
+  template <PackedAttributes, class X, class Offset, class Table>
+  static void compute_checked(tw::Faults faults, X x, Offset offset, Table table) {
+    auto* const to = row_of(faults, table, offset);
     for (std::int64_t i = 0; to && i < X::shape[0]; ++i) to[i] = x.data[i] + 1;
   }
 };
@@ -303,7 +308,7 @@ TEST_CASE("loads and stores of users: rows of remote buffers") {
     CHECK(elements(outputs["sum"_s]) == Floats{22, 44, 66, 88});
     CHECK(elements(session.get_tensor_data("v"_s)) == Floats{20, 60, 40, 80});
     CHECK(elements(session.get_tensor_data("row2"_s)) == Floats{6, 8, 7, 9});
-    CHECK_THROWS_AS(session.run("row"_s = 3u, "x"_s = xt::xtensor<float, 2>{{5, 6}, {7, 8}}), std::out_of_range);
+    CHECK_THROWS_AS(session.run("row"_s = 3u, "x"_s = xt::xtensor<float, 2>{{5, 6}, {7, 8}}), tw::FaultError);
     CHECK(elements(session.get_tensor_data("row2"_s)) == Floats{6, 8, 7, 9});
   });
 }

@@ -18,6 +18,11 @@ struct Grid {
   static constexpr const ComputeSet& set = plan.compute_sets[index];
   static constexpr int axes = set.blocks.size();
 
+  static constexpr bool can_fault = [] {
+    for (int s = 0; s < set.stage_count; ++s)
+      if (plan.stages[static_cast<std::size_t>(set.first_stage + s)].can_fault) return true;
+    return false;
+  }();
   static constexpr std::int64_t count(int axis) { return block_count(set.extents[axis], set.blocks[axis]); }
   /// The extent of the last block along an axis if it is shorter than the others, else 0.
   static constexpr std::int64_t rest(int axis) { return set.extents[axis] % set.blocks[axis]; }
@@ -56,7 +61,8 @@ template <const auto& plan, std::size_t set_index>
 inline void run_vertices(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   using G = Grid<plan, set_index>;
   constexpr auto location_count = static_cast<std::size_t>(G::set.location_count);
-  std::array<std::byte*, location_count> at;
+  std::array<std::byte*, location_count + (G::can_fault ? 1 : 0)> at;
+  if constexpr (G::can_fault) at[location_count] = operands[location_count];  // fault records, the same for all vertices
   for (std::size_t o = 0; o < location_count; ++o) at[o] = operands[o];
   std::array<std::int64_t, max_work_axes> index{};
   unsigned variant = 0;

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -12,7 +14,9 @@
 #include "tilewright/core/logger.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/codelet.hpp"
+#include "tilewright/execute/fault_error.hpp"
 #include "tilewright/execute/flush_denormals.hpp"
+#include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
 #include "tilewright/lower/plan.hpp"
@@ -28,6 +32,8 @@ struct ProgramView {
   std::span<const std::int64_t> strides;
   std::span<const std::int64_t> stream_bytes;
   std::span<const PlannedRemoteBuffer> remote_buffers;
+  std::span<const FrozenFaultSite> fault_sites;
+  std::string_view characters;  ///< of the fault sites' texts
   MemoryUse memory{};  ///< of each replica
   int replicas = 1;
 };
@@ -48,7 +54,7 @@ class Executor {
         variables_(program.replicas * variable_bytes_),
         constants_(program.memory.constants),
         remote_(program.replicas * remote_bytes_),
-        faults_(program.remote_buffers.size(), 0),
+        faults_(program.fault_sites.size()),
         frame_(program.replicas * frame_bytes_),
         all_(program.replicas),
         choice_(threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
@@ -68,7 +74,7 @@ class Executor {
   int most_threads() const { return choice_.limit(); }
   const Logger& logger() const { return logger_; }
 
-  /// Runs the program once; throws std::out_of_range if it computed an offset that a remote buffer does not have, and
+  /// Runs the program once; throws FaultError if an op met values that it cannot compute with, and
   /// std::runtime_error if replicas did not all reach a collective. `streams` has for each stream the host's memory for all
   /// elements that the run takes or gives: [num_host_transfers, replicas] of them.
   void run(std::span<std::byte* const> streams) {
@@ -82,6 +88,7 @@ class Executor {
       choice_.counted();
       run_workers();
     }
+    check_collectives();
     check_faults();
   }
 
@@ -104,20 +111,27 @@ class Executor {
     return state.streams.data() + static_cast<std::size_t>(replica) * program_.stream_bytes.size();
   }
 
-  /// Throws for a collective that some replicas did not reach, or for the first remote buffer that was given an offset it does
-  /// not have, and forgets all of that.
+  /// Throws for a collective that some replicas did not reach. Faults of the run are forgotten.
+  void check_collectives() {
+    if (!std::exchange(missed_collective_, false)) return;
+    std::ranges::fill(faults_, FaultRecord{});
+    throw std::runtime_error(
+        "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
+  }
+  /// Throws for the faults of a run, with the first site that had some, and forgets them.
   void check_faults() {
-    const auto fault = std::ranges::find_if(faults_, [](std::int64_t offset) { return offset != 0; });
-    const auto buffer = static_cast<std::size_t>(fault - faults_.begin());
-    const std::int64_t offset = fault == faults_.end() ? 0 : *fault;
-    if (offset != 0) std::ranges::fill(faults_, 0);
-    if (std::exchange(missed_collective_, false))
-      throw std::runtime_error(
-          "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
-    if (offset == 0) return;
-    const Text message = text("remote buffer ", buffer + 1, ": offset ", offset, " in a run: an offset from 0 to ",
-                              program_.remote_buffers[buffer].entries - 1, " expected");
-    throw std::out_of_range(message.string());
+    const auto first = std::ranges::find_if(faults_, [](const FaultRecord& record) { return record.count != 0; });
+    if (first == faults_.end()) return;
+    const FrozenFaultSite& site = program_.fault_sites[static_cast<std::size_t>(first - faults_.begin())];
+    const auto part = [&](const Range& range) { return std::string(program_.characters.substr(range.first, range.count)); };
+    const auto more = first->count / site.reports - 1;
+    const auto others = std::count_if(first + 1, faults_.end(), [](const FaultRecord& record) { return record.count != 0; });
+    std::string message = part(site.before) + std::to_string(first->value);
+    if (more > 0) message += " (and " + std::to_string(more) + " more)";
+    message += part(site.after);
+    if (others > 0) message += "; faults of other ops: " + std::to_string(others);
+    std::ranges::fill(faults_, FaultRecord{});
+    throw FaultError(message);
   }
   void run_timed() {
     const bool measures = choice_.measuring();
@@ -154,7 +168,6 @@ class Executor {
       case Base::variable: return variables(replica) + location.offset;
       case Base::constant: return constants_.data() + location.offset;
       case Base::remote: return remote(replica) + location.offset;
-      case Base::fault: return reinterpret_cast<std::byte*>(const_cast<std::int64_t*>(faults_.data())) + location.offset;
       case Base::stream: break;
     }
     return streams_of(running.state, replica)[location.index] + location.offset;
@@ -183,7 +196,9 @@ class Executor {
     const Location* const locations = program_.locations.data() + step.first_location;
     const std::int64_t vertices = step.vertices * running.replicas.count;
     const std::int64_t end = vertices * (running.worker + 1) / active_;
-    std::byte* operands[max_locations];
+    std::byte* operands[max_locations + 1];
+    if (step.first_fault_site >= 0)
+      operands[step.location_count] = reinterpret_cast<std::byte*>(faults_.data() + step.first_fault_site);
     for (std::int64_t begin = vertices * running.worker / active_; begin < end;) {
       const int replica = running.replicas.numbers[begin / step.vertices];
       const std::int64_t first = begin % step.vertices, last = std::min(step.vertices, first + end - begin);
@@ -252,7 +267,7 @@ class Executor {
   ProgramView program_;
   std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
   AlignedMemory variables_, constants_, remote_;
-  std::vector<std::int64_t> faults_;  // by remote buffer
+  std::vector<FaultRecord> faults_;  // by fault site
   AlignedMemory frame_;
   std::int64_t deepest_ = 1;  // of arguments, on the way to any body
   Replicas all_;

@@ -39,10 +39,15 @@ struct FrozenStream {
   bool used = false;
 };
 
+struct FrozenFaultSite {
+  Range before{}, after{};  ///< see PlannedFaultSite
+  std::int64_t reports = 1;
+};
+
 /// The number of rows of each table of a plan. Members have the names of the tables: see for_each_table.
 struct PlanSizes {
   std::size_t bodies = 0, steps = 0, locations = 0, compute_sets = 0, stages = 0, operands = 0, strides = 0;
-  std::size_t variables = 0, constants = 0, streams = 0, remote_buffers = 0;
+  std::size_t variables = 0, constants = 0, streams = 0, remote_buffers = 0, fault_sites = 0;
   std::size_t characters = 0, values = 0;  ///< of the pools of a frozen plan
   constexpr bool operator==(const PlanSizes&) const = default;
   /// Whether a plan of this size has room in a frozen plan of the other.
@@ -87,6 +92,7 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
     sizes.values += constant.values.size();
   }
   for (const auto& stream : plan.streams) sizes.characters += stream.name.size();
+  for (const auto& site : plan.fault_sites) sizes.characters += site.before.size() + site.after.size();
   return sizes;
 }
 
@@ -104,6 +110,7 @@ struct FrozenPlan : PlanTotals {
   std::array<FrozenConstant, sizes.constants> constants{};
   std::array<FrozenStream, sizes.streams> streams{};
   std::array<PlannedRemoteBuffer, sizes.remote_buffers> remote_buffers{};
+  std::array<FrozenFaultSite, sizes.fault_sites> fault_sites{};
   std::array<char, sizes.characters> characters{};
   std::array<double, sizes.values> values{};
 
@@ -152,6 +159,9 @@ class Freezer {
   }
   constexpr FrozenStream frozen_row(const PlannedStream& stream) {
     return {stream.direction, stream.spec, keep(stream.name), stream.used};
+  }
+  constexpr FrozenFaultSite frozen_row(const PlannedFaultSite& site) {
+    return {keep(site.before), keep(site.after), site.reports};
   }
   constexpr Range keep(const Text& text) {
     const char* const source = text.view().data();

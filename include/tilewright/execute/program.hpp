@@ -22,6 +22,7 @@ inline constexpr PlanSizes draft_room{.bodies = 16,
                                       .constants = 64,
                                       .streams = 2048,
                                       .remote_buffers = 32,
+                                      .fault_sites = 64,
                                       .characters = 131072,
                                       .values = 16384};
 
@@ -107,6 +108,8 @@ struct Program {
             .strides = plan.strides,
             .stream_bytes = stream_bytes,
             .remote_buffers = plan.remote_buffers,
+            .fault_sites = plan.fault_sites,
+            .characters = {plan.characters.data(), plan.characters.size()},
             .memory = plan.memory,
             .replicas = plan.replicas};
   }

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "tilewright/kernel/faults.hpp"
 #include "tilewright/kernel/half.hpp"
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
@@ -34,6 +35,17 @@ struct Block {
   using Element = element_t<operand(s, o).view.dtype>;
   template <int s>
   using OpOf = OpType<stage(s).op>;
+
+  /// Where a stage reports faults: records follow the locations, one for each stage that can fault.
+  template <int s>
+  static Faults faults(std::byte* const* locations) {
+    constexpr int number = [] {
+      int before = 0;
+      for (int earlier = 0; earlier < s; ++earlier) before += stage(earlier).can_fault ? 1 : 0;
+      return before;
+    }();
+    return Faults(reinterpret_cast<FaultRecord*>(locations[set.location_count])[number]);
+  }
 
   template <int s, int o>
   static std::byte* data(std::byte* const* locations, std::byte* scratch) {
@@ -237,7 +249,12 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
     const auto view = [&]<int stage, int o>() {
       return view_at<B::slice(stage, o)>(B::template data<stage, o>(locations, scratch));
     };
-    if constexpr (O::has_formula) {
+    if constexpr (B::stage(s).can_fault) {
+      [&]<std::size_t... o>(std::index_sequence<o...>) {
+        O::template compute_checked<B::stage(s).attributes>(B::template faults<s>(locations),
+                                                            view.template operator()<s, static_cast<int>(o)>()...);
+      }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
+    } else if constexpr (O::has_formula) {
       using E = Expression<B, s>;
       [&]<std::size_t... l>(std::index_sequence<l...>) {
         assign_elementwise<E>(view.template operator()<s, result>(),

@@ -8,6 +8,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/replica_groups.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/core/text.hpp"
 #include "tilewright/graph/layout.hpp"
 #include "tilewright/graph/work.hpp"
 #include "tilewright/graph/work_kind.hpp"
@@ -78,9 +79,9 @@ enum class TransferKind : std::uint8_t {
 ///
 /// A stream is read and written by copies that the planner makes: the op has no kernel. For a row the op is the kernel, with
 /// operands of its own and without attributes, so that all rows share its code. In their order: a load reads the table of rows
-/// (rows, elements) and, if there is one, the offset (1,), and writes the tensor (elements,) and, with an offset, a fault; a
-/// store reads the tensor and the offset, and writes the table and the fault. With a `row` that is known, the table is that row.
-/// A kernel that is given an offset without a row writes it to the fault, an int64 that all vertices share.
+/// (rows, elements) and, if there is one, the offset (1,), and writes the tensor (elements,); a store reads the tensor and the
+/// offset, and writes the table. With a `row` that is known, the table is that row. A kernel that is given an offset without a
+/// row reports a fault.
 struct Transfer {
   TransferKind kind{};
   std::int64_t number = -1;  ///< of the stream, the remote buffer, or the graph whose code it is, in the Ir
@@ -101,6 +102,15 @@ struct CollectiveVolume {
 };
 using VolumeRule = CollectiveVolume (*)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output);
 
+/// A value that an op cannot compute with, as the run's error text names it: `op: value 7 : expected`.
+struct FaultText {
+  bool possible = false;  ///< whether operands of these dtypes and shapes can have such a value at all
+  Text value{};  ///< what it is: "divisor", "offset"
+  Text expected{};  ///< "an offset from 0 to 3"
+  bool of_all_vertices = false;  ///< every vertex of the op reports each value
+};
+using FaultRule = FaultText (*)(std::span<const TensorSpec> operands, int input_count);
+
 /// What the library knows about an op without knowing its type.
 struct OpInfo {
   const OpTag* tag = nullptr;
@@ -119,6 +129,7 @@ struct OpInfo {
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
   WorkKind work_kind = WorkKind::other;
   CodeKind code_kind = CodeKind::other;  ///< of its codelet
+  FaultRule fault = nullptr;  ///< the values that its kernel reports as faults, or null: there are none
   bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
   bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
   TransferRule transfer = nullptr;  ///< what a load or store moves; null: the op is none

@@ -88,6 +88,20 @@ auto lazy(Expressions&&... expressions) {
 
 }  // namespace detail
 
+/// out = f(ins...), element by element, with the ins broadcast to out's shape.
+template <class F, class Out, class... In>
+inline void assign_elements(const F& f, Out out, In... ins) {
+  constexpr int operands = 1 + static_cast<int>(sizeof...(In));
+  static constexpr auto loops = detail::elementwise_loops<operands>({Out::spec, In::spec...});
+  for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      for (std::int64_t k = 0; k < loops.run; ++k)
+        out.data[offsets[0] + k * loops.run_strides[0]] = static_cast<typename Out::element>(
+            f(static_cast<compute_t<typename In::element>>(ins.data[offsets[i + 1] + k * loops.run_strides[i + 1]])...));
+    }(std::index_sequence_for<In...>{});
+  });
+}
+
 /// out = F()(ins...), element by element, with the ins broadcast to out's shape. Where elements are contiguous, a run is
 /// one lazy xtensor expression in float32 (vectorised by xsimd), and batches of floats where some operands are float16.
 /// Everything else is computed element by element.
@@ -102,22 +116,20 @@ inline void assign_elementwise(Out out, In... ins) {
   }();
   constexpr bool floats = Out::spec.dtype == float32 && ((In::spec.dtype == float32) && ...);
   constexpr bool halves = computes_in_float(Out::spec.dtype) && (computes_in_float(In::spec.dtype) && ...);
-  for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-      if constexpr (contiguous && floats) {
-        auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
-        xt::noalias(result) = detail::lazy<F>(
-            detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
-      } else if constexpr (contiguous && halves) {
-        line_assign<loops.run>(F(), detail::run_line<1>(out.data + offsets[0]),
-                               detail::run_line<loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
-      } else {
-        for (std::int64_t k = 0; k < loops.run; ++k)
-          out.data[offsets[0] + k * loops.run_strides[0]] = static_cast<typename Out::element>(
-              F()(static_cast<compute_t<typename In::element>>(ins.data[offsets[i + 1] + k * loops.run_strides[i + 1]])...));
-      }
-    }(std::index_sequence_for<In...>{});
-  });
+  if constexpr (!contiguous || !(floats || halves)) return assign_elements(F(), out, ins...);
+  else
+    for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
+      [&]<std::size_t... i>(std::index_sequence<i...>) {
+        if constexpr (floats) {
+          auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
+          xt::noalias(result) = detail::lazy<F>(
+              detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
+        } else {
+          line_assign<loops.run>(F(), detail::run_line<1>(out.data + offsets[0]),
+                                 detail::run_line<loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
+        }
+      }(std::index_sequence_for<In...>{});
+    });
 }
 
 }  // namespace tilewright

@@ -21,7 +21,6 @@ struct Access {
 };
 /// Whether the order of two accesses of different steps matters.
 constexpr bool conflict(const Access& a, const Access& b) {
-  if (a.from.base == Base::fault) return false;  // written atomically, read after the run
   if (a.from.base != b.from.base || a.from.index != b.from.index || !(a.writes || b.writes) || (a.single && b.single))
     return false;
   return a.from.offset < b.from.offset + b.bytes && b.from.offset < a.from.offset + a.bytes;

@@ -53,6 +53,8 @@ struct Operation {
   Work work{};  ///< of an op, set by split_reductions; axes of sums that are not cut are whole
   bool partial = false;  ///< outputs that do not follow a summed axis have room for the partials of all blocks
   Calling calling{};
+  int graph = -1;  ///< in which the op was traced; -1: the planner made it
+  int scope = -1;  ///< of Ir::name_scopes: where it was traced; -1: in none
   bool loads_code = false;  ///< of `calling.body`, which does not run
   int stream = -1;  ///< the stream that moves to its next element afterwards; -1: none
   bool alone = false;  ///< its group has no other operations
@@ -67,6 +69,18 @@ struct Operation {
     return false;
   }
 };
+
+/// The values that the operation's kernel reports as faults.
+constexpr FaultText fault_of(const Operation& operation) {
+  if (operation.is_call() || !operation.op->fault) return {};
+  List<TensorSpec> specs;
+  for (const Value& value : operation.operands) specs.push_back(value.spec);
+  return operation.op->fault({specs.data(), specs.size()}, operation.input_count);
+}
+/// Whether the op is a formula that can be part of a larger expression, or of an epilogue. One that can fault has a kernel.
+constexpr bool is_formula(const Operation& operation) {
+  return operation.op->has_formula && !(operation.op->fault && fault_of(operation).possible);
+}
 
 /// An operation of a group.
 struct Member {

@@ -60,7 +60,7 @@ class Evaluator {
   constexpr bool fits_epilogue(int kernel, int member) const {
     const Operation &producer = operation(kernel), &op = operation(member);
     const Value& result = result_of(kernel);
-    if (!op.op->has_formula || op.operands.back().spec.shape != result.spec.shape) return false;
+    if (!is_formula(op) || op.operands.back().spec.shape != result.spec.shape) return false;
     for (const Value& value : producer.operands)
       if (value.spec.dtype != float32) return false;
     for (const Value& value : op.operands) {
@@ -93,14 +93,14 @@ class Evaluator {
   /// A formula becomes part of the only formula that reads its result, unless what it reads is overwritten before that.
   constexpr void inline_value(int member) {
     const Operation& op = operation(member);
-    if (!op.op->has_formula || op.op->modifies >= 0) return;
+    if (!is_formula(op) || op.op->modifies >= 0) return;
     for (const Value& value : op.operands)
       if (!is_floating_point(value.spec.dtype)) return;
     const int reader = only_reader(member);
     if (reader < 0 || !computes_in_float(result_of(member).spec.dtype)) return;
     const Operation& reading = operation(reader);
     const Evaluation kind = result_.kinds[member];
-    if (!reading.op->has_formula || result_.kinds[reader] != kind) return;
+    if (!is_formula(reading) || result_.kinds[reader] != kind) return;
     if (kind == Evaluation::epilogue && result_.kernels[member] != result_.kernels[reader]) return;
     if (reading.operands.back().spec.shape != op.operands.back().spec.shape) return;
     for (int i = 0; i < reading.input_count; ++i)

@@ -83,6 +83,8 @@ class Flattener {
   constexpr void flatten_op(GraphValues& graph, const Node& node) {
     const OpInfo& op = *node.op;
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
+    operation.graph = graph.graph;
+    operation.scope = node.scope;
     operation.alone = op.has_side_effect || op.collective_items;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (std::size_t i = 0; i < node.inputs.size(); ++i) operation.operands.push_back(operand(graph, node, i));
@@ -104,7 +106,7 @@ class Flattener {
     const auto parts = node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
     List<int> tensors = node.inputs;
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      Node part{.op = parts[p].op, .attributes = parts[p].attributes};
+      Node part{.op = parts[p].op, .attributes = parts[p].attributes, .scope = node.scope};
       for (int input : parts[p].inputs) part.inputs.push_back(tensors[input]);
       if (p + 1 == parts.size()) part.outputs = node.outputs;
       else

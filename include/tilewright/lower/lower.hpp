@@ -54,7 +54,7 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe) {
     observe(Pass::cut_groups, body, draft, plan);
     reuse_dying_inputs(draft);
     observe(Pass::reuse_dying_inputs, body, draft, plan);
-    plan.bodies[i] = place(draft, target, compute_sets, plan);
+    plan.bodies[i] = place(ir, draft, target, compute_sets, plan);
     observe(Pass::place, body, draft, plan);
     place_barriers(plan, plan.bodies[i]);
   }

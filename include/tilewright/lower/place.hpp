@@ -8,6 +8,7 @@
 #include "tilewright/lower/call_arguments.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
 #include "tilewright/lower/compute_sets.hpp"
+#include "tilewright/lower/fault_sites.hpp"
 #include "tilewright/lower/memory.hpp"
 
 namespace tilewright {
@@ -40,8 +41,10 @@ constexpr std::int64_t place_storages(BodyDraft& draft) {
 /// Writes the step of a group of ops to the plan, and its compute set if the plan has no equal one.
 class ComputePlacer {
  public:
-  constexpr ComputePlacer(const BodyDraft& draft, std::size_t group, const Target& target, ComputeSets& compute_sets, Plan& plan)
-      : draft_(draft),
+  constexpr ComputePlacer(const Ir& ir, const BodyDraft& draft, std::size_t group, const Target& target,
+                          ComputeSets& compute_sets, Plan& plan)
+      : ir_(ir),
+        draft_(draft),
         group_(draft.groups[group]),
         evaluations_(draft.cuts[group].evaluations),
         partition_(draft.cuts[group].partition),
@@ -54,7 +57,9 @@ class ComputePlacer {
     for (const WorkAxis& axis : group_.grid) set_.set.extents.push_back(axis.extent);
     for (std::size_t m = 0; m < group_.members.size(); ++m) add_stage(static_cast<int>(m));
     const Operation& first = operation(0);
-    Step step{.first_location = static_cast<int>(plan_.locations.size()), .stream = first.stream};
+    Step step{.first_location = static_cast<int>(plan_.locations.size()),
+              .stream = first.stream,
+              .first_fault_site = first_fault_site_};
     step.location_count = static_cast<int>(set_.locations.size());
     set_.set.location_count = step.location_count;
     set_.set.scratch_bytes = set_.scratch_end;
@@ -84,8 +89,18 @@ class ComputePlacer {
     stage.first_operand = static_cast<int>(set_.operands.size());
     stage.operand_count = static_cast<int>(added.operands.size());
     for (int o = 0; o < stage.operand_count; ++o) add_operand(member, o);
+    stage.can_fault = add_fault_site(added);
     set_.stages.push_back(stage);
     set_.set.code_bytes += target_.costs->code_bytes(added.op->code_kind);
+  }
+  /// Appends what a fault of the operation is called, if it can have one. Returns whether it can.
+  constexpr bool add_fault_site(const Operation& added) {
+    const FaultText fault = fault_of(added);
+    if (!fault.possible) return false;
+    if (first_fault_site_ < 0) first_fault_site_ = static_cast<int>(plan_.fault_sites.size());
+    plan_.fault_sites.push_back(fault_site_of(ir_, added, fault));
+    if (fault.of_all_vertices) plan_.fault_sites.back().reports = partition_.vertices;
+    return true;
   }
   constexpr void add_operand(int member, int o) {
     const Operation& of = operation(member);
@@ -138,6 +153,7 @@ class ComputePlacer {
     return result;
   }
 
+  const Ir& ir_;
   const BodyDraft& draft_;
   const Group& group_;
   const Evaluations& evaluations_;
@@ -146,12 +162,13 @@ class ComputePlacer {
   ComputeSets& compute_sets_;
   Plan& plan_;
   CompiledSet set_{};
+  int first_fault_site_ = -1;
 };
 
 }  // namespace detail
 
 /// Gives the storages of a draft places in a frame, and appends a step for each group to the plan.
-constexpr Body place(BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan) {
+constexpr Body place(const Ir& ir, BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan) {
   Body body{.first_step = static_cast<int>(plan.steps.size()), .step_count = static_cast<int>(draft.groups.size())};
   body.frame_bytes = detail::place_storages(draft);
   int last_exchange = -1;
@@ -163,7 +180,7 @@ constexpr Body place(BodyDraft& draft, const Target& target, ComputeSets& comput
     }
     last_exchange = first.exchange;
     if (!first.is_call()) {
-      detail::ComputePlacer(draft, i, target, compute_sets, plan).run();
+      detail::ComputePlacer(ir, draft, i, target, compute_sets, plan).run();
       continue;
     }
     detail::place_call(draft, first, plan);

@@ -15,11 +15,10 @@ enum class Base : std::uint8_t {
   variable,  ///< the variables; lives as long as the session
   constant,  ///< the constants, which all replicas share
   stream,    ///< the host's array of a stream, from the stream's next element on
-  remote,    ///< streaming memory; lives as long as the session
-  fault      ///< one int64 per remote buffer: an out-of-range row that this run was given, or 0
+  remote    ///< streaming memory; lives as long as the session
 };
 constexpr std::string_view name_of(Base base) {
-  constexpr std::string_view names[] = {"frame", "argument", "variable", "constant", "stream", "remote", "fault"};
+  constexpr std::string_view names[] = {"frame", "argument", "variable", "constant", "stream", "remote"};
   return names[static_cast<int>(base)];
 }
 
@@ -80,6 +79,7 @@ struct Stage {
   int input_count = 0;  ///< of its operands, which come before its outputs
   int first_operand = 0;  ///< in the plan's operands
   int operand_count = 0;
+  bool can_fault = false;  ///< its kernel gets a `Faults` to report to
 };
 
 /// What collectives move between the machines of the replicas: one of them, or those of a run.
@@ -138,6 +138,7 @@ struct Step {
   int first_stride = 0;  ///< loop: in the plan's strides, by argument, bytes from one iteration to the next
   int arguments = 0;  ///< calls: the number of arguments of `body`
   int stream = -1;  ///< the stream that moves to its next element after the step; -1: none
+  int first_fault_site = -1;  ///< compute: in the plan, of the stages that can fault, in their order; -1: none can
   bool barrier_before = true;  ///< workers wait for each other before the step, in calls before their first steps
 
   /// Whether bodies run in the step.
@@ -197,6 +198,13 @@ struct PlannedRemoteBuffer {
   constexpr std::int64_t row_bytes() const { return align(spec.bytes()); }
 };
 
+/// A stage of a step that can report a fault, as the error text names it: `before`, the value, `after`.
+struct PlannedFaultSite {
+  Text before{};  ///< "Div: divisor "
+  Text after{};  ///< ": a number other than 0 expected, in Net_subgraph(0)/fc1"
+  std::int64_t reports = 1;  ///< of each value
+};
+
 /// Bytes of memory that a program needs, of each replica. Those of variables, constants and frame are of all tiles together.
 struct MemoryUse {
   std::int64_t variables = 0;
@@ -242,6 +250,7 @@ struct Plan : PlanTotals {
   List<PlannedStream> streams{};
   List<PlannedRemoteBuffer> remote_buffers{};
   List<PlannedExchange> exchanges{};  ///< in the order of their steps; not frozen, because a run needs none of it
+  List<PlannedFaultSite> fault_sites{};
 };
 
 /// Calls f(table of each plan...) for each table of plans that is frozen. This is the list of them: a new table is a member of
@@ -258,6 +267,7 @@ constexpr void for_each_table(auto f, auto&... plans) {
   f(plans.constants...);
   f(plans.streams...);
   f(plans.remote_buffers...);
+  f(plans.fault_sites...);
 }
 
 }  // namespace tilewright

@@ -112,10 +112,9 @@ class TransferLowerer {
     const std::optional<Value> offset = offset_of(graph, node, transfer);
     const bool is_direct = is_dense(target.spec.shape, target.layout) && !(offset && offset->storage == target.storage);
     const Value landing = is_direct ? target : draft_.add_value(target.spec);
-    Operation load = row_operation(node, transfer, table_of(transfer));
+    Operation load = row_operation(graph, node, transfer, table_of(transfer));
     add_offset(load, offset);
     load.operands.push_back(as_vector(landing));
-    add_fault(load, offset, transfer);
     transfers.push_back(std::move(load));
     if (!is_direct) afterwards.push_back(copy_operation(landing, target));
     graph.value_of(node.outputs[0]) = target;
@@ -123,15 +122,15 @@ class TransferLowerer {
   constexpr void store_row(GraphValues& graph, const Node& node, const Transfer& transfer, List<Operation>& transfers) {
     const Value from = copier_.dense(copier_.value(graph, node.inputs[transfer.tensor]));
     const std::optional<Value> offset = offset_of(graph, node, transfer);
-    Operation store = row_operation(node, transfer, as_vector(from));
+    Operation store = row_operation(graph, node, transfer, as_vector(from));
     add_offset(store, offset);
     store.operands.push_back(table_of(transfer));
-    add_fault(store, offset, transfer);
     transfers.push_back(std::move(store));
   }
-  static constexpr Operation row_operation(const Node& node, const Transfer& transfer, const Value& source) {
+  static constexpr Operation row_operation(const GraphValues& graph, const Node& node, const Transfer& transfer,
+                                           const Value& source) {
     const OpInfo* const op = transfer.kernel ? transfer.kernel : node.op;
-    return {.op = op, .input_count = 1, .operands = {source}, .alone = true};
+    return {.op = op, .input_count = 1, .operands = {source}, .graph = graph.graph, .scope = node.scope, .alone = true};
   }
   constexpr std::optional<Value> offset_of(GraphValues& graph, const Node& node, const Transfer& transfer) {
     if (transfer.offset < 0) return {};
@@ -154,10 +153,6 @@ class TransferLowerer {
     if (!offset) return;
     operation.operands.push_back(as_vector(*offset));
     ++operation.input_count;
-  }
-  constexpr void add_fault(Operation& operation, const std::optional<Value>& offset, const Transfer& transfer) {
-    if (!offset) return;
-    operation.operands.push_back(draft_.add_value({{}, int64}, {Base::fault, 0, transfer.number * size_of(int64)}));
   }
 
   // ---- code

@@ -37,10 +37,24 @@ struct Mul : Elementwise<Mul> {
   }
 };
 
-/// a / b, broadcast. Integers truncate towards zero, as in C.
+/// a / b, broadcast. Integers truncate towards zero, as in C; the least one by -1 is itself, as its negative wraps around. An
+/// integer by 0 is a fault, and 0.
 struct Div : Elementwise<Div> {
   static constexpr std::string_view name = "Div";
   template <class X> static X forward(X a, X b) { return math::divide(a, b); }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) {
+    return {!is_floating_point(operands[0].dtype), "divisor", "a number other than 0"};
+  }
+  template <class X>
+  static X forward_checked(Faults faults, X a, X b) {
+    if (b == 0) {
+      faults.report(0);
+      return X(0);
+    }
+    if constexpr (std::is_signed_v<X>)
+      if (b == X(-1)) return static_cast<X>(std::make_unsigned_t<X>(0) - static_cast<std::make_unsigned_t<X>>(a));
+    return static_cast<X>(a / b);
+  }
   static constexpr void gradient(GradientContext& op) {
     const Tensor quotient = apply<Div>({op.output_gradient(0), op.input(1)});  // dy / b
     if (op.needs(0)) op.input_gradient(0, ops::sum_to(quotient, op.input_spec(0).shape));

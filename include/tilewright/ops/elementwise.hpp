@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "tilewright/kernel/elementwise.hpp"
+#include "tilewright/kernel/faults.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/ops/op.hpp"
 
@@ -74,6 +75,15 @@ struct Elementwise : Op<D> {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       auto operands = std::tie(views...);
       assign_elementwise<detail::Formula<D, A>>(std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
+    }(std::make_index_sequence<sizeof...(V) - 1>{});
+  }
+  /// The same for an op with `fault`: D gives `forward_checked(faults, x, ...)` beside `forward`.
+  template <PackedAttributes, class... V>
+  static void compute_checked(Faults faults, V... views) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      auto operands = std::tie(views...);
+      assign_elements([&](const auto&... x) { return D::forward_checked(faults, x...); }, std::get<sizeof...(i)>(operands),
+                      std::get<i>(operands)...);
     }(std::make_index_sequence<sizeof...(V) - 1>{});
   }
 };

@@ -90,6 +90,7 @@ constexpr OpInfo make_op_info() {
   if constexpr (requires { D::view; }) info.view = D::view;
   if constexpr (requires { D::work; }) info.work = D::work;
   if constexpr (requires { D::expand; }) info.expand = D::expand;
+  if constexpr (requires { D::fault; }) info.fault = D::fault;
   if constexpr (requires { D::transfer; }) info.transfer = D::transfer;
   if constexpr (requires { D::collective_items; }) {
     info.collective_items = D::collective_items;

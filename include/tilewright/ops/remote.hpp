@@ -1,8 +1,8 @@
 #pragma once
 #include <algorithm>
-#include <atomic>
 
 #include "tilewright/graph/remote_buffer.hpp"
+#include "tilewright/kernel/faults.hpp"
 #include "tilewright/ops/op.hpp"
 
 namespace tilewright {
@@ -11,6 +11,12 @@ struct RemoteAttributes {
   std::int64_t buffer = -1;  ///< index in the Ir
   std::int64_t row = -1;     ///< -1: the last input says which
 };
+
+/// The fault of a kernel that moves a row of a table: an offset that no row has. `operands`: those of the kernel.
+constexpr FaultText row_fault(std::span<const TensorSpec> operands, const TensorSpec& table) {
+  if (operands.size() < 3) return {};  // the row is known
+  return {true, "offset", text("an offset from 0 to ", table.shape[0] - 1), true};
+}
 
 /// What loads and stores share. In a graph, their inputs are `tensors` tensors, one or none, and the offset, if that is a tensor.
 /// Their kernels have other operands: see Transfer.
@@ -35,6 +41,9 @@ struct RemoteOp : Op<D> {
     }
     if (!D::stores) op.output(buffer.spec());
   }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) {
+    return row_fault(operands, D::stores ? operands.back() : operands.front());
+  }
   /// Vertices take blocks of a row's elements.
   static constexpr Work row_work(std::span<const TensorSpec> operands, int table, int tensor) {
     Work work;
@@ -45,12 +54,12 @@ struct RemoteOp : Op<D> {
   }
 
  protected:
-  /// A vertex's part of the row at a tensor's offset; null, and a note of the offset, if there is no such row.
-  template <class Table, class Offset, class Fault>
-  static typename Table::element* row(Table table, Offset offset, Fault fault) {
+  /// A vertex's part of the row at a tensor's offset; null, and a fault, if there is no such row.
+  template <class Table, class Offset>
+  static typename Table::element* row(Faults faults, Table table, Offset offset) {
     const auto number = static_cast<std::int64_t>(*offset.data);
     if (number >= 0 && number < Table::shape[0]) return table.data + number * Table::spec.stride(0);
-    std::atomic_ref(*fault.data).store(number, std::memory_order_relaxed);  // not 0, which every buffer has
+    faults.report(number);
     return nullptr;
   }
 };
@@ -61,7 +70,7 @@ struct RemoteLoad : RemoteOp<RemoteLoad> {
   static constexpr Differentiation differentiation = Differentiation::stops;  // only the offset could have one
   static constexpr bool stores = false;
   static constexpr int tensors = 0;
-  /// Kernel operands: table, [offset,] tensor [, fault].
+  /// Kernel operands: table, [offset,] tensor.
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     return row_work(operands, 0, input_count);
   }
@@ -69,9 +78,9 @@ struct RemoteLoad : RemoteOp<RemoteLoad> {
   static void compute(Table table, X x) {
     std::copy_n(table.data, X::shape[0], x.data);
   }
-  template <PackedAttributes, class Table, class Offset, class X, class Fault>
-  static void compute(Table table, Offset offset, X x, Fault fault) {
-    if (const auto* const from = row(table, offset, fault)) std::copy_n(from, X::shape[0], x.data);
+  template <PackedAttributes, class Table, class Offset, class X>
+  static void compute_checked(Faults faults, Table table, Offset offset, X x) {
+    if (const auto* const from = row(faults, table, offset)) std::copy_n(from, X::shape[0], x.data);
     else std::fill_n(x.data, X::shape[0], typename X::element(0));
   }
 };
@@ -93,7 +102,7 @@ struct RemoteStore : RemoteOp<RemoteStore> {
   static constexpr std::string_view name = "RemoteStore";
   static constexpr bool stores = true;
   static constexpr int tensors = 1;
-  /// Kernel operands: tensor, [offset,] table [, fault].
+  /// Kernel operands: tensor, [offset,] table.
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     return row_work(operands, input_count, 0);
   }
@@ -101,9 +110,9 @@ struct RemoteStore : RemoteOp<RemoteStore> {
   static void compute(X x, Table table) {
     std::copy_n(x.data, X::shape[0], table.data);
   }
-  template <PackedAttributes, class X, class Offset, class Table, class Fault>
-  static void compute(X x, Offset offset, Table table, Fault fault) {
-    if (auto* const to = row(table, offset, fault)) std::copy_n(x.data, X::shape[0], to);
+  template <PackedAttributes, class X, class Offset, class Table>
+  static void compute_checked(Faults faults, X x, Offset offset, Table table) {
+    if (auto* const to = row(faults, table, offset)) std::copy_n(x.data, X::shape[0], to);
   }
 };
 
@@ -148,7 +157,7 @@ constexpr List<Tensor> apply_remote(std::string_view what, const RemoteBuffer& b
 namespace ops {
 /// A copy of a row of a remote buffer, in the machine's memory: a tensor of the buffer's shape and dtype. `offset`: a number,
 /// checked while the program compiles, or a tensor of one int32 or uint32 element. If a run computes an offset that the buffer
-/// does not have, the result is zeros, and the session's run throws std::out_of_range when it has ended.
+/// does not have, the result is zeros, and the session's run throws FaultError when it has ended.
 ///
 /// Loads and stores happen in the order in which they are written.
 constexpr Tensor remote_load(RemoteBuffer buffer, RemoteOffset offset, std::string_view name = "") {

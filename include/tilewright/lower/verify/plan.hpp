@@ -258,7 +258,6 @@ class PlanFault {
       case Base::variable: end = plan_.memory.variables; break;
       case Base::constant: end = plan_.memory.constants; break;
       case Base::remote: end = plan_.memory.remote; break;
-      case Base::fault: end = size_of(int64) * static_cast<std::int64_t>(plan_.remote_buffers.size()); break;
       case Base::stream:
         holds = holds && index < static_cast<int>(plan_.streams.size());
         if (!holds) break;
