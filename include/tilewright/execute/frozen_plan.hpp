@@ -34,6 +34,7 @@ struct FrozenStream {
   TensorSpec spec{};
   Range name{};
   bool used = false;
+  std::int64_t transfers = 1;  ///< elements of the host's array for a run
 };
 
 /// How many of each a plan has.
@@ -86,7 +87,7 @@ struct FrozenPlan {
   MemoryUse memory{};
   RemoteTraffic remote{};
   CollectiveTraffic collectives{};
-  int num_host_transfers = 1;
+  int num_host_transfers = 0;  ///< of every stream; 0: each has its own number
   int replicas = 1;
 
   constexpr std::string_view text(Range range) const { return {characters.data() + range.first, range.count}; }
@@ -145,7 +146,8 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
     frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_text(plan.constants[i].name),
                            keep_values(plan.constants[i].values)};
   for (std::size_t i = 0; i < plan.streams.size(); ++i)
-    frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
+    frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used,
+                         plan.streams[i].transfers};
   frozen.memory = plan.memory;
   frozen.remote = plan.remote;
   frozen.collectives = plan.collectives;

@@ -153,6 +153,7 @@ struct PlannedStream {
   bool used = false;           ///< some live op loads from it or stores to it
   bool moves = false;          ///< each load or store moves it on; else the main body has its elements at fixed places
   std::int64_t elements = 0;   ///< how many the main body uses so
+  std::int64_t transfers = 1;  ///< elements of the host's array for a run: what a run moves at most, or num_host_transfers
 };
 
 /// Blocks of memory start at multiples of this: a cache line, and the widest vector.
@@ -213,7 +214,7 @@ struct Plan {
   MemoryUse memory{};
   RemoteTraffic remote{};
   CollectiveTraffic collectives{};
-  int num_host_transfers = 1;
+  int num_host_transfers = 0;  ///< of every stream; 0: each has its own number
   int replicas = 1;
 };
 

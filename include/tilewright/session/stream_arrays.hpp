@@ -19,7 +19,7 @@ template <const auto& plan, std::size_t stream>
 struct StreamArray {
   static constexpr TensorSpec spec{host_shape(plan, stream), plan.streams[stream].spec.dtype};
   static constexpr std::string_view name() { return plan.stream_name(stream); }
-  static constexpr Text note() { return host_shape_note<plan>(); }
+  static constexpr Text note() { return host_shape_note<plan, stream>(); }
 };
 
 /// Notes the elements of an array that was given for a stream by name; an array that does not fit is refused.
