@@ -42,6 +42,21 @@ constexpr void addition(Ir& ir) {
   store("difference", ops::sum(a - b, 0));
 }
 
+/// A product of what a run is given, which the next run is given; other outputs stand before and after it.
+constexpr void products(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {17, 17})), y = ops::host_load(ir.h2d_stream("y", {17, 17}));
+  store("first", ops::sum(x, 0));
+  store("product", x.matmul(y));
+  store("difference", x - y);
+}
+/// A variable that takes what is loaded.
+constexpr void shifting(Ir& ir) {
+  const Tensor w = ir.variable(tw::values({1, 2, 3}), {3}, tw::float32, "w");
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {3}));
+  ops::scaled_add_(w, x);
+  ops::scaled_add_(w, x);
+  store("y", w);
+}
 
 /// A label and an image, which is loaded in each of 4 iterations; each stores to "sums", the main graph stores twice to "ends".
 constexpr void own_numbers(Ir& ir) {
@@ -165,6 +180,57 @@ TEST_CASE("with num_host_transfers all streams have the same number of elements"
                                    "takes_two"_s = std::array<bool, 8>{true});
   CHECK(outputs["last"_s](0, 1) == 200);
   CHECK(outputs["sums"_s](3, 0) == 20);
+}
+TEST_CASE("outputs of a run may be inputs of the next one") {
+  on_all_machines<products>([](auto& session) {
+    using Matrix = xt::xtensor<float, 2>;
+    Matrix x({17, 17}), y({17, 17});
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x.data()[i] = static_cast<float>(i % 3) - 1;
+      y.data()[i] = static_cast<float>(i % 5) - 2;
+    }
+    const auto outputs = session.run("x"_s = x, "y"_s = y);
+    const Matrix product = outputs["product"_s], difference = outputs["difference"_s];
+    for (int run = 0; run < 2; ++run) {  // both from one run, then one twice
+      const Matrix left = outputs["product"_s], right = run == 0 ? outputs["difference"_s] : outputs["product"_s];
+      if (run == 0) session.run("x"_s = outputs["product"_s], "y"_s = outputs["difference"_s]);
+      else session.run("x"_s = outputs["product"_s], "y"_s = outputs["product"_s]);
+      Matrix expected = xt::zeros<float>({17, 17});
+      for (std::size_t i = 0; i < 17; ++i)
+        for (std::size_t j = 0; j < 17; ++j)
+          for (std::size_t k = 0; k < 17; ++k) expected(i, j) += left(i, k) * right(k, j);
+      CHECK(xt::allclose(outputs["product"_s], expected, 1e-5));
+      CHECK(elements(outputs["difference"_s]) == elements(Matrix(left - right)));
+    }
+  });
+}
+TEST_CASE("views of variables may be inputs, and not outputs") {
+  tw::Session<shifting> session({.threads = 2});
+  auto w = session.variables()["w"_s];
+  CHECK(elements(session.run("x"_s = w)["y"_s]) == Floats{3, 6, 9});  // w + w + w, with w from before the run
+  Floats y(3);
+  session.run_with_outputs("x"_s = w, "y"_s = y);
+  CHECK(y == Floats{9, 18, 27});
+  CHECK_THROWS_MATCHES(session.run_with_outputs("x"_s = y, "y"_s = w), std::invalid_argument,
+                       Message("run_with_outputs: 'y' shares memory with the session's variables: memory of its own expected"));
+  CHECK(elements(w) == Floats{9, 18, 27});
+}
+TEST_CASE("sessions are moved and kept in vectors, and views of their memory stay valid") {
+  std::vector<tw::Session<shifting>> sessions;
+  sessions.emplace_back(tw::SessionOptions{.threads = 2});
+  const Floats one{1, 1, 1};
+  const auto outputs = sessions[0].run("x"_s = one);
+  const auto w = sessions[0].variables()["w"_s];
+  for (int i = 0; i < 5; ++i) sessions.emplace_back();  // which moves the first one
+  CHECK(elements(outputs["y"_s]) == Floats{3, 4, 5});
+  CHECK(elements(sessions[0].run("x"_s = one)["y"_s]) == Floats{5, 6, 7});
+  CHECK(elements(w) == Floats{5, 6, 7});
+  CHECK(elements(sessions[5].get_tensor_data("w"_s)) == Floats{1, 2, 3});
+  sessions[5] = std::move(sessions[0]);
+  CHECK(elements(sessions[5].get_tensor_data("w"_s)) == Floats{5, 6, 7});
+  CHECK_THROWS_MATCHES(sessions[0].run("x"_s = one), std::logic_error,
+                       Message("run: a session that was moved from: the one that has its memory now expected"));
+  STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<tw::Session<shifting>>);
 }
 TEST_CASE("variables of every dtype live as long as their session") {
   tw::Session<variables> session({.seed = 5});
