@@ -22,7 +22,6 @@ constexpr void increment(tw::Ir& ir) {
 
 /// Each iteration takes the next element of the stream from the host, and gives one to the stream to the host.
 constexpr void stream(tw::Ir& ir) {
-  ir.set_num_host_transfers(8);
   const auto x_stream = ir.h2d_stream("x", {1, 2});
   const auto y_stream = ir.d2h_stream("y", {1, 1});
   const auto w = ir.constant({1}, {2, 1}), b = ir.constant({1}, {1});
@@ -60,7 +59,6 @@ struct Gradients : tw::Module<Gradients<micro_batches>> {
 };
 template <int micro_batches>
 constexpr void accumulate(tw::Ir& ir) {
-  ir.set_num_host_transfers(micro_batches);
   const Gradients<micro_batches> gradients(ir.h2d_stream("x", {8 / micro_batches, 2}));
   const auto [factories, graph] = tw::create_graph(ir, gradients);
   const auto variables = factories.init();

@@ -155,6 +155,22 @@ void test(Session& session, const std::vector<long double>& images) { session.ru
 void test(Session& session) { session.run("image"_s = "digits.png", "scale"_s = 2); }
 #endif
 
+// CASE expression
+// expect: run: `image` is no number or array of numbers: (2, 4) float32 expected; an expression has no elements in memory, an
+// xt::xtensor made of it has
+#ifdef CASE_expression
+void test(Session& session, const Images& images) { session.run("image"_s = images + images, "scale"_s = 2); }
+#endif
+
+// CASE shape_of_a_built_in_array
+// expect: run: `image` has shape (2, 5): (2, 4) float32 expected
+#ifdef CASE_shape_of_a_built_in_array
+void test(Session& session) {
+  const float images[2][5]{};
+  session.run("image"_s = images, "scale"_s = 2);
+}
+#endif
+
 // CASE doubles
 // expect: run: `image` is float64: (2, 4) float32 expected; 64-bit numbers are not narrowed: convert the array first
 #ifdef CASE_doubles
@@ -169,6 +185,16 @@ constexpr void four_times(tw::Ir& ir) {
   tw::ops::host_store(ir.d2h_stream("y", {3}), tw::ops::host_load(ir.h2d_stream("x", {3})));
 }
 void test(tw::Session<four_times>& session) { session.run("x"_s = xt::xtensor_fixed<float, xt::xshape<3>>()); }
+#endif
+
+// CASE shape_without_own_transfers
+// expect: run: `x` has shape (3,): (2, 3) float32 expected, where 2 is the number of its transfers in a run
+#ifdef CASE_shape_without_own_transfers
+constexpr void twice(tw::Ir& ir) {
+  const auto x = ir.h2d_stream("x", {3});
+  tw::ops::host_store(ir.d2h_stream("y", {3}), tw::ops::host_load(x) + tw::ops::host_load(x));
+}
+void test(tw::Session<twice>& session) { session.run("x"_s = xt::xtensor_fixed<float, xt::xshape<3>>()); }
 #endif
 
 // CASE missing_output
@@ -217,6 +243,20 @@ constexpr void sum(tw::Ir& ir) {
   tw::ops::host_store(ir.d2h_stream("sum", {}), tw::ops::sum(tw::ops::host_load(ir.h2d_stream("x", {2})), 0));
 }
 void test(tw::Session<sum>& session) { session.run_with_outputs("x"_s = std::array{1.f, 2.f}, "sum"_s = 0.f); }
+#endif
+
+// CASE temporary_array_output
+// expect: run_with_outputs: `outputs` is const or temporary: an array to fill expected
+#ifdef CASE_temporary_array_output
+void test(Session& session, const Images& images) {
+  session.run_with_outputs("image"_s = images, "scale"_s = 2, "outputs"_s = Images());
+}
+#endif
+
+// CASE copied_session
+// expect: deleted
+#ifdef CASE_copied_session
+Session test(const Session& session) { return session; }
 #endif
 
 // CASE dtype_of_an_output

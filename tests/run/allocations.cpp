@@ -70,6 +70,21 @@ TEST_CASE("a run that is logged allocates nothing") {
 }
 
 namespace {
+constexpr void increment(tw::Ir& ir) { store("y", tw::ops::host_load(ir.h2d_stream("x", {1000})) + 1); }
+}  // namespace
+
+TEST_CASE("a run that copies an input, as it is an output of the run before, allocates nothing") {
+  tw::Session<increment> session({.threads = 1});
+  auto outputs = session.run("x"_s = std::vector<float>(1000));
+  allocations = 0;
+  counting = true;
+  for (int run = 0; run < 9; ++run) outputs = session.run("x"_s = outputs["y"_s]);
+  counting = false;
+  CHECK(allocations == 0);
+  CHECK(outputs["y"_s](999) == 10);
+}
+
+namespace {
 constexpr void rows(tw::Ir& ir) {
   const tw::RemoteBuffer buffer = ir.remote_buffer({1000}, tw::float32, 2);
   ir.remote_variable(tw::ones(), buffer, 0, "x");

@@ -154,7 +154,7 @@ TEST_CASE("log: decisions about threads are lines at DEBUG") {
     }
   };
   run(100, 200, 110);
-  CHECK(file_content(name) == "tilewright DEBUG: threads: 2, with 110000 ns a run, for 909 runs\n");
+  CHECK(file_content(name) == "tilewright DEBUG: threads: 2, with 110000 ns a run, for 90 runs\n");
   run(30, 200, 3000);
   const std::string log = file_content(name);
   CHECK(count(log, "threads: in doubt about 2, with 3000000 ns a run\n") == 1);

@@ -42,6 +42,49 @@ constexpr void addition(Ir& ir) {
   store("difference", ops::sum(a - b, 0));
 }
 
+/// A product of what a run is given, which the next run is given; other outputs stand before and after it.
+constexpr void products(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {17, 17})), y = ops::host_load(ir.h2d_stream("y", {17, 17}));
+  store("first", ops::sum(x, 0));
+  store("product", x.matmul(y));
+  store("difference", x - y);
+}
+/// A variable that takes what is loaded.
+constexpr void shifting(Ir& ir) {
+  const Tensor w = ir.variable(tw::values({1, 2, 3}), {3}, tw::float32, "w");
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {3}));
+  ops::scaled_add_(w, x);
+  ops::scaled_add_(w, x);
+  store("y", w);
+}
+
+/// A label and an image, which is loaded in each of 4 iterations; each stores to "sums", the main graph stores twice to "ends".
+constexpr void own_numbers(Ir& ir) {
+  const Tensor label = ops::host_load(ir.h2d_stream("label", {}));
+  const auto images = ir.h2d_stream("image", {2});
+  const auto sums = ir.d2h_stream("sums", {2}), ends = ir.d2h_stream("ends", {2});
+  const auto body = [&](Tensor sum, Tensor scale) {
+    const Tensor next = sum + scale * ops::host_load(images);
+    ops::host_store(sums, next);
+    return next;
+  };
+  const Tensor zero = ir.constant({0}, {2});
+  const Tensor sum = tw::repeat(ir.create_graph(body, zero, label), 4, {zero, label});
+  ops::host_store(ends, zero - 1);
+  ops::host_store(ends, sum);
+  store("last", sum);
+  const auto either = ir.h2d_stream("either", {});
+  const tw::Graph once = ir.create_graph([&](Tensor t) { return t + ops::host_load(either); }, label),
+                  twice = ir.create_graph([&](Tensor t) { return t + ops::host_load(either) * ops::host_load(either); }, label);
+  store("branch",
+        tw::conditional(ops::host_load(ir.h2d_stream("takes_two", {}, tw::boolean)), {twice, {label}}, {once, {label}}));
+}
+/// The same counts as in PopXL.
+constexpr void one_number(Ir& ir) {
+  ir.set_num_host_transfers(8);
+  own_numbers(ir);
+}
+
 /// Results that kernels, epilogues and expressions write, with tails that no vector fills.
 constexpr void wide(Ir& ir) {
   const Tensor x = ops::host_load(ir.h2d_stream("x", {5, 67}));
@@ -98,10 +141,96 @@ TEST_CASE("more transfers than the host has elements for are refused") {
     for (int i = 0; i < 3; ++i) sum = tw::call(load, sum);
     store("sum", sum);
   });
+  CHECK(tw::lower(*ir, tw::cpu).streams[0].transfers == 3);
+  ir->set_num_host_transfers(2);
+  CHECK_THROWS_MATCHES(tw::lower(*ir, tw::cpu), tw::TraceError,
+                       Message("stream: 'in' moves 3 tensors in a run: at most num_host_transfers, 2, expected"));
+  ir->set_num_host_transfers(1);
   CHECK_THROWS_MATCHES(tw::lower(*ir, tw::cpu), tw::TraceError,
                        Message("stream: 'in' moves 3 tensors in a run: at most num_host_transfers, 1, expected"));
   ir->set_num_host_transfers(3);
   CHECK_NOTHROW(tw::lower(*ir, tw::cpu));
+}
+TEST_CASE("each stream has as many elements as a run moves of it") {
+  on_all_machines<own_numbers>([](auto& session) {
+    const xt::xtensor<float, 2> image{{1, 10}, {2, 20}, {3, 30}, {4, 40}};
+    const auto outputs = session.run("label"_s = 2.f, "image"_s = image, "either"_s = Floats{5, 7}, "takes_two"_s = true);
+    REQUIRE(std::ranges::equal(outputs["sums"_s].shape(), std::array<std::size_t, 2>{4, 2}));
+    CHECK(elements(outputs["sums"_s]) == Floats{2, 20, 6, 60, 12, 120, 20, 200});
+    REQUIRE(std::ranges::equal(outputs["ends"_s].shape(), std::array<std::size_t, 2>{2, 2}));
+    CHECK(elements(outputs["ends"_s]) == Floats{-1, -1, 20, 200});
+    REQUIRE(std::ranges::equal(outputs["last"_s].shape(), std::array<std::size_t, 1>{2}));
+    CHECK(elements(outputs["last"_s]) == Floats{20, 200});
+    CHECK(outputs["branch"_s]() == 2 + 5 * 7);
+    CHECK(session.run("label"_s = 2.f, "image"_s = image, "either"_s = Floats{5, 7}, "takes_two"_s = false)["branch"_s]() == 7);
+    CHECK_THROWS_MATCHES(
+        session.run("label"_s = 2.f, "image"_s = Floats{1, 2}, "either"_s = Floats{5, 7}, "takes_two"_s = true),
+        std::invalid_argument,
+        Message("run: 'image' has shape (2,): (4, 2) expected, where 4 is the number of its transfers in a run"));
+  });
+}
+TEST_CASE("with num_host_transfers all streams have the same number of elements") {
+  using Session = tw::Session<one_number>;
+  for (const auto& input : Session::expected_inputs()) CHECK(input.host_shape[0] == 8);
+  for (const auto& output : Session::expected_outputs()) CHECK(output.host_shape[0] == 8);
+  Session session;
+  xt::xtensor<float, 2> image = xt::zeros<float>({8, 2});
+  for (std::size_t i = 0; i < 4; ++i) image(i, 0) = static_cast<float>(i + 1), image(i, 1) = 10 * image(i, 0);
+  const auto outputs = session.run("label"_s = Floats(8, 2), "image"_s = image, "either"_s = Floats{5, 7, 0, 0, 0, 0, 0, 0},
+                                   "takes_two"_s = std::array<bool, 8>{true});
+  CHECK(outputs["last"_s](0, 1) == 200);
+  CHECK(outputs["sums"_s](3, 0) == 20);
+}
+TEST_CASE("outputs of a run may be inputs of the next one") {
+  on_all_machines<products>([](auto& session) {
+    using Matrix = xt::xtensor<float, 2>;
+    Matrix x({17, 17}), y({17, 17});
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      x.data()[i] = static_cast<float>(i % 3) - 1;
+      y.data()[i] = static_cast<float>(i % 5) - 2;
+    }
+    const auto outputs = session.run("x"_s = x, "y"_s = y);
+    const Matrix product = outputs["product"_s], difference = outputs["difference"_s];
+    for (int run = 0; run < 2; ++run) {  // both from one run, then one twice
+      const Matrix left = outputs["product"_s], right = run == 0 ? outputs["difference"_s] : outputs["product"_s];
+      if (run == 0) session.run("x"_s = outputs["product"_s], "y"_s = outputs["difference"_s]);
+      else session.run("x"_s = outputs["product"_s], "y"_s = outputs["product"_s]);
+      Matrix expected = xt::zeros<float>({17, 17});
+      for (std::size_t i = 0; i < 17; ++i)
+        for (std::size_t j = 0; j < 17; ++j)
+          for (std::size_t k = 0; k < 17; ++k) expected(i, j) += left(i, k) * right(k, j);
+      CHECK(xt::allclose(outputs["product"_s], expected, 1e-5));
+      CHECK(elements(outputs["difference"_s]) == elements(Matrix(left - right)));
+    }
+  });
+}
+TEST_CASE("views of variables may be inputs, and not outputs") {
+  tw::Session<shifting> session({.threads = 2});
+  auto w = session.variables()["w"_s];
+  CHECK(elements(session.run("x"_s = w)["y"_s]) == Floats{3, 6, 9});  // w + w + w, with w from before the run
+  Floats y(3);
+  session.run_with_outputs("x"_s = w, "y"_s = y);
+  CHECK(y == Floats{9, 18, 27});
+  CHECK_THROWS_MATCHES(session.run_with_outputs("x"_s = y, "y"_s = w), std::invalid_argument,
+                       Message("run_with_outputs: 'y' shares memory with the session's variables: memory of its own expected"));
+  CHECK(elements(w) == Floats{9, 18, 27});
+}
+TEST_CASE("sessions are moved and kept in vectors, and views of their memory stay valid") {
+  std::vector<tw::Session<shifting>> sessions;
+  sessions.emplace_back(tw::SessionOptions{.threads = 2});
+  const Floats one{1, 1, 1};
+  const auto outputs = sessions[0].run("x"_s = one);
+  const auto w = sessions[0].variables()["w"_s];
+  for (int i = 0; i < 5; ++i) sessions.emplace_back();  // which moves the first one
+  CHECK(elements(outputs["y"_s]) == Floats{3, 4, 5});
+  CHECK(elements(sessions[0].run("x"_s = one)["y"_s]) == Floats{5, 6, 7});
+  CHECK(elements(w) == Floats{5, 6, 7});
+  CHECK(elements(sessions[5].get_tensor_data("w"_s)) == Floats{1, 2, 3});
+  sessions[5] = std::move(sessions[0]);
+  CHECK(elements(sessions[5].get_tensor_data("w"_s)) == Floats{5, 6, 7});
+  CHECK_THROWS_MATCHES(sessions[0].run("x"_s = one), std::logic_error,
+                       Message("run: a session that was moved from: the one that has its memory now expected"));
+  STATIC_REQUIRE_FALSE(std::is_copy_constructible_v<tw::Session<shifting>>);
 }
 TEST_CASE("variables of every dtype live as long as their session") {
   tw::Session<variables> session({.seed = 5});

@@ -1,10 +1,18 @@
-// How many threads are chosen, given how long runs take. No time passes here: durations are made up.
+// How many threads are chosen, given how long runs take. No time passes here: durations are made up. And threads that cannot be
+// made.
 #include "tilewright/execute/thread_choice.hpp"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "../catch.hpp"
+#include "environment.hpp"
+#include "tilewright/execute/workers.hpp"
 
 namespace {
 
@@ -46,6 +54,26 @@ TEST_CASE("ThreadChoice: a given number stays, and nothing is timed") {
   ThreadChoice choice(3, 8);
   CHECK(run(choice, 20'000, machine({1, 1, 1000})).timed == 0);
   CHECK((choice.threads() == 3 && choice.limit() == 3));
+}
+TEST_CASE("ThreadChoice: more threads than cores are taken, with a warning") {
+  const TemporaryFolder folder;
+  const auto logged = [&](int threads, int cores) {
+    const std::string file = (folder / "log").string();
+    const ThreadChoice choice(threads, cores, {tilewright::LogLevel::warn, file.c_str()});
+    CHECK(choice.threads() == threads);
+    const std::string line = file_content(file);
+    std::filesystem::remove(file);
+    return line;
+  };
+  CHECK(logged(64, 2) ==
+        "tilewright WARN: threads: 64 on 2 cores: at most 2 expected, as every step waits for threads that wait for a core\n");
+  CHECK(logged(3, 2) != "");
+  CHECK(logged(2, 2) == "");
+  CHECK(logged(5, 0) == "");  // nobody knows the number of cores
+}
+TEST_CASE("ThreadChoice: a negative number is refused") {
+  CHECK_THROWS_MATCHES(ThreadChoice(-3, 2), std::invalid_argument,
+                       Catch::Matchers::Message("threads: -3: a number of threads, or 0 for the fastest number, expected"));
 }
 TEST_CASE("ThreadChoice: on one core there is nothing to choose") {
   ThreadChoice choice(0, 1), unknown(0, 0);
@@ -92,7 +120,7 @@ TEST_CASE("ThreadChoice: long runs are tried a few times only") {
 }
 TEST_CASE("ThreadChoice: short runs are seldom timed") {
   ThreadChoice choice(0, 2);
-  CHECK(run(choice, 4500, machine({5, 3})).timed <= 24 + 4500 / 16);
+  CHECK(run(choice, 4500, machine({5, 3})).timed <= 2 * 24 + 4500 / 16);  // two trials
   CHECK(choice.threads() == 2);
 }
 TEST_CASE("ThreadChoice: cores that are slow to wake are tried again soon") {
@@ -102,6 +130,18 @@ TEST_CASE("ThreadChoice: cores that are slow to wake are tried again soon") {
     REQUIRE(choice.threads() == 1);
     run(choice, std::max(125, 125'000 / one), machine({one, one * 11 / 20}));
     CHECK(choice.threads() == 2);
+  }
+}
+TEST_CASE("ThreadChoice: a core that wakes late costs little") {
+  for (const int asleep : {20, 150, 400}) {  // milliseconds
+    ThreadChoice choice(0, 2);
+    Duration now{}, best{};
+    while (now < std::chrono::seconds(2)) {
+      const bool is_awake = now >= milliseconds(asleep);
+      now += run(choice, 1, machine({213, is_awake ? 113 : 400})).time;
+      best += microseconds(best < milliseconds(asleep) ? 213 : 113);
+    }
+    CHECK(best > now * 95 / 100);  // the time that a right choice at any moment would have needed for these runs
   }
 }
 TEST_CASE("ThreadChoice: a wrong choice among long runs does not last") {
@@ -160,3 +200,28 @@ TEST_CASE("ThreadChoice: many threads that fail are given up for as many as do w
   run(choice, 100, machine({800, 420, 0, 220, 0, 2000, 2000, 2000}));
   CHECK(choice.threads() == 4);
 }
+
+// The sanitizers reserve more addresses than the limit here.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("Workers: threads that cannot be made are an error that says how many could, and those end") {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // ends a child that hangs
+    const rlimit addresses{std::size_t{1} << 30, std::size_t{1} << 30};  // room for some stacks
+    setrlimit(RLIMIT_AS, &addresses);
+    try {
+      const tilewright::Workers workers(1000);
+    } catch (const std::runtime_error& error) {
+      const std::string text = error.what(), begin = "threads: 1000 asked for, ", end = "): a smaller number expected";
+      const int made = std::atoi(text.c_str() + begin.size());
+      const bool says_so = text.starts_with(begin) && text.ends_with(end) && text.find(" could be made (") != text.npos;
+      const tilewright::Workers fewer(made / 2);  // the memory of those that ended is free again
+      _exit(says_so && made > 2 && made < 1000 ? 0 : 1);
+    }
+    _exit(2);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+#endif

@@ -46,13 +46,13 @@ constexpr bool streams_serve_every_graph() {
 }
 static_assert(streams_serve_every_graph());
 
-constexpr bool host_transfers_are_one_unless_set() {
+constexpr bool host_transfers_are_counted_unless_set() {
   Ir ir;
   const int before = ir.num_host_transfers();
   ir.set_num_host_transfers(8);
-  return before == 1 && ir.num_host_transfers() == 8;
+  return before == 0 && ir.num_host_transfers() == 8;
 }
-static_assert(host_transfers_are_one_unless_set());
+static_assert(host_transfers_are_counted_unless_set());
 
 static_assert(failure([](Ir& ir) { ir.h2d_stream("x", {2}), ir.d2h_stream("x", {2}); }) ==
               "stream: 'x' exists already: stream names are unique");

@@ -74,9 +74,10 @@ class Executor {
   int most_threads() const { return choice_.limit(); }
   const Logger& logger() const { return logger_; }
 
-  /// Runs the program once; throws FaultError if an op met values that it cannot compute with, and
-  /// std::runtime_error if replicas did not all reach a collective. `streams` has for each stream the host's memory for all
-  /// elements that the run takes or gives: [num_host_transfers, replicas] of them.
+  /// Runs the program once; throws FaultError if an op met values that it cannot compute with, std::runtime_error if replicas did
+  /// not all reach a collective, std::logic_error in a child process that does not have the threads, and what an op threw: then
+  /// steps after it have not run, or not on all threads. `streams` has for each stream the host's memory for all elements that
+  /// the run takes or gives: [transfers, replicas] of them.
   void run(std::span<std::byte* const> streams) {
     for (auto& state : states_)
       for (int replica = 0; replica < program_.replicas; ++replica)
@@ -144,12 +145,26 @@ class Executor {
   }
   void run_workers() {
     active_ = choice_.threads();
-    workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
+    try {
+      workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
+    } catch (...) {
+      barrier_.mend();
+      std::ranges::fill(faults_, FaultRecord{});
+      missed_collective_ = false;
+      throw;
+    }
   }
+  /// An exception ends the run: the other workers leave where they would meet this one.
   void run_main(int worker) {
     const FlushDenormals flush;
     State& state = states_[static_cast<std::size_t>(worker)];
-    run_body(program_.bodies[0], {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
+    try {
+      run_body(program_.bodies[0], {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
+    } catch (const Barrier::Broken&) {  // the worker whose exception it was has thrown it
+    } catch (...) {
+      barrier_.break_up();
+      throw;
+    }
   }
 
   /// A body that a worker runs. Pointers are the first replica's: frames are frame_bytes_ apart, lists of arguments deepest_.

@@ -37,6 +37,7 @@ struct FrozenStream {
   TensorSpec spec{};
   Range name{};
   bool used = false;
+  std::int64_t transfers = 1;  ///< elements of the host's array for a run
 };
 
 struct FrozenFaultSite {
@@ -158,7 +159,7 @@ class Freezer {
     return {constant.spec, constant.offset, keep(constant.name), keep(constant.values)};
   }
   constexpr FrozenStream frozen_row(const PlannedStream& stream) {
-    return {stream.direction, stream.spec, keep(stream.name), stream.used};
+    return {stream.direction, stream.spec, keep(stream.name), stream.used, stream.transfers};
   }
   constexpr FrozenFaultSite frozen_row(const PlannedFaultSite& site) {
     return {keep(site.before), keep(site.after), site.reports};

@@ -2,7 +2,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <iterator>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -12,19 +13,26 @@ namespace tilewright {
 
 /// Finds the number of threads for a program by timing its runs. A trial tries one thread, then twice as many each time, up to
 /// a limit, and keeps the fastest. A trial at the start may mislead, as idle cores need some time to wake, so it is soon made
-/// again; later trials come after some seconds, because machines get busy or idle. When other programs take cores away, threads
-/// wait for each other and a run can take ten times as long; so between trials runs of several threads are watched, and are given
-/// up for fewer when those are found to be faster.
+/// again, then more and more seldom; later trials come after some seconds, because machines get busy or idle. When other programs
+/// take cores away, threads wait for each other and a run can take ten times as long; so between trials runs of several threads
+/// are watched, and are given up for fewer when those are found to be faster.
 class ThreadChoice {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  /// A fixed number, or 0 to find one of up to `cores`. What is decided is logged at level DEBUG.
+  /// A fixed number, or 0 to find one of up to `cores`. A fixed number above `cores` is taken, with a warning in the log; a
+  /// negative one is a std::invalid_argument. What is decided is logged at level DEBUG. (`cores` is 0 where nobody knows.)
   explicit ThreadChoice(int threads, int cores = static_cast<int>(std::thread::hardware_concurrency()), Logger logger = {})
       : limit_(threads > 0 ? threads : std::max(1, cores)),
         best_(limit_),
         adapts_(threads <= 0 && limit_ > 1),
         logger_(std::move(logger)) {
+    if (threads < 0)
+      throw std::invalid_argument("threads: " + std::to_string(threads) +
+                                  ": a number of threads, or 0 for the fastest number, expected");
+    if (cores > 0 && threads > cores)
+      logger_.write(LogLevel::warn, "threads: ", threads, " on ", cores, " cores: at most ", cores,
+                    " expected, as every step waits for threads that wait for a core");
     if (adapts_) start_trial(limit_);
   }
 
@@ -65,8 +73,9 @@ class ThreadChoice {
     Duration time;
     int least_runs;
   };
-  static constexpr Pause first_pauses[] = {{std::chrono::milliseconds(100), 100}, {std::chrono::milliseconds(500), 100}};
-  static constexpr Pause later_pause{std::chrono::seconds(4), 300};
+  /// Each pause is half as long again as the one before: cores wake after some tens or hundreds of milliseconds, and then a wrong
+  /// choice lasts at most half as long as it has lasted so far.
+  static constexpr Pause first_pause{std::chrono::milliseconds(10), 25}, last_pause{std::chrono::seconds(4), 300};
   static constexpr int longest_pause = 50'000;  // runs
   /// Reading the clock twice takes about 50 ns: shorter runs than this are not all watched.
   static constexpr Duration short_run = std::chrono::microseconds(20);
@@ -115,9 +124,9 @@ class ThreadChoice {
     start_trial(limit_);
   }
   void pause() {
-    const Pause pause = pauses_ < static_cast<int>(std::size(first_pauses)) ? first_pauses[pauses_++] : later_pause;
-    const auto runs = pause.time / std::max(best_time_, Duration(1));
-    runs_until_trial_ = static_cast<int>(std::clamp<Duration::rep>(runs, pause.least_runs, longest_pause));
+    const auto runs = pause_.time / std::max(best_time_, Duration(1));
+    runs_until_trial_ = static_cast<int>(std::clamp<Duration::rep>(runs, pause_.least_runs, longest_pause));
+    pause_ = {std::min(pause_.time * 3 / 2, last_pause.time), std::min(pause_.least_runs * 3 / 2, last_pause.least_runs)};
   }
   /// Runs take longer, in the mean, than they did with fewer threads: tries whether those are still faster.
   void doubt(Duration mean) {
@@ -152,7 +161,8 @@ class ThreadChoice {
 
   Duration best_time_{}, fewer_time_{};  // with `best_` threads, and the best with fewer
   int runs_ = 0;  // of this trial's number of threads, or since the trial
-  int runs_until_trial_ = 0, pauses_ = 0, retry_ = least_retry;
+  int runs_until_trial_ = 0, retry_ = least_retry;
+  Pause pause_ = first_pause;  // the next one
 
   int doubted_ = 0;  // the number of threads that may be given up, after so many runs with it, that took so long
   Duration doubted_time_{};

@@ -1,9 +1,15 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "tilewright/execute/fork_count.hpp"
 
 namespace tilewright {
 
@@ -28,46 +34,84 @@ inline void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t ol
 /// Where threads meet between supersteps.
 class Barrier {
  public:
+  /// What arrive_and_wait throws when the threads will not meet.
+  struct Broken {};
+
+  /// Returns when `threads` threads have arrived; throws Broken if one of them called break_up() instead.
   void arrive_and_wait(int threads) {
     if (threads == 1) return;
-    const std::uint32_t phase = phase_.load(std::memory_order_relaxed);
+    const std::uint32_t phase = phase_.load(std::memory_order_acquire);
+    if (broken_.load(std::memory_order_relaxed)) [[unlikely]]
+      throw Broken();
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
       arrived_.store(0, std::memory_order_relaxed);
       phase_.store(phase + 1, std::memory_order_release);
       phase_.notify_all();
     } else {
       wait_while(phase_, phase);
+      if (broken_.load(std::memory_order_relaxed)) [[unlikely]]
+        throw Broken();
     }
+  }
+  /// Says that the calling thread will not arrive: threads that wait, and those that arrive later, leave by Broken.
+  void break_up() {
+    broken_.store(true, std::memory_order_relaxed);
+    phase_.fetch_add(1, std::memory_order_release);
+    phase_.notify_all();
+  }
+  /// Makes a broken barrier fit for use. No thread may be near it.
+  void mend() {
+    arrived_.store(0, std::memory_order_relaxed);
+    broken_.store(false, std::memory_order_relaxed);
   }
 
  private:
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<std::uint32_t> phase_{0};
+  std::atomic<bool> broken_{false};  // in the cache line of phase_: reading both costs no more than reading one
 };
 
 /// Threads that run the same function, each with its number; the caller is number 0. Threads that are not needed sleep.
 class Workers {
  public:
-  explicit Workers(int count) {
+  /// Throws std::runtime_error if the system makes fewer threads than asked for; those that were made end.
+  explicit Workers(int count) : forks_(fork_count()) {
     for (int i = 1; i < count; ++i) doors_.push_back(std::make_unique<Door>());
-    for (int i = 1; i < count; ++i) threads_.emplace_back([this, i] { serve(i, *doors_[static_cast<std::size_t>(i) - 1]); });
+    threads_.reserve(doors_.size());
+    try {
+      for (int i = 1; i < count; ++i) threads_.emplace_back([this, i] { serve(i, *doors_[static_cast<std::size_t>(i) - 1]); });
+    } catch (const std::exception& error) {
+      stop();
+      throw std::runtime_error("threads: " + std::to_string(count) + " asked for, " + std::to_string(this->count()) +
+                               " could be made (" + error.what() + "): a smaller number expected");
+    }
   }
   ~Workers() {
-    stop_ = true;
-    for (auto& door : doors_) door->open();
+    if (is_forked()) new std::vector(std::move(threads_));  // never destroyed: joining threads that do not exist might not end
+    else stop();
   }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
+  /// The threads that exist, the caller included.
   int count() const { return static_cast<int>(threads_.size()) + 1; }
-  /// Calls job(context, number) on `active` threads and returns when all are done; does not allocate.
+  /// Calls job(context, number) on `active` threads and returns when all have ended; does not allocate. If calls threw, the
+  /// exception of one of them is thrown again here. Throws std::logic_error in a child that a fork made after the threads.
   void run(void (*job)(void*, int), void* context, int active) {
+    if (is_forked()) [[unlikely]]
+      throw std::logic_error("threads: " + std::to_string(count()) +
+                             " made before a fork, of which the child process has one: a session made after the fork, or one of "
+                             "one thread, expected");
     job_ = job;
     context_ = context;
     active_ = active;
     for (int i = 1; i < active; ++i) doors_[static_cast<std::size_t>(i) - 1]->open();
-    job(context, 0);
+    work(0);
     done_.arrive_and_wait(active);
+    if (has_failed_.load(std::memory_order_relaxed)) [[unlikely]] {
+      has_failed_.store(false, std::memory_order_relaxed);
+      std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
   }
 
  private:
@@ -78,11 +122,23 @@ class Workers {
       opened.notify_one();
     }
   };
+  bool is_forked() const { return !threads_.empty() && fork_count() != forks_; }
+  void stop() {
+    stop_ = true;
+    for (auto& door : doors_) door->open();
+  }
+  void work(int number) noexcept {
+    try {
+      job_(context_, number);
+    } catch (...) {
+      if (!has_failed_.exchange(true, std::memory_order_relaxed)) failure_ = std::current_exception();
+    }
+  }
   void serve(int number, Door& door) {
     for (std::uint32_t seen = 0;; ++seen) {
       wait_while(door.opened, seen);
       if (stop_) return;
-      job_(context_, number);
+      work(number);
       done_.arrive_and_wait(active_);
     }
   }
@@ -90,7 +146,10 @@ class Workers {
   void (*job_)(void*, int) = nullptr;
   void* context_ = nullptr;
   int active_ = 1;
+  unsigned forks_;  // when the threads were made
   std::atomic<bool> stop_{false};
+  std::atomic<bool> has_failed_{false};
+  std::exception_ptr failure_;  // of the first call that threw
   Barrier done_;
   std::vector<std::unique_ptr<Door>> doors_;
   std::vector<std::jthread> threads_;  // last: they end before what they use

@@ -47,11 +47,13 @@ class Ir {
   constexpr Graph main_graph();
   constexpr Graph graph(int id);
 
-  /// How often each stream is consumed or filled in one run of a session.
+  /// Gives every stream's host array `count` elements, however many of them a run moves, as PopXL does; a run that moves more of a
+  /// stream is an error. Without this, the host array of a stream has as many elements as a run moves at most.
   constexpr void set_num_host_transfers(int count) {
     if (count < 1) fail(text("num_host_transfers: ", count, ": at least 1 expected"));
     num_host_transfers_ = count;
   }
+  /// The number that was set, or 0.
   constexpr int num_host_transfers() const { return num_host_transfers_; }
 
   /// How many replicas of the program run side by side, each on data of its own: 1 to 64. It is set before groupings and
@@ -345,7 +347,7 @@ class Ir {
 
   OnError on_error_;
   Text failure_;
-  int num_host_transfers_ = 1;
+  int num_host_transfers_ = 0;
   std::int64_t replication_factor_ = 1;
   bool has_replica_groupings_ = false;
   int name_counter_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
 // takes: a whole plan
-// gives: errors: more transfers of a stream than the host has elements
-// keeps: the plan
+// gives: PlannedStream::transfers; errors: more transfers of a stream than num_host_transfers, too many axes
+// keeps: the rest of the plan
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"
@@ -23,19 +23,24 @@ constexpr List<std::int64_t> count_stream_steps(const Plan& plan) {
 }
 }  // namespace detail
 
-/// Checks that the host can have arrays for the streams, and that a run takes and gives no more elements of a stream than these
-/// have. A conditional counts with the branch that takes more.
-constexpr void check_transfers(Ir& ir, const Plan& plan) {
+/// Counts how many elements of each stream a run takes or gives, a conditional with the branch that takes more, and gives the
+/// host's arrays so many, or all of them num_host_transfers. Errors: more than num_host_transfers; too many axes.
+constexpr void check_transfers(Ir& ir, Plan& plan) {
   const List<std::int64_t> in_steps = detail::count_stream_steps(plan);
-  const int more_axes = (plan.num_host_transfers > 1 ? 1 : 0) + (plan.replicas > 1 ? 1 : 0);
-  for (const PlannedStream& stream : plan.streams)
-    if (const Shape& shape = stream.spec.shape; stream.used && shape.rank + more_axes > max_rank)
-      ir.fail(text("stream: '", stream.name, "' of shape ", to_text(shape), " with num_host_transfers ", plan.num_host_transfers,
-                   " and ", plan.replicas, " replicas: at most ", max_rank - more_axes, " axes expected"));
-  for (std::size_t i = 0; i < plan.streams.size(); ++i)
-    if (const std::int64_t transfers = in_steps[i] + plan.streams[i].elements; transfers > plan.num_host_transfers)
-      ir.fail(text("stream: '", plan.streams[i].name, "' moves ", transfers, " tensors in a run: at most num_host_transfers, ",
-                   plan.num_host_transfers, ", expected"));
+  for (std::size_t i = 0; i < plan.streams.size(); ++i) {
+    PlannedStream& stream = plan.streams[i];
+    if (!stream.used) continue;
+    const std::int64_t moved = in_steps[i] + stream.elements;
+    stream.transfers = plan.num_host_transfers > 0 ? plan.num_host_transfers : std::max<std::int64_t>(moved, 1);
+    const int more_axes = (stream.transfers > 1 ? 1 : 0) + (plan.replicas > 1 ? 1 : 0);
+    if (stream.spec.shape.rank + more_axes > max_rank)
+      ir.fail(text("stream: '", stream.name, "' of shape ", to_text(stream.spec.shape), " with ",
+                   plan.num_host_transfers > 0 ? "num_host_transfers " : "transfers in a run: ", stream.transfers, " and ",
+                   plan.replicas, " replicas: at most ", max_rank - more_axes, " axes expected"));
+    if (moved > stream.transfers)
+      ir.fail(text("stream: '", stream.name, "' moves ", moved, " tensors in a run: at most num_host_transfers, ",
+                   stream.transfers, ", expected"));
+  }
 }
 
 }  // namespace tilewright

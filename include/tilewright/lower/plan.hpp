@@ -184,6 +184,7 @@ struct PlannedStream {
   bool used = false;  ///< a live op loads from it or stores to it
   bool moves = false;  ///< each load and store moves it to its next element; else all are at fixed places of the host's array
   std::int64_t elements = 0;  ///< used by the main body at fixed places
+  std::int64_t transfers = 1;  ///< elements of the host's array for a run: what a run moves at most, or num_host_transfers
 };
 
 /// Blocks of memory start at multiples of this many bytes: a cache line, and the widest vector.
@@ -232,7 +233,7 @@ struct PlanTotals {
   MemoryUse memory{};
   RemoteTraffic remote{};
   CollectiveTraffic collectives{};
-  int num_host_transfers = 1;  ///< elements of each stream that the host's arrays hold for one run
+  int num_host_transfers = 0;  ///< elements of each stream in the host's arrays for one run; 0: each stream has its own number
   int replicas = 1;
 };
 

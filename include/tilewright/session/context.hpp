@@ -6,6 +6,7 @@ namespace tilewright {
 /// Keeps a session attached until the end of a block. The context that finds the session detached attaches it, which gives the
 /// device the values of the host copy. At its end it copies the variables back to the host, unless the session's option
 /// weights_to_host_on_exit is false or an exception leaves the block, and detaches the session. Others do nothing: contexts nest.
+/// The session must not be moved meanwhile.
 template <class Session>
 class [[nodiscard]] SessionContext {
  public:

@@ -2,9 +2,12 @@
 #include <array>
 #include <concepts>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/name.hpp"
@@ -43,17 +46,47 @@ namespace detail {
 
 template <class T>
 concept HostNumber = std::integral<T> || std::same_as<T, float16_t> || std::same_as<T, float> || std::same_as<T, double>;
+/// An array of the language, of any number of axes; not a string literal.
+template <class T>
+concept BuiltInArray = std::is_bounded_array_v<T> && HostNumber<std::remove_cv_t<std::remove_all_extents_t<T>>> &&
+                       !std::same_as<std::remove_cv_t<std::remove_all_extents_t<T>>, char>;
 /// Numbers, one after the other.
 template <class T>
-concept HostArray = requires(const T& array) {
+concept HostArray = BuiltInArray<std::remove_const_t<T>> || requires(const T& array) {
   { std::remove_cvref_t<decltype(*array.data())>() } -> HostNumber;
   array.size();
 };
+/// Arrays that have elements of their own, which end with them; others are views of somebody's.
+template <class T>
+inline constexpr bool owns_elements = false;
+template <class T, class A>
+inline constexpr bool owns_elements<std::vector<T, A>> = true;
+template <class T, std::size_t n>
+inline constexpr bool owns_elements<std::array<T, n>> = true;
+template <class Elements, xt::layout_type layout, class Extents, class Tag>
+inline constexpr bool owns_elements<xt::xarray_container<Elements, layout, Extents, Tag>> = true;
+template <class Elements, std::size_t rank, xt::layout_type layout, class Tag>
+inline constexpr bool owns_elements<xt::xtensor_container<Elements, rank, layout, Tag>> = true;
+template <class Element, class Extents, xt::layout_type layout, bool sharable, class Tag>
+inline constexpr bool owns_elements<xt::xfixed_container<Element, Extents, layout, sharable, Tag>> = true;
+
+/// The address of an array's first element, which for a view may be far from that of its container's.
+template <HostArray T>
+auto* first_element(T& array) {
+  if constexpr (BuiltInArray<std::remove_const_t<T>>) {
+    if constexpr (std::rank_v<T> > 1) return first_element(array[0]);
+    else return &array[0];
+  } else if constexpr (requires { array.data_offset(); }) {
+    return array.data() + array.data_offset();
+  } else {
+    return array.data();
+  }
+}
 
 template <class T>
 constexpr DType host_dtype() {
   if constexpr (HostNumber<T>) return dtype_of<T>;
-  else return dtype_of<decltype(*std::declval<const T&>().data())>;
+  else return dtype_of<decltype(*first_element(std::declval<const T&>()))>;
 }
 
 /// The shape that a host array's type fixes, such as that of an xt::xtensor_fixed.
@@ -64,18 +97,26 @@ inline constexpr std::optional<Shape> fixed_extents<xt::fixed_shape<extents...>>
 template <class T>
 constexpr std::optional<Shape> static_shape() {
   if constexpr (HostNumber<T>) return Shape{};
+  else if constexpr (BuiltInArray<T>)
+    return []<std::size_t... axis>(std::index_sequence<axis...>) {
+      return Shape{static_cast<std::int64_t>(std::extent_v<T, axis>)...};
+    }(std::make_index_sequence<std::rank_v<T>>{});
   else if constexpr (requires { typename T::shape_type; }) return fixed_extents<typename T::shape_type>;
   else return std::nullopt;
 }
 
 template <class T>
-Shape host_shape_of(const T& array) {
-  Shape shape;
-  if constexpr (HostNumber<T>) return shape;
-  else if constexpr (requires { array.shape(); })
-    for (auto extent : array.shape()) shape.push_back(static_cast<std::int64_t>(extent));
-  else shape.push_back(static_cast<std::int64_t>(array.size()));
-  return shape;
+Shape host_shape_of([[maybe_unused]] const T& array) {
+  constexpr auto fixed = static_shape<T>();
+  if constexpr (fixed) {
+    return *fixed;
+  } else {
+    Shape shape;
+    if constexpr (requires { array.shape(); })
+      for (auto extent : array.shape()) shape.push_back(static_cast<std::int64_t>(extent));
+    else shape.push_back(static_cast<std::int64_t>(array.size()));
+    return shape;
+  }
 }
 
 /// Whether an array's elements stand row-major without gaps.
@@ -111,7 +152,10 @@ constexpr Text host_type_problem(std::string_view what) {
       return text(what, ": '", Use::name(), "' has shape ", to_text(*shape), ": ", to_text(expected), " expected", Use::note());
     return {};
   } else {
-    return text(what, ": '", Use::name(), "' is no number or array of numbers: ", to_text(expected), " expected", Use::note());
+    return text(
+        what, ": '", Use::name(), "' is no number or array of numbers: ", to_text(expected), " expected", Use::note(),
+        requires(const T& array) { array.shape(); } ? "; an expression has no elements in memory, an xt::xtensor made of it has"
+                                                    : "");
   }
 }
 
@@ -141,17 +185,19 @@ const std::byte* host_data(const T& array) {
     if constexpr (HostNumber<T>) return reinterpret_cast<const std::byte*>(&array);
     else {
       if (!stands_dense(array, expected)) throw_not_dense(what.view(), Use::name());
-      return reinterpret_cast<const std::byte*>(array.data());
+      return reinterpret_cast<const std::byte*>(first_element(array));
     }
   }
 }
 
-/// Whether a session may write to what was given as a T&&.
+/// Whether a session may write to what was given as a T&&: somebody can read it afterwards.
 template <class T>
 constexpr bool is_writable() {
-  if constexpr (HostNumber<std::remove_cvref_t<T>>)
-    return std::is_lvalue_reference_v<T> && !std::is_const_v<std::remove_reference_t<T>>;
-  else return requires(T& array) { *array.data() = *array.data(); };
+  using Array = std::remove_reference_t<T>;
+  if constexpr (HostNumber<std::remove_const_t<Array>>) return std::is_lvalue_reference_v<T> && !std::is_const_v<Array>;
+  else
+    return (std::is_lvalue_reference_v<T> || !owns_elements<std::remove_const_t<Array>>) &&
+           !std::is_const_v<std::remove_pointer_t<decltype(first_element(std::declval<Array&>()))>>;
 }
 /// As host_data, for an array that a session fills; what it must not change does not compile.
 template <HostArrayUse Use, NameText what, class T>

@@ -1,10 +1,13 @@
 #pragma once
 #include <array>
+#include <atomic>
 #include <boost/hana/at_key.hpp>
 #include <boost/hana/for_each.hpp>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -12,9 +15,11 @@
 #include "tilewright/core/name.hpp"
 #include "tilewright/execute/program.hpp"
 #include "tilewright/session/context.hpp"
+#include "tilewright/session/exclusive_use.hpp"
 #include "tilewright/session/host_outputs.hpp"
 #include "tilewright/session/host_tensor.hpp"
 #include "tilewright/session/initial_values.hpp"
+#include "tilewright/session/input_copies.hpp"
 #include "tilewright/session/names.hpp"
 #include "tilewright/session/stream_arrays.hpp"
 #include "tilewright/session/variable_copies.hpp"
@@ -25,7 +30,7 @@ namespace tilewright {
 
 struct SessionOptions {
   std::uint64_t seed = 42;               ///< of the variables' initial values
-  int threads = 0;                       ///< host threads; 0: found by measuring the first runs. Results do not depend on it.
+  int threads = 0;                       ///< host threads; 0: as many, up to one a core, as the first runs show to be fastest
   bool attach = true;                    ///< whether the session is attached from the start; else it waits for a context
   bool weights_to_host_on_exit = true;   ///< whether a context that ends copies the variables to the host
 };
@@ -39,7 +44,12 @@ struct SessionOptions {
 ///
 /// Variables exist twice: the device computes with its own, and the host has a copy, which `get_tensor_data` reads. A run makes
 /// the copy stale; the next read fetches all variables at once, and others after it cost nothing. A session that is not attached
-/// has the host copy only. One thread at a time may use a session, reading included.
+/// has the host copy only.
+///
+/// One thread at a time may use a session, reading included; a call while another one runs throws std::logic_error, as does a run
+/// in a child process that was forked after a session of several threads was made. A session can be moved, to be kept in a
+/// std::vector for example: views of its memory stay valid, contexts do not. A session that was moved from can only be assigned
+/// to. Results do not depend on the number of threads.
 template <auto build, Target machine = cpu>
 class Session {
   using program = Program<build, machine>;
@@ -52,23 +62,24 @@ class Session {
   /// The planned program; a constant.
   static constexpr const auto& plan = program::plan;
 
-  explicit Session(const SessionOptions& options = {})
-      : options_(options),
-        executor_(program::view(), options.threads),
-        copies_(executor_, options.seed, options.attach),
-        outputs_(output_offsets<program::plan>.back()) {
-    fill_constants(plan, executor_.constants());
-    executor_.logger().write(LogLevel::info, "session on ", device, ": ", plan.steps.size(),
-                             " steps; bytes: ", plan.memory.variables, " of variables, ", plan.memory.constants,
-                             " of constants, ", plan.memory.frame, " of others, ", plan.memory.remote,
-                             " remote; threads: ", options.threads > 0 ? "" : "up to ", executor_.most_threads());
+  /// Throws std::invalid_argument for a negative number of threads, and std::runtime_error if the system does not make them.
+  explicit Session(const SessionOptions& options = {}) : state_(std::make_unique<State>(options)) {
+    const Executor& executor = state_->executor;
+    fill_constants(plan, executor.constants());
+    executor.logger().write(LogLevel::info, "session on ", device, ": ", plan.steps.size(),
+                            " steps; bytes: ", plan.memory.variables, " of variables, ", plan.memory.constants, " of constants, ",
+                            plan.memory.frame, " of others, ", plan.memory.remote,
+                            " remote; threads: ", options.threads > 0 ? "" : "up to ", executor.most_threads());
   }
+
+  Session(Session&&) noexcept = default;
+  Session& operator=(Session&&) noexcept = default;
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  const SessionOptions& options() const { return options_; }
+  const SessionOptions& options() const { return state_->options; }
   /// The number of host threads of the next run.
-  int threads() const { return executor_.threads(); }
+  int threads() const { return state_->executor.threads(); }
 
   // ---- streams ----
 
@@ -80,7 +91,7 @@ class Session {
   /// What a run gave to the streams to the host.
   class Outputs {
    public:
-    /// The tensors of a stream as an xtensor of static shape ([num_host_transfers, if above 1,] [replicas, if above 1,] stream's
+    /// The tensors of a stream as an xtensor of static shape ([transfers, if above 1,] [replicas, if above 1,] stream's
     /// shape...). It is a view that the next `run` overwrites. An unknown name does not compile.
     template <NameText name>
     auto operator[](Name<name>) const {
@@ -98,47 +109,51 @@ class Session {
   };
 
   /// Runs the program once: `run("image"_s = images, "label"_s = labels)`. Every stream that the program loads from needs one
-  /// array of the stream's dtype and host shape: [num_host_transfers, if above 1,] [replicas, if above 1,] stream's shape...;
-  /// arrays are read in place.
-  /// Unknown, missing and doubled names, wrong dtypes and wrong static shapes do not compile; wrong shapes known at run time only
-  /// throw std::invalid_argument before anything runs, and a session that is not attached throws std::logic_error. Allocates
-  /// nothing.
+  /// array of the stream's dtype and host shape: [transfers, if above 1,] [replicas, if above 1,] stream's shape..., where
+  /// transfers is how many elements of the stream a run takes at most, or num_host_transfers if the program sets it. Arrays are
+  /// read in place, but for those that share memory with the session's outputs or variables, which are copied first. Unknown,
+  /// missing and doubled names, wrong dtypes and wrong static shapes do not compile; wrong shapes known at run time only throw
+  /// std::invalid_argument before anything runs, and a session that is not attached throws std::logic_error. What an op throws
+  /// ends the run and is thrown here; variables may then have values from before the run or from within. Allocates nothing.
   template <class... InputNames, class... Arrays>
   Outputs run(NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs<InputNames...>();
+    const ExclusiveUse use = begin("run");
     require_attached("run");
     StreamMemory<program::plan> streams{};
     (detail::set_stream<program::plan, "run">(streams, inputs), ...);
+    std::byte* const outputs = state_->outputs.data();
     for (std::size_t i = 0; i < streams.size(); ++i)
-      if (plan.streams[i].direction == StreamDirection::device_to_host)
-        streams[i] = outputs_.data() + output_offsets<program::plan>[i];
-    execute(streams);
-    return Outputs(outputs_.data());
+      if (plan.streams[i].direction == StreamDirection::device_to_host) streams[i] = outputs + output_offsets<program::plan>[i];
+    execute(streams, {outputs, static_cast<std::size_t>(output_offsets<program::plan>.back())});
+    return Outputs(outputs);
   }
 
   /// Runs the program once and writes outputs to the user's arrays in place: `run_with_outputs("image"_s = images,
   /// "loss"_s = loss)`. Every stream needs one array, whichever its direction, as for `run`. What is to be written must not be
-  /// const, and must not share memory with other arrays (std::invalid_argument). Elements that the program does not store
-  /// keep their values. Allocates nothing.
+  /// const, and must not share memory with other arrays or the session's variables (std::invalid_argument). Elements that the
+  /// program does not store keep their values. Allocates nothing.
   template <class... StreamNames, class... Arrays>
   void run_with_outputs(NamedArgument<StreamNames, Arrays>... arrays) {
     names::template check_inputs_and_outputs<false, StreamNames...>();
+    const ExclusiveUse use = begin("run_with_outputs");
     require_attached("run_with_outputs");
     StreamMemory<program::plan> streams{};
     (detail::set_stream<program::plan, "run_with_outputs">(streams, arrays), ...);
-    detail::check_apart<program::plan, "run_with_outputs">(streams);
-    execute(streams);
+    detail::check_apart<program::plan, "run_with_outputs">(streams, {variable_memory(), remote_memory()});
+    execute(streams, {});
   }
   /// The same with all outputs in one object: `run_with_outputs(outputs, "image"_s = images)`.
   template <class... InputNames, class... Arrays>
   void run_with_outputs(HostOutputs<program::plan>& outputs, NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs_and_outputs<true, InputNames...>();
+    const ExclusiveUse use = begin("run_with_outputs");
     require_attached("run_with_outputs");
     StreamMemory<program::plan> streams{};
     outputs.set_streams(streams);
     (detail::set_stream<program::plan, "run_with_outputs">(streams, inputs), ...);
-    detail::check_apart<program::plan, "run_with_outputs">(streams);
-    execute(streams);
+    detail::check_apart<program::plan, "run_with_outputs">(streams, {variable_memory(), remote_memory()});
+    execute(streams, {});
   }
   /// Arrays for all outputs: `auto outputs = session.create_host_outputs(); outputs["loss"_s]`.
   static HostOutputs<program::plan> create_host_outputs() { return {}; }
@@ -147,26 +162,34 @@ class Session {
 
   /// Attaches the session until the end of the block, if it is not attached yet: `const auto context = session.context();`.
   SessionContext<Session> context() { return SessionContext<Session>(*this); }
-  bool is_attached() const { return copies_.is_attached(); }
+  bool is_attached() const { return state_->copies.is_attached(); }
   /// Variables on the device get the values of the host copy. Nothing happens if the session is attached.
-  void attach() { copies_.attach(); }
+  void attach() {
+    const ExclusiveUse use = begin("attach");
+    state_->copies.attach();
+  }
   /// The device's values are lost; weights_to_host() saves them. Nothing happens if the session is not attached.
-  void detach() { copies_.detach(); }
+  void detach() {
+    const ExclusiveUse use = begin("detach");
+    state_->copies.detach();
+  }
 
   /// Copies all variables from the host to the device. std::logic_error if the session is not attached.
   void weights_from_host() {
+    const ExclusiveUse use = begin("weights_from_host");
     require_attached("weights_from_host");
-    copies_.copy_to_device();
+    state_->copies.copy_to_device();
   }
   /// Copies all variables from the device to the host. std::logic_error if the session is not attached.
   void weights_to_host() {
+    const ExclusiveUse use = begin("weights_to_host");
     require_attached("weights_to_host");
-    copies_.copy_to_host();
+    state_->copies.copy_to_host();
   }
   /// Whether the host copy has the device's values, so that reading it needs no transfer.
-  bool in_sync() const { return copies_.in_sync(); }
+  bool in_sync() const { return state_->copies.in_sync(); }
   /// How often variables went from one side to the other: all of them, or those of one write.
-  Transfers transfers() const { return copies_.transfers(); }
+  Transfers transfers() const { return state_->copies.transfers(); }
 
   // ---- variables ----
 
@@ -182,8 +205,9 @@ class Session {
       }>();
       return detail::Unknown();
     } else {
-      copies_.mark_stale();
-      return VariableTree<program::plan, "">(copies_);
+      const ExclusiveUse use = begin("variables");
+      state_->copies.mark_stale();
+      return VariableTree<program::plan, "">(state_->copies);
     }
   }
 
@@ -193,10 +217,11 @@ class Session {
   auto get_tensor_data(Name<name>) const {
     constexpr std::size_t v = names::find_variable(name.view()), c = names::find_constant(name.view());
     if constexpr (v != names::none) {
-      copies_.refresh();
+      const ExclusiveUse use = begin("get_tensor_data");
+      state_->copies.refresh();
       return copy_of_variable<v>();
     } else if constexpr (c != names::none) {
-      return copy_of<plan.constants[c].spec.dtype, plan.constants[c].spec.shape>(executor_.constants() +
+      return copy_of<plan.constants[c].spec.dtype, plan.constants[c].spec.shape>(state_->executor.constants() +
                                                                                  plan.constants[c].offset);
     } else {
       return names::template no_variable_or_constant<"get_tensor_data", name>();
@@ -204,7 +229,8 @@ class Session {
   }
   /// Copies of all variables, as a Boost.Hana map from their names.
   auto get_tensors_data() const {
-    copies_.refresh();
+    const ExclusiveUse use = begin("get_tensors_data");
+    state_->copies.refresh();
     return names::map_variables(
         [this]<std::size_t v>(std::integral_constant<std::size_t, v>) { return this->template copy_of_variable<v>(); });
   }
@@ -219,7 +245,7 @@ class Session {
   void write_variable_data(Name<name>, const Array& array) {
     Values values{};
     note_values<name>(values, array);
-    copies_.write(values);
+    write<"write_variable_data">(values);
   }
   /// Gives variables new values, from a Boost.Hana map of names and arrays such as another session's get_tensors_data(). No
   /// variable changes if an array does not fit.
@@ -231,7 +257,7 @@ class Session {
       constexpr auto name = names::template name_of_key<std::remove_cvref_t<decltype(boost::hana::first(entry))>>();
       note_values<name>(values, boost::hana::second(entry));
     });
-    copies_.write(values);
+    write<"write_variables_data">(values);
   }
   /// Gives all variables the values of those of the same names in another session, which may have more, such as an optimiser's. A
   /// name that the other session does not have, or has with another shape or dtype, does not compile.
@@ -245,10 +271,11 @@ class Session {
   /// All variables, as views of the host copy, which is fetched if it is stale: to save them, for example. A later read, write or
   /// run with a read after it overwrites them.
   auto host_tensors() const {
-    copies_.refresh();
+    const ExclusiveUse use = begin("host_tensors");
+    state_->copies.refresh();
     auto tensors = variables_without_values();
     for (std::size_t v = 0; v < tensors.size(); ++v)
-      tensors[v].bytes = {copies_.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
+      tensors[v].bytes = {state_->copies.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
     return tensors;
   }
   /// Gives all variables new values, by name: from a file (`tw::load_npz`, ...) or another session's host_tensors(). Throws
@@ -257,7 +284,7 @@ class Session {
     const auto found = detail::match_tensors(variables_without_values(), tensors, policy);
     Values values{};
     for (std::size_t v = 0; v < values.size(); ++v) values[v] = found[v].data();
-    copies_.write(values);
+    write<"load_tensors">(values);
   }
 
  private:
@@ -267,9 +294,28 @@ class Session {
     if (!is_attached())
       throw std::logic_error(text(what, ": the session is not attached: a context() or attach() expected").string());
   }
-  void execute(const StreamMemory<program::plan>& streams) {
-    copies_.mark_stale();
-    executor_.run(streams);
+  /// All calls that use memory begin here.
+  ExclusiveUse begin(const char* call) const {
+    if (!state_) [[unlikely]]
+      throw std::logic_error(text(call, ": a session that was moved from: the one that has its memory now expected").string());
+    return {state_->in_use, call};
+  }
+  std::span<const std::byte> variable_memory() const {
+    return {state_->executor.variables(), static_cast<std::size_t>(plan.memory.variables)};
+  }
+  std::span<const std::byte> remote_memory() const {
+    return {state_->executor.remote(), static_cast<std::size_t>(plan.memory.remote)};
+  }
+  /// `outputs`: the session's own, if the run writes to them.
+  void execute(StreamMemory<program::plan>& streams, std::span<const std::byte> outputs) {
+    state_->input_copies.replace_shared(streams, {outputs, variable_memory(), remote_memory()});
+    state_->copies.mark_stale();
+    state_->executor.run(streams);
+  }
+  template <NameText call>
+  void write(const Values& values) {
+    const ExclusiveUse use = begin(call.view().data());
+    state_->copies.write(values);
   }
   static auto variables_without_values() {
     std::array<HostTensor, plan.variables.size()> tensors{};
@@ -279,7 +325,7 @@ class Session {
   template <std::size_t v>
   auto copy_of_variable() const {
     constexpr TensorSpec spec = host_spec(plan, v);
-    return copy_of<spec.dtype, spec.shape>(copies_.host_data(v));
+    return copy_of<spec.dtype, spec.shape>(state_->copies.host_data(v));
   }
   template <NameText name, class Array>
   static void note_values(Values& values, const Array& array) {
@@ -288,10 +334,22 @@ class Session {
     else values[v] = detail::host_data<detail::VariableArray<program::plan, v>, "write_variable_data">(array);
   }
 
-  SessionOptions options_;
-  Executor executor_;
-  mutable VariableCopies<program::plan> copies_;  // the host copy is a cache of the device's values
-  AlignedMemory outputs_;
+  /// On the heap: a session that is moved takes it along, and nothing in it moves.
+  struct State {
+    explicit State(const SessionOptions& given)
+        : options(given),
+          executor(program::view(), given.threads),
+          copies(executor, given.seed, given.attach),
+          outputs(output_offsets<program::plan>.back()) {}
+
+    SessionOptions options;
+    Executor executor;
+    VariableCopies<program::plan> copies;
+    AlignedMemory outputs;
+    InputCopies<program::plan> input_copies;
+    std::atomic<bool> in_use{false};
+  };
+  std::unique_ptr<State> state_;  // the host copy of variables, a cache of the device's values, changes in const functions too
 };
 
 }  // namespace tilewright

@@ -1,5 +1,7 @@
 #pragma once
 #include <array>
+#include <initializer_list>
+#include <span>
 #include <stdexcept>
 
 #include "tilewright/session/host_array.hpp"
@@ -19,7 +21,7 @@ template <const auto& plan, std::size_t stream>
 struct StreamArray {
   static constexpr TensorSpec spec{host_shape(plan, stream), plan.streams[stream].spec.dtype};
   static constexpr std::string_view name() { return plan.stream_name(stream); }
-  static constexpr Text note() { return host_shape_note<plan>(); }
+  static constexpr Text note() { return host_shape_note<plan, stream>(); }
 };
 
 /// Notes the elements of an array that was given for a stream by name; an array that does not fit is refused.
@@ -34,19 +36,33 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
   }
 }
 
-/// Throws std::invalid_argument if what the program writes overlaps with anything else.
+/// Bytes of the host's array for each stream.
+template <const auto& plan>
+inline constexpr auto array_bytes = [] {
+  std::array<std::size_t, plan.streams.size()> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::size_t>(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes());
+  return bytes;
+}();
+inline bool share_memory(std::span<const std::byte> a, std::span<const std::byte> b) {
+  return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
+}
+
+/// Throws std::invalid_argument if what the program writes shares memory with another stream's array or with one of the blocks,
+/// the session's variables.
 template <const auto& plan, NameText what>
-void check_apart(const StreamMemory<plan>& memory) {
-  const auto bytes = [](std::size_t i) {
-    return static_cast<std::size_t>(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes());
+void check_apart(const StreamMemory<plan>& memory, std::initializer_list<std::span<const std::byte>> variables) {
+  const auto array = [&](std::size_t i) { return std::span<const std::byte>(memory[i], array_bytes<plan>[i]); };
+  const auto fail = [](std::size_t i, const Text& other) {
+    throw std::invalid_argument(
+        text(what.view(), ": '", plan.stream_name(i), "' shares memory with ", other, ": memory of its own expected").string());
   };
   for (std::size_t i = 0; i < memory.size(); ++i) {
     if (!plan.streams[i].used || plan.streams[i].direction != StreamDirection::device_to_host) continue;
     for (std::size_t j = 0; j < memory.size(); ++j)
-      if (i != j && plan.streams[j].used && memory[i] < memory[j] + bytes(j) && memory[j] < memory[i] + bytes(i))
-        throw std::invalid_argument(text(what.view(), ": '", plan.stream_name(i), "' shares memory with '", plan.stream_name(j),
-                                         "': memory of its own expected")
-                                        .string());
+      if (i != j && plan.streams[j].used && share_memory(array(i), array(j))) fail(i, text("'", plan.stream_name(j), "'"));
+    for (const auto block : variables)
+      if (share_memory(array(i), block)) fail(i, "the session's variables");
   }
 }
 

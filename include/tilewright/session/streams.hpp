@@ -9,33 +9,40 @@
 
 namespace tilewright {
 
-/// The shape of the host's array for a stream of a frozen plan: [num_host_transfers, replication factor, stream's shape...];
+/// The shape of the host's array for a stream of a frozen plan: [transfers in a run, replication factor, stream's shape...];
 /// factors of 1 are left out.
 constexpr Shape host_shape(const auto& plan, std::size_t stream) {
   Shape shape;
-  if (plan.num_host_transfers > 1) shape.push_back(plan.num_host_transfers);
+  if (plan.streams[stream].transfers > 1) shape.push_back(plan.streams[stream].transfers);
   if (plan.replicas > 1) shape.push_back(plan.replicas);
   const Shape& element = plan.streams[stream].spec.shape;
   for (int axis = 0; axis < element.rank; ++axis) shape.push_back(element[axis]);
   return shape;
 }
 
-/// Where a session keeps the arrays of the streams to the host, in bytes from the first; the last entry is the sum.
-template <const auto& plan>
-inline constexpr auto output_offsets = [] {
+/// Where the arrays of a frozen plan's streams in one direction stand in one block of memory, in bytes from its start; the last
+/// entry is the sum.
+template <const auto& plan, StreamDirection direction>
+inline constexpr auto array_offsets = [] {
   std::array<std::int64_t, plan.streams.size() + 1> offsets{};
   for (std::size_t i = 0; i < plan.streams.size(); ++i) {
-    const bool output = plan.streams[i].direction == StreamDirection::device_to_host;
-    offsets[i + 1] = offsets[i] + (output ? align(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes()) : 0);
+    const bool stands_here = plan.streams[i].direction == direction && plan.streams[i].used;
+    offsets[i + 1] = offsets[i] + (stands_here ? align(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes()) : 0);
   }
   return offsets;
 }();
-
-/// What error texts say of a host shape.
 template <const auto& plan>
+inline constexpr const auto& input_offsets = array_offsets<plan, StreamDirection::host_to_device>;
+template <const auto& plan>
+inline constexpr const auto& output_offsets = array_offsets<plan, StreamDirection::device_to_host>;
+
+/// What error texts say of the host shape of a stream.
+template <const auto& plan, std::size_t stream>
 constexpr Text host_shape_note() {
   Text note;
-  if constexpr (plan.num_host_transfers > 1) note += text(", where ", plan.num_host_transfers, " is num_host_transfers");
+  if constexpr (plan.streams[stream].transfers > 1)
+    note += text(", where ", plan.streams[stream].transfers,
+                 plan.num_host_transfers > 0 ? " is num_host_transfers" : " is the number of its transfers in a run");
   if constexpr (plan.replicas > 1) note += text(note.empty() ? ", where " : " and ", plan.replicas, " is the replication factor");
   return note;
 }

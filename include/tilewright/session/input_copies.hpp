@@ -1,0 +1,38 @@
+#pragma once
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <memory>
+#include <span>
+
+#include "tilewright/session/stream_arrays.hpp"
+#include "tilewright/session/streams.hpp"
+
+namespace tilewright {
+
+/// Room for a copy of each input of a plan. A run reads inputs in the caller's arrays; one that shares memory with what the run
+/// writes is copied first. The room is taken when this is made, so that a run allocates nothing; it is not touched before.
+template <const auto& plan>
+class InputCopies {
+ public:
+  /// Copies the inputs that share memory with one of the blocks, and notes where the copies are.
+  void replace_shared(StreamMemory<plan>& streams, std::initializer_list<std::span<const std::byte>> written) {
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+      if (!plan.streams[i].used || plan.streams[i].direction != StreamDirection::host_to_device) continue;
+      const std::span<const std::byte> input(streams[i], detail::array_bytes<plan>[i]);
+      for (const auto block : written)
+        if (detail::share_memory(input, block)) [[unlikely]] {
+          std::byte* const copy = memory_.get() + input_offsets<plan>[i];
+          std::memcpy(copy, input.data(), input.size());
+          streams[i] = copy;
+          break;
+        }
+    }
+  }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(
+      static_cast<std::size_t>(input_offsets<plan>.back()));
+};
+
+}  // namespace tilewright
