@@ -127,7 +127,7 @@ class CodeCounter {
   const Target& target_;
   CodeUse result_{};
   List<Live> ranges_{};
-  List<bool> is_loaded_;  // by body: some load brings its code, and it is there in no call without one
+  List<bool> is_loaded_;  // by body: loads bring its code, and no call finds it missing
 };
 
 }  // namespace detail
