@@ -10,32 +10,35 @@
 
 namespace tilewright {
 
-/// A part of a frozen plan's characters or values.
+/// A part of a pool of a frozen plan.
 struct Range {
   std::size_t first = 0;
   std::size_t count = 0;
 };
+/// A PlannedVariable whose texts and lists are in the plan's pools.
 struct FrozenVariable {
   TensorSpec spec{};
-  Base base = Base::variable;  ///< or remote
-  std::int64_t offset = 0;
-  Range name{};
-  FillFunction fill = nullptr;
+  Base base = Base::variable;  ///< variable or remote
+  std::int64_t offset = 0;     ///< in bytes, in that memory
+  Range name{};                ///< of the characters
+  FillFunction fill = nullptr;  ///< with `a`, `b` and `values`: the initialiser
   double a = 0, b = 0;
-  Range values{};
+  Range values{};  ///< of the values
   Distribution distribution{};
-  Range assignment{};  ///< see PlannedVariable; of the plan's values
+  Range assignment{};  ///< of the values
 };
+/// A PlannedConstant whose texts and lists are in the plan's pools.
 struct FrozenConstant {
   TensorSpec spec{};
-  std::int64_t offset = 0;
-  Range name{};
-  Range values{};
+  std::int64_t offset = 0;  ///< in bytes
+  Range name{};             ///< of the characters
+  Range values{};           ///< of the values
 };
+/// What a run needs of a PlannedStream.
 struct FrozenStream {
   StreamDirection direction{};
   TensorSpec spec{};
-  Range name{};
+  Range name{};  ///< of the characters
   bool used = false;
   std::int64_t transfers = 1;  ///< elements of the host's array for a run
 };
@@ -97,7 +100,7 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
   return sizes;
 }
 
-/// A plan as a constant: arrays of exactly its size.
+/// A plan as a constant, in arrays of the given sizes.
 template <PlanSizes sizes>
 struct FrozenPlan : PlanTotals {
   std::array<Body, sizes.bodies> bodies{};

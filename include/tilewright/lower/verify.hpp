@@ -2,8 +2,10 @@
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/verify/groups.hpp"
 #include "tilewright/lower/verify/operations.hpp"
-#include "tilewright/lower/verify/plan.hpp"
+#include "tilewright/lower/verify/program.hpp"
+#include "tilewright/lower/verify/steps.hpp"
 #include "tilewright/lower/verify/storages.hpp"
+#include "tilewright/lower/verify/tables.hpp"
 
 namespace tilewright {
 
@@ -17,7 +19,12 @@ constexpr Text verify(const BodyDraft& draft, Pass after, int body, const Plan& 
   return fault;
 }
 /// The first fault of a whole plan, as `rule: what was given: what was expected, in step 3 of body 2`; empty if it is right.
-constexpr Text verify(const Plan& plan) { return detail::PlanFault(plan).run(); }
+constexpr Text verify(const Plan& plan) {
+  Text fault = detail::TablesFault(plan).run();
+  if (fault.empty()) fault = detail::StepsFault(plan).run();
+  if (fault.empty()) fault = detail::ProgramFault(plan).run();
+  return fault;
+}
 
 /// An observer of `lower` that keeps the first fault of its passes.
 class PassVerifier {

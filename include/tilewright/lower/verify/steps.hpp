@@ -1,132 +1,26 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <string_view>
 
-#include "tilewright/core/text.hpp"
+#include "tilewright/core/list.hpp"
 #include "tilewright/lower/barriers.hpp"
-#include "tilewright/lower/verify/coverage.hpp"
+#include "tilewright/lower/verify/plan_fault.hpp"
 
 namespace tilewright::detail {
 
-/// The first fault of a plan, as `rule: what was given: what was expected, in step 3 of body 2`.
-class PlanFault {
+/// Looks at the steps of a plan whose tables are right: what they run, where their operands are, and the barriers between them.
+class StepsFault : PlanFault {
  public:
-  constexpr explicit PlanFault(const Plan& plan) : plan_(plan) {}
+  using PlanFault::PlanFault;
 
   constexpr Text run() {
-    check_tables();
-    if (fault_.empty()) check_sets();
-    where_ = {};
-    if (fault_.empty()) check_arguments();
+    check_arguments();
     for (body_ = 0; body_ < static_cast<int>(plan_.bodies.size()) && fault_.empty(); ++body_) check_body(plan_.bodies[body_]);
-    where_ = {};
-    if (fault_.empty()) check_memory();
-    if (fault_.empty()) check_exchanges();
     return fault_;
   }
 
  private:
-  constexpr bool expect(bool holds, std::string_view rule, const auto&... given_and_expected) {
-    if (!holds && fault_.empty()) fault_ = text(rule, ": ", given_and_expected..., where_);
-    return holds;
-  }
   constexpr int location_end(const Step& step) const { return step.first_location + step.location_count; }
-
-  // ---- tables: each row has one owner
-
-  constexpr void check_tables() {
-    Coverage steps(plan_.steps.size()), stages(plan_.stages.size()), operands(plan_.operands.size());
-    Coverage strides(plan_.strides.size()), locations(plan_.locations.size());
-    const auto take = [&](Coverage& table, std::string_view name, std::string_view owner, std::size_t number, std::int64_t first,
-                          std::int64_t count) {
-      expect(table.take(first, count), "rows have one owner", owner, " ", number, " has ", name, " ", first, " to ",
-             first + count, ": rows of the table without an owner expected");
-    };
-    expect(!plan_.bodies.empty(), "bodies exist", "no body: at least one expected");
-    for (std::size_t b = 0; b < plan_.bodies.size(); ++b)
-      take(steps, "steps", "body", b, plan_.bodies[b].first_step, plan_.bodies[b].step_count);
-    for (std::size_t i = 0; i < plan_.compute_sets.size(); ++i) {
-      const ComputeSet& set = plan_.compute_sets[i];
-      take(stages, "stages", "compute set", i, set.first_stage, set.stage_count);
-      take(strides, "strides", "compute set", i, set.first_stride, std::int64_t{set.location_count} * set.blocks.size());
-    }
-    for (std::size_t i = 0; i < plan_.stages.size(); ++i)
-      take(operands, "operands", "stage", i, plan_.stages[i].first_operand, plan_.stages[i].operand_count);
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      const Step& step = plan_.steps[i];
-      take(locations, "locations", "step", i, step.first_location, step.location_count);
-      if (step.kind == StepKind::loop) take(strides, "strides", "step", i, step.first_stride, step.arguments);
-    }
-    const auto complete = [&](const Coverage& table, std::string_view name) {
-      expect(table.is_complete(), "rows have one owner", "a row of the ", name, " has no owner: one expected");
-    };
-    complete(steps, "steps"), complete(stages, "stages"), complete(operands, "operands"), complete(strides, "strides");
-    complete(locations, "locations");
-  }
-
-  // ---- compute sets
-
-  constexpr void check_sets() {
-    for (std::size_t i = 0; i < plan_.compute_sets.size() && fault_.empty(); ++i) {
-      where_ = text(", in compute set ", i);
-      const ComputeSet& set = plan_.compute_sets[i];
-      expect(set.stage_count >= 1 && set.stage_count <= max_stages, "sets are small", set.stage_count, " stages: 1 to ",
-             max_stages, " expected");
-      expect(set.location_count <= max_locations, "sets are small", set.location_count, " locations: at most ", max_locations,
-             " expected");
-      expect(set.scratch_bytes >= 0 && set.scratch_bytes <= max_scratch_bytes, "scratch is limited", set.scratch_bytes,
-             " bytes of scratch: at most ", max_scratch_bytes, " expected");
-      if (!expect(set.extents.size() == set.blocks.size(), "blocks divide grids", set.blocks.size(),
-                  " axes of blocks: ", set.extents.size(), " expected"))
-        return;
-      for (int axis = 0; axis < set.blocks.size(); ++axis)
-        expect(set.blocks[axis] >= 1 && set.blocks[axis] <= set.extents[axis], "blocks divide grids", "blocks of ",
-               set.blocks[axis], " along axis ", axis, ": 1 to ", set.extents[axis], " expected");
-      for (int s = 0; s < set.stage_count && fault_.empty(); ++s) check_stage(set, s);
-    }
-  }
-  constexpr const Stage& stage(const ComputeSet& set, int s) const { return plan_.stages[set.first_stage + s]; }
-  constexpr void check_stage(const ComputeSet& set, int s) {
-    const Stage& checked = stage(set, s);
-    expect(checked.op != nullptr && !checked.name.empty(), "stages have ops", "stage ", s, " has none: one expected");
-    expect(checked.input_count >= 0 && checked.input_count < checked.operand_count, "stages have outputs", "stage ", s, " (",
-           checked.name, ") has ", checked.input_count, " inputs of ", checked.operand_count, " operands: an output expected");
-    for (int o = 0; o < checked.operand_count && fault_.empty(); ++o) check_operand(set, s, o);
-    expect(s > 0 || checked.evaluation != Evaluation::epilogue, "epilogues follow kernels", "stage 0 (", checked.name,
-           ") is in an epilogue: a kernel before it expected");
-    if (checked.evaluation != Evaluation::expression) return;
-    int readers = 0;
-    for (int later = s + 1; later < set.stage_count; ++later)
-      for (int o = 0; o < stage(set, later).input_count; ++o) {
-        const StageOperand& operand = plan_.operands[stage(set, later).first_operand + o];
-        readers += operand.source == Source::value && operand.index == s;
-      }
-    expect(readers == 1, "expressions have one reader", "stage ", s, " (", checked.name, ") has ", readers, ": one expected");
-  }
-  constexpr void check_operand(const ComputeSet& set, int s, int o) {
-    const Stage& of = stage(set, s);
-    const StageOperand& operand = plan_.operands[of.first_operand + o];
-    for (int axis = 0; axis < operand.view.shape.rank; ++axis)
-      if (!expect(operand.grid_axis[axis] >= -1 && operand.grid_axis[axis] < set.blocks.size(), "operands follow the grid",
-                  "operand ", o, " of stage ", s, " (", of.name, ") follows axis ", int{operand.grid_axis[axis]}, " of ",
-                  set.blocks.size(), ": one of them expected"))
-        return;
-    bool holds = operand.index >= 0;
-    switch (operand.source) {
-      case Source::memory: holds = holds && operand.index < set.location_count; break;
-      case Source::value: holds = holds && (o < of.input_count ? operand.index < s : operand.index == s); break;
-      case Source::scratch:
-        holds = holds && operand.index % memory_alignment == 0 &&
-                operand.index + span_bytes(slice_of(operand, set.blocks)) <= set.scratch_bytes;
-        break;
-    }
-    expect(holds, "operands exist", "operand ", o, " of stage ", s, " (", of.name, ") is at ", operand.index, " of ",
-           name_of(operand.source), ": a place in it expected");
-  }
-
-  // ---- steps
-
   /// How many arguments each body gets: all its callers agree.
   constexpr void check_arguments() {
     arguments_.assign(plan_.bodies.size(), -1);
@@ -268,52 +162,8 @@ class PlanFault {
            ", offset ", offset, " of memory `", name_of(base), "`: at most ", end, " bytes expected");
   }
 
-  // ---- the program
-
-  constexpr void check_memory() {
-    struct Block {
-      std::int64_t begin, end;
-    };
-    const auto check = [&](std::string_view what, List<Block> blocks, std::int64_t bytes) {
-      std::ranges::sort(blocks, {}, &Block::begin);
-      std::int64_t used = 0;
-      for (const auto& [begin, end] : blocks) {
-        expect(begin >= used && begin % memory_alignment == 0 && end <= bytes, "memory is divided", what, " at bytes ", begin,
-               " to ", end, " of ", bytes, ": aligned, inside, and apart from others expected");
-        used = end;
-      }
-    };
-    List<Block> variables, constants, rows;
-    for (const PlannedVariable& each : plan_.variables)
-      if (each.base == Base::variable) variables.push_back({each.offset, each.offset + each.spec.bytes()});
-    for (const PlannedConstant& each : plan_.constants) constants.push_back({each.offset, each.offset + each.spec.bytes()});
-    for (const PlannedRemoteBuffer& each : plan_.remote_buffers)
-      rows.push_back({each.offset, each.offset + each.entries * each.row_bytes()});
-    check("a variable", std::move(variables), plan_.memory.variables);
-    check("a constant", std::move(constants), plan_.memory.constants);
-    check("a remote buffer", std::move(rows), plan_.memory.remote);
-    expect(plan_.memory.frame == plan_.bodies[0].frame_bytes, "memory is divided", "a frame of ", plan_.memory.frame,
-           " bytes: ", plan_.bodies[0].frame_bytes, ", the main body's, expected");
-  }
-  constexpr void check_exchanges() {
-    int next = 0;
-    for (const PlannedExchange& exchange : plan_.exchanges) {
-      bool is_in_body = false;
-      for (const Body& body : plan_.bodies)
-        is_in_body = is_in_body ||
-                     (exchange.first_step >= body.first_step && exchange.last_step() < body.first_step + body.step_count);
-      expect(exchange.step_count >= 1 && exchange.first_step >= next && is_in_body, "exchanges are steps of a body",
-             "an exchange of steps ", exchange.first_step, " to ", exchange.last_step(), ": some of one body, from ", next,
-             " on, expected");
-      next = exchange.last_step() + 1;
-    }
-  }
-
-  const Plan& plan_;
-  int body_ = 0;
+  int body_ = 0;           // whose steps are checked
   List<int> arguments_{};  // by body; -1: nobody calls it
-  Text where_{};           // of the fault
-  Text fault_{};           // empty: none
 };
 
 }  // namespace tilewright::detail

@@ -1,0 +1,28 @@
+#pragma once
+#include <string_view>
+
+#include "tilewright/core/text.hpp"
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright::detail {
+
+/// The first fault of a plan, as `rule: what was given: what was expected, in step 3 of body 2`; the base of those who look for
+/// one.
+class PlanFault {
+ public:
+  constexpr explicit PlanFault(const Plan& plan) : plan_(plan) {}
+
+ protected:
+  /// Notes the first fault: the rule, what is given and what is expected.
+  constexpr bool expect(bool holds, std::string_view rule, const auto&... given_and_expected) {
+    if (!holds && fault_.empty()) fault_ = text(rule, ": ", given_and_expected..., where_);
+    return holds;
+  }
+  constexpr const Stage& stage(const ComputeSet& set, int s) const { return plan_.stages[set.first_stage + s]; }
+
+  const Plan& plan_;
+  Text where_{};  // in which step or set rules are checked
+  Text fault_{};  // empty: none
+};
+
+}  // namespace tilewright::detail

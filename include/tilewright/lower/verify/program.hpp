@@ -1,0 +1,64 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/verify/plan_fault.hpp"
+
+namespace tilewright::detail {
+
+/// Looks at what a plan says of the program as a whole: memory outside of frames, and exchanges.
+class ProgramFault : PlanFault {
+ public:
+  using PlanFault::PlanFault;
+
+  constexpr Text run() {
+    check_memory();
+    check_exchanges();
+    return fault_;
+  }
+
+ private:
+  constexpr void check_memory() {
+    struct Block {
+      std::int64_t begin, end;
+    };
+    const auto check = [&](std::string_view what, List<Block> blocks, std::int64_t bytes) {
+      std::ranges::sort(blocks, {}, &Block::begin);
+      std::int64_t used = 0;
+      for (const auto& [begin, end] : blocks) {
+        expect(begin >= used && begin % memory_alignment == 0 && end <= bytes, "memory is divided", what, " at bytes ", begin,
+               " to ", end, " of ", bytes, ": aligned, inside, and apart from others expected");
+        used = end;
+      }
+    };
+    List<Block> variables, constants, rows;
+    for (const PlannedVariable& each : plan_.variables)
+      if (each.base == Base::variable) variables.push_back({each.offset, each.offset + each.spec.bytes()});
+    for (const PlannedConstant& each : plan_.constants) constants.push_back({each.offset, each.offset + each.spec.bytes()});
+    for (const PlannedRemoteBuffer& each : plan_.remote_buffers)
+      rows.push_back({each.offset, each.offset + each.entries * each.row_bytes()});
+    check("a variable", std::move(variables), plan_.memory.variables);
+    check("a constant", std::move(constants), plan_.memory.constants);
+    check("a remote buffer", std::move(rows), plan_.memory.remote);
+    expect(plan_.memory.frame == plan_.bodies[0].frame_bytes, "memory is divided", "a frame of ", plan_.memory.frame,
+           " bytes: ", plan_.bodies[0].frame_bytes, ", the main body's, expected");
+  }
+  constexpr void check_exchanges() {
+    int next = 0;
+    for (const PlannedExchange& exchange : plan_.exchanges) {
+      bool is_in_body = false;
+      for (const Body& body : plan_.bodies)
+        is_in_body = is_in_body ||
+                     (exchange.first_step >= body.first_step && exchange.last_step() < body.first_step + body.step_count);
+      expect(exchange.step_count >= 1 && exchange.first_step >= next && is_in_body, "exchanges are steps of a body",
+             "an exchange of steps ", exchange.first_step, " to ", exchange.last_step(), ": some of one body, from ", next,
+             " on, expected");
+      next = exchange.last_step() + 1;
+    }
+  }
+};
+
+}  // namespace tilewright::detail
