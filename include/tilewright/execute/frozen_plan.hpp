@@ -22,12 +22,14 @@ struct FrozenVariable {
   Range values{};
   Distribution distribution{};
   Range assignment{};  ///< see PlannedVariable; of the plan's values
+  Generator generator{};   ///< if there is neither fill nor values
 };
 struct FrozenConstant {
   TensorSpec spec{};
   std::int64_t offset = 0;
   Range name{};
   Range values{};
+  Generator generator{};  ///< if there are no values
 };
 struct FrozenStream {
   StreamDirection direction{};
@@ -138,12 +140,13 @@ constexpr FrozenPlan<sizes> freeze(const Plan& plan) {
                            initialiser.b,
                            keep_values(initialiser.values),
                            distribution,
-                           keep_values(assignment)};
+                           keep_values(assignment),
+                           initialiser.generator};
   }
   detail::copy_items(plan.remote_buffers, frozen.remote_buffers, plan.remote_buffers.size());
   for (std::size_t i = 0; i < plan.constants.size(); ++i)
     frozen.constants[i] = {plan.constants[i].spec, plan.constants[i].offset, keep_text(plan.constants[i].name),
-                           keep_values(plan.constants[i].values)};
+                           keep_values(plan.constants[i].values), plan.constants[i].generator};
   for (std::size_t i = 0; i < plan.streams.size(); ++i)
     frozen.streams[i] = {plan.streams[i].direction, plan.streams[i].spec, keep_text(plan.streams[i].name), plan.streams[i].used};
   frozen.memory = plan.memory;

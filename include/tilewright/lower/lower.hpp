@@ -38,7 +38,7 @@ constexpr void plan_globals(const Ir& ir, Plan& plan) {
     make_room(plan.variables);
     plan.variables.push_back(std::move(planned));
   }
-  for (const ConstantRecord& constant : ir.constants) plan.constants.push_back({{}, constant.values, 0, {}});
+  for (const ConstantRecord& constant : ir.constants) plan.constants.push_back({{}, constant.values, 0, {}, constant.generator});
   for (const GraphRecord& graph : ir.graphs)
     for (const TensorRecord& tensor : graph.tensors) {
       if (tensor.kind != TensorKind::constant) continue;

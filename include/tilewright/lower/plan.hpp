@@ -145,6 +145,7 @@ struct PlannedConstant {
   List<double> values{};
   std::int64_t offset = 0;
   Text name{};  ///< empty if it has none; `graph/name` outside of the main graph
+  Generator generator{};  ///< if there are no values
 };
 struct PlannedStream {
   StreamDirection direction{};
