@@ -1,4 +1,6 @@
 // What a session takes and gives: streams, variables and names.
+#include <limits>
+
 #include "elements.hpp"
 
 namespace {
@@ -121,7 +123,42 @@ constexpr void constants(Ir& ir) {
   store("z", table + 1);
 }
 
+/// Constants and variables that generators give; the range is longer than a block of values.
+constexpr void generators(Ir& ir) {
+  ir.constant(tw::causal_mask(), {2, 2, 3}, tw::float32, "mask");
+  ir.constant(tw::causal_mask(0, 1), {3, 2}, tw::boolean, "seen");
+  ir.constant(tw::range(3, 2), {1500}, tw::int32, "odd");
+  ir.constant(tw::range(7), {1}, tw::int32, "seven");
+  const auto body = [&](Tensor t) { return t + ir.constant(tw::eye(0.5), {2, 2}); };
+  const Tensor w = ir.variable(tw::eye(), {2, 2}, tw::float32, "w");
+  ir.variable(tw::range(0, 0.25), {2, 2}, tw::float64, "quarters");
+  store("y", tw::call(ir.create_graph(body, w), w));
+}
+constexpr void generator_of_groups(Ir& ir) {
+  ir.set_replication_factor(2);
+  ir.variable(tw::range(1), {3}, tw::int32, "n", {.replica_grouping = ir.replica_grouping(1, 1)});
+}
+
 }  // namespace
+
+TEST_CASE("generators give the elements of constants and variables") {
+  const tw::Session<generators> session;
+  constexpr float kept = 0, masked = -std::numeric_limits<float>::infinity();
+  CHECK(elements(session.get_tensor_data("mask"_s)) ==
+        Floats{kept, masked, masked, kept, kept, masked, kept, masked, masked, kept, kept, masked});
+  CHECK(elements(session.get_tensor_data("seen"_s)) == std::vector<bool>{true, false, true, true, true, true});
+  Ints odd(1500);
+  for (int i = 0; i < 1500; ++i) odd[static_cast<std::size_t>(i)] = 3 + 2 * i;
+  CHECK(elements(session.get_tensor_data("odd"_s)) == odd);
+  CHECK(elements(session.get_tensor_data("seven"_s)) == Ints{7});
+  CHECK(elements(session.get_tensor_data("quarters"_s)) == std::vector<double>{0, 0.25, 0.5, 0.75});
+  tw::Session<generators> other;
+  CHECK(elements(other.run()["y"_s]) == Floats{1.5, 0, 0, 1.5});
+  CHECK(tw::Session<generators>::plan.values.size() == 1);  // that of the constant of one element
+
+  const tw::Session<generator_of_groups> groups;
+  CHECK(elements(groups.get_tensor_data("n"_s)) == Ints{1, 2, 3, 1, 2, 3});
+}
 
 TEST_CASE("the n-th host_load of a stream takes its n-th element") {
   tw::Session<transfers> session({.threads = 2});

@@ -335,6 +335,24 @@ TEST_CASE("numbers that a dtype does not have are errors") {
         "variable: 'v': 0.5 as uint8: a whole number from 0 to 255 expected");
 }
 
+TEST_CASE("errors of generators") {
+  CHECK(error_of([](Ir& ir) { ir.constant(tw::eye(), {4}); }) ==
+        "constant: a generator for shape (4,): at least 2 axes expected");
+  CHECK(error_of([](Ir& ir) { ir.variable(tw::causal_mask(), {}, tw::float32, "v"); }) ==
+        "variable: a generator for shape (): at least 2 axes expected");
+  CHECK(error_of([](Ir& ir) { ir.constant(tw::normal(0, 1), {4, 4}); }) ==
+        "constant: random values: values or a generator expected");
+  CHECK(error_of([](Ir& ir) { ir.constant(tw::causal_mask(), {4, 4}, tw::boolean); }) ==
+        "constant: -inf as bool: 0 or 1 expected");
+  CHECK(error_of([](Ir& ir) { ir.constant(tw::causal_mask(-1e9), {4, 4}, tw::float16, "mask"); }) ==
+        "constant: 'mask': -1000000000 as float16: a number from -65504 to 65504 expected");
+  CHECK(error_of([](Ir& ir) { ir.constant(tw::range(0, 0.5), {4}, tw::int32); }) ==
+        "constant: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected");
+  CHECK(error_of([](Ir& ir) { ir.constant(tw::range(), {200}, tw::int8); }) ==
+        "constant: 199 as int8: a whole number from -128 to 127 expected");
+  CHECK(error_of([](Ir& ir) { ir.constant(tw::values({1, 2}), {3}); }) == "constant: 2 values for shape (3,): 3 expected");
+}
+
 TEST_CASE("default-constructed tensors are errors") {
   const std::string first = "Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected";
   CHECK(error_of([](Ir&) { Tensor() + Tensor(); }) == first);

@@ -26,6 +26,7 @@ struct FrozenVariable {
   Range values{};  ///< of the values
   Distribution distribution{};
   Range assignment{};  ///< of the values
+  Generator generator{};    ///< if there is neither fill nor values
 };
 /// A PlannedConstant whose texts and lists are in the plan's pools.
 struct FrozenConstant {
@@ -33,6 +34,7 @@ struct FrozenConstant {
   std::int64_t offset = 0;  ///< in bytes
   Range name{};             ///< of the characters
   Range values{};           ///< of the values
+  Generator generator{};    ///< if there are no values
 };
 /// What a run needs of a PlannedStream.
 struct FrozenStream {
@@ -156,10 +158,11 @@ class Freezer {
             initialiser.b,
             keep(initialiser.values),
             distribution,
-            keep(assignment)};
+            keep(assignment),
+            initialiser.generator};
   }
   constexpr FrozenConstant frozen_row(const PlannedConstant& constant) {
-    return {constant.spec, constant.offset, keep(constant.name), keep(constant.values)};
+    return {constant.spec, constant.offset, keep(constant.name), keep(constant.values), constant.generator};
   }
   constexpr FrozenStream frozen_row(const PlannedStream& stream) {
     return {stream.direction, stream.spec, keep(stream.name), stream.used, stream.transfers};

@@ -1,26 +1,54 @@
 #pragma once
 #include <cmath>
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
+#include <type_traits>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/normal.hpp"
 #include "tilewright/core/random.hpp"
+#include "tilewright/core/shape.hpp"
 
 namespace tilewright {
 
 /// Writes a variable's initial values; a and b are the initialiser's parameters.
 using FillFunction = void (*)(std::span<double> values, double a, double b, Random& random);
 
-/// How a variable gets its first values when a session is made: a fill function with two parameters, or the values.
+/// Writes the elements `first`, `first + 1` and so on of a tensor of the shape, counted in row-major order, as a formula of their
+/// place; a and b are its parameters. It must be constexpr: a trace looks at a few elements.
+using GeneratorFunction = void (*)(std::span<double> values, std::int64_t first, const Shape& shape, double a, double b);
+
+/// Elements that are computed when a session is made, so that neither the compiler nor the program holds them.
+struct Generator {
+  GeneratorFunction write = nullptr;  ///< null: there is none
+  double a = 0, b = 0;
+  int axes = 0;  ///< of a tensor, at least
+};
+
+/// How a variable gets its first values when a session is made: a fill function with two parameters, a generator, or the values.
+/// Constants take generators and values.
 struct Initialiser {
   FillFunction fill = nullptr;
   double a = 0;
   double b = 0;
-  List<double> values{};  ///< used if fill is null: one for each element, or one for all
+  List<double> values{};  ///< used if there is neither fill nor generator: one for each element, or one for all
+  Generator generator{};
 };
 
 namespace detail {
+/// A few elements of a generator: the first two, the last of the first row, and the last of all.
+constexpr List<double> sample(const Generator& generator, const Shape& shape) {
+  const std::int64_t count = shape.nelms(), columns = shape.rank == 0 ? 1 : shape[-1];
+  List<double> elements;
+  for (const std::int64_t place : {std::int64_t{0}, count > 1 ? std::int64_t{1} : 0, columns - 1, count - 1}) {
+    double element = 0;
+    generator.write({&element, 1}, place, shape, generator.a, generator.b);
+    elements.push_back(element);
+  }
+  return elements;
+}
 // std::fma rounds once on every machine, where a product and a sum are rounded once or twice, as the compiler likes.
 inline void fill_normal(std::span<double> values, double mean, double deviation, Random& random) {
   draw_normal(values, random);
@@ -28,6 +56,30 @@ inline void fill_normal(std::span<double> values, double mean, double deviation,
     for (auto& value : values) value *= deviation;
   else
     for (auto& value : values) value = std::fma(deviation, value, mean);
+}
+constexpr void write_range(std::span<double> values, std::int64_t first, const Shape&, double start, double step) {
+  for (double& value : values) {
+    const auto place = static_cast<double>(first++);
+    if (std::is_constant_evaluated()) value = start + step * place;
+    else value = std::fma(step, place, start);
+  }
+}
+/// Writes element(row, column) of the last two axes.
+constexpr void write_matrix(std::span<double> values, std::int64_t first, const Shape& shape, const auto& element) {
+  const std::int64_t columns = shape[-1], rows = shape[-2];
+  std::int64_t column = first % columns, row = first / columns % rows;
+  for (double& value : values) {
+    value = element(row, column);
+    if (++column < columns) continue;
+    column = 0;
+    if (++row == rows) row = 0;
+  }
+}
+constexpr void write_eye(std::span<double> values, std::int64_t first, const Shape& shape, double diagonal, double) {
+  write_matrix(values, first, shape, [&](std::int64_t row, std::int64_t column) { return row == column ? diagonal : 0; });
+}
+constexpr void write_causal_mask(std::span<double> values, std::int64_t first, const Shape& shape, double masked, double kept) {
+  write_matrix(values, first, shape, [&](std::int64_t row, std::int64_t column) { return column > row ? masked : kept; });
 }
 inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
   for (auto& value : values) value = std::fma(high - low, random.uniform(), low);
@@ -45,5 +97,16 @@ constexpr Initialiser full(double value) { return {.values = {value}}; }
 /// The values themselves, row-major.
 constexpr Initialiser values(std::initializer_list<double> values) { return {.values = values}; }
 constexpr Initialiser values(std::span<const double> values) { return {.values = {values.begin(), values.end()}}; }
+
+/// start, start + step, start + 2 step and so on, in row-major order.
+constexpr Initialiser range(double start = 0, double step = 1) { return {.generator = {detail::write_range, start, step}}; }
+/// `diagonal` where the last two axes have equal indices, else 0. A tensor of at least 2 axes.
+constexpr Initialiser eye(double diagonal = 1) { return {.generator = {detail::write_eye, diagonal, 0, 2}}; }
+/// What is added to the scores of attention so that a query sees no later key: `masked` where the index of the last axis, the
+/// key's, is above that of the axis before it, the query's, else `kept`. A tensor of at least 2 axes. As int32 or bool, give
+/// both.
+constexpr Initialiser causal_mask(double masked = -std::numeric_limits<double>::infinity(), double kept = 0) {
+  return {.generator = {detail::write_causal_mask, masked, kept, 2}};
+}
 
 }  // namespace tilewright

@@ -12,20 +12,12 @@
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/records.hpp"
+#include "tilewright/graph/stream.hpp"
 #include "tilewright/graph/tensor.hpp"
 
 namespace tilewright {
 
 class Ir;
-
-/// A stream from or to the host, as `host_load` and `host_store` take it.
-struct Stream {
-  Ir* ir = nullptr;
-  int id = -1;
-  TensorSpec spec{};
-};
-struct HostToDeviceStream : Stream {};
-struct DeviceToHostStream : Stream {};
 
 /// What a failed check does: throw at once (the compiler then shows the user's call stack), or keep the first message
 /// and go on with invalid tensors, so that the message can be reported with its values.
@@ -131,9 +123,19 @@ class Ir {
     if (const auto count = static_cast<std::int64_t>(values.size()); count != 1 && count != spec.nelms())
       return fail(text("constant: ", count, " values for shape ", to_text(shape), ": ", spec.nelms(), " expected"));
     if (!check_numbers("constant", name, values, dtype)) return Tensor::invalid(*this);
-    const int tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);
-    constants.push_back({std::move(values)});
-    return {*this, current_graph, tensor};
+    return add_constant({std::move(values)}, spec, name);
+  }
+  /// One whose values an initialiser gives, for example `constant(causal_mask(), {512, 512})`. A generator is evaluated when a
+  /// session is made. Errors besides: random values; fewer axes than the generator needs. (A template, since braces mean values.)
+  template <std::same_as<Initialiser> I>
+  constexpr Tensor constant(const I& initialiser, const Shape& shape, DType dtype = float32, std::string_view name = "") {
+    const TensorSpec spec{shape, dtype};
+    if (initialiser.fill) return fail("constant: random values: values or a generator expected");
+    if (!initialiser.generator.write) return constant(initialiser.values, shape, dtype, name);
+    if (!check_spec("constant", name, spec) || !check_generator("constant", name, initialiser.generator, spec))
+      return Tensor::invalid(*this);
+    if (spec.nelms() > 1) return add_constant({{}, initialiser.generator}, spec, name);
+    return add_constant({{detail::sample(initialiser.generator, shape)[0]}}, spec, name);
   }
   /// A scalar. A template, so that constant({20}, {}) means the one above and not the first of the dtypes.
   template <class Number>
@@ -209,11 +211,13 @@ class Ir {
                        " on the host once for each group or replica: at most ", max_rank - 1, " axes expected"));
     const std::int64_t expected = distribution.groups * distribution.shape.nelms();
     if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
-        !initialiser.fill && count != 1 && count != expected)
+        !initialiser.fill && !initialiser.generator.write && count != 1 && count != expected)
       return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
                        distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
                        expected, " expected"));
-    if (!check_numbers(what, name, initialiser.values, spec.dtype)) return Tensor::invalid(*this);
+    if (!check_numbers(what, name, initialiser.values, spec.dtype) ||
+        !check_generator(what, name, initialiser.generator, {distribution.shape, spec.dtype}))
+      return Tensor::invalid(*this);
     const int tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
     make_room(variables);
     variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
@@ -303,6 +307,19 @@ class Ir {
   }
 
  private:
+  /// Whether the generator, if it is one, fits the shape, and the dtype has a few of its elements.
+  constexpr bool check_generator(std::string_view what, std::string_view name, const Generator& generator,
+                                 const TensorSpec& spec) {
+    if (!generator.write) return true;
+    if (spec.shape.rank >= generator.axes) return check_numbers(what, name, detail::sample(generator, spec.shape), spec.dtype);
+    fail(text(what, ": a generator for shape ", to_text(spec.shape), ": at least ", generator.axes, " axes expected"));
+    return false;
+  }
+  constexpr Tensor add_constant(ConstantRecord constant, const TensorSpec& spec, std::string_view name) {
+    const int tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);
+    constants.push_back(std::move(constant));
+    return {*this, current_graph, tensor};
+  }
   constexpr Stream add_stream(StreamDirection direction, std::string_view name, const TensorSpec& spec) {
     check_spec("stream", name, spec);
     const std::size_t hash = hash_of(name);

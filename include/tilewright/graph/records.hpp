@@ -112,7 +112,8 @@ struct RemoteBufferRecord {
 };
 
 struct ConstantRecord {
-  List<double> values{};  ///< one for all elements, or one for each
+  List<double> values{};  ///< one for all elements, or one for each; none if there is a generator
+  Generator generator{};
 };
 
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };

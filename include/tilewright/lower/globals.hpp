@@ -34,7 +34,7 @@ constexpr void plan_variables(const Ir& ir, Plan& plan) {
   }
 }
 constexpr void plan_constants(const Ir& ir, Plan& plan) {
-  for (const ConstantRecord& constant : ir.constants) plan.constants.push_back({{}, constant.values, 0, {}});
+  for (const ConstantRecord& constant : ir.constants) plan.constants.push_back({{}, constant.values, 0, {}, constant.generator});
   for (const GraphRecord& graph : ir.graphs)
     for (const TensorRecord& tensor : graph.tensors) {
       if (tensor.kind != TensorKind::constant) continue;

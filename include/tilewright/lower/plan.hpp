@@ -176,6 +176,7 @@ struct PlannedConstant {
   List<double> values{};
   std::int64_t offset = 0;  ///< in bytes, in the memory of the constants
   Text name{};  ///< outside of the main graph `graph/name`; empty: it has none
+  Generator generator{};  ///< of the elements, if there are no values
 };
 struct PlannedStream {
   StreamDirection direction{};

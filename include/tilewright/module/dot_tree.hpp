@@ -211,13 +211,13 @@ class DotTree {
   constexpr const Entry* find_entry(std::string_view key, std::size_t hash) const {
     const Entry* entries = entries_.data();
     for (std::size_t i = entries_.size(); i-- > 0;)
-      if (entries[i].has(key, hash)) return entries + i;
+      if (entries[i].hash == hash && entries[i].has(key, hash)) return entries + i;  // no call for others
     return nullptr;
   }
   constexpr Entry* find_entry(std::string_view key, std::size_t hash) {
     Entry* entries = entries_.data();
     for (std::size_t i = entries_.size(); i-- > 0;)
-      if (entries[i].has(key, hash)) return entries + i;
+      if (entries[i].hash == hash && entries[i].has(key, hash)) return entries + i;  // no call for others
     return nullptr;
   }
   constexpr const Entry* find_path(std::string_view name) const {

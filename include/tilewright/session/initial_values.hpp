@@ -23,13 +23,26 @@ inline void write_values(DType dtype, std::size_t count, std::span<const double>
       for (std::size_t i = 0; i < count; ++i) elements[i] = static_cast<T>(values[i]);
   });
 }
+/// Writes the elements of a tensor that a generator gives.
+inline void write_generator(const Generator& generator, const TensorSpec& spec, std::byte* memory) {
+  double block[1024];  // which stays in the nearest cache
+  const auto count = static_cast<std::size_t>(spec.nelms());
+  for (std::size_t first = 0; first < count; first += std::size(block)) {
+    const std::span values(block, std::min(std::size(block), count - first));
+    generator.write(values, static_cast<std::int64_t>(first), spec.shape, generator.a, generator.b);
+    write_values(spec.dtype, values.size(), values, memory + first * static_cast<std::size_t>(size_of(spec.dtype)));
+  }
+}
 }  // namespace detail
 
 /// Writes a frozen plan's constants to their memory.
 inline void fill_constants(const auto& plan, std::byte* memory) {
-  for (const auto& constant : plan.constants)
-    detail::write_values(constant.spec.dtype, static_cast<std::size_t>(constant.spec.nelms()), plan.numbers(constant.values),
-                         memory + constant.offset);
+  for (const auto& constant : plan.constants) {
+    if (constant.generator.write) detail::write_generator(constant.generator, constant.spec, memory + constant.offset);
+    else
+      detail::write_values(constant.spec.dtype, static_cast<std::size_t>(constant.spec.nelms()), plan.numbers(constant.values),
+                           memory + constant.offset);
+  }
 }
 
 /// Writes the first values of a frozen plan's variables, variable v's to memory_of(v), as the host has them. The same seed gives
@@ -44,7 +57,11 @@ inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_
     const std::size_t tensor = static_cast<std::size_t>(distribution.shape.nelms());
     const std::size_t count = tensor * static_cast<std::size_t>(distribution.groups);
     std::byte* const elements = memory_of(v);
-    if (!variable.fill) detail::write_values(dtype, count, plan.numbers(variable.values), elements);
+    if (variable.generator.write)
+      for (int group = 0; group < distribution.groups; ++group)
+        detail::write_generator(variable.generator, {distribution.shape, dtype},
+                                elements + static_cast<std::size_t>(group) * tensor * static_cast<std::size_t>(size_of(dtype)));
+    else if (!variable.fill) detail::write_values(dtype, count, plan.numbers(variable.values), elements);
     for (std::size_t first = 0; variable.fill && first < count; first += std::size(block)) {
       const std::span values(block, std::min(std::size(block), count - first));
       variable.fill(values, variable.a, variable.b, random);

@@ -94,83 +94,125 @@ constexpr void keep_iterations(Ir& ir, const Node& loop) {
   }
 }
 
+/// A gradient that the gradient of a loop carries from one iteration to the one before it.
+struct CarriedGradient {
+  int input = -1;   ///< of the loop's graph: what it is the gradient of
+  Tensor parent{};  ///< its value after the last iteration, in the graph that has the loop's gradient
+  Tensor inner{};   ///< the input for it of the graph of one iteration
+};
+/// A forward value that an iteration needs, in the order of the gradient graph's inputs.
+struct LoopActivation {
+  int tensor = -1;        ///< of the loop's graph
+  bool is_slice = false;  ///< each iteration has its own; else it is the same for all
+  Tensor parent{};        ///< the value, or all slices
+  Tensor inner{};
+};
+
 /// The gradient of a loop is a loop from the last iteration to the first. It carries the gradients of what the loop carries, and
 /// sums those of the inputs that are the same for all iterations; the activations are slices of what the loop kept.
-constexpr void differentiate_loop(GradientContext& context) {
-  Ir& ir = context.ir();
-  const auto loop = context.attributes<LoopAttributes>();
-  const auto carried = static_cast<int>(loop.carried);
-  if (loop.sliced > 0) {
-    ir.fail(text("autodiff of ", context.node().op->name, ".", context.node().id,
-                 ", which is the gradient of a loop: gradients of the first order expected"));
-    return;
-  }
-  if (loop.count == 0) {
-    for (int k = 0; k < carried; ++k)
-      if (context.needs(k)) context.input_gradient(k, context.output_gradient(k));
-    return;
-  }
-  const int body = context.node().called_graph;
-  const GraphRecord record = ir.record(body);  // a copy: graphs are added
-  const GradientRecord& callee = record.gradient;
-  const Positions input_of(record.inputs, record.tensors.size()), kept_at(record.outputs, record.tensors.size(), loop.carried);
-  const auto spec_of = [&](int tensor) { return record.tensors[static_cast<std::size_t>(tensor)].spec; };
+class LoopGradient {
+ public:
+  constexpr explicit LoopGradient(GradientContext& context)
+      : context_(context),
+        ir_(context.ir()),
+        body_(context.node().called_graph),
+        loop_(context.attributes<LoopAttributes>()),
+        record_(ir_.record(body_)),
+        input_of_(record_.inputs, record_.tensors.size()) {}
 
-  const Graph graph(ir, ir.add_derived_graph(body, "_bwd_loop"));
-  List<int> gradients_of;  // inputs of the forward graph whose gradients the loop carries
-  List<Tensor> parents, slices, others;
-  for (int k = 0; k < carried; ++k) {
-    if (!is_floating_point(spec_of(record.inputs[static_cast<std::size_t>(k)]).dtype)) continue;
-    gradients_of.push_back(k);
-    parents.push_back(context.output_gradient(k));
-  }
-  for (int tensor : callee.outputs) {
-    if (input_of[tensor] < carried || !context.needs(input_of[tensor])) continue;
-    gradients_of.push_back(input_of[tensor]);
-    parents.push_back(zeros_like(ir, spec_of(tensor)));
-  }
-  for (const auto& [type, tensor] : callee.inputs) {
-    if (type == ExpectedConnectionType::FwdGrad) continue;
-    if (input_of[tensor] >= carried) others.push_back(context.input(input_of[tensor]));
-    else slices.push_back(context.output(kept_at[tensor]));
+  constexpr void run() {
+    const Graph graph(ir_, ir_.add_derived_graph(body_, "_bwd_loop"));
+    find_carried();
+    find_activations();
+    build_iteration(graph);
+    if (ir_.failed()) return;
+    LoopAttributes backward{loop_.count, static_cast<std::int64_t>(carried_.size()), 0, 1};
+    List<Tensor> parents;
+    for (const CarriedGradient& gradient : carried_) parents.push_back(gradient.parent);
+    for_slices_then_others([&](const LoopActivation& activation) {
+      parents.push_back(activation.parent);
+      backward.sliced += activation.is_slice ? 1 : 0;
+    });
+    const auto results = append_loop(graph, backward, parents).outputs();
+    for (std::size_t i = 0; i < carried_.size(); ++i) context_.input_gradient(carried_[i].input, results[i]);
   }
 
-  {
+ private:
+  constexpr const GradientRecord& callee() const { return record_.gradient; }
+  constexpr TensorSpec spec_of(int tensor) const { return record_.tensors[static_cast<std::size_t>(tensor)].spec; }
+  constexpr TensorSpec input_spec(int input) const { return spec_of(record_.inputs[static_cast<std::size_t>(input)]); }
+  /// Whether each iteration has a value of its own for the input; so for -1, an inner tensor.
+  constexpr bool is_carried(int input) const { return input < loop_.carried; }
+
+  constexpr void find_carried() {
+    for (int input = 0; is_carried(input); ++input)
+      if (is_floating_point(input_spec(input).dtype)) carried_.push_back({input, context_.output_gradient(input)});
+    for (int tensor : callee().outputs)
+      if (const int input = input_of_[tensor]; !is_carried(input) && context_.needs(input))
+        carried_.push_back({input, zeros_like(ir_, spec_of(tensor))});
+  }
+  constexpr void find_activations() {
+    const Positions kept_at(record_.outputs, record_.tensors.size(), static_cast<std::size_t>(loop_.carried));
+    for (const auto& [type, tensor] : callee().inputs) {
+      if (type != ExpectedConnectionType::Fwd) continue;
+      const int input = input_of_[tensor];
+      if (is_carried(input)) activations_.push_back({tensor, true, context_.output(kept_at[tensor])});
+      else activations_.push_back({tensor, false, context_.input(input)});
+    }
+  }
+  /// Calls f for each activation, in the order of a loop's inputs.
+  constexpr void for_slices_then_others(auto&& f) {
+    for (const bool slices : {true, false})
+      for (LoopActivation& activation : activations_)
+        if (activation.is_slice == slices) f(activation);
+  }
+  /// One iteration: from the gradients of the loop's graph's outputs to those of its inputs.
+  constexpr void build_iteration(Graph graph) {
     const GraphScope scope(graph);
-    List<Tensor> carried_in, slices_in, others_in;  // inputs of the new graph, in this order
-    for (int input : gradients_of) carried_in.push_back(ir.add_input(spec_of(record.inputs[static_cast<std::size_t>(input)])));
-    for (const auto& [type, tensor] : callee.inputs)
-      if (type == ExpectedConnectionType::Fwd && input_of[tensor] < carried) slices_in.push_back(ir.add_input(spec_of(tensor)));
-    for (const auto& [type, tensor] : callee.inputs)
-      if (type == ExpectedConnectionType::Fwd && input_of[tensor] >= carried) others_in.push_back(ir.add_input(spec_of(tensor)));
-
-    List<Tensor> arguments;
-    for (int output : provided_outputs(callee, record.outputs)) {
-      const auto known = std::ranges::find(gradients_of, output);
-      if (output < carried && known != gradients_of.end())
-        arguments.push_back(carried_in[static_cast<std::size_t>(known - gradients_of.begin())]);
-      else arguments.push_back(zeros_like(ir, spec_of(record.outputs[static_cast<std::size_t>(output)])));
-    }
-    std::size_t slice = 0, other = 0;
-    for (const auto& [type, tensor] : callee.inputs)
-      if (type == ExpectedConnectionType::Fwd)
-        arguments.push_back(input_of[tensor] < carried ? slices_in[slice++] : others_in[other++]);
-    const auto results = call_with_info(ir.graph(callee.graph), arguments).outputs();
-    const Positions result_of(callee.outputs, record.tensors.size());
-    for (std::size_t i = 0; i < gradients_of.size(); ++i) {
-      const int tensor = record.inputs[static_cast<std::size_t>(gradients_of[i])], result = result_of[tensor];
-      if (gradients_of[i] >= carried) graph_output(carried_in[i] + results[static_cast<std::size_t>(result)]);
-      else graph_output(result < 0 ? zeros_like(ir, spec_of(tensor)) : results[static_cast<std::size_t>(result)]);
+    for (CarriedGradient& gradient : carried_) gradient.inner = ir_.add_input(input_spec(gradient.input));
+    for_slices_then_others([this](LoopActivation& activation) { activation.inner = ir_.add_input(spec_of(activation.tensor)); });
+    const auto results = call_with_info(ir_.graph(callee().graph), iteration_arguments()).outputs();
+    const Positions result_of(callee().outputs, record_.tensors.size());
+    for (const auto& [input, parent, inner] : carried_) {
+      const int result = result_of[record_.inputs[static_cast<std::size_t>(input)]];
+      if (!is_carried(input)) graph_output(inner + results[static_cast<std::size_t>(result)]);
+      else if (result < 0) graph_output(zeros_like(ir_, input_spec(input)));
+      else graph_output(results[static_cast<std::size_t>(result)]);
     }
   }
+  /// The inputs of the gradient graph of the loop's graph.
+  constexpr List<Tensor> iteration_arguments() {
+    List<Tensor> arguments;
+    for (int output : provided_outputs(callee(), record_.outputs)) {
+      const auto known = std::ranges::find(carried_, output, &CarriedGradient::input);
+      if (is_carried(output) && known != carried_.end()) arguments.push_back(known->inner);
+      else arguments.push_back(zeros_like(ir_, spec_of(record_.outputs[static_cast<std::size_t>(output)])));
+    }
+    for (const LoopActivation& activation : activations_) arguments.push_back(activation.inner);
+    return arguments;
+  }
 
-  const LoopAttributes backward{loop.count, static_cast<std::int64_t>(parents.size()), static_cast<std::int64_t>(slices.size()),
-                                1};
-  for (const Tensor& tensor : slices) parents.push_back(tensor);
-  for (const Tensor& tensor : others) parents.push_back(tensor);
-  if (ir.failed()) return;
-  const auto results = append_loop(graph, backward, parents).outputs();
-  for (std::size_t i = 0; i < gradients_of.size(); ++i) context.input_gradient(gradients_of[i], results[i]);
+  GradientContext& context_;
+  Ir& ir_;
+  int body_;
+  LoopAttributes loop_;
+  GraphRecord record_;  // a copy: graphs are added
+  Positions input_of_;
+  List<CarriedGradient> carried_{};
+  List<LoopActivation> activations_{};
+};
+
+constexpr void differentiate_loop(GradientContext& context) {
+  const auto loop = context.attributes<LoopAttributes>();
+  if (loop.sliced > 0) {
+    context.ir().fail(text("autodiff of ", context.node().op->name, ".", context.node().id,
+                           ", which is the gradient of a loop: gradients of the first order expected"));
+  } else if (loop.count == 0) {
+    for (int k = 0; k < loop.carried; ++k)
+      if (context.needs(k)) context.input_gradient(k, context.output_gradient(k));
+  } else {
+    LoopGradient(context).run();
+  }
 }
 
 /// Calls a graph with the given inputs, and its gradient graph with the given gradients of its first outputs (others count as
