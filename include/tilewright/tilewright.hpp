@@ -1,5 +1,6 @@
 #pragma once
 // Everything a user needs, in one include.
+#include "tilewright/core/requirements.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/graph/repeat.hpp"
