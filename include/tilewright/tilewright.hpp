@@ -1,5 +1,6 @@
 #pragma once
 // Everything that every user needs, in one include; not data/ and checkpoint/, nor layers/ and train/, which are not yet stable.
+#include "tilewright/core/requirements.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/graph/repeat.hpp"

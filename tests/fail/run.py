@@ -9,6 +9,11 @@ A file holds cases and, outside of them, what they have in common:
     ...
     #endif
 
+A case may also say
+
+    // flags: -fno-exceptions         further options; such a case is compiled without the precompiled header
+    // compiler: GCC                  the one compiler, of GCC and Clang, that it is for
+
 With CASE_<name> defined the file must fail to compile, and every expected text must stand in the output. With none
 defined it must compile.
 
@@ -23,64 +28,78 @@ import shlex
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 
 # Where a message continues that Clang prints in pieces: error<Message<3>{"abc"}, tilewright::Message<2>{"de"}>.
 PIECE_BORDER = re.compile(r'"\},\s*(tilewright::)?Message<\d+>\{"')
 
 
+@dataclass
+class Case:
+    expected: list = field(default_factory=list)
+    flags: list = field(default_factory=list)
+    compiler: str = ""
+
+
 def parse(source):
-    """The expected texts of each case."""
+    """The cases by name."""
     cases = {}
     for line in source.read_text().splitlines():
         if match := re.fullmatch(r"\s*// CASE (\w+)\s*", line):
             name = match[1]
             if name in cases:
                 sys.exit(f"{source}: two cases are named {name}")
-            cases[name] = []
-        elif match := re.fullmatch(r"\s*// expect: (.*?)\s*", line):
+            cases[name] = Case()
+        elif match := re.fullmatch(r"\s*// (expect|flags|compiler): (.*?)\s*", line):
+            kind, text = match.groups()
             if not cases:
-                sys.exit(f"{source}: '// expect:' before the first '// CASE'")
-            cases[name].append(match[1])
+                sys.exit(f"{source}: '// {kind}:' before the first '// CASE'")
+            if kind == "expect":
+                cases[name].expected.append(text)
+            elif kind == "flags":
+                cases[name].flags += shlex.split(text)
+            else:
+                cases[name].compiler = text
     if not cases:
         sys.exit(f"{source}: no '// CASE name'")
-    for name, expected in cases.items():
-        if not expected:
+    for name, case in cases.items():
+        if not case.expected:
             sys.exit(f"{source}: case {name} has no '// expect: text'")
         if not re.search(rf"^#ifdef CASE_{name}$", source.read_text(), re.MULTILINE):
             sys.exit(f"{source}: case {name} has no '#ifdef CASE_{name}'")
     return cases
 
 
-def compile_case(command, source, case):
+def compile_case(command, source, name):
     """Whether the case compiles, and what the compiler says."""
-    define = [f"-DCASE_{case}"] if case else []
+    define = [f"-DCASE_{name}"] if name else []
     result = subprocess.run([*command, *define, str(source)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                             text=True, errors="replace", env={**os.environ, "LC_ALL": "C"})
     return result.returncode == 0, result.stdout
 
 
-def check(command, source, case, expected):
+def check(command, precompiled, source, name, case):
     """What is wrong with the case, and the compiler's output; "" when all is well."""
-    compiles, output = compile_case(command, source, case)
-    if case is None:
+    compiles, output = compile_case([*command, *(case.flags or precompiled)], source, name)
+    if name is None:
         return ("" if compiles else "does not compile without a case"), output
     if compiles:
         return "compiles", output
     joined = PIECE_BORDER.sub("", output)
-    missing = [text for text in expected if text not in output and text not in joined]
+    missing = [text for text in case.expected if text not in output and text not in joined]
     return "".join(f"\n  not in the output: {text}" for text in missing), output
 
 
 def precompile(command, header, into):
     """Writes a file that includes the header, and beside it the precompiled header that both compilers look for."""
     into.write_text(f"#include <{header}>\n")
-    form = ".pch" if "clang" in version_of(command[0]) else ".gch"
+    form = ".pch" if is_clang(command[0]) else ".gch"
     sys.exit(subprocess.run([*command, "-x", "c++-header", str(into), "-o", f"{into}{form}"]).returncode)
 
 
-def version_of(compiler):
-    return subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
+def is_clang(compiler):
+    return "clang" in subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
 
 
 def main():
@@ -98,18 +117,19 @@ def main():
     if options.precompile:
         precompile(command, options.precompile, options.into)
     # Without carets, the output has no lines of the source, in which the expected text may stand.
-    no_carets = "-fno-caret-diagnostics" if "clang" in version_of(options.compiler) else "-fno-diagnostics-show-caret"
+    compiler, no_carets = (("Clang", "-fno-caret-diagnostics") if is_clang(options.compiler)
+                           else ("GCC", "-fno-diagnostics-show-caret"))
     command += ["-fsyntax-only", no_carets]
-    if options.precompiled:
-        command += ["-Winvalid-pch", "-include", str(options.precompiled)]
-    jobs = [(source, case, expected)
+    precompiled = ["-Winvalid-pch", "-include", str(options.precompiled)] if options.precompiled else []
+    jobs = [(source, name, case)
             for source in options.sources
-            for case, expected in [(None, []), *parse(source).items()]]
+            for name, case in [(None, Case()), *parse(source).items()]
+            if case.compiler in ("", compiler)]
     failures = 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        for (source, case, _), (problem, output) in zip(jobs, pool.map(lambda job: check(command, *job), jobs)):
-            name = f"{source.stem}: {case or 'without a case'}"
-            print(f"FAIL {name}: {problem}\n{output}" if problem else f"ok   {name}", flush=True)
+        for (source, name, _), (problem, output) in zip(jobs, pool.map(lambda job: check(command, precompiled, *job), jobs)):
+            title = f"{source.stem}: {name or 'without a case'}"
+            print(f"FAIL {title}: {problem}\n{output}" if problem else f"ok   {title}", flush=True)
             failures += bool(problem)
     sys.exit(failures > 0)
 

@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "../support/programs.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace tw = tilewright;
@@ -15,10 +16,7 @@ auto elements(const Array& array) {
 using Floats = std::vector<float>;
 using Ints = std::vector<std::int32_t>;
 
-/// Stores a tensor in a new stream to the host.
-constexpr void store(std::string_view name, tw::Tensor tensor) {
-  tw::ops::host_store(tensor.ir().d2h_stream(name, tensor.spec()), tensor);
-}
+using support::store;
 
 /// Calls f with a session of the program for each machine and several numbers of threads.
 template <auto build>

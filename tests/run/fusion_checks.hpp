@@ -46,6 +46,4 @@ void check_bits() {
   }
 }
 
-constexpr tw::Tensor variable(tw::Ir& ir, std::string_view name, const tw::Shape& shape, tw::DType dtype = tw::float32) {
-  return ir.variable(tw::zeros(), shape, dtype, name);
-}
+using support::variable;

@@ -9,9 +9,7 @@ namespace {
 using tw::Graph, tw::Ir, tw::RemoteBuffer, tw::Tensor;
 namespace ops = tw::ops;
 
-constexpr Tensor load(Ir& ir, std::string_view name, const tw::Shape& shape, tw::DType dtype = tw::float32) {
-  return ops::host_load(ir.h2d_stream(name, shape, dtype));
-}
+using support::load;
 /// A merge_exchange scope, if there is to be one.
 template <bool merged>
 constexpr auto scope_of(Ir& ir) {

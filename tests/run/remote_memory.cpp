@@ -8,9 +8,7 @@ namespace {
 using tw::Graph, tw::Ir, tw::RemoteBuffer, tw::Tensor;
 namespace ops = tw::ops;
 
-constexpr Tensor load(Ir& ir, std::string_view name, const tw::Shape& shape, tw::DType dtype = tw::float32) {
-  return ops::host_load(ir.h2d_stream(name, shape, dtype));
-}
+using support::load;
 constexpr void addition(Ir& ir) {
   const RemoteBuffer buffer = ir.remote_buffer({}, tw::float32);
   ir.remote_variable(tw::ones(), buffer, 0, "x");

@@ -11,9 +11,7 @@ using tw::Graph, tw::Ir, tw::RemoteBuffer, tw::Tensor;
 namespace ops = tw::ops;
 namespace collectives = tw::ops::collectives;
 
-constexpr Tensor load(Ir& ir, std::string_view name, const tw::Shape& shape, tw::DType dtype = tw::float32) {
-  return ops::host_load(ir.h2d_stream(name, shape, dtype));
-}
+using support::load;
 template <class Session, tw::NameText name>
 auto data(const Session& session, tw::Name<name> of) {
   return elements(session.get_tensor_data(of));

@@ -1,4 +1,6 @@
 // autodiff: which graphs it makes and how they connect to their forward graphs.
+#include "../support/programs.hpp"
+#include "../support/same.hpp"
 #include "models.hpp"
 
 using tw::Graph, tw::Ir, tw::OnError, tw::Tensor, tw::TensorSpec, tw::Text;
@@ -271,36 +273,34 @@ static_assert(gradients_fit([](Tensor x, Tensor y, Tensor a, Tensor b) { return 
 
 // ---- errors
 constexpr Text failure(auto function, const auto&... specs) {
-  Ir ir(OnError::record);
-  tw::autodiff(ir.create_graph(function, specs...));
-  return ir.failure();
+  return support::failure([&](Ir& ir) { tw::autodiff(ir.create_graph(function, specs...)); });
 }
-static_assert(failure([](Tensor p, Tensor l) { return ops::nll_loss_with_softmax_grad(p, l).loss; }, pair_spec, labels_spec) ==
-              "autodiff of graph_subgraph(0): NlllWithSoftmaxGradDirect.100 on (2, 2) float32 has no gradient: "
-              "a differentiable op, or detach before it, expected");
-static_assert(failure([](Tensor x) { return ops::scaled_add_(x, x); }, pair_spec) ==
-              "autodiff of graph_subgraph(0): ScaledAddLhsInplace.100 changes its input in place: ops that do not expected");
-static_assert(failure(
-                  [](Tensor x) {
-                    const auto step = ops::sum(x);
-                    return ops::adam_updater(x, x, {.time_step = step, .beta1 = 0.5, .beta2 = 0.5});
-                  },
-                  pair_spec) ==
-              "autodiff of graph_subgraph(0): AdamUpdater.101 changes its input in place: ops that do not expected");
+TW_SAME(failure([](Tensor p, Tensor l) { return ops::nll_loss_with_softmax_grad(p, l).loss; }, pair_spec, labels_spec),
+        "autodiff of graph_subgraph(0): NlllWithSoftmaxGradDirect.100 on (2, 2) float32 has no gradient: "
+        "a differentiable op, or detach before it, expected");
+TW_SAME(failure([](Tensor x) { return ops::scaled_add_(x, x); }, pair_spec),
+        "autodiff of graph_subgraph(0): ScaledAddLhsInplace.100 changes its input in place: ops that do not expected");
+TW_SAME(failure(
+            [](Tensor x) {
+              const auto step = ops::sum(x);
+              return ops::adam_updater(x, x, {.time_step = step, .beta1 = 0.5, .beta2 = 0.5});
+            },
+            pair_spec),
+        "autodiff of graph_subgraph(0): AdamUpdater.101 changes its input in place: ops that do not expected");
 constexpr Text required_failure() {
   Ir ir(OnError::record);
   const Graph forward = ir.create_graph([](Tensor x, Tensor) { return ops::exp(x); }, pair_spec, pair_spec);
   tw::autodiff(forward, {.grads_required = std::vector{forward.input(1)}});
   return ir.failure();
 }
-static_assert(required_failure() ==
-              "autodiff of graph_subgraph(0): no gradient reaches Tensor[float32 (2, 2)]: tensors that the provided outputs "
-              "depend on through differentiable ops expected in grads_required");
+TW_SAME(required_failure(),
+        "autodiff of graph_subgraph(0): no gradient reaches Tensor[float32 (2, 2)]: tensors that the provided outputs "
+        "depend on through differentiable ops expected in grads_required");
 constexpr Text foreign_failure() {
   Ir ir(OnError::record);
   const Graph forward = ir.create_graph([](Tensor x) { return ops::exp(x); }, pair_spec);
   tw::autodiff(forward, {.grads_provided = std::vector{ir.variable(tw::ones(), {2, 2}, tw::float32, "x")}});
   return ir.failure();
 }
-static_assert(foreign_failure() ==
-              "autodiff of graph_subgraph(0): Tensor[x float32 (2, 2)] in grads_provided: tensors of that graph expected");
+TW_SAME(foreign_failure(),
+        "autodiff of graph_subgraph(0): Tensor[x float32 (2, 2)] in grads_provided: tensors of that graph expected");

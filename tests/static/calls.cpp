@@ -1,4 +1,5 @@
 // Calls of graphs: inputs by position, by name and bound; call sites.
+#include "../support/same.hpp"
 #include "models.hpp"
 
 using tw::Graph, tw::Ir, tw::NamedTensors, tw::OnError, tw::Tensor, tw::TensorMap, tw::TensorSpec, tw::Text;
@@ -133,25 +134,23 @@ template <class Use> constexpr Text failure(Use use) {
   use(s);
   return s.ir.failure();
 }
-static_assert(
-    failure([](Setting& s) { s.linear.call(s.x); }) ==
-    "call of Linear_subgraph(0): input 1, Tensor[weight float32 (4, 32)], is missing: all 3 inputs must be given or bound");
-static_assert(
-    failure([](Setting& s) { s.linear.bind({}).call(s.x); }) ==
-    "call of Linear_subgraph(0): input 1, Tensor[weight float32 (4, 32)], is missing: all 3 inputs must be given or bound");
-static_assert(failure([](Setting& s) { s.linear.bind(s.variables).call(s.x, s.x); }) ==
-              "call of Linear_subgraph(0): 2 tensors for 1 unbound inputs: one for each expected");
-static_assert(failure([](Setting& s) { s.linear.call(s.x, s.x, s.x, s.x); }) ==
-              "call of Linear_subgraph(0): 4 positional inputs: at most 3 expected");
-static_assert(failure([](Setting& s) { s.linear.call(s.x, TensorMap{{s.graph().input(0), s.x}}); }) ==
-              "call of Linear_subgraph(0): input Tensor[float32 (2, 4)] is given twice");
-static_assert(failure([](Setting& s) { s.linear.call(s.x, TensorMap{{s.x, s.x}}); }) ==
-              "call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs");
-static_assert(failure([](Setting& s) { s.linear.bind(s.variables).call(s.variables["bias"]); }) ==
-              "call of Linear_subgraph(0): (32,) float32 for input 0, Tensor[float32 (2, 4)]: (2, 4) float32 expected");
-static_assert(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).graph_to_parent(s.x); }) ==
-              "graph_to_parent: Tensor[x float32 (2, 4)]: an input or output of Linear_subgraph(0) expected");
-static_assert(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).parent_to_graph(s.variables2["bias"]); }) ==
-              "parent_to_graph: Tensor[bias__t0 float32 (32,)]: an input of this call of Linear_subgraph(0) expected");
-static_assert(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).output(1); }) ==
-              "parent_output: index 1 of a call of Linear_subgraph(0) with 1 of them: an index below that expected");
+TW_SAME(failure([](Setting& s) { s.linear.call(s.x); }),
+        "call of Linear_subgraph(0): input 1, Tensor[weight float32 (4, 32)], is missing: all 3 inputs must be given or bound");
+TW_SAME(failure([](Setting& s) { s.linear.bind({}).call(s.x); }),
+        "call of Linear_subgraph(0): input 1, Tensor[weight float32 (4, 32)], is missing: all 3 inputs must be given or bound");
+TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call(s.x, s.x); }),
+        "call of Linear_subgraph(0): 2 tensors for 1 unbound inputs: one for each expected");
+TW_SAME(failure([](Setting& s) { s.linear.call(s.x, s.x, s.x, s.x); }),
+        "call of Linear_subgraph(0): 4 positional inputs: at most 3 expected");
+TW_SAME(failure([](Setting& s) { s.linear.call(s.x, TensorMap{{s.graph().input(0), s.x}}); }),
+        "call of Linear_subgraph(0): input Tensor[float32 (2, 4)] is given twice");
+TW_SAME(failure([](Setting& s) { s.linear.call(s.x, TensorMap{{s.x, s.x}}); }),
+        "call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs");
+TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call(s.variables["bias"]); }),
+        "call of Linear_subgraph(0): (32,) float32 for input 0, Tensor[float32 (2, 4)]: (2, 4) float32 expected");
+TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).graph_to_parent(s.x); }),
+        "graph_to_parent: Tensor[x float32 (2, 4)]: an input or output of Linear_subgraph(0) expected");
+TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).parent_to_graph(s.variables2["bias"]); }),
+        "parent_to_graph: Tensor[bias__t0 float32 (32,)]: an input of this call of Linear_subgraph(0) expected");
+TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).output(1); }),
+        "parent_output: index 1 of a call of Linear_subgraph(0) with 1 of them: an index below that expected");

@@ -1,5 +1,6 @@
 // What the lowering passes do to a program.
 #include "../../examples/tutorial/steps.hpp"
+#include "../support/programs.hpp"
 #include "models.hpp"
 #include "tilewright/lower/lower.hpp"
 
@@ -7,15 +8,7 @@ namespace {
 
 using tw::Location, tw::Plan, tw::Tensor;
 
-constexpr Plan plan_of(auto build, const tw::Target& target = tw::cpu) {
-  tw::Ir ir;
-  build(ir);
-  return tw::lower(ir, target);
-}
-constexpr Tensor load(tw::Ir& ir, std::string_view name, const tw::Shape& shape) {
-  return tw::ops::host_load(ir.h2d_stream(name, shape));
-}
-constexpr void store(tw::Ir& ir, std::string_view name, Tensor x) { tw::ops::host_store(ir.d2h_stream(name, x.spec()), x); }
+using support::load, support::plan_of, support::store;
 
 // ---- memory: blocks that live at the same time do not overlap
 
@@ -71,7 +64,7 @@ constexpr auto bodies_of(auto build) { return plan_of(build).bodies.size(); }
 constexpr auto unused_result = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {64});
   tw::ops::exp(x);
-  store(ir, "y", x + x);
+  store("y", x + x);
 };
 static_assert(steps_of(unused_result) == 1, "x is read, and the sum written, where the host has them");
 static_assert(steps_of(unused_result, tw::cpu.without_fusion()) == 2, "add, store");
@@ -79,14 +72,14 @@ static_assert(frame_bytes_of(unused_result) == 0);
 
 constexpr auto views = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {4, 8});
-  store(ir, "y", tw::ops::exp(x.transpose({1, 0}).reshape({4, 8})));
+  store("y", tw::ops::exp(x.transpose({1, 0}).reshape({4, 8})));
 };
 static_assert(steps_of(views, tw::cpu.without_fusion()) == 3, "the transpose is a view; the reshape of it needs a dense copy");
 
 constexpr auto linear_layer = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {8, 64});
   const auto [factories, layer] = tw::create_graph(Linear<32>{}, x);
-  store(ir, "y", layer.bind(factories.init()).call(x));
+  store("y", layer.bind(factories.init()).call(x));
 };
 static_assert(bodies_of(linear_layer) == 1, "a graph that is called once is inlined");
 static_assert(steps_of(linear_layer) == 1, "the bias is added to each block of the product, and that goes to the host");
@@ -96,7 +89,7 @@ constexpr auto two_calls = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {8, 32});
   const auto [factories, layer] = tw::create_graph(Linear<32>{}, x);
   const auto first = layer.bind(factories.init("first")), second = layer.bind(factories.init("second"));
-  store(ir, "y", second.call(first.call(x)));
+  store("y", second.call(first.call(x)));
 };
 static_assert(bodies_of(two_calls) == 2, "a graph that is called twice is planned once");
 static_assert(steps_of(two_calls) == 3, "two calls, of which the second writes to the host; the layer");

@@ -1,4 +1,6 @@
 // Loads and stores that are one exchange: which they are, in which order ops then run, and what that saves.
+#include "../support/programs.hpp"
+#include "../support/same.hpp"
 #include "models.hpp"
 #include "tilewright/graph/dot.hpp"
 #include "tilewright/tilewright.hpp"
@@ -8,15 +10,7 @@ namespace {
 using tw::Graph, tw::Ir, tw::RemoteBuffer, tw::Tensor;
 namespace ops = tw::ops;
 
-constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::ipu_model) {
-  Ir ir;
-  build(ir);
-  return tw::lower(ir, target);
-}
-constexpr Tensor load(Ir& ir, std::string_view name, const tw::Shape& shape) {
-  return ops::host_load(ir.h2d_stream(name, shape));
-}
-constexpr void store(std::string_view name, Tensor x) { ops::host_store(x.ir().d2h_stream(name, x.spec()), x); }
+using support::ipu_plan_of, support::load, support::store;
 
 // ---- one op
 
@@ -51,19 +45,19 @@ constexpr auto mixed = [](Ir& ir) {  // what is multiplied by 2 comes from the e
   }
   store("y", twice + b);
 };
-constexpr bool is_printed_as_one() {
+constexpr tw::Text printed_as_one() {
   Ir ir;
   mixed(ir);
-  return tw::print_schedule(ir.main_graph()) ==
-         "Graph : \n  () -> () {\n"
-         "    HostLoad.100 () -> (%1 [(4,) float32])\n"
-         "    Mul.103 (%1 [(4,) float32], %2 [() float32]) -> (%3 [(4,) float32])\n"
-         "    MultiExchange.101 (%3 [(4,) float32]) -> (%4 [(4,) float32], %5 [(4,) float32])\n"
-         "    Mul.102 (%4 [(4,) float32], %6 [() float32]) -> (%7 [(4,) float32])\n"
-         "    Add.106 (%7 [(4,) float32], %5 [(4,) float32]) -> (%8 [(4,) float32])\n"
-         "    HostStore.107 (%8 [(4,) float32]) -> ()\n  }\n";
+  return tw::print_schedule(ir.main_graph());
 }
-static_assert(is_printed_as_one());
+TW_SAME(printed_as_one(),
+        "Graph : \n  () -> () {\n"
+        "    HostLoad.100 () -> (%1 [(4,) float32])\n"
+        "    Mul.103 (%1 [(4,) float32], %2 [() float32]) -> (%3 [(4,) float32])\n"
+        "    MultiExchange.101 (%3 [(4,) float32]) -> (%4 [(4,) float32], %5 [(4,) float32])\n"
+        "    Mul.102 (%4 [(4,) float32], %6 [() float32]) -> (%7 [(4,) float32])\n"
+        "    Add.106 (%7 [(4,) float32], %5 [(4,) float32]) -> (%8 [(4,) float32])\n"
+        "    HostStore.107 (%8 [(4,) float32]) -> ()\n  }\n");
 
 constexpr bool is_drawn_as_one() {
   Ir ir;
@@ -95,7 +89,7 @@ constexpr auto all_kinds = [](Ir& ir) {
   }
   store("z", tw::call(graph, variable));
 };
-static_assert(order(all_kinds) == "MultiExchange.101 RemoteLoad.107 Call.108 HostStore.109 ");
+TW_SAME(order(all_kinds), "MultiExchange.101 RemoteLoad.107 Call.108 HostStore.109 ");
 
 constexpr auto nested = [](Ir& ir) {
   const RemoteBuffer buffer = ir.remote_buffer({4}, tw::float32, 6);
@@ -109,7 +103,7 @@ constexpr auto nested = [](Ir& ir) {
   load_twice(2);
   load_twice(4);
 };
-static_assert(order(nested) == "MultiExchange.100 MultiExchange.102 ", "the outer scope has what the inner ones have");
+TW_SAME(order(nested), "MultiExchange.100 MultiExchange.102 ", "the outer scope has what the inner ones have");
 
 // ---- as few as the dependencies allow
 
@@ -124,65 +118,70 @@ constexpr tw::Text order_in_scope(auto use) {
   }
   return order_of(ir);
 }
-static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
-                ops::remote_load_(buffer, 0, x);
-                ops::remote_store(buffer, 0, y);  // must not be seen by the load
-                ops::remote_load_(buffer, 1, y);  // must not be seen by the store
-                ops::remote_store(buffer, 2, ops::remote_load(buffer, 1));
-              }) == "MultiExchange.100 MultiExchange.101 RemoteLoadInplace.102 ");
-static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
-                ops::remote_store(buffer, 0, x);
-                ops::remote_store(buffer, 0, x);
-              }) == "RemoteStore.100 RemoteStore.101 ");
-static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
-                const Tensor row = x.ir().variable(tw::zeros(), {}, tw::uint32, "row");
-                ops::remote_store(buffer, 0, x);
-                ops::remote_load(buffer, row);  // may be row 0
-                ops::remote_load(buffer, 1);
-              }) == "MultiExchange.100 RemoteLoad.101 ");
-static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
-                ops::remote_store(buffer, 0, x);
-                ops::remote_load(x.ir().remote_buffer({4}), 0);
-              }) == "MultiExchange.100 ",
-              "rows of different buffers");
-static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
-                const Tensor view = x.reshape({2, 2});
-                ops::remote_load_(buffer, 0, x);
-                store("view", view);  // a copy of what was there before
-                ops::remote_load_(buffer, 1, y);
-              }) == "Reshape.100 MultiExchange.101 HostStore.102 ");
-static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
-                ops::remote_load_(buffer, 0, x);
-                ops::scaled_add_(y, x);
-                ops::remote_store(buffer, 1, y);
-                ops::remote_load(buffer, 2);
-              }) == "MultiExchange.100 ScaledAddLhsInplace.101 RemoteStore.102 ",
-              "an op in place between a load and a store");
-static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
-                ops::print_tensor(ops::remote_load(buffer, 0));
-                ops::print_tensor(y, {.title = "second"});
-                ops::remote_load_(buffer, 1, x);
-              }) == "MultiExchange.100 PrintTensor.101 PrintTensor.102 ",
-              "what is printed keeps its order");
-static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
-                const auto fetch = [&](Tensor t) { return ops::remote_load(buffer, 0) + t; };
-                const Graph graph = x.ir().create_graph(fetch, x);
-                ops::remote_load(buffer, 1);
-                ops::remote_load(buffer, 2);
-                tw::call(graph, x);
-                ops::remote_load(buffer, 1);
-                ops::remote_code_load(graph);
-                tw::call(graph, x);
-              }) == "MultiExchange.102 Call.104 MultiExchange.105 Call.107 ",
-              "a call that loads or stores stays where it is, and code is loaded after earlier calls");
-static_assert(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
-                const auto stream = x.ir().h2d_stream("s", {4});
-                ops::host_load(stream);
-                ops::remote_store(buffer, 0, ops::host_load(stream));
-                ops::remote_load_(buffer, 1, y);
-                ops::host_load(stream);
-              }) == "MultiExchange.100 RemoteStore.102 ",
-              "elements of a stream, in order");
+TW_SAME(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
+          ops::remote_load_(buffer, 0, x);
+          ops::remote_store(buffer, 0, y);  // must not be seen by the load
+          ops::remote_load_(buffer, 1, y);  // must not be seen by the store
+          ops::remote_store(buffer, 2, ops::remote_load(buffer, 1));
+        }),
+        "MultiExchange.100 MultiExchange.101 RemoteLoadInplace.102 ");
+TW_SAME(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
+          ops::remote_store(buffer, 0, x);
+          ops::remote_store(buffer, 0, x);
+        }),
+        "RemoteStore.100 RemoteStore.101 ");
+TW_SAME(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
+          const Tensor row = x.ir().variable(tw::zeros(), {}, tw::uint32, "row");
+          ops::remote_store(buffer, 0, x);
+          ops::remote_load(buffer, row);  // may be row 0
+          ops::remote_load(buffer, 1);
+        }),
+        "MultiExchange.100 RemoteLoad.101 ");
+TW_SAME(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
+          ops::remote_store(buffer, 0, x);
+          ops::remote_load(x.ir().remote_buffer({4}), 0);
+        }),
+        "MultiExchange.100 ", "rows of different buffers");
+TW_SAME(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
+          const Tensor view = x.reshape({2, 2});
+          ops::remote_load_(buffer, 0, x);
+          store("view", view);  // a copy of what was there before
+          ops::remote_load_(buffer, 1, y);
+        }),
+        "Reshape.100 MultiExchange.101 HostStore.102 ");
+TW_SAME(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
+          ops::remote_load_(buffer, 0, x);
+          ops::scaled_add_(y, x);
+          ops::remote_store(buffer, 1, y);
+          ops::remote_load(buffer, 2);
+        }),
+        "MultiExchange.100 ScaledAddLhsInplace.101 RemoteStore.102 ", "an op in place between a load and a store");
+TW_SAME(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
+          ops::print_tensor(ops::remote_load(buffer, 0));
+          ops::print_tensor(y, {.title = "second"});
+          ops::remote_load_(buffer, 1, x);
+        }),
+        "MultiExchange.100 PrintTensor.101 PrintTensor.102 ", "what is printed keeps its order");
+TW_SAME(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor) {
+          const auto fetch = [&](Tensor t) { return ops::remote_load(buffer, 0) + t; };
+          const Graph graph = x.ir().create_graph(fetch, x);
+          ops::remote_load(buffer, 1);
+          ops::remote_load(buffer, 2);
+          tw::call(graph, x);
+          ops::remote_load(buffer, 1);
+          ops::remote_code_load(graph);
+          tw::call(graph, x);
+        }),
+        "MultiExchange.102 Call.104 MultiExchange.105 Call.107 ",
+        "a call that loads or stores stays where it is, and code is loaded after earlier calls");
+TW_SAME(order_in_scope([](RemoteBuffer buffer, Tensor x, Tensor y) {
+          const auto stream = x.ir().h2d_stream("s", {4});
+          ops::host_load(stream);
+          ops::remote_store(buffer, 0, ops::host_load(stream));
+          ops::remote_load_(buffer, 1, y);
+          ops::host_load(stream);
+        }),
+        "MultiExchange.100 RemoteStore.102 ", "elements of a stream, in order");
 
 // ---- in_sequence
 
@@ -200,8 +199,8 @@ constexpr tw::Text order_in_sequence(bool inner) {
   ops::remote_load(buffer, 3);
   return order_of(ir);
 }
-static_assert(order_in_sequence(true) == "RemoteLoad.100 RemoteLoad.101 RemoteLoad.102 RemoteLoad.103 ");
-static_assert(order_in_sequence(false) == "RemoteLoad.100 MultiExchange.101 RemoteLoad.103 ");
+TW_SAME(order_in_sequence(true), "RemoteLoad.100 RemoteLoad.101 RemoteLoad.102 RemoteLoad.103 ");
+TW_SAME(order_in_sequence(false), "RemoteLoad.100 MultiExchange.101 RemoteLoad.103 ");
 
 // ---- one is asked for
 
@@ -220,20 +219,20 @@ static_assert(failure_in_scope([](RemoteBuffer buffer, Tensor x) {
                 ops::remote_store(buffer, 1, x);
               }).empty());
 static_assert(failure_in_scope([](RemoteBuffer, Tensor) {}).empty());
-static_assert(failure_in_scope([](RemoteBuffer buffer, Tensor) {
-                ops::remote_load(buffer, 0);
-                ops::remote_store(buffer, 1, ops::remote_load(buffer, 2) * 2);
-              }) ==
-              "merge_exchange: RemoteStore.103 has to come after RemoteLoad.101: loads and stores that one exchange can "
-              "hold expected");
-static_assert(failure_in_scope([](RemoteBuffer buffer, Tensor x) {
-                const auto sequence = tw::in_sequence(x.ir());
-                ops::remote_load(buffer, 0);
-                ops::relu(x);
-                ops::remote_load(buffer, 1);
-              }) ==
-              "merge_exchange: RemoteLoad.102 has to come after RemoteLoad.100: loads and stores that one exchange can "
-              "hold expected");
+TW_SAME(failure_in_scope([](RemoteBuffer buffer, Tensor) {
+          ops::remote_load(buffer, 0);
+          ops::remote_store(buffer, 1, ops::remote_load(buffer, 2) * 2);
+        }),
+        "merge_exchange: RemoteStore.103 has to come after RemoteLoad.101: loads and stores that one exchange can "
+        "hold expected");
+TW_SAME(failure_in_scope([](RemoteBuffer buffer, Tensor x) {
+          const auto sequence = tw::in_sequence(x.ir());
+          ops::remote_load(buffer, 0);
+          ops::relu(x);
+          ops::remote_load(buffer, 1);
+        }),
+        "merge_exchange: RemoteLoad.102 has to come after RemoteLoad.100: loads and stores that one exchange can "
+        "hold expected");
 
 // ---- what it costs: one synchronisation, then the bytes of all transfers on all exchange blocks
 
@@ -270,20 +269,20 @@ constexpr auto rows = [](Ir& ir) {
   ops::remote_store(buffer, 4, all[0] + all[1]);
   ops::remote_store(buffer, 5, all[2] + all[3]);
 };
-constexpr tw::RemoteTraffic apart = plan_of(rows<false>).remote, together = plan_of(rows<true>).remote;
+constexpr tw::RemoteTraffic apart = ipu_plan_of(rows<false>).remote, together = ipu_plan_of(rows<true>).remote;
 static_assert(together.loaded_bytes == apart.loaded_bytes && together.stored_bytes == apart.stored_bytes);
 static_assert(apart.exchanges == 4 + 1 && together.exchanges == 1 + 1);
 static_assert(apart.cycles == 5 * (600 + 4342) && together.cycles == 2 * (600 + 4342), "16 packets at a time, on 32 blocks");
-static_assert(plan_of(rows<true>, tw::cpu).remote == tw::RemoteTraffic{4 * 4096, 2 * 4096, 0, 0, 2});
+static_assert(ipu_plan_of(rows<true>, tw::cpu).remote == tw::RemoteTraffic{4 * 4096, 2 * 4096, 0, 0, 2});
 
 /// The steps are the same, in another order.
 constexpr auto steps_of(auto build) {
-  const tw::Plan plan = plan_of(build, tw::cpu);
+  const tw::Plan plan = ipu_plan_of(build, tw::cpu);
   return std::array{plan.steps.size(), plan.compute_sets.size(), static_cast<std::size_t>(plan.memory.frame)};
 }
 static_assert(steps_of(rows<false>) == steps_of(rows<true>));
-static_assert(plan_of(mixed).exchanges.size() == 1);
-static_assert(plan_of(mixed).exchanges[0].step_count == 3);
+static_assert(ipu_plan_of(mixed).exchanges.size() == 1);
+static_assert(ipu_plan_of(mixed).exchanges[0].step_count == 3);
 
 constexpr auto strided = [](Ir& ir) {  // rows land beside the transposed tensors; what is stored is made dense before
   const RemoteBuffer buffer = ir.remote_buffer({4, 2}, tw::float32, 4);
@@ -296,8 +295,8 @@ constexpr auto strided = [](Ir& ir) {  // rows land beside the transposed tensor
   ops::remote_store(buffer, 2, variables[2].T());
   ops::remote_load_(buffer, 3, ops::transpose_(variables[3]));
 };
-static_assert(plan_of(strided).remote.exchanges == 1, "copies come before and after");
-static_assert(plan_of(strided).remote.cycles == 600 + 136, "four rows on four blocks: 32 x 4.24 = 135.68");
+static_assert(ipu_plan_of(strided).remote.exchanges == 1, "copies come before and after");
+static_assert(ipu_plan_of(strided).remote.cycles == 600 + 136, "four rows on four blocks: 32 x 4.24 = 135.68");
 
 constexpr auto looped = [](Ir& ir) {  // in each of 10 iterations, and once in an inlined graph, one exchange
   const RemoteBuffer buffer = ir.remote_buffer({16}, tw::float32, 4);
@@ -311,7 +310,7 @@ constexpr auto looped = [](Ir& ir) {  // in each of 10 iterations, and once in a
   const Tensor x = tw::call(ir.create_graph(body, spec), load(ir, "x", {16}));
   store("y", tw::repeat(ir.create_graph(body, spec), 10, x));
 };
-static_assert(plan_of(looped).remote.exchanges == 11 && plan_of(looped).remote.cycles == 11 * (600 + 272));
+static_assert(ipu_plan_of(looped).remote.exchanges == 11 && ipu_plan_of(looped).remote.cycles == 11 * (600 + 272));
 
 // ---- code
 
@@ -330,10 +329,11 @@ constexpr auto two_graphs = [](Ir& ir) {
   }
   store("y", tw::call(softmax, tw::call(product, tw::call(product, x))));
 };
-static_assert(plan_of(two_graphs<true>).memory == plan_of(two_graphs<true, true>).memory, "the same code at the same time");
-static_assert(plan_of(two_graphs<true>).remote.code_bytes == plan_of(two_graphs<true, true>).remote.code_bytes);
-static_assert(plan_of(two_graphs<true>).remote.exchanges == 2 && plan_of(two_graphs<true, true>).remote.exchanges == 1);
-static_assert(plan_of(two_graphs<true>).remote.cycles - plan_of(two_graphs<true, true>).remote.cycles >= 600,
+static_assert(ipu_plan_of(two_graphs<true>).memory == ipu_plan_of(two_graphs<true, true>).memory,
+              "the same code at the same time");
+static_assert(ipu_plan_of(two_graphs<true>).remote.code_bytes == ipu_plan_of(two_graphs<true, true>).remote.code_bytes);
+static_assert(ipu_plan_of(two_graphs<true>).remote.exchanges == 2 && ipu_plan_of(two_graphs<true, true>).remote.exchanges == 1);
+static_assert(ipu_plan_of(two_graphs<true>).remote.cycles - ipu_plan_of(two_graphs<true, true>).remote.cycles >= 600,
               "one synchronisation less");
 
 constexpr auto dead_code = [](Ir& ir) {
@@ -346,8 +346,9 @@ constexpr auto dead_code = [](Ir& ir) {
   }
   tw::call(unused, load(ir, "x", {16}));
 };
-static_assert(plan_of(dead_code).bodies.size() == 1 && plan_of(dead_code).remote.code_bytes == 0, "only the load of code goes");
-static_assert(plan_of(dead_code).remote.loaded_bytes == 64 && plan_of(dead_code).remote.exchanges == 1);
+static_assert(ipu_plan_of(dead_code).bodies.size() == 1 && ipu_plan_of(dead_code).remote.code_bytes == 0,
+              "only the load of code goes");
+static_assert(ipu_plan_of(dead_code).remote.loaded_bytes == 64 && ipu_plan_of(dead_code).remote.exchanges == 1);
 
 // ---- gradients
 
@@ -363,7 +364,7 @@ constexpr tw::Text gradient_failure(bool in_place) {
   return ir.failure();
 }
 static_assert(gradient_failure(false).empty());
-static_assert(gradient_failure(true) ==
-              "autodiff of graph_subgraph(0): RemoteLoadInplace.100 changes its input in place: ops that do not expected");
+TW_SAME(gradient_failure(true),
+        "autodiff of graph_subgraph(0): RemoteLoadInplace.100 changes its input in place: ops that do not expected");
 
 }  // namespace

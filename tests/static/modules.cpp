@@ -1,6 +1,7 @@
 // Modules: names of nested members, graphs made from them, factories and variables.
 #include <array>
 
+#include "../support/same.hpp"
 #include "models.hpp"
 
 using tw::Graph, tw::Ir, tw::NamedTensors, tw::Tensor, tw::TensorSpec, tw::Text;
@@ -26,16 +27,16 @@ struct Tower : tw::Module<Tower> {
   BOOST_HANA_DEFINE_STRUCT(Tower, (Block, first), (Block, second));
   constexpr Tensor build(Tensor x) { return second(first(x)); }
 };
-static_assert(names_of<Tower>() ==
-              "first.up.weight first.up.bias first.down.weight first.down.bias "
-              "second.up.weight second.up.bias second.down.weight second.down.bias");
+TW_SAME(names_of<Tower>(),
+        "first.up.weight first.up.bias first.down.weight first.down.bias "
+        "second.up.weight second.up.bias second.down.weight second.down.bias");
 
 template <int width, bool has_bias> struct Wide : tw::Module<Wide<width, has_bias>> {
   BOOST_HANA_DEFINE_STRUCT(Wide, (Linear<width, has_bias>, inner), (Linear<4>, outer));  // a type with a comma
   constexpr Tensor build(Tensor x) { return outer(inner(x)); }
 };
-static_assert(names_of<Wide<7, false>>() == "inner.weight outer.weight outer.bias");
-static_assert(names_of<Wide<7, true>>() == "inner.weight inner.bias outer.weight outer.bias");
+TW_SAME((names_of<Wide<7, false>>()), "inner.weight outer.weight outer.bias");
+TW_SAME((names_of<Wide<7, true>>()), "inner.weight inner.bias outer.weight outer.bias");
 
 struct Stack : tw::Module<Stack> {
   using Layers = std::array<Linear<4, false>, 3>;
@@ -45,7 +46,7 @@ struct Stack : tw::Module<Stack> {
     return x;
   }
 };
-static_assert(names_of<Stack>() == "layers.0.weight layers.1.weight layers.2.weight");
+TW_SAME(names_of<Stack>(), "layers.0.weight layers.1.weight layers.2.weight");
 
 struct StackOfBlocks : tw::Module<StackOfBlocks> {
   using Blocks = std::array<Block, 2>;
@@ -55,10 +56,10 @@ struct StackOfBlocks : tw::Module<StackOfBlocks> {
     return head(x);
   }
 };
-static_assert(names_of<StackOfBlocks>() ==
-              "blocks.0.up.weight blocks.0.up.bias blocks.0.down.weight blocks.0.down.bias "
-              "blocks.1.up.weight blocks.1.up.bias blocks.1.down.weight blocks.1.down.bias "
-              "head.weight head.bias");
+TW_SAME(names_of<StackOfBlocks>(),
+        "blocks.0.up.weight blocks.0.up.bias blocks.0.down.weight blocks.0.down.bias "
+        "blocks.1.up.weight blocks.1.up.bias blocks.1.down.weight blocks.1.down.bias "
+        "head.weight head.bias");
 
 struct ReversedUse : tw::Module<ReversedUse> {
   BOOST_HANA_DEFINE_STRUCT(ReversedUse, (Linear<4, false>, declared_first), (Linear<4, false>, declared_second));
@@ -79,7 +80,7 @@ struct NumberedOutlined : tw::Module<NumberedOutlined> {
     return x;
   }
 };
-static_assert(names_of<NumberedOutlined>() == "0.weight 1.weight 2.weight");
+TW_SAME(names_of<NumberedOutlined>(), "0.weight 1.weight 2.weight");
 
 // ---- inlined modules share no graph, outlined ones do; names of tensors inside
 template <class M> constexpr std::size_t graph_count() {

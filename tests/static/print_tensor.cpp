@@ -1,6 +1,8 @@
 // How print_tensor is traced and planned.
 #include "tilewright/ops/print_tensor.hpp"
 
+#include "../support/programs.hpp"
+#include "../support/same.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/tilewright.hpp"
 
@@ -10,27 +12,23 @@ namespace tw = tilewright;
 namespace ops = tw::ops;
 using tw::Ir, tw::Tensor;
 
-constexpr bool plans_to(auto build, std::string_view expected) {
-  Ir ir;
-  build(ir);
-  return tw::print_plan(tw::lower(ir, tw::cpu)).view() == expected;
-}
+using support::plan_text;
 template <bool print_self>
 constexpr void between(Ir& ir) {
   const Tensor x = ops::host_load(ir.h2d_stream("x", {64, 1024}));
   const Tensor y = ops::print_tensor(x * 2, {.title = "y", .print_self = print_self}) + 1;
   ops::host_store(ir.d2h_stream("y", x.spec()), y);
 }
-static_assert(plans_to(between<true>,
-                       "Body 0 : 3 steps, 262144 bytes\n"
-                       "  8 of 8 x 1024: Mul\n"
-                       "  --\n"
-                       "  1 of : PrintTensor\n"
-                       "  --\n"
-                       "  8 of 8 x 1024: Identity <Add>\n"),
-              "one vertex, alone, prints");
-static_assert(plans_to(between<false>, "Body 0 : 1 steps, 0 bytes\n  16 of 4 x 1024: Identity <Mul, PrintTensor, Add>\n"),
-              "what does not print is a copy like others");
+TW_SAME(plan_text(between<true>),
+        "Body 0 : 3 steps, 262144 bytes\n"
+        "  8 of 8 x 1024: Mul\n"
+        "  --\n"
+        "  1 of : PrintTensor\n"
+        "  --\n"
+        "  8 of 8 x 1024: Identity <Add>\n",
+        "one vertex, alone, prints");
+TW_SAME(plan_text(between<false>), "Body 0 : 1 steps, 0 bytes\n  16 of 4 x 1024: Identity <Mul, PrintTensor, Add>\n",
+        "what does not print is a copy like others");
 
 template <bool print_self>
 constexpr std::size_t steps_of_unused() {
@@ -53,9 +51,9 @@ constexpr tw::Text title_error(std::string_view name) {
   ops::print_tensor(ir.variable(tw::zeros(), {2}, tw::float32, name));
   return ir.failure();
 }
-static_assert(title_error("a name of fifty-eight characters, which just fits a title.") == "");
-static_assert(title_error("a name of fifty-nine characters, which is too long a title.") ==
-              "print_tensor: title 'print_a name of fifty-nine characters, which is too long a title.' of 65 characters: "
-              "at most 64 expected");
+TW_SAME(title_error("a name of fifty-eight characters, which just fits a title."), "");
+TW_SAME(title_error("a name of fifty-nine characters, which is too long a title."),
+        "print_tensor: title 'print_a name of fifty-nine characters, which is too long a title.' of 65 characters: "
+        "at most 64 expected");
 
 }  // namespace

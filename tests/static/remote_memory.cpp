@@ -1,4 +1,6 @@
 // Remote buffers as they are traced and planned, and what they cost.
+#include "../support/programs.hpp"
+#include "../support/same.hpp"
 #include "models.hpp"
 #include "tilewright/tilewright.hpp"
 
@@ -7,29 +9,26 @@ namespace {
 using tw::Graph, tw::Ir, tw::RemoteBuffer, tw::Tensor;
 namespace ops = tw::ops;
 
-constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::cpu) {
-  Ir ir;
-  build(ir);
-  return tw::lower(ir, target);
-}
-constexpr void store(std::string_view name, Tensor x) { ops::host_store(x.ir().d2h_stream(name, x.spec()), x); }
+using support::Facts, support::plan_of, support::store;
 
 // ---- buffers
 
-constexpr bool buffers() {
+constexpr tw::Text buffers() {
   Ir ir;
+  Facts facts;
   const RemoteBuffer first = ir.remote_buffer({1, 2, 3}, tw::float16), second = ir.remote_buffer({2}, tw::int32, 5);
-  bool right = first.id() == 1 && second.id() == 2 && first.entries() == 1 && second.entries() == 5;
-  right = right && first.tensor_shape() == tw::Shape{1, 2, 3} && first.tensor_dtype() == tw::float16;
+  facts.check(first.id() == 1 && second.id() == 2, "ids count from 1");
+  facts.check(first.entries() == 1 && second.entries() == 5, "entries");
+  facts.check(first.tensor_shape() == tw::Shape{1, 2, 3} && first.tensor_dtype() == tw::float16, "spec of an entry");
   first.set_entries(2);
-  right = right && first.entries() == 2;
-  second.set_entries(1);  // nobody uses the others yet
-  right = right && second.entries() == 1;
+  facts.check(first.entries() == 2, "more entries");
+  second.set_entries(1);
+  facts.check(second.entries() == 1, "fewer entries, while nobody uses the others");
   first.set_remote_buffer_info({3, 11, 5}, tw::int16, 42);
-  return right && first.tensor_shape() == tw::Shape{3, 11, 5} && first.tensor_dtype() == tw::int16 && first.entries() == 42 &&
-         first.id() == 1;
+  facts.check(first.tensor_shape() == tw::Shape{3, 11, 5} && first.tensor_dtype() == tw::int16, "another spec");
+  return facts.check(first.entries() == 42 && first.id() == 1, "other entries, the same id");
 }
-static_assert(buffers());
+TW_SAME(buffers(), "");
 
 /// What is wrong about a use of a buffer of 3 x (1, 2, 3) float32.
 constexpr tw::Text buffer_failure(auto use) {
@@ -37,44 +36,44 @@ constexpr tw::Text buffer_failure(auto use) {
   use(ir, ir.remote_buffer({1, 2, 3}, tw::float32, 3));
   return ir.failure();
 }
-static_assert(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_entries(0); }) ==
-              "remote_buffer: 0 entries for remote buffer 1 of 3 x (1, 2, 3) float32: at least 1 expected");
-static_assert(buffer_failure([](Ir&, RemoteBuffer buffer) {
-                ops::remote_load(buffer, 1);
-                buffer.set_entries(2);
-                buffer.set_entries(1);
-              }) ==
-              "remote_buffer: 1 entries for remote buffer 1 of 2 x (1, 2, 3) float32, of which row 1 is in use: at least 2 "
-              "expected");
+TW_SAME(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_entries(0); }),
+        "remote_buffer: 0 entries for remote buffer 1 of 3 x (1, 2, 3) float32: at least 1 expected");
+TW_SAME(buffer_failure([](Ir&, RemoteBuffer buffer) {
+          ops::remote_load(buffer, 1);
+          buffer.set_entries(2);
+          buffer.set_entries(1);
+        }),
+        "remote_buffer: 1 entries for remote buffer 1 of 2 x (1, 2, 3) float32, of which row 1 is in use: at least 2 "
+        "expected");
 static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
                 buffer.validate_tensor_matches_buffer(ir.constant({0}, {1, 2, 3}));
               }).empty());
-static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
-                buffer.validate_tensor_matches_buffer(ir.variable(tw::zeros(), {1, 3, 5}, tw::float32, "x"));
-              }) ==
-              "validate_tensor_matches_buffer: Tensor[x float32 (1, 3, 5)] for remote buffer 1 of 3 x (1, 2, 3) float32: "
-              "(1, 2, 3) float32 expected");
-static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
-                buffer.validate_tensor_matches_buffer(ir.variable(tw::zeros(), {1, 2, 3}, tw::int16, "x"));
-              }) ==
-              "validate_tensor_matches_buffer: Tensor[x int16 (1, 2, 3)] for remote buffer 1 of 3 x (1, 2, 3) float32: "
-              "(1, 2, 3) float32 expected");
-static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
-                ops::remote_load(buffer, ir.variable(tw::zeros(), {}, tw::uint32, "row"));
-                buffer.set_remote_buffer_info({4}, tw::float32, 1);
-              }) ==
-              "set_remote_buffer_info: (4,) float32 for remote buffer 1 of 3 x (1, 2, 3) float32, which is in use: a buffer "
-              "without variables, loads and stores expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
+          buffer.validate_tensor_matches_buffer(ir.variable(tw::zeros(), {1, 3, 5}, tw::float32, "x"));
+        }),
+        "validate_tensor_matches_buffer: Tensor[x float32 (1, 3, 5)] for remote buffer 1 of 3 x (1, 2, 3) float32: "
+        "(1, 2, 3) float32 expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
+          buffer.validate_tensor_matches_buffer(ir.variable(tw::zeros(), {1, 2, 3}, tw::int16, "x"));
+        }),
+        "validate_tensor_matches_buffer: Tensor[x int16 (1, 2, 3)] for remote buffer 1 of 3 x (1, 2, 3) float32: "
+        "(1, 2, 3) float32 expected");
+TW_SAME(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
+          ops::remote_load(buffer, ir.variable(tw::zeros(), {}, tw::uint32, "row"));
+          buffer.set_remote_buffer_info({4}, tw::float32, 1);
+        }),
+        "set_remote_buffer_info: (4,) float32 for remote buffer 1 of 3 x (1, 2, 3) float32, which is in use: a buffer "
+        "without variables, loads and stores expected");
 static_assert(buffer_failure([](Ir& ir, RemoteBuffer buffer) {
                 ir.remote_variable(tw::zeros(), buffer, 0, "x");
                 buffer.set_remote_buffer_info({4}, tw::float32, 1);
               })
                   .view()
                   .ends_with("which is in use: a buffer without variables, loads and stores expected"));
-static_assert(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_remote_buffer_info({0}, tw::int8, 1); }) ==
-              "set_remote_buffer_info: '1' of shape (0,): extents above 0 expected");
-static_assert(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_remote_buffer_info({2}, tw::int8, 0); }) ==
-              "remote_buffer: 0 entries for remote buffer 1 of 3 x (2,) int8: at least 1 expected");
+TW_SAME(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_remote_buffer_info({0}, tw::int8, 1); }),
+        "set_remote_buffer_info: '1' of shape (0,): extents above 0 expected");
+TW_SAME(buffer_failure([](Ir&, RemoteBuffer buffer) { buffer.set_remote_buffer_info({2}, tw::int8, 0); }),
+        "remote_buffer: 0 entries for remote buffer 1 of 3 x (2,) int8: at least 1 expected");
 
 constexpr bool a_remote_variable_is_one_of_the_graphs_variables() {
   Ir ir;

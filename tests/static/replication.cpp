@@ -1,10 +1,12 @@
 // Replica groupings, and collectives as they are traced.
+#include "../support/same.hpp"
 #include "models.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace {
 
+using support::Facts;
 using tw::Ir, tw::ReplicaGrouping, tw::Tensor, tw::Text;
 using Numbers = std::vector<int>;
 
@@ -16,29 +18,38 @@ constexpr Ir ir_of(std::int64_t replicas, tw::OnError on_error = tw::OnError::ra
 
 // ---- groupings with a constant stride
 
-constexpr bool is_grouping(std::int64_t replicas, std::int64_t stride, std::int64_t size, const Numbers& assignment) {
+constexpr bool members_agree(const ReplicaGrouping& grouping) {
+  bool agree = true;
+  for (std::int64_t replica = 0; replica < grouping.num_replicas(); ++replica)
+    agree = agree && grouping.member(grouping.group_of(replica), grouping.index_in_group(replica)) == replica;
+  return agree;
+}
+/// What is wrong about the groups of a constant stride.
+constexpr Text grouping_error(std::int64_t replicas, std::int64_t stride, std::int64_t size, const Numbers& assignment) {
   Ir ir = ir_of(replicas);
   const ReplicaGrouping grouping = ir.replica_grouping(stride, size);
-  bool right = grouping.is_const() && grouping.const_rg() == grouping && grouping.to_device_map().empty() &&
-               grouping.to_host_map().empty();
-  right = right && grouping.num_replicas() == replicas && grouping.stride() == (size == 1 ? 1 : stride);
-  right = right && grouping.group_size() == size && grouping.num_groups() == replicas / size;
-  right = right && grouping.assignment() == assignment && ir.replica_grouping_from_assignments(assignment) == grouping;
-  for (std::int64_t replica = 0; replica < replicas; ++replica)
-    right = right && grouping.member(grouping.group_of(replica), grouping.index_in_group(replica)) == replica;
-  return right && grouping.transpose().transpose() == grouping;
+  Facts facts;
+  facts.check(grouping.is_const() && grouping.const_rg() == grouping, "is_const");
+  facts.check(grouping.to_device_map().empty() && grouping.to_host_map().empty(), "no maps");
+  facts.check(grouping.num_replicas() == replicas, "num_replicas");
+  facts.check(grouping.stride() == (size == 1 ? 1 : stride), "stride");
+  facts.check(grouping.group_size() == size && grouping.num_groups() == replicas / size, "group_size, num_groups");
+  facts.check(grouping.assignment() == assignment, "assignment");
+  facts.check(ir.replica_grouping_from_assignments(assignment) == grouping, "replica_grouping_from_assignments");
+  facts.check(members_agree(grouping), "member, group_of and index_in_group agree");
+  return facts.check(grouping.transpose().transpose() == grouping, "transposed twice");
 }
-static_assert(is_grouping(1, 1, 1, {0}));
-static_assert(is_grouping(8, 1, 8, {0, 0, 0, 0, 0, 0, 0, 0}));
-static_assert(is_grouping(8, 1, 4, {0, 0, 0, 0, 1, 1, 1, 1}));
-static_assert(is_grouping(8, 1, 2, {0, 0, 1, 1, 2, 2, 3, 3}));
-static_assert(is_grouping(8, 1, 1, {0, 1, 2, 3, 4, 5, 6, 7}));
-static_assert(is_grouping(8, 2, 4, {0, 1, 0, 1, 0, 1, 0, 1}));
-static_assert(is_grouping(8, 4, 2, {0, 1, 2, 3, 0, 1, 2, 3}));
-static_assert(is_grouping(8, 2, 2, {0, 1, 0, 1, 2, 3, 2, 3}));
-static_assert(is_grouping(8, 4, 1, {0, 1, 2, 3, 4, 5, 6, 7}), "a group of one has a stride of 1");
-static_assert(is_grouping(12, 2, 3, {0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3}));
-static_assert(is_grouping(6, 3, 2, {0, 1, 2, 0, 1, 2}));
+TW_SAME(grouping_error(1, 1, 1, {0}), "");
+TW_SAME(grouping_error(8, 1, 8, {0, 0, 0, 0, 0, 0, 0, 0}), "");
+TW_SAME(grouping_error(8, 1, 4, {0, 0, 0, 0, 1, 1, 1, 1}), "");
+TW_SAME(grouping_error(8, 1, 2, {0, 0, 1, 1, 2, 2, 3, 3}), "");
+TW_SAME(grouping_error(8, 1, 1, {0, 1, 2, 3, 4, 5, 6, 7}), "");
+TW_SAME(grouping_error(8, 2, 4, {0, 1, 0, 1, 0, 1, 0, 1}), "");
+TW_SAME(grouping_error(8, 4, 2, {0, 1, 2, 3, 0, 1, 2, 3}), "");
+TW_SAME(grouping_error(8, 2, 2, {0, 1, 0, 1, 2, 3, 2, 3}), "");
+TW_SAME(grouping_error(8, 4, 1, {0, 1, 2, 3, 4, 5, 6, 7}), "", "a group of one has a stride of 1");
+TW_SAME(grouping_error(12, 2, 3, {0, 1, 0, 1, 0, 1, 2, 3, 2, 3, 2, 3}), "");
+TW_SAME(grouping_error(6, 3, 2, {0, 1, 2, 0, 1, 2}), "");
 
 constexpr bool defaults() {
   Ir ir = ir_of(8);
@@ -57,8 +68,8 @@ constexpr Text printed(std::int64_t replicas, std::int64_t stride, std::int64_t 
   Ir ir = ir_of(replicas);
   return to_text(ir.replica_grouping(stride, size));
 }
-static_assert(printed(8, 2, 4) == "ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2)");
-static_assert(printed(8, 1, 8) == "ReplicaGrouping(num_replicas=8, stride=1, group_size=8, num_groups=1)");
+TW_SAME(printed(8, 2, 4), "ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2)");
+TW_SAME(printed(8, 1, 8), "ReplicaGrouping(num_replicas=8, stride=1, group_size=8, num_groups=1)");
 
 // ---- from assignments
 
@@ -66,26 +77,31 @@ constexpr Text printed(const Numbers& assignment) {
   Ir ir = ir_of(static_cast<std::int64_t>(assignment.size()));
   return to_text(ir.replica_grouping_from_assignments(assignment));
 }
-static_assert(printed({0, 0, 1, 1, 0, 0, 1, 1}) ==
-              "ReplicaGrouping(num_replicas=8, assignment=[0, 0, 1, 1, 0, 0, 1, 1], group_size=4, num_groups=2)");
+TW_SAME(printed({0, 0, 1, 1, 0, 0, 1, 1}),
+        "ReplicaGrouping(num_replicas=8, assignment=[0, 0, 1, 1, 0, 0, 1, 1], group_size=4, num_groups=2)");
 
-constexpr bool is_irregular(const Numbers& assignment, const Numbers& const_rg, const Numbers& device_map,
-                            const Numbers& host_map) {
+/// What is wrong about groups of 4 without a constant stride.
+constexpr Text irregular_error(const Numbers& assignment, const Numbers& const_rg, const Numbers& device_map,
+                               const Numbers& host_map) {
   Ir ir = ir_of(static_cast<std::int64_t>(assignment.size()));
   const ReplicaGrouping grouping = ir.replica_grouping_from_assignments(assignment);
-  bool right = !grouping.is_const() && grouping.group_size() == 4;
-  right = right && grouping.assignment() == assignment && grouping == ir.replica_grouping_from_assignments(assignment);
-  for (std::int64_t replica = 0; replica < grouping.num_replicas(); ++replica)
-    right = right && grouping.member(grouping.group_of(replica), grouping.index_in_group(replica)) == replica;
-  right = right && grouping.const_rg().is_const() && grouping.const_rg().assignment() == const_rg;
-  return right && grouping.to_device_map() == device_map && grouping.to_host_map() == host_map;
+  Facts facts;
+  facts.check(!grouping.is_const(), "is_const");
+  facts.check(grouping.group_size() == 4, "group_size");
+  facts.check(grouping.assignment() == assignment, "assignment");
+  facts.check(grouping == ir.replica_grouping_from_assignments(assignment), "equal to one of the same assignment");
+  facts.check(members_agree(grouping), "member, group_of and index_in_group agree");
+  facts.check(grouping.const_rg().is_const() && grouping.const_rg().assignment() == const_rg, "const_rg");
+  facts.check(grouping.to_device_map() == device_map, "to_device_map");
+  return facts.check(grouping.to_host_map() == host_map, "to_host_map");
 }
-static_assert(is_irregular({0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}, {0, 1, 0, 1}, {0, 1}));
-static_assert(is_irregular({0, 1, 1, 0, 0, 1, 1, 0}, {0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 1, 0, 0, 1, 1, 0}, {0, 1}));
-static_assert(is_irregular({0, 1, 0, 1, 0, 1, 1, 0}, {0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 0, 1, 0, 1, 1, 0}, {0, 1}),
-              "replicas 4 and 6 are in different groups");
-static_assert(is_irregular({0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3}, {0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7},
-                           {0, 1, 2, 3, 0, 1, 2, 3}, {0, 1, 2, 3}));
+TW_SAME(irregular_error({0, 0, 1, 1, 0, 0, 1, 1}, {0, 0, 1, 1, 2, 2, 3, 3}, {0, 1, 0, 1}, {0, 1}), "");
+TW_SAME(irregular_error({0, 1, 1, 0, 0, 1, 1, 0}, {0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 1, 0, 0, 1, 1, 0}, {0, 1}), "");
+TW_SAME(irregular_error({0, 1, 0, 1, 0, 1, 1, 0}, {0, 1, 2, 3, 4, 5, 6, 7}, {0, 1, 0, 1, 0, 1, 1, 0}, {0, 1}), "",
+        "replicas 4 and 6 are in different groups");
+TW_SAME(irregular_error({0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3}, {0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7},
+                        {0, 1, 2, 3, 0, 1, 2, 3}, {0, 1, 2, 3}),
+        "");
 
 constexpr Numbers transposed(const Numbers& assignment) {
   Ir ir = ir_of(static_cast<std::int64_t>(assignment.size()));
@@ -120,60 +136,56 @@ constexpr Text failure_of(auto program, std::int64_t replicas = 8) {
 }
 template <std::int64_t stride, std::int64_t size>
 constexpr auto grouping = [](Ir& ir) { ir.replica_grouping(stride, size); };
-static_assert(failure_of(grouping<0, 4>) ==
-              "replica_grouping: stride 0 of 8 replicas: a divisor of the replication factor expected");
-static_assert(failure_of(grouping<3, 2>) ==
-              "replica_grouping: stride 3 of 8 replicas: a divisor of the replication factor expected");
-static_assert(failure_of(grouping<16, 1>) ==
-              "replica_grouping: stride 16 of 8 replicas: a divisor of the replication factor expected");
-static_assert(failure_of(grouping<1, 0>) == "replica_grouping: groups of 0 of 8 replicas: a group size from 1 to 8 expected");
-static_assert(failure_of(grouping<1, 9>) == "replica_grouping: groups of 9 of 8 replicas: a group size from 1 to 8 expected");
-static_assert(failure_of(grouping<4, 4>) ==
-              "replica_grouping: stride 4 and groups of 4 of 8 replicas: "
-              "stride x group size that divides the replication factor expected");
-static_assert(failure_of(grouping<1, 3>) ==
-              "replica_grouping: stride 1 and groups of 3 of 8 replicas: "
-              "stride x group size that divides the replication factor expected");
+TW_SAME(failure_of(grouping<0, 4>), "replica_grouping: stride 0 of 8 replicas: a divisor of the replication factor expected");
+TW_SAME(failure_of(grouping<3, 2>), "replica_grouping: stride 3 of 8 replicas: a divisor of the replication factor expected");
+TW_SAME(failure_of(grouping<16, 1>), "replica_grouping: stride 16 of 8 replicas: a divisor of the replication factor expected");
+TW_SAME(failure_of(grouping<1, 0>), "replica_grouping: groups of 0 of 8 replicas: a group size from 1 to 8 expected");
+TW_SAME(failure_of(grouping<1, 9>), "replica_grouping: groups of 9 of 8 replicas: a group size from 1 to 8 expected");
+TW_SAME(failure_of(grouping<4, 4>),
+        "replica_grouping: stride 4 and groups of 4 of 8 replicas: "
+        "stride x group size that divides the replication factor expected");
+TW_SAME(failure_of(grouping<1, 3>),
+        "replica_grouping: stride 1 and groups of 3 of 8 replicas: "
+        "stride x group size that divides the replication factor expected");
 
 constexpr Text assignment_failure(const Numbers& assignment) {
   return failure_of([&](Ir& ir) { ir.replica_grouping_from_assignments(assignment); }, 4);
 }
-static_assert(assignment_failure({0, 0, 1}) ==
-              "replica_grouping_from_assignments: [0, 0, 1] for 3 replicas: "
-              "a group for each of 4 replicas expected");
-static_assert(assignment_failure({0, 0, 0, 1}) ==
-              "replica_grouping_from_assignments: [0, 0, 0, 1]: 3 replicas in group 0, "
-              "1 in group 1: groups of equal size expected");
-static_assert(assignment_failure({0, 2, 0, 2}) ==
-              "replica_grouping_from_assignments: [0, 2, 0, 2]: group 2 where 1 would be the next: "
-              "groups numbered from 0 in the order of their first replicas expected");
-static_assert(assignment_failure({1, 0, 1, 0}) ==
-              "replica_grouping_from_assignments: [1, 0, 1, 0]: group 1 where 0 would be the next: "
-              "groups numbered from 0 in the order of their first replicas expected");
+TW_SAME(assignment_failure({0, 0, 1}),
+        "replica_grouping_from_assignments: [0, 0, 1] for 3 replicas: "
+        "a group for each of 4 replicas expected");
+TW_SAME(assignment_failure({0, 0, 0, 1}),
+        "replica_grouping_from_assignments: [0, 0, 0, 1]: 3 replicas in group 0, "
+        "1 in group 1: groups of equal size expected");
+TW_SAME(assignment_failure({0, 2, 0, 2}),
+        "replica_grouping_from_assignments: [0, 2, 0, 2]: group 2 where 1 would be the next: "
+        "groups numbered from 0 in the order of their first replicas expected");
+TW_SAME(assignment_failure({1, 0, 1, 0}),
+        "replica_grouping_from_assignments: [1, 0, 1, 0]: group 1 where 0 would be the next: "
+        "groups numbered from 0 in the order of their first replicas expected");
 static_assert(!assignment_failure({-1, 0, 0, -1}).empty());
 
-static_assert(failure_of([](Ir& ir) { ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1}).stride(); }) ==
-              "replica_grouping: stride of ReplicaGrouping(num_replicas=8, assignment=[0, 0, 1, 1, 0, 0, 1, 1], group_size=4, "
-              "num_groups=2): a grouping with a constant stride expected");
-static_assert(failure_of([](Ir& ir) { tw::CommGroup{tw::CommGroupType::Orthogonal, 3}.to_replica_grouping(ir); }) ==
-              "CommGroup: groups of 3 of 8 replicas: a divisor of the replication factor expected");
+TW_SAME(failure_of([](Ir& ir) { ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1}).stride(); }),
+        "replica_grouping: stride of ReplicaGrouping(num_replicas=8, assignment=[0, 0, 1, 1, 0, 0, 1, 1], group_size=4, "
+        "num_groups=2): a grouping with a constant stride expected");
+TW_SAME(failure_of([](Ir& ir) { tw::CommGroup{tw::CommGroupType::Orthogonal, 3}.to_replica_grouping(ir); }),
+        "CommGroup: groups of 3 of 8 replicas: a divisor of the replication factor expected");
 
-static_assert(failure_of([](Ir& ir) { ir.set_replication_factor(0); }) == "replication_factor: 0: from 1 to 64 expected");
-static_assert(failure_of([](Ir& ir) { ir.set_replication_factor(65); }) == "replication_factor: 65: from 1 to 64 expected");
+TW_SAME(failure_of([](Ir& ir) { ir.set_replication_factor(0); }), "replication_factor: 0: from 1 to 64 expected");
+TW_SAME(failure_of([](Ir& ir) { ir.set_replication_factor(65); }), "replication_factor: 65: from 1 to 64 expected");
 static_assert(failure_of([](Ir& ir) { ir.set_replication_factor(64); }).empty());
 constexpr auto factor_after_a_grouping = [](Ir& ir) {
   ir.replica_grouping();
   ir.set_replication_factor(8);  // the same
   ir.set_replication_factor(4);
 };
-static_assert(failure_of(factor_after_a_grouping) ==
-              "replication_factor: 4 after replica groupings were made for 8: to be set before expected");
+TW_SAME(failure_of(factor_after_a_grouping),
+        "replication_factor: 4 after replica groupings were made for 8: to be set before expected");
 constexpr auto factor_after_a_variable = [](Ir& ir) {
   ir.variable(tw::zeros(), {}, tw::float32, "x");
   ir.set_replication_factor(4);
 };
-static_assert(failure_of(factor_after_a_variable) ==
-              "replication_factor: 4 after variables were made for 8: to be set before expected");
+TW_SAME(failure_of(factor_after_a_variable), "replication_factor: 4 after variables were made for 8: to be set before expected");
 
 // ---- collectives
 
@@ -190,23 +202,23 @@ constexpr auto reductions = [](Ir& ir) {
   collectives::replicated_all_reduce_(collectives::replicated_all_reduce(x), {.op = CollectiveOperator::max});
   collectives::replicated_reduce_scatter(x, {.op = CollectiveOperator::mean, .group = ir.replica_grouping(4)});
 };
-static_assert(graph_of(reductions) ==
-              "Graph : \n  () -> () {\n"
-              "    ReplicatedAllReduce.100 (%1 [(3, 5) float16]) -> (%2 [(3, 5) float16])\n"
-              "    ReplicatedAllReduceInplace.101 (%2 [(3, 5) float16]) -> (%3 [(3, 5) float16])\n"
-              "    ReplicatedReduceScatter.102 (%1 [(3, 5) float16]) -> (%4 [(8,) float16])\n  }\n");
+TW_SAME(graph_of(reductions),
+        "Graph : \n  () -> () {\n"
+        "    ReplicatedAllReduce.100 (%1 [(3, 5) float16]) -> (%2 [(3, 5) float16])\n"
+        "    ReplicatedAllReduceInplace.101 (%2 [(3, 5) float16]) -> (%3 [(3, 5) float16])\n"
+        "    ReplicatedReduceScatter.102 (%1 [(3, 5) float16]) -> (%4 [(8,) float16])\n  }\n");
 constexpr auto slices = [](Ir& ir) {
   const Tensor x = ir.variable(tw::ones(), {3, 8}, tw::int32, "x");
   const Tensor slice = collectives::replicated_slice(x, {.axis = -1});
   const Tensor gathered = collectives::replicated_all_gather(slice, {.axis = 1});
   collectives::replicated_all_gather(collectives::replica_sharded_slice(gathered));
 };
-static_assert(graph_of(slices) ==
-              "Graph : \n  () -> () {\n"
-              "    ReplicatedReduceScatter.100 (%1 [(3, 8) int32]) -> (%2 [(3, 1) int32])\n"
-              "    ReplicatedAllGather.101 (%2 [(3, 1) int32]) -> (%3 [(3, 8) int32])\n"
-              "    ReplicatedReduceScatter.102 (%3 [(3, 8) int32]) -> (%4 [(3,) int32])\n"
-              "    ReplicatedAllGather.103 (%4 [(3,) int32]) -> (%5 [(3, 8) int32])\n  }\n");
+TW_SAME(graph_of(slices),
+        "Graph : \n  () -> () {\n"
+        "    ReplicatedReduceScatter.100 (%1 [(3, 8) int32]) -> (%2 [(3, 1) int32])\n"
+        "    ReplicatedAllGather.101 (%2 [(3, 1) int32]) -> (%3 [(3, 8) int32])\n"
+        "    ReplicatedReduceScatter.102 (%3 [(3, 8) int32]) -> (%4 [(3,) int32])\n"
+        "    ReplicatedAllGather.103 (%4 [(3,) int32]) -> (%5 [(3, 8) int32])\n  }\n");
 
 /// The shape that a collective gives for a tensor, in groups of `group` of 8 replicas.
 constexpr Shape shape_of(const Shape& shape, std::int64_t group, auto collective) {
@@ -253,35 +265,48 @@ static_assert(failure_of(lamb_of_a_shard)
                   .starts_with("Lamb: Tensor[float32 (3,)], a shard of (3, 8): a weight whose "
                                "norm each replica can take expected"));
 
-constexpr bool shards_know_what_they_are_parts_of() {
+constexpr Text shards_know_what_they_are_parts_of() {
   Ir ir = ir_of(4);
-  const Tensor x = ir.variable(tw::ones(), {3, 5}, tw::float32, "x"), y = ir.variable(tw::ones(), {15}, tw::float32, "y");
+  const Shape whole{3, 5};
+  const Tensor x = ir.variable(tw::ones(), whole, tw::float32, "x"), y = ir.variable(tw::ones(), {15}, tw::float32, "y");
   const Tensor shard = collectives::replica_sharded_slice(x);
   const Tensor configured = collectives::replicated_reduce_scatter(x, {.configure_output_for_replicated_tensor_sharding = true});
-  bool right = shard.shape() == Shape{4} && shard.meta_shape() == Shape{3, 5} && configured.meta_shape() == Shape{3, 5};
-  right = right && !x.meta_shape() && !collectives::replicated_reduce_scatter(x).meta_shape();
-  for (const Tensor& like : {2 * shard, shard + shard, shard - configured, shard.cast(tw::float16), shard.detach(),
-                             tw::ops::gelu(shard), collectives::replicated_all_reduce(shard), tw::ops::scaled_add_(shard, shard)})
-    right = right && like.meta_shape() == Shape{3, 5};
-  for (const Tensor& other : {tw::ops::sum(shard), shard.reshape({2, 2}), shard + ir.constant({1}, {2, 4}), y + y,
-                              collectives::replicated_all_gather(shard)})
-    right = right && !other.meta_shape();
-  return right && collectives::replicated_all_gather(2 * shard).shape() == Shape{3, 5} &&
-         collectives::replicated_all_gather(shard, {.output_shape = GatheredShape::concat}).shape() == Shape{16};
+  Facts facts;
+  facts.check(shard.shape() == Shape{4} && shard.meta_shape() == whole, "replica_sharded_slice");
+  facts.check(configured.meta_shape() == whole, "a configured reduce-scatter");
+  facts.check(!x.meta_shape() && !collectives::replicated_reduce_scatter(x).meta_shape(), "whole tensors and others have none");
+  facts.check((2 * shard).meta_shape() == whole, "number * shard");
+  facts.check((shard + shard).meta_shape() == whole && (shard - configured).meta_shape() == whole, "two shards");
+  facts.check(shard.cast(tw::float16).meta_shape() == whole, "cast");
+  facts.check(shard.detach().meta_shape() == whole, "detach");
+  facts.check(tw::ops::gelu(shard).meta_shape() == whole, "gelu");
+  facts.check(collectives::replicated_all_reduce(shard).meta_shape() == whole, "replicated_all_reduce");
+  facts.check(tw::ops::scaled_add_(shard, shard).meta_shape() == whole, "scaled_add_");
+  facts.check(!tw::ops::sum(shard).meta_shape(), "no sum");
+  facts.check(!shard.reshape({2, 2}).meta_shape(), "no other shape");
+  facts.check(!(shard + ir.constant({1}, {2, 4})).meta_shape(), "nothing broadcast");
+  facts.check(!(y + y).meta_shape(), "nothing else");
+  facts.check(!collectives::replicated_all_gather(shard).meta_shape(), "not what was gathered");
+  facts.check(collectives::replicated_all_gather(2 * shard).shape() == whole, "gathered to the whole");
+  return facts.check(collectives::replicated_all_gather(shard, {.output_shape = GatheredShape::concat}).shape() == Shape{16},
+                     "concatenated");
 }
-static_assert(shards_know_what_they_are_parts_of());
+TW_SAME(shards_know_what_they_are_parts_of(), "");
 
-constexpr bool graphs_take_and_give_shards() {
+constexpr Text graphs_take_and_give_shards() {
   Ir ir = ir_of(4);
-  const Tensor shard = collectives::replica_sharded_slice(ir.variable(tw::ones(), {3, 5}, tw::float32, "x"));
+  const Shape whole{3, 5};
+  const Tensor shard = collectives::replica_sharded_slice(ir.variable(tw::ones(), whole, tw::float32, "x"));
   const tw::Graph twice = ir.create_graph([](Tensor t) { return t + t; }, shard);
-  bool right = twice.input(0).meta_shape() == Shape{3, 5} && tw::call(twice, shard)[0].meta_shape() == Shape{3, 5} &&
-               tw::repeat(twice, 2, shard)[0].meta_shape() == Shape{3, 5};
+  Facts facts;
+  facts.check(twice.input(0).meta_shape() == whole, "input");
+  facts.check(tw::call(twice, shard)[0].meta_shape() == whole, "output of a call");
+  facts.check(tw::repeat(twice, 2, shard)[0].meta_shape() == whole, "output of a loop");
   const tw::GradGraphInfo gradient = tw::autodiff(ir.create_graph([](Tensor t) { return t * t; }, shard));
-  for (const Tensor& input : gradient.graph().inputs()) right = right && input.meta_shape() == Shape{3, 5};
-  return right && gradient.graph().output(0).meta_shape() == Shape{3, 5};
+  for (const Tensor& input : gradient.graph().inputs()) facts.check(input.meta_shape() == whole, "input of a gradient");
+  return facts.check(gradient.graph().output(0).meta_shape() == whole, "gradient");
 }
-static_assert(graphs_take_and_give_shards());
+TW_SAME(graphs_take_and_give_shards(), "");
 
 // ---- gradients
 
@@ -290,40 +315,40 @@ constexpr Text gradient_of(auto build, const TensorSpec& spec) {
   return tw::print_schedule(tw::autodiff(ir.create_graph(build, spec)).graph());
 }
 constexpr auto sliced = [](Tensor x) { return collectives::replicated_slice(x, {.axis = 1}); };
-static_assert(gradient_of(sliced, {{3, 8}, tw::float32}) ==
-              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
-              "    ReplicatedAllGather.101 (%1 [(3, 2) float32]) -> (%2 [(3, 8) float32])\n  }\n");
+TW_SAME(gradient_of(sliced, {{3, 8}, tw::float32}),
+        "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
+        "    ReplicatedAllGather.101 (%1 [(3, 2) float32]) -> (%2 [(3, 8) float32])\n  }\n");
 constexpr auto sharded = [](Tensor x) { return collectives::replica_sharded_slice(x); };
-static_assert(gradient_of(sharded, {{3, 5}, tw::float32}) ==
-              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
-              "    ReplicatedAllGather.101 (%1 [(4,) float32]) -> (%2 [(3, 5) float32])\n  }\n");
+TW_SAME(gradient_of(sharded, {{3, 5}, tw::float32}),
+        "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
+        "    ReplicatedAllGather.101 (%1 [(4,) float32]) -> (%2 [(3, 5) float32])\n  }\n");
 constexpr auto gathered = [](Tensor x) { return collectives::replicated_all_gather(x, {.axis = 1}); };
-static_assert(gradient_of(gathered, {{3, 2}, tw::float32}) ==
-              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
-              "    ReplicatedReduceScatter.101 (%1 [(3, 8) float32]) -> (%2 [(3, 2) float32])\n  }\n");
+TW_SAME(gradient_of(gathered, {{3, 2}, tw::float32}),
+        "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%2) {\n"
+        "    ReplicatedReduceScatter.101 (%1 [(3, 8) float32]) -> (%2 [(3, 2) float32])\n  }\n");
 constexpr auto stacked = [](Tensor x) {
   return collectives::replicated_all_gather(x, {.axis = 1, .output_shape = GatheredShape::new_axis});
 };
-static_assert(gradient_of(stacked, {{3, 2}, tw::float32}) ==
-              "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%3) {\n"
-              "    ReplicatedReduceScatter.101 (%1 [(3, 4, 2) float32]) -> (%2 [(3, 1, 2) float32])\n"
-              "    Reshape.102 (%2 [(3, 1, 2) float32]) -> (%3 [(3, 2) float32])\n  }\n");
+TW_SAME(gradient_of(stacked, {{3, 2}, tw::float32}),
+        "Graph : graph_subgraph(0)_bwd\n  (%1) -> (%3) {\n"
+        "    ReplicatedReduceScatter.101 (%1 [(3, 4, 2) float32]) -> (%2 [(3, 1, 2) float32])\n"
+        "    Reshape.102 (%2 [(3, 1, 2) float32]) -> (%3 [(3, 2) float32])\n  }\n");
 
 constexpr Text gradient_failure(auto build) {
   return failure_of([&](Ir& ir) { tw::autodiff(ir.create_graph(build, TensorSpec{{3, 5}, tw::float32})); }, 4);
 }
-static_assert(gradient_failure([](Tensor x) { return collectives::replicated_all_reduce(x); }) ==
-              "autodiff of graph_subgraph(0): ReplicatedAllReduce.100 on (3, 5) float32 has no gradient: "
-              "a differentiable op, or detach before it, expected");
-static_assert(gradient_failure([](Tensor x) { return collectives::replicated_reduce_scatter(x); }) ==
-              "ReplicatedReduceScatter: gradient of add of (3, 5) float32 over ReplicaGrouping(num_replicas=4, stride=1, "
-              "group_size=4, num_groups=1), which has none: a slice, or a reduction outside of the graph, expected");
+TW_SAME(gradient_failure([](Tensor x) { return collectives::replicated_all_reduce(x); }),
+        "autodiff of graph_subgraph(0): ReplicatedAllReduce.100 on (3, 5) float32 has no gradient: "
+        "a differentiable op, or detach before it, expected");
+TW_SAME(gradient_failure([](Tensor x) { return collectives::replicated_reduce_scatter(x); }),
+        "ReplicatedReduceScatter: gradient of add of (3, 5) float32 over ReplicaGrouping(num_replicas=4, stride=1, "
+        "group_size=4, num_groups=1), which has none: a slice, or a reduction outside of the graph, expected");
 constexpr auto gathered_again = [](Tensor x) {
   return collectives::replicated_all_gather(collectives::replica_sharded_slice(x));
 };
-static_assert(gradient_failure(gathered_again) ==
-              "ReplicatedAllGather: gradient of (4,) float32 over ReplicaGrouping(num_replicas=4, stride=1, group_size=4, "
-              "num_groups=1) to (3, 5): shards that are gathered outside of the graph expected");
+TW_SAME(gradient_failure(gathered_again),
+        "ReplicatedAllGather: gradient of (4,) float32 over ReplicaGrouping(num_replicas=4, stride=1, group_size=4, "
+        "num_groups=1) to (3, 5): shards that are gathered outside of the graph expected");
 
 // ---- collectives that cannot be
 
@@ -349,12 +374,12 @@ static_assert(collective_failure({{3, 5}, tw::float32}, reduce_local) ==
 static_assert(collective_failure({{4, 5}, tw::float32}, slice<1>) ==
               tw::text("ReplicatedReduceScatter: axis 1 of (4, 5) float32 over ", pairs,
                        ": an extent that the group size divides expected"));
-static_assert(collective_failure({{4, 5}, tw::float32}, slice<2>) ==
-              "ReplicatedReduceScatter: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected");
-static_assert(collective_failure({{4, 5}, tw::float32}, gather<-3>) ==
-              "ReplicatedAllGather: axis -3 of a tensor of rank 2: an axis from -2 to 1 expected");
-static_assert(collective_failure({{4, 5}, tw::float32}, gather<3, GatheredShape::new_axis>) ==
-              "ReplicatedAllGather: axis 3 of a tensor of rank 3: an axis from -3 to 2 expected");
+TW_SAME(collective_failure({{4, 5}, tw::float32}, slice<2>),
+        "ReplicatedReduceScatter: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected");
+TW_SAME(collective_failure({{4, 5}, tw::float32}, gather<-3>),
+        "ReplicatedAllGather: axis -3 of a tensor of rank 2: an axis from -2 to 1 expected");
+TW_SAME(collective_failure({{4, 5}, tw::float32}, gather<3, GatheredShape::new_axis>),
+        "ReplicatedAllGather: axis 3 of a tensor of rank 3: an axis from -3 to 2 expected");
 static_assert(collective_failure({{1, 1, 1, 1, 1, 2}, tw::float32}, gather<0, GatheredShape::new_axis>) ==
               tw::text("ReplicatedAllGather: (1, 1, 1, 1, 1, 2) float32 over ", pairs,
                        " with a new axis: at most 5 axes expected"));
@@ -371,9 +396,9 @@ constexpr auto irregular_group = [](Ir& ir) {
   const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x");
   collectives::replicated_all_reduce_(x, {.group = ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1})});
 };
-static_assert(failure_of(irregular_group) ==
-              "replicated_all_reduce_: Tensor[x float32 (4,)] over ReplicaGrouping(num_replicas=8, "
-              "assignment=[0, 0, 1, 1, 0, 0, 1, 1], group_size=4, num_groups=2): a grouping with a constant stride expected");
+TW_SAME(failure_of(irregular_group),
+        "replicated_all_reduce_: Tensor[x float32 (4,)] over ReplicaGrouping(num_replicas=8, "
+        "assignment=[0, 0, 1, 1, 0, 0, 1, 1], group_size=4, num_groups=2): a grouping with a constant stride expected");
 constexpr auto group_of_another_program = [](Ir& ir) {
   Ir other = ir_of(8);
   const Tensor x = ir.variable(tw::ones(), {4}, tw::float32, "x");
@@ -385,9 +410,8 @@ constexpr auto shards_of_two_shapes = [](Ir& ir) {
   const Tensor x = ir.variable(tw::ones(), {3, 5}, tw::float32, "x"), y = ir.variable(tw::ones(), {5, 3}, tw::float32, "y");
   collectives::replica_sharded_slice(x) + collectives::replica_sharded_slice(y);
 };
-static_assert(
-    failure_of(shards_of_two_shapes) ==
-    "Add: (2,) of (3, 5) in 8 parts and of (5, 3) in 8 parts: shards of tensors of one shape in as many parts expected");
+TW_SAME(failure_of(shards_of_two_shapes),
+        "Add: (2,) of (3, 5) in 8 parts and of (5, 3) in 8 parts: shards of tensors of one shape in as many parts expected");
 
 // ---- cost on the simulated machine: two links of 13.6 GB/s to each neighbour, which is 1.325 / 27.2 = 0.0487132 cycles a byte,
 // and 600 cycles for each step

@@ -1,4 +1,5 @@
 // What a session says of itself while the program compiles.
+#include "../support/same.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace tw = tilewright;
@@ -33,7 +34,7 @@ constexpr void one_transfer(tw::Ir& ir) {
 static_assert(tw::Session<one_transfer>::expected_inputs()[0].host_shape == tw::Shape{3});
 
 static_assert(Session::device == "cpu" && Session::target == tw::cpu);
-static_assert(tw::Session<one_transfer, tw::ipu_model>::device == "ipu_model");
-static_assert(tw::device_name(tw::ipu_model.with_tiles(64)) == "custom");
+TW_SAME((tw::Session<one_transfer, tw::ipu_model>::device), "ipu_model");
+TW_SAME(tw::device_name(tw::ipu_model.with_tiles(64)), "custom");
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Shapes and dtypes of every op's results, and the errors of operands that do not fit.
+#include "../support/programs.hpp"
 #include "models.hpp"
 
 using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec, tw::Text;
@@ -15,9 +16,7 @@ constexpr TensorSpec result(auto function, const auto&... specs) {
 }
 /// The message of the error that it meets.
 constexpr Text failure(auto function, const auto&... specs) {
-  Ir ir(tw::OnError::record);
-  ir.create_graph(function, specs...);
-  return ir.failure();
+  return support::failure([&](Ir& ir) { ir.create_graph(function, specs...); });
 }
 
 // ---- elementwise: NumPy's broadcasting, equal dtypes

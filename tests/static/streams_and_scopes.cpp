@@ -1,15 +1,13 @@
 // Streams, name scopes, in_sequence, variables and constants.
+#include "../support/programs.hpp"
+#include "../support/same.hpp"
 #include "models.hpp"
 #include "tilewright/graph/scopes.hpp"
 
 using tw::Graph, tw::Ir, tw::OnError, tw::Tensor, tw::TensorSpec, tw::Text;
 namespace ops = tw::ops;
 
-template <class Use> constexpr Text failure(Use use) {
-  Ir ir(OnError::record);
-  use(ir);
-  return ir.failure();
-}
+using support::failure;
 
 // ---- streams
 constexpr bool streams_have_names_and_specs() {
@@ -54,13 +52,12 @@ constexpr bool host_transfers_are_counted_unless_set() {
 }
 static_assert(host_transfers_are_counted_unless_set());
 
-static_assert(failure([](Ir& ir) { ir.h2d_stream("x", {2}), ir.d2h_stream("x", {2}); }) ==
-              "stream: 'x' exists already: stream names are unique");
-static_assert(failure([](Ir& ir) { ops::host_store(ir.d2h_stream("y", {2}), ops::host_load(ir.h2d_stream("x", {3}))); }) ==
-              "HostStore: (3,) float32 for stream 'y': (2,) float32 expected");
-static_assert(failure([](Ir& ir) {
-                ops::host_store(ir.d2h_stream("y", {2}, tw::float16), ops::host_load(ir.h2d_stream("x", {2})));
-              }) == "HostStore: (2,) float32 for stream 'y': (2,) float16 expected");
+TW_SAME(failure([](Ir& ir) { ir.h2d_stream("x", {2}), ir.d2h_stream("x", {2}); }),
+        "stream: 'x' exists already: stream names are unique");
+TW_SAME(failure([](Ir& ir) { ops::host_store(ir.d2h_stream("y", {2}), ops::host_load(ir.h2d_stream("x", {3}))); }),
+        "HostStore: (3,) float32 for stream 'y': (2,) float32 expected");
+TW_SAME(failure([](Ir& ir) { ops::host_store(ir.d2h_stream("y", {2}, tw::float16), ops::host_load(ir.h2d_stream("x", {2}))); }),
+        "HostStore: (2,) float32 for stream 'y': (2,) float16 expected");
 
 // ---- names
 constexpr bool names_are_wishes() {
@@ -171,12 +168,13 @@ constexpr bool variables_live_in_the_main_graph_and_constants_anywhere() {
 }
 static_assert(variables_live_in_the_main_graph_and_constants_anywhere());
 
-static_assert(failure([](Ir& ir) {
-                ir.create_graph([](Tensor x) { return x.ir().variable(tw::zeros(), {}, tw::float32, "v"); }, TensorSpec{});
-              }) == "variable: 'v' in graph graph_subgraph(0): variables live in the main graph only, in graph");
-static_assert(failure([](Ir& ir) { ir.variable(tw::values({1, 2}), {3}, tw::float32, "v"); }) ==
-              "variable: 2 values for 'v' of shape (3,): 3 expected");
-static_assert(failure([](Ir& ir) { ir.constant({1, 2}, {3}); }) == "constant: 2 values for shape (3,): 3 expected");
+TW_SAME(failure([](Ir& ir) {
+          ir.create_graph([](Tensor x) { return x.ir().variable(tw::zeros(), {}, tw::float32, "v"); }, TensorSpec{});
+        }),
+        "variable: 'v' in graph graph_subgraph(0): variables live in the main graph only, in graph");
+TW_SAME(failure([](Ir& ir) { ir.variable(tw::values({1, 2}), {3}, tw::float32, "v"); }),
+        "variable: 2 values for 'v' of shape (3,): 3 expected");
+TW_SAME(failure([](Ir& ir) { ir.constant({1, 2}, {3}); }), "constant: 2 values for shape (3,): 3 expected");
 
 // ---- outputs and axes
 constexpr bool graph_output_marks_outputs_in_order() {
@@ -197,10 +195,10 @@ constexpr bool tensors_know_their_shape() {
          to_text(x) == "Tensor[x float16 (2, 3, 5)]";
 }
 static_assert(tensors_know_their_shape());
-static_assert(failure([](Ir& ir) { ir.constant(1.0).shape(0); }) == "shape: axis 0 of (): an axis from 0 to -1 expected");
-static_assert(failure([](Ir& ir) {
-                const Tensor x = ir.variable(tw::zeros(), {2}, tw::float32, "x");
-                ir.create_graph([&](Tensor y) { return x + y; }, x);
-              }) ==
-              "Add: Tensor[x float32 (2,)] of the main graph: a tensor of graph 'graph_subgraph(0)', which is being built, "
-              "expected, in graph");
+TW_SAME(failure([](Ir& ir) { ir.constant(1.0).shape(0); }), "shape: axis 0 of (): an axis from 0 to -1 expected");
+TW_SAME(failure([](Ir& ir) {
+          const Tensor x = ir.variable(tw::zeros(), {2}, tw::float32, "x");
+          ir.create_graph([&](Tensor y) { return x + y; }, x);
+        }),
+        "Add: Tensor[x float32 (2,)] of the main graph: a tensor of graph 'graph_subgraph(0)', which is being built, "
+        "expected, in graph");

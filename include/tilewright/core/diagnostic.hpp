@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/requirements.hpp"
+
 namespace tilewright {
 
 /// An error in a model, found while it is traced: the text says op, given, expected and the module path.

@@ -71,18 +71,29 @@ consteval FrozenPlan<sizes> trace_and_freeze() {
   return freeze<sizes>(lower(ir, target));
 }
 
+/// Whether the compiler could evaluate the draft.
+template <const PlanDraft& draft>
+concept IsEvaluated = requires { typename std::integral_constant<std::size_t, draft.failure>; };
+
 template <auto build, Target target, const PlanDraft& draft>
 consteval auto make_plan() {
-  if constexpr (draft.failure > 0) return FrozenPlan<PlanSizes{}>{};
+  if constexpr (!IsEvaluated<draft>) return FrozenPlan<PlanSizes{}>{};
+  else if constexpr (draft.failure > 0) return FrozenPlan<PlanSizes{}>{};
   else if constexpr (draft.sizes.fits(draft_room)) return freeze<draft.sizes>(draft.plan);
   else return trace_and_freeze<build, target, draft.sizes>();
 }
 /// Nothing for a program that is right, else compile errors: the message, and the user's call stack.
-template <auto build, Target target, std::size_t failure>
-struct Errors {};
-template <auto build, Target target, std::size_t failure>
-  requires(failure > 0)
-struct Errors<build, target, failure> : Report<failure_text<build, target>, failure> {
+template <auto build, Target target, const PlanDraft& draft>
+struct Errors {
+  static_assert(
+      IsEvaluated<draft>,
+      "the compiler could not evaluate the program, and the first error says why. Its limits are raised by -fconstexpr-* "
+      "options. With -fsanitize=undefined, GCC needs -fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute "
+      "besides. docs/compiling.md has all options");
+};
+template <auto build, Target target, const PlanDraft& draft>
+  requires(IsEvaluated<draft> && draft.failure > 0)
+struct Errors<build, target, draft> : Report<failure_text<build, target>, draft.failure> {
   static_assert(trace_and_raise<build, target>());
 };
 
@@ -94,7 +105,7 @@ template <auto build, Target target = cpu>
 struct Program {
   static constexpr detail::PlanDraft draft = detail::make_draft<build, target>();
   static constexpr auto plan = detail::make_plan<build, target, draft>();
-  static constexpr detail::Errors<build, target, draft.failure> errors{};
+  static constexpr detail::Errors<build, target, draft> errors{};
   static constexpr auto stream_bytes = [] {
     std::array<std::int64_t, plan.streams.size()> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = plan.streams[i].spec.bytes();
