@@ -25,7 +25,7 @@ inline void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t ol
   while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
 }
 
-/// Where threads meet between supersteps.
+/// The barrier of threads between supersteps.
 class Barrier {
  public:
   void arrive_and_wait(int threads) {
@@ -93,7 +93,7 @@ class Workers {
   std::atomic<bool> stop_{false};
   Barrier done_;
   std::vector<std::unique_ptr<Door>> doors_;
-  std::vector<std::jthread> threads_;  // last: they end before what they use
+  std::vector<std::jthread> threads_;  // the last member, so that threads end before the members that they use
 };
 
 }  // namespace tilewright
