@@ -24,7 +24,7 @@ inline float sum_run(const float* data) {
   return total;
 }
 
-/// The axes of a sum's input that stay and those that are summed over, with their strides.
+/// The axes of a sum's input, kept and summed ones apart, with their strides.
 template <std::uint64_t reduced, ViewSpec in>
 struct SumLoops {
   using Strides = std::array<std::array<std::int64_t, max_rank>, 1>;
