@@ -24,12 +24,12 @@ constexpr Text dot_escaped(std::string_view characters) {
   return result;
 }
 
-/// Writes graphs in the DOT language: a cluster each, with nodes for ops and for the tensors that no op makes.
+/// Writes graphs in the DOT language. Each graph is a cluster, with nodes for its ops, inputs, variables and constants.
 class DotWriter {
  public:
   constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.graphs.size(), 0) {}
 
-  /// A graph that was not written yet, and those that it calls.
+  /// Writes a graph and the graphs that it calls, each once.
   constexpr void write(int graph) {
     if (std::exchange(written_[at(graph)], char{1}) != 0) return;
     write_cluster(graph);
@@ -42,7 +42,7 @@ class DotWriter {
 
  private:
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  /// Loads and stores that are one exchange have the node of the first.
+  /// The name of an op's node in the drawing. A merged exchange has one node, named after its first op.
   constexpr Text op_node(int graph, int index) const {
     const int drawn = drawn_as_.empty() ? index : drawn_as_[at(index)];
     return text("g", graph, "_op", drawn);
@@ -55,7 +55,7 @@ class DotWriter {
   }
   constexpr void write_cluster(int graph) {
     const GraphRecord& record = ir_.record(graph);
-    // the invisible node is where arrows of calls end: DOT's edges are between nodes, and cut off at a cluster
+    // arrows of calls end at the invisible node: DOT's edges join nodes, and are cut off at the cluster
     clusters_ += text("  subgraph cluster_", graph, " {\n    label=\"", title(graph), "\"\n    g", graph,
                       " [style=invis shape=point]\n");
     for (std::size_t t = 0; t < record.tensors.size(); ++t) write_source(graph, static_cast<int>(t));
@@ -81,7 +81,7 @@ class DotWriter {
       for (const int node : nodes) drawn_as_[at(node)] = nodes[0];
     });
   }
-  /// An input, variable or constant.
+  /// Writes the node of an input, variable or constant.
   constexpr void write_source(int graph, int tensor) {
     const TensorRecord& record = ir_.record(graph).tensors[at(tensor)];
     std::string_view look;
@@ -130,7 +130,7 @@ class DotWriter {
   constexpr void write_call(const Text& caller, int graph, std::string_view look) {
     calls_ += text("  ", caller, " -> g", graph, " [lhead=cluster_", graph, " style=dashed", look, "]\n");
   }
-  /// From what makes a tensor to a node that takes it.
+  /// Writes the edge from a tensor's producer to a node that takes it.
   constexpr void write_edge(int graph, int tensor, const Text& to, std::string_view look) {
     const TensorRecord& record = ir_.record(graph).tensors[at(tensor)];
     Text from, label = to_text(record.spec);
@@ -145,16 +145,15 @@ class DotWriter {
 
   const Ir& ir_;
   List<char> written_;
-  List<int> drawn_as_{};  // by node of the graph that is being written; empty: all are themselves
+  List<int> drawn_as_{};  // by node of the graph that is being written: the node that draws it; empty: each draws itself
   Text clusters_{}, calls_{};
 };
 }  // namespace detail
 
-/// A graph and those that it calls, directly or through others, in Graphviz's DOT language. Each graph is a cluster, to which
-/// dashed arrows lead from its calls; those of a conditional say for which condition. Ops are boxes with their type, number and
-/// name scope. Tensors are edges with their name, shape and dtype, red where the op changes them in place. Inputs and outputs are
-/// blue houses, constants grey notes, variables cylinders: yellow ones, or orange ones in remote buffers. Dotted arrows are the
-/// order of in_sequence.
+/// A graph and all graphs below it in Graphviz's DOT language. Each graph is a cluster, and dashed arrows lead to it from its
+/// calls; arrows of a conditional have its condition as label. Ops are boxes with their type, number and name scope. Tensors are
+/// edges with their name, shape and dtype, red if the op changes them in place. Inputs and outputs are blue houses, constants
+/// grey notes, variables cylinders: yellow ones, or orange ones in remote buffers. Dotted arrows are the order of in_sequence.
 constexpr Text to_dot(Graph graph) {
   detail::DotWriter writer(graph.ir());
   writer.write(graph.id());
