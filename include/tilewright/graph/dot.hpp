@@ -29,7 +29,7 @@ class DotWriter {
  public:
   constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.graphs.size(), 0) {}
 
-  /// Writes a graph and the graphs that it calls, each once.
+  /// A graph that was not written yet, and those that it calls.
   constexpr void write(int graph) {
     if (std::exchange(written_[at(graph)], char{1}) != 0) return;
     write_cluster(graph);
@@ -42,7 +42,7 @@ class DotWriter {
 
  private:
   static constexpr std::size_t at(int i) { return static_cast<std::size_t>(i); }
-  /// The name of an op's node in the drawing. A merged exchange has one node, named after its first op.
+  /// Loads and stores that are one exchange have the node of the first.
   constexpr Text op_node(int graph, int index) const {
     const int drawn = drawn_as_.empty() ? index : drawn_as_[at(index)];
     return text("g", graph, "_op", drawn);
@@ -81,7 +81,7 @@ class DotWriter {
       for (const int node : nodes) drawn_as_[at(node)] = nodes[0];
     });
   }
-  /// Writes the node of an input, variable or constant.
+  /// An input, variable or constant.
   constexpr void write_source(int graph, int tensor) {
     const TensorRecord& record = ir_.record(graph).tensors[at(tensor)];
     std::string_view look;
@@ -130,7 +130,7 @@ class DotWriter {
   constexpr void write_call(const Text& caller, int graph, std::string_view look) {
     calls_ += text("  ", caller, " -> g", graph, " [lhead=cluster_", graph, " style=dashed", look, "]\n");
   }
-  /// Writes the edge from a tensor's producer to a node that takes it.
+  /// From what makes a tensor to a node that takes it.
   constexpr void write_edge(int graph, int tensor, const Text& to, std::string_view look) {
     const TensorRecord& record = ir_.record(graph).tensors[at(tensor)];
     Text from, label = to_text(record.spec);
@@ -145,7 +145,7 @@ class DotWriter {
 
   const Ir& ir_;
   List<char> written_;
-  List<int> drawn_as_{};  // by node of the graph that is being written: the node that draws it; empty: each draws itself
+  List<int> drawn_as_{};  // by node of the graph that is being written; empty: all are themselves
   Text clusters_{}, calls_{};
 };
 }  // namespace detail

@@ -35,7 +35,7 @@ class GradGraphInfo {
     for (int tensor : record_.outputs) result.push_back({ExpectedConnectionType::FwdGrad, forward(tensor)});
     return result;
   }
-  /// The forward tensors that the inputs stand for, and those that the outputs stand for.
+  /// The forward tensors of expected_inputs(), and of expected_outputs().
   constexpr List<Tensor> inputs() const { return tensors(expected_inputs()); }
   constexpr List<Tensor> outputs() const { return tensors(expected_outputs()); }
 

@@ -9,10 +9,10 @@
 
 namespace tilewright {
 
-/// Which tensors of a variable the host has.
+/// The tensors of a variable in the host's array.
 enum class RetrievalMode : std::uint8_t {
-  one_per_group,  ///< that of each group's first replica
-  all_replicas    ///< that of every replica
+  one_per_group,  ///< one for each group: the tensor of its first replica
+  all_replicas    ///< one for each replica
 };
 
 /// Options of a replicated variable: the replicas of a group start with the same values. Without a grouping, all replicas are one

@@ -28,7 +28,7 @@ struct Window {
   constexpr bool tiles() const { return begin == 0 && dilation == 1 && stride >= kernel && last_inner() == out; }
 };
 
-/// The windows along three spatial axes; those that a tensor does not have come first, with extents of 1.
+/// The windows along three spatial axes. A tensor with fewer axes has windows of extent 1 for the first ones.
 struct Windows {
   Window axes[3];
   constexpr bool operator==(const Windows&) const = default;
