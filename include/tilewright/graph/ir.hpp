@@ -18,7 +18,7 @@ namespace tilewright {
 
 class Ir;
 
-/// A handle of a stream from or to the host, for `host_load` and `host_store`.
+/// A stream from or to the host, as `host_load` and `host_store` take it.
 struct Stream {
   Ir* ir = nullptr;
   int id = -1;
@@ -27,8 +27,8 @@ struct Stream {
 struct HostToDeviceStream : Stream {};
 struct DeviceToHostStream : Stream {};
 
-/// Effect of a failed check. raise: throws at once, and the compiler shows the user's call stack. record: keeps the first message
-/// and goes on with invalid tensors, so that the message can be reported with its values.
+/// What a failed check does: throw at once (the compiler then shows the user's call stack), or keep the first message
+/// and go on with invalid tensors, so that the message can be reported with its values.
 enum class OnError : std::uint8_t { raise, record };
 
 class Graph;

@@ -112,7 +112,7 @@ struct RemoteBufferRecord {
 };
 
 struct ConstantRecord {
-  List<double> values{};  ///< one for each element, row-major, or a single one for all
+  List<double> values{};  ///< one for all elements, or one for each
 };
 
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };

@@ -94,8 +94,8 @@ constexpr void keep_iterations(Ir& ir, const Node& loop) {
   }
 }
 
-/// The gradient of a loop is a loop from the last iteration to the first. It carries the gradients of the carried tensors, and
-/// adds up the gradients of inputs that are the same for all iterations; its slices are the activations of each iteration.
+/// The gradient of a loop is a loop from the last iteration to the first. It carries the gradients of what the loop carries, and
+/// sums those of the inputs that are the same for all iterations; the activations are slices of what the loop kept.
 constexpr void differentiate_loop(GradientContext& context) {
   Ir& ir = context.ir();
   const auto loop = context.attributes<LoopAttributes>();
