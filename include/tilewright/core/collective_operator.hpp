@@ -5,7 +5,7 @@
 
 namespace tilewright {
 
-/// How a collective makes one element of those that the replicas of a group have at its place.
+/// How a collective reduces elements to one: those at one position of the tensor on each replica of a group.
 enum class CollectiveOperator : std::uint8_t {
   add,
   mean,  ///< of integers rounded towards zero
@@ -13,7 +13,7 @@ enum class CollectiveOperator : std::uint8_t {
   min,  ///< NaN if one of the elements is
   max,  ///< likewise
   logical_and,  ///< 1 or 0: whether all elements are other than 0
-  logical_or,   ///< 1 or 0: whether one element is
+  logical_or,   ///< 1 or 0: whether any element is other than 0
   square_add,   ///< the sum of the squares
   local         ///< the replica's own element
 };

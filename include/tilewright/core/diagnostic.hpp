@@ -16,8 +16,8 @@ struct TraceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A part of a message, usable as a template argument. Compilers print it as a string: exactly as long as its text, and with
-/// backquotes for quotes, because they write \' for those.
+/// A part of a message, usable as a template argument, which compilers print as a string. It has exactly the text's length, and
+/// backquotes for quotes, because compilers write \' for those.
 template <std::size_t N>
 struct Message {
   char characters[N + 1]{};
@@ -53,7 +53,7 @@ template <auto make, std::size_t size = make().size()>
 struct Report : detail::ReportPieces<size, Message<size>(make().view()),
                                      std::make_index_sequence<(size + detail::longest_piece - 1) / detail::longest_piece>> {};
 
-/// The same as a statement.
+/// Report as a statement.
 template <auto make>
 void report() {
   [[maybe_unused]] Report<make> report;

@@ -47,7 +47,7 @@ inline constexpr DTypeTable dtype_table{
     DTypeRow<DType::float64, double>{"float64", "<f8", "F64"},
 };
 
-/// A row for code that knows the dtype when it runs.
+/// A row of dtype_table for code that learns the dtype at run time.
 struct DTypeFacts {
   DType dtype{};
   std::string_view name{}, npy{}, safetensors{};
@@ -111,7 +111,7 @@ constexpr bool is_int(DType dtype) { return detail::dtype_facts[static_cast<std:
 /// Bytes of one element.
 constexpr std::int64_t size_of(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].size; }
 
-/// Whether kernels compute on its elements in float32.
+/// Whether kernels compute in float32 on elements of the dtype.
 constexpr bool computes_in_float(DType dtype) { return is_floating_point(dtype) && size_of(dtype) <= 4; }
 
 /// The C++ type of an element: element_t<tw::float32> is float.
@@ -145,7 +145,7 @@ constexpr decltype(auto) visit_row(const DTypeTable<DTypeRow<d, T>...>&, DType d
 }
 }  // namespace detail
 
-/// Calls f with std::type_identity of the dtype's C++ type. f gives the same type for all.
+/// Calls f with std::type_identity of the dtype's C++ type. f must return the same type for all dtypes.
 template <class F>
 constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
   return detail::visit_row(detail::dtype_table, dtype, f);

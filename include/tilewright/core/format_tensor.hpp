@@ -40,7 +40,7 @@ struct Decimal {
   std::string digits{};
   int point = 0;
 };
-/// Of "d.ddde+xx".
+/// Reads a text of the form "d.ddde+xx".
 inline Decimal read_scientific(std::string_view text) {
   const std::size_t end = text.find('e');
   Decimal result{.digits = std::string(text.substr(0, 1))};
@@ -52,14 +52,14 @@ inline Decimal read_scientific(std::string_view text) {
   if (result.digits.empty()) return {"0", 1};
   return result;
 }
-/// A finite number that is not negative, rounded (exact ties to even) to so many digits after the first.
+/// A finite number that is not negative, rounded (exact ties to even) to `digits` digits after the first.
 inline Decimal rounded_decimal(double number, int digits) {
   char buffer[1200];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, number, std::chars_format::scientific, digits).ptr;
   return read_scientific({buffer, end});
 }
-/// The fewest digits that give the number back when they are read as a T. (Of all halves, 2^-6 has a digit more than in NumPy,
-/// whose 0.01563 is not the decimal next to it.)
+/// The fewest digits that give the number back when they are read as a T. (Of all float16 numbers, 2^-6 has a digit more than in
+/// NumPy: NumPy's 0.01563 is not the nearest decimal.)
 template <class T>
 Decimal shortest_decimal(T number) {
   if (static_cast<double>(number) == 0) return {"0", 1};
@@ -88,7 +88,7 @@ inline std::string positional(Decimal decimal) {
   if (decimal.point < 0) text.append(static_cast<std::size_t>(-decimal.point), '0');
   return text += decimal.digits.substr(point);
 }
-/// The same with so many digits behind the point at most; those before it are exact.
+/// The same with at most `digits` digits behind the point; those before it are exact.
 template <class T>
 std::string positional(T magnitude, int digits) {
   const Decimal decimal = shortest_decimal(magnitude);
@@ -109,7 +109,7 @@ Decimal scientific_decimal(T magnitude, int digits) {
   if (static_cast<int>(decimal.digits.size()) - 1 > digits) return rounded_decimal(static_cast<double>(magnitude), digits);
   return decimal;
 }
-/// "1.25e+08", with so many digits of the exponent at least.
+/// "1.25e+08", with at least `exponent_digits` digits of the exponent.
 inline std::string scientific(const Decimal& decimal, std::size_t exponent_digits) {
   const int exponent = decimal.point - 1;
   const std::string number = std::to_string(std::abs(exponent));
@@ -168,7 +168,7 @@ bool looks_scientific(const std::vector<T>& numbers) {
   return static_cast<double>(largest) >= 1e8 || static_cast<double>(smallest) < 1e-4 || static_cast<double>(ratio) > 1000;
 }
 
-/// The finite numbers in scientific format, with as many digits as the one that needs most.
+/// The finite numbers in scientific format, all with the digits of the number that needs most.
 template <class T>
 std::vector<std::string> scientific_words(const std::vector<T>& numbers, int most_digits) {
   std::size_t digits = 0, exponent_digits = 2;
@@ -232,7 +232,7 @@ std::vector<std::string> element_words(const std::vector<T>& elements, bool is_s
   if (format.digits == 0) return words;
   pad_left(words);
   if (std::is_same_v<T, bool> && !is_scalar)
-    for (std::string& word : words) pad_left(word, 5);  // as wide as False, also if there is none
+    for (std::string& word : words) pad_left(word, 5);  // the width of False, even if all are True
   return words;
 }
 
@@ -283,7 +283,7 @@ class TensorText {
   void write_row(std::string& text, std::vector<std::string>::const_iterator& word) const {
     const int axis = shape_.rank - 1;
     const auto indent = static_cast<std::size_t>(shape_.rank);
-    std::size_t line = indent;  // characters of it, with those of the brackets or spaces before it
+    std::size_t line = indent;  // length of the line in characters, its brackets or indentation included
     const auto add = [&](std::string_view added) {
       // brackets will follow: one here, and one for each axis around
       if (format_.max_line_width > 0 && line > indent &&
@@ -313,9 +313,8 @@ class TensorText {
 }  // namespace detail
 
 /// The text of a dense tensor, as NumPy's array2string gives it: brackets around each axis, elements of a common width, long rows
-/// and large tensors cut. T is an element type. A bracket in `format` is one character, so is the separator. It differs from
-/// NumPy in what NumPy does not have: FloatFormat other than automatic, and 0 for no limit. It is made to look at values, and
-/// allocates.
+/// and large tensors cut. T is an element type. Brackets and the separator in `format` are one character each. NumPy has no
+/// FloatFormat other than automatic, and no 0 for "no limit". The function is made for looking at values, and allocates.
 template <class T>
 std::string format_tensor(const T* elements, const Shape& shape, const TensorFormat& format = {}) {
   const detail::TensorText text(shape, format);

@@ -5,8 +5,8 @@
 
 namespace tilewright {
 
-/// Makes room for `count` more items, and for many others: in constant expressions an item that moves costs some ten calls, and
-/// room that is never used costs nothing.
+/// Makes room for `count` more items, and for many beyond them: in constant expressions moving an item costs some ten calls, and
+/// unused room costs nothing.
 template <class T>
 constexpr void make_room(List<T>& list, std::size_t count = 1) {
   const std::size_t needed = list.size() + count;

@@ -9,8 +9,8 @@
 
 namespace tilewright {
 
-/// A growing array as std::vector is one, for constant expressions: there compilers pay for each call, of which std::vector makes
-/// about ten to add, visit or destroy an item. Iterators are pointers. A list is indexed by any integer, or, if `Index` is an
+/// A growing array like std::vector, for constant expressions: there compilers pay for each call, and std::vector makes about ten
+/// calls to add, visit or destroy an item. Iterators are pointers. A list is indexed by any integer, or, if `Index` is an
 /// enumeration, by that only: `List<Storage, StorageId>` takes no number of a node.
 template <class T, class Index = std::size_t>
 class List {
@@ -136,7 +136,7 @@ class List {
     clear();
     append_range(first, last);
   }
-  /// Inserts before the position; returns where the first inserted item is.
+  /// Inserts before the position; returns the address of the first inserted item.
   constexpr T* insert(const T* position, T item) {
     const auto at = position - data_;
     push_back(std::move(item));
@@ -184,7 +184,7 @@ class List {
     data_ = nullptr;
     size_ = capacity_ = 0;
   }
-  /// Adds an item that there is room for.
+  /// Adds an item; the list must have room for it.
   template <class Item>
   constexpr void put(Item&& item) {
     if constexpr (std::is_scalar_v<T>) data_[size_] = item;
@@ -230,7 +230,7 @@ class List {
 template <class T>
 List(std::initializer_list<T>) -> List<T>;
 
-/// Erases the items that are so.
+/// Erases the items for which the predicate is true.
 template <class T, class Index, class Predicate>
 constexpr void erase_if(List<T, Index>& list, Predicate&& predicate) {
   T* to = list.begin();

@@ -14,10 +14,10 @@
 
 namespace tilewright {
 
-/// How important a line of the log is. As a limit: that line and more important ones are written; of `off`, none.
+/// How important a line of the log is. As a limit: lines of this level and above are written; with `off`, none.
 enum class LogLevel : unsigned char { trace, debug, info, warn, error, off };
 
-/// As in TILEWRIGHT_LOG_LEVEL.
+/// The levels' names in TILEWRIGHT_LOG_LEVEL.
 inline constexpr std::array<std::string_view, 6> log_level_names{"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "OFF"};
 
 constexpr std::optional<LogLevel> parse_log_level(std::string_view name) {
@@ -26,7 +26,7 @@ constexpr std::optional<LogLevel> parse_log_level(std::string_view name) {
   return std::nullopt;
 }
 
-/// Where lines go, and which. Copies write to the same place.
+/// Writes lines from a level on to one destination. Copies share the destination.
 class Logger {
  public:
   /// Writes nothing.
@@ -70,7 +70,7 @@ class Logger {
     std::string_view characters{};
     std::optional<std::int64_t> number{};
   };
-  /// Not a template, and not inlined: what is seldom called should not take long to compile.
+  /// Not a template, and not inlined: a function that is seldom called should compile quickly.
   [[gnu::noinline]] void write_line(LogLevel level, std::span<const Piece> pieces) const {
     char line[512];
     std::size_t size = 0;

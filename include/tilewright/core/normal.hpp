@@ -39,7 +39,7 @@ constexpr double sine_of_quarter(double x) {
   return x * alternating_polynomial<26>((x * x + shift) - shift, coefficients);
 }
 
-/// -2 ln u, with u in (0, 1) of the first 31 bits.
+/// -2 ln u, where the first 31 bits give u in (0, 1).
 constexpr float squared_radius(std::uint32_t bits) {
   // the last bit is always 1: u is the middle of an interval. As a float, u is 2^(exponent - 158) (1 + fraction).
   const auto u = std::bit_cast<std::int32_t>(static_cast<float>(static_cast<std::int32_t>(bits >> 1 | 1)));
@@ -53,7 +53,7 @@ constexpr float with_sign(float size, std::uint32_t sign) {
 
 }  // namespace detail
 
-/// Independent numbers of mean 0 and standard deviation 1, none beyond +-6.56; each two take one call of random.bits() (Box and
+/// Independent numbers of mean 0 and standard deviation 1, none beyond +-6.56; each pair takes one call of random.bits() (Box and
 /// Muller, "A note on the generation of random normal deviates", Annals of Mathematical Statistics, 1958).
 ///
 /// They are the same bit for bit on every machine, however the compiler vectorises or contracts: all is conversions, sums,
@@ -77,7 +77,7 @@ inline void draw_normal(std::span<double> values, Random& random) {
       cosines[i] = detail::with_sign(static_cast<float>(detail::sine_of_quarter(1 - angle)), low[i]);
       sines[i] = detail::with_sign(static_cast<float>(detail::sine_of_quarter(angle)), low[i] << 1);
     }
-    // alone, because compilers that heed errno do not vectorise it
+    // a loop of its own, because compilers that heed errno do not vectorise it
     for (std::size_t i = 0; i < pairs; ++i) radii[i] = std::sqrt(radii[i]);
     for (std::size_t i = 0; i < values.size() / 2 && i < pairs; ++i) {
       values[2 * i] = static_cast<double>(radii[i] * cosines[i]);

@@ -8,7 +8,7 @@
 
 namespace tilewright {
 
-/// The numbers that elements of a dtype can be.
+/// The numbers that a dtype represents.
 struct NumberRange {
   double lowest = 0, highest = 0;  ///< finite
   bool whole = false;              ///< no fractions, infinities or NaN
@@ -18,7 +18,7 @@ constexpr NumberRange number_range(DType dtype) {
     if constexpr (std::is_same_v<T, bool>) return {0, 1, true};
     else if constexpr (std::is_same_v<T, float16_t>) return {-65504, 65504};
     else if constexpr (std::is_integral_v<T>) {
-      double count = 1;  // of the values, a power of 2
+      double count = 1;  // number of values, a power of 2
       for (std::size_t bit = 0; bit < 8 * sizeof(T); ++bit) count *= 2;
       // The largest int64 and uint64 are no doubles; the next smaller doubles are 2^63 - 2^10 and 2^64 - 2^11.
       const double step = sizeof(T) < 8 ? 1 : std::is_signed_v<T> ? 1024 : 2048;
@@ -30,8 +30,8 @@ constexpr NumberRange number_range(DType dtype) {
   });
 }
 
-/// The index of the first number that no element of the dtype can stand for, or -1. Integers and bool stand for themselves;
-/// elements of floating point also for what is rounded to them, but a finite number must not become infinite.
+/// The index of the first number that does not fit the dtype, or -1. Integers and bool take exact values only; floating point
+/// rounds, but a finite number must not become infinite.
 constexpr std::ptrdiff_t find_unfit(std::span<const double> numbers, DType dtype) {
   const NumberRange range = number_range(dtype);
   const double* const values = numbers.data();
@@ -86,7 +86,7 @@ constexpr Text number_text(double number) {
   return result;
 }
 
-/// What find_unfit expects, for a message: a whole number from -128 to 127.
+/// The numbers that fit the dtype, for a message: "a whole number from -128 to 127".
 constexpr Text expected_number(DType dtype) {
   const NumberRange range = number_range(dtype);
   if (dtype == boolean) return "0 or 1";

@@ -8,7 +8,7 @@
 namespace tilewright {
 
 namespace detail {
-/// Where programs print. One for all sessions, as the standard streams are.
+/// The stream that programs print to. One for all sessions, as the standard streams are.
 class PrintStream {
  public:
   std::ostream* exchange(std::ostream* stream) {
@@ -27,8 +27,8 @@ class PrintStream {
 inline PrintStream print_stream;
 }  // namespace detail
 
-/// Sends what print_tensor prints to another stream, which must live until it is replaced; null: to none. Returns the one before,
-/// std::cerr at first. It may be called while programs run: a text goes to one stream or the other as a whole.
+/// Sends the texts of print_tensor to another stream, which must live until it is replaced; null: to none. Returns the stream
+/// before, at first std::cerr. It may be called while programs run: each text goes to one of the two streams as a whole.
 inline std::ostream* set_print_stream(std::ostream* stream) { return detail::print_stream.exchange(stream); }
 
 }  // namespace tilewright

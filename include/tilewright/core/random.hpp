@@ -14,14 +14,14 @@ class Random {
     skip(1);
     return result;
   }
-  /// What bits() gives after `count` other calls of it. Calls of this do not wait for each other.
+  /// The result of bits() after `count` other calls of it. Calls of bits_ahead do not depend on each other.
   constexpr std::uint64_t bits_ahead(std::uint64_t count) const {
     std::uint64_t z = state_ + (count + 1) * increment;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  /// As `count` calls of bits() whose results nobody needs.
+  /// Passes over the results of `count` calls of bits().
   constexpr void skip(std::uint64_t count) { state_ += count * increment; }
   /// Uniform in [0, 1), 53 random bits.
   constexpr double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }

@@ -3,10 +3,11 @@
 
 namespace tilewright {
 
-/// Elements of each of so many parts, one after the other, of a tensor: the last parts may have fewer, or none.
+/// Elements of a shard if a tensor's elements are cut into `parts` runs. The last runs may be shorter, or empty.
 constexpr std::int64_t shard_elements(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts; }
 
-/// Groups of replicas that are `stride` apart, as ReplicaGrouping describes them: numbers for an op's attributes and for kernels.
+/// A ReplicaGrouping of constant stride as plain numbers, for attributes of ops and for kernels: the replicas of a group are
+/// `stride` apart.
 struct ReplicaGroups {
   std::int64_t num_replicas = 1;
   std::int64_t stride = 1;

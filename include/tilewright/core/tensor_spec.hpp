@@ -4,7 +4,7 @@
 
 namespace tilewright {
 
-/// What a tensor is before there is one: its shape and element type.
+/// Shape and element type of a tensor.
 struct TensorSpec {
   Shape shape;
   DType dtype = float32;

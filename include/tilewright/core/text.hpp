@@ -22,7 +22,7 @@ constexpr bool same_characters(std::string_view a, std::string_view b) {
   return true;
 }
 
-/// A string for constant expressions: names, messages and printed graphs are made of it. (GCC 12 rejects copies of std::string
+/// A string for constant expressions, in names, messages and printed graphs. (GCC 12 rejects copies of std::string
 /// members in constant expressions, and a List of characters takes compilers several times as long.)
 class Text {
  public:
@@ -79,7 +79,7 @@ class Text {
     return *this += std::string_view(digits, static_cast<std::size_t>(count));
   }
 
-  /// Makes room for so many characters in all.
+  /// Makes room for `capacity` characters in all.
   constexpr void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
     char* target = new char[capacity];
@@ -134,7 +134,7 @@ constexpr std::size_t hash_of(std::string_view name) {
 }
 
 namespace detail {
-/// Room for a piece of a text.
+/// Characters to reserve for a piece of a text.
 constexpr std::size_t room_for(std::integral auto) { return 20; }
 constexpr std::size_t room_for(const Text& piece) { return piece.size(); }
 constexpr std::size_t room_for(std::string_view piece) { return piece.size(); }
@@ -145,7 +145,7 @@ constexpr std::size_t room_for(const char (&)[size]) {
 }
 }  // namespace detail
 
-/// The pieces (strings and integers) written one after the other.
+/// The pieces (strings and integers), concatenated.
 template <class... Pieces>
 constexpr Text text(const Pieces&... pieces) {
   Text result;

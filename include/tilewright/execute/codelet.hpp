@@ -56,7 +56,7 @@ inline constexpr auto codelets = []<std::size_t... v>(std::index_sequence<v...>)
   return std::array<void (*)(std::byte* const*), sizeof...(v)> { codelet.template operator()<v>()... };
 }(std::make_index_sequence<std::size_t{1} << Grid<plan, index>::axes>{});
 
-/// Goes through the grid of a compute set from one vertex to another, last axis fastest.
+/// Runs the vertices [first, last) of a compute set in the order of its grid, last axis fastest.
 template <const auto& plan, std::size_t set_index>
 inline void run_vertices(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   using G = Grid<plan, set_index>;
@@ -91,7 +91,7 @@ inline void run_vertices(std::byte* const* operands, std::int64_t first, std::in
   }
 }
 
-/// Runs parts of a collective on the operands of all replicas: inputs, then outputs.
+/// Runs the items [first, last) of a collective. `operands` are the inputs of all replicas, then their outputs.
 template <const auto& plan, std::size_t set_index>
 inline void run_collective_set(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   using B = Block<plan, set_index, Extents{}>;

@@ -56,13 +56,13 @@ struct Block {
   }
 };
 
-/// An operand of a stage.
+/// An operand by number: of stage `stage` of a compute set, operand `operand`.
 struct Leaf {
   int stage = 0, operand = 0;
 };
 
-/// The formula of a stage with those of the stages that are parts of its expression: a function of the operands that are left,
-/// for floats and batches alike. What a part hands on is rounded to its dtype, as it would be in memory.
+/// The formula of stage s with the formulas of its nested stages in place of their values: a function of the remaining operands,
+/// the leaves, for floats and batches alike. The value of a nested stage is rounded to its dtype, as memory would round it.
 template <class B, int s>
 struct Expression {
   static constexpr int input_count = B::stage(s).input_count;
@@ -77,7 +77,7 @@ struct Expression {
     if constexpr (is_nested(input)) return Nested<input>::leaf_count;
     else return 1;
   }
-  /// The first leaf of each input, and at the end the number of leaves.
+  /// By input: the number of its first leaf. The last entry is the number of leaves.
   static constexpr auto first_leaf = []<std::size_t... i>(std::index_sequence<i...>) {
     std::array<int, sizeof...(i) + 1> result{};
     ((result[i + 1] = result[i] + leaves_of<static_cast<int>(i)>()), ...);
@@ -102,7 +102,7 @@ struct Expression {
   auto operator()(const X&... x) const {
     return evaluate<0>(std::tie(x...));
   }
-  /// The value when the leaves from `first` on are its own.
+  /// The value, if the expression's own leaves are `values` from number `first` on.
   template <int first, class Leaves>
   static auto evaluate(const Leaves& values) {
     const auto input = [&]<int i>() {
@@ -116,8 +116,8 @@ struct Expression {
   }
 };
 
-/// What is done with the elements of a kernel's result in registers: `epilogue.matrix(b)(i, j, x)` takes the elements (i, j),
-/// (i, j + 1), ... of the b-th matrix of the block, evaluates the stages that follow, and stores what is to be stored.
+/// The epilogue of a kernel: `epilogue.matrix(b)(i, j, x)` gets the elements (i, j), (i, j + 1), ... of the result's b-th matrix
+/// in registers, evaluates the stages after the kernel on them, and stores all values that have a place in memory.
 template <class B, int kernel>
 class Epilogue {
  public:
@@ -142,7 +142,7 @@ class Epilogue {
     if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result)>(i, j, x);
     run_from<kernel + 1>(i, j, x);
   }
-  /// Asks for what (i, j, ...) will read and write.
+  /// Prefetches the operands of a call (i, j, ...).
   void prefetch(std::int64_t i, std::int64_t j) const {
     [&]<std::size_t... p>(std::index_sequence<p...>) {
       const auto ask = [&]<std::size_t place>() {
@@ -154,9 +154,9 @@ class Epilogue {
   }
 
  private:
-  /// The stages that are evaluated here, first to last: parts of expressions come with their readers.
+  /// Whether the epilogue goes on to this stage: it ends before the next kernel. A nested stage is evaluated with its reader.
   static constexpr bool has(int stage) { return stage < B::set.stage_count && B::stage(stage).evaluation != Evaluation::kernel; }
-  /// All operands in memory.
+  /// The operands in memory, of the kernel's result and the epilogue's stages, and their number.
   static constexpr auto place_list = [] {
     std::array<Leaf, 64> result{};
     std::size_t count = 0;
@@ -239,7 +239,7 @@ class Epilogue {
   std::array<std::byte*, places.size()> pointers_;
 };
 
-/// Runs one stage, with what belongs to its kernel.
+/// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these.
 template <class B, int s>
 inline void run_stage(std::byte* const* locations, std::byte* scratch) {
   if constexpr (B::stage(s).evaluation == Evaluation::kernel) {

@@ -51,24 +51,24 @@ class ThreadChoice {
     if (trying_) return trial_run(time);
     watched_time_ += time;
     ++watched_runs_;
-    // fewer threads at their best against the mean, stalls included: only a clear difference counts
+    // compares the best time with fewer threads to a mean that includes stalls: only a clear difference counts
     const Duration slow = window * (fewer_time_ * 10 / 9);
     if (watched_time_ > slow || watched_runs_ == window) {
       slow_windows_ = watched_time_ > slow ? slow_windows_ + 1 : 0;
       const Duration mean = watched_time_ / watched_runs_;
       start_window();
-      if (slow_windows_ == 2) return doubt(mean);  // one alone may be a hiccup
+      if (slow_windows_ == 2) return doubt(mean);  // a single slow window may be chance
     }
     settled_run();
   }
 
  private:
   static constexpr int trial_runs = 12, least_trial_runs = 3;
-  static constexpr Duration longest_trial = std::chrono::milliseconds(10);  // if it has its least runs
+  static constexpr Duration longest_trial = std::chrono::milliseconds(10);  // of one number of threads, after its least runs
   static constexpr int window = 32;  // timed runs that are judged together
   static constexpr int many_runs = 500, least_retry = 250, most_retry = 16'000;
-  /// Until the next trial of all numbers: so much time, in a number of runs at its best time, within limits. Trials of long runs
-  /// must be rare too, to cost less than a hundredth.
+  /// The pause before the next trial of all numbers: `time`, counted in runs of the best time, at least `least_runs` and at most
+  /// longest_pause. Trials of long runs must be rare too, to cost less than a hundredth.
   struct Pause {
     Duration time;
     int least_runs;
@@ -128,7 +128,7 @@ class ThreadChoice {
     runs_until_trial_ = static_cast<int>(std::clamp<Duration::rep>(runs, pause_.least_runs, longest_pause));
     pause_ = {std::min(pause_.time * 3 / 2, last_pause.time), std::min(pause_.least_runs * 3 / 2, last_pause.least_runs)};
   }
-  /// Runs take longer, in the mean, than they did with fewer threads: tries whether those are still faster.
+  /// For runs whose mean time is above that of fewer threads: tries whether fewer threads are still faster.
   void doubt(Duration mean) {
     doubted_ = best_;
     doubted_time_ = mean;
@@ -164,9 +164,9 @@ class ThreadChoice {
   int runs_until_trial_ = 0, retry_ = least_retry;
   Pause pause_ = first_pause;  // the next one
 
-  int doubted_ = 0;  // the number of threads that may be given up, after so many runs with it, that took so long
-  Duration doubted_time_{};
-  int runs_before_doubt_ = 0;
+  int doubted_ = 0;  // number of threads that this trial may give up; 0: none
+  Duration doubted_time_{};  // mean time of a run with it
+  int runs_before_doubt_ = 0;  // runs with it since the last trial
 
   bool watching_ = false;
   int watched_runs_ = 0, slow_windows_ = 0;

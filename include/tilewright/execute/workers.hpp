@@ -31,7 +31,7 @@ inline void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t ol
   while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
 }
 
-/// Where threads meet between supersteps.
+/// The barrier of threads between supersteps.
 class Barrier {
  public:
   /// What arrive_and_wait throws when the threads will not meet.
@@ -152,7 +152,7 @@ class Workers {
   std::exception_ptr failure_;  // of the first call that threw
   Barrier done_;
   std::vector<std::unique_ptr<Door>> doors_;
-  std::vector<std::jthread> threads_;  // last: they end before what they use
+  std::vector<std::jthread> threads_;  // the last member, so that threads end before the members that they use
 };
 
 }  // namespace tilewright

@@ -9,7 +9,7 @@
 namespace tilewright {
 
 namespace detail {
-/// An op that calls graphs, of which it has only the name.
+/// The info of an op that calls graphs: it has a name and no code of its own.
 constexpr OpInfo calling_op(const OpTag* tag, std::string_view name) {
   return {.tag = tag, .name = name, .differentiation = Differentiation::rule};
 }
@@ -18,7 +18,7 @@ inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
 
 /// Whether the graph is `caller`, or calls it directly or through others.
 constexpr bool leads_to(const Ir& ir, int graph, int caller) {
-  if (graph == caller || ir.record(caller).call_sites.empty()) return graph == caller;  // as for graphs that are being built
+  if (graph == caller || ir.record(caller).call_sites.empty()) return graph == caller;  // a graph under construction has no calls
   List<char> seen(ir.graphs.size(), 0);
   List<int> open{caller};
   while (!open.empty()) {
@@ -31,7 +31,7 @@ constexpr bool leads_to(const Ir& ir, int graph, int caller) {
   return false;
 }
 
-/// The parent tensor for every input of the graph, in order; fails for missing, extra, doubled or unfit ones.
+/// The caller's tensor for every input of the graph, in order. Fails for missing, extra, doubled or unfit tensors.
 constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
   const auto inputs = graph.inputs();
   List<int> position(ir.record(graph.id()).tensors.size(), -1);
@@ -87,7 +87,8 @@ constexpr bool check_recursion(Ir& ir, Graph graph) {
                graph.id() == ir.current_graph ? "is itself" : "it leads to", ": a caller that it does not depend on expected"));
   return false;
 }
-/// Notes the call in the graph that is called, whose inputs by reference, counted from `first_input`, it changes.
+/// Records the call in the called graph, and the call's inputs that it changes: those given for inputs by reference. Input
+/// `first_input` of the node is given for the graph's input 0.
 constexpr void add_call_site(Ir& ir, int called, int node, int first_input = 0) {
   ir.record(called).call_sites.push_back({ir.current_graph, node});
   const auto inputs = static_cast<int>(ir.record(called).inputs.size());
@@ -104,8 +105,8 @@ constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
 }  // namespace detail
 
 /// Calls a graph from the current graph. Inputs are positional, or found by the graph's input tensors in `args`; every
-/// input must be given once, with its shape and dtype, and a graph may not call itself, nor a graph that leads back to it.
-/// What the called graph changes in its inputs stays inside, but for inputs by reference (TensorByRef).
+/// input must be given once, with its shape and dtype. Recursion is an error, also through other graphs. Changes that the graph
+/// makes to its inputs stay inside, except for inputs by reference (TensorByRef).
 constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> inputs, const TensorMap& args = {}) {
   Ir& ir = graph.ir();
   if (ir.failed() || !detail::check_recursion(ir, graph)) return {ir};

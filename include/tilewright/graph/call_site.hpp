@@ -9,13 +9,13 @@
 
 namespace tilewright {
 
-/// How a graph is called by a Loop. Its inputs are, in order: those carried, which the outputs of the same numbers replace after
-/// each iteration; slices, one for each iteration, of tensors with a leading axis for them; and what is the same for all.
-/// Outputs that are not carried are slices of tensors with a leading axis likewise.
+/// How a Loop calls its graph. The graph's inputs are, in order: carried tensors, replaced after each iteration by the outputs of
+/// the same numbers; slices, one for each iteration of a tensor with a leading axis of iterations; tensors that are the same in
+/// all iterations. The outputs are the carried tensors, then slices of tensors with a leading axis of iterations.
 struct LoopAttributes {
-  std::int64_t count = 0;
-  std::int64_t carried = 0;
-  std::int64_t sliced = 0;    ///< inputs that are slices
+  std::int64_t count = 0;  ///< iterations
+  std::int64_t carried = 0;  ///< number of carried inputs
+  std::int64_t sliced = 0;  ///< number of inputs that are slices
   std::int64_t reversed = 0;  ///< 1: the first iteration has the last slices
 };
 
@@ -26,7 +26,7 @@ constexpr bool is_loop(const Node& node) { return node.op->tag == &loop_tag; }
 /// Whether a node calls one graph, once.
 constexpr bool is_plain_call(const Node& node) { return node.called_graph >= 0 && node.else_graph < 0 && !is_loop(node); }
 
-/// The tensor that a tensor is an alias of, itself if it is none, and where its elements stand there.
+/// The tensor that a tensor is an alias of (itself if it is no alias), and its layout in that tensor.
 constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int tensor) {
   const GraphRecord& record = ir.record(graph);
   const TensorRecord& known = record.tensors[tensor];
@@ -42,7 +42,7 @@ constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int ten
   return {tensor, dense_layout(known.spec.shape)};
 }
 
-/// The tensor whose memory a tensor may share, as its alias or a view of it; itself if there is none.
+/// The tensor at the end of a chain of views and aliases, whose memory this one may share; itself if it is neither.
 constexpr int viewed_tensor(const GraphRecord& record, int tensor) {
   for (;;) {
     const int producer = record.tensors[tensor].producer;
@@ -54,7 +54,8 @@ constexpr int viewed_tensor(const GraphRecord& record, int tensor) {
   }
 }
 
-/// Notes that a call changes what it is given for an input, one of the `count` from `first` on that one graph reads.
+/// Records that a call changes the caller's tensor at `input`. The inputs [first, first + count) of the call belong to the same
+/// called graph. Fails if the tensor may not change.
 constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first, int count) {
   if (std::ranges::find(call.modified, input) != call.modified.end()) return;
   const auto parent_of = [&](int i) { return Tensor(ir, graph, call.inputs[i]); };
@@ -134,7 +135,7 @@ class CallSiteInfo {
   constexpr Graph called_graph() const { return valid() ? Graph(*ir_, node().called_graph) : Graph(*ir_, 0); }
   /// Parent tensors that the call reads.
   constexpr List<Tensor> inputs() const { return handles(true); }
-  /// Parent tensors that the call makes. Autodiff appends the activations that it needs.
+  /// Parent tensors that the call makes. Autodiff appends activations.
   constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
   constexpr Tensor parent_input(int i) const { return pick(true, i, "parent_input"); }
   constexpr Tensor parent_output(int i) const { return pick(false, i, "parent_output"); }
@@ -151,7 +152,7 @@ class CallSiteInfo {
     }
     return ir_->fail(text("graph_to_parent: ", to_text(t), ": an input or output of ", graph.name(), " expected"));
   }
-  /// The called graph's input for a parent tensor that the call reads (the first, if it stands for several).
+  /// The called graph's input for a parent tensor that the call reads; the first, if it is given for several inputs.
   constexpr Tensor parent_to_graph(Tensor t) const {
     if (!valid()) return invalid();
     if (t.graph_id() == graph_ && t.is_of(*ir_))
@@ -165,9 +166,9 @@ class CallSiteInfo {
   constexpr int parent_to_graph_input_index(int i) const { return checked(true, i, "parent_to_graph_input_index"); }
   constexpr int parent_to_graph_output_index(int i) const { return checked(false, i, "parent_to_graph_output_index"); }
 
-  /// Makes visible in the parent tensor what the called graph changes in place in the input that it is given for. Inputs by
-  /// reference are so from the start. Errors: a tensor that the call does not read, or reads through several inputs; a constant;
-  /// what an iteration of a loop hands to the next; a tensor that shares memory with another one that the call changes.
+  /// Passes the parent tensor by reference: changes in place that the called graph makes to its input reach the parent tensor.
+  /// Inputs by reference are passed so from the start. Errors: a tensor that the call does not read, or reads through several
+  /// inputs; a constant; a carried input of a loop; a tensor that shares memory with another one that the call changes.
   constexpr void set_parent_input_modified(Tensor t) {
     if (!valid() || !t.valid()) return;
     Node& call = ir_->record(graph_).nodes[node_];

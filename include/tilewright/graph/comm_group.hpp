@@ -3,16 +3,15 @@
 
 namespace tilewright {
 
-/// Which replicas a CommGroup puts together.
+/// The replicas that form a group of a CommGroup.
 enum class CommGroupType : std::uint8_t {
   All,          ///< all of them
   Consecutive,  ///< neighbours: 0 to k-1, k to 2k-1, ...
   Orthogonal,   ///< replicas that are n/k apart
-  Ungrouped     ///< each stays by itself
+  Ungrouped     ///< each replica is a group
 };
 
-/// PopXL's older description of a grouping of n replicas: a type and k, the size of the groups, which counts for Consecutive and
-/// Orthogonal only.
+/// PopXL's older description of a grouping of n replicas: a type and the size k of the groups. All and Ungrouped ignore k.
 struct CommGroup {
   CommGroupType type = CommGroupType::All;
   std::int64_t replica_group_size = 0;

@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// One of the graphs of a conditional, with its inputs as for a call.
+/// One branch of a conditional: a graph, with its inputs as for a call.
 struct Branch {
   Graph graph;
   List<Tensor> inputs{};
@@ -19,7 +19,7 @@ inline constexpr OpTag conditional_tag{};
 inline constexpr OpInfo conditional_info = calling_op(&conditional_tag, "If");
 }  // namespace detail
 
-/// A conditional: its inputs are the condition, then those of the graph for true, then those of the graph for false.
+/// A conditional. Its inputs are the condition, then the inputs of the graph for true, then those of the graph for false.
 class ConditionalSiteInfo {
  public:
   /// The info of a conditional that failed; its tensors are invalid.
@@ -36,18 +36,18 @@ class ConditionalSiteInfo {
   constexpr Outputs outputs() const { return {*ir_, handles(false)}; }
   constexpr Tensor output(int i) const { return outputs()[static_cast<std::size_t>(i)]; }
 
-  /// Which input of the conditional is given for an input of a branch's graph.
+  /// The number of the conditional's input that is given for input i of a branch's graph.
   constexpr int graph_to_parent_input_index(int i, bool then_branch = true) const {
     const auto [then_graph, else_graph] = called_graph();
     return check(i, static_cast<int>((then_branch ? then_graph : else_graph).inputs().size()), "graph_to_parent_input_index")
                ? i + (then_branch ? 1 : 1 + then_inputs())
                : -1;
   }
-  /// Which output of the conditional is an output of a branch's graph: that of the same number.
+  /// The number of the conditional's output for output i of a branch's graph: the same number.
   constexpr int graph_to_parent_output_index(int i) const {
     return check(i, static_cast<int>(outputs().size()), "graph_to_parent_output_index") ? i : -1;
   }
-  /// Which input of its branch's graph an input of the conditional is given for; input 0 is the condition.
+  /// The number of the branch's graph input that input i of the conditional is given for. Fails for input 0, the condition.
   constexpr int parent_to_graph_input_index(int i) const {
     if (!check(i, static_cast<int>(inputs().size()), "parent_to_graph_input_index") || !check(i - 1, i, "the condition"))
       return -1;
@@ -78,9 +78,9 @@ class ConditionalSiteInfo {
   int node_ = -1;
 };
 
-/// Calls one of two graphs: the first where `condition`, a bool of one element, is true, else the second. Their inputs may
-/// differ; their outputs must be as many, of equal shapes and dtypes, and are the results. Inputs by reference are changed only
-/// by the graph that runs.
+/// Calls one of two graphs: the first if `condition`, a bool of one element, is true, else the second. Their inputs may differ.
+/// Both have as many outputs, of equal shapes and dtypes; these are the results. Only the graph that runs changes its inputs by
+/// reference.
 constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Branch& then_branch, const Branch& else_branch) {
   Ir& ir = then_branch.graph.ir();
   if (ir.failed()) return {ir};

@@ -24,7 +24,7 @@ constexpr Text dot_escaped(std::string_view characters) {
   return result;
 }
 
-/// Writes graphs in the DOT language: a cluster each, with nodes for ops and for the tensors that no op makes.
+/// Writes graphs in the DOT language. Each graph is a cluster, with nodes for its ops, inputs, variables and constants.
 class DotWriter {
  public:
   constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.graphs.size(), false) {}
@@ -54,7 +54,7 @@ class DotWriter {
   }
   constexpr void write_cluster(int graph) {
     const GraphRecord& record = ir_.record(graph);
-    // the invisible node is where arrows of calls end: DOT's edges are between nodes, and cut off at a cluster
+    // arrows of calls end at the invisible node: DOT's edges join nodes, and are cut off at the cluster
     clusters_ += text("  subgraph cluster_", graph, " {\n    label=\"", title(graph), "\"\n    g", graph,
                       " [style=invis shape=point]\n");
     for (std::size_t t = 0; t < record.tensors.size(); ++t) write_source(graph, static_cast<int>(t));
@@ -149,11 +149,10 @@ class DotWriter {
 };
 }  // namespace detail
 
-/// A graph and those that it calls, directly or through others, in Graphviz's DOT language. Each graph is a cluster, to which
-/// dashed arrows lead from its calls; those of a conditional say for which condition. Ops are boxes with their type, number and
-/// name scope. Tensors are edges with their name, shape and dtype, red where the op changes them in place. Inputs and outputs are
-/// blue houses, constants grey notes, variables cylinders: yellow ones, or orange ones in remote buffers. Dotted arrows are the
-/// order of in_sequence.
+/// A graph and all graphs below it in Graphviz's DOT language. Each graph is a cluster, and dashed arrows lead to it from its
+/// calls; arrows of a conditional have its condition as label. Ops are boxes with their type, number and name scope. Tensors are
+/// edges with their name, shape and dtype, red if the op changes them in place. Inputs and outputs are blue houses, constants
+/// grey notes, variables cylinders: yellow ones, or orange ones in remote buffers. Dotted arrows are the order of in_sequence.
 constexpr Text to_dot(Graph graph) {
   detail::DotWriter writer(graph.ir());
   writer.write(graph.id());

@@ -12,7 +12,7 @@
 namespace tilewright {
 
 namespace detail {
-/// Whether `checks`, names with colons between them or ALL, has the name; without any, every name is enabled.
+/// Whether `checks`, names with colons between them or ALL, has the name. Null: every name is enabled.
 constexpr bool is_enabled_check(const char* checks, std::string_view name) {
   if (checks == nullptr) return true;
   for (std::string_view rest = checks;;) {
@@ -26,7 +26,7 @@ constexpr bool is_enabled_check(const char* checks, std::string_view name) {
 inline void write_dot(const Ir& ir, std::string_view name, std::string_view folder) {
   if (!is_enabled_check(std::getenv("TILEWRIGHT_DOT_CHECKS"), name)) return;
   const auto path = std::filesystem::path(folder) / (std::string(name) + ".dot");
-  std::error_code ignored;  // the file says it
+  std::error_code ignored;  // opening the file fails, too
   std::filesystem::create_directories(path.parent_path(), ignored);
   std::ofstream file(path);
   file << to_dot(ir) << std::flush;

@@ -109,12 +109,13 @@ constexpr void append_in_sequence(Ir& ir, int node) {
 }  // namespace detail
 
 namespace detail {
-/// Whether the op's result stands for the same tensor as a shard among its inputs: that of an elementwise op, for any of them;
-/// else of input 0, if the shape stays as it is.
+/// Whether a result of the input's shape gets the input's meta shape: from every input of an elementwise op, and from input 0 of
+/// an op in place, a view or a collective.
 constexpr bool hands_on_shard(const OpInfo& op, std::size_t input) {
   return op.elementwise || (input == 0 && (op.modifies >= 0 || op.view || op.collective_items));
 }
-/// The meta shape that an output of this shape gets from the inputs, or -1. Fails for shards of tensors of two shapes.
+/// The meta shape that an output of the given shape gets from the inputs, an index in Ir::meta_shapes, or -1. Fails if inputs are
+/// shards of tensors of different shapes.
 constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const Shape& output) {
   int found = -1;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -133,7 +134,7 @@ constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> 
   }
   return found;
 }
-/// The outputs of a call are the shards that those of the called graph are.
+/// Gives the outputs of a call the meta shapes of the called graph's outputs.
 constexpr void hand_on_meta_shapes(Ir& ir, const Node& call) {
   const GraphRecord& called = ir.record(call.called_graph);
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
@@ -184,7 +185,7 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   return results;
 }
 
-/// As emit, for an op that also changes its input number `modified` in place, of which no output is an alias.
+/// As emit, for an op that also changes input `modified` in place without an output as its alias.
 constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, int modified,
                                       const PackedAttributes& attributes = {}) {
   auto results = emit(ir, op, inputs, attributes);
@@ -193,7 +194,7 @@ constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const 
   return results;
 }
 
-/// The tensor, or an invalid one of the same Ir where there is none (after a failure).
+/// Tensor i of the list, or an invalid one of the same Ir if the list is shorter (after a failure).
 constexpr Tensor at_or_invalid(Ir& ir, const List<Tensor>& tensors, std::size_t i) {
   return i < tensors.size() ? tensors[i] : Tensor(ir, ir.current_graph, -1);
 }

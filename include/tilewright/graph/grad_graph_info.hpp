@@ -12,8 +12,8 @@ struct ExpectedConnection {
   Tensor fwd_tensor;
 };
 
-/// How a gradient graph connects to its forward graph. Its first inputs are the gradients provided, in their order, which a
-/// call gives by position; the others are forward tensors, which inputs_dict finds at a call of the forward graph.
+/// How a gradient graph connects to its forward graph. Its first inputs are the gradients provided, in their order; a call gives
+/// them by position. The other inputs are forward tensors; inputs_dict finds them at a call of the forward graph.
 class GradGraphInfo {
  public:
   constexpr GradGraphInfo(Ir& ir, int forward_graph, GradientRecord record)
@@ -35,12 +35,12 @@ class GradGraphInfo {
     for (int tensor : record_.outputs) result.push_back({ExpectedConnectionType::FwdGrad, forward(tensor)});
     return result;
   }
-  /// The forward tensors that the inputs stand for, and those that the outputs stand for.
+  /// The forward tensors of expected_inputs(), and of expected_outputs().
   constexpr List<Tensor> inputs() const { return tensors(expected_inputs()); }
   constexpr List<Tensor> outputs() const { return tensors(expected_outputs()); }
 
-  /// Inputs of the gradient graph that are forward tensors, with the parent tensors that have their values after the given
-  /// call of the forward graph.
+  /// The gradient graph's inputs that are forward tensors, each with the parent tensor that has its value at the given call of
+  /// the forward graph.
   constexpr TensorMap inputs_dict(const CallSiteInfo& forward_call) const {
     TensorMap result;
     if (!check(forward_call, forward_graph(), "inputs_dict")) return result;
@@ -50,7 +50,7 @@ class GradGraphInfo {
         result.insert(graph().input(static_cast<int>(i)), parents[static_cast<std::size_t>(tensor)]);
     return result;
   }
-  /// Inputs of the forward graph, with their gradients that the given call of the gradient graph made.
+  /// Inputs of the forward graph, each with its gradient from the given call of the gradient graph.
   constexpr TensorMap fwd_graph_ins_to_grad_parent_outs(const CallSiteInfo& gradient_call) const {
     TensorMap result = TensorMap::of_gradients();
     if (!check(gradient_call, graph(), "fwd_graph_ins_to_grad_parent_outs")) return result;
@@ -59,13 +59,13 @@ class GradGraphInfo {
         result.insert(tensor, gradient_call.parent_output(static_cast<int>(i)));
     return result;
   }
-  /// Parent tensors that the forward call read, with their gradients. Defined with autodiff: a tensor that was read through
-  /// several inputs gets the sum of their gradients.
+  /// Parent tensors that the forward call reads, each with its gradient: the sum over all inputs that it is given for. Defined in
+  /// transform/autodiff.hpp.
   constexpr TensorMap fwd_parent_ins_to_grad_parent_outs(const CallSiteInfo& forward_call,
                                                          const CallSiteInfo& gradient_call) const;
 
  private:
-  /// By forward tensor: the parent tensor at a call of the forward graph, for its inputs and outputs.
+  /// By forward tensor: the parent tensor at a call of the forward graph; invalid for all but its inputs and outputs.
   constexpr List<Tensor> parents_of(const CallSiteInfo& call) const {
     const GraphRecord& record = ir_->record(forward_graph_);
     List<Tensor> parents(record.tensors.size(), Tensor::invalid(*ir_));

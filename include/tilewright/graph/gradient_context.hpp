@@ -38,9 +38,9 @@ class GradientContext {
   constexpr Tensor input(int i) { return builder_.activation(input_id(i)); }
   /// The value of the forward op's output, as a tensor of the gradient graph.
   constexpr Tensor output(int i) { return builder_.activation(output_id(i)); }
-  /// Whether anybody needs the gradient of this input: rules skip the work for those that nobody needs.
+  /// Whether the gradient of this input is needed: rules skip the work for others.
   constexpr bool needs(int input) const { return builder_.needs_gradient(input_id(input)); }
-  /// Whether a gradient reached this output; one that none reached counts as zero.
+  /// Whether a gradient reached this output. Otherwise its gradient counts as zero.
   constexpr bool has_output_gradient(int i) const { return builder_.gradient(output_id(i)) != nullptr; }
   constexpr Tensor output_gradient(int i) {
     if (const Tensor* gradient = builder_.gradient(output_id(i))) return *gradient;

@@ -81,8 +81,8 @@ constexpr Graph Ir::main_graph() { return {*this, 0}; }
 constexpr Graph Ir::graph(int id) { return {*this, id}; }
 constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, add_graph(name)}; }
 
-/// A new input of the graph that is being built, for example a weight. What ops in place change in an input by reference is
-/// changed in the tensor that a call gives for it.
+/// A new input of the graph that is being built, for example a weight. Changes in place to an input by reference reach the
+/// caller's tensor.
 constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "", bool by_ref = false) {
   return ir.add_input({shape, dtype}, name, by_ref);
 }

@@ -92,21 +92,21 @@ class Ir {
     return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name);
   }
 
-  /// A variable that groups of replicas have, each with values of its own: graph/replicated_variable.hpp.
+  /// A variable with values of its own in each replica group: graph/replicated_variable.hpp.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,
                             const VariableOptions& options);
-  /// A variable of which each replica has a part: graph/replicated_variable.hpp.
+  /// A variable in shards, one on each replica: graph/replicated_variable.hpp.
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name, const ShardedVariableOptions& options);
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name);
 
-  /// Memory for `entries` tensors of one shape and dtype outside of the machine: graph/remote_buffer.hpp.
+  /// A remote buffer of `entries` rows: graph/remote_buffer.hpp.
   constexpr RemoteBuffer remote_buffer(const Shape& shape, DType dtype = float32, std::int64_t entries = 1);
   /// A variable in a row of a remote buffer: graph/remote_buffer.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name);
-  /// The same for groups of replicas, or in parts: graph/replicated_variable.hpp.
+  /// The same with values of its own in each replica group, and remote shards: graph/replicated_variable.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name, const VariableOptions& options);
   constexpr RemoteBuffer replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options);
@@ -137,7 +137,7 @@ class Ir {
     if (spec.nelms() > 1) return add_constant({{}, initialiser.generator}, spec, name);
     return add_constant({{detail::sample(initialiser.generator, shape)[0]}}, spec, name);
   }
-  /// A scalar. A template, so that constant({20}, {}) means the one above and not the first of the dtypes.
+  /// A scalar. A template, so that constant({20}, {}) calls the function above with a shape, and not this one with a dtype.
   template <class Number>
     requires(std::integral<Number> || std::floating_point<Number>)
   constexpr Tensor constant(Number value, DType dtype = float32) {
@@ -176,7 +176,8 @@ class Ir {
   constexpr const GraphRecord& record(int graph) const { return graphs[static_cast<std::size_t>(graph)]; }
   constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[static_cast<std::size_t>(t.id())]; }
 
-  /// Adds a tensor to the current graph. A wished name that is taken gets `__t<N>` appended; name scopes are prefixed.
+  /// Adds a tensor to the current graph; returns its number. Open name scopes are put before `wished_name`, and a name that is
+  /// taken gets `__t<N>` appended.
   constexpr int add_tensor(TensorRecord tensor, std::string_view wished_name = "") {
     auto& graph = current();
     const int id = static_cast<int>(graph.tensors.size());
@@ -185,7 +186,7 @@ class Ir {
     graph.tensors.push_back(std::move(tensor));
     return id;
   }
-  /// An input of the current graph; what the graph changes in one by reference is changed in the caller's tensor.
+  /// An input of the current graph. If it is by reference, changes that the graph makes to it reach the caller's tensor.
   constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false, int meta_shape = -1) {
     check_spec("graph input", name, spec);
     const int id = add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
@@ -199,7 +200,7 @@ class Ir {
                                 std::string_view name) {
     return add_variable(what, kind, initialiser, spec, name, {.shape = spec.shape}, {});
   }
-  /// The same for one whose values are distributed over the replicas.
+  /// The same for a variable with its values distributed over the replicas.
   constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
                                 std::string_view name, const Distribution& distribution, List<int> assignment) {
     if (current_graph != 0)
@@ -227,7 +228,7 @@ class Ir {
   constexpr void rename(Tensor t, std::string_view wished_name) {
     record(t).name = unique_name(current(), scoped(wished_name), t.id());
   }
-  /// The index of a shape and a number of parts in meta_shapes, to which they are added if they are not there.
+  /// The index of an entry of meta_shapes, which is added if it is not there.
   constexpr int add_meta_shape(const Shape& whole, std::int64_t parts) {
     const MetaShape meta_shape{whole, parts};
     for (std::size_t i = 0; i < meta_shapes.size(); ++i)
@@ -235,7 +236,7 @@ class Ir {
     meta_shapes.push_back(meta_shape);
     return static_cast<int>(meta_shapes.size()) - 1;
   }
-  /// Notes of which shape the tensor is a part that a shard's elements are.
+  /// Records that `t` is one of `parts` shards of a tensor of shape `whole`.
   constexpr void set_meta_shape(Tensor t, const Shape& whole, std::int64_t parts) {
     record(t).meta_shape = add_meta_shape(whole, parts);
   }
@@ -244,7 +245,7 @@ class Ir {
     graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
     return static_cast<int>(graphs.size()) - 1;
   }
-  /// A new graph `<graph><suffix>`, numbered where there are several.
+  /// A new graph `<graph><suffix>`; a number follows if the name is taken.
   constexpr int add_derived_graph(int derived_from, std::string_view suffix) {
     Text name = text(record(derived_from).name, suffix);
     int same = 0;
@@ -254,7 +255,7 @@ class Ir {
     return static_cast<int>(graphs.size()) - 1;
   }
 
-  /// Opens a name scope inside the one that is open, which is returned.
+  /// Opens a name scope inside the current one, and returns the number of the latter, or -1.
   constexpr int enter_scope(std::string_view name) {
     make_room(name_scopes);
     name_scopes.push_back(text(scoped(name), "/"));
@@ -262,24 +263,23 @@ class Ir {
   }
 
   int current_graph = 0;
-  int current_scope = -1;  ///< the innermost open name scope
+  int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
   List<GraphRecord> graphs;
   List<VariableRecord> variables;
   List<ConstantRecord> constants;
   List<StreamRecord> streams;
   List<RemoteBufferRecord> remote_buffers;
-  List<MetaShape> meta_shapes;  ///< of shards: what they are parts of, each once
+  List<MetaShape> meta_shapes;  ///< the whole tensors of shards, each shape and number of parts once
   List<Text> module_path;
-  List<Text> name_scopes;  ///< all that there were, as prefixes of names: blocks/0/fc1/
-  List<SequenceScope> sequences;  ///< the in_sequence scopes that are open
-  List<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes; they do not overlap
+  List<Text> name_scopes;  ///< all scopes so far, open or closed, as prefixes of names: blocks/0/fc1/
+  List<SequenceScope> sequences;  ///< the open in_sequence scopes, the innermost last
+  List<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes, without overlaps
   int next_op_id = 100;
 
-  /// The most bytes of a tensor: what a program can address on the machines of today (47 bits of an address are the user's).
+  /// The most bytes of a tensor: the address space of a program on today's machines (47 bits of an address are the user's).
   static constexpr double max_tensor_bytes = 0x1p47;
 
-  /// Whether there can be such a tensor: extents from 1, and at most max_tensor_bytes. Fails if not; `what` is named in the
-  /// error.
+  /// Whether a tensor of the spec can exist: extents from 1, and at most max_tensor_bytes. Fails if not; the error names `what`.
   constexpr bool check_spec(std::string_view what, std::string_view name, const TensorSpec& spec) {
     auto bytes = static_cast<double>(size_of(spec.dtype));  // a double, which does not overflow
     bool is_empty = false;
@@ -295,7 +295,7 @@ class Ir {
     else fail(text(subject, to_text(spec), ": a tensor of at most 2^47 bytes expected"));
     return false;
   }
-  /// Whether elements of the dtype can be the numbers. Fails if not; `what` is named in the error.
+  /// Whether all numbers fit the dtype. Fails if not; the error names `what`.
   constexpr bool check_numbers(std::string_view what, std::string_view name, std::span<const double> numbers, DType dtype) {
     const std::ptrdiff_t unfit = find_unfit(numbers, dtype);
     if (unfit < 0) return true;

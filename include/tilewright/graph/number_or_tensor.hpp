@@ -6,7 +6,7 @@
 
 namespace tilewright {
 
-/// A number, which becomes part of the graph, or a tensor of one element, whose value is known when the graph runs. A spec, as
+/// A number, which becomes part of the graph, or a tensor of one element with a value that is known at run time only. A spec, as
 /// argument of create_graph, stands for such a tensor.
 struct NumberOrTensor {
   double number = 0;

@@ -16,10 +16,10 @@ enum class TensorKind : std::uint8_t {
   input,
   variable,
   constant,
-  remote  ///< a variable in a row of a remote buffer: ops see what they load from there
+  remote  ///< a variable in a row of a remote buffer; ops take what remote_load gives, not the variable
 };
 
-/// What a shard is a part of.
+/// A shard's whole tensor: its shape, and the number of parts that it is cut into.
 struct MetaShape {
   Shape whole{};
   std::int64_t parts = 1;
@@ -29,25 +29,25 @@ struct MetaShape {
 struct TensorRecord {
   TensorSpec spec;
   TensorKind kind = TensorKind::intermediate;
-  int payload = -1;   ///< index of the variable or constant
-  int producer = -1;  ///< node that makes it
-  Text name{};
-  int meta_shape = -1;  ///< of Ir::meta_shapes, if it is a shard
+  int payload = -1;   ///< index in Ir::variables or Ir::constants; -1: neither a variable nor a constant
+  int producer = -1;  ///< node of its graph that makes it; -1: none, as of inputs, variables and constants
+  Text name{};        ///< unique in its graph; empty: unnamed
+  int meta_shape = -1;  ///< index in Ir::meta_shapes; -1: no shard
 };
 
 struct Node {
   const OpInfo* op = nullptr;
   int id = 0;  ///< number of the op in its Ir, as printed
-  List<int> inputs{};
-  List<int> outputs{};
+  List<int> inputs{};   ///< tensors of its graph
+  List<int> outputs{};  ///< tensors of its graph
   PackedAttributes attributes{};
-  int called_graph = -1;
-  int scope = -1;               ///< of Ir::name_scopes: where it was made
-  int else_graph = -1;          ///< of a conditional: the graph that is called where the condition is false
-  List<int> modified{};  ///< positions of the inputs that change, and no output is an alias of them
+  int called_graph = -1;  ///< graph that a call, loop or conditional (if true) calls; -1: none
+  int scope = -1;         ///< index in Ir::name_scopes of the scope that it was made in; -1: none
+  int else_graph = -1;    ///< graph that a conditional calls if false; -1: no conditional
+  List<int> modified{};   ///< positions of inputs that change without an output as their alias
 };
 
-/// The input of the node that a tensor which it makes is an alias of, or -1.
+/// The input tensor of the node that its output `tensor` is an alias of, or -1.
 constexpr int aliased_input(const Node& node, int tensor) {
   if (node.op->is_alias) return node.inputs[0];
   return node.op->modifies >= 0 && node.outputs[0] == tensor ? node.inputs[static_cast<std::size_t>(node.op->modifies)] : -1;
@@ -61,12 +61,12 @@ enum class ExpectedConnectionType : std::uint8_t {
 
 /// A gradient graph, and the tensors of its forward graph that its inputs and outputs stand for.
 struct GradientRecord {
-  int graph = -1;
+  int graph = -1;  ///< the gradient graph; -1: not made
   List<std::pair<ExpectedConnectionType, int>> inputs{};
-  List<int> outputs{};  ///< gradients of these
+  List<int> outputs{};  ///< forward tensors: output i of the gradient graph is the gradient of outputs[i]
 };
 
-/// Open addressing: hash of a name, and the tensor that has it or -1.
+/// A hash table with open addressing: slots of a name's hash and its tensor, -1 if the slot is empty.
 using NameTable = List<std::pair<std::size_t, int>>;
 
 struct GraphRecord {
@@ -75,40 +75,40 @@ struct GraphRecord {
   List<Node> nodes{};
   List<int> inputs{};
   List<int> outputs{};
-  List<int> by_reference{};                      ///< positions of the inputs that every call changes
-  int activations = 0;                                  ///< the last outputs, which autodiff added
-  List<std::pair<int, int>> call_sites{};        ///< (graph, node) of every call of this graph
-  List<std::pair<int, int>> sequence{};          ///< (node, later node) edges of in_sequence
-  GradientRecord gradient{};                              ///< what autodiff made of it as a called graph
-  NameTable name_table{};
+  List<int> by_reference{};                ///< positions of the inputs by reference: a call's changes reach the caller
+  int activations = 0;                     ///< number of activations, which are the last outputs
+  List<std::pair<int, int>> call_sites{};  ///< (graph, node) of every call of this graph
+  List<std::pair<int, int>> sequence{};    ///< (node, later node) edges of in_sequence
+  GradientRecord gradient{};               ///< its gradient graph, which autodiff of a caller made
+  NameTable name_table{};                  ///< the named tensors
 };
 
-/// How a variable's values on the host belong to the replicas.
+/// How a variable's values on the host are distributed over the replicas.
 struct Distribution {
-  Shape shape{};                ///< of a group's tensor, which is the replica's if it is not sharded
-  int groups = 1;
-  std::int64_t shard_over = 1;  ///< replicas of a group that have a part each
-  bool all_replicas = false;    ///< whether the host has the tensor of every replica, not one for each group
+  Shape shape{};                ///< shape of a group's whole tensor: each replica has all of it, or a shard
+  int groups = 1;               ///< replica groups, each with values of its own
+  std::int64_t shard_over = 1;  ///< parts that the tensor is cut into; 1: not sharded
+  bool all_replicas = false;    ///< whether the host has the tensor of every replica; else one for each group
 };
 
 struct VariableRecord {
-  int tensor = -1;
+  int tensor = -1;  ///< in the main graph
   Initialiser initialiser{};
   Distribution distribution{};
-  List<int> assignment{};  ///< by replica: its group; empty if there is but one
-  int remote_buffer = -1;  ///< where it lives, if that is not the machine's own memory
-  std::int64_t row = 0;
+  List<int> assignment{};  ///< by replica: its group; empty: one group of all replicas
+  int remote_buffer = -1;  ///< index in Ir::remote_buffers; -1: it is in the machine's own memory
+  std::int64_t row = 0;    ///< of the remote buffer
 };
 
-/// Rows of equal tensors in streaming memory.
+/// A remote buffer: rows of equal tensors in streaming memory.
 struct RemoteBufferRecord {
-  TensorSpec spec{};
-  std::int64_t entries = 1;
+  TensorSpec spec{};                   ///< of one row
+  std::int64_t entries = 1;            ///< number of rows of each replica
   List<std::int64_t> variable_rows{};  ///< rows that are variables
-  bool is_used = false;                       ///< by a variable, or a load or store
-  std::int64_t last_row = 0;                  ///< of those that they name
-  int meta_shape = -1;          ///< of what it has parts of, in the Ir
-  std::int64_t shard_over = 1;  ///< replicas of a group that have a part each
+  bool is_used = false;                ///< whether a variable, load or store uses the buffer
+  std::int64_t last_row = 0;           ///< largest row number that a variable, load or store names
+  int meta_shape = -1;                 ///< index in Ir::meta_shapes of the tensor that rows are shards of; -1: no shards
+  std::int64_t shard_over = 1;         ///< parts that this tensor is cut into
 };
 
 struct ConstantRecord {
@@ -118,27 +118,27 @@ struct ConstantRecord {
 
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
 
-/// Nodes from `first` to before `end` of a graph, which a merge_exchange scope held: its loads and stores are as few exchanges
-/// as may be. See graph/merge_exchange.hpp.
+/// A closed merge_exchange scope: the nodes [first, end) of a graph. Its loads and stores are merged into as few exchanges as
+/// possible. See graph/merge_exchange.hpp.
 struct MergedExchanges {
   int graph = 0;
   int first = 0;
   int end = 0;
 };
 
-/// An open in_sequence scope: which ops of a graph the next one runs after.
+/// An open in_sequence scope of a graph.
 struct SequenceScope {
   int graph = 0;
-  bool ordered = true;        ///< each op runs after the one before it; else all of them after `before`
-  List<int> before{};  ///< nodes that the next op runs after
-  List<int> last{};    ///< nodes that what follows the scope runs after
+  bool ordered = true;  ///< whether each op runs after the one before it; else the scope's ops have no order among themselves
+  List<int> before{};   ///< nodes that the next op runs after
+  List<int> last{};     ///< nodes that the first op after the scope runs after
 };
 
 struct StreamRecord {
   StreamDirection direction;
   Text name;
   TensorSpec spec;
-  std::size_t hash = 0;  ///< of the name
+  std::size_t hash = 0;  ///< hash_of(name)
 };
 
 }  // namespace tilewright

@@ -9,7 +9,7 @@
 namespace tilewright {
 
 namespace detail {
-/// Whether a remote buffer can have so many rows.
+/// Whether a remote buffer can have `entries` rows.
 constexpr bool is_count_of_rows(const TensorSpec& row, std::int64_t entries) {
   return entries >= 1 && static_cast<double>(entries) * static_cast<double>(row.bytes()) <= Ir::max_tensor_bytes;
 }
@@ -20,7 +20,7 @@ constexpr std::string_view expected_entries(std::int64_t entries) {
 }  // namespace detail
 
 /// A handle of a remote buffer: `entries` rows in streaming memory, outside of the machine, each a tensor of one shape and
-/// dtype. Programs copy rows with remote_load and remote_store. Rows that are no variables are zeros at first; all keep their
+/// dtype. Programs copy rows with remote_load and remote_store. Rows without a variable are zeros at first; all rows keep their
 /// contents from run to run.
 class RemoteBuffer {
  public:
@@ -35,10 +35,10 @@ class RemoteBuffer {
   constexpr TensorSpec spec() const { return valid() ? record().spec : TensorSpec{}; }
   constexpr Shape tensor_shape() const { return spec().shape; }
   constexpr DType tensor_dtype() const { return spec().dtype; }
-  /// Of what its rows are parts of, in Ir::meta_shapes; or -1.
+  /// The index in Ir::meta_shapes of the tensor that its rows are shards of; -1: its rows are no shards.
   constexpr int meta_shape() const { return valid() ? record().meta_shape : -1; }
   constexpr std::int64_t entries() const { return valid() ? record().entries : 0; }
-  /// More rows, or fewer, but not without one that a variable, load or store names.
+  /// Sets the number of rows. Fails if a variable, load or store names a row that would go.
   constexpr void set_entries(std::int64_t entries) const {
     if (!valid()) return;
     if (!detail::is_count_of_rows(spec(), entries)) {
@@ -53,7 +53,7 @@ class RemoteBuffer {
     }
     record().entries = entries;
   }
-  /// Gives the buffer, of which no row may be in use yet, another shape and dtype and another number of rows.
+  /// Sets shape and dtype of a row, and the number of rows. Fails if the buffer is in use.
   constexpr void set_remote_buffer_info(const Shape& shape, DType dtype, std::int64_t entries) const {
     if (!valid()) return;
     if (record().is_used) {
@@ -67,16 +67,15 @@ class RemoteBuffer {
     record().shard_over = 1;
     set_entries(entries);
   }
-  /// Fails if the tensor has not the shape and dtype of a row. Loads and stores check it, too.
+  /// Fails if the tensor does not have the shape and dtype of a row. Loads and stores check it, too.
   constexpr void validate_tensor_matches_buffer(Tensor t) const {
     if (valid() && t.valid() && t.spec() != spec())
       ir_->fail(
           text("validate_tensor_matches_buffer: ", to_text(t), " for ", to_text(*this), ": ", to_text(spec()), " expected"));
   }
-  /// Notes that a variable, load or store uses the buffer, whatever row a run gives it.
+  /// Records that the buffer is in use, without naming a row.
   constexpr void note_use() const { record().is_used = true; }
-  /// Whether it has a row of that number, which is in use from now on; fails if not. `what` is the function that is named in the
-  /// error.
+  /// Whether the buffer has row `offset`, and records that this row is in use. Fails if not; the error names the function `what`.
   constexpr bool check_offset(std::string_view what, std::int64_t offset) const {
     if (!valid()) return false;
     if (offset >= 0 && offset < entries()) {
@@ -100,7 +99,7 @@ class RemoteBuffer {
   int index_ = -1;
 };
 
-/// Memory for `entries` tensors of one shape and dtype outside of the machine. Fails for less than one entry.
+/// A remote buffer of `entries` rows, each a tensor of the given shape and dtype. Fails for less than one row.
 constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::int64_t entries) {
   const TensorSpec spec{shape, dtype};
   if (check_spec("remote_buffer", text(remote_buffers.size() + 1).view(), spec) && !detail::is_count_of_rows(spec, entries))
@@ -112,7 +111,7 @@ constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::i
 }
 
 namespace detail {
-/// Adds a variable in a row of a buffer; `what` is the function that is named in errors.
+/// Adds a variable in a row of a buffer; errors name the function `what`.
 constexpr Tensor add_remote_variable(Ir& ir, std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
                                      std::int64_t offset, std::string_view name,
                                      std::pair<Distribution, List<int>> distribution) {
@@ -132,9 +131,9 @@ constexpr Tensor add_remote_variable(Ir& ir, std::string_view what, const Initia
 }
 }  // namespace detail
 
-/// A variable that lives in row `offset` of a remote buffer, with the buffer's shape and dtype. A session has it under its name,
-/// as other variables. It is no operand of ops: they take what remote_load gives, and remote_store writes the row. Fails outside
-/// of the main graph, for an offset that the buffer does not have, and for a row that is a variable already.
+/// A variable in row `offset` of a remote buffer, with the buffer's shape and dtype. A session has it under its name, as other
+/// variables. It is no operand of ops: remote_load reads the row, and remote_store writes it. Fails outside of the main graph,
+/// for a row that the buffer does not have, and for a row that is a variable already.
 constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                      std::string_view name) {
   return detail::add_remote_variable(*this, "remote_variable", initialiser, buffer, offset, name,

@@ -10,14 +10,14 @@ namespace tilewright {
 namespace detail {
 inline constexpr OpInfo loop_info = calling_op(&loop_tag, "Loop");
 
-/// The spec of all slices of a loop.
+/// The spec of a tensor that has a slice for each of `count` iterations.
 constexpr TensorSpec stacked(const TensorSpec& slice, std::int64_t count) {
   TensorSpec result{{count}, slice.dtype};
   for (int axis = 0; axis < slice.shape.rank; ++axis) result.shape.push_back(slice.shape[axis]);
   return result;
 }
 
-/// Appends a Loop with the parent tensors of the graph's inputs.
+/// Appends a Loop of the graph with the caller's tensors for its inputs.
 constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, const List<Tensor>& parents) {
   Ir& ir = graph.ir();
   List<TensorSpec> outputs = specs_of(graph.outputs());
@@ -28,11 +28,10 @@ constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, cons
 }
 }  // namespace detail
 
-/// Calls a graph `count` times, one after the other. The graph's N outputs have the shapes and dtypes of its first N inputs, and
-/// are those inputs of the next iteration; the other inputs are the same in all iterations, but for what the graph changes in
-/// inputs by reference. Results: the outputs of the last iteration; of no iteration, the first N inputs. Inputs are given as
-/// for call. Errors: a negative count; more outputs than inputs; outputs that do not fit the inputs; a carried input by
-/// reference.
+/// Calls a graph `count` times, one after the other. The graph's first N inputs are carried: its N outputs, of the same shapes
+/// and dtypes, replace them in the next iteration. The other inputs are the same in all iterations, except that changes to inputs
+/// by reference stay. Results: the outputs of the last iteration, or the first N inputs if `count` is 0. Inputs are given as for
+/// call. Errors: a negative count; more outputs than inputs; outputs that do not fit the inputs; a carried input by reference.
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::span<const Tensor> inputs,
                                         const TensorMap& args = {}) {
   Ir& ir = graph.ir();

@@ -13,7 +13,7 @@ namespace tilewright {
 /// groups of k, replica r is in group r mod s + s floor(r / (s k)), and member i of group g is replica
 /// floor(g / s) s k + g mod s + i s. `ir.replica_grouping_from_assignments` makes any.
 ///
-/// A default-constructed grouping is none: options with that value mean one group of all replicas.
+/// A default-constructed grouping is invalid; in options it means one group of all replicas.
 class ReplicaGrouping {
  public:
   constexpr ReplicaGrouping() = default;
@@ -30,7 +30,7 @@ class ReplicaGrouping {
   constexpr std::int64_t group_size() const { return groups_.group_size; }
   constexpr std::int64_t num_groups() const { return groups_.num_groups(); }
   constexpr bool is_const() const { return assignment_.empty(); }
-  /// The numbers that say it all if the stride is constant.
+  /// The grouping as plain numbers, complete only if the stride is constant.
   constexpr const ReplicaGroups& groups() const { return groups_; }
 
   /// The group that a replica is in.
@@ -44,7 +44,7 @@ class ReplicaGrouping {
     for (std::int64_t before = i; assignment_[static_cast<std::size_t>(replica)] != group || before-- > 0;) ++replica;
     return replica;
   }
-  /// Which member of its group a replica is.
+  /// The index of a replica among the members of its group.
   constexpr std::int64_t index_in_group(std::int64_t replica) const {
     if (is_const()) return groups_.index_in_group(replica);
     std::int64_t before = 0;
@@ -66,9 +66,9 @@ class ReplicaGrouping {
       groups.push_back(static_cast<int>(index_in_group(replica)));
     return from_groups(ir_, std::move(groups), num_groups());
   }
-  /// A grouping with a constant stride, of which each group is a part of one of this grouping's: itself, if it is constant; else
-  /// with the stride of the first two replicas of group 0 and the largest groups that are such parts; groups of one replica, if
-  /// there are no others.
+  /// A refinement of this grouping with a constant stride: each of its groups is part of one group of this grouping. A constant
+  /// grouping is its own. Otherwise the stride is that of the first two replicas of group 0, and the groups are as large as
+  /// possible; if no stride fits, each replica is a group.
   constexpr ReplicaGrouping const_rg() const {
     if (is_const()) return *this;
     const std::int64_t stride = member(0, 1) - member(0, 0);
@@ -77,7 +77,7 @@ class ReplicaGrouping {
         if (ReplicaGrouping result(ir_, num_replicas(), stride, size); result.is_part_of(*this)) return result;
     return {ir_, num_replicas(), 1, 1};
   }
-  /// For a grouping that is not constant: the group that each group of const_rg is a part of. Empty for a constant one.
+  /// For each group of const_rg(): the group of this grouping that has it as a part. Empty if the stride is constant.
   constexpr List<int> to_device_map() const {
     List<int> result;
     if (is_const()) return result;
@@ -86,7 +86,7 @@ class ReplicaGrouping {
       result.push_back(static_cast<int>(group_of(parts.member(part, 0))));
     return result;
   }
-  /// For a grouping that is not constant: the first group of const_rg that is a part of each group. Empty for a constant one.
+  /// For each group: the first group of const_rg() that is part of it. Empty if the stride is constant.
   constexpr List<int> to_host_map() const {
     List<int> result;
     if (is_const()) return result;
@@ -96,12 +96,12 @@ class ReplicaGrouping {
     return result;
   }
 
-  /// Whether both are of one Ir and put the same replicas together.
+  /// Whether both belong to one Ir and have the same groups.
   friend constexpr bool operator==(const ReplicaGrouping& a, const ReplicaGrouping& b) {
     return a.ir_ == b.ir_ && a.groups_ == b.groups_ && a.assignment_ == b.assignment_;
   }
-  /// ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2); one without a constant stride has
-  /// assignment=[0, 0, 1, 1, 0, 0, 1, 1] in its place.
+  /// ReplicaGrouping(num_replicas=8, stride=2, group_size=4, num_groups=2). Without a constant stride,
+  /// assignment=[0, 0, 1, 1, 0, 0, 1, 1] stands in place of the stride.
   friend constexpr Text to_text(const ReplicaGrouping& grouping) {
     Text result = text("ReplicaGrouping(num_replicas=", grouping.num_replicas(), ", ");
     if (grouping.is_const()) result += text("stride=", grouping.groups_.stride);
@@ -114,7 +114,7 @@ class ReplicaGrouping {
   friend class Ir;
   constexpr ReplicaGrouping(Ir* ir, std::int64_t replicas, std::int64_t stride, std::int64_t group_size)
       : ir_(ir), groups_{replicas, group_size == 1 ? 1 : stride, group_size} {}
-  /// Of groups of equal size, numbered in the order of their first replicas.
+  /// The grouping with replica r in group groups[r]. Groups are equal in size, and numbered in the order of their first replicas.
   static constexpr ReplicaGrouping from_groups(Ir* ir, List<int> groups, std::int64_t group_size) {
     const auto replicas = static_cast<std::int64_t>(groups.size());
     std::int64_t stride = 1;
@@ -139,11 +139,11 @@ class ReplicaGrouping {
 
   Ir* ir_ = nullptr;
   ReplicaGroups groups_{};
-  List<int> assignment_{};  ///< the group of each replica, unless the stride is constant
+  List<int> assignment_{};  ///< the group of each replica; empty: the stride is constant
 };
 
-/// Groups of `group_size` replicas that are `stride` apart; by default of as many as there are. Groups of one have a stride
-/// of 1. Fails if the stride does not divide the number of replicas, or stride x group_size does not.
+/// Groups of `group_size` replicas that are `stride` apart; by default as large as the stride lets them be. Groups of one replica
+/// have a stride of 1. Fails if the stride, or stride x group_size, does not divide the number of replicas.
 constexpr ReplicaGrouping Ir::replica_grouping(std::int64_t stride, std::optional<std::int64_t> group_size) {
   has_replica_groupings_ = true;
   const std::int64_t replicas = replication_factor_;
@@ -165,8 +165,8 @@ constexpr ReplicaGrouping Ir::replica_grouping(std::int64_t stride, std::optiona
   return {this, replicas, stride, size};
 }
 
-/// The grouping in which replica r is in group assignment[r]. It has a constant stride if there is one. Fails unless there is one
-/// number for each replica, groups are equal in size, and numbered 0, 1, 2 and so on in the order of their first replicas.
+/// The grouping with replica r in group assignment[r]; its stride is constant if possible. Fails unless the assignment has one
+/// number for each replica, and groups are equal in size and numbered 0, 1, 2 and so on in the order of their first replicas.
 constexpr ReplicaGrouping Ir::replica_grouping_from_assignments(List<int> assignment) {
   has_replica_groupings_ = true;
   const auto failed_with = [&](auto... message) {

@@ -9,27 +9,28 @@
 
 namespace tilewright {
 
-/// Which tensors of a variable the host has.
+/// The tensors of a variable in the host's array.
 enum class RetrievalMode : std::uint8_t {
-  one_per_group,  ///< that of each group's first replica
-  all_replicas    ///< that of every replica
+  one_per_group,  ///< one for each group: the tensor of its first replica
+  all_replicas    ///< one for each replica
 };
 
-/// How replicas have a variable: those of a group start with the same values. Without a grouping all are one group.
+/// Options of a replicated variable: the replicas of a group start with the same values. Without a grouping, all replicas are one
+/// group.
 ///
-/// The host's array for it has a first axis of all groups if there are several, or with RetrievalMode::all_replicas of all
-/// replicas. So have its initial values: one for all elements, or one for each element of each group.
+/// The host's array for it has a first axis of all groups if there are several; with RetrievalMode::all_replicas, of all
+/// replicas. Initial values are one for all elements, or one for each element of each group.
 struct VariableOptions {
   ReplicaGrouping replica_grouping{};
   RetrievalMode retrieval_mode = RetrievalMode::one_per_group;
 };
-/// The same for a variable that is cut into `shard_over` parts, one after the other of a group's replicas having one, and around
-/// again if there are more replicas; 0 means as many as a group has.
+/// The same for a variable that is cut into `shard_over` shards; 0: one for each replica of a group. Replicas of a group take the
+/// shards in turn, and start again with the first if there are fewer shards.
 struct ShardedVariableOptions {
   ReplicaGrouping replica_grouping{};
   std::int64_t shard_over = 0;
 };
-/// The same for rows of a remote buffer.
+/// The same for the rows of a remote buffer.
 struct ShardedBufferOptions {
   ReplicaGrouping replica_grouping{};
   std::int64_t shard_over = 0;
@@ -38,7 +39,7 @@ struct ShardedBufferOptions {
 
 namespace detail {
 
-/// A variable's groups, as an Ir keeps them.
+/// The distribution of a variable over the replicas, and the group of each replica (empty: one group).
 constexpr std::pair<Distribution, List<int>> distribute(const Ir& ir, const Shape& shape, const ReplicaGrouping& grouping,
                                                         RetrievalMode mode = RetrievalMode::one_per_group) {
   std::pair<Distribution, List<int>> result;
@@ -49,7 +50,7 @@ constexpr std::pair<Distribution, List<int>> distribute(const Ir& ir, const Shap
   result.second = grouping.assignment();
   return result;
 }
-/// Into how many parts a tensor is cut; 0 after an error, in which `what` is named.
+/// The number of shards of a tensor; 0 after an error, which names `what`.
 constexpr std::int64_t shards(Ir& ir, std::string_view what, std::string_view name, const ReplicaGrouping& grouping,
                               std::int64_t shard_over) {
   const std::int64_t group = grouping.valid() ? grouping.group_size() : ir.replication_factor();
@@ -73,9 +74,9 @@ constexpr Tensor Ir::variable(const Initialiser& initialiser, const Shape& shape
   auto [distribution, assignment] = detail::distribute(*this, shape, options.replica_grouping, options.retrieval_mode);
   return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name, distribution, std::move(assignment));
 }
-/// A variable of which each replica of a group has a part of the elements, in their order: the result, a tensor of shape
-/// [ceil(elements / shard_over)], the last of which may be zeros that stand for nothing. Its meta_shape is the whole shape, which
-/// the host's array has. Fails for a program of one replica, and if shard_over does not divide the groups' size.
+/// A variable of the given shape, sharded over the replicas of each group. The result is the replica's shard, a tensor of shape
+/// [ceil(elements / shard_over)] with the given shape as its meta_shape; zeros fill the last shard. The host's array has the
+/// whole shape. Fails for a program of one replica, and if shard_over does not divide the groups' size.
 constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                               std::string_view name, const ShardedVariableOptions& options) {
   const std::int64_t parts = detail::shards(*this, "replica_sharded_variable", name, options.replica_grouping,
@@ -100,8 +101,8 @@ constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const Remot
       *this, "remote_variable", initialiser, buffer, offset, name,
       detail::distribute(*this, buffer.tensor_shape(), options.replica_grouping, options.retrieval_mode));
 }
-/// Rows for parts of tensors of the given shape: each replica has rows of [ceil(elements / shard_over)] elements. What is loaded
-/// from there has the shape as its meta_shape. Fails as replica_sharded_variable does.
+/// A remote buffer for shards of tensors of the given shape: each replica has rows of [ceil(elements / shard_over)] elements. A
+/// loaded row has the given shape as its meta_shape. Fails as replica_sharded_variable does.
 constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options) {
   const std::int64_t parts = detail::shards(*this, "replica_sharded_buffer", to_text(TensorSpec{shape, dtype}).view(),
                                             options.replica_grouping, options.shard_over);
@@ -112,8 +113,8 @@ constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtyp
   remote_buffers.back().shard_over = parts;
   return result;
 }
-/// A variable in row `offset` of a buffer that replica_sharded_buffer made, of the shape that was given there, in parts. Fails
-/// for other buffers.
+/// A sharded variable in row `offset` of a buffer of replica_sharded_buffer, of the shape that was given there. Fails for other
+/// buffers.
 constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                      std::int64_t offset, std::string_view name,
                                                      const ReplicaGrouping& grouping) {

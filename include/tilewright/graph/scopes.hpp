@@ -21,11 +21,11 @@ class [[nodiscard]] NameScope {
 };
 constexpr NameScope name_scope(Ir& ir, std::string_view name) { return {ir, name}; }
 
-/// While it lives, every new op of the graph that was current at its creation runs after the one created before it; with
-/// `ordered` false, the scope's ops are in no order among themselves, and together are like one op of the scope around it.
-/// Scopes never order ops of different graphs. Programs run in the order of their trace in any case: what an op in place
-/// changes is seen by the ops after it, and by no op before it. A module whose build is one such scope says so by a member
-/// `static constexpr bool in_sequence = true`.
+/// While it lives, every new op of the graph that was current at its creation runs after the op created before it. If `ordered`
+/// is false, the scope's ops have no order among themselves, and the outer scope orders all of them like one op. Scopes never
+/// order ops of different graphs. Programs run in the order of their trace in any case: a change in place is seen by all ops
+/// after it, and by no op before it. A module has its whole build in such a scope with a member `static constexpr bool
+/// in_sequence = true`.
 class [[nodiscard]] InSequence {
  public:
   constexpr explicit InSequence(Ir& ir, bool ordered = true) : ir_(ir), outer_(find_outer(ir)) {
@@ -46,7 +46,7 @@ class [[nodiscard]] InSequence {
   InSequence& operator=(const InSequence&) = delete;
 
  private:
-  /// The innermost open scope of the same graph, or -1.
+  /// The index in Ir::sequences of the innermost open scope of the current graph, or -1.
   static constexpr int find_outer(const Ir& ir) {
     for (auto i = static_cast<int>(ir.sequences.size()); i-- > 0;)
       if (ir.sequences[static_cast<std::size_t>(i)].graph == ir.current_graph) return i;

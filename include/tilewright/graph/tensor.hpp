@@ -39,7 +39,7 @@ class Tensor {
   constexpr DType dtype() const { return spec().dtype; }
   constexpr int rank() const { return spec().shape.rank; }
   constexpr std::int64_t nelms() const { return spec().nelms(); }
-  /// For a shard, the part that a replica holds of a tensor that is divided among its group: the shape of the whole tensor.
+  /// Of a shard: the shape of the whole tensor. Of other tensors: nothing.
   constexpr std::optional<Shape> meta_shape() const;
   /// The tensor's name in its graph; empty for an unnamed intermediate tensor.
   constexpr std::string_view name() const;
@@ -66,8 +66,7 @@ class Tensor {
   int id_ = -1;
 };
 
-/// A graph's input by reference, as parameter of a build function: what ops in place change in it is changed in the tensor that
-/// a call gives for it.
+/// A graph's input by reference, as parameter of a build function: changes in place reach the caller's tensor.
 class TensorByRef : public Tensor {
  public:
   constexpr TensorByRef() = default;
@@ -81,7 +80,7 @@ constexpr Text to_text(const Tensor& tensor) {
   return text("Tensor[", name, to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");
 }
 
-/// Tensors found by tensors, for example graph inputs and the parent tensors for them; in the order of insertion.
+/// A map from tensors to tensors, for example from a graph's inputs to the caller's tensors, in the order of insertion.
 class TensorMap {
  public:
   using Entry = std::pair<Tensor, Tensor>;
@@ -89,14 +88,14 @@ class TensorMap {
   constexpr TensorMap(std::initializer_list<Entry> entries) {
     for (const auto& [key, value] : entries) insert(key, value);
   }
-  /// A map of gradients, whose errors say so.
+  /// An empty map for gradients: its errors speak of gradients.
   static constexpr TensorMap of_gradients() {
     TensorMap result;
     result.holds_gradients_ = true;
     return result;
   }
 
-  /// Adds an entry; the first one with a key is the one that is found.
+  /// Adds an entry; of several entries with one key the first is found.
   constexpr void insert(Tensor key, Tensor value) {
     make_room(entries_);
     entries_.push_back({key, value});
@@ -119,14 +118,14 @@ class TensorMap {
     const int entry = table_[slot(key)];
     return entry < 0 ? nullptr : &entries_[static_cast<std::size_t>(entry)].second;
   }
-  /// The tensor for a key; a key that is not there is an error that names it.
+  /// The tensor for a key. Fails for a key without an entry, and names it.
   constexpr Tensor operator[](Tensor key) const;
   constexpr std::size_t size() const { return entries_.size(); }
   constexpr auto begin() const { return entries_.begin(); }
   constexpr auto end() const { return entries_.end(); }
 
  private:
-  /// Where the key is in the table, or would be.
+  /// The slot of the key in the table, or the empty slot where it belongs.
   constexpr std::size_t slot(Tensor key) const {
     const auto hash = static_cast<std::size_t>(key.id() + 1) * 2654435761u + static_cast<std::size_t>(key.graph_id() + 1);
     std::size_t at = hash % table_.size();
@@ -145,4 +144,4 @@ class TensorMap {
 
 }  // namespace tilewright
 
-#include "tilewright/graph/ir.hpp"  // what a handle asks of its Ir
+#include "tilewright/graph/ir.hpp"  // defines what is declared above

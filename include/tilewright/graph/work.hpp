@@ -34,8 +34,8 @@ struct WorkAxis {
 inline constexpr int max_operands = 12;
 inline constexpr int max_work_axes = 8;
 
-/// The iteration space of an op, and which of its axes each axis of each operand follows: what the planner needs to cut
-/// the op into vertices for tiles. Operands are the inputs, then the outputs.
+/// The iteration space of an op, and for each axis of each operand the axis of that space that it follows. With these the planner
+/// cuts the op into vertices for tiles. Operands are the inputs, then the outputs.
 struct Work {
   FixedVector<WorkAxis, max_work_axes> axes;
   std::int8_t follows_plus_one[max_operands][max_rank]{};  ///< 0: every vertex takes the operand's whole axis

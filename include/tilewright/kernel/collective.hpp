@@ -12,14 +12,14 @@
 
 namespace tilewright {
 
-/// What replicas exchange goes in chunks of so many elements of a result, which several threads share.
+/// Elements of a chunk: threads share the work of a collective by chunks of its result.
 inline constexpr std::int64_t collective_chunk = 1024;
 constexpr std::int64_t collective_chunks(std::int64_t elements) { return (elements + collective_chunk - 1) / collective_chunk; }
 
 namespace detail {
 
-/// A reduction element by element. It goes on in float for half precision and in integers that wrap around for sums and
-/// products; the mean of 32-bit integers has 64 bits.
+/// A reduction element by element. Half precision is accumulated in float, and the mean of 32-bit integers in 64 bits; sums and
+/// products of integers wrap around.
 template <CollectiveOperator op, class T>
 struct Reduction {
   static constexpr bool is_float = std::is_floating_point_v<compute_t<T>>;
@@ -69,7 +69,8 @@ inline void narrow(const float* from, std::int64_t count, float16_t* to) {
   for (std::int64_t i = in_vectors; i < count; ++i) to[i] = static_cast<float16_t>(from[i]);
 }
 
-/// Reduces at most a chunk of elements: those at `first_of(member)`, member after member. `result` may be the memory of one.
+/// Reduces `count` elements of each member, at most a chunk, in the order of the members. A member's elements begin at
+/// `first_of(member)`; `result` may be the elements of one member.
 template <CollectiveOperator op, class T, class FirstOf>
 inline void reduce_members(std::int64_t members, FirstOf first_of, std::int64_t count, T* result) {
   using R = Reduction<op, T>;
@@ -94,8 +95,8 @@ inline void reduce_members(std::int64_t members, FirstOf first_of, std::int64_t 
   }
 }
 
-/// Calls f(row, offset in the row, elements before, count) for the pieces of rows of `run` elements that elements
-/// [first, first + count) are.
+/// Cuts the elements [first, first + count) where rows of `run` elements end, and calls f(row, offset in the row, elements
+/// before, count) for each piece.
 template <std::int64_t run, class F>
 inline void for_each_run(std::int64_t first, std::int64_t count, F&& f) {
   for (std::int64_t done = 0; done < count;) {
@@ -113,8 +114,8 @@ inline T* elements_of(std::byte* operand) {
 
 }  // namespace detail
 
-/// The work of a collective on R replicas: `operands` are R inputs, then R outputs, dense and row-major. [first, last) are some
-/// of its items; whoever does which, the results have the same bits.
+/// The items [first, last) of a collective on R replicas: `operands` are R inputs, then R outputs, dense and row-major. The
+/// results have the same bits however the items are shared among threads.
 
 /// An item is a chunk of a group: it is reduced, replica after replica, and written to all of them. Outputs may be the inputs.
 template <CollectiveOperator op, class T, std::int64_t elements, ReplicaGroups groups>
@@ -131,8 +132,8 @@ inline void reduce_over_replicas(std::byte* const* operands, std::int64_t first,
   }
 }
 
-/// An item is a chunk of a replica's result: the piece of `piece` elements at its place in the group, reduced. The last piece
-/// goes on with zeros where there are no elements.
+/// An item is a chunk of a replica's result, its shard of the reduction: `piece` elements, from its index in the group times
+/// `piece` on. Where the tensor ends, the last shard goes on with zeros.
 template <CollectiveOperator op, class T, std::int64_t elements, std::int64_t piece, ReplicaGroups groups>
 inline void reduce_scatter_over_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   constexpr std::int64_t chunks = collective_chunks(piece);
@@ -150,7 +151,7 @@ inline void reduce_scatter_over_replicas(std::byte* const* operands, std::int64_
   }
 }
 
-/// An item is a chunk of a replica's result: of each row of the group size x `run` elements, the part at its place.
+/// An item is a chunk of a replica's result: `run` elements of each row of (group size x `run`), those at its index in the group.
 template <class T, std::int64_t elements, std::int64_t run, ReplicaGroups groups>
 inline void slice_for_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   constexpr std::int64_t chunks = collective_chunks(elements);
@@ -165,7 +166,7 @@ inline void slice_for_replicas(std::byte* const* operands, std::int64_t first, s
   }
 }
 
-/// An item is a chunk of a group's result, which all its replicas get: rows of `run` elements of each of them in turn.
+/// An item is a chunk of a group's result, the same for all its replicas: rows of `run` elements from each replica in turn.
 template <class T, std::int64_t elements, std::int64_t run, ReplicaGroups groups>
 inline void gather_over_replicas(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   constexpr std::int64_t chunks = collective_chunks(elements), members = groups.group_size;

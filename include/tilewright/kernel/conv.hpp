@@ -24,7 +24,7 @@ struct ConvShape {
 
 namespace detail {
 
-/// Of the padded input, the `columns` columns from `first` on, of the row at `row`.
+/// Copies the columns [first, first + columns) of a row of the padded input.
 template <ConvShape s, std::int64_t columns>
 inline void copy_padded_row(const float* plane, std::int64_t row, std::int64_t first, float* to) {
   if (row < 0 || row >= s.h.in || row % s.h_spacing != 0) {
@@ -44,7 +44,7 @@ inline void copy_padded_row(const float* plane, std::int64_t row, std::int64_t f
     }
   }
 }
-/// The same where the compiler knows the first column: moves of constant length.
+/// The same for a first column that the compiler knows: moves of constant length.
 template <ConvShape s, std::int64_t columns, std::int64_t first>
 inline void copy_whole_padded_row(const float* plane, std::int64_t row, float* to) {
   if constexpr (s.v_spacing == 1) {
@@ -64,7 +64,8 @@ inline void copy_whole_padded_row(const float* plane, std::int64_t row, float* t
 
 /// The form with vectors along result channels. Weights are packed as (block of channels, c, k, l, channel in block), the input
 /// is copied with its padding, and a tile of results for some channels, rows and columns stays in registers for the whole sum:
-/// each element of the input is multiplied with vectors of weights. The results then change places with their channels.
+/// each element of the input is multiplied with vectors of weights. At the end the results are transposed: channels come
+/// outermost.
 template <ConvShape s>
 struct ConvByChannels {
   static constexpr std::int64_t all_vectors = (s.results + lanes - 1) / lanes;
@@ -108,8 +109,8 @@ struct ConvByChannels {
   static constexpr bool all_channels = chunk.channels == s.channels;
   static constexpr std::int64_t pitch = chunk.x_columns();
 
-  /// Adds the products of `channels` channels to a tile of sums, or begins with them; of the kernel's rows, those in [k_begin,
-  /// k_end).
+  /// Adds the products of `channels` channels and the kernel's rows [k_begin, k_end) to a tile of sums. If `first`, the sums
+  /// begin with these products.
   template <std::int64_t rows, std::int64_t columns>
   static void tile(const float* x, const float* w, std::int64_t channels, std::int64_t k_begin, std::int64_t k_end, bool first,
                    float* sums, std::int64_t sums_row) {
@@ -161,7 +162,7 @@ struct ConvByChannels {
     using std::integral_constant;
     along(rows, integral_constant<std::int64_t, tile_rows>(), integral_constant<std::int64_t, s.h.out % tile_rows>(),
           [&](std::int64_t i, auto tile_i) {
-            // rows of the kernel that see nothing but padding add nothing
+            // rows of the kernel within the padding add nothing
             std::int64_t k_begin = 0, k_end = s.h.kernel;
             if constexpr (s.h_spacing == 1) {
               while (k_end > 1 && s.h.at(first_row + i, k_end - 1) >= s.h.in) --k_end;
@@ -198,14 +199,14 @@ struct ConvByChannels {
       if (s.results - m - i >= lanes) pack(std::integral_constant<std::int64_t, lanes>());
       else if constexpr (s.results % lanes != 0) pack(std::integral_constant<std::int64_t, s.results % lanes>());
     }
-    // vectors of a block that have no channels at all
+    // vectors of the last block beyond all channels
     if constexpr (all_vectors % vectors != 0)
       if (m + chunk.results > s.results) {
         float* last = packed + (all_vectors * lanes - m) / tile_results * block_size + all_vectors * lanes % tile_results;
         for (std::int64_t tap = 0; tap < channels * s.taps(); ++tap) std::fill_n(last + tap * tile_results, lanes, 0.f);
       }
   }
-  /// The results of one block of channels, to the channel's planes at y.
+  /// Stores the results of one block of channels to its planes at y.
   static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, float* y) {
     const auto store_lanes = [&](auto count, std::int64_t first) {
       if constexpr (whole_rows) {
@@ -256,8 +257,8 @@ struct ConvByChannels {
   }
 };
 
-/// The input as rows of one result each: for each channel and tap, its elements for a chunk of rows of results. With a stride
-/// of 1, taps in one column share rows. Vectors go along results, across the ends of rows.
+/// The input as a matrix (im2col): a row for each channel and tap, a column for each result in a chunk of rows of results. With a
+/// stride of 1, taps in one column of the kernel share elements. Vectors go along results, across the ends of rows.
 template <ConvShape s>
 struct ConvColumns {
   static constexpr bool shares_rows = s.h.stride == 1;
@@ -277,13 +278,13 @@ struct ConvColumns {
   static constexpr std::int64_t size = planes * plane(rows);
   static constexpr bool fits = size <= most_floats && s.h_spacing == 1 && s.v_spacing == 1 && rows * s.v.out >= lanes &&
                                (rest_rows == 0 || rest_rows * s.v.out >= lanes);
-  /// Where the elements of a tap begin.
+  /// Offset of a tap's elements, in floats.
   static constexpr std::int64_t offset(std::int64_t c, std::int64_t k, std::int64_t l) {
     if (shares_rows) return (c * s.v.kernel + l) * plane(rows) + k * s.h.dilation * s.v.out;
     return ((c * s.h.kernel + k) * s.v.kernel + l) * plane(rows);
   }
 
-  /// Copies what the results of `count` rows from `first` on look at, of one image.
+  /// Copies the elements of one image that the rows of results [first, first + count) need.
   static void copy(const float* x, std::int64_t first, std::int64_t count, float* columns) {
     for (std::int64_t c = 0; c < s.channels; ++c)
       unrolled<s.v.kernel>([&](auto column) {
@@ -311,7 +312,7 @@ struct ConvColumns {
   }
 };
 
-/// The form with vectors along results, for short sums or few result channels: the columns above times the weights as they are.
+/// The form with vectors along results, for short sums or few result channels: ConvColumns times the weights, unpacked.
 template <ConvShape s>
 struct ConvByPixels {
   using Columns = ConvColumns<s>;
@@ -372,8 +373,8 @@ inline constexpr bool has_conv_kernel = detail::ConvByPixels<s>::fits || detail:
 /// y = the convolution of x with w, in the form that suits the shape.
 template <ConvShape s>
 inline void conv_kernel(const float* x, const float* w, float* y) {
-  // By channels, a vector of results costs about lanes / 2 cycles more for its way back, and half empty vectors cost as much as
-  // full ones. By pixels, each element costs a copy for each column of the kernel.
+  // By channels, a vector of results costs about lanes / 2 cycles more for its transposition, and half empty vectors cost as much
+  // as full ones. By pixels, each element costs a copy for each column of the kernel.
   constexpr bool short_sum = s.channels * s.taps() <= 48, few_results = s.results <= detail::lanes / 2;
   if constexpr (detail::ConvByPixels<s>::fits && (short_sum || few_results || !detail::ConvByChannels<s>::fits))
     detail::ConvByPixels<s>::run(x, w, y);

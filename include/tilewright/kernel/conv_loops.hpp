@@ -12,7 +12,7 @@ inline void for_each_index(std::int64_t a_end, std::int64_t b_end, std::int64_t 
     for (std::int64_t b = 0; b < b_end; ++b)
       for (std::int64_t c = 0; c < c_end; ++c) f(a, b, c);
 }
-/// The place of an element in a dense block of three axes.
+/// The index of an element in a dense block of three axes.
 constexpr std::int64_t place(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t b_extent, std::int64_t c_extent) {
   return (a * b_extent + b) * c_extent + c;
 }

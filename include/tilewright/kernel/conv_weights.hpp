@@ -54,7 +54,7 @@ struct ConvWeightsByChannels {
     return c;
   }();
   static constexpr std::int64_t pitch = columns_of(chunk.columns), input_size = rows_of(chunk.rows) * pitch * lanes;
-  /// Result channels whose sums are kept at once.
+  /// Result channels with sums on the stack at once.
   static constexpr std::int64_t most_results = std::max<std::int64_t>(1, most_sums / (s.taps() * lanes)) / block.results *
                                                block.results;
   static constexpr bool fits = input_size <= most_input && most_results > 0;
@@ -155,7 +155,7 @@ struct ConvWeightsByPixels {
   /// Floats on the stack, beside those of the columns: ConvWeightsGrad/1x28x28 to 32.
   static constexpr std::int64_t most_sums = 24'576;
   static constexpr std::int64_t sums_per_result = s.channels * s.taps() * lanes;
-  /// Result channels whose sums, of a vector each, are kept at once.
+  /// Result channels with sums on the stack at once, each sum a vector.
   static constexpr std::int64_t most_results = most_sums / sums_per_result;
   static constexpr bool fits = Columns::fits && most_results >= std::min<std::int64_t>(s.results, 8);
 

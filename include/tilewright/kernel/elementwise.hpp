@@ -67,7 +67,7 @@ inline auto run_line(T* data) {
   else return Line<T, stride>{data};
 }
 
-/// A formula as xtensor wants functors: it calls simd_apply with batches, and its name is looked up with one argument type.
+/// A formula as a functor for xtensor, which calls simd_apply with batches and looks it up with one argument type.
 template <class F>
 struct LazyFunctor {
   template <class... X>
@@ -103,8 +103,8 @@ inline void assign_elements(const F& f, Out out, In... ins) {
 }
 
 /// out = F()(ins...), element by element, with the ins broadcast to out's shape. Where elements are contiguous, a run is
-/// one lazy xtensor expression in float32 (vectorised by xsimd), and batches of floats where some operands are float16.
-/// Everything else is computed element by element.
+/// one lazy xtensor expression in float32 (vectorised by xsimd), or batches of floats if some operands are float16.
+/// All else is computed element by element.
 template <class F, class Out, class... In>
 inline void assign_elementwise(Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));

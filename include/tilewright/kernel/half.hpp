@@ -9,9 +9,9 @@
 namespace tilewright {
 
 /// Half precision is a format of memory: kernels compute in float32. An element becomes a float when it is read, which is exact,
-/// and the result of an op is rounded once, to the nearest, ties to even, when it is written. Where the next op takes the value
-/// over in a register, it is rounded there in the same way (`rounded_to`). So a program gives the same bits whether or not ops
-/// are fused, and in vectors as one by one.
+/// and the result of an op is rounded once, to the nearest, ties to even, when it is written. A value that the next op gets in
+/// registers is rounded in the same way (`rounded_to`). So a program gives the same bits with fused ops and without, in vectors
+/// and in single elements.
 ///
 /// x86 converts vectors by F16C and AVX-512F, and 64-bit ARM by NEON. They neither flush nor ignore denormal halves; elsewhere
 /// the compiler converts the elements.
@@ -77,7 +77,7 @@ template <detail::FloatBatchLike Batch>
   for (std::size_t i = 0; i < Batch::size; ++i) data[i] = static_cast<float16_t>(elements[i]);
 }
 
-/// The value that a number, or a batch of floats, has after it was written as an element of type T and read again.
+/// A number, or a batch of floats, as it would be read again after it was written as an element of type T.
 template <class T, class X>
 [[gnu::always_inline]] inline auto rounded_to(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) {

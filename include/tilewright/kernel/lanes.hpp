@@ -32,11 +32,11 @@ inline void in_blocks(F&& f) {
   if constexpr (total % block != 0) f(i, std::integral_constant<std::int64_t, total % block>());
 }
 
-/// Lets the compiler forget what it knows of a pointer: it would keep elements that the next step reads too in registers, of
-/// which there are none left.
+/// Hides the value of a pointer from the compiler. Otherwise it would keep elements for the next step in registers, and none are
+/// free.
 [[gnu::always_inline]] inline void keep_apart(const float*& pointer) { asm("" : "+r"(pointer)); }
 
-/// Of a 2 x 2 block of squares of `step` lanes, the rows are exchanged with the columns.
+/// The first or `second` row of a 2 x 2 block of squares of `step` lanes, transposed as a block.
 template <std::size_t step, bool second, class V, std::size_t... i>
 [[gnu::always_inline]] inline V exchanged(V a, V b, std::index_sequence<i...>) {
   constexpr auto width = sizeof...(i);
@@ -90,7 +90,7 @@ inline void transpose_panel(const float* from, std::int64_t from_stride, std::in
 template <std::int64_t rows, std::int64_t columns, class To>
 inline void transpose_narrow_panel(const float* from, std::int64_t from_stride, To&& to) {
   static_assert(rows <= lanes && columns <= lanes);
-  alignas(64) float copy[rows * lanes];  // nothing beyond the rows may be read
+  alignas(64) float copy[rows * lanes];  // memory beyond the rows must not be read
   for (std::int64_t i = 0; i < rows; ++i) std::memcpy(copy + i * lanes, from + i * from_stride, columns * sizeof(float));
   std::array<Lanes, lanes> square;
   unrolled<lanes>([&](auto row) __attribute__((always_inline)) {

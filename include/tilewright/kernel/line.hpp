@@ -12,7 +12,7 @@
 namespace tilewright {
 
 /// Elements of a tensor at equal steps, as batches of the type in which kernels compute. Contiguous ones are loaded as they
-/// are, or converted from half precision; of others batches are put together element by element.
+/// are, or converted from half precision; others are gathered into batches element by element.
 template <class T, std::int64_t step>
 struct Line {
   using Element = std::remove_const_t<T>;
@@ -123,7 +123,7 @@ inline void line_assign(F&& f, To to, From... from) {
       [&](std::int64_t k, auto count) { to.template store<count()>(k, f(from.template load<count()>(k)...)); });
 }
 
-/// The same, and returns the sum of what f gave.
+/// The same, and returns the sum of f's results.
 template <std::int64_t n, class F, class To, class... From>
 inline typename To::Compute line_assign_and_sum(F&& f, To to, From... from) {
   typename To::Batch sum(typename To::Compute(0));

@@ -11,8 +11,8 @@ namespace tilewright::math {
 
 /// Functions for op formulas that take scalars and xsimd batches alike, so that one formula is both kernels.
 ///
-/// exp, log, tanh and sigmoid of float32 are polynomials of this file, the same for floats and batches. So the elements of a
-/// vector's rest get what those of the vector get. Elements of other types are left to the standard library and xsimd.
+/// exp, log, tanh and sigmoid of float32 are polynomials of this file, the same for floats and batches. So elements in a rest
+/// have the same results as in a full vector. Other types are left to the standard library and xsimd.
 
 namespace detail {
 template <class X>

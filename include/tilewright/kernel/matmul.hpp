@@ -14,9 +14,9 @@ namespace detail {
 
 enum class MatMulKernel { loop, inner, outer, outer_transposed };
 
-/// Which kernel computes a product of floats. `inner` adds up elements of registers once a sum; `outer` transposes b instead
-/// where b is contiguous along k. A transposition takes about 70 instructions for a square of vectors of b, adding up 45 for a
-/// vector of sums, that is m times k / float_width less often: hence 10 m.
+/// Which kernel computes a product of floats. If b is contiguous along k, `outer` transposes b, and `inner` adds up the elements
+/// of a register once for each sum. Transposing takes about 70 instructions for each square of vectors, k n / float_width^2
+/// times; adding up takes 45 for each vector of sums, m n / float_width times: hence 10 m.
 constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
   const bool dot = s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width;
   if (s.n < 4) return dot ? MatMulKernel::inner : s.m < 4 ? MatMulKernel::loop : MatMulKernel::outer_transposed;
@@ -48,8 +48,8 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
 /// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Floats use register-blocked vector kernels; half
-/// precision sums in float, element by element. An epilogue that reads memory may have a member prefetch(i, j) besides, which is
-/// called for some vectors some time before their sums; it need not do anything.
+/// precision sums in float, element by element. An epilogue that reads memory may also have a member prefetch(i, j): it is called
+/// for some vectors, some time before their sums are complete.
 template <MatMulShape shape, class A, class B, class Epilogue>
 inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
   using detail::MatMulKernel;

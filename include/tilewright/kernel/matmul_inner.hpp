@@ -10,7 +10,7 @@
 
 namespace tilewright::detail {
 
-/// Rows of a register block: its columns are as many as bring its sums to one vector.
+/// Rows of a register block. It has as many columns as make its sums fill one vector.
 constexpr std::int64_t inner_rows(const MatMulShape& s) { return even_block(s.m, float_width / 2); }
 
 /// The sums over k of `rows` rows of a times `columns` columns of b (all contiguous along k), column by column into one vector.
@@ -46,7 +46,7 @@ template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
 template <MatMulShape s, std::int64_t rows, std::int64_t n, bool prefetch, class Epilogue>
 inline void inner_strip(const float* a, const float* b, std::int64_t i, std::int64_t j, const Epilogue& epilogue) {
   constexpr std::int64_t columns = std::min(n, float_width / rows), rest = n % columns;
-  // Sums come column by column; each vector ends in places that the next one overwrites.
+  // Sums come column by column. The end of each vector is overwritten by the next one.
   alignas(line_bytes) float by_column[n * rows + float_width];
   const auto block = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>,
                                              std::int64_t column) __attribute__((always_inline)) {

@@ -50,8 +50,8 @@ struct OuterPlan {
   bool short_sums = false;  // few terms: blocks follow rows of c, and registers go straight to the epilogue
 };
 
-/// Half cycles, times 16, that a step of k takes in all blocks of `rows` x `vectors`, if two vectors a cycle are multiplied or
-/// loaded and a sum can grow every 4 cycles. Loads, more those of b, count a little where they do not matter.
+/// Estimated time of one step of k in all blocks of `rows` x `vectors`, in 1/32 cycles: two vectors are multiplied or loaded in a
+/// cycle, and a sum grows every 4 cycles. Loads, above all those of b, count a little even where they are hidden.
 constexpr std::int64_t block_cost(std::int64_t m, std::int64_t n_vectors, std::int64_t rows, std::int64_t vectors) {
   const auto block = [](std::int64_t r, std::int64_t v) {
     return r == 0 || v == 0 ? 0 : 16 * std::max({r * v, r + v, std::int64_t{8}}) + r + 4 * v;

@@ -24,7 +24,7 @@ template <std::int64_t rows, std::int64_t columns, std::int64_t row_stride, std:
     if (j < columns) square[j].store_aligned(panel + j * panel_stride);
 }
 
-/// Copies `rows` rows of `columns` columns of b (from its row 0, column 0 on) into panel, whose rows are whole vectors, with
+/// Copies `rows` rows of `columns` columns of b (from its row 0, column 0 on) into panel. A row of panel is whole vectors, with
 /// zeros in the rest of the last one. Only the last rows of b may be no multiple of float_width.
 template <MatMulShape s, std::int64_t columns>
 inline void pack_panel(const float* b, std::int64_t rows, float* panel) {

@@ -94,7 +94,7 @@ template <int step = 0>
     // Within lanes, the first step chose bit 1 of the column and the second bit 0.
     for (int lane = 0; lane < float_width; lane += 4) std::swap(rows[lane + 1], rows[lane + 2]);
   } else {
-    // Pairs are rows whose numbers differ in bit `step`; afterwards that bit says which half the shuffle took.
+    // A pair is two rows with numbers that differ in bit `step`. Afterwards this bit tells the half that the shuffle took.
 #pragma GCC unroll 16
     for (int i = 0; i < float_width; ++i) {
       if (i & (1 << step)) continue;

@@ -3,15 +3,15 @@
 
 namespace tilewright {
 
-/// A block of memory that is normalised: groups of channels, each with elements that share its weight and bias.
+/// A block of memory that is normalised: groups of channels. The elements of a channel share one weight and one bias.
 struct NormBlock {
   std::int64_t groups = 1;    ///< each has its own mean and deviation
   std::int64_t channels = 1;  ///< of a group
   std::int64_t spatial = 1;   ///< elements of a channel, next to each other
 };
 
-/// y = (x - mean) / sqrt(variance + eps) * weight + bias for each group of a dense block, where the variance is that of the
-/// group, not an estimate for more. Gives mean and 1 / sqrt(variance + eps) too, an element for each group.
+/// y = (x - mean) / sqrt(variance + eps) * weight + bias for each group of a dense block. The variance is a mean over the group's
+/// elements, without a correction of its bias. Also gives mean and 1 / sqrt(variance + eps), one element for each group.
 template <NormBlock block, class T>
 inline void normalise(const T* x, const T* weight, const T* bias, T* y, T* means, T* inverse_deviations, double eps) {
   using Compute = compute_t<T>;

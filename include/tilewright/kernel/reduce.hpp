@@ -24,7 +24,7 @@ inline float sum_run(const float* data) {
   return total;
 }
 
-/// The axes of a sum's input that stay and those that are summed over, with their strides.
+/// The axes of a sum's input, kept and summed ones apart, with their strides.
 template <std::uint64_t reduced, ViewSpec in>
 struct SumLoops {
   using Strides = std::array<std::array<std::int64_t, max_rank>, 1>;
@@ -60,9 +60,9 @@ inline void sum_vectors(const float* from, Batch scale, const F& f) {
 }
 }  // namespace detail
 
-/// Calls epilogue.matrix(b)(i, j, x) for the elements of scale * (sum of in over the axes of `reduced`), whose shape is that of
-/// Out: x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j. Sums
-/// half precision in float.
+/// Calls epilogue.matrix(b)(i, j, x) for the elements of scale * (sum of in over the axes of `reduced`), a tensor of Out's shape:
+/// x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j. Half
+/// precision is summed in float.
 template <std::uint64_t reduced, class Out, class In, class Epilogue>
 inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
   using Sum = compute_t<typename Out::element>;

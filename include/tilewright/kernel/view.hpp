@@ -6,7 +6,7 @@
 
 namespace tilewright {
 
-/// What a codelet knows of an operand's slice while it is compiled: dtype, extents, and strides in elements.
+/// An operand's slice as a codelet's constant: dtype, extents, and strides in elements.
 struct ViewSpec {
   DType dtype = float32;
   Shape shape{};
@@ -17,7 +17,7 @@ struct ViewSpec {
 };
 
 /// The same with every stride written. Needed for template arguments: GCC 12 leaves out elements that were never written, and
-/// takes views for equal that have zeros at different places.
+/// then takes views with zeros at different places for equal.
 constexpr ViewSpec written_out(ViewSpec view) {
   for (auto& stride : view.strides) stride = std::int64_t{stride};
   return view;

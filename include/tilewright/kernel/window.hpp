@@ -4,13 +4,13 @@
 
 namespace tilewright {
 
-/// The windows of a convolution or pooling along one axis: result o looks at the elements
+/// The windows of a convolution or pooling along one axis. The window of result o has the elements
 /// o * stride - begin + k * dilation for k in [0, kernel), as far as they are in [0, in).
 struct Window {
   std::int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, begin = 0;
   constexpr bool operator==(const Window&) const = default;
 
-  /// Elements from the first to the last that a window looks at.
+  /// Elements from the first to the last of a window, both included.
   constexpr std::int64_t span() const { return (kernel - 1) * dilation + 1; }
   constexpr std::int64_t at(std::int64_t o, std::int64_t k) const { return o * stride - begin + k * dilation; }
   constexpr bool contains(std::int64_t i) const { return i >= 0 && i < in; }
@@ -28,7 +28,7 @@ struct Window {
   constexpr bool tiles() const { return begin == 0 && dilation == 1 && stride >= kernel && last_inner() == out; }
 };
 
-/// The windows along three spatial axes; those that a tensor does not have come first, with extents of 1.
+/// The windows along three spatial axes. A tensor with fewer axes has windows of extent 1 for the first ones.
 struct Windows {
   Window axes[3];
   constexpr bool operator==(const Windows&) const = default;

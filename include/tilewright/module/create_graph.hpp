@@ -69,7 +69,7 @@ struct CreatedGraph {
 };
 
 namespace detail {
-/// While it lives, a module and its members belong to the trace of a graph; then again to what they belonged to before.
+/// While it lives, a module and its members belong to the trace of a graph; afterwards to their trace before.
 template <class M>
 class Adoption {
  public:

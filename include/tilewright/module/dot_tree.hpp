@@ -53,7 +53,7 @@ class DotTree {
   constexpr void update(const DotTree& other, bool overwrite = false) {
     for (const auto& [path, leaf] : other.to_dict()) insert(path.view(), leaf, overwrite);
   }
-  /// Makes sure that there is a subtree of that name: it fixes the order of what is inserted later.
+  /// The subtree of a dotted name. A new one is empty, and fixes the order of later insertions.
   constexpr DotTree& subtree_for(std::string_view name) {
     DotTree* tree = this;
     for (bool more = true; more;) tree = &tree->child_for(take_key(name, more)).subtree.front();

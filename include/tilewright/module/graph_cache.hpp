@@ -10,15 +10,15 @@ namespace tilewright {
 namespace detail {
 template <class...>
 inline constexpr char type_identity_of{};
-/// What kind of argument a type is for the key of a cache: tensors are like their specs, numbers like each other.
+/// The kind of an argument of type T in a cache's key: one for tensors and specs, one for all numbers.
 template <class T>
 using KindOfArgument =
     std::conditional_t<std::derived_from<T, Tensor>, TensorSpec, std::conditional_t<std::is_arithmetic_v<T>, double, T>>;
 }  // namespace detail
 
 /// Makes each graph once: create_graph with an equal module and arguments of equal shapes, dtypes and meta shapes returns the
-/// same graph, and factories of its own for the variables. Modules are equal if their types are, and their `constexpr
-/// std::int64_t cache_key() const`, which a module needs whose graph depends on data members. Other arguments are numbers,
+/// same graph, and factories of its own for the variables. Modules are equal if their types and their keys are: a module whose
+/// graph depends on data members needs a member `constexpr std::int64_t cache_key() const`. Other arguments are numbers,
 /// enumerations, or structs of such that Boost.Hana knows, and are compared by value. One cache serves one Ir.
 class GraphCache {
  public:
@@ -44,7 +44,7 @@ class GraphCache {
  private:
   struct Key {
     const Ir* ir;
-    const char* kinds;  ///< of the module and the arguments
+    const char* kinds;  ///< identity of the types of the module and the arguments
     List<TensorSpec> specs{};
     List<double> numbers{};
     constexpr bool operator==(const Key&) const = default;
@@ -53,7 +53,7 @@ class GraphCache {
     Key key;
     CreatedGraph graph;
   };
-  /// A graph's input for a shard knows of what it is one.
+  /// The index of a shard's meta shape, or -1. It is part of the key because the graph's input gets the same meta shape.
   static constexpr double meta_shape(const Key& key, const Tensor& tensor) {
     return tensor.valid() && tensor.is_of(*key.ir)
                ? key.ir->record(tensor.graph_id()).tensors[static_cast<std::size_t>(tensor.id())].meta_shape

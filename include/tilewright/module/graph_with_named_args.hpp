@@ -92,7 +92,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
       : graph_(graph), args_(std::move(args)), grad_graph_info_(std::move(info)) {}
 
   constexpr Graph graph() const { return graph_; }
-  /// So that call, repeat and conditional take it; inputs that are not bound are given as those of the Graph.
+  /// A bound graph is accepted by call, repeat and conditional. Inputs that are not bound are given as for the Graph.
   constexpr operator Graph() const { return graph_; }
   constexpr Ir& ir() const { return graph_.ir(); }
   constexpr const NamedTensors& args() const { return args_; }

@@ -26,7 +26,7 @@ struct ModuleTrace {
 }  // namespace detail
 
 struct VariableInputOptions {
-  bool by_ref = false;  ///< whether what the graph changes in the input is changed in the variable
+  bool by_ref = false;  ///< whether changes that the graph makes to the input reach the variable
   ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; without it, all are one
 };
 struct ShardedVariableInputOptions {
@@ -46,7 +46,7 @@ class ModuleBase {
     const VariableFactory factory(trace.ir, initialiser, {shape, dtype}, options.by_ref, options.replica_grouping);
     return add_input(name, factory);
   }
-  /// The same for a variable of which each replica of a group has a part: the input is a shard, with the shape as its meta_shape.
+  /// The same for a sharded variable: the input is a shard, with the given shape as its meta_shape.
   constexpr Tensor add_replica_sharded_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
                                                       DType dtype = float32, const ShardedVariableInputOptions& options = {}) {
     auto& ir = this->trace().ir;
@@ -71,7 +71,7 @@ class ModuleBase {
   /// The Ir that the module is traced into.
   constexpr Ir& ir() const { return trace().ir; }
 
-  /// For create_graph: what the module's variables are added to (null ends it), and the module's dotted name there.
+  /// For create_graph: begins the trace of the module, null ends it. `prefix` is the module's dotted name among its factories.
   constexpr void adopt(detail::ModuleTrace* trace, Text prefix) {
     trace_ = trace;
     prefix_ = std::move(prefix);

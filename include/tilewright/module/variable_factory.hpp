@@ -16,7 +16,7 @@ class VariableFactory {
         spec_(spec),
         by_ref_(by_ref),
         replica_grouping_(std::move(replica_grouping)) {}
-  /// Of a variable of that spec, of which each replica has a part: graph/replicated_variable.hpp.
+  /// A factory of sharded variables of that spec: graph/replicated_variable.hpp.
   constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec, bool by_ref,
                             const ShardedVariableOptions& sharding, std::string_view name)
       : VariableFactory(ir, std::move(initialiser), spec, by_ref, sharding.replica_grouping) {

@@ -23,9 +23,9 @@ struct AdamParameters {
   using Optimiser = Adam;
 };
 
-/// Adam for one variable: `build(weight by reference, gradient, parameters)`. Its state are the variables `first_order` and
-/// `second_order` (float32), the moments of the gradient, of the weight's shape, and with bias correction `step`, a float32
-/// scalar ("Adam: A Method for Stochastic Optimization", arXiv 1412.6980; the decay as in "Decoupled Weight Decay
+/// Adam for one variable: `build(weight by reference, gradient, parameters)`. Its state: the moments of the gradient, in the
+/// variables `first_order` and `second_order` (float32) of the weight's shape, and with bias correction `step`, a float32 scalar
+/// ("Adam: A Method for Stochastic Optimization", arXiv 1412.6980; the decay as in "Decoupled Weight Decay
 /// Regularization", arXiv 1711.05101).
 ///
 ///     tw::Cached<tw::optim::Adam> optimiser;  // one graph for all variables of a shape

@@ -16,7 +16,7 @@ struct LambParameters {
   NumberOrTensor beta2 = 0.999;      ///< decay of the second moment
   NumberOrTensor epsilon = 1e-6;
   NumberOrTensor weight_decay = 0.0;
-  NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< what the weight's norm counts at most
+  NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< a larger norm of the weight counts as this
   DType first_order_dtype = float32;  ///< of the first moment
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
 
@@ -24,8 +24,8 @@ struct LambParameters {
 };
 
 /// LAMB for one variable: `build(weight by reference, gradient, parameters)`: Adam's step, scaled to the norm of the weight.
-/// State as for Adam. Fails for
-/// a shard, of whose whole it would need the norm ("Large Batch Optimization for Deep Learning", arXiv 1904.00962).
+/// State as for Adam. Fails for a shard, because the norm is that of the whole tensor ("Large Batch Optimization for Deep
+/// Learning", arXiv 1904.00962).
 struct Lamb : Module<Lamb> {
   static constexpr bool in_sequence = true;
 

@@ -4,7 +4,7 @@
 
 namespace tilewright::optim::detail {
 
-/// The moving averages of a gradient and of its square, variables `first_order` and `second_order` (float32) of a module.
+/// The moving averages of a gradient and of its square: the variables `first_order` and `second_order` (float32) of a module.
 struct Moments {
   ModuleBase& module;
   NumberOrTensor beta1, beta2;
@@ -17,7 +17,7 @@ struct Moments {
     second = add_state(owner, "second_order", weight, float32);
     ops::accumulate_moving_average_square_(second, gradient, beta2);
   }
-  /// What the updaters take besides; for the correction of the moments' bias the module gets the variable `step`.
+  /// The options of the updaters. With bias correction the module gets the variable `step`.
   constexpr AdamOptions updater_options(Tensor weight, const NumberOrTensor& weight_decay, const NumberOrTensor& epsilon,
                                         bool bias_correction) const {
     AdamOptions options{.weight_decay = weight_decay, .epsilon = epsilon};

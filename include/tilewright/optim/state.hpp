@@ -3,8 +3,8 @@
 
 namespace tilewright::optim::detail {
 
-/// A variable of an optimiser's state, by reference: zeros of the weight's shape. That of a shard is another one on each replica,
-/// so that the host has those of all replicas: its array has a first axis of them.
+/// A variable of an optimiser's state, by reference: zeros of the weight's shape. The state of a shard is grouped by single
+/// replicas, so the host's array has a first axis of all replicas.
 constexpr Tensor add_state(ModuleBase& module, std::string_view name, Tensor weight, DType dtype) {
   VariableInputOptions options{.by_ref = true};
   if (weight.meta_shape()) options.replica_grouping = weight.ir().replica_grouping(1, 1);

@@ -18,7 +18,7 @@ struct Device {
 };
 inline constexpr Device devices[] = {{"cpu", cpu}, {"ipu_model", ipu_model}};
 
-/// The name of a target: of one that is in no list, such as ipu_model.with_tiles(64), "custom".
+/// The name of a target; "custom" for a target that is not in `devices`, such as ipu_model.with_tiles(64).
 constexpr std::string_view device_name(const Target& target) {
   for (const Device& device : devices)
     if (device.target == target) return device.name;

@@ -8,16 +8,16 @@
 
 namespace tilewright {
 
-/// The way between a machine and the streaming memory beside it: DRAM behind exchange blocks, which all work at a time. Data goes
-/// in packets, which the blocks take in turn, so that the block with most packets says how long a transfer takes.
+/// The path between a machine and its streaming memory: DRAM behind exchange blocks that work in parallel. The blocks take
+/// packets of data in turn, so the time of a transfer is that of the block with most bytes.
 struct StreamingMemory {
-  std::int64_t bytes_per_second = 0;  ///< each way; 0: there is none, as on the host, and transfers cost nothing
-  std::int64_t sync_cycles = 0;  ///< tiles and exchange blocks wait for each other before a transfer
+  std::int64_t bytes_per_second = 0;  ///< of all blocks, each way; 0: no such memory, as on the host, and transfers cost nothing
+  std::int64_t sync_cycles = 0;  ///< of the barrier of tiles and exchange blocks before a transfer
   std::int64_t exchange_blocks = 1;
   std::int64_t packet_bytes = 1;
 
-  /// Cycles of a machine's clock for one transfer, or several at a time of so many bytes each: sync + clock x (bytes of the
-  /// fullest block / (bandwidth / blocks)).
+  /// Cycles of a machine's clock for one transfer of `bytes` bytes, or for several transfers at once: sync + clock x (bytes of
+  /// the fullest block / (bandwidth / blocks)). 0 for no bytes.
   constexpr std::int64_t cycles(std::int64_t bytes, std::int64_t clock_hz) const {
     return cycles(std::span<const std::int64_t>(&bytes, 1), clock_hz);
   }
@@ -32,7 +32,8 @@ struct StreamingMemory {
   constexpr bool operator==(const StreamingMemory&) const = default;
 
  private:
-  /// Blocks take the full packets in turn, then what remains of the transfers, the larger first: each the one that has least.
+  /// Bytes of the block with most of them. The blocks take full packets in turn; then the rest of each transfer, the largest
+  /// first, goes to the block with the fewest bytes.
   constexpr std::int64_t fullest_block(std::span<const std::int64_t> transfers) const {
     std::int64_t packets = 0;
     std::vector<std::int64_t> rests;
@@ -43,7 +44,7 @@ struct StreamingMemory {
     std::ranges::sort(rests, std::greater<>());
     const std::int64_t all_have = packets / exchange_blocks * packet_bytes;
     std::vector<std::int64_t> more(static_cast<std::size_t>(packets % exchange_blocks),
-                                   packet_bytes);  // by block, from the first
+                                   packet_bytes);  // by block: bytes beyond all_have; blocks after the last entry have none
     for (const std::int64_t rest : rests) {
       if (static_cast<std::int64_t>(more.size()) < exchange_blocks) more.push_back(rest);
       else *std::ranges::min_element(more) += rest;

@@ -9,20 +9,20 @@
 
 namespace tilewright {
 
-/// A machine: tiles with a memory of their own that compute in supersteps. A structural type, so that a session can have it
+/// A machine: tiles that compute in supersteps, each with a memory of its own. A structural type, so that a session can have it
 /// as template argument: `Session<step, ipu_model.with_tiles(64)>`.
 struct Target {
   std::int64_t tiles = 1;
-  std::int64_t bytes_per_tile = 0;     ///< 0 if it is the host's memory, which is not checked
-  std::int64_t vector_bytes = 8;       ///< work is cut at multiples of this
-  std::int64_t shortest_reduction = 0;  ///< reductions are cut into partial sums of at least this many terms; 0: never
+  std::int64_t bytes_per_tile = 0;     ///< memory of a tile; 0: the host's memory, and no limit is checked
+  std::int64_t vector_bytes = 8;       ///< width of a vector: work is cut at multiples of it
+  std::int64_t shortest_reduction = 0;  ///< fewest terms of the partial sums that a reduction is cut into; 0: it is never cut
   std::int64_t block_bytes =
-      40'960;    ///< what the ops of a vertex pass on to each other at most, where they can be cut so: a cache
+      40'960;  ///< limit of the working set that ops of one vertex pass on to each other, the size of a cache; work is cut to it
 
-  bool keeps_weights = false;  ///< whether a large matrix is always cut along its rows, so that each stays with a tile
+  bool keeps_weights = false;  ///< whether large matrices are always cut along their rows, so that each row stays with one tile
   bool fuses = true;  ///< whether ops are joined; without, every op is a step of its own
 
-  std::int64_t clock_hz = 0;  ///< of a tile; 0 where no cycles are counted
+  std::int64_t clock_hz = 0;  ///< clock of a tile; 0: no cycles are counted
   StreamingMemory streaming_memory{};
   IpuLink replica_link{};  ///< between replicas
   const TileCosts* costs = &ipu_costs;  ///< a static object, never null; the host has the IPU's

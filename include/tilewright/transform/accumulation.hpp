@@ -9,10 +9,10 @@
 
 namespace tilewright {
 
-/// As autodiff, but the gradients of the named tensors, inputs of the forward graph, are not results: each call adds them to
-/// means in variables, which are inputs by reference called `accum.<name>`, zeros at first and of the tensors' shapes and dtypes.
-/// How many gradients a mean has is counted in `mean_accum_counter`, a float32 scalar: set to 0 it starts all means again. The
-/// default of grads_required is none but those.
+/// As autodiff, but the gradients of `tensors`, inputs of the forward graph, are not results: each call adds them to running
+/// means. A mean is a variable of the tensor's shape and dtype, zeros at first, and an input by reference called `accum.<name>`.
+/// The variable `mean_accum_counter`, a float32 scalar, counts the gradients in the means; setting it to 0 starts all means
+/// again. By default no gradients are results.
 constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
                                                   AutodiffOptions options = {}) {
   Ir& ir = forward.ir();

@@ -70,8 +70,8 @@ class Differentiator final : public GradientContext::Builder {
     Tensor& sum = gradients_[at(tensor)];
     sum = sum.valid() ? sum + gradient : gradient;
   }
-  /// A forward tensor in the gradient graph: constants are copied, views are made again from what they view, everything else
-  /// becomes an input, and an output of the forward graph if it is neither input nor output there.
+  /// The value of a forward tensor in the gradient graph. Constants are copied, and views are made again; any other tensor
+  /// becomes an input of the gradient graph. An inner tensor becomes an output of the forward graph, too.
   constexpr Tensor activation(int tensor) override {
     Tensor& known = activations_[at(tensor)];
     if (known.valid()) return known;
@@ -181,9 +181,9 @@ class Differentiator final : public GradientContext::Builder {
   int forward_;
   GradientRecord result_{};
   List<char> needed_{};
-  List<Tensor> gradients_{};  // by forward tensor, in the gradient graph
-  List<Tensor> activations_{};  // likewise
-  List<char> connected_{};  // by forward tensor: inputs and outputs of the forward graph
+  List<Tensor> gradients_{};  // by forward tensor: its gradient so far, in the gradient graph; invalid: none
+  List<Tensor> activations_{};  // by forward tensor: its value in the gradient graph; invalid: not there yet
+  List<char> connected_{};  // by forward tensor: 1 for inputs and outputs of the forward graph, else 0
 };
 
 constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options) {
@@ -192,10 +192,10 @@ constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOption
 
 }  // namespace detail
 
-/// Makes a new graph with the gradients of a graph (reverse mode). Its first inputs are the gradients provided; the forward
-/// tensors it needs are further inputs and, where they are inner tensors, become outputs of the forward graph, at calls that
-/// exist already too. Called graphs get one gradient graph each. Errors: an op without a gradient, or one that works in
-/// place, on the way.
+/// Makes a new graph with the gradients of a graph (reverse mode). Its inputs are the gradients provided, then the forward
+/// tensors that it needs; inner tensors among these become outputs of the forward graph, at existing calls too. Called graphs get
+/// one gradient graph each. Errors: an op without a gradient, or an op in place, between a required tensor and a provided
+/// gradient.
 constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {}) {
   Ir& ir = graph.ir();
   if (ir.failed()) return {ir, graph.id(), {.graph = 0}};

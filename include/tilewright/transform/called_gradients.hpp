@@ -10,8 +10,8 @@
 
 namespace tilewright::detail {
 
-/// Makes a tensor of a graph its next output, at calls that exist already too: loops get all iterations' values, conditionals
-/// nothing.
+/// Appends a tensor to the outputs of its graph and of the existing calls. A loop's new output has the values of all iterations;
+/// conditionals get none.
 constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
   ir.record(graph).outputs.push_back(tensor);
   ++ir.record(graph).activations;
@@ -48,8 +48,8 @@ class Positions {
   List<int> positions_;
 };
 
-/// Which outputs of the forward graph the gradients provided to a gradient graph belong to, in their order: two outputs may be
-/// the same tensor.
+/// For each gradient provided to a gradient graph: the number of the forward graph's output that it belongs to. Two outputs may
+/// be the same tensor.
 constexpr List<int> provided_outputs(const GradientRecord& gradient, const List<int>& outputs) {
   List<int> result;
   std::size_t output = 0;
@@ -80,8 +80,8 @@ constexpr void differentiate_call(GradientContext& context) {
   for (std::size_t i = 0; i < callee.outputs.size(); ++i) context.input_gradient(input_of[callee.outputs[i]], results[i]);
 }
 
-/// Makes outputs of a loop, with all iterations' values, of the activations that its gradient needs and that it carries: inner
-/// tensors of its graph are outputs already.
+/// Adds the carried activations that a loop's gradient needs to the loop's outputs, with the values of all iterations. Other
+/// activations are inner tensors of its graph, and outputs already.
 constexpr void keep_iterations(Ir& ir, const Node& loop) {
   const int body = loop.called_graph;
   const auto carried = static_cast<std::size_t>(unpack<LoopAttributes>(loop.attributes).carried);
@@ -215,8 +215,8 @@ constexpr void differentiate_loop(GradientContext& context) {
   }
 }
 
-/// Calls a graph with the given inputs, and its gradient graph with the given gradients of its first outputs (others count as
-/// zero); returns the gradient graph's outputs.
+/// Calls a graph with the given inputs, then its gradient graph with the given gradients of its first outputs (the others count
+/// as zero). Returns the gradient graph's outputs.
 constexpr List<Tensor> call_forward_and_gradient(Ir& ir, int forward, const GradientRecord& gradient, const List<Tensor>& inputs,
                                                  const List<Tensor>& output_gradients) {
   const GraphRecord record = ir.record(forward);
@@ -237,7 +237,7 @@ constexpr List<Tensor> call_forward_and_gradient(Ir& ir, int forward, const Grad
   return {results.begin(), results.end()};
 }
 
-/// Whether a graph, or one that it calls, has ops with side effects that must not come twice.
+/// Whether a graph, or a graph below it, has ops whose side effect must not come twice.
 constexpr bool has_side_effects(const Ir& ir, int graph) {
   List<char> seen(ir.graphs.size(), 0);
   List<int> open{graph};
@@ -253,8 +253,8 @@ constexpr bool has_side_effects(const Ir& ir, int graph) {
   return false;
 }
 
-/// The gradient of a conditional is a conditional: each branch computes its graph again and then the gradients of its inputs, and
-/// gives zeros for the inputs of the other branch.
+/// The gradient of a conditional is a conditional: each branch computes its graph again, then the gradients of its inputs. For
+/// the inputs of the other branch it gives zeros.
 constexpr void differentiate_conditional(GradientContext& context) {
   Ir& ir = context.ir();
   const Node& node = context.node();

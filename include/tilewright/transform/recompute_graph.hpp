@@ -7,11 +7,11 @@
 
 namespace tilewright {
 
-/// A gradient graph that computes the forward graph again instead of being given its inner tensors: of these none lives from the
-/// forward call to the gradient call, at the price of one more forward call. Its inputs are the gradients provided, all inputs of
-/// the forward graph, and what the gradient graph has besides, such as accumulators; its outputs are those of the gradient
-/// graph. Names of inputs are kept. Errors: a graph that autodiff did not make; a forward graph with side effects
-/// that must not come twice.
+/// A gradient graph that calls the forward graph again instead of taking its inner tensors as inputs. So no inner tensor is live
+/// from the forward call to the gradient call, at the price of one more forward call. Its inputs are the gradients provided, all
+/// inputs of the forward graph, and other inputs of the gradient graph, such as accumulators; its outputs are those of the
+/// gradient graph. Names of inputs are kept. Errors: a graph that autodiff did not make; a forward graph whose side effects must
+/// not come twice.
 constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient) {
   Ir& ir = gradient.ir();
   const GradGraphInfo info = gradient.grad_graph_info();
