@@ -6,6 +6,7 @@
 #include "tilewright/graph/code_bytes.hpp"
 #include "tilewright/graph/emit.hpp"
 #include "tilewright/graph/gradient_context.hpp"
+#include "tilewright/ops/check_op.hpp"
 
 namespace tilewright {
 
@@ -36,7 +37,8 @@ inline constexpr OpTag op_tag{};
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
 ///    `exchange_items`, the `exchange` that ops/collectives.hpp describes.
-/// Families (ops/elementwise.hpp, ops/reduce.hpp) give all but a few lines of it.
+/// Families (ops/elementwise.hpp, ops/sum.hpp) give all but a few lines of it. What is missing, misspelt or of another type is a
+/// compile error (ops/check_op.hpp).
 template <class D>
 struct Op {
   struct Attributes {};
@@ -81,10 +83,15 @@ constexpr OpInfo make_op_info() {
   if constexpr (requires { D::exchange_items; }) info.exchange_items = D::exchange_items;
   return info;
 }
+template <class D>
+constexpr OpInfo checked_op_info() {
+  if constexpr (check_op<D>()) return make_op_info<D>();
+  else return {};
+}
 }  // namespace detail
 
 template <class D>
-inline constexpr OpInfo op_info = detail::make_op_info<D>();
+inline constexpr OpInfo op_info = detail::checked_op_info<D>();
 
 /// Appends an op to the graph that is being built and returns all its outputs.
 template <class D>
