@@ -360,4 +360,8 @@ constexpr void other_gradients(Ir& ir) {
   differentiable(ir, "nll_loss_small", nll_loss, f32({4, 3}), i32({4}));
 }
 
+/// All programs of this file.
+inline constexpr std::array all{float32_ops,        other_gradients, half_precision,   half_precision_norms_and_updates,
+                                integers_and_casts, convolutions,    half_convolutions};
+
 }  // namespace op_cases

@@ -5,6 +5,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/emit.hpp"
 #include "tilewright/graph/gradient_context.hpp"
+#include "tilewright/ops/check_op.hpp"
 
 namespace tilewright {
 
@@ -37,7 +38,8 @@ inline constexpr OpTag op_tag{};
 ///    `collective_items`, the `run_collective` that ops/collectives.hpp describes; or `transfer`: what it moves;
 ///  - `static constexpr WorkKind work_kind` and `static constexpr CodeKind code_kind` (optional), where they do not follow from
 ///    the rest: see make_op_info.
-/// Families (ops/elementwise.hpp, ops/sum.hpp) give all but a few lines of it.
+/// Families (ops/elementwise.hpp, ops/sum.hpp) give all but a few lines of it. What is missing, misspelt or of another type is a
+/// compile error (ops/check_op.hpp).
 template <class D>
 struct Op {
   struct Attributes {};
@@ -98,10 +100,15 @@ constexpr OpInfo make_op_info() {
   }
   return info;
 }
+template <class D>
+constexpr OpInfo checked_op_info() {
+  if constexpr (check_op<D>()) return make_op_info<D>();
+  else return {};
+}
 }  // namespace detail
 
 template <class D>
-inline constexpr OpInfo op_info = detail::make_op_info<D>();
+inline constexpr OpInfo op_info = detail::checked_op_info<D>();
 
 /// Appends an op to the graph that is being built and returns all its outputs.
 template <class D>
