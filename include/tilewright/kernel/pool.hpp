@@ -96,7 +96,7 @@ struct Pool {
     for (std::int64_t i = 0; i < a.out; ++i)
       for (std::int64_t j = 0; j < b.out; ++j, dy += c.out) {
         const Sum rows = seen_rows(i, j);
-        Sum part[c.in]{};
+        Sum part[std::size_t(c.in)]{};
         detail::for_each_tap<c.kernel>([&](auto k) {
           constexpr detail::TapRange range(c, k);
           for (std::int64_t o = range.first; o < range.last; ++o)
@@ -119,7 +119,7 @@ struct Pool {
   static void reduce(const T* x, T* y, Sum start, Join join, Finish finish) {
     for (std::int64_t i = 0; i < a.out; ++i)
       for (std::int64_t j = 0; j < b.out; ++j, y += c.out) {
-        Sum column[c.in], row[c.out];
+        Sum column[std::size_t(c.in)], row[std::size_t(c.out)];
         for (Sum& value : column) value = start;
         for (Sum& value : row) value = start;
         detail::for_each_seen_row<windows>(i, j, [&](std::int64_t seen) {
