@@ -7,7 +7,7 @@ namespace tilewright {
 /// A vector of bounded length without allocation; structural, so it can be part of a template argument.
 template <class T, int Capacity>
 struct FixedVector {
-  T items[Capacity]{};
+  T items[std::size_t(Capacity)]{};
   int count = 0;
 
   constexpr int size() const { return count; }

@@ -16,11 +16,11 @@ namespace detail {
 ///
 /// x and the coefficients have so few bits that products are exact before they are rounded. So it makes no difference whether
 /// the compiler contracts product and sum: the result is the same bit for bit.
-template <int bits, int count>
+template <int bits, std::size_t count>
 constexpr double alternating_polynomial(double x, const double (&coefficients)[count]) {
   constexpr double shift = 1.5 * static_cast<double>(std::int64_t{1} << (52 - bits));  // numbers of this size are such multiples
   double sum = coefficients[count - 1];
-  for (int i = count - 2; i >= 0; --i) sum = (coefficients[i] + shift) - (sum * x + shift);
+  for (std::size_t i = count - 1; i-- > 0;) sum = (coefficients[i] + shift) - (sum * x + shift);
   return sum;
 }
 

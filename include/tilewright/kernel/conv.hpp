@@ -114,7 +114,7 @@ struct ConvByChannels {
   template <std::int64_t rows, std::int64_t columns>
   static void tile(const float* x, const float* w, std::int64_t channels, std::int64_t k_begin, std::int64_t k_end, bool first,
                    float* sums, std::int64_t sums_row) {
-    std::array<std::array<Lanes, vectors>, rows * columns> sum;
+    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(rows * columns)> sum;
     unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
       unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
         constexpr std::int64_t p = pixel, v = j;
@@ -124,7 +124,7 @@ struct ConvByChannels {
     });
     const auto add_tap = [&](const float* at) __attribute__((always_inline)) {
       keep_apart(at);
-      std::array<Lanes, vectors> weight;
+      std::array<Lanes, std::size_t(vectors)> weight;
       unrolled<vectors>([&](auto v) __attribute__((always_inline)) { weight[v.value] = Lanes::load_aligned(w + v * lanes); });
       unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
         constexpr std::int64_t p = pixel, offset = p / columns * s.h.stride * pitch + p % columns * s.v.stride;
@@ -320,7 +320,7 @@ struct ConvByPixels {
 
   template <std::int64_t results, std::int64_t vectors>
   static void tile(const float* columns, const float* w, float* y) {
-    std::array<std::array<Lanes, vectors>, results> sum;
+    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(results)> sum;
     unrolled<results>([&](auto i) __attribute__((always_inline)) {
       unrolled<vectors>([&](auto j) __attribute__((always_inline)) { sum[i.value][j.value] = Lanes(0.f); });
     });
@@ -328,7 +328,7 @@ struct ConvByPixels {
       for (std::int64_t k = 0; k < s.h.kernel; ++k)
         for (std::int64_t l = 0; l < s.v.kernel; ++l) {
           const float *from = columns + Columns::offset(c, k, l), *weight = w + c * s.w_c + k * s.w_h + l * s.w_v;
-          std::array<Lanes, vectors> element;
+          std::array<Lanes, std::size_t(vectors)> element;
           unrolled<vectors>([&](auto j)
                                 __attribute__((always_inline)) { element[j.value] = Lanes::load_unaligned(from + j * lanes); });
           unrolled<results>([&](auto i) __attribute__((always_inline)) {

@@ -62,7 +62,7 @@ struct ConvWeightsByChannels {
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v>
   static void tile(const float* x, const float* dy, float* sums, std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t taps = taps_h * taps_v;
-    std::array<std::array<Lanes, taps>, results> sum;
+    std::array<std::array<Lanes, std::size_t(taps)>, std::size_t(results)> sum;
     const auto for_each_sum = [&](auto&& f) __attribute__((always_inline)) {
       unrolled<results>([&](auto i) __attribute__((always_inline)) {
         unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
@@ -76,7 +76,7 @@ struct ConvWeightsByChannels {
       const float *x_row = x + i * s.h.stride * pitch * lanes, *dy_row = dy + i * s.v.out;
       for (std::int64_t j = 0; j < columns; ++j, x_row += s.v.stride * lanes, ++dy_row) {
         keep_apart(x_row);
-        std::array<Lanes, results> element;
+        std::array<Lanes, std::size_t(results)> element;
         unrolled<results>([&](auto m) __attribute__((always_inline)) { element[m.value] = Lanes(dy_row[m * s.y_m]); });
         unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
           constexpr std::int64_t t = tap, at = t / taps_v * s.h.dilation * pitch + t % taps_v * s.v.dilation;
@@ -129,7 +129,7 @@ struct ConvWeightsByChannels {
   /// The gradient for `channels` input channels and the result channels of `part`.
   template <ConvShape part, std::int64_t channels>
   static void run_block(const float* x, const float* dy, float* dw) {
-    alignas(64) float input[input_size], sums[part.results * s.taps() * lanes];
+    alignas(64) float input[std::size_t(input_size)], sums[std::size_t(part.results * s.taps() * lanes)];
     std::memset(sums, 0, sizeof sums);
     for (std::int64_t n = 0; n < s.images; ++n)
       for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
@@ -162,7 +162,7 @@ struct ConvWeightsByPixels {
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, std::int64_t pixels>
   static void tile(const float* columns, const float* dy, float* sums) {
     constexpr std::int64_t taps = taps_h * taps_v;
-    std::array<std::array<Lanes, taps>, results> sum;
+    std::array<std::array<Lanes, std::size_t(taps)>, std::size_t(results)> sum;
     const auto for_each_sum = [&](auto&& f) __attribute__((always_inline)) {
       unrolled<results>([&](auto i) __attribute__((always_inline)) {
         unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
@@ -171,16 +171,18 @@ struct ConvWeightsByPixels {
         });
       });
     };
-    const auto add = [&](const float* from, const std::array<Lanes, results>& element) __attribute__((always_inline)) {
-      unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
-        constexpr std::int64_t t = tap, at = Columns::offset(0, t / taps_v, t % taps_v);
-        const Lanes x = Lanes::load_unaligned(from + at);
-        unrolled<results>(
-            [&](auto m) __attribute__((always_inline)) { sum[m.value][t] = math::fma(element[m.value], x, sum[m.value][t]); });
-      });
-    };
+    const auto add = [&](const float* from, const std::array<Lanes, std::size_t(results)>& element)
+                         __attribute__((always_inline)) {
+                           unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
+                             constexpr std::int64_t t = tap, at = Columns::offset(0, t / taps_v, t % taps_v);
+                             const Lanes x = Lanes::load_unaligned(from + at);
+                             unrolled<results>([&](auto m) __attribute__((always_inline)) {
+                               sum[m.value][t] = math::fma(element[m.value], x, sum[m.value][t]);
+                             });
+                           });
+                         };
     for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Lanes::load_aligned(at); });
-    std::array<Lanes, results> element;
+    std::array<Lanes, std::size_t(results)> element;
     for (std::int64_t q = 0; q + lanes <= pixels; q += lanes) {
       unrolled<results>([&](auto m)
                             __attribute__((always_inline)) { element[m.value] = Lanes::load_unaligned(dy + m * s.y_m + q); });
@@ -214,7 +216,7 @@ struct ConvWeightsByPixels {
   }
   template <ConvShape part>
   static void run_block(const float* x, const float* dy, float* dw) {
-    alignas(64) float columns[Columns::size], sums[part.results * sums_per_result];
+    alignas(64) float columns[Columns::size], sums[std::size_t(part.results * sums_per_result)];
     std::memset(sums, 0, sizeof sums);
     for (std::int64_t n = 0; n < s.images; ++n)
       in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {

@@ -16,13 +16,13 @@ namespace detail {
 template <int operands>
 struct ElementwiseLoops {
   Shape outer{};
-  std::array<std::array<std::int64_t, max_rank>, operands> strides{};
+  std::array<std::array<std::int64_t, max_rank>, std::size_t(operands)> strides{};
   std::int64_t run = 1;
-  std::array<std::int64_t, operands> run_strides{};
+  std::array<std::int64_t, std::size_t(operands)> run_strides{};
 };
 
 template <int operands>
-constexpr ElementwiseLoops<operands> elementwise_loops(const std::array<ViewSpec, operands>& views) {
+constexpr ElementwiseLoops<operands> elementwise_loops(const std::array<ViewSpec, std::size_t(operands)>& views) {
   constexpr auto n = static_cast<std::size_t>(operands);
   std::array<std::array<std::int64_t, n>, max_rank> strides{};  // innermost first
   std::array<std::int64_t, max_rank> extents{};

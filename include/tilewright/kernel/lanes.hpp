@@ -90,7 +90,7 @@ inline void transpose_panel(const float* from, std::int64_t from_stride, std::in
 template <std::int64_t rows, std::int64_t columns, class To>
 inline void transpose_narrow_panel(const float* from, std::int64_t from_stride, To&& to) {
   static_assert(rows <= lanes && columns <= lanes);
-  alignas(64) float copy[rows * lanes];  // memory beyond the rows must not be read
+  alignas(64) float copy[std::size_t(rows * lanes)];  // memory beyond the rows must not be read
   for (std::int64_t i = 0; i < rows; ++i) std::memcpy(copy + i * lanes, from + i * from_stride, columns * sizeof(float));
   std::array<Lanes, lanes> square;
   unrolled<lanes>([&](auto row) __attribute__((always_inline)) {

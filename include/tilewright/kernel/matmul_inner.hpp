@@ -22,7 +22,7 @@ template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
   for (std::int64_t e = 0; e < float_width; ++e) sum[e] = FloatBatch(0.f);
   const auto step = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>, std::int64_t k)
                         __attribute__((always_inline)) {
-                          FloatBatch column[columns];
+                          FloatBatch column[std::size_t(columns)];
 #pragma GCC unroll 16
                           for (std::int64_t j = 0; j < columns; ++j) {
                             column[j] = load_first<width>(b + j * s.b_n + k);
@@ -47,7 +47,7 @@ template <MatMulShape s, std::int64_t rows, std::int64_t n, bool prefetch, class
 inline void inner_strip(const float* a, const float* b, std::int64_t i, std::int64_t j, const Epilogue& epilogue) {
   constexpr std::int64_t columns = std::min(n, float_width / rows), rest = n % columns;
   // Sums come column by column. The end of each vector is overwritten by the next one.
-  alignas(line_bytes) float by_column[n * rows + float_width];
+  alignas(line_bytes) float by_column[std::size_t(n * rows + float_width)];
   const auto block = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>,
                                              std::int64_t column) __attribute__((always_inline)) {
     inner_block<s, rows, width, prefetch>(a + i * s.a_m, b + (j + column) * s.b_n).store_unaligned(by_column + column * rows);
@@ -58,7 +58,7 @@ inline void inner_strip(const float* a, const float* b, std::int64_t i, std::int
   if constexpr (rows == 1) {
     finish_row<n>(by_column, i, j, epilogue);
   } else {
-    alignas(line_bytes) float by_row[rows * float_width];
+    alignas(line_bytes) float by_row[std::size_t(rows * float_width)];
     pack_transposed<n, rows, rows, float_width>(by_column, by_row);
 #pragma GCC unroll 1
     for (std::int64_t row = 0; row < rows; ++row) finish_row<n>(by_row + row * float_width, i + row, j, epilogue);

@@ -108,13 +108,13 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
 [[gnu::always_inline]] inline void outer_block(const float* a, const float* b, std::int64_t k_count, const Start& start,
                                                const Finish& finish) {
   constexpr std::int64_t vectors = ceil_div(columns, float_width), last = columns - (vectors - 1) * float_width;
-  FloatBatch sum[rows][vectors];
+  FloatBatch sum[std::size_t(rows)][std::size_t(vectors)];
 #pragma GCC unroll 16
   for (std::int64_t i = 0; i < rows; ++i)
 #pragma GCC unroll 16
     for (std::int64_t v = 0; v < vectors; ++v) sum[i][v] = start(i, v);
   const auto step = [&](std::int64_t k, [[maybe_unused]] const float* ahead) __attribute__((always_inline)) {
-    FloatBatch row[vectors];
+    FloatBatch row[std::size_t(vectors)];
     const float* b_row = b + k * b_k;
 #pragma GCC unroll 16
     for (std::int64_t v = 0; v < vectors; ++v) {
@@ -174,7 +174,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
         });
   } else {
     // Through the stack, so that the epilogue's code is there once and not for every register.
-    alignas(line_bytes) float sums[rows * stride];
+    alignas(line_bytes) float sums[std::size_t(rows * stride)];
     outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
         a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
           sum.store_aligned(sums + i * stride + v * float_width);
@@ -224,7 +224,7 @@ inline void outer_strip(const float* a, float* a_panel, const float* b, std::int
   constexpr std::int64_t stride = ceil_div(columns, float_width) * float_width;
   constexpr std::int64_t b_columns = plan.packs_b ? stride : columns, b_k = plan.packs_b ? stride : s.b_k;
   constexpr bool prefetch = !plan.packs_b && !plan.short_sums && s.k > 2 * prefetch_rows;
-  alignas(line_bytes) [[maybe_unused]] float b_panel[plan.packs_b ? plan.k_part * stride : 1];
+  alignas(line_bytes) [[maybe_unused]] float b_panel[std::size_t(plan.packs_b ? plan.k_part * stride : 1)];
   const auto rows_of_a = [&](std::int64_t i, std::int64_t k, std::int64_t k_count) __attribute__((always_inline)) {
     return plan.packs_a ? a_panel + (i - i_begin) * k_count : a + i * s.a_m + k * s.a_k;
   };
@@ -242,7 +242,7 @@ inline void outer_strip(const float* a, float* a_panel, const float* b, std::int
           whole_block<s, b_k, rows, columns, b_columns, prefetch>(rows_of_a(i, 0, s.k), b_rows, i, j, epilogue);
         });
   } else {
-    alignas(line_bytes) float partial[plan.m_part * stride];
+    alignas(line_bytes) float partial[std::size_t(plan.m_part * stride)];
     std::fill_n(partial, (i_end - i_begin) * stride, 0.f);
     for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
       const std::int64_t k_count = std::min(plan.k_part, s.k - k);
@@ -278,7 +278,7 @@ inline void outer_matmul(const float* a, const float* b, const Epilogue& epilogu
                                 });
         });
   } else {
-    alignas(line_bytes) float a_panel[plan.packs_a ? plan.m_part * plan.k_part : 1];
+    alignas(line_bytes) float a_panel[std::size_t(plan.packs_a ? plan.m_part * plan.k_part : 1)];
     for (std::int64_t i = 0; i < s.m; i += plan.m_part) {
       const std::int64_t i_end = std::min(s.m, i + plan.m_part);
       if constexpr (plan.packs_a && plan.k_part >= s.k) pack_rows<s>(a, i, i_end, s.k, a_panel);

@@ -97,7 +97,7 @@ struct Pool {
     for (std::int64_t i = 0; i < a.out; ++i)
       for (std::int64_t j = 0; j < b.out; ++j, dy += c.out) {
         const Sum rows = seen_rows(i, j);
-        Sum part[c.in]{};
+        Sum part[std::size_t(c.in)]{};
         detail::for_each_tap<c.kernel>([&](auto k) {
           constexpr detail::TapRange range(c, k);
           for (std::int64_t o = range.first; o < range.last; ++o)
@@ -126,7 +126,7 @@ struct Pool {
   static void reduce(const T* x, T* y, Sum start, Join join, Finish finish) {
     for (std::int64_t i = 0; i < a.out; ++i)
       for (std::int64_t j = 0; j < b.out; ++j, y += c.out) {
-        Sum column[c.in], row[c.out];
+        Sum column[std::size_t(c.in)], row[std::size_t(c.out)];
         bool is_first = sees_first_row;
         if constexpr (!sees_first_row)
           for (Sum& value : column) value = start;

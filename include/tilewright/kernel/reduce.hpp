@@ -51,7 +51,7 @@ struct SumLoops {
 template <const auto& loops, std::int64_t vectors, class Batch, class F>
 inline void sum_vectors(const float* from, Batch scale, const F& f) {
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
-  Batch sum[vectors];
+  Batch sum[std::size_t(vectors)];
   for (std::int64_t v = 0; v < vectors; ++v) sum[v] = Batch(0.f);
   for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& at) {
     for (std::int64_t v = 0; v < vectors; ++v) sum[v] += Batch::load_unaligned(from + at[0] + v * width);

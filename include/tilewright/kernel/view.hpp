@@ -40,9 +40,9 @@ using compute_t = std::conditional_t<std::is_same_v<T, float16_t>, float, T>;
 /// Calls f(offset of each operand...) for every index of a static space of `extents`, where operand o moves by
 /// `strides[o][axis]`.
 template <int operands, class F>
-inline void for_each_offset(const Shape& extents, const std::array<std::array<std::int64_t, max_rank>, operands>& strides,
-                            F&& f) {
-  std::array<std::int64_t, operands> offsets{};
+inline void for_each_offset(const Shape& extents,
+                            const std::array<std::array<std::int64_t, max_rank>, std::size_t(operands)>& strides, F&& f) {
+  std::array<std::int64_t, std::size_t(operands)> offsets{};
   std::array<std::int64_t, max_rank> index{};
   for (;;) {
     f(offsets);

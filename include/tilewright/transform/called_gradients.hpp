@@ -129,10 +129,10 @@ class LoopGradient {
     LoopAttributes backward{loop_.count, static_cast<std::int64_t>(carried_.size()), 0, 1};
     List<Tensor> parents;
     for (const CarriedGradient& gradient : carried_) parents.push_back(gradient.parent);
-    for_slices_then_others([&](const LoopActivation& activation) {
-      parents.push_back(activation.parent);
-      backward.sliced += activation.is_slice ? 1 : 0;
-    });
+    for (const std::size_t i : in_order_) {
+      parents.push_back(activations_[i].parent);
+      backward.sliced += activations_[i].is_slice ? 1 : 0;
+    }
     const auto results = append_loop(graph, backward, parents).outputs();
     for (std::size_t i = 0; i < carried_.size(); ++i) context_.input_gradient(carried_[i].input, results[i]);
   }
@@ -159,18 +159,15 @@ class LoopGradient {
       if (is_carried(input)) activations_.push_back({tensor, true, context_.output(kept_at[tensor])});
       else activations_.push_back({tensor, false, context_.input(input)});
     }
-  }
-  /// Calls f for each activation, in the order of a loop's inputs.
-  constexpr void for_slices_then_others(auto&& f) {
     for (const bool slices : {true, false})
-      for (LoopActivation& activation : activations_)
-        if (activation.is_slice == slices) f(activation);
+      for (std::size_t i = 0; i < activations_.size(); ++i)
+        if (activations_[i].is_slice == slices) in_order_.push_back(i);
   }
   /// One iteration: from the gradients of the loop's graph's outputs to those of its inputs.
   constexpr void build_iteration(Graph graph) {
     const GraphScope scope(graph);
     for (CarriedGradient& gradient : carried_) gradient.inner = ir_.add_input(input_spec(gradient.input));
-    for_slices_then_others([this](LoopActivation& activation) { activation.inner = ir_.add_input(spec_of(activation.tensor)); });
+    for (const std::size_t i : in_order_) activations_[i].inner = ir_.add_input(spec_of(activations_[i].tensor));
     const auto results = call_with_info(ir_.graph(callee().graph), iteration_arguments()).outputs();
     const Positions result_of(callee().outputs, record_.tensors.size());
     for (const auto& [input, parent, inner] : carried_) {
@@ -200,6 +197,7 @@ class LoopGradient {
   Positions input_of_;
   List<CarriedGradient> carried_{};
   List<LoopActivation> activations_{};
+  List<std::size_t> in_order_{};  // of activations: slices, then others, as a loop takes them
 };
 
 constexpr void differentiate_loop(GradientContext& context) {
