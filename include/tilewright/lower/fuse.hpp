@@ -11,7 +11,8 @@ namespace tilewright {
 
 namespace detail {
 
-/// What it is worth that workers need not meet and a result stays near, in multiply-adds of one of them: a rough price.
+/// What it is worth that workers need not meet and a result stays near, in multiply-adds of one of them: a rough price. W1, W1a, W1h
+/// and W3 of ./dev bench have other groups at an eighth of it, W5 at an eighth and at eight times as much.
 inline constexpr std::int64_t barrier_cost = 4096;
 
 constexpr std::int64_t largest_operand(const Operation& operation) {
