@@ -76,13 +76,13 @@ struct ConvByChannels {
   static constexpr std::int64_t tile_columns = even_block(s.v.out, tile_pixels);
   static constexpr std::int64_t tile_rows = even_block(s.h.out, std::max<std::int64_t>(1, tile_pixels / tile_columns));
 
-  /// What is packed at once, in floats, so that it stays in the second-level cache and fits the stack: 288 KB together. Conv and
-  /// ConvDataGrad/32x14x14 to 64 of ./dev bench kernels would notice, and W5.
+  /// Floats that are packed, or added up, at once: they stay in the second-level cache and fit the stack, 288 KB together. Conv
+  /// and ConvDataGrad/32x14x14 to 64 of ./dev bench kernels are cut otherwise with a third of them.
   static constexpr std::int64_t most_weights = 32'768, most_input = 24'576, most_sums = 16'384;
-  /// Columns of results at once: wider images are cut, so that some rows fit into most_input. No benchmark has so wide ones.
+  /// Columns of results at once, at most: wider images are cut, so that some rows fit into most_input. No benchmark has such.
   static constexpr std::int64_t most_columns = 256;
-  /// Tiles of result channels at once, at least, before channels of the input are cut: each is a pass over the packed input.
-  /// Conv/32x14x14 to 64.
+  /// Tiles of result channels at once, at least, before channels of the input are cut: each goes over the packed input. No
+  /// benchmark has channels enough.
   static constexpr std::int64_t least_tiles = 4;
   struct Chunk {
     std::int64_t results, channels, rows, columns;
@@ -262,7 +262,7 @@ struct ConvByChannels {
 template <ConvShape s>
 struct ConvColumns {
   static constexpr bool shares_rows = s.h.stride == 1;
-  /// Floats of all rows, at most: on the stack, and in the second-level cache. Conv and ConvWeightsGrad/1x28x28 to 32.
+  /// Floats of all rows, at most: on the stack, and in the second-level cache. Conv/1x28x28 to 32 of ./dev bench kernels.
   static constexpr std::int64_t most_floats = 24'576;
   static constexpr std::int64_t planes = s.channels * s.v.kernel * (shares_rows ? 1 : s.h.kernel);
   static constexpr std::int64_t plane(std::int64_t count) {
@@ -375,6 +375,7 @@ template <ConvShape s>
 inline void conv_kernel(const float* x, const float* w, float* y) {
   // By channels, a vector of results costs about lanes / 2 cycles more for its transposition, and half empty vectors cost as much
   // as full ones. By pixels, each element costs a copy for each column of the kernel.
+  // Of ./dev bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
   constexpr bool short_sum = s.channels * s.taps() <= 48, few_results = s.results <= detail::lanes / 2;
   if constexpr (detail::ConvByPixels<s>::fits && (short_sum || few_results || !detail::ConvByChannels<s>::fits))
     detail::ConvByPixels<s>::run(x, w, y);

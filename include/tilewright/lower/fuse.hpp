@@ -13,7 +13,8 @@ namespace tilewright {
 
 namespace detail {
 
-/// What a barrier and the way of a result through memory cost, in multiply-adds of one worker: a rough price.
+/// What a barrier and the way of a result through memory cost, in multiply-adds of one worker: a rough price. W1, W1a, W1h and W3
+/// of ./dev bench have other groups at an eighth of it, W5 at an eighth and at eight times as much.
 inline constexpr std::int64_t barrier_cost = 4096;
 
 constexpr std::int64_t largest_operand(const Operation& operation) {
