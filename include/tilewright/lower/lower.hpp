@@ -24,8 +24,8 @@ namespace tilewright {
 /// more than once becomes one body of supersteps, others are inlined, and
 /// all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is too small. The observer
 /// sees what passes give: see pass.hpp.
-template <class Observer>
-constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe) {
+template <class Observer = Unobserved>
+constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer()) {
   Plan plan;
   check_code_loads(ir);
   if (ir.failed()) return plan;
@@ -69,6 +69,5 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe) {
   count_tile_memory(ir, live, compute_sets, target, plan);
   return plan;
 }
-constexpr Plan lower(Ir& ir, const Target& target) { return lower(ir, target, Unobserved()); }
 
 }  // namespace tilewright
