@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Writes the C++ of a page as sources that a compiler can check.
 
-    extract.py PAGE FOLDER      writes FOLDER/<page>.cpp and <page>_program_<line>.cpp, and _fails_<line>.cpp where there are such
+    extract.py PAGE FOLDER      writes FOLDER/<page>.cpp, <page>_program_<line>.cpp, _fails_<line>.cpp and _global_<line>.cpp, as there are such
 
-A block that includes <tilewright/...> begins a section, and the blocks after it continue the section. A section that is one
-block with a main function is a program. All other sections are namespaces of <page>.cpp; their main functions get other names.
+A block that includes <tilewright/...> and names the namespace tw begins a section, and the blocks after it continue the section. A
+section that is one block with a main function is a program. All other sections are namespaces of <page>.cpp; their main functions
+get other names. A section that adapts a struct for Boost.Hana is a file of its own, as that cannot be done in a namespace.
 
 A comment before a block, which no reader sees, says what the block needs:
 
@@ -30,7 +31,8 @@ class Block:
         self.note = match["note"] or ""
         self.located = f'#line {self.line} "{page}"\n{self.code}'
         self.is_main = bool(MAIN.search(self.code))
-        self.begins = "#include <tilewright/" in self.code
+        self.begins = "#include <tilewright/" in self.code and "namespace tw = tilewright;" in self.code
+        self.is_global = "BOOST_HANA_ADAPT_STRUCT" in self.code  # it opens namespaces
         if self.note and not re.match(r"compiled in \w+$|does not compile: .|not compiled$", self.note):
             sys.exit(f"{page}:{self.line - 2}: unknown comment before a block: {self.note}")
 
@@ -72,12 +74,16 @@ def hoisted(code):
 
 
 def as_namespace(section):
+    """The include directives of a section, and its code in a namespace, or in none if it must be global."""
     code = "".join(block.located for block in section)
     includes, code = hoisted(code)
     number = 0
     while MAIN.search(code):  # a function that returns nothing needs no return
         code, number = MAIN.sub(f"void main_{number}()", code, count=1), number + 1
-    return includes, (f"namespace from_line_{section[0].line} {{\nnamespace tw = tilewright;\nusing namespace tw::literals;\n{code}"
+    names = "namespace tw = tilewright;\nusing namespace tw::literals;\n"
+    if any(block.is_global for block in section):
+        return includes, names + code
+    return includes, (f"namespace from_line_{section[0].line} {{\n{names}{code}"
                       f"}}  // namespace from_line_{section[0].line}\n")
 
 
@@ -98,6 +104,9 @@ def main():
             files[f"_program_{first.line}"] = first.located
             continue
         section_includes, namespace = as_namespace(section)
+        if any(block.is_global for block in section):
+            files[f"_global_{first.line}"] = "\n".join([*includes[:1], *section_includes, namespace])
+            continue
         includes += section_includes
         namespaces.append(namespace)
     if namespaces:

@@ -8,7 +8,9 @@ namespace {
 using tw::Graph, tw::Ir, tw::Tensor;
 namespace ops = tw::ops;
 
-using support::ipu_plan_of, support::load, support::store;
+using support::load, support::store;
+
+constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::ipu_model) { return support::plan_of(build, target); }
 
 // ---- the formula
 
@@ -16,9 +18,9 @@ constexpr auto one_product = [](Ir& ir) {
   const Tensor x = load(ir, "x", {8, 16});
   store("y", x.matmul(load(ir, "w", {16, 8})));
 };
-static_assert(ipu_plan_of(one_product).memory.code == (1000 + 200) + (4 * 3 + 4) + 8,
+static_assert(plan_of(one_product).memory.code == (1000 + 200) + (4 * 3 + 4) + 8,
               "MatMul and copy, the state of a vertex, control");
-static_assert(ipu_plan_of(one_product).memory.loaded_code == 0);
+static_assert(plan_of(one_product).memory.loaded_code == 0);
 
 constexpr tw::TileCosts dear_products = [] {
   tw::TileCosts costs = tw::ipu_costs;
@@ -38,15 +40,14 @@ constexpr auto in_steps = [](Ir& ir) {
   const Tensor x = load(ir, "x", {8, 16});
   store("y", ops::softmax(ops::softmax(x).T()));
 };
-static_assert(ipu_plan_of(in_steps, tw::ipu_model.without_fusion()).memory.code ==
-                  1560 + 1560 + 200 + 3 * (4 * 2 + 4) + 8 + 20 * 2,
+static_assert(plan_of(in_steps, tw::ipu_model.without_fusion()).memory.code == 1560 + 1560 + 200 + 3 * (4 * 2 + 4) + 8 + 20 * 2,
               "three steps of two operands, two of which wait for data");
 
 constexpr auto twice = [](Ir& ir) {
   const Tensor x = load(ir, "x", {8, 16});
   for (const std::string_view name : {"a", "b"}) store(name, ops::softmax(x));
 };
-static_assert(ipu_plan_of(twice, tw::ipu_model.without_fusion()).memory.code == 1560 + 200 + 4 * (4 * 2 + 4) + 8 + 3 * 20,
+static_assert(plan_of(twice, tw::ipu_model.without_fusion()).memory.code == 1560 + 200 + 4 * (4 * 2 + 4) + 8 + 3 * 20,
               "the same code for both; state and control for each");
 
 // ---- code that comes and goes
@@ -68,15 +69,15 @@ constexpr auto two_graphs = [](Ir& ir) {
   }
   store("y", x);
 };
-constexpr auto without = [] { return ipu_plan_of(two_graphs<Loads::nothing>).memory; }();
-constexpr auto with = [] { return ipu_plan_of(two_graphs<Loads::both>).memory; }();
+constexpr auto without = [] { return plan_of(two_graphs<Loads::nothing>).memory; }();
+constexpr auto with = [] { return plan_of(two_graphs<Loads::both>).memory; }();
 constexpr std::int64_t of_product = 1000 + (4 * 3 + 4) + 20, of_softmax = 1560 + (4 * 2 + 4) + 20, of_load = 8;
 static_assert(with.code == without.code - of_product - of_softmax + 2 * of_load);
 static_assert(with.loaded_code == of_softmax && without.loaded_code == 0, "the larger of two that are not there together");
 static_assert(with.fullest_tile < without.fullest_tile);
 static_assert(with.fullest_tile == without.fullest_tile - of_product + 2 * of_load);
 
-constexpr auto too_late = [] { return ipu_plan_of(two_graphs<Loads::second_too_late>).memory; }();
+constexpr auto too_late = [] { return plan_of(two_graphs<Loads::second_too_late>).memory; }();
 static_assert(too_late.code == without.code + of_load && too_late.loaded_code == 0,
               "a graph that is called before it is loaded is there from the beginning");
 
@@ -88,8 +89,8 @@ constexpr auto overlapping = [](Ir& ir) {
   ops::remote_code_load(softmax);
   store("y", tw::call(product, tw::call(softmax, x)));
 };
-static_assert(ipu_plan_of(overlapping).memory.loaded_code == of_product + of_softmax);
-static_assert(ipu_plan_of(overlapping).bodies.size() == 3, "what is loaded keeps code of its own, although it is called once");
+static_assert(plan_of(overlapping).memory.loaded_code == of_product + of_softmax);
+static_assert(plan_of(overlapping).bodies.size() == 3, "what is loaded keeps code of its own, although it is called once");
 
 constexpr auto nested = [](Ir& ir) {
   const Tensor x = load(ir, "x", {16, 16});
@@ -102,7 +103,7 @@ constexpr auto nested = [](Ir& ir) {
   ops::remote_code_load(outer);
   store("y", tw::call(outer, tw::call(outer, x)));
 };
-static_assert(ipu_plan_of(nested).memory.loaded_code == of_product + of_softmax + of_load + 8, "outer: load, call, softmax");
+static_assert(plan_of(nested).memory.loaded_code == of_product + of_softmax + of_load + 8, "outer: load, call, softmax");
 
 constexpr auto looped = [](Ir& ir) {
   const Tensor x = load(ir, "x", {16, 16});
@@ -116,8 +117,8 @@ constexpr auto looped = [](Ir& ir) {
   };
   store("y", tw::repeat(ir.create_graph(iteration, x), 10, x));
 };
-static_assert(ipu_plan_of(looped).memory.loaded_code == of_softmax, "in each iteration one after the other");
-static_assert(ipu_plan_of(looped).remote.code_bytes == 10 * 1472 * (of_product + of_softmax));
+static_assert(plan_of(looped).memory.loaded_code == of_softmax, "in each iteration one after the other");
+static_assert(plan_of(looped).remote.code_bytes == 10 * 1472 * (of_product + of_softmax));
 
 constexpr auto unused_results = [](Ir& ir) {
   const Tensor x = load(ir, "x", {16, 16});
@@ -126,15 +127,15 @@ constexpr auto unused_results = [](Ir& ir) {
   tw::call(product, x);
   store("y", x);
 };
-static_assert(ipu_plan_of(unused_results).bodies.size() == 1, "what is not computed is not loaded");
+static_assert(plan_of(unused_results).bodies.size() == 1, "what is not computed is not loaded");
 
 // ---- the time that it takes
 
-static_assert(ipu_plan_of(two_graphs<Loads::both>).remote ==
+static_assert(plan_of(two_graphs<Loads::both>).remote ==
               tw::RemoteTraffic{.code_bytes = 1472 * (of_product + of_softmax),
                                 .cycles = tw::ipu_model.streaming_memory.cycles(1472 * of_product, tw::ipu_model.clock_hz) +
                                           tw::ipu_model.streaming_memory.cycles(1472 * of_softmax, tw::ipu_model.clock_hz),
                                 .exchanges = 2});
-static_assert(ipu_plan_of(two_graphs<Loads::both>, tw::cpu).remote == tw::RemoteTraffic{});
+static_assert(plan_of(two_graphs<Loads::both>, tw::cpu).remote == tw::RemoteTraffic{});
 
 }  // namespace

@@ -10,7 +10,9 @@ namespace {
 using tw::Graph, tw::Ir, tw::RemoteBuffer, tw::Tensor;
 namespace ops = tw::ops;
 
-using support::ipu_plan_of, support::load, support::store;
+using support::load, support::store;
+
+constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::ipu_model) { return support::plan_of(build, target); }
 
 // ---- one op
 
@@ -269,20 +271,20 @@ constexpr auto rows = [](Ir& ir) {
   ops::remote_store(buffer, 4, all[0] + all[1]);
   ops::remote_store(buffer, 5, all[2] + all[3]);
 };
-constexpr tw::RemoteTraffic apart = ipu_plan_of(rows<false>).remote, together = ipu_plan_of(rows<true>).remote;
+constexpr tw::RemoteTraffic apart = plan_of(rows<false>).remote, together = plan_of(rows<true>).remote;
 static_assert(together.loaded_bytes == apart.loaded_bytes && together.stored_bytes == apart.stored_bytes);
 static_assert(apart.exchanges == 4 + 1 && together.exchanges == 1 + 1);
 static_assert(apart.cycles == 5 * (600 + 4342) && together.cycles == 2 * (600 + 4342), "16 packets at a time, on 32 blocks");
-static_assert(ipu_plan_of(rows<true>, tw::cpu).remote == tw::RemoteTraffic{4 * 4096, 2 * 4096, 0, 0, 2});
+static_assert(plan_of(rows<true>, tw::cpu).remote == tw::RemoteTraffic{4 * 4096, 2 * 4096, 0, 0, 2});
 
 /// The steps are the same, in another order.
 constexpr auto steps_of(auto build) {
-  const tw::Plan plan = ipu_plan_of(build, tw::cpu);
+  const tw::Plan plan = plan_of(build, tw::cpu);
   return std::array{plan.steps.size(), plan.compute_sets.size(), static_cast<std::size_t>(plan.memory.frame)};
 }
 static_assert(steps_of(rows<false>) == steps_of(rows<true>));
-static_assert(ipu_plan_of(mixed).exchanges.size() == 1);
-static_assert(ipu_plan_of(mixed).exchanges[0].step_count == 3);
+static_assert(plan_of(mixed).exchanges.size() == 1);
+static_assert(plan_of(mixed).exchanges[0].step_count == 3);
 
 constexpr auto strided = [](Ir& ir) {  // rows land beside the transposed tensors; what is stored is made dense before
   const RemoteBuffer buffer = ir.remote_buffer({4, 2}, tw::float32, 4);
@@ -295,8 +297,8 @@ constexpr auto strided = [](Ir& ir) {  // rows land beside the transposed tensor
   ops::remote_store(buffer, 2, variables[2].T());
   ops::remote_load_(buffer, 3, ops::transpose_(variables[3]));
 };
-static_assert(ipu_plan_of(strided).remote.exchanges == 1, "copies come before and after");
-static_assert(ipu_plan_of(strided).remote.cycles == 600 + 136, "four rows on four blocks: 32 x 4.24 = 135.68");
+static_assert(plan_of(strided).remote.exchanges == 1, "copies come before and after");
+static_assert(plan_of(strided).remote.cycles == 600 + 136, "four rows on four blocks: 32 x 4.24 = 135.68");
 
 constexpr auto looped = [](Ir& ir) {  // in each of 10 iterations, and once in an inlined graph, one exchange
   const RemoteBuffer buffer = ir.remote_buffer({16}, tw::float32, 4);
@@ -310,7 +312,7 @@ constexpr auto looped = [](Ir& ir) {  // in each of 10 iterations, and once in a
   const Tensor x = tw::call(ir.create_graph(body, spec), load(ir, "x", {16}));
   store("y", tw::repeat(ir.create_graph(body, spec), 10, x));
 };
-static_assert(ipu_plan_of(looped).remote.exchanges == 11 && ipu_plan_of(looped).remote.cycles == 11 * (600 + 272));
+static_assert(plan_of(looped).remote.exchanges == 11 && plan_of(looped).remote.cycles == 11 * (600 + 272));
 
 // ---- code
 
@@ -329,11 +331,10 @@ constexpr auto two_graphs = [](Ir& ir) {
   }
   store("y", tw::call(softmax, tw::call(product, tw::call(product, x))));
 };
-static_assert(ipu_plan_of(two_graphs<true>).memory == ipu_plan_of(two_graphs<true, true>).memory,
-              "the same code at the same time");
-static_assert(ipu_plan_of(two_graphs<true>).remote.code_bytes == ipu_plan_of(two_graphs<true, true>).remote.code_bytes);
-static_assert(ipu_plan_of(two_graphs<true>).remote.exchanges == 2 && ipu_plan_of(two_graphs<true, true>).remote.exchanges == 1);
-static_assert(ipu_plan_of(two_graphs<true>).remote.cycles - ipu_plan_of(two_graphs<true, true>).remote.cycles >= 600,
+static_assert(plan_of(two_graphs<true>).memory == plan_of(two_graphs<true, true>).memory, "the same code at the same time");
+static_assert(plan_of(two_graphs<true>).remote.code_bytes == plan_of(two_graphs<true, true>).remote.code_bytes);
+static_assert(plan_of(two_graphs<true>).remote.exchanges == 2 && plan_of(two_graphs<true, true>).remote.exchanges == 1);
+static_assert(plan_of(two_graphs<true>).remote.cycles - plan_of(two_graphs<true, true>).remote.cycles >= 600,
               "one synchronisation less");
 
 constexpr auto dead_code = [](Ir& ir) {
@@ -346,9 +347,8 @@ constexpr auto dead_code = [](Ir& ir) {
   }
   tw::call(unused, load(ir, "x", {16}));
 };
-static_assert(ipu_plan_of(dead_code).bodies.size() == 1 && ipu_plan_of(dead_code).remote.code_bytes == 0,
-              "only the load of code goes");
-static_assert(ipu_plan_of(dead_code).remote.loaded_bytes == 64 && ipu_plan_of(dead_code).remote.exchanges == 1);
+static_assert(plan_of(dead_code).bodies.size() == 1 && plan_of(dead_code).remote.code_bytes == 0, "only the load of code goes");
+static_assert(plan_of(dead_code).remote.loaded_bytes == 64 && plan_of(dead_code).remote.exchanges == 1);
 
 // ---- gradients
 

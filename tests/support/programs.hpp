@@ -25,7 +25,6 @@ constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::cpu) {
   build(ir);
   return tw::lower(ir, target);
 }
-constexpr tw::Plan ipu_plan_of(auto build, const tw::Target& target = tw::ipu_model) { return plan_of(build, target); }
 constexpr tw::Text plan_text(auto build, const tw::Target& target = tw::cpu) { return tw::print_plan(plan_of(build, target)); }
 
 /// The message of the first error that `trace(ir)` meets; "" if there is none.
