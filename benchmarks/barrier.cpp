@@ -6,13 +6,13 @@
 namespace tw = tilewright;
 
 void barrier(benchmark::State& state) {
-  static tw::Barrier barrier;
+  static tw::internal::Barrier barrier;
   for (auto _ : state) barrier.arrive_and_wait(state.threads());
 }
 BENCHMARK(barrier)->Threads(2)->UseRealTime();
 
 void workers(benchmark::State& state) {
-  tw::Workers workers(2);
+  tw::internal::Workers workers(2);
   for (auto _ : state) workers.run([](void*, int) {}, nullptr, 2);
 }
 BENCHMARK(workers)->UseRealTime();

@@ -53,46 +53,47 @@ inline void print_tables(std::ostream& out, const tw::Plan& plan) {
   out << "  remote traffic: " << plan.remote.loaded_bytes << " bytes loaded, " << plan.remote.stored_bytes << " stored, "
       << plan.remote.code_bytes << " of code, " << plan.remote.cycles << " cycles, " << plan.remote.exchanges << " exchanges\n";
   out << "  collective traffic: " << plan.collectives.bytes << " bytes, " << plan.collectives.cycles << " cycles\n";
-  table(out, "steps", plan.steps, [](Digest& add, const tw::Step& s) {
+  table(out, "steps", plan.steps, [](Digest& add, const tw::internal::Step& s) {
     const int target = s.compute_set >= 0 ? s.compute_set : s.body;
     add(s.kind, target, s.first_location, s.location_count, s.parts(), s.frame_offset, s.count, s.first_stride, s.else_body,
         s.arguments, s.stream, s.barrier_before);
   });
-  table(out, "locations", plan.locations, [](Digest& add, const tw::Location& l) { add(l.base, l.index, l.offset); });
-  table(out, "compute sets", plan.compute_sets, [](Digest& add, const tw::ComputeSet& s) {
+  table(out, "locations", plan.locations, [](Digest& add, const tw::internal::Location& l) { add(l.base, l.index, l.offset); });
+  table(out, "compute sets", plan.compute_sets, [](Digest& add, const tw::internal::ComputeSet& s) {
     add(s.first_stage, s.stage_count, s.first_stride, s.location_count, s.scratch_bytes, s.code_bytes);
     for (const auto extent : s.extents) add(extent);
     for (const auto block : s.blocks) add(block);
   });
-  table(out, "stages", plan.stages, [](Digest& add, const tw::Stage& s) {
+  table(out, "stages", plan.stages, [](Digest& add, const tw::internal::Stage& s) {
     add_text(add, s.name);
     for (const auto word : s.attributes.words) add(word);
     add(s.evaluation, s.input_count, s.first_operand, s.operand_count);
   });
-  table(out, "operands", plan.operands, [](Digest& add, const tw::StageOperand& o) {
+  table(out, "operands", plan.operands, [](Digest& add, const tw::internal::StageOperand& o) {
     add_view(add, o.view);
     add(o.source, o.index);
     for (const auto axis : o.grid_axis) add(axis);
   });
   table(out, "strides", plan.strides, [](Digest& add, std::int64_t stride) { add(stride); });
-  table(out, "exchanges", plan.exchanges, [](Digest& add, const tw::PlannedExchange& e) { add(e.first_step, e.step_count); });
-  table(out, "variables", plan.variables, [](Digest& add, const tw::PlannedVariable& v) {
+  table(out, "exchanges", plan.exchanges,
+        [](Digest& add, const tw::internal::PlannedExchange& e) { add(e.first_step, e.step_count); });
+  table(out, "variables", plan.variables, [](Digest& add, const tw::internal::PlannedVariable& v) {
     add_spec(add, v.spec);
     add_text(add, v.name.view());
     add(v.base, v.offset, v.distribution.groups, v.distribution.shard_over, v.distribution.all_replicas);
     for (const int group : v.assignment) add(group);
   });
-  table(out, "constants", plan.constants, [](Digest& add, const tw::PlannedConstant& c) {
+  table(out, "constants", plan.constants, [](Digest& add, const tw::internal::PlannedConstant& c) {
     add_spec(add, c.spec);
     add_text(add, c.name.view());
     add(c.offset);
   });
-  table(out, "streams", plan.streams, [](Digest& add, const tw::PlannedStream& s) {
+  table(out, "streams", plan.streams, [](Digest& add, const tw::internal::PlannedStream& s) {
     add_spec(add, s.spec);
     add_text(add, s.name.view());
     add(s.direction, s.used, s.moves, s.elements);
   });
-  table(out, "remote buffers", plan.remote_buffers, [](Digest& add, const tw::PlannedRemoteBuffer& b) {
+  table(out, "remote buffers", plan.remote_buffers, [](Digest& add, const tw::internal::PlannedRemoteBuffer& b) {
     add_spec(add, b.spec);
     add(b.entries, b.offset);
   });

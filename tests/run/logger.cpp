@@ -145,7 +145,7 @@ TEST_CASE("log: lines of several threads and sessions are whole") {
 TEST_CASE("log: decisions about threads are lines at DEBUG") {
   const TemporaryFolder folder;
   const std::string name = (folder / "log").string();
-  tw::ThreadChoice choice(0, 2, tw::Logger(tw::LogLevel::debug, name.c_str()));
+  tw::internal::ThreadChoice choice(0, 2, tw::Logger(tw::LogLevel::debug, name.c_str()));
   const auto run = [&](int runs, int one_thread, int two_threads) {  // times in microseconds
     for (int i = 0; i < runs; ++i) {
       const std::chrono::microseconds time(choice.threads() == 1 ? one_thread : two_threads);

@@ -131,7 +131,7 @@ class Symbols {
  public:
   explicit Symbols(const Ir& ir)
       : ir_(ir),
-        copied_(tw::find_copied_views(ir.graphs[0])),
+        copied_(tw::internal::find_copied_views(ir.graphs[0])),
         memory_(ir.graphs[0].tensors.size()),
         loaded_(ir.streams.size(), 0) {
     for (std::size_t t = 0; t < memory_.size(); ++t) memory_[t] = t + 1;
@@ -173,8 +173,7 @@ class Symbols {
     return memory_[static_cast<std::size_t>(tensor)];
   }
   bool is_shared_view(int node) const {
-    return ir_.graphs[0].nodes[static_cast<std::size_t>(node)].op->view &&
-           (copied_.empty() || !copied_[node]);
+    return ir_.graphs[0].nodes[static_cast<std::size_t>(node)].op->view && (copied_.empty() || !copied_[node]);
   }
   static std::size_t stream(const tw::Node& node) {
     return static_cast<std::size_t>(tw::unpack<tw::StreamAttributes>(node.attributes).stream);

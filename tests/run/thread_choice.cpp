@@ -17,7 +17,7 @@
 namespace {
 
 using std::chrono::microseconds, std::chrono::milliseconds;
-using tilewright::ThreadChoice;
+using tilewright::internal::ThreadChoice;
 using Duration = ThreadChoice::Duration;
 using Machine = std::function<Duration(int threads)>;  ///< how long a run takes
 
@@ -210,12 +210,12 @@ TEST_CASE("Workers: threads that cannot be made are an error that says how many 
     const rlimit addresses{std::size_t{1} << 30, std::size_t{1} << 30};  // room for some stacks
     setrlimit(RLIMIT_AS, &addresses);
     try {
-      const tilewright::Workers workers(1000);
+      const tilewright::internal::Workers workers(1000);
     } catch (const std::runtime_error& error) {
       const std::string text = error.what(), begin = "threads: 1000 asked for, ", end = "): a smaller number expected";
       const int made = std::atoi(text.c_str() + begin.size());
       const bool says_so = text.starts_with(begin) && text.ends_with(end) && text.find(" could be made (") != text.npos;
-      const tilewright::Workers fewer(made / 2);  // the memory of those that ended is free again
+      const tilewright::internal::Workers fewer(made / 2);  // the memory of those that ended is free again
       _exit(says_so && made > 2 && made < 1000 ? 0 : 1);
     }
     _exit(2);

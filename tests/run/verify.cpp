@@ -9,7 +9,7 @@ namespace {
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
-using tw::BodyDraft, tw::Pass, tw::Plan, tw::Tensor;
+using tw::internal::BodyDraft, tw::internal::Pass, tw::Plan, tw::Tensor;
 
 Tensor load(tw::Ir& ir, std::string_view name, const tw::Shape& shape, tw::DType dtype = tw::float32) {
   return ops::host_load(ir.h2d_stream(name, shape, dtype));
@@ -66,11 +66,11 @@ std::string fault_of_draft(const Case& of, Pass after, Break&& break_it) {
     if constexpr (sizeof...(given) == 4) {
       [&](Pass pass, int body, const BodyDraft& draft, const Plan& plan) {
         if (pass != after || body != 0) return;
-        REQUIRE(tw::verify(draft, after, body, plan).string().empty());
+        REQUIRE(tw::internal::verify(draft, after, body, plan).string().empty());
         BodyDraft broken = draft;
         Plan broken_plan = plan;
         break_it(broken, broken_plan);
-        fault = tw::verify(broken, after, body, broken_plan).string();
+        fault = tw::internal::verify(broken, after, body, broken_plan).string();
       }(given...);
     }
   });
@@ -82,42 +82,42 @@ std::string fault_of_plan(const Case& of, Break&& break_it) {
   const auto ir = tw::trace(of.program);
   Plan plan = tw::lower_verified(*ir, of.target);
   break_it(plan);
-  return tw::verify(plan).string();
+  return tw::internal::verify(plan).string();
 }
 
 /// The first operation with this op, or the first call.
-tw::Operation& op(BodyDraft& draft, std::string_view name) {
-  for (tw::Operation& each : draft.operations)
+tw::internal::Operation& op(BodyDraft& draft, std::string_view name) {
+  for (tw::internal::Operation& each : draft.operations)
     if (each.op ? each.op->name == name : name == "call") return each;
   FAIL("no " << name);
   return draft.operations[0];
 }
-tw::Storage& storage_of(BodyDraft& draft, const tw::Operation& operation, int operand) {
+tw::internal::Storage& storage_of(BodyDraft& draft, const tw::internal::Operation& operation, int operand) {
   return draft.storage(operation.operands[operand].storage);
 }
 /// The first group with several members.
-tw::Group& joined(BodyDraft& draft) {
-  for (tw::Group& each : draft.groups)
+tw::internal::Group& joined(BodyDraft& draft) {
+  for (tw::internal::Group& each : draft.groups)
     if (each.members.size() > 1) return each;
   FAIL("no joined group");
   return draft.groups[0];
 }
 /// The first storage that takes over memory.
-tw::Storage& reuser(BodyDraft& draft) {
-  for (tw::Storage& each : draft.storages)
+tw::internal::Storage& reuser(BodyDraft& draft) {
+  for (tw::internal::Storage& each : draft.storages)
     if (each.reuses >= 0) return each;
   FAIL("no memory is reused");
   return draft.storages[0];
 }
 /// The first step of the main body of a kind.
-tw::Step& step(Plan& plan, tw::StepKind kind) {
+tw::internal::Step& step(Plan& plan, tw::internal::StepKind kind) {
   for (int s = 0; s < plan.bodies[0].step_count; ++s)
-    if (tw::Step& each = plan.steps[plan.bodies[0].first_step + s]; each.kind == kind) return each;
+    if (tw::internal::Step& each = plan.steps[plan.bodies[0].first_step + s]; each.kind == kind) return each;
   FAIL("no such step");
   return plan.steps[0];
 }
-tw::StageOperand& operand(Plan& plan, tw::Source source) {
-  for (tw::StageOperand& each : plan.operands)
+tw::internal::StageOperand& operand(Plan& plan, tw::internal::Source source) {
+  for (tw::internal::StageOperand& each : plan.operands)
     if (each.source == source) return each;
   FAIL("no such operand");
   return plan.operands[0];
@@ -154,9 +154,10 @@ TEST_CASE("verify: operations and their operands") {
   CHECK(fault(a_layer, [](BodyDraft&, Plan& p) { p.streams[1].direction = tw::StreamDirection::host_to_device; }) ==
         "what is given stays: operation 5 (Identity) has operand 1, an output, in a stream from the host: an input "
         "expected, in body 0 after flatten");
-  CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "Gelu"), 1).location.base = tw::Base::constant; }) ==
-        "what is given stays: operation 2 (Gelu) has operand 1, an output, in a constant: an input expected, in body 0 after "
-        "flatten");
+  CHECK(
+      fault(a_layer, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "Gelu"), 1).location.base = tw::internal::Base::constant; }) ==
+      "what is given stays: operation 2 (Gelu) has operand 1, an output, in a constant: an input expected, in body 0 after "
+      "flatten");
   CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = 0; }) ==
         "callees are planned before: operation 1 (call) calls body 0: one from 1 to 2 expected, in body 0 after flatten");
   CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = 3; }) ==
@@ -197,12 +198,12 @@ TEST_CASE("verify: groups") {
         "groups have members: group 0 has operation 99: one of 8 expected, in body 0 after fuse");
   CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { d.groups.pop_back(); }) ==
         "one group: operation 6 (MatMul) is in 0 groups: one expected, in body 0 after fuse");
-  CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { joined(d).members.push_back(tw::Member(joined(d).members[0])); }) ==
+  CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { joined(d).members.push_back(tw::internal::Member(joined(d).members[0])); }) ==
         "one group: operation 0 (MatMul) is in 2 groups: one expected, in body 0 after fuse");
   CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { d.operations[joined(d).members[1].operation].alone = true; }) ==
         "some operations are alone: operation 1 (Add) is one of 4 in group 0: a group of its own expected, in body 0 after fuse");
   CHECK(fault(a_layer, [](BodyDraft& d, Plan&) {
-          while (joined(d).members.size() < 17) joined(d).members.push_back(tw::Member(joined(d).members[0]));
+          while (joined(d).members.size() < 17) joined(d).members.push_back(tw::internal::Member(joined(d).members[0]));
         }) == "groups are small: group 0 has 17 operations: at most 16 expected, in body 0 after fuse");
   CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { joined(d).members[0].grid_axis.count = 1; }) ==
         "grids fit: operation 0 (MatMul) has work of 3 axes, of which 1 have a place in the grid of group 0: all expected, in "
@@ -281,7 +282,7 @@ TEST_CASE("verify: memory of storages") {
   CHECK(fault(a_chain, Pass::place,
               [](BodyDraft& d, Plan&) {
                 for (auto& each : d.storages)
-                  if (each.location.base == tw::Base::frame) each.location.offset = 0;
+                  if (each.location.base == tw::internal::Base::frame) each.location.offset = 0;
               }) ==
         "live storages do not overlap: storages 1 and 2 share bytes of the frame in group 1: places apart expected, in body 0 "
         "after place");
@@ -311,15 +312,16 @@ TEST_CASE("verify: tables of a plan") {
 TEST_CASE("verify: compute sets") {
   const auto fault = [](auto break_it) { return fault_of_plan(a_layer, break_it); };
   CHECK(fault([](Plan& p) {
-          tw::ComputeSet& last = p.compute_sets.back();  // whose stages, operands and strides are the last, too
+          tw::internal::ComputeSet& last = p.compute_sets.back();  // whose stages, operands and strides are the last, too
           for (; last.stage_count < 17; ++last.stage_count) {
-            p.stages.push_back(tw::Stage(p.stages.back()));
+            p.stages.push_back(tw::internal::Stage(p.stages.back()));
             p.stages.back().first_operand = static_cast<int>(p.operands.size());
-            for (int o = 0; o < p.stages.back().operand_count; ++o) p.operands.push_back(tw::StageOperand(p.operands[0]));
+            for (int o = 0; o < p.stages.back().operand_count; ++o)
+              p.operands.push_back(tw::internal::StageOperand(p.operands[0]));
           }
         }) == "sets are small: 17 stages: 1 to 16 expected, in compute set 2");
   CHECK(fault([](Plan& p) {
-          for (tw::ComputeSet& last = p.compute_sets.back(); last.location_count < 49; ++last.location_count)
+          for (tw::internal::ComputeSet& last = p.compute_sets.back(); last.location_count < 49; ++last.location_count)
             for (int axis = 0; axis < last.blocks.size(); ++axis) p.strides.push_back(0);
         }) == "sets are small: 49 locations: at most 48 expected, in compute set 2");
   CHECK(fault([](Plan& p) { p.compute_sets[0].scratch_bytes = 1 << 20; }) ==
@@ -331,24 +333,24 @@ TEST_CASE("verify: compute sets") {
   CHECK(fault([](Plan& p) { p.stages[0].op = nullptr; }) == "stages have ops: stage 0 has none: one expected, in compute set 0");
   CHECK(fault([](Plan& p) { p.stages[0].input_count = p.stages[0].operand_count; }) ==
         "stages have outputs: stage 0 (MatMul) has 3 inputs of 3 operands: an output expected, in compute set 0");
-  CHECK(fault([](Plan& p) { p.stages[0].evaluation = tw::Evaluation::epilogue; }) ==
+  CHECK(fault([](Plan& p) { p.stages[0].evaluation = tw::internal::Evaluation::epilogue; }) ==
         "epilogues follow kernels: stage 0 (MatMul) is in an epilogue: a kernel before it expected, in compute set 0");
-  CHECK(fault([](Plan& p) { p.stages[3].evaluation = tw::Evaluation::expression; }) ==
+  CHECK(fault([](Plan& p) { p.stages[3].evaluation = tw::internal::Evaluation::expression; }) ==
         "expressions have one reader: stage 3 (Add) has 0: one expected, in compute set 0");
   CHECK(fault([](Plan& p) { p.operands[0].grid_axis[0] = 5; }) ==
         "operands follow the grid: operand 0 of stage 0 (MatMul) follows axis 5 of 3: one of them expected, in compute set 0");
   CHECK(fault([](Plan& p) { p.operands[0].index = 40; }) ==
         "operands exist: operand 0 of stage 0 (MatMul) is at 40 of memory: a place in it expected, in compute set 0");
-  CHECK(fault([](Plan& p) { operand(p, tw::Source::value).index = 9; }) ==
+  CHECK(fault([](Plan& p) { operand(p, tw::internal::Source::value).index = 9; }) ==
         "operands exist: operand 2 of stage 0 (MatMul) is at 9 of value: a place in it expected, in compute set 0");
-  CHECK(fault_of_plan(with_scratch, [](Plan& p) { operand(p, tw::Source::scratch).index = 1; }) ==
+  CHECK(fault_of_plan(with_scratch, [](Plan& p) { operand(p, tw::internal::Source::scratch).index = 1; }) ==
         "operands exist: operand 1 of stage 0 (Softmax) is at 1 of scratch: a place in it expected, in compute set 0");
-  CHECK(fault_of_plan(with_scratch, [](Plan& p) { operand(p, tw::Source::scratch).index = 1 << 20; }) ==
+  CHECK(fault_of_plan(with_scratch, [](Plan& p) { operand(p, tw::internal::Source::scratch).index = 1 << 20; }) ==
         "operands exist: operand 1 of stage 0 (Softmax) is at 1048576 of scratch: a place in it expected, in compute set 0");
 }
 
 TEST_CASE("verify: steps") {
-  using tw::StepKind;
+  using tw::internal::StepKind;
   const auto fault = [](auto break_it) { return fault_of_plan(with_calls, break_it); };
   CHECK(fault([](Plan& p) { step(p, StepKind::loop).body = 0; }) ==
         "callees come after callers: a call of body 0: one from 1 to 2 expected, in step 1 of body 0");
@@ -379,7 +381,7 @@ TEST_CASE("verify: steps") {
           for (auto& each : p.streams) each.moves = true;
         }) == "streams move after each use: stream -1 moves: 1 expected, in step 5 of body 0");
   CHECK(fault([](Plan& p) {  // a location goes from one step to the next
-          tw::Step &from = p.steps[p.bodies[0].first_step], &to = p.steps[p.bodies[0].first_step + 1];
+          tw::internal::Step &from = p.steps[p.bodies[0].first_step], &to = p.steps[p.bodies[0].first_step + 1];
           --from.location_count, --to.first_location, ++to.location_count;
         }) == "steps have their locations: 1 locations of a set of 2: as many expected, in step 0 of body 0");
   CHECK(fault_of_plan(with_replicas, [](Plan& p) { step(p, StepKind::collective).items = 0; }) ==
@@ -400,35 +402,36 @@ TEST_CASE("verify: steps") {
 }
 
 TEST_CASE("verify: locations and memory") {
-  const auto at = [](tw::Base base, auto break_it) {
-    return fault_of_plan(base == tw::Base::variable || base == tw::Base::constant ? a_layer : with_calls, [&](Plan& p) {
-      for (tw::Location& each : p.locations)
-        if (each.base == base) return break_it(each);
-      FAIL("no such location");
-    });
+  const auto at = [](tw::internal::Base base, auto break_it) {
+    return fault_of_plan(base == tw::internal::Base::variable || base == tw::internal::Base::constant ? a_layer : with_calls,
+                         [&](Plan& p) {
+                           for (tw::internal::Location& each : p.locations)
+                             if (each.base == base) return break_it(each);
+                           FAIL("no such location");
+                         });
   };
-  CHECK(at(tw::Base::frame, [](tw::Location& l) { l.offset += 1 << 20; }) ==
+  CHECK(at(tw::internal::Base::frame, [](tw::internal::Location& l) { l.offset += 1 << 20; }) ==
         "locations lie in their memory: 32 bytes at index 0, offset 1048576 of memory `frame`: at most 192 bytes expected, in "
         "step 0 of body 0");
-  CHECK(at(tw::Base::frame, [](tw::Location& l) { l.offset = -64; }) ==
+  CHECK(at(tw::internal::Base::frame, [](tw::internal::Location& l) { l.offset = -64; }) ==
         "locations lie in their memory: 32 bytes at index 0, offset -64 of memory `frame`: at most 192 bytes expected, in step 0 "
         "of body 0");
-  CHECK(at(tw::Base::argument, [](tw::Location& l) { l.index = 2; }) ==
+  CHECK(at(tw::internal::Base::argument, [](tw::internal::Location& l) { l.index = 2; }) ==
         "locations lie in their memory: 32 bytes at index 2, offset 0 of memory `argument`: at most 32 bytes expected, in step 0 "
         "of body 2");
-  CHECK(at(tw::Base::variable, [](tw::Location& l) { l.offset += 512; }) ==
+  CHECK(at(tw::internal::Base::variable, [](tw::internal::Location& l) { l.offset += 512; }) ==
         "locations lie in their memory: 16384 bytes at index 0, offset 512 of memory `variable`: at most 16640 bytes expected, "
         "in step 0 of body 0");
-  CHECK(at(tw::Base::constant, [](tw::Location& l) { l.offset += 64; }) ==
+  CHECK(at(tw::internal::Base::constant, [](tw::internal::Location& l) { l.offset += 64; }) ==
         "locations lie in their memory: 4 bytes at index 0, offset 64 of memory `constant`: at most 64 bytes expected, in step 0 "
         "of body 0");
-  CHECK(at(tw::Base::stream, [](tw::Location& l) { l.offset += 64; }) ==
+  CHECK(at(tw::internal::Base::stream, [](tw::internal::Location& l) { l.offset += 64; }) ==
         "locations lie in their memory: 0 bytes at index 0, offset 64 of memory `stream`: at most 1 bytes expected, in step 3 of "
         "body 0");
-  CHECK(at(tw::Base::stream, [](tw::Location& l) { l.index = 7; }) ==
+  CHECK(at(tw::internal::Base::stream, [](tw::internal::Location& l) { l.index = 7; }) ==
         "locations lie in their memory: 0 bytes at index 7, offset 0 of memory `stream`: at most 0 bytes expected, in step 3 of "
         "body 0");
-  CHECK(at(tw::Base::remote, [](tw::Location& l) { l.offset += 1 << 20; }) ==
+  CHECK(at(tw::internal::Base::remote, [](tw::internal::Location& l) { l.offset += 1 << 20; }) ==
         "locations lie in their memory: 32 bytes at index 0, offset 1048704 of memory `remote`: at most 256 bytes expected, in "
         "step 0 of body 0");
   CHECK(fault_of_plan(a_layer, [](Plan& p) { p.variables[1].offset = p.variables[0].offset; }) ==

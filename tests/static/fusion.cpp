@@ -114,7 +114,8 @@ constexpr bool scratch_fits_a_stack(auto build) {
   tw::Ir ir;
   build(ir);
   bool fits = true;
-  for (const tw::ComputeSet& set : tw::lower(ir, tw::cpu).compute_sets) fits = fits && set.scratch_bytes <= tw::max_scratch_bytes;
+  for (const tw::internal::ComputeSet& set : tw::lower(ir, tw::cpu).compute_sets)
+    fits = fits && set.scratch_bytes <= tw::internal::max_scratch_bytes;
   return fits;
 }
 static_assert(scratch_fits_a_stack(long_lines) && scratch_fits_a_stack(scores) &&

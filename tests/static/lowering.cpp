@@ -6,41 +6,43 @@
 
 namespace {
 
-using tw::Location, tw::Plan, tw::Tensor;
+using tw::internal::Location, tw::Plan, tw::Tensor;
 
 using support::load, support::plan_of, support::store;
 
 // ---- memory: blocks that live at the same time do not overlap
 
-constexpr tw::List<tw::LiveBlock> placed(tw::List<tw::LiveBlock> blocks, int steps) {
-  tw::allocate(blocks, steps);
+constexpr tw::List<tw::internal::LiveBlock> placed(tw::List<tw::internal::LiveBlock> blocks, int steps) {
+  tw::internal::allocate(blocks, steps);
   return blocks;
 }
-constexpr bool overlap(const tw::LiveBlock& a, const tw::LiveBlock& b) {
+constexpr bool overlap(const tw::internal::LiveBlock& a, const tw::internal::LiveBlock& b) {
   return a.first <= b.last && b.first <= a.last && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
-constexpr bool none_overlap(const tw::List<tw::LiveBlock>& blocks) {
+constexpr bool none_overlap(const tw::List<tw::internal::LiveBlock>& blocks) {
   for (std::size_t i = 0; i < blocks.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (overlap(blocks[i], blocks[j])) return false;
   return true;
 }
-constexpr tw::List<tw::LiveBlock> random_blocks(std::uint64_t seed) {
+constexpr tw::List<tw::internal::LiveBlock> random_blocks(std::uint64_t seed) {
   tw::Random random(seed);
-  tw::List<tw::LiveBlock> blocks;
+  tw::List<tw::internal::LiveBlock> blocks;
   for (int step = 0; step < 40; ++step)
     blocks.push_back(
         {static_cast<std::int64_t>(1 + random.bits() % 500), step, std::min(39, step + static_cast<int>(random.bits() % 6))});
   return blocks;
 }
-constexpr std::int64_t frame_of(tw::List<tw::LiveBlock> blocks, int steps) { return tw::allocate(blocks, steps); }
+constexpr std::int64_t frame_of(tw::List<tw::internal::LiveBlock> blocks, int steps) {
+  return tw::internal::allocate(blocks, steps);
+}
 
 static_assert(none_overlap(placed(random_blocks(1), 40)));
 static_assert(none_overlap(placed(random_blocks(2), 40)));
 static_assert(frame_of({{64, 0, 1}, {64, 2, 3}}, 4) == 64, "memory is used again");
 static_assert(frame_of({{64, 0, 2}, {64, 2, 3}}, 4) == 128, "but not in the step that still reads it");
 static_assert(frame_of({{64, 0, 1}, {64, 1, 1}, {128, 2, 2}}, 3) == 128, "neighbouring free ranges are joined");
-static_assert(frame_of({{1, 0, 0}, {1, 0, 0}}, 1) == 2 * tw::memory_alignment, "blocks start at cache lines");
+static_assert(frame_of({{1, 0, 0}, {1, 0, 0}}, 1) == 2 * tw::internal::memory_alignment, "blocks start at cache lines");
 
 // ---- partition: at most one vertex for each tile, in whole vectors
 
@@ -48,12 +50,12 @@ constexpr tw::Work matrix_work() {  // 8 x 512, 784 products each
   const tw::TensorSpec operands[] = {{{8, 784}}, {{784, 512}}, {{8, 512}}};
   return tw::MatMul::work(operands, 2, {});
 }
-constexpr tw::Partition on_cpu = tw::partition(matrix_work().axes, tw::float32, tw::cpu);
-constexpr tw::Partition on_ipu = tw::partition(matrix_work().axes, tw::float32, tw::ipu_model);
+constexpr tw::internal::Partition on_cpu = tw::internal::partition(matrix_work().axes, tw::float32, tw::cpu);
+constexpr tw::internal::Partition on_ipu = tw::internal::partition(matrix_work().axes, tw::float32, tw::ipu_model);
 static_assert(on_cpu.vertices == 8 && on_cpu.partials == 1 && on_cpu.blocks[0] == 64);
 static_assert(on_ipu.vertices <= 1472 && on_ipu.partials == 13 && on_ipu.blocks[0] == 8 && on_ipu.blocks[2] == 64);
 static_assert(matrix_work().axes[0].extent == 512 && matrix_work().axes[1].extent == 8, "the longer axis is cut first");
-static_assert(tw::partition(matrix_work().axes, tw::float32, tw::cpu.with_tiles(1)).vertices == 1);
+static_assert(tw::internal::partition(matrix_work().axes, tw::float32, tw::cpu.with_tiles(1)).vertices == 1);
 
 // ---- dead code, views, in-place work, fusion, inlining: counted in steps and bytes
 

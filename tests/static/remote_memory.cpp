@@ -113,8 +113,8 @@ static_assert(plan_of(copies).steps.size() == 3, "load, add, store: streaming me
 static_assert(memory_of_copies.frame >= 448, "a row that is loaded has a place of its own");
 static_assert([] {
   const tw::Plan plan = plan_of(copies);
-  return plan.variables[0].base == tw::Base::remote && plan.variables[0].offset == 448 &&
-         plan.variables[1].base == tw::Base::variable && plan.variables[1].offset == 0;
+  return plan.variables[0].base == tw::internal::Base::remote && plan.variables[0].offset == 448 &&
+         plan.variables[1].base == tw::internal::Base::variable && plan.variables[1].offset == 0;
 }());
 
 /// The program with a buffer of so many rows, of which it uses one.
@@ -135,7 +135,7 @@ constexpr auto rows_apart = [](Ir& ir) {
 };
 constexpr int barriers_of(auto build) {
   int count = 0;
-  for (const tw::Step& step : plan_of(build).steps) count += step.barrier_before;
+  for (const tw::internal::Step& step : plan_of(build).steps) count += step.barrier_before;
   return count;
 }
 static_assert(barriers_of(rows_apart) == 0, "nobody waits between stores to different rows");

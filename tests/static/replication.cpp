@@ -419,19 +419,19 @@ TW_SAME(failure_of(shards_of_two_shapes),
 using tw::ReplicaGroups;
 
 constexpr std::int64_t gather_cycles(std::int64_t bytes, const ReplicaGroups& groups) {
-  return tw::all_gather_traffic(bytes, groups, tw::ipu_model).cycles;
+  return tw::internal::all_gather_traffic(bytes, groups, tw::ipu_model).cycles;
 }
 static_assert(gather_cycles(1 << 20, {8, 1, 1}) == 0 && gather_cycles(0, {8, 1, 8}) == 0);
 static_assert(gather_cycles(1 << 20, {2, 1, 2}) == 600 + 25540, "2^19 x 0.0487132 = 25539.8");
 static_assert(gather_cycles(1 << 10, {4, 1, 4}) == 2 * (600 + 13), "in the middle after 2 steps: 2^8 x 0.0487132 = 12.5");
 static_assert(gather_cycles(1 << 20, {4, 1, 4}) == 3 * (600 + 6385), "around in 3 steps: 2^17 x 0.0487132 = 6384.9");
 static_assert(gather_cycles(1 << 20, {8, 2, 4}) == 3 * (600 + 12770), "over two links: 2^18 x 0.0487132 = 12769.9");
-static_assert(tw::all_gather_traffic(1 << 20, {4, 1, 4}, tw::cpu) == tw::CollectiveTraffic{3 << 18, 0},
+static_assert(tw::internal::all_gather_traffic(1 << 20, {4, 1, 4}, tw::cpu) == tw::CollectiveTraffic{3 << 18, 0},
               "each replica passes on three quarters; the host counts no cycles");
 // adding 2^18 bytes on 1,472 tiles: 178.1 bytes a tile, 4 vectors for a worker, 11 + 6 (58 + 3 x 4) cycles
-static_assert(tw::reduce_scatter_traffic(1 << 20, {4, 1, 4}, tw::ipu_model) ==
+static_assert(tw::internal::reduce_scatter_traffic(1 << 20, {4, 1, 4}, tw::ipu_model) ==
               tw::CollectiveTraffic{3 << 18, 3 * (600 + 6385 + 431)});
-static_assert(tw::all_reduce_traffic(1 << 20, {4, 1, 4}, tw::ipu_model) ==
+static_assert(tw::internal::all_reduce_traffic(1 << 20, {4, 1, 4}, tw::ipu_model) ==
               tw::CollectiveTraffic{6 << 18, 3 * (600 + 6385 + 431) + 3 * (600 + 6385)});
 
 constexpr auto cycles_by_op = [] {
@@ -447,7 +447,7 @@ constexpr auto cycles_by_op = [] {
     const tw::Node& node = graph.nodes[i];
     if (!node.op->collective_volume) continue;
     const auto volume = node.op->collective_volume(node.attributes, spec(node.inputs[0]), spec(node.outputs[0]));
-    cycles[i] = tw::collective_traffic(volume, tw::ipu_model).cycles;
+    cycles[i] = tw::internal::collective_traffic(volume, tw::ipu_model).cycles;
   }
   return cycles;
 }();

@@ -10,7 +10,7 @@
 
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// Zeroed memory that starts at a multiple of memory_alignment. On Linux, much of it is asked for in pages of 2 MB: to get 4 KB
 /// at a time takes the system longer than to fill them, and a processor finds addresses of fewer pages faster.
@@ -36,4 +36,4 @@ class AlignedMemory {
   std::byte* data_;
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

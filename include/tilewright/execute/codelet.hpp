@@ -5,7 +5,7 @@
 
 #include "tilewright/execute/stages.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// Runs the vertices [first, last) of a compute set on operands at the given addresses.
 using ComputeFunction = void (*)(std::byte* const* operands, std::int64_t first, std::int64_t last);
@@ -115,4 +115,4 @@ inline constexpr auto compute_functions = []<std::size_t... i>(std::index_sequen
   return std::array<ComputeFunction, sizeof...(i)>{detail::compute_function<plan, i>()...};
 }(std::make_index_sequence<plan.compute_sets.size()>{});
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

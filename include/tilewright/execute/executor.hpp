@@ -21,7 +21,7 @@
 #include "tilewright/execute/workers.hpp"
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// A frozen plan and its code, without their types.
 struct ProgramView {
@@ -295,4 +295,4 @@ class Executor {
   Workers workers_;  // last: its threads end before what they use
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

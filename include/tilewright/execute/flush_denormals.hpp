@@ -5,7 +5,7 @@
 #include <xmmintrin.h>
 #endif
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// While it lives, the processor takes denormal numbers of this thread for 0 and makes none: they take it a hundred times as
 /// long as others, and moments of gradients that vanish end there. x86: bits FTZ and DAZ of MXCSR. ARM64: bit FZ of FPCR, which
@@ -40,4 +40,4 @@ class FlushDenormals {
 #endif
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

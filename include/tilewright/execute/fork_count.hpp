@@ -5,7 +5,7 @@
 #include <atomic>
 #endif
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// How many forks lie between the start of the program and this process; 0 where there is no fork. Threads that were made at
 /// another count do not exist here: a fork copies only the thread that calls it. Costs a load, where getpid is a system call.
@@ -19,4 +19,4 @@ inline unsigned fork_count() {
 #endif
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -8,7 +8,7 @@
 
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// A part of a pool of a frozen plan.
 struct Range {
@@ -200,4 +200,4 @@ constexpr FrozenPlan<sizes> freeze(const AnyPlan& plan) {
   return frozen;
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -6,7 +6,7 @@
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/target/target.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -135,4 +135,9 @@ std::unique_ptr<Ir> trace(const Build& build) {
   return ir;
 }
 
+}  // namespace tilewright::internal
+
+namespace tilewright {
+using internal::Program;
+using internal::trace;
 }  // namespace tilewright

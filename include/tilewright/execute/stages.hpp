@@ -10,7 +10,7 @@
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/elementwise.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 using Extents = FixedVector<std::int64_t, max_work_axes>;
 
@@ -283,4 +283,4 @@ inline void run_stages(std::byte* const* locations) {
   }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

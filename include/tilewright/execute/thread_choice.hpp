@@ -9,7 +9,7 @@
 
 #include "tilewright/core/logger.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// Finds the number of threads for a program by timing its runs. A trial tries one thread, then twice as many each time, up to
 /// a limit, and keeps the fastest. A trial at the start may mislead, as idle cores need some time to wake, so it is soon made
@@ -174,4 +174,4 @@ class ThreadChoice {
   Logger logger_;
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -11,7 +11,7 @@
 
 #include "tilewright/execute/fork_count.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// Lets a processor core rest a moment in a loop that waits.
 inline void pause() {
@@ -155,4 +155,4 @@ class Workers {
   std::vector<std::jthread> threads_;  // the last member, so that threads end before the members that they use
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

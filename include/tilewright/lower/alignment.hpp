@@ -4,7 +4,7 @@
 
 #include "tilewright/lower/body_draft.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// The match of the grids of two groups, the first of which runs earlier: how both can be cut as one group, so that each vertex
 /// reads only blocks that the same vertex wrote. Axes match where they cut the same axis of shared memory.
@@ -116,4 +116,4 @@ class Alignment {
   unsigned whole_of_second_ = 0;  // a bit for each axis of the second grid: a vertex needs all of it
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

@@ -8,7 +8,7 @@
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -91,4 +91,4 @@ constexpr void place_barriers(Plan& plan, const Body& body) {
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -10,7 +10,7 @@
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// Memory that all views of a tensor share.
 struct Storage {
@@ -187,4 +187,4 @@ struct Lifetimes {
   }
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/lower/body_draft.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -92,4 +92,4 @@ constexpr void place_call(const BodyDraft& draft, const Operation& call, Plan& p
 
 }  // namespace detail
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

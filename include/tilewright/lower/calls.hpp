@@ -7,7 +7,7 @@
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/lower/copies.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// Lowers calls, loops and conditionals: to calls of bodies that are planned already, or by inlining.
 class CallLowerer {
@@ -167,4 +167,4 @@ class CallLowerer {
   List<int> taken_at_{};  // by storage: the number of the last inlined call that took it, from 1; 0: none
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

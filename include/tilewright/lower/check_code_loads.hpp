@@ -4,7 +4,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 /// The graph whose code a node loads, or -1.
@@ -35,4 +35,4 @@ constexpr void check_code_loads(Ir& ir) {
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -7,7 +7,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/fold_bodies.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 /// By stream: the elements that a run moves by steps of its own.
@@ -43,4 +43,4 @@ constexpr void check_transfers(Ir& ir, Plan& plan) {
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

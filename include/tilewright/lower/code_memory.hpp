@@ -9,7 +9,7 @@
 #include "tilewright/lower/fold_bodies.hpp"
 #include "tilewright/target/target.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// Bytes of code on the fullest tile, which has a vertex of every step. An estimate, by the target's costs, of three parts:
 ///  - vertex code, once for each compute set, by the kinds of code that its ops state;
@@ -135,4 +135,4 @@ class CodeCounter {
 /// Estimates the bytes of code on the fullest tile. Code of compute sets that several bodies use is there always.
 constexpr CodeUse count_code(const Plan& plan, const Target& target) { return detail::CodeCounter(plan, target).run(); }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -8,7 +8,7 @@
 #include "tilewright/lower/fold_bodies.hpp"
 #include "tilewright/target/target.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// What collectives cost on machines in a ring, after the older popops/Collectives.cpp of poplibs. A tensor of S bytes on each of
 /// n machines goes around in n pieces, of which each machine passes on n - 1. There are two ways, of which the faster counts:
@@ -76,4 +76,4 @@ constexpr CollectiveTraffic count_collective_traffic(const Plan& plan) {
   return detail::fold_bodies(plan, CollectiveTraffic{}, add_step, add_call);
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

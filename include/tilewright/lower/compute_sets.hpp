@@ -6,7 +6,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// A compute set before it is in a plan, and the locations of the step that runs it. Numbers of operands and strides count from
 /// 0.
@@ -130,4 +130,4 @@ class ComputeSets {
   std::int64_t largest_vertex_ = 0;
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -5,7 +5,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -111,4 +111,4 @@ class CopiedViewFinder {
 /// By node of a graph, whether it is a view whose elements must be copied; empty if no view is.
 constexpr List<bool> find_copied_views(const GraphRecord& record) { return detail::CopiedViewFinder(record).run(); }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

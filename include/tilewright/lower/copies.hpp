@@ -7,7 +7,7 @@
 #include "tilewright/lower/dead_code.hpp"
 #include "tilewright/lower/intrinsics.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 constexpr bool contains(const List<int>& list, int item) { return std::ranges::find(list, item) != list.end(); }
 
@@ -143,4 +143,4 @@ class Copier {
   BodyDraft& draft_;
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

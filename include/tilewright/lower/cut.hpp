@@ -6,7 +6,7 @@
 #include "tilewright/lower/evaluation.hpp"
 #include "tilewright/lower/partition.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -100,4 +100,4 @@ constexpr void cut_groups(BodyDraft& draft, const Target& target) {
   for (const Group& group : draft.groups) draft.cuts.push_back(cutter.cut(group));
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

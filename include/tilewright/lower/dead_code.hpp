@@ -9,7 +9,7 @@
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/lower/check_code_loads.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// What of a program can change its results: everything else is dropped before it is planned.
 struct LiveCode {
@@ -133,4 +133,4 @@ class LiveCodeFinder {
 /// call uses it. Linear in ops and tensors.
 constexpr LiveCode find_live_code(const Ir& ir) { return detail::LiveCodeFinder(ir).run(); }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

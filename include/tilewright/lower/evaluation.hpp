@@ -4,7 +4,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/body_draft.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -145,4 +145,4 @@ class Evaluator {
 /// values of internal storages stay in registers.
 constexpr Evaluations evaluate(const BodyDraft& draft, const Group& group) { return detail::Evaluator(draft, group).run(); }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

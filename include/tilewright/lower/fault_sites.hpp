@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/lower/body_draft.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 /// Where an op was traced: `Net_subgraph(0)/fc1`; `the main graph` outside of modules.
@@ -22,4 +22,4 @@ constexpr PlannedFaultSite fault_site_of(const Ir& ir, const Operation& operatio
           text(": ", fault.expected, " expected, in ", detail::place_in_model(ir, operation.graph, operation.scope))};
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -10,7 +10,7 @@
 #include "tilewright/lower/calls.hpp"
 #include "tilewright/lower/transfers.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -134,4 +134,4 @@ constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<int>&
   return detail::Flattener(ir, live, body_of, plan, graph).run();
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -5,7 +5,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// The bodies that run in a step: none, that of a call or loop, or both of a conditional.
 constexpr FixedVector<int, 2> called_bodies(const Step& step) {
@@ -38,4 +38,4 @@ constexpr void add_larger(std::int64_t& total, std::int64_t times, std::int64_t 
   total += times * std::max(one, other);
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

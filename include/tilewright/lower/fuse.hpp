@@ -9,7 +9,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/alignment.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -32,7 +32,7 @@ constexpr bool is_heavy(const Operation& operation) { return cost_of(operation) 
 /// The vertices of a group before its blocks are made smaller: see partition.hpp.
 constexpr Partition partition(const BodyDraft& draft, const Group& group, const Target& target) {
   const Operation& first = draft.operation(group.members[0]);
-  return partition(group.grid, first.operands[first.input_count].spec.dtype, target);
+  return internal::partition(group.grid, first.operands[first.input_count].spec.dtype, target);
 }
 
 /// Makes groups of operations.
@@ -219,4 +219,4 @@ class Fuser {
 /// under which conditions. Between operations of a group there is no barrier, and a result needs not leave the core.
 constexpr void fuse(BodyDraft& draft, const Target& target) { detail::Fuser(draft, target).run(); }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

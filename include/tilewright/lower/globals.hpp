@@ -4,7 +4,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 /// Gives remote buffers their places in streaming memory.
@@ -62,4 +62,4 @@ constexpr void plan_globals(const Ir& ir, Plan& plan) {
   plan.replicas = static_cast<int>(ir.replication_factor());
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

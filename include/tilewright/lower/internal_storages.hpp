@@ -5,7 +5,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/body_draft.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// Finds the storages that need no place in the frame: in a group of several operations, each vertex writes its own block before
 /// it reads that, and no other group uses the storage. All operands of such a storage are the same view of it.
@@ -29,4 +29,4 @@ constexpr void find_internal_storages(BodyDraft& draft) {
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -3,7 +3,7 @@
 #include "tilewright/ops/sum.hpp"
 #include "tilewright/ops/unary.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 // The operations that the planner adds by itself. It knows no other op by name.
 
@@ -17,4 +17,4 @@ constexpr Operation sum_operation(const Value& parts, const Value& sum) {
       .op = &op_info<ReduceSum>, .attributes = pack(ReduceSum::make(Axes(0), false)), .input_count = 1, .operands = {parts, sum}};
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

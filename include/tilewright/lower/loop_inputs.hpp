@@ -8,7 +8,7 @@
 #include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 /// By graph and input: whether some call lets the graph change the caller's tensor.
@@ -59,4 +59,4 @@ constexpr void keep_loop_inputs(Ir& ir) {
     }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

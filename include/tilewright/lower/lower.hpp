@@ -18,7 +18,7 @@
 #include "tilewright/lower/split_reductions.hpp"
 #include "tilewright/lower/tile_memory.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// Plans a traced program for a target: dead code is dropped, each graph that is called
 /// more than once becomes one body of supersteps, others are inlined, and
@@ -70,4 +70,8 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   return plan;
 }
 
+}  // namespace tilewright::internal
+
+namespace tilewright {
+using internal::lower;
 }  // namespace tilewright

@@ -5,7 +5,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// A block of a frame and its live range.
 struct LiveBlock {
@@ -79,4 +79,4 @@ constexpr std::int64_t allocate(List<LiveBlock>& blocks, int steps) {
   return memory.end();
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -4,7 +4,7 @@
 #include "tilewright/graph/work.hpp"
 #include "tilewright/target/target.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// How a grid is cut into vertices.
 struct Partition {
@@ -61,4 +61,4 @@ constexpr void cut_blocks(Partition& cut, const FixedVector<WorkAxis, max_work_a
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

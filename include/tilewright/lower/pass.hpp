@@ -4,7 +4,7 @@
 
 #include "tilewright/lower/body_draft.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// The passes that plan one body, in their order.
 enum class Pass : std::uint8_t { flatten, split_reductions, fuse, find_internal_storages, cut_groups, reuse_dying_inputs, place };
@@ -22,4 +22,4 @@ struct Unobserved {
   constexpr void operator()(const Plan&) const {}
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -11,7 +11,7 @@
 #include "tilewright/lower/fault_sites.hpp"
 #include "tilewright/lower/memory.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -191,4 +191,4 @@ constexpr Body place(const Ir& ir, BodyDraft& draft, const Target& target, Compu
   return body;
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

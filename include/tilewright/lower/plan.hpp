@@ -6,7 +6,12 @@
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
+/// The planner and the executor: what a program becomes, and what runs it. Not for users: all of it may change in any version.
+namespace tilewright::internal {
+
+namespace detail {
+using namespace tilewright::detail;
+}
 
 /// The memory in which a location is.
 enum class Base : std::uint8_t {
@@ -272,4 +277,9 @@ constexpr void for_each_table(auto f, auto&... plans) {
   f(plans.fault_sites...);
 }
 
+}  // namespace tilewright::internal
+
+/// Figures of a plan, for users.
+namespace tilewright {
+using internal::CollectiveTraffic, internal::MemoryUse, internal::Plan, internal::RemoteTraffic;
 }  // namespace tilewright

@@ -3,7 +3,7 @@
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/lower/verify.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -113,4 +113,8 @@ constexpr Text print_passes(Ir& ir, const Target& target) {
   return printer.printed();
 }
 
+}  // namespace tilewright::internal
+
+namespace tilewright {
+using internal::print_passes;
 }  // namespace tilewright

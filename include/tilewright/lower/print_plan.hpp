@@ -3,7 +3,7 @@
 
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 /// MatMul [Add, Gelu]; ReduceSum: kernels one after the other, with their epilogues in brackets. Sub <Mul, Exp>: one expression.
@@ -62,4 +62,8 @@ constexpr Text print_plan(const auto& plan) {
   return result;
 }
 
+}  // namespace tilewright::internal
+
+namespace tilewright {
+using internal::print_plan;
 }  // namespace tilewright

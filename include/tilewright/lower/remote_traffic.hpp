@@ -8,7 +8,7 @@
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/fold_bodies.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -77,4 +77,4 @@ constexpr RemoteTraffic count_remote_traffic(const Plan& plan, const CodeUse& co
   return detail::RemoteTrafficCounter(plan, code, target).run();
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

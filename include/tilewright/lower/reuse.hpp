@@ -4,7 +4,7 @@
 // keeps: all else
 #include "tilewright/lower/body_draft.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 /// Whether a storage may become the memory of an operation's result: in the group only this operation uses it, all of it, and in
@@ -48,4 +48,4 @@ constexpr void reuse_dying_inputs(BodyDraft& draft) {
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

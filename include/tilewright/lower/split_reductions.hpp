@@ -8,7 +8,7 @@
 #include "tilewright/lower/intrinsics.hpp"
 #include "tilewright/lower/partition.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -104,4 +104,4 @@ constexpr void split_reductions(BodyDraft& draft, const Target& target) {
   draft.operations = std::move(operations);
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -6,7 +6,7 @@
 #include "tilewright/lower/dead_code.hpp"
 #include "tilewright/target/target.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 namespace detail {
 
@@ -54,4 +54,4 @@ constexpr void count_tile_memory(Ir& ir, const LiveCode& live, const ComputeSets
                  target.bytes_per_tile, " expected; largest tensors: ", detail::largest_tensors(ir, live)));
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::internal

@@ -6,7 +6,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/copies.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// Lowers loads and stores, by what their ops say they move (Transfer).
 class TransferLowerer {
@@ -170,4 +170,4 @@ class TransferLowerer {
   int exchanges_ = 0;
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

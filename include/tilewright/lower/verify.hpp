@@ -7,7 +7,7 @@
 #include "tilewright/lower/verify/storages.hpp"
 #include "tilewright/lower/verify/tables.hpp"
 
-namespace tilewright {
+namespace tilewright::internal {
 
 /// The first fault of a draft after a pass, as `rule: what was given: what was expected, in body 2 after fuse`; empty if it is
 /// right. `plan` is what was made before: the memory outside of graphs, the bodies that are called, and after `place` the body
@@ -50,4 +50,8 @@ constexpr Plan lower_verified(Ir& ir, const Target& target) {
   return plan;
 }
 
+}  // namespace tilewright::internal
+
+namespace tilewright {
+using internal::lower_verified;
 }  // namespace tilewright

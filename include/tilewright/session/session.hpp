@@ -52,7 +52,7 @@ struct SessionOptions {
 /// to. Results do not depend on the number of threads.
 template <auto build, Target machine = cpu>
 class Session {
-  using program = Program<build, machine>;
+  using program = internal::Program<build, machine>;
   using names = PlanNames<program::plan>;
 
  public:
@@ -64,7 +64,7 @@ class Session {
 
   /// Throws std::invalid_argument for a negative number of threads, and std::runtime_error if the system does not make them.
   explicit Session(const SessionOptions& options = {}) : state_(std::make_unique<State>(options)) {
-    const Executor& executor = state_->executor;
+    const internal::Executor& executor = state_->executor;
     fill_constants(plan, executor.constants());
     executor.logger().write(LogLevel::info, "session on ", device, ": ", plan.steps.size(),
                             " steps; bytes: ", plan.memory.variables, " of variables, ", plan.memory.constants, " of constants, ",
@@ -343,9 +343,9 @@ class Session {
           outputs(output_offsets<program::plan>.back()) {}
 
     SessionOptions options;
-    Executor executor;
+    internal::Executor executor;
     VariableCopies<program::plan> copies;
-    AlignedMemory outputs;
+    internal::AlignedMemory outputs;
     InputCopies<program::plan> input_copies;
     std::atomic<bool> in_use{false};
   };

@@ -27,7 +27,8 @@ inline constexpr auto array_offsets = [] {
   std::array<std::int64_t, plan.streams.size() + 1> offsets{};
   for (std::size_t i = 0; i < plan.streams.size(); ++i) {
     const bool stands_here = plan.streams[i].direction == direction && plan.streams[i].used;
-    offsets[i + 1] = offsets[i] + (stands_here ? align(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes()) : 0);
+    offsets[i + 1] = offsets[i] +
+                     (stands_here ? internal::align(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes()) : 0);
   }
   return offsets;
 }();

@@ -28,7 +28,8 @@ class VariableCopies {
   /// New values of variables, each as its elements one after the other; null where a variable keeps its own.
   using Values = std::array<const std::byte*, plan.variables.size()>;
 
-  VariableCopies(const Executor& device, std::uint64_t seed, bool attached) : device_(device), seed_(seed), attached_(attached) {
+  VariableCopies(const internal::Executor& device, std::uint64_t seed, bool attached)
+      : device_(device), seed_(seed), attached_(attached) {
     if (!attached_) return;
     if constexpr (plan.replicas == 1) {
       fill_variables(plan, [this](std::size_t v) { return device_data(v); }, seed_);
@@ -89,7 +90,7 @@ class VariableCopies {
 
   /// Where the device has variable v of a replica.
   std::byte* device_data(std::size_t v, int replica = 0) const {
-    const bool is_remote = plan.variables[v].base == Base::remote;
+    const bool is_remote = plan.variables[v].base == internal::Base::remote;
     return (is_remote ? device_.remote(replica) : device_.variables(replica)) + plan.variables[v].offset;
   }
   /// Where the host has it, once there is a host copy.
@@ -99,7 +100,7 @@ class VariableCopies {
   static constexpr std::size_t count = plan.variables.size();
   static constexpr auto host_offsets = [] {
     std::array<std::int64_t, count + 1> offsets{};
-    for (std::size_t v = 0; v < count; ++v) offsets[v + 1] = offsets[v] + align(host_spec(plan, v).bytes());
+    for (std::size_t v = 0; v < count; ++v) offsets[v + 1] = offsets[v] + internal::align(host_spec(plan, v).bytes());
     return offsets;
   }();
   static std::size_t bytes(std::size_t v) { return static_cast<std::size_t>(host_spec(plan, v).bytes()); }
@@ -129,9 +130,9 @@ class VariableCopies {
       });
   }
 
-  const Executor& device_;
+  const internal::Executor& device_;
   std::uint64_t seed_;
-  std::optional<AlignedMemory> host_;
+  std::optional<internal::AlignedMemory> host_;
   Transfers transfers_;
   bool attached_;
   bool stale_ = false;

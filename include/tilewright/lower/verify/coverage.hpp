@@ -4,7 +4,7 @@
 
 #include "tilewright/core/list.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// Notes which rows of a table have an owner.
 class Coverage {
@@ -27,4 +27,4 @@ class Coverage {
   List<bool> owned_;  // by row
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

@@ -5,7 +5,7 @@
 #include "tilewright/core/text.hpp"
 #include "tilewright/lower/pass.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// The first fault of a draft after a pass, as `rule: what was given: what was expected, in body 2 after fuse`; the base of those
 /// who look for one. `plan` is what was made before.
@@ -37,4 +37,4 @@ class DraftFault {
   Text fault_{};  // empty: none
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

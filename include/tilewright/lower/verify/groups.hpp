@@ -5,7 +5,7 @@
 
 #include "tilewright/lower/verify/draft_fault.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// Looks at groups, their order and their cuts: what fuse and cut_groups give.
 class GroupsFault : DraftFault {
@@ -160,4 +160,4 @@ class GroupsFault : DraftFault {
   }
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

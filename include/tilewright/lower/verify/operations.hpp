@@ -4,7 +4,7 @@
 
 #include "tilewright/lower/verify/draft_fault.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// Looks at operations and their operands, each by itself: what flatten and split_reductions give.
 class OperationsFault : DraftFault {
@@ -113,4 +113,4 @@ class OperationsFault : DraftFault {
   }
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

@@ -4,7 +4,7 @@
 #include "tilewright/core/text.hpp"
 #include "tilewright/lower/plan.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// The first fault of a plan, as `rule: what was given: what was expected, in step 3 of body 2`; the base of those who look for
 /// one.
@@ -25,4 +25,4 @@ class PlanFault {
   Text fault_{};  // empty: none
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

@@ -7,7 +7,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/verify/plan_fault.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// Looks at what a plan says of the program as a whole: memory outside of frames, and exchanges.
 class ProgramFault : PlanFault {
@@ -61,4 +61,4 @@ class ProgramFault : PlanFault {
   }
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

@@ -6,7 +6,7 @@
 #include "tilewright/lower/barriers.hpp"
 #include "tilewright/lower/verify/plan_fault.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// Looks at the steps of a plan whose tables are right: what they run, where their operands are, and the barriers between them.
 class StepsFault : PlanFault {
@@ -166,4 +166,4 @@ class StepsFault : PlanFault {
   List<int> arguments_{};  // by body; -1: nobody calls it
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

@@ -4,7 +4,7 @@
 
 #include "tilewright/lower/verify/draft_fault.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// Looks at the memory of storages: what find_internal_storages, reuse_dying_inputs and place give.
 class StoragesFault : DraftFault {
@@ -108,4 +108,4 @@ class StoragesFault : DraftFault {
   }
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail

@@ -6,7 +6,7 @@
 #include "tilewright/lower/verify/coverage.hpp"
 #include "tilewright/lower/verify/plan_fault.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::internal::detail {
 
 /// Looks at the tables of a plan: each row has one owner, and compute sets are whole.
 class TablesFault : PlanFault {
@@ -108,4 +108,4 @@ class TablesFault : PlanFault {
   }
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::internal::detail
