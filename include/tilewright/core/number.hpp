@@ -33,8 +33,9 @@ constexpr NumberRange number_range(DType dtype) {
 /// The index of the first number that does not fit the dtype, or -1. Integers and bool take exact values only; floating point
 /// rounds, but a finite number must not become infinite.
 constexpr std::ptrdiff_t find_unfit(std::span<const double> numbers, DType dtype) {
-  const NumberRange range = number_range(dtype);
   const double* const values = numbers.data();
+  if (numbers.size() == 1 && (values[0] == 0 || values[0] == 1)) return -1;  // as most: all dtypes have these
+  const NumberRange range = number_range(dtype);
   for (std::size_t i = 0, count = numbers.size(); i < count; ++i) {
     const double value = values[i];
     if (value >= range.lowest && value <= range.highest) {

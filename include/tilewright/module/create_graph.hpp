@@ -84,11 +84,10 @@ class Adoption {
   M& module_;
   std::pair<ModuleTrace*, Text> before_;
 };
+/// Traces a module that belongs to the trace.
 template <class M, class... Arguments>
-constexpr CreatedGraph trace_module(Ir& ir, M& module, const Arguments&... arguments) {
-  ModuleTrace trace{ir};
-  const Adoption adoption(module, trace);
-  const Graph graph = trace_graph(ir, module, arguments...);
+constexpr CreatedGraph trace_adopted(ModuleTrace& trace, M& module, const Arguments&... arguments) {
+  const Graph graph = trace_graph(trace.ir, module, arguments...);
   return {std::move(trace.factories), {graph, std::move(trace.args)}};
 }
 template <class M>
@@ -100,11 +99,17 @@ concept ModuleReference = std::derived_from<std::remove_cvref_t<M>, ModuleBase>;
 /// members stays in the module, unless that is a temporary or const: then a copy is traced.
 template <detail::ModuleReference M, class... Arguments>
 constexpr CreatedGraph create_graph(Ir& ir, M&& module, const Arguments&... arguments) {
+  detail::ModuleTrace trace{ir};
   if constexpr (std::is_const_v<std::remove_reference_t<M>>) {
     auto copy = module;
-    return detail::trace_module(ir, copy, arguments...);
-  } else {
-    return detail::trace_module(ir, module, arguments...);
+    detail::adopt(copy, &trace, "");
+    return detail::trace_adopted(trace, copy, arguments...);
+  } else if constexpr (std::is_lvalue_reference_v<M>) {
+    const detail::Adoption adoption(module, trace);
+    return detail::trace_adopted(trace, module, arguments...);
+  } else {  // nobody can use a temporary afterwards
+    detail::adopt(module, &trace, "");
+    return detail::trace_adopted(trace, module, arguments...);
   }
 }
 template <detail::ModuleReference M, class... Arguments>
