@@ -55,7 +55,8 @@ def main():
     version = version_of(options.compiler)
     flags = options.flags
     if flags is None:
-        flags = f"-std=c++20 -I{MODEL.parents[2] / 'include'} -DXTENSOR_USE_XSIMD -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096"
+        include = MODEL.parents[2] / "include"
+        flags = f"-std=c++20 -I{include} -DXTENSOR_USE_XSIMD -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096"
     flags = [flag for flag in shlex.split(flags) if not flag.startswith("-fconstexpr-ops-limit")]
     command = [options.compiler, *flags]
     if options.measure:

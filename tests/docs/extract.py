@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes the C++ of a page as sources that a compiler can check.
 
-    extract.py PAGE FOLDER      writes FOLDER/<page>.cpp, <page>_program_<line>.cpp, _fails_<line>.cpp and _global_<line>.cpp, as there are such
+    extract.py PAGE FOLDER      writes FOLDER/<page>.cpp, and files whose names end in _program_<line>.cpp, _fails_<line>.cpp
+                                and _global_<line>.cpp, as there are such
 
-A block that includes <tilewright/...> and names the namespace tw begins a section, and the blocks after it continue the section. A
+A block that includes <tilewright/...> and names the namespace tw begins a section, and the blocks after it continue it. A
 section that is one block with a main function is a program. All other sections are namespaces of <page>.cpp; their main functions
 get other names. A section that adapts a struct for Boost.Hana is a file of its own, as that cannot be done in a namespace.
 
