@@ -30,7 +30,7 @@ struct OpNames : D, HookNames {};
 
 struct Misspelling {
   bool is_absent;
-  std::string_view wrong, right;
+  const char *wrong, *right;  // no std::string_view, whose length would be counted for every op
 };
 /// The first of an op's names that is a known wrong spelling of a hook's.
 template <class D>
@@ -85,7 +85,7 @@ constexpr Misspelling misspelling() {
   // clang-format on
 for (const Misspelling& each : all)
   if (!each.is_absent) return each;
-return {true, {}, {}};
+return {true, nullptr, nullptr};
 }
 
 /// Whether an op's attributes are numbers of 8 bytes without padding between them, which words can hold.
