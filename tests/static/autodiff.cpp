@@ -76,6 +76,8 @@ struct SumAndDifference : tw::Op<SumAndDifference> {
     if (sum) both(op.output_gradient(0), op.output_gradient(0));
     if (difference) both(op.output_gradient(1), -op.output_gradient(1));
   }
+  template <tw::PackedAttributes, class... V>
+  static void compute(V...) {}  // never planned
 };
 constexpr bool rules_see_which_gradients_reach_their_op() {
   Ir ir;

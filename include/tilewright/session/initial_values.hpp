@@ -9,6 +9,7 @@
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/random.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/graph/initialiser.hpp"
 #include "tilewright/session/replica_parts.hpp"
 
 namespace tilewright {
