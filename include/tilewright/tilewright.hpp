@@ -8,6 +8,7 @@
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/graph_cache.hpp"
+#include "tilewright/ops/authoring.hpp"
 #include "tilewright/ops/named_remote_buffers.hpp"
 #include "tilewright/ops/ops.hpp"
 #include "tilewright/optim/optim.hpp"

@@ -6,40 +6,43 @@ namespace {
 using tw::Ir, tw::Tensor;
 
 /// x above 0, alpha x below.
-struct LeakyRelu : tw::UnaryOp<LeakyRelu> {
+struct LeakyRelu : tw::authoring::UnaryOp<LeakyRelu> {
   static constexpr std::string_view name = "LeakyRelu";
   struct Attributes {
     double alpha = 0.02;
   };
   template <class X>
   static X forward(X x, Attributes attributes) {
-    return tw::math::select(x > tw::math::number<X>(0), x, tw::math::number<X>(attributes.alpha) * x);
+    return tw::authoring::math::select(x > tw::authoring::math::number<X>(0), x,
+                                       tw::authoring::math::number<X>(attributes.alpha) * x);
   }
   template <class X>
   static X backward(X x, X dy, Attributes attributes) {
-    return tw::math::select(x > tw::math::number<X>(0), dy, tw::math::number<X>(attributes.alpha) * dy);
+    return tw::authoring::math::select(x > tw::authoring::math::number<X>(0), dy,
+                                       tw::authoring::math::number<X>(attributes.alpha) * dy);
   }
 };
-constexpr Tensor leaky_relu(Tensor x, double alpha = 0.02) { return tw::apply<LeakyRelu>({x}, {alpha}); }
+constexpr Tensor leaky_relu(Tensor x, double alpha = 0.02) { return tw::authoring::apply<LeakyRelu>({x}, {alpha}); }
 
 /// The largest element of each row and its column: (rows, columns) to (rows,) and (rows,) int32. Rows may go to any tile.
-struct RowMax : tw::Op<RowMax> {
+struct RowMax : tw::authoring::Op<RowMax> {
   static constexpr std::string_view name = "RowMax";
   static constexpr bool any_layout = true;
-  static constexpr void infer(tw::Inference& op) {
+  static constexpr void infer(tw::authoring::Inference& op) {
     if (op.input(0).shape.rank != 2) return op.fail(tw::to_text(op.input(0)), ": a matrix expected");
     const tw::Shape rows{op.input(0).shape[0]};
     op.output({rows, op.input(0).dtype});
     op.output({rows, tw::int32});
   }
-  static constexpr tw::Work work(std::span<const tw::TensorSpec> operands, int, const tw::PackedAttributes&) {
-    tw::Work work;
+  static constexpr tw::authoring::Work work(std::span<const tw::TensorSpec> operands, int,
+                                            const tw::authoring::PackedAttributes&) {
+    tw::authoring::Work work;
     const int rows = work.add_axis({.extent = operands[0].shape[0]});
-    work.add_axis({.extent = operands[0].shape[1], .kind = tw::WorkAxisKind::whole});
+    work.add_axis({.extent = operands[0].shape[1], .kind = tw::authoring::WorkAxisKind::whole});
     for (int operand = 0; operand < 3; ++operand) work.follow(operand, 0, rows);
     return work;
   }
-  template <tw::PackedAttributes, class X, class Values, class Columns>
+  template <tw::authoring::PackedAttributes, class X, class Values, class Columns>
   static void compute(X x, Values values, Columns columns) {
     for (std::int64_t row = 0; row < X::shape[0]; ++row) {
       const auto at = [&](std::int64_t column) { return x.data[row * X::spec.stride(0) + column * X::spec.stride(1)]; };
@@ -55,26 +58,26 @@ struct ValuesAndColumns {
   Tensor values, columns;
 };
 constexpr ValuesAndColumns row_max(Tensor x) {
-  const auto results = tw::apply_all<RowMax>(x.ir(), {&x, 1});
+  const auto results = tw::authoring::apply_all<RowMax>(x.ir(), {&x, 1});
   return {results[0], results[1]};
 }
 
 /// x = x + number, in place. Its codelet takes dense operands only.
-struct Increment : tw::Op<Increment> {
+struct Increment : tw::authoring::Op<Increment> {
   static constexpr std::string_view name = "Increment";
   static constexpr int modifies = 0;
   struct Attributes {
     double number = 1;
   };
-  static constexpr void infer(tw::Inference& op) { op.output(op.input(0)); }
-  template <tw::PackedAttributes A, class In, class Out>
+  static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
+  template <tw::authoring::PackedAttributes A, class In, class Out>
   static void compute(In x, Out y) {
     using T = typename Out::element;
     for (std::int64_t i = 0; i < In::shape.nelms(); ++i)
-      y.data[i] = static_cast<T>(x.data[i] + static_cast<T>(tw::unpack<Attributes>(A).number));
+      y.data[i] = static_cast<T>(x.data[i] + static_cast<T>(tw::authoring::unpack<Attributes>(A).number));
   }
 };
-constexpr Tensor increment_(Tensor x, double number) { return tw::apply<Increment>({x}, {number}); }
+constexpr Tensor increment_(Tensor x, double number) { return tw::authoring::apply<Increment>({x}, {number}); }
 
 constexpr void program(Ir& ir) {
   const Tensor x = tw::ops::host_load(ir.h2d_stream("x", {3, 4}));
@@ -99,33 +102,33 @@ constexpr void program(Ir& ir) {
 
 // Kinds of work and of code, which an op states or which follow from the rest of it.
 template <class D>
-constexpr bool is_of(tw::WorkKind work, tw::CodeKind code) {
-  return tw::op_info<D>.work_kind == work && tw::op_info<D>.code_kind == code;
+constexpr bool is_of(tw::authoring::WorkKind work, tw::authoring::CodeKind code) {
+  return tw::authoring::op_info<D>.work_kind == work && tw::authoring::op_info<D>.code_kind == code;
 }
-static_assert(is_of<LeakyRelu>(tw::WorkKind::map, tw::CodeKind::map));
-static_assert(is_of<tw::UnaryGrad<LeakyRelu>>(tw::WorkKind::map, tw::CodeKind::map));
-static_assert(is_of<RowMax>(tw::WorkKind::other, tw::CodeKind::other));
+static_assert(is_of<LeakyRelu>(tw::authoring::WorkKind::map, tw::authoring::CodeKind::map));
+static_assert(is_of<tw::authoring::UnaryGrad<LeakyRelu>>(tw::authoring::WorkKind::map, tw::authoring::CodeKind::map));
+static_assert(is_of<RowMax>(tw::authoring::WorkKind::other, tw::authoring::CodeKind::other));
 /// The kind of work says which code it is, and what code it is may be stated for itself.
 struct StatedProduct : Increment {
-  static constexpr auto work_kind = tw::WorkKind::product;
+  static constexpr auto work_kind = tw::authoring::WorkKind::product;
 };
 struct StatedCopy : StatedProduct {
-  static constexpr auto code_kind = tw::CodeKind::copy;
+  static constexpr auto code_kind = tw::authoring::CodeKind::copy;
 };
-static_assert(is_of<StatedProduct>(tw::WorkKind::product, tw::CodeKind::product));
-static_assert(is_of<StatedCopy>(tw::WorkKind::product, tw::CodeKind::copy));
-static_assert(is_of<tw::MatMul>(tw::WorkKind::product, tw::CodeKind::product));
-static_assert(is_of<tw::Conv>(tw::WorkKind::convolution, tw::CodeKind::product));
-static_assert(is_of<tw::ReduceSum>(tw::WorkKind::reduction, tw::CodeKind::reduction));
-static_assert(is_of<tw::MaxPool>(tw::WorkKind::reduction, tw::CodeKind::reduction));
-static_assert(is_of<tw::Softmax>(tw::WorkKind::line, tw::CodeKind::softmax));
-static_assert(is_of<tw::LayerNorm>(tw::WorkKind::line, tw::CodeKind::norm));
-static_assert(is_of<tw::Identity>(tw::WorkKind::map, tw::CodeKind::copy));
-static_assert(is_of<tw::Expand>(tw::WorkKind::view, tw::CodeKind::other));
-static_assert(is_of<tw::RemoteStore>(tw::WorkKind::transfer, tw::CodeKind::copy));
-static_assert(is_of<tw::HostLoad>(tw::WorkKind::transfer, tw::CodeKind::copy));
-static_assert(is_of<tw::ReplicatedAllReduce>(tw::WorkKind::collective, tw::CodeKind::other));
-static_assert(is_of<tw::AdamUpdater>(tw::WorkKind::composite, tw::CodeKind::other));
+static_assert(is_of<StatedProduct>(tw::authoring::WorkKind::product, tw::authoring::CodeKind::product));
+static_assert(is_of<StatedCopy>(tw::authoring::WorkKind::product, tw::authoring::CodeKind::copy));
+static_assert(is_of<tw::MatMul>(tw::authoring::WorkKind::product, tw::authoring::CodeKind::product));
+static_assert(is_of<tw::Conv>(tw::authoring::WorkKind::convolution, tw::authoring::CodeKind::product));
+static_assert(is_of<tw::ReduceSum>(tw::authoring::WorkKind::reduction, tw::authoring::CodeKind::reduction));
+static_assert(is_of<tw::MaxPool>(tw::authoring::WorkKind::reduction, tw::authoring::CodeKind::reduction));
+static_assert(is_of<tw::Softmax>(tw::authoring::WorkKind::line, tw::authoring::CodeKind::softmax));
+static_assert(is_of<tw::LayerNorm>(tw::authoring::WorkKind::line, tw::authoring::CodeKind::norm));
+static_assert(is_of<tw::Identity>(tw::authoring::WorkKind::map, tw::authoring::CodeKind::copy));
+static_assert(is_of<tw::Expand>(tw::authoring::WorkKind::view, tw::authoring::CodeKind::other));
+static_assert(is_of<tw::RemoteStore>(tw::authoring::WorkKind::transfer, tw::authoring::CodeKind::copy));
+static_assert(is_of<tw::HostLoad>(tw::authoring::WorkKind::transfer, tw::authoring::CodeKind::copy));
+static_assert(is_of<tw::ReplicatedAllReduce>(tw::authoring::WorkKind::collective, tw::authoring::CodeKind::other));
+static_assert(is_of<tw::AdamUpdater>(tw::authoring::WorkKind::composite, tw::authoring::CodeKind::other));
 
 template <class Session>
 void check() {

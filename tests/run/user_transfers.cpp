@@ -6,45 +6,48 @@
 
 namespace {
 
-using tw::Graph, tw::Ir, tw::PackedAttributes, tw::RemoteBuffer, tw::Tensor, tw::TensorSpec;
+using tw::Graph, tw::Ir, tw::authoring::PackedAttributes, tw::RemoteBuffer, tw::Tensor, tw::TensorSpec;
 namespace ops = tw::ops;
 
 // ---- ops that a user writes, with attributes of their own
 
-struct Feed : tw::Op<Feed> {
+struct Feed : tw::authoring::Op<Feed> {
   static constexpr std::string_view name = "Feed";
   static constexpr bool has_side_effect = true;
   struct Attributes {
     double note = 0;
     std::int64_t from = -1;
   };
-  static constexpr tw::Transfer transfer(const PackedAttributes& attributes) {
-    return {.kind = tw::TransferKind::stream, .number = tw::unpack<Attributes>(attributes).from};
+  static constexpr tw::authoring::Transfer transfer(const PackedAttributes& attributes) {
+    return {.kind = tw::authoring::TransferKind::stream, .number = tw::authoring::unpack<Attributes>(attributes).from};
   }
-  static constexpr void infer(tw::Inference& op) { op.output(op.ir().streams[op.attributes<Attributes>().from].spec); }
+  static constexpr void infer(tw::authoring::Inference& op) { op.output(op.ir().streams[op.attributes<Attributes>().from].spec); }
 };
 
 /// The next element of a stream, written to a tensor.
-struct FeedInto : tw::Op<FeedInto> {
+struct FeedInto : tw::authoring::Op<FeedInto> {
   static constexpr std::string_view name = "FeedInto";
   static constexpr bool has_side_effect = true;
   static constexpr int modifies = 0;
   using Attributes = Feed::Attributes;
-  static constexpr tw::Transfer transfer(const PackedAttributes& attributes) { return Feed::transfer(attributes); }
-  static constexpr void infer(tw::Inference& op) { op.output(op.input(0)); }
+  static constexpr tw::authoring::Transfer transfer(const PackedAttributes& attributes) { return Feed::transfer(attributes); }
+  static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
 };
 
 /// Its input number 1 goes to the host; number 0 is a stamp that nobody reads.
-struct Report : tw::Op<Report> {
+struct Report : tw::authoring::Op<Report> {
   static constexpr std::string_view name = "Report";
   static constexpr bool has_side_effect = true;
   struct Attributes {
     std::int64_t to = -1;
   };
-  static constexpr tw::Transfer transfer(const PackedAttributes& attributes) {
-    return {.kind = tw::TransferKind::stream, .number = tw::unpack<Attributes>(attributes).to, .stores = true, .tensor = 1};
+  static constexpr tw::authoring::Transfer transfer(const PackedAttributes& attributes) {
+    return {.kind = tw::authoring::TransferKind::stream,
+            .number = tw::authoring::unpack<Attributes>(attributes).to,
+            .stores = true,
+            .tensor = 1};
   }
-  static constexpr void infer(tw::Inference&) {}
+  static constexpr void infer(tw::authoring::Inference&) {}
 };
 
 struct RowAttributes {
@@ -52,14 +55,14 @@ struct RowAttributes {
 };
 /// A vertex's part of a row that a run chooses; null, and a fault, if there is none.
 template <class Table>
-typename Table::element* row_of(tw::Faults faults, Table table, auto offset) {
+typename Table::element* row_of(tw::authoring::Faults faults, Table table, auto offset) {
   const auto row = static_cast<std::int64_t>(*offset.data);
   if (row >= 0 && row < Table::shape[0]) return table.data + row * Table::spec.stride(0);
   faults.report(row);
   return nullptr;
 }
-constexpr tw::Work row_work(const TensorSpec& tensor, int table_operand, int tensor_operand) {
-  tw::Work work;
+constexpr tw::authoring::Work row_work(const TensorSpec& tensor, int table_operand, int tensor_operand) {
+  tw::authoring::Work work;
   const int axis = work.add_axis({.extent = tensor.shape[0], .vectorised = true});
   work.follow(table_operand, 1, axis);
   work.follow(tensor_operand, 0, axis);
@@ -67,100 +70,103 @@ constexpr tw::Work row_work(const TensorSpec& tensor, int table_operand, int ten
 }
 
 /// Twice a row of a remote buffer.
-struct DoublingLoad : tw::Op<DoublingLoad> {
+struct DoublingLoad : tw::authoring::Op<DoublingLoad> {
   static constexpr std::string_view name = "DoublingLoad";
   static constexpr bool has_side_effect = true;
   using Attributes = RowAttributes;
-  static constexpr tw::Transfer transfer(const PackedAttributes& packed) {
-    const auto [row, buffer] = tw::unpack<Attributes>(packed);
-    return {.kind = tw::TransferKind::remote, .number = buffer, .offset = row < 0 ? 0 : -1, .row = row};
+  static constexpr tw::authoring::Transfer transfer(const PackedAttributes& packed) {
+    const auto [row, buffer] = tw::authoring::unpack<Attributes>(packed);
+    return {.kind = tw::authoring::TransferKind::remote, .number = buffer, .offset = row < 0 ? 0 : -1, .row = row};
   }
-  static constexpr void infer(tw::Inference& op) { op.output(op.ir().remote_buffers[op.attributes<Attributes>().buffer].spec); }
-  static constexpr tw::Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
+  static constexpr void infer(tw::authoring::Inference& op) {
+    op.output(op.ir().remote_buffers[op.attributes<Attributes>().buffer].spec);
+  }
+  static constexpr tw::authoring::Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     return row_work(operands[static_cast<std::size_t>(input_count)], 0, input_count);
   }
   template <PackedAttributes, class Table, class X>
   static void compute(Table table, X x) {
     for (std::int64_t i = 0; i < X::shape[0]; ++i) x.data[i] = 2 * table.data[i];
   }
-  static constexpr tw::FaultText fault(std::span<const TensorSpec> operands, int) {
-    return tw::row_fault(operands, operands.front());
+  static constexpr tw::authoring::FaultText fault(std::span<const TensorSpec> operands, int) {
+    return tw::authoring::row_fault(operands, operands.front());
   }
   template <PackedAttributes, class Table, class Offset, class X>
-  static void compute_checked(tw::Faults faults, Table table, Offset offset, X x) {
+  static void compute_checked(tw::authoring::Faults faults, Table table, Offset offset, X x) {
     const auto* const from = row_of(faults, table, offset);
     for (std::int64_t i = 0; i < X::shape[0]; ++i) x.data[i] = from ? 2 * from[i] : 0;
   }
 };
 /// Twice a row, written to a tensor.
-struct DoublingLoadInto : tw::Op<DoublingLoadInto> {
+struct DoublingLoadInto : tw::authoring::Op<DoublingLoadInto> {
   static constexpr std::string_view name = "DoublingLoadInto";
   static constexpr bool has_side_effect = true;
   static constexpr int modifies = 0;
   using Attributes = RowAttributes;
-  static constexpr tw::Transfer transfer(const PackedAttributes& packed) {
-    tw::Transfer result = DoublingLoad::transfer(packed);
+  static constexpr tw::authoring::Transfer transfer(const PackedAttributes& packed) {
+    tw::authoring::Transfer result = DoublingLoad::transfer(packed);
     if (result.offset == 0) result.offset = 1;
-    result.kernel = &tw::op_info<DoublingLoad>;
+    result.kernel = &tw::authoring::op_info<DoublingLoad>;
     return result;
   }
-  static constexpr void infer(tw::Inference& op) { op.output(op.input(0)); }
+  static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
 };
 /// A tensor plus 1, written to a row.
-struct IncrementingStore : tw::Op<IncrementingStore> {
+struct IncrementingStore : tw::authoring::Op<IncrementingStore> {
   static constexpr std::string_view name = "IncrementingStore";
   static constexpr bool has_side_effect = true;
   using Attributes = RowAttributes;
-  static constexpr tw::Transfer transfer(const PackedAttributes& packed) {
-    const auto [row, buffer] = tw::unpack<Attributes>(packed);
-    return {.kind = tw::TransferKind::remote, .number = buffer, .stores = true, .offset = row < 0 ? 1 : -1, .row = row};
+  static constexpr tw::authoring::Transfer transfer(const PackedAttributes& packed) {
+    const auto [row, buffer] = tw::authoring::unpack<Attributes>(packed);
+    return {
+        .kind = tw::authoring::TransferKind::remote, .number = buffer, .stores = true, .offset = row < 0 ? 1 : -1, .row = row};
   }
-  static constexpr void infer(tw::Inference&) {}
-  static constexpr tw::Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
+  static constexpr void infer(tw::authoring::Inference&) {}
+  static constexpr tw::authoring::Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     return row_work(operands[0], input_count, 0);
   }
   template <PackedAttributes, class X, class Table>
   static void compute(X x, Table table) {
     for (std::int64_t i = 0; i < X::shape[0]; ++i) table.data[i] = x.data[i] + 1;
   }
-  static constexpr tw::FaultText fault(std::span<const TensorSpec> operands, int) {
-    return tw::row_fault(operands, operands.back());
+  static constexpr tw::authoring::FaultText fault(std::span<const TensorSpec> operands, int) {
+    return tw::authoring::row_fault(operands, operands.back());
   }
   template <PackedAttributes, class X, class Offset, class Table>
-  static void compute_checked(tw::Faults faults, X x, Offset offset, Table table) {
+  static void compute_checked(tw::authoring::Faults faults, X x, Offset offset, Table table) {
     auto* const to = row_of(faults, table, offset);
     for (std::int64_t i = 0; to && i < X::shape[0]; ++i) to[i] = x.data[i] + 1;
   }
 };
-struct BringCode : tw::Op<BringCode> {
+struct BringCode : tw::authoring::Op<BringCode> {
   static constexpr std::string_view name = "BringCode";
   static constexpr bool has_side_effect = true;
   struct Attributes {
     std::int64_t why = 0, of = -1;
   };
-  static constexpr tw::Transfer transfer(const PackedAttributes& attributes) {
-    return {.kind = tw::TransferKind::code, .number = tw::unpack<Attributes>(attributes).of};
+  static constexpr tw::authoring::Transfer transfer(const PackedAttributes& attributes) {
+    return {.kind = tw::authoring::TransferKind::code, .number = tw::authoring::unpack<Attributes>(attributes).of};
   }
-  static constexpr void infer(tw::Inference&) {}
+  static constexpr void infer(tw::authoring::Inference&) {}
 };
 
 /// On every replica the sum over all replicas of their number, from 1, times their element.
-struct WeightedSum : tw::Op<WeightedSum> {
+struct WeightedSum : tw::authoring::Op<WeightedSum> {
   static constexpr std::string_view name = "WeightedSum";
   struct Attributes {
     tw::ReplicaGroups groups;
   };
-  static constexpr void infer(tw::Inference& op) { op.output(op.input(0)); }
+  static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
   static constexpr std::int64_t collective_items(const PackedAttributes&, const TensorSpec&, const TensorSpec& out) {
     return tw::collective_chunks(out.nelms());
   }
-  static constexpr tw::CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec& in,
-                                                          const TensorSpec&) {
-    return {.bytes = in.bytes(), .reduces = true, .gathers = true, .groups = tw::unpack<Attributes>(packed).groups};
+  static constexpr tw::authoring::CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec& in,
+                                                                     const TensorSpec&) {
+    return {.bytes = in.bytes(), .reduces = true, .gathers = true, .groups = tw::authoring::unpack<Attributes>(packed).groups};
   }
   template <PackedAttributes A, TensorSpec in, TensorSpec out>
   static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
-    constexpr std::int64_t replicas = tw::unpack<Attributes>(A).groups.num_replicas;
+    constexpr std::int64_t replicas = tw::authoring::unpack<Attributes>(A).groups.num_replicas;
     const auto element = [&](std::int64_t operand, std::int64_t i) -> float& {
       return reinterpret_cast<float*>(operands[operand])[i];
     };
@@ -176,33 +182,33 @@ struct WeightedSum : tw::Op<WeightedSum> {
 
 template <bool own>
 constexpr Tensor load(tw::HostToDeviceStream stream) {
-  if constexpr (own) return tw::apply_all<Feed>(*stream.ir, {}, {0.5, stream.id})[0];
+  if constexpr (own) return tw::authoring::apply_all<Feed>(*stream.ir, {}, {0.5, stream.id})[0];
   else return ops::host_load(stream);
 }
 template <bool own>
 constexpr void store(tw::DeviceToHostStream stream, Tensor x) {
-  if constexpr (own) tw::apply_all<Report>(*stream.ir, std::array{stream.ir->constant(1), x}, {stream.id});
+  if constexpr (own) tw::authoring::apply_all<Report>(*stream.ir, std::array{stream.ir->constant(1), x}, {stream.id});
   else ops::host_store(stream, x);
 }
 template <bool own>
 constexpr Tensor load_row(RemoteBuffer buffer, std::int64_t row) {
   if constexpr (!own) return ops::remote_load(buffer, row);
   buffer.check_offset("DoublingLoad", row);
-  return tw::apply_all<DoublingLoad>(buffer.ir(), {}, {row, buffer.id() - 1})[0];
+  return tw::authoring::apply_all<DoublingLoad>(buffer.ir(), {}, {row, buffer.id() - 1})[0];
 }
 template <bool own>
 constexpr Tensor load_row(RemoteBuffer buffer, Tensor row) {
-  if constexpr (own) return tw::apply<DoublingLoad>({row}, {-1, buffer.id() - 1});
+  if constexpr (own) return tw::authoring::apply<DoublingLoad>({row}, {-1, buffer.id() - 1});
   else return ops::remote_load(buffer, row);
 }
 template <bool own>
 constexpr Tensor load_row_into(RemoteBuffer buffer, std::int64_t row, Tensor t) {
-  if constexpr (own) return tw::apply<DoublingLoadInto>({t}, {row, buffer.id() - 1});
+  if constexpr (own) return tw::authoring::apply<DoublingLoadInto>({t}, {row, buffer.id() - 1});
   else return ops::remote_load_(buffer, row, t);
 }
 template <bool own>
 constexpr void store_row(RemoteBuffer buffer, Tensor row, Tensor t) {
-  if constexpr (own) tw::apply_all<IncrementingStore>(buffer.ir(), std::array{t, row}, {-1, buffer.id() - 1});
+  if constexpr (own) tw::authoring::apply_all<IncrementingStore>(buffer.ir(), std::array{t, row}, {-1, buffer.id() - 1});
   else ops::remote_store(buffer, row, t);
 }
 
@@ -234,7 +240,7 @@ struct Iteration {
   tw::DeviceToHostStream y;
   constexpr Tensor operator()(Tensor sum, Tensor last) const {
     const Tensor next = sum + load<own>(x);
-    if constexpr (own) tw::apply<FeedInto>({last}, {0, x.id});
+    if constexpr (own) tw::authoring::apply<FeedInto>({last}, {0, x.id});
     else ops::copy_var_update_(last, ops::host_load(x));
     store<own>(y, next);
     return next;
@@ -246,7 +252,7 @@ constexpr void streams(Ir& ir) {
   const Tensor start = ir.variable(tw::zeros(), {2}, tw::float32, "start"),
                last = ir.variable(tw::zeros(), {2}, tw::float32, "last");
   const Graph graph = ir.create_graph(Iteration<own>{ir.h2d_stream("x", {2}), ir.d2h_stream("y", {2})}, start, last);
-  if constexpr (own) tw::apply_all<BringCode>(ir, {}, {3, graph.id()});
+  if constexpr (own) tw::authoring::apply_all<BringCode>(ir, {}, {3, graph.id()});
   else ops::remote_code_load(graph);
   auto loop = tw::repeat_with_info(graph, 3, {start, last});
   loop.set_parent_input_modified(last);
@@ -257,7 +263,7 @@ template <bool own>
 constexpr void replicas(Ir& ir) {
   ir.set_replication_factor(3);
   const Tensor x = ops::host_load(ir.h2d_stream("x", {5}));
-  if constexpr (own) ::store("y", tw::apply<WeightedSum>({x}, {ir.replica_grouping().groups()}));
+  if constexpr (own) ::store("y", tw::authoring::apply<WeightedSum>({x}, {ir.replica_grouping().groups()}));
   else ::store("y", ops::collectives::replicated_all_reduce(x));
 }
 

@@ -3,6 +3,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
+#include "tilewright/lower/namespace.hpp"
 
 namespace tilewright::internal {
 

@@ -4,6 +4,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
+#include "tilewright/lower/namespace.hpp"
 
 namespace tilewright::internal {
 

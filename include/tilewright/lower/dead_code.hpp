@@ -8,6 +8,7 @@
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/lower/check_code_loads.hpp"
+#include "tilewright/lower/namespace.hpp"
 
 namespace tilewright::internal {
 

@@ -7,6 +7,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
+#include "tilewright/lower/namespace.hpp"
 
 namespace tilewright::internal {
 

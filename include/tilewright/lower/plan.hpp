@@ -5,13 +5,9 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/kernel/view.hpp"
+#include "tilewright/lower/namespace.hpp"
 
-/// The planner and the executor: what a program becomes, and what runs it. Not for users: all of it may change in any version.
 namespace tilewright::internal {
-
-namespace detail {
-using namespace tilewright::detail;
-}
 
 /// The memory in which a location is.
 enum class Base : std::uint8_t {

@@ -1,0 +1,56 @@
+#pragma once
+#include "tilewright/kernel/faults.hpp"
+#include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/view.hpp"
+#include "tilewright/ops/elementwise.hpp"
+#include "tilewright/ops/remote.hpp"
+
+/// What ops are written with: see docs/adding-an-op.md. A minor version may change it; CHANGELOG.md then says how to follow.
+namespace tilewright::authoring {
+
+// what an op is
+using tilewright::CodeKind;
+using tilewright::Differentiation;
+using tilewright::Elementwise;
+using tilewright::GradientContext;
+using tilewright::GradientFrom;
+using tilewright::GradientName;
+using tilewright::Inference;
+using tilewright::Op;
+using tilewright::OpPart;
+using tilewright::PackedAttributes;
+using tilewright::UnaryGrad;
+using tilewright::UnaryOp;
+using tilewright::WorkKind;
+
+// how its work is cut, and what its result is a view of
+using tilewright::Layout;
+using tilewright::Work;
+using tilewright::WorkAxis;
+using tilewright::WorkAxisKind;
+
+// what it moves, and what it cannot compute with
+using tilewright::CollectiveVolume;
+using tilewright::FaultText;
+using tilewright::ReplicaGroups;
+using tilewright::row_fault;
+using tilewright::Transfer;
+using tilewright::TransferKind;
+
+// what its kernel gets
+using tilewright::compute_t;
+using tilewright::Faults;
+using tilewright::View;
+using tilewright::ViewSpec;
+namespace math = tilewright::math;
+
+// how it becomes a part of a graph
+using tilewright::apply;
+using tilewright::apply_all;
+using tilewright::at_or_invalid;
+using tilewright::broadcast;
+using tilewright::op_info;
+using tilewright::pack;
+using tilewright::unpack;
+
+}  // namespace tilewright::authoring
