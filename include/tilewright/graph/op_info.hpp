@@ -80,34 +80,36 @@ enum class TransferKind : std::uint8_t {
 /// A stream is read and written by copies that the planner makes: the op has no kernel. For a row the op is the kernel, with
 /// operands of its own and without attributes, so that all rows share its code. In their order: a load reads the table of rows
 /// (rows, elements) and, if there is one, the offset (1,), and writes the tensor (elements,); a store reads the tensor and the
-/// offset, and writes the table. With a `row` that is known, the table is that row. A kernel that is given an offset without a
-/// row reports a fault.
+/// offset, and writes the table. An offset is the number of a row: a kernel reports a fault if the table has no such row. If the
+/// trace knows the row, there is no offset, and the table is that row alone.
 struct Transfer {
   TransferKind kind{};
-  std::int64_t number = -1;  ///< of the stream, the remote buffer, or the graph whose code it is, in the Ir
+  std::int64_t number = -1;  ///< of the stream, the remote buffer, or the graph whose code it is, in the Ir; -1: not set
   bool stores = false;  ///< from the tiles; else it loads
   int tensor = 0;  ///< of a store: the input that is stored. A load writes the input that the op `modifies`, or makes output 0
-  int offset = -1;  ///< the input that says which row; -1: `row` does
-  std::int64_t row = -1;  ///< of the remote buffer; -1: a run computes it
+  int offset = -1;  ///< remote: the input that holds the row's number in a run; -1: `row` is known. Either is given, never both
+  std::int64_t row = -1;  ///< remote: the row's number, if the trace knows it; -1: `offset` is given. Others: both are -1
   const OpInfo* kernel = nullptr;  ///< the op whose kernel moves the row; null: the op itself
 };
 using TransferRule = Transfer (*)(const PackedAttributes&);
 
-/// What a collective moves between the replicas of each group.
+/// What a collective moves between the replicas of each replica group. Neither reduced nor gathered: nothing, as for a slice of
+/// what each replica has.
 struct CollectiveVolume {
   std::int64_t bytes = 0;  ///< of the whole tensor: what each replica has before a reduction, or after gathering
-  bool reduces = false;  ///< each replica of a group gets a part of the group's reduction
-  bool gathers = false;  ///< each replica of a group gets all parts; after the reduction, if there is one
-  ReplicaGroups groups{};
+  bool reduces = false;  ///< each replica of a group gets a shard of the group's reduction
+  bool gathers = false;  ///< each replica of a group gets all shards; after the reduction, if there is one
+  ReplicaGroups groups{};  ///< replicas that take part together; {}: a single replica, for which nothing moves
 };
+/// Of the first input and the first output, as one replica has them.
 using VolumeRule = CollectiveVolume (*)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output);
 
 /// A value that an op cannot compute with, as the run's error text names it: `op: value 7 : expected`.
 struct FaultText {
   bool possible = false;  ///< whether operands of these dtypes and shapes can have such a value at all
-  Text value{};  ///< what it is: "divisor", "offset"
-  Text expected{};  ///< "an offset from 0 to 3"
-  bool of_all_vertices = false;  ///< every vertex of the op reports each value
+  Text value{};  ///< what the value is, not its number: "divisor", "offset"
+  Text expected{};  ///< "an offset from 0 to 3"; the word "expected" is added to it
+  bool of_all_vertices = false;  ///< every vertex of the op reports each wrong value; else one vertex does
 };
 using FaultRule = FaultText (*)(std::span<const TensorSpec> operands, int input_count);
 
@@ -115,28 +117,28 @@ using FaultRule = FaultText (*)(std::span<const TensorSpec> operands, int input_
 struct OpInfo {
   const OpTag* tag = nullptr;
   std::string_view name{};  ///< as print_schedule shows it
-  void (*infer)(Inference&) = nullptr;
+  void (*infer)(Inference&) = nullptr;  ///< checks the inputs and gives the outputs' specs; null only for calls and exchanges
   Differentiation differentiation = Differentiation::refuses;
-  void (*gradient)(GradientContext&) = nullptr;
+  void (*gradient)(GradientContext&) = nullptr;  ///< gives the inputs' gradients; null: the op has no rule, or is a call
   int modifies = -1;  ///< the input that is written in place and aliased by output 0, or -1
   bool has_side_effect = false;  ///< it stays although nothing uses its results
   bool any_layout = false;  ///< its codelet takes views of any strides; others get dense operands
   bool elementwise = false;  ///< each element of output 0 depends on the elements at the same place only
   bool has_formula = false;  ///< it is a function object of elements, which can be part of a larger expression
-  bool has_epilogue = false;  ///< its codelet can hand its result on in registers, element by element
-  ViewRule view = nullptr;  ///< output 0 as a view of input 0, or null: its value is that of the input when it is made
+  bool has_epilogue = false;  ///< its codelet runs epilogues of others on its result, while that is in registers
+  ViewRule view = nullptr;  ///< the layout of output 0 in the storage of input 0; null: output 0 is no view
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) = nullptr;  ///< null: one vertex
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
   WorkKind work_kind = WorkKind::other;
-  CodeKind code_kind = CodeKind::other;  ///< of its codelet
+  CodeKind code_kind = CodeKind::other;  ///< of its codelet: what the op states, else that of its work_kind; so always an answer
   FaultRule fault = nullptr;  ///< the values that its kernel reports as faults, or null: there are none
   bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
-  bool may_repeat = false;  ///< its side effect may come again when a graph is computed again
-  TransferRule transfer = nullptr;  ///< what a load or store moves; null: the op is none
-  /// Of a collective, which all replicas run together, each reading what others have: into how many parts its work is cut. Null:
-  /// it is none.
+  bool may_repeat = false;  ///< its side effect may come again where a gradient graph computes its graph again
+  TransferRule transfer = nullptr;  ///< what a load or store moves; null: the op is neither
+  /// Of a collective, which all replicas run together, each reading what others have: the items into which its work is cut, of
+  /// all replicas together. `input` and `output` are as one replica has them. Null: the op is no collective.
   std::int64_t (*collective_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
-  VolumeRule collective_volume = nullptr;  ///< of a collective: what it moves; null: the op is none
+  VolumeRule collective_volume = nullptr;  ///< of a collective: what it moves; null: the op is no collective
 };
 
 /// The iteration space of an op on the given inputs and outputs.

@@ -24,14 +24,15 @@ constexpr bool is_cut_always(WorkAxisKind kind) { return kind == WorkAxisKind::p
 struct WorkAxis {
   std::int64_t extent = 1;
   WorkAxisKind kind = WorkAxisKind::parallel;
-  std::int64_t grain = 1;   ///< blocks are multiples of it (but for the last one)
-  bool vectorised = false;  ///< the grain is the target's vector width instead
+  std::int64_t grain = 1;   ///< extents of blocks are multiples of it, but for the last block; 1: any
+  bool vectorised = false;  ///< the grain is instead a vector of the target, in elements of the first output's dtype
 
   constexpr bool operator==(const WorkAxis&) const = default;
 };
 
-/// The largest number of inputs and outputs of one op.
+/// The most operands of one op: inputs and outputs together. Calls may have more.
 inline constexpr int max_operands = 12;
+/// The most axes of an op's work, and of a group's grid.
 inline constexpr int max_work_axes = 8;
 
 /// The iteration space of an op, and for each axis of each operand the axis of that space that it follows. With these the planner

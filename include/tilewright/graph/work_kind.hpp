@@ -18,11 +18,12 @@ enum class WorkKind : std::uint8_t {
   collective    ///< between replicas
 };
 
-/// Which code a vertex of an op has, for the account of the tiles' memory. What each takes is a number of the target.
+/// Which code a vertex of an op has, for the account of the tiles' memory. What each takes is a number of the target. `softmax`
+/// and `norm`: the ops and their gradients; `other`: none of the rest.
 enum class CodeKind : std::uint8_t { other, map, copy, reduction, product, softmax, norm };
 inline constexpr std::size_t code_kinds = 7;
 
-/// The code of ops of a kind, for those that state none.
+/// The code of ops of a kind, for those that state none: never softmax or norm.
 constexpr CodeKind code_kind_of(WorkKind kind) {
   switch (kind) {
     case WorkKind::map: return CodeKind::map;

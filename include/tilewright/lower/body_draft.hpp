@@ -14,11 +14,11 @@ namespace tilewright::internal {
 
 /// Memory that all views of a tensor share.
 struct Storage {
-  TensorSpec whole{};
-  Location location{};    ///< in the frame the offset is 0 until `place` sets it
+  TensorSpec whole{};     ///< dtype and shape of the tensor that fills it
+  Location location{};    ///< in the frame the offset is 0 until `place` sets it; it may set it to 0
   int reuses = -1;        ///< the storage of the same draft whose memory it takes over; -1: it has memory of its own
-  bool internal = false;  ///< only one group uses it, each vertex its own block: it is in scratch, or only in registers
-  bool is_call_result = false;  ///< a call that runs once writes it
+  bool internal = false;  ///< only one group uses it, each vertex its block, in scratch or in registers: it has no place
+  bool is_call_result = false;  ///< a call writes it that is neither a loop nor a conditional
 };
 
 /// An operand of an operation: a view of a storage.
@@ -51,16 +51,18 @@ struct Operation {
   /// tensor that a loop carries its second place; the inputs that the call changes, again; last the frame of the bodies.
   List<Value> operands{};
   Work work{};  ///< of an op, set by split_reductions; axes of sums that are not cut are whole
-  bool partial = false;  ///< outputs that do not follow a summed axis have room for the partials of all blocks
+  /// It gives partials: some axis of a sum (is_sum) is cut. Each output that does not follow that axis is the first of
+  /// Partition::partials tensors, which its storage holds one after the other.
+  bool partial = false;
   Calling calling{};
-  int graph = -1;  ///< in which the op was traced; -1: the planner made it
-  int scope = -1;  ///< of Ir::name_scopes: where it was traced; -1: in none
+  int graph = -1;  ///< in which the op was traced; -1: a call, a load of code, or a copy or sum that the planner made
+  int scope = -1;  ///< in Ir::name_scopes: where the op was traced; -1: in none, or `graph` is -1
   bool loads_code = false;  ///< of `calling.body`, which does not run
   int stream = -1;  ///< the stream that moves to its next element afterwards; -1: none
   bool alone = false;  ///< its group has no other operations
-  int exchange = -1;  ///< transfers of one draft with the same number go in one exchange; -1: it is in none
+  int exchange = -1;  ///< counted from 0 in each draft: transfers with the same number go in one exchange; -1: it is in none
 
-  /// Whether it is a call or a load of code.
+  /// Whether it is a call or a load of code, which have no op. Step::is_call is of calls alone.
   constexpr bool is_call() const { return calling.body >= 0; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
   constexpr bool writes(int storage) const {
@@ -92,7 +94,7 @@ struct Member {
 struct Group {
   List<Member> members{};
   FixedVector<WorkAxis, max_work_axes> grid{};
-  std::int64_t cost = 0;  ///< an estimate, in multiply-adds of all vertices together
+  std::int64_t cost = 0;  ///< an estimate, in multiply-adds of all vertices together, at least 1; of a call without meaning
 };
 
 /// How the values of a group's members are computed; by member.
@@ -102,9 +104,9 @@ struct Evaluations {
   List<bool> in_registers{};  ///< the value is never in memory: its readers have it in registers
 };
 
-/// How a group is cut into vertices and its members are evaluated. Of a call: nothing.
+/// How a group is cut into vertices and its members are evaluated. Of a call: one vertex, and no members.
 struct Cut {
-  Partition partition{};
+  Partition partition{};  ///< extents of blocks by axis of the group's grid, and how many there are
   Evaluations evaluations{};
 };
 
@@ -118,6 +120,7 @@ struct BodyDraft {
   constexpr Storage& storage(int i) { return storages[i]; }
   constexpr const Storage& storage(int i) const { return storages[i]; }
   constexpr const Operation& operation(const Member& member) const { return operations[member.operation]; }
+  /// Whether the location of a storage is in the frame: also that of an internal one, which has no place there.
   constexpr bool in_frame(int i) const { return storages[i].location.base == Base::frame; }
   /// The storage whose memory this one has in the end.
   constexpr int owner(int i) const {
@@ -137,7 +140,7 @@ struct BodyDraft {
   constexpr Value add_value(const TensorSpec& spec, const Location& location = {}) {
     return {add_storage(spec, location), dense_layout(spec.shape), spec};
   }
-  /// Where the first element of a value is; in the frame, once `place` has run.
+  /// Where the first element of a value is. If that is in the frame, the offset is right only once `place` has run.
   constexpr Location location_of(const Value& value) const {
     Location result = storages[owner(value.storage)].location;
     result.offset += value.layout.offset * size_of(value.spec.dtype);

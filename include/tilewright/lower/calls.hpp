@@ -49,8 +49,8 @@ class CallLowerer {
     copy_changed_back(graph, node, given);
   }
 
-  /// Adds what a graph does that is called only once, or is an update; `flatten_nodes(GraphValues&)` adds its ops. What the graph
-  /// changes in inputs by value is its own copy, and no result shares memory with what the caller has.
+  /// Adds what a graph does that is inlined at the call (LiveCode::is_inlined); `flatten_nodes(GraphValues&)` adds its ops. What
+  /// the graph changes in inputs by value is its own copy, and no result shares memory with what the caller has.
   template <class F>
   constexpr void inline_graph(GraphValues& caller, const Node& node, const F& flatten_nodes) {
     GraphValues inlined(ir_, node.called_graph);
@@ -82,7 +82,8 @@ class CallLowerer {
   }
 
  private:
-  /// Outputs are what the loop carries; of others, which are slices for each iteration, there are none.
+  /// Copies the first `carried` inputs to the outputs of the same numbers. Each further output is a stack of 0 slices: without
+  /// elements, it gets no value.
   constexpr void add_no_iteration(GraphValues& graph, const Node& node, std::int64_t carried) {
     for (std::int64_t k = 0; k < carried; ++k) {
       const Value result = graph.value_of(node.outputs[k]) = draft_.add_value(graph.spec(node.outputs[k]));

@@ -1,5 +1,5 @@
 #pragma once
-// takes: a graph, LiveCode, and the bodies of the graphs that it calls
+// takes: a graph, LiveCode, the bodies of the graphs that it calls, and by graph the number of its body; -1: dead or inlined
 // gives: a draft: storages, and operations in an order in which they can run; no groups
 // keeps: the graph; of the plan all but the use of its streams
 #include <span>

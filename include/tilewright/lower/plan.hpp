@@ -12,7 +12,7 @@ namespace tilewright::internal {
 /// The memory in which a location is.
 enum class Base : std::uint8_t {
   frame,     ///< the frame of the running body
-  argument,  ///< memory that the caller of the body passed
+  argument,  ///< memory that the caller of the body passed, by a pointer
   variable,  ///< the variables; lives as long as the session
   constant,  ///< the constants, which all replicas share
   stream,    ///< the host's array of a stream, from the stream's next element on
@@ -35,7 +35,7 @@ struct Location {
 enum class Source : std::uint8_t {
   memory,  ///< at a location of the step
   scratch,  ///< in the vertex's scratch, as a dense block
-  value  ///< in registers: the value of a stage of the same set
+  value  ///< in registers: the result of a stage of the same set
 };
 constexpr std::string_view name_of(Source source) {
   constexpr std::string_view names[] = {"memory", "scratch", "value"};
@@ -44,17 +44,18 @@ constexpr std::string_view name_of(Source source) {
 
 /// An operand of a stage.
 struct StageOperand {
-  ViewSpec view{};  ///< the whole tensor
+  ViewSpec view{};  ///< the whole tensor, with its strides in memory, in elements
   Source source = Source::memory;
   /// memory: the number of the location among the step's; scratch: bytes from the start of the scratch; value: the number of the
   /// stage among the set's.
   int index = 0;
-  std::int8_t grid_axis[max_rank]{};  ///< by axis of the tensor: the axis of the grid along which it is cut; -1: not cut
+  /// By axis of the tensor: the axis of the grid along which it is cut; -1: not cut; 0: the first one. The planner writes all.
+  std::int8_t grid_axis[max_rank]{};
   constexpr bool operator==(const StageOperand&) const = default;
 };
 
-/// The slice of an operand that a vertex of the given extents takes. Slices in memory have the operand's strides; others are
-/// dense.
+/// The slice of an operand for a vertex whose block has the given extents, by axis of the grid. Slices in memory have the
+/// operand's strides; others are dense.
 constexpr ViewSpec slice_of(const StageOperand& operand, const FixedVector<std::int64_t, max_work_axes>& extents) {
   ViewSpec slice = operand.view;
   for (int axis = 0; axis < slice.shape.rank; ++axis)
@@ -67,7 +68,7 @@ constexpr ViewSpec slice_of(const StageOperand& operand, const FixedVector<std::
 enum class Evaluation : std::uint8_t {
   kernel,  ///< by a kernel of its own, or by the loop of an expression
   expression,  ///< inside the expression of the only stage that reads it
-  epilogue  ///< element by element, where the last kernel has its result in registers
+  epilogue  ///< element by element, while the nearest kernel before the stage has its result in registers
 };
 
 /// An op of a compute set, which each vertex runs on its block. A stage has the op's tag, not its OpInfo: a frozen plan with
@@ -80,13 +81,14 @@ struct Stage {
   int input_count = 0;  ///< of its operands, which come before its outputs
   int first_operand = 0;  ///< in the plan's operands
   int operand_count = 0;
-  bool can_fault = false;  ///< its kernel gets a `Faults` to report to
+  bool can_fault = false;  ///< its kernel gets a `Faults` to report to; it has a fault site in each step of the set
 };
 
-/// What collectives move between the machines of the replicas: one of them, or those of a run.
+/// What collectives move between the machines of the replicas: one collective, or all of a run.
 struct CollectiveTraffic {
   std::int64_t bytes = 0;  ///< that each replica sends to others
-  std::int64_t cycles = 0;  ///< of the machine's clock; 0 on machines that count none
+  /// From start to end of the collective, by the machine's clock; of a run, the sum. 0: the target has no link between replicas.
+  std::int64_t cycles = 0;
   constexpr bool operator==(const CollectiveTraffic&) const = default;
 };
 
@@ -94,21 +96,23 @@ struct CollectiveTraffic {
 struct ComputeSet {
   int first_stage = 0;  ///< in the plan's stages
   int stage_count = 0;
-  FixedVector<std::int64_t, max_work_axes> extents{};  ///< of the grid, by axis
-  FixedVector<std::int64_t, max_work_axes> blocks{};  ///< of a vertex, by axis; the last block of an axis may be shorter
+  FixedVector<std::int64_t, max_work_axes> extents{};  ///< of the whole grid, by axis
+  FixedVector<std::int64_t, max_work_axes> blocks{};  ///< extents of a block, by axis; the last block of an axis may be shorter
   int first_stride = 0;  ///< in the plan's strides: by location, then by axis of the grid, bytes from one block to the next
   int location_count = 0;  ///< of each step that runs the set
   std::int64_t scratch_bytes = 0;  ///< of each vertex
-  std::int64_t code_bytes = 0;  ///< of the set's code on a tile: see code_memory.hpp
+  std::int64_t code_bytes = 0;  ///< of its stages' code on one tile: an estimate, the sum of the target's costs
   CollectiveTraffic traffic{};  ///< of a collective: each time that it runs
 };
 
-/// The most locations of a compute set of several operations, whose addresses are on the stack of each thread, and the most of
-/// its stages. Fusion compares the operands of two groups in pairs, and a compiler inlines all stages of a set: both bound the
-/// time to compile. Of ./dev bench, W1a, W1h and W3 have groups that come near (W1 and W5, too, to the stages); "build" has none.
+/// The most operands of a group of several operations, so of locations of its compute set, and the most of its stages. One op has
+/// at most max_operands. The addresses of locations are on the stack of each thread. Fusion compares the operands of two groups
+/// in pairs, and a compiler inlines all stages of a set: both bound the time to compile. Of ./dev bench, W1a, W1h and W3 have
+/// groups that come near (W1 and W5, too, to the stages); "build" has none.
 inline constexpr int max_locations = 48, max_stages = 16;
-/// Bytes of memory of its own that a vertex has at most: on the stack of its thread, beside the kernels' blocks, which have about
-/// as much. What is larger goes to the frame. W4, W5 and W6 of ./dev bench have vertices with more than 16 KB.
+/// The most bytes of scratch of a vertex. It is on the stack of the vertex's thread, beside the arrays of kernels, which have
+/// about as much. Internal storages of a group are counted in the order of its members: the first that goes beyond the limit, and
+/// all after it, get places in the frame. W4, W5 and W6 of ./dev bench have vertices with more than 16 KB.
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
 enum class StepKind : std::uint8_t {
@@ -117,13 +121,13 @@ enum class StepKind : std::uint8_t {
   loop,  ///< calls of a body, one after the other
   conditional,  ///< a call of one of two bodies
   collective,  ///< a compute set of one collective, which all replicas run together
-  load_code  ///< nothing runs; from here on the body's code is on the tiles
+  load_code  ///< nothing runs; from here to the last step that calls the body, its code counts as on the tiles
 };
 
 /// A superstep of a body, or calls of other bodies. Its locations are, by kind:
 ///  - compute, collective: those of the compute set's operands;
 ///  - call: the arguments;
-///  - loop: the arguments of the first iteration, of the second, fourth, ... one, and of the third, fifth, ... one;
+///  - loop: three lists of all arguments, for iteration 0, for iterations 1, 3, 5, ... and for 2, 4, 6, ...: see first_stride;
 ///  - conditional: the condition, the arguments of `body`, and those of `else_body`.
 struct Step {
   StepKind kind = StepKind::compute;
@@ -134,23 +138,28 @@ struct Step {
   int location_count = 0;
   std::int64_t vertices = 0;  ///< compute: of one replica; 0 for others
   std::int64_t items = 0;  ///< collective: the parts that workers share, of all replicas together; 0 for others
-  std::int64_t frame_offset = 0;  ///< calls: bytes from this body's frame to the called body's, which lies in it
+  std::int64_t frame_offset = 0;  ///< calls: bytes from this body's frame to the called body's, which lies in it; 0 for others
   std::int64_t count = 1;  ///< loop: iterations, at least 1; 1 for others
-  int first_stride = 0;  ///< loop: in the plan's strides, by argument, bytes from one iteration to the next
-  int arguments = 0;  ///< calls: the number of arguments of `body`
+  /// Loop: in the plan's strides, by argument, in bytes. In iteration i, from 0, an argument is at the location in the
+  /// iteration's list plus i x stride. A stride of 0: it stays there.
+  int first_stride = 0;
+  int arguments = 0;  ///< calls: inputs and outputs of `body`; the rest of the locations are those of `else_body`; 0 for others
   int stream = -1;  ///< the stream that moves to its next element after the step; -1: none
-  int first_fault_site = -1;  ///< compute: in the plan, of the stages that can fault, in their order; -1: none can
-  bool barrier_before = true;  ///< workers wait for each other before the step, in calls before their first steps
+  int first_fault_site = -1;  ///< compute: in the plan's fault sites, one for each stage that can fault, in order; -1: none can
+  /// Workers wait for each other before the step: a conditional always, to read its condition. Plain calls and loops have it set,
+  /// but do not wait: the first step of the called body does.
+  bool barrier_before = true;
 
-  /// Whether bodies run in the step.
+  /// Whether bodies run in the step: a load of code is no call.
   constexpr bool is_call() const { return kind == StepKind::call || kind == StepKind::loop || kind == StepKind::conditional; }
-  /// The parts that workers share: vertices, or the items of a collective.
+  /// What workers share: the vertices of one replica, which each replica has, or the items of a collective, of all replicas
+  /// together; 0 for others.
   constexpr std::int64_t parts() const { return vertices + items; }
 };
 
-/// Steps whose loads and stores go in one exchange.
+/// Steps of one body, one after the other, whose loads and stores go in one exchange.
 struct PlannedExchange {
-  int first_step = 0;
+  int first_step = 0;  ///< in the plan's steps
   int step_count = 0;
   constexpr int last_step() const { return first_step + step_count - 1; }
 };
@@ -160,43 +169,45 @@ struct Body {
   int first_step = 0;  ///< in the plan's steps
   int step_count = 0;
   std::int64_t frame_bytes = 0;  ///< with the frames of the bodies it calls
-  int max_arguments = 0;  ///< of the body of any of its calls
+  int max_arguments = 0;  ///< the most inputs and outputs of a body that one of its steps calls; 0: it has no calls
 };
 
 struct PlannedVariable {
   TensorSpec spec{};  ///< of one replica's part
-  Text name{};
-  Initialiser initialiser{};
+  Text name{};  ///< with the names of its scopes: fc1/weight
+  Initialiser initialiser{};  ///< of the first values, which a session writes; each variable has one
   Base base = Base::variable;  ///< variable or remote
-  std::int64_t offset = 0;  ///< in bytes, in that memory
-  Distribution distribution{};
-  List<int> assignment{};  ///< by replica: the number of its group; empty: all are in one group
+  std::int64_t offset = 0;  ///< in bytes, in that memory of each replica
+  Distribution distribution{};  ///< over replicas: the whole tensor of a replica group, and the shards it is cut into
+  List<int> assignment{};  ///< by replica: the number of its replica group; empty: all are in one
 };
 struct PlannedConstant {
   TensorSpec spec{};
-  List<double> values{};
+  List<double> values{};  ///< one for each element, or one for all; empty: the generator makes them
   std::int64_t offset = 0;  ///< in bytes, in the memory of the constants
   Text name{};  ///< outside of the main graph `graph/name`; empty: it has none
-  Generator generator{};  ///< of the elements, if there are no values
+  Generator generator{};  ///< of the elements; its `write` is null if there are values
 };
 struct PlannedStream {
-  StreamDirection direction{};
-  TensorSpec spec{};  ///< of one element
-  Text name{};
+  StreamDirection direction{};  ///< host_to_device: the program loads from it; device_to_host: it stores to it
+  TensorSpec spec{};  ///< of one element, which is a tensor of one replica
+  Text name{};  ///< as the program gave it
   bool used = false;  ///< a live op loads from it or stores to it
   bool moves = false;  ///< each load and store moves it to its next element; else all are at fixed places of the host's array
-  std::int64_t elements = 0;  ///< used by the main body at fixed places
-  std::int64_t transfers = 1;  ///< elements of the host's array for a run: what a run moves at most, or num_host_transfers
+  std::int64_t elements = 0;  ///< of each replica, that the main body has at fixed places; 0 if the stream moves
+  /// Elements of each replica in the host's array for one run: num_host_transfers; or, if the program sets none, those that a run
+  /// moves, with the larger branch of each conditional. At least 1.
+  std::int64_t transfers = 1;
 };
 
-/// Blocks of memory start at multiples of this many bytes: a cache line, and the widest vector.
+/// Storages, variables, constants and rows start at multiples of this many bytes: a cache line, and the widest vector.
 inline constexpr std::int64_t memory_alignment = 64;
 constexpr std::int64_t align(std::int64_t bytes) { return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment; }
 
 struct PlannedRemoteBuffer {
   TensorSpec spec{};  ///< of one row
-  std::int64_t entries = 1;  ///< rows
-  std::int64_t offset = 0;  ///< of row 0 in streaming memory, in bytes
+  std::int64_t entries = 1;  ///< rows of each replica
+  std::int64_t offset = 0;  ///< of row 0 in streaming memory of each replica, in bytes
   /// Bytes from a row to the next.
   constexpr std::int64_t row_bytes() const { return align(spec.bytes()); }
 };
@@ -205,28 +216,31 @@ struct PlannedRemoteBuffer {
 struct PlannedFaultSite {
   Text before{};  ///< "Div: divisor "
   Text after{};  ///< ": a number other than 0 expected, in Net_subgraph(0)/fc1"
-  std::int64_t reports = 1;  ///< of each value
+  std::int64_t reports = 1;  ///< times that one wrong value is reported: by one vertex, or by all of the step
 };
 
-/// Bytes of memory that a program needs, of each replica. Those of variables, constants and frame are of all tiles together.
+/// Bytes of memory that a program needs, of each replica's machine. Those of variables, constants and frame are of all tiles
+/// together. The fullest tile is tile 0, which has a share of all memory and the code of all steps.
 struct MemoryUse {
-  std::int64_t variables = 0;
-  std::int64_t constants = 0;
-  std::int64_t remote = 0;  ///< of remote buffers, in streaming memory
+  std::int64_t variables = 0;  ///< but for those in remote buffers
+  std::int64_t constants = 0;  ///< as each machine has them; replicas on one host share them
+  std::int64_t remote = 0;  ///< of remote buffers and the variables in them, in streaming memory
   std::int64_t frame = 0;  ///< of the main body, whose frame holds the others'
-  std::int64_t code = 0;  ///< on the fullest tile, for the whole run: an estimate, see code_memory.hpp
-  std::int64_t loaded_code = 0;  ///< on the fullest tile, at its peak: what remote_code_load brings
-  std::int64_t fullest_tile = 0;  ///< on the fullest tile, at its peak: all but streaming memory
+  std::int64_t code = 0;  ///< on the fullest tile, what stays there for the whole run: an estimate, see code_memory.hpp
+  std::int64_t loaded_code = 0;  ///< on the fullest tile, not in `code`: the most that remote_code_load has there at a time
+  /// On the fullest tile: its share of variables, constants and frame, `code`, `loaded_code`, and slices and scratch of the
+  /// largest vertex.
+  std::int64_t fullest_tile = 0;
   constexpr bool operator==(const MemoryUse&) const = default;
 };
 
 /// What one run moves between tiles and streaming memory, on each replica.
 struct RemoteTraffic {
-  std::int64_t loaded_bytes = 0;  ///< of rows
-  std::int64_t stored_bytes = 0;  ///< of rows
+  std::int64_t loaded_bytes = 0;  ///< of rows, without what aligns them
+  std::int64_t stored_bytes = 0;  ///< of rows, without what aligns them
   std::int64_t code_bytes = 0;  ///< loaded, for all tiles; 0 on machines that keep their code
   std::int64_t cycles = 0;  ///< of the machine's clock, for all of it; 0 on machines that count none
-  std::int64_t exchanges = 0;  ///< the number of transfers and of merged exchanges
+  std::int64_t exchanges = 0;  ///< of rows and code: a merged exchange counts as one, and so does each transfer outside of them
   constexpr bool operator==(const RemoteTraffic&) const = default;
 };
 
@@ -235,7 +249,9 @@ struct PlanTotals {
   MemoryUse memory{};
   RemoteTraffic remote{};
   CollectiveTraffic collectives{};
-  int num_host_transfers = 0;  ///< elements of each stream in the host's arrays for one run; 0: each stream has its own number
+  /// What the program sets for all streams: elements of each replica in the host's array for one run. 0: it sets none, and each
+  /// stream has as many as the run moves.
+  int num_host_transfers = 0;
   int replicas = 1;
 };
 
