@@ -54,7 +54,7 @@ inline void print_tables(std::ostream& out, const tw::Plan& plan) {
       << plan.remote.code_bytes << " of code, " << plan.remote.cycles << " cycles, " << plan.remote.exchanges << " exchanges\n";
   out << "  collective traffic: " << plan.collectives.bytes << " bytes, " << plan.collectives.cycles << " cycles\n";
   table(out, "steps", plan.steps, [](Digest& add, const tw::Step& s) {
-    const int target = s.compute_set >= 0 ? s.compute_set : s.body;
+    const int target = s.compute_set >= 0 ? s.compute_set : static_cast<int>(s.body);
     add(s.kind, target, s.first_location, s.location_count, s.parts(), s.frame_offset, s.count, s.first_stride, s.else_body,
         s.arguments, s.stream, s.barrier_before);
   });

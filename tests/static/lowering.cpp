@@ -123,4 +123,19 @@ static_assert(!fits(tw::ipu_model.with_bytes_per_tile(bytes_needed - 1)));
 static_assert(fits(tw::ipu_model.with_bytes_per_tile(0)), "0 is not checked");
 static_assert(fits(tw::cpu) && !fits(tw::cpu.with_bytes_per_tile(100)));
 
+// ---- ids of storages and bodies do not mix, with each other or with bare numbers
+template <class L, class I>
+concept takes = requires(const L list, I i) { list[i]; };
+template <class A, class B>
+concept mixes = std::is_convertible_v<A, B> || requires(A a, B b) { a == b; } || requires(A a, B b) { a < b; };
+using Storages = decltype(tw::BodyDraft::storages);
+using Bodies = decltype(tw::Plan::bodies);
+static_assert(takes<Storages, tw::StorageId> && takes<Bodies, tw::BodyId>);
+static_assert(!takes<Storages, tw::BodyId> && !takes<Storages, int> && !takes<Bodies, tw::StorageId> && !takes<Bodies, int>);
+static_assert(!takes<decltype(tw::Plan::steps), tw::BodyId> && !takes<decltype(tw::BodyDraft::operations), tw::StorageId>);
+static_assert(!mixes<tw::StorageId, tw::BodyId> && !mixes<tw::StorageId, int> && !mixes<int, tw::StorageId>);
+static_assert(!mixes<tw::BodyId, int> && !mixes<int, tw::BodyId>);
+static_assert(std::is_same_v<decltype(tw::Value::storage), tw::StorageId> &&
+              std::is_same_v<decltype(tw::Step::body), tw::BodyId>);
+
 }  // namespace

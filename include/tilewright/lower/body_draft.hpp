@@ -12,18 +12,23 @@
 
 namespace tilewright {
 
+/// The number of a storage in its draft.
+enum class StorageId : int { none = -1 };
+template <class T>
+using PerStorage = List<T, StorageId>;
+
 /// Memory that all views of a tensor share.
 struct Storage {
   TensorSpec whole{};
   Location location{};    ///< in the frame the offset is 0 until `place` sets it
-  int reuses = -1;        ///< the storage of the same draft whose memory it takes over; -1: it has memory of its own
+  StorageId reuses = StorageId::none;  ///< whose memory it takes over; none: it has memory of its own
   bool internal = false;  ///< only one group uses it, each vertex its own block: it is in scratch, or only in registers
   bool is_call_result = false;  ///< a call that runs once writes it
 };
 
 /// An operand of an operation: a view of a storage.
 struct Value {
-  int storage = -1;  ///< in the draft; -1: not made yet
+  StorageId storage = StorageId::none;  ///< none: not made yet
   Layout layout{};   ///< in elements of `spec.dtype`
   TensorSpec spec{};
 };
@@ -33,10 +38,10 @@ constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
   return value.layout.offset == 0 && value.spec.bytes() == storage.whole.bytes() && is_dense(value.spec.shape, value.layout);
 }
 
-/// The bodies that an operation calls, or whose code it loads. Bodies are numbered as in the plan.
+/// The bodies that an operation calls, or whose code it loads.
 struct Calling {
-  int body = -1;       ///< called, by a conditional for true, or loaded; -1: the operation is an op
-  int else_body = -1;  ///< called by a conditional for false; -1 for others
+  BodyId body = BodyId::none;       ///< called, by a conditional for true, or loaded; none: the operation is an op
+  BodyId else_body = BodyId::none;  ///< called by a conditional for false; none for others
   int inputs = 0, outputs = 0;            ///< of the graph of `body`
   int else_inputs = 0, else_outputs = 0;  ///< of the graph of `else_body`
   std::optional<LoopAttributes> loop{};   ///< of a loop
@@ -61,9 +66,9 @@ struct Operation {
   int exchange = -1;  ///< transfers of one draft with the same number go in one exchange; -1: it is in none
 
   /// Whether it is a call or a load of code.
-  constexpr bool is_call() const { return calling.body >= 0; }
+  constexpr bool is_call() const { return calling.body != BodyId::none; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
-  constexpr bool writes(int storage) const {
+  constexpr bool writes(StorageId storage) const {
     for (int o = input_count, count = static_cast<int>(operands.size()); o < count; ++o)
       if (operands[o].storage == storage) return true;
     return false;
@@ -110,24 +115,24 @@ struct Cut {
 
 /// A body that is being planned. Passes fill the lists one after the other: see docs/adding-a-pass.md.
 struct BodyDraft {
-  List<Storage> storages{};
+  PerStorage<Storage> storages{};
   List<Operation> operations{};  ///< in an order in which they can run
   List<Group> groups{};  ///< in the order in which they run; set by fuse
   List<Cut> cuts{};  ///< by group; set by cut_groups
 
-  constexpr Storage& storage(int i) { return storages[i]; }
-  constexpr const Storage& storage(int i) const { return storages[i]; }
+  constexpr Storage& storage(StorageId i) { return storages[i]; }
+  constexpr const Storage& storage(StorageId i) const { return storages[i]; }
   constexpr const Operation& operation(const Member& member) const { return operations[member.operation]; }
-  constexpr bool in_frame(int i) const { return storages[i].location.base == Base::frame; }
+  constexpr bool in_frame(StorageId i) const { return storages[i].location.base == Base::frame; }
   /// The storage whose memory this one has in the end.
-  constexpr int owner(int i) const {
-    while (storages[i].reuses >= 0) i = storages[i].reuses;
+  constexpr StorageId owner(StorageId i) const {
+    while (storages[i].reuses != StorageId::none) i = storages[i].reuses;
     return i;
   }
-  constexpr int add_storage(const TensorSpec& whole, const Location& location = {}) {
+  constexpr StorageId add_storage(const TensorSpec& whole, const Location& location = {}) {
     make_room(storages);
     storages.push_back({whole, location});
-    return static_cast<int>(storages.size()) - 1;
+    return StorageId(storages.size() - 1);
   }
   constexpr void add(Operation&& operation) {
     make_room(operations);
@@ -176,11 +181,11 @@ constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,
 
 /// By storage: the first and the last group that uses it; -1: none does.
 struct Lifetimes {
-  List<int> first, last;
+  PerStorage<int> first, last;
   constexpr explicit Lifetimes(const BodyDraft& draft) : first(draft.storages.size(), -1), last(first) {
     for (std::size_t g = 0; g < draft.groups.size(); ++g)
       for_each_operand(draft, draft.groups[g], [&](const Operation& operation, int i, const Member&) {
-        const int s = operation.operands[i].storage;
+        const StorageId s = operation.operands[i].storage;
         if (first[s] < 0) first[s] = static_cast<int>(g);
         last[s] = static_cast<int>(g);
       });

@@ -9,7 +9,10 @@
 
 namespace tilewright::detail {
 
-constexpr bool contains(const List<int>& list, int item) { return std::ranges::find(list, item) != list.end(); }
+template <class T>
+constexpr bool contains(const List<T>& list, T item) {
+  return std::ranges::find(list, item) != list.end();
+}
 
 /// The values of a graph's tensors in a draft: of the body's own graph, or of a graph that is inlined at a call.
 struct GraphValues {
@@ -31,7 +34,7 @@ struct GraphValues {
   const GraphRecord& record;
   List<Value> values;                ///< by tensor; one without a storage is not made yet
   List<bool> copied_views;           ///< by node: it is a view whose elements are copied; empty if there are none
-  List<int> borrowed{};              ///< storages of the caller of an inlined graph, which the graph must not write
+  List<StorageId> borrowed{};        ///< storages of the caller of an inlined graph, which the graph must not write
   List<TensorSpec> between_parts{};  ///< of tensors after the graph's own: what parts of an op hand to each other
 };
 
@@ -45,7 +48,7 @@ class Copier {
   /// A tensor's value. Variables and constants get their storage when they are first used.
   constexpr Value& value(GraphValues& graph, int tensor) {
     Value& known = graph.value_of(tensor);
-    if (known.storage >= 0) return known;
+    if (known.storage != StorageId::none) return known;
     const TensorRecord& record = graph.record.tensors[tensor];
     Location location{Base::constant, 0, 0};
     if (record.kind == TensorKind::variable) location = {Base::variable, 0, plan_.variables[record.payload].offset};
@@ -75,7 +78,7 @@ class Copier {
   constexpr void make_writable(GraphValues& graph, int tensor) {
     if (const Value& given = value(graph, tensor); repeats_elements(given.spec.shape, given.layout))
       return make_dense(graph, tensor);
-    const int storage = value(graph, tensor).storage;
+    const StorageId storage = value(graph, tensor).storage;
     if (is_writable(draft_.storage(storage).location) && !contains(graph.borrowed, storage)) return;
     const TensorSpec whole = draft_.storage(storage).whole;
     const Value fresh = draft_.add_value(whole);

@@ -17,7 +17,7 @@ namespace detail {
 /// Goes through the live ops of a graph, and of graphs that are inlined in it, in the order in which they run.
 class Flattener {
  public:
-  constexpr Flattener(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan, int graph)
+  constexpr Flattener(const Ir& ir, const LiveCode& live, const List<BodyId>& body_of, Plan& plan, int graph)
       : ir_(ir),
         live_(live),
         graph_(graph),
@@ -130,7 +130,7 @@ class Flattener {
 
 /// The operations of a graph's body: views are resolved to layouts, graphs that are called only once are inlined, and calls
 /// go to bodies that are planned already.
-constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan, int graph) {
+constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<BodyId>& body_of, Plan& plan, int graph) {
   return detail::Flattener(ir, live, body_of, plan, graph).run();
 }
 
