@@ -103,7 +103,7 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
   out << "=== " << name << '\n';
   const auto traced = tw::trace(program);
   for (std::size_t graph = 0; graph < traced->graphs.size(); ++graph)
-    out << tw::print_schedule(tw::Graph(*traced, static_cast<int>(graph))).view();
+    out << tw::print_schedule(tw::Graph(*traced, tw::GraphId(graph))).view();
   const auto print_target = [&](std::string_view target_name, const tw::Target& target) {
     out << "--- on " << target_name << '\n';
     try {

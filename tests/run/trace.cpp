@@ -10,7 +10,7 @@ namespace {
 
 constexpr tw::Text print_graphs(tw::Ir& ir) {
   tw::Text result;
-  for (int graph = 0; graph < static_cast<int>(ir.graphs.size()); ++graph) result += tw::print_schedule(ir.graph(graph));
+  for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) result += tw::print_schedule(ir.graph(tw::GraphId(graph)));
   return result;
 }
 template <auto build>

@@ -123,7 +123,7 @@ static_assert(!fits(tw::ipu_model.with_bytes_per_tile(bytes_needed - 1)));
 static_assert(fits(tw::ipu_model.with_bytes_per_tile(0)), "0 is not checked");
 static_assert(fits(tw::cpu) && !fits(tw::cpu.with_bytes_per_tile(100)));
 
-// ---- ids of storages and bodies do not mix, with each other or with bare numbers
+// ---- ids of storages, bodies and graphs do not mix, with each other or with bare numbers
 template <class L, class I>
 concept takes = requires(const L list, I i) { list[i]; };
 template <class A, class B>
@@ -135,6 +135,10 @@ static_assert(!takes<Storages, tw::BodyId> && !takes<Storages, int> && !takes<Bo
 static_assert(!takes<decltype(tw::Plan::steps), tw::BodyId> && !takes<decltype(tw::BodyDraft::operations), tw::StorageId>);
 static_assert(!mixes<tw::StorageId, tw::BodyId> && !mixes<tw::StorageId, int> && !mixes<int, tw::StorageId>);
 static_assert(!mixes<tw::BodyId, int> && !mixes<int, tw::BodyId>);
+using Graphs = decltype(tw::Ir::graphs);
+static_assert(takes<Graphs, tw::GraphId> && !takes<Graphs, tw::BodyId> && !takes<Graphs, int> && !takes<Bodies, tw::GraphId>);
+static_assert(!mixes<tw::GraphId, int> && !mixes<int, tw::GraphId> && !mixes<tw::GraphId, tw::BodyId>);
+static_assert(!std::is_constructible_v<tw::Graph, tw::Ir&, int> && !std::is_constructible_v<tw::Tensor, tw::Ir&, int, int>);
 static_assert(std::is_same_v<decltype(tw::Value::storage), tw::StorageId> &&
               std::is_same_v<decltype(tw::Step::body), tw::BodyId>);
 

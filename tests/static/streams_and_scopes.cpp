@@ -123,7 +123,7 @@ constexpr bool ops_are_ordered_in_a_sequence_and_free_outside() {
     -x;
   }
   x / x;
-  return ir.record(0).sequence == Edges{{1, 2}, {2, 3}};
+  return ir.record(tw::GraphId::main).sequence == Edges{{1, 2}, {2, 3}};
 }
 static_assert(ops_are_ordered_in_a_sequence_and_free_outside());
 
@@ -137,7 +137,7 @@ constexpr bool a_sequence_inside_another_goes_on() {
     x* x;
   }
   -x;
-  return ir.record(0).sequence == Edges{{0, 1}, {1, 2}};
+  return ir.record(tw::GraphId::main).sequence == Edges{{0, 1}, {1, 2}};
 }
 static_assert(a_sequence_inside_another_goes_on());
 
@@ -154,7 +154,7 @@ constexpr bool sequences_stay_in_their_graph() {
       },
       x);
   tw::call(graph, x);
-  return ir.record(0).sequence == Edges{{0, 1}} && ir.record(graph.id()).sequence == Edges{{1, 2}};
+  return ir.record(tw::GraphId::main).sequence == Edges{{0, 1}} && ir.record(graph.id()).sequence == Edges{{1, 2}};
 }
 static_assert(sequences_stay_in_their_graph());
 

@@ -17,15 +17,15 @@ inline constexpr OpTag call_tag{};
 inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
 
 /// Whether the graph is `caller`, or calls it directly or through others.
-constexpr bool leads_to(const Ir& ir, int graph, int caller) {
+constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
   if (graph == caller || ir.record(caller).call_sites.empty()) return graph == caller;  // a graph under construction has no calls
-  List<char> seen(ir.graphs.size(), 0);
-  List<int> open{caller};
+  List<bool, GraphId> seen(ir.graphs.size(), false);
+  List<GraphId> open{caller};
   while (!open.empty()) {
-    const int next = open.back();
+    const GraphId next = open.back();
     open.pop_back();
     if (next == graph) return true;
-    if (std::exchange(seen[static_cast<std::size_t>(next)], 1) != 0) continue;
+    if (std::exchange(seen[next], true)) continue;
     for (const auto& [above, node] : ir.record(next).call_sites) open.push_back(above);
   }
   return false;
@@ -89,7 +89,7 @@ constexpr bool check_recursion(Ir& ir, Graph graph) {
 }
 /// Records the call in the called graph, and the call's inputs that it changes: those given for inputs by reference. Input
 /// `first_input` of the node is given for the graph's input 0.
-constexpr void add_call_site(Ir& ir, int called, int node, int first_input = 0) {
+constexpr void add_call_site(Ir& ir, GraphId called, int node, int first_input = 0) {
   ir.record(called).call_sites.push_back({ir.current_graph, node});
   const auto inputs = static_cast<int>(ir.record(called).inputs.size());
   for (int input : ir.record(called).by_reference)

@@ -24,10 +24,12 @@ inline constexpr OpTag loop_tag{};
 /// Whether a node calls its graph again and again, as its LoopAttributes say.
 constexpr bool is_loop(const Node& node) { return node.op->tag == &loop_tag; }
 /// Whether a node calls one graph, once.
-constexpr bool is_plain_call(const Node& node) { return node.called_graph >= 0 && node.else_graph < 0 && !is_loop(node); }
+constexpr bool is_plain_call(const Node& node) {
+  return node.called_graph != GraphId::none && node.else_graph == GraphId::none && !is_loop(node);
+}
 
 /// The tensor that a tensor is an alias of (itself if it is no alias), and its layout in that tensor.
-constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int tensor) {
+constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, GraphId graph, int tensor) {
   const GraphRecord& record = ir.record(graph);
   const TensorRecord& known = record.tensors[tensor];
   if (known.producer >= 0) {
@@ -56,7 +58,7 @@ constexpr int viewed_tensor(const GraphRecord& record, int tensor) {
 
 /// Records that a call changes the caller's tensor at `input`. The inputs [first, first + count) of the call belong to the same
 /// called graph. Fails if the tensor may not change.
-constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first, int count) {
+constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int first, int count) {
   if (std::ranges::find(call.modified, input) != call.modified.end()) return;
   const auto parent_of = [&](int i) { return Tensor(ir, graph, call.inputs[i]); };
   const Tensor parent = parent_of(input);
@@ -129,10 +131,10 @@ class CallSiteInfo {
  public:
   /// The info of a call that failed; its tensors are invalid.
   constexpr CallSiteInfo(Ir& ir) : ir_(&ir) {}
-  constexpr CallSiteInfo(Ir& ir, int graph, int node) : ir_(&ir), graph_(graph), node_(node) {}
+  constexpr CallSiteInfo(Ir& ir, GraphId graph, int node) : ir_(&ir), graph_(graph), node_(node) {}
 
   constexpr bool valid() const { return node_ >= 0; }
-  constexpr Graph called_graph() const { return valid() ? Graph(*ir_, node().called_graph) : Graph(*ir_, 0); }
+  constexpr Graph called_graph() const { return valid() ? Graph(*ir_, node().called_graph) : Graph(*ir_, GraphId::main); }
   /// Parent tensors that the call reads.
   constexpr List<Tensor> inputs() const { return handles(true); }
   /// Parent tensors that the call makes. Autodiff appends activations.
@@ -217,7 +219,7 @@ class CallSiteInfo {
   }
 
   Ir* ir_;
-  int graph_ = -1;
+  GraphId graph_ = GraphId::none;
   int node_ = -1;
 };
 

@@ -24,12 +24,12 @@ class ConditionalSiteInfo {
  public:
   /// The info of a conditional that failed; its tensors are invalid.
   constexpr ConditionalSiteInfo(Ir& ir) : ir_(&ir) {}
-  constexpr ConditionalSiteInfo(Ir& ir, int graph, int node) : ir_(&ir), graph_(graph), node_(node) {}
+  constexpr ConditionalSiteInfo(Ir& ir, GraphId graph, int node) : ir_(&ir), graph_(graph), node_(node) {}
 
   constexpr bool valid() const { return node_ >= 0; }
   /// The graphs for true and for false.
   constexpr std::pair<Graph, Graph> called_graph() const {
-    if (!valid()) return {Graph(*ir_, 0), Graph(*ir_, 0)};
+    if (!valid()) return {Graph(*ir_, GraphId::main), Graph(*ir_, GraphId::main)};
     return {Graph(*ir_, node().called_graph), Graph(*ir_, node().else_graph)};
   }
   constexpr List<Tensor> inputs() const { return handles(true); }
@@ -74,7 +74,7 @@ class ConditionalSiteInfo {
   }
 
   Ir* ir_;
-  int graph_ = -1;
+  GraphId graph_ = GraphId::none;
   int node_ = -1;
 };
 

@@ -72,7 +72,7 @@ namespace detail {
 /// graph 'Net_subgraph(0)', the main graph or another Ir.
 constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
   if (!tensor.is_of(ir)) return "another Ir";
-  if (tensor.graph_id() == 0) return "the main graph";
+  if (tensor.graph_id() == GraphId::main) return "the main graph";
   return text("graph '", ir.record(tensor.graph_id()).name, "'");
 }
 constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
@@ -147,7 +147,7 @@ constexpr void hand_on_meta_shapes(Ir& ir, const Node& call) {
 
 /// Appends a node to the current graph with outputs of the given specs; returns its index.
 constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
-                          const PackedAttributes& attributes = {}, int called_graph = -1) {
+                          const PackedAttributes& attributes = {}, GraphId called_graph = GraphId::none) {
   auto& graph = ir.current();
   const int index = static_cast<int>(graph.nodes.size());
   Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph, .scope = ir.current_scope};
@@ -158,7 +158,7 @@ constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inpu
   make_room(graph.nodes);
   graph.nodes.push_back(std::move(node));
   detail::append_in_sequence(ir, index);
-  if (called_graph >= 0 && !ir.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
+  if (called_graph != GraphId::none && !ir.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
   return index;
 }
 

@@ -103,8 +103,8 @@ class ExchangeOrder {
     if (a.transfer && b.transfer) return touch_same_row(*a.transfer, *b.transfer);
     if (!a.transfer && !b.transfer) return a.has_effect && b.has_effect;
     const Op &moving = a.transfer ? a : b, &other = a.transfer ? b : a;
-    if (moving.transfer->kind == TransferKind::code) return calls(ir_, node(other), static_cast<int>(moving.transfer->number));
-    return other.has_effect && node(other).called_graph >= 0;
+    if (moving.transfer->kind == TransferKind::code) return calls(ir_, node(other), GraphId(moving.transfer->number));
+    return other.has_effect && node(other).called_graph != GraphId::none;
   }
   static constexpr bool touch_same_row(const Transfer& a, const Transfer& b) {
     const bool same_buffer = a.kind == TransferKind::remote && b.kind == TransferKind::remote && a.number == b.number;

@@ -16,7 +16,7 @@ struct ExpectedConnection {
 /// them by position. The other inputs are forward tensors; inputs_dict finds them at a call of the forward graph.
 class GradGraphInfo {
  public:
-  constexpr GradGraphInfo(Ir& ir, int forward_graph, GradientRecord record)
+  constexpr GradGraphInfo(Ir& ir, GraphId forward_graph, GradientRecord record)
       : ir_(&ir), forward_graph_(forward_graph), record_(std::move(record)) {}
 
   constexpr Graph graph() const { return {*ir_, record_.graph}; }
@@ -89,7 +89,7 @@ class GradGraphInfo {
   }
 
   Ir* ir_;
-  int forward_graph_;
+  GraphId forward_graph_;
   GradientRecord record_;
 };
 

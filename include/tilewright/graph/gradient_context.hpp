@@ -22,7 +22,7 @@ class GradientContext {
     constexpr ~Builder() = default;
   };
 
-  constexpr GradientContext(Builder& builder, Ir& ir, int forward_graph, Node node)
+  constexpr GradientContext(Builder& builder, Ir& ir, GraphId forward_graph, Node node)
       : builder_(builder), ir_(ir), forward_graph_(forward_graph), node_(std::move(node)) {}
 
   constexpr Ir& ir() { return ir_; }
@@ -65,7 +65,7 @@ class GradientContext {
 
   Builder& builder_;
   Ir& ir_;
-  int forward_graph_;
+  GraphId forward_graph_;
   Node node_;
 };
 

@@ -13,10 +13,10 @@ namespace tilewright {
 class Graph {
  public:
   constexpr Graph() = default;
-  constexpr Graph(Ir& ir, int id) : ir_(&ir), id_(id) {}
+  constexpr Graph(Ir& ir, GraphId id) : ir_(&ir), id_(id) {}
 
   constexpr Ir& ir() const { return *ir_; }
-  constexpr int id() const { return id_; }
+  constexpr GraphId id() const { return id_; }
   constexpr std::string_view name() const { return ir_->record(id_).name.view(); }
   constexpr List<Tensor> inputs() const { return handles(ir_->record(id_).inputs); }
   constexpr List<Tensor> outputs() const { return handles(ir_->record(id_).outputs); }
@@ -30,7 +30,7 @@ class Graph {
   constexpr List<Graph> called_graphs() const {
     List<Graph> result;
     for (const auto& node : ir_->record(id_).nodes)
-      detail::for_each_callee(node, [&](int called, int) {
+      detail::for_each_callee(node, [&](GraphId called, int) {
         if (std::ranges::find(result, Graph(*ir_, called)) == result.end()) result.push_back({*ir_, called});
       });
     return result;
@@ -61,7 +61,7 @@ class Graph {
   }
 
   Ir* ir_ = nullptr;
-  int id_ = -1;
+  GraphId id_ = GraphId::none;
 };
 
 /// While it lives, new ops and tensors go into the graph.
@@ -74,11 +74,11 @@ class GraphScope {
 
  private:
   Ir& ir_;
-  int previous_;
+  GraphId previous_;
 };
 
-constexpr Graph Ir::main_graph() { return {*this, 0}; }
-constexpr Graph Ir::graph(int id) { return {*this, id}; }
+constexpr Graph Ir::main_graph() { return {*this, GraphId::main}; }
+constexpr Graph Ir::graph(GraphId id) { return {*this, id}; }
 constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, add_graph(name)}; }
 
 /// A new input of the graph that is being built, for example a weight. Changes in place to an input by reference reach the

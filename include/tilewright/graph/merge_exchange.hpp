@@ -44,7 +44,8 @@ class [[nodiscard]] MergeExchange {
 
   Ir& ir_;
   MergeOptions options_;
-  int graph_, first_;
+  GraphId graph_;
+  int first_;
   int exceptions_ = 0;
 };
 constexpr MergeExchange merge_exchange(Ir& ir, const MergeOptions& options = {}) { return MergeExchange(ir, options); }

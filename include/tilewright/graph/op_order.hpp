@@ -17,7 +17,7 @@ inline constexpr OpInfo multi_exchange_info{.tag = &multi_exchange_tag,
 /// Calls f with the numbers of the nodes of a graph, in the order in which they run: each alone, but for those that are one
 /// exchange.
 template <class F>
-constexpr void for_each_op(const Ir& ir, int graph, const F& f) {
+constexpr void for_each_op(const Ir& ir, GraphId graph, const F& f) {
   const auto count = static_cast<int>(ir.record(graph).nodes.size());
   int next = 0;
   const auto go_on = [&](int end) {

@@ -43,9 +43,9 @@ constexpr Text print_schedule(Graph graph, const List<std::pair<int, Text>>& inp
   Text ops;
   const auto print = [&](const Node& node) {
     ops += text("    ", node.op->name, ".", node.id);
-    if (node.called_graph >= 0) ops += text("(", graph.ir().record(node.called_graph).name);
-    if (node.else_graph >= 0) ops += text(", ", graph.ir().record(node.else_graph).name);
-    if (node.called_graph >= 0) ops += ")";
+    if (node.called_graph != GraphId::none) ops += text("(", graph.ir().record(node.called_graph).name);
+    if (node.else_graph != GraphId::none) ops += text(", ", graph.ir().record(node.else_graph).name);
+    if (node.called_graph != GraphId::none) ops += ")";
     ops += text(" (", value.with_specs(node.inputs), ")");
     ops += text(" -> (", value.with_specs(node.outputs), ")\n");
   };

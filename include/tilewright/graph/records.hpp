@@ -6,6 +6,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/text.hpp"
+#include "tilewright/graph/ids.hpp"
 #include "tilewright/graph/initialiser.hpp"
 #include "tilewright/graph/op_info.hpp"
 
@@ -41,9 +42,9 @@ struct Node {
   List<int> inputs{};   ///< tensors of its graph
   List<int> outputs{};  ///< tensors of its graph
   PackedAttributes attributes{};
-  int called_graph = -1;  ///< graph that a call, loop or conditional (if true) calls; -1: none
+  GraphId called_graph = GraphId::none;  ///< graph that a call, loop or conditional (if true) calls
   int scope = -1;         ///< index in Ir::name_scopes of the scope that it was made in; -1: none
-  int else_graph = -1;    ///< graph that a conditional calls if false; -1: no conditional
+  GraphId else_graph = GraphId::none;  ///< graph that a conditional calls if false; none: no conditional
   List<int> modified{};   ///< positions of inputs that change without an output as their alias
 };
 
@@ -61,7 +62,7 @@ enum class ExpectedConnectionType : std::uint8_t {
 
 /// A gradient graph, and the tensors of its forward graph that its inputs and outputs stand for.
 struct GradientRecord {
-  int graph = -1;  ///< the gradient graph; -1: not made
+  GraphId graph = GraphId::none;  ///< the gradient graph; none: not made
   List<std::pair<ExpectedConnectionType, int>> inputs{};
   List<int> outputs{};  ///< forward tensors: output i of the gradient graph is the gradient of outputs[i]
 };
@@ -77,7 +78,7 @@ struct GraphRecord {
   List<int> outputs{};
   List<int> by_reference{};                ///< positions of the inputs by reference: a call's changes reach the caller
   int activations = 0;                     ///< number of activations, which are the last outputs
-  List<std::pair<int, int>> call_sites{};  ///< (graph, node) of every call of this graph
+  List<std::pair<GraphId, int>> call_sites{};  ///< (graph, node) of every call of this graph
   List<std::pair<int, int>> sequence{};    ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};               ///< its gradient graph, which autodiff of a caller made
   NameTable name_table{};                  ///< the named tensors
@@ -121,14 +122,14 @@ enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
 /// A closed merge_exchange scope: the nodes [first, end) of a graph. Its loads and stores are merged into as few exchanges as
 /// possible. See graph/merge_exchange.hpp.
 struct MergedExchanges {
-  int graph = 0;
+  GraphId graph = GraphId::main;
   int first = 0;
   int end = 0;
 };
 
 /// An open in_sequence scope of a graph.
 struct SequenceScope {
-  int graph = 0;
+  GraphId graph = GraphId::main;
   bool ordered = true;  ///< whether each op runs after the one before it; else the scope's ops have no order among themselves
   List<int> before{};   ///< nodes that the next op runs after
   List<int> last{};     ///< nodes that the first op after the scope runs after

@@ -58,7 +58,7 @@ struct Operation {
   Work work{};  ///< of an op, set by split_reductions; axes of sums that are not cut are whole
   bool partial = false;  ///< outputs that do not follow a summed axis have room for the partials of all blocks
   Calling calling{};
-  int graph = -1;  ///< in which the op was traced; -1: the planner made it
+  GraphId graph = GraphId::none;  ///< in which the op was traced; none: the planner made it
   int scope = -1;  ///< of Ir::name_scopes: where it was traced; -1: in none
   bool loads_code = false;  ///< of `calling.body`, which does not run
   int stream = -1;  ///< the stream that moves to its next element afterwards; -1: none

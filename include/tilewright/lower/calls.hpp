@@ -12,8 +12,8 @@ namespace tilewright::detail {
 /// Lowers calls, loops and conditionals: to calls of bodies that are planned already, or by inlining.
 class CallLowerer {
  public:
-  constexpr CallLowerer(const Ir& ir, const LiveCode& live, const List<BodyId>& body_of, const Plan& plan, Copier& copier,
-                        BodyDraft& draft)
+  constexpr CallLowerer(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, const Plan& plan,
+                        Copier& copier, BodyDraft& draft)
       : ir_(ir), live_(live), body_of_(body_of), plan_(plan), copier_(copier), draft_(draft) {}
 
   /// Adds a node's call as an operation.
@@ -23,9 +23,9 @@ class CallLowerer {
     if (is_loop(node)) calling.loop = unpack<LoopAttributes>(node.attributes);
     if (calling.loop && calling.loop->count == 0) return add_no_iteration(graph, node, calling.loop->carried);
     make_modified_writable(graph, node);
-    if (node.else_graph >= 0) call.operands.push_back(copier_.value(graph, node.inputs[0]));
+    if (node.else_graph != GraphId::none) call.operands.push_back(copier_.value(graph, node.inputs[0]));
     std::int64_t frame = 0;
-    for_each_callee(node, [&](int callee, int first_input) {
+    for_each_callee(node, [&](GraphId callee, int first_input) {
       const bool is_first = calling.body == BodyId::none;
       const BodyId body = body_of_[callee];
       const int inputs = add_inputs(graph, node, call, callee, first_input);
@@ -35,7 +35,7 @@ class CallLowerer {
     });
     call.input_count = static_cast<int>(call.operands.size());
     calling.outputs = add_outputs(graph, node, call, node.called_graph);
-    if (node.else_graph >= 0) calling.else_outputs = add_outputs(graph, node, call, node.else_graph);
+    if (node.else_graph != GraphId::none) calling.else_outputs = add_outputs(graph, node, call, node.else_graph);
     if (is_plain_call(node))
       for (std::size_t o = static_cast<std::size_t>(call.input_count); o < call.operands.size(); ++o)
         draft_.storage(call.operands[o].storage).is_call_result = true;
@@ -94,7 +94,7 @@ class CallLowerer {
     for (int input : node.modified) copier_.make_writable(graph, node.inputs[input]);
   }
   /// Adds the operands for the inputs of a called graph, the first of which is the node's input `first`; returns how many.
-  constexpr int add_inputs(GraphValues& graph, const Node& node, Operation& call, int callee, int first) {
+  constexpr int add_inputs(GraphValues& graph, const Node& node, Operation& call, GraphId callee, int first) {
     const List<bool>& modified = live_.modified[callee];
     const int count = static_cast<int>(modified.size());
     for (int input = first; input < first + count; ++input) {
@@ -124,7 +124,7 @@ class CallLowerer {
     return false;
   }
   /// Adds the operands for the outputs of a called graph; returns how many.
-  constexpr int add_outputs(GraphValues& graph, const Node& node, Operation& call, int callee) {
+  constexpr int add_outputs(GraphValues& graph, const Node& node, Operation& call, GraphId callee) {
     const List<bool>& live = live_.outputs[callee];
     const GraphRecord& called = ir_.record(callee);
     for (std::size_t o = 0; o < live.size(); ++o) {
@@ -160,7 +160,7 @@ class CallLowerer {
 
   const Ir& ir_;
   const LiveCode& live_;
-  const List<BodyId>& body_of_;
+  const List<BodyId, GraphId>& body_of_;
   const Plan& plan_;
   Copier& copier_;
   BodyDraft& draft_;

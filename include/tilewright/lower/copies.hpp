@@ -16,7 +16,7 @@ constexpr bool contains(const List<T>& list, T item) {
 
 /// The values of a graph's tensors in a draft: of the body's own graph, or of a graph that is inlined at a call.
 struct GraphValues {
-  constexpr GraphValues(const Ir& ir, int number)
+  constexpr GraphValues(const Ir& ir, GraphId number)
       : graph(number), record(ir.record(number)), values(record.tensors.size()), copied_views(find_copied_views(record)) {}
   constexpr Value& value_of(int tensor) { return values[tensor]; }
   constexpr const TensorSpec& spec(int tensor) const {
@@ -30,7 +30,7 @@ struct GraphValues {
     return static_cast<int>(values.size()) - 1;
   }
 
-  int graph;
+  GraphId graph;
   const GraphRecord& record;
   List<Value> values;                ///< by tensor; one without a storage is not made yet
   List<bool> copied_views;           ///< by node: it is a view whose elements are copied; empty if there are none
@@ -42,7 +42,7 @@ struct GraphValues {
 /// where it takes dense operands only.
 class Copier {
  public:
-  constexpr Copier(const Ir& ir, const LiveCode& live, const Plan& plan, BodyDraft& draft, int graph)
+  constexpr Copier(const Ir& ir, const LiveCode& live, const Plan& plan, BodyDraft& draft, GraphId graph)
       : ir_(ir), modified_(live.modified[graph]), plan_(plan), draft_(draft) {}
 
   /// A tensor's value. Variables and constants get their storage when they are first used.

@@ -17,12 +17,12 @@ namespace detail {
 /// Goes through the live ops of a graph, and of graphs that are inlined in it, in the order in which they run.
 class Flattener {
  public:
-  constexpr Flattener(const Ir& ir, const LiveCode& live, const List<BodyId>& body_of, Plan& plan, int graph)
+  constexpr Flattener(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph)
       : ir_(ir),
         live_(live),
         graph_(graph),
         copier_(ir, live, plan, draft_, graph),
-        transfers_(copier_, body_of, plan, draft_, graph == 0),
+        transfers_(copier_, body_of, plan, draft_, graph == GraphId::main),
         calls_(ir, live, body_of, plan, copier_, draft_) {}
 
   constexpr BodyDraft run() {
@@ -32,7 +32,7 @@ class Flattener {
       graph.value_of(inputs[i]) = draft_.add_value(graph.spec(inputs[i]), {Base::argument, static_cast<int>(i)});
     flatten_nodes(graph);
     const auto& outputs = graph.record.outputs;
-    for (std::size_t o = 0; graph_ != 0 && o < outputs.size(); ++o)
+    for (std::size_t o = 0; graph_ != GraphId::main && o < outputs.size(); ++o)
       if (live_.outputs[graph_][o])
         copier_.give(copier_.value(graph, outputs[o]), {Base::argument, static_cast<int>(inputs.size() + o)});
     return std::move(draft_);
@@ -60,7 +60,7 @@ class Flattener {
   }
   constexpr void flatten(GraphValues& graph, const Node& node) {
     if (node.op->transfer) return transfers_.add(graph, node);
-    if (node.called_graph >= 0) return flatten_call(graph, node);
+    if (node.called_graph != GraphId::none) return flatten_call(graph, node);
     if (node.op->expand && flatten_parts(graph, node)) return;
     if (node.op->modifies >= 0) copier_.make_writable(graph, node.inputs[node.op->modifies]);
     if (node.op->is_alias && !node.op->any_layout) copier_.make_dense(graph, node.inputs[0]);
@@ -119,7 +119,7 @@ class Flattener {
 
   const Ir& ir_;
   const LiveCode& live_;
-  int graph_;
+  GraphId graph_;
   BodyDraft draft_{};
   Copier copier_;
   TransferLowerer transfers_;
@@ -130,7 +130,7 @@ class Flattener {
 
 /// The operations of a graph's body: views are resolved to layouts, graphs that are called only once are inlined, and calls
 /// go to bodies that are planned already.
-constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<BodyId>& body_of, Plan& plan, int graph) {
+constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph) {
   return detail::Flattener(ir, live, body_of, plan, graph).run();
 }
 

@@ -32,9 +32,9 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   plan_globals(ir, plan);
   keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
-  List<BodyId> body_of(ir.graphs.size(), BodyId::none);  // by graph; none: it is dead or inlined
-  List<int> bodies;  // by body: its graph
-  for (int graph : live.order) {
+  List<BodyId, GraphId> body_of(ir.graphs.size(), BodyId::none);  // none: the graph is dead or inlined
+  List<GraphId, BodyId> bodies;  // their graphs
+  for (const GraphId graph : live.order) {
     if (live.is_inlined(graph)) continue;
     body_of[graph] = BodyId(bodies.size());
     bodies.push_back(graph);
@@ -43,7 +43,7 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   ComputeSets compute_sets;
   for (std::size_t i = bodies.size(); i-- > 0;) {  // called graphs first
     const auto body = BodyId(i);
-    BodyDraft draft = flatten(ir, live, body_of, plan, bodies[i]);
+    BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body]);
     observe(Pass::flatten, body, draft, plan);
     split_reductions(draft, target);
     observe(Pass::split_reductions, body, draft, plan);

@@ -17,7 +17,7 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
     Text name;
   };
   List<Named> all;
-  for (int graph : live.order) {
+  for (const GraphId graph : live.order) {
     const GraphRecord& record = ir.record(graph);
     for (const TensorRecord& tensor : record.tensors) {
       Text name = tensor.name;

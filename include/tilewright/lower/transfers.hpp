@@ -11,7 +11,8 @@ namespace tilewright::detail {
 /// Lowers loads and stores, by what their ops say they move (Transfer).
 class TransferLowerer {
  public:
-  constexpr TransferLowerer(Copier& copier, const List<BodyId>& body_of, Plan& plan, BodyDraft& draft, bool in_main_graph)
+  constexpr TransferLowerer(Copier& copier, const List<BodyId, GraphId>& body_of, Plan& plan, BodyDraft& draft,
+                            bool in_main_graph)
       : copier_(copier), body_of_(body_of), plan_(plan), draft_(draft), in_main_graph_(in_main_graph) {}
 
   constexpr void add(GraphValues& graph, const Node& node) {
@@ -158,13 +159,13 @@ class TransferLowerer {
   // ---- code
 
   constexpr void load_code(const Transfer& transfer, List<Operation>& transfers) const {
-    const BodyId body = body_of_[transfer.number];
+    const BodyId body = body_of_[GraphId(transfer.number)];
     if (body != BodyId::none)
       transfers.push_back({.calling = {.body = body}, .loads_code = true});  // else no result of it is used
   }
 
   Copier& copier_;
-  const List<BodyId>& body_of_;
+  const List<BodyId, GraphId>& body_of_;
   Plan& plan_;
   BodyDraft& draft_;
   bool in_main_graph_;

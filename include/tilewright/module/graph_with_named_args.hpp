@@ -99,7 +99,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
   constexpr GradGraphInfo grad_graph_info() const {
     if (grad_graph_info_) return *grad_graph_info_;
     if (!ir().failed()) ir().fail(text("grad_graph_info of ", graph_.name(), ": a graph made by autodiff expected"));
-    return {ir(), graph_.id(), {.graph = 0}};
+    return {ir(), graph_.id(), {.graph = GraphId::main}};
   }
   /// The graph with its named inputs bound to the tensors of the same names.
   constexpr BoundGraph bind(const DotTree<Tensor>& tensors) const { return {graph_, args_.to_mapping(tensors)}; }

@@ -25,7 +25,7 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
   const GradGraphInfo info = autodiff(forward.graph(), options);
   if (ir.failed()) return {{}, {info.graph(), {}, info}};
 
-  const int graph = info.graph().id();
+  const GraphId graph = info.graph().id();
   GradientRecord record = info.record();
   const List<int> gradients = ir.record(graph).outputs;
   record.outputs.resize(results, -1);

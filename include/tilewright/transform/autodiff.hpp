@@ -22,12 +22,12 @@ struct AutodiffOptions {
 
 namespace detail {
 
-constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options);
+constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOptions& options);
 
 /// Builds one gradient graph from the last forward op to the first.
 class Differentiator final : public GradientContext::Builder {
  public:
-  constexpr Differentiator(Ir& ir, int forward) : ir_(ir), forward_(forward) {}
+  constexpr Differentiator(Ir& ir, GraphId forward) : ir_(ir), forward_(forward) {}
 
   constexpr GradientRecord run(const AutodiffOptions& options) {
     if (!differentiate_callees()) return {};
@@ -126,8 +126,8 @@ class Differentiator final : public GradientContext::Builder {
         return false;
       }
       const bool is_loop = node.op == &loop_info;
-      for_each_callee(node, [this](int callee, int) {
-        if (ir_.failed() || ir_.record(callee).gradient.graph >= 0) return;
+      for_each_callee(node, [this](GraphId callee, int) {
+        if (ir_.failed() || ir_.record(callee).gradient.graph != GraphId::none) return;
         auto gradient = differentiate(ir_, callee, {});
         if (!ir_.failed()) ir_.record(callee).gradient = std::move(gradient);
       });
@@ -178,7 +178,7 @@ class Differentiator final : public GradientContext::Builder {
     return ir_.add_input(info.spec, name.view(), false, info.meta_shape);
   }
   Ir& ir_;
-  int forward_;
+  GraphId forward_;
   GradientRecord result_{};
   List<char> needed_{};
   List<Tensor> gradients_{};  // by forward tensor: its gradient so far, in the gradient graph; invalid: none
@@ -186,7 +186,7 @@ class Differentiator final : public GradientContext::Builder {
   List<char> connected_{};  // by forward tensor: 1 for inputs and outputs of the forward graph, else 0
 };
 
-constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options) {
+constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOptions& options) {
   return Differentiator(ir, forward).run(options);
 }
 
@@ -198,9 +198,9 @@ constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOption
 /// gradient.
 constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {}) {
   Ir& ir = graph.ir();
-  if (ir.failed()) return {ir, graph.id(), {.graph = 0}};
+  if (ir.failed()) return {ir, graph.id(), {.graph = GraphId::main}};
   auto record = detail::differentiate(ir, graph.id(), options);
-  if (ir.failed()) record = {.graph = 0};
+  if (ir.failed()) record = {.graph = GraphId::main};
   return {ir, graph.id(), std::move(record)};
 }
 constexpr GraphWithNamedArgs autodiff(const GraphWithNamedArgs& graph, const AutodiffOptions& options = {}) {

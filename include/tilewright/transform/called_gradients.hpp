@@ -12,7 +12,7 @@ namespace tilewright::detail {
 
 /// Appends a tensor to the outputs of its graph and of the existing calls. A loop's new output has the values of all iterations;
 /// conditionals get none.
-constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
+constexpr void add_activation_output(Ir& ir, GraphId graph, int tensor) {
   ir.record(graph).outputs.push_back(tensor);
   ++ir.record(graph).activations;
   const TensorRecord& activation = ir.record(graph).tensors[static_cast<std::size_t>(tensor)];
@@ -83,7 +83,7 @@ constexpr void differentiate_call(GradientContext& context) {
 /// Adds the carried activations that a loop's gradient needs to the loop's outputs, with the values of all iterations. Other
 /// activations are inner tensors of its graph, and outputs already.
 constexpr void keep_iterations(Ir& ir, const Node& loop) {
-  const int body = loop.called_graph;
+  const GraphId body = loop.called_graph;
   const auto carried = static_cast<std::size_t>(unpack<LoopAttributes>(loop.attributes).carried);
   const GradientRecord gradient = ir.record(body).gradient;
   for (const auto& [type, tensor] : gradient.inputs) {
@@ -191,7 +191,7 @@ class LoopGradient {
 
   GradientContext& context_;
   Ir& ir_;
-  int body_;
+  GraphId body_;
   LoopAttributes loop_;
   GraphRecord record_;  // a copy: graphs are added
   Positions input_of_;
@@ -215,8 +215,8 @@ constexpr void differentiate_loop(GradientContext& context) {
 
 /// Calls a graph with the given inputs, then its gradient graph with the given gradients of its first outputs (the others count
 /// as zero). Returns the gradient graph's outputs.
-constexpr List<Tensor> call_forward_and_gradient(Ir& ir, int forward, const GradientRecord& gradient, const List<Tensor>& inputs,
-                                                 const List<Tensor>& output_gradients) {
+constexpr List<Tensor> call_forward_and_gradient(Ir& ir, GraphId forward, const GradientRecord& gradient,
+                                                 const List<Tensor>& inputs, const List<Tensor>& output_gradients) {
   const GraphRecord record = ir.record(forward);
   const auto outputs = call_with_info(ir.graph(forward), inputs).outputs();
   const Positions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
@@ -236,16 +236,16 @@ constexpr List<Tensor> call_forward_and_gradient(Ir& ir, int forward, const Grad
 }
 
 /// Whether a graph, or a graph below it, has ops whose side effect must not come twice.
-constexpr bool has_side_effects(const Ir& ir, int graph) {
-  List<char> seen(ir.graphs.size(), 0);
-  List<int> open{graph};
+constexpr bool has_side_effects(const Ir& ir, GraphId graph) {
+  List<bool, GraphId> seen(ir.graphs.size(), false);
+  List<GraphId> open{graph};
   while (!open.empty()) {
-    const int next = open.back();
+    const GraphId next = open.back();
     open.pop_back();
-    if (std::exchange(seen[static_cast<std::size_t>(next)], 1) != 0) continue;
+    if (std::exchange(seen[next], true)) continue;
     for (const Node& node : ir.record(next).nodes) {
       if (node.op->has_side_effect && !node.op->may_repeat) return true;
-      for_each_callee(node, [&open](int called, int) { open.push_back(called); });
+      for_each_callee(node, [&open](GraphId called, int) { open.push_back(called); });
     }
   }
   return false;
@@ -265,7 +265,7 @@ constexpr void differentiate_conditional(GradientContext& context) {
     if (is_floating_point(context.output_spec(static_cast<int>(o)).dtype))
       output_gradients.push_back(context.output_gradient(static_cast<int>(o)));
 
-  const auto make_branch = [&](int forward, int first, int count) {
+  const auto make_branch = [&](GraphId forward, int first, int count) {
     const GradientRecord gradient = ir.record(forward).gradient;
     if (has_side_effects(ir, forward))
       ir.fail(text("autodiff of ", node.op->name, ".", node.id, ": ", ir.record(forward).name,

@@ -16,7 +16,7 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
   Ir& ir = gradient.ir();
   const GradGraphInfo info = gradient.grad_graph_info();
   if (ir.failed()) return gradient;
-  const int forward = info.forward_graph().id();
+  const GraphId forward = info.forward_graph().id();
   const GradientRecord record = info.record();
   if (detail::has_side_effects(ir, forward)) {
     ir.fail(text("recompute_graph of ", info.graph().name(), ": ", info.forward_graph().name(),
