@@ -51,8 +51,8 @@ constexpr bool calls_change_what_is_given_by_reference() {
   const bool unmodified = ir.record(tw::GraphId::main).nodes.back().modified.empty();
   info.set_parent_input_modified(x);
   info.set_parent_input_modified(x);
-  return ir.record(tw::GraphId::main).nodes[1].modified == std::vector{0} && unmodified &&
-         ir.record(tw::GraphId::main).nodes[2].modified == std::vector{1};
+  return ir.record(tw::GraphId::main).nodes[tw::NodeId(1)].modified == std::vector{0} && unmodified &&
+         ir.record(tw::GraphId::main).nodes[tw::NodeId(2)].modified == std::vector{1};
 }
 static_assert(calls_change_what_is_given_by_reference());
 
@@ -114,7 +114,7 @@ struct Ordered : tw::Module<Ordered> {
 constexpr bool a_module_orders_its_ops() {
   Ir ir;
   const auto created = tw::create_graph(ir, Ordered{}, pair_spec);
-  return ir.record(created.graph.graph().id()).sequence == std::vector<std::pair<int, int>>{{0, 1}, {1, 2}};
+  return support::sequence_of(ir, created.graph.graph().id()) == support::Edges{{0, 1}, {1, 2}};
 }
 static_assert(a_module_orders_its_ops());
 constexpr bool unordered_blocks_are_like_one_op() {
@@ -129,8 +129,7 @@ constexpr bool unordered_blocks_are_like_one_op() {
     ops::exp(x), ops::exp(x);  // 3, 4
   }
   ops::exp(x);  // 5
-  return ir.record(tw::GraphId::main).sequence ==
-         std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {0, 3}, {3, 4}, {1, 5}, {2, 5}, {4, 5}};
+  return support::sequence_of(ir) == support::Edges{{0, 1}, {0, 2}, {0, 3}, {3, 4}, {1, 5}, {2, 5}, {4, 5}};
 }
 static_assert(unordered_blocks_are_like_one_op());
 

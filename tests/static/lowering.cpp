@@ -123,7 +123,7 @@ static_assert(!fits(tw::ipu_model.with_bytes_per_tile(bytes_needed - 1)));
 static_assert(fits(tw::ipu_model.with_bytes_per_tile(0)), "0 is not checked");
 static_assert(fits(tw::cpu) && !fits(tw::cpu.with_bytes_per_tile(100)));
 
-// ---- ids of storages, bodies and graphs do not mix, with each other or with bare numbers
+// ---- ids of storages, bodies, graphs, nodes and tensors do not mix, with each other or with bare numbers
 template <class L, class I>
 concept takes = requires(const L list, I i) { list[i]; };
 template <class A, class B>
@@ -135,6 +135,14 @@ static_assert(!takes<Storages, tw::BodyId> && !takes<Storages, int> && !takes<Bo
 static_assert(!takes<decltype(tw::Plan::steps), tw::BodyId> && !takes<decltype(tw::BodyDraft::operations), tw::StorageId>);
 static_assert(!mixes<tw::StorageId, tw::BodyId> && !mixes<tw::StorageId, int> && !mixes<int, tw::StorageId>);
 static_assert(!mixes<tw::BodyId, int> && !mixes<int, tw::BodyId>);
+using Nodes = decltype(tw::GraphRecord::nodes);
+using Tensors = decltype(tw::GraphRecord::tensors);
+static_assert(takes<Nodes, tw::NodeId> && !takes<Nodes, tw::TensorId> && !takes<Nodes, tw::GraphId> && !takes<Nodes, int>);
+static_assert(takes<Tensors, tw::TensorId> && !takes<Tensors, tw::NodeId> && !takes<Tensors, tw::StorageId> &&
+              !takes<Tensors, int>);
+static_assert(!mixes<tw::TensorId, int> && !mixes<int, tw::TensorId> && !mixes<tw::TensorId, tw::NodeId>);
+static_assert(!mixes<tw::NodeId, int> && !mixes<int, tw::NodeId> && !mixes<tw::NodeId, tw::GraphId>);
+static_assert(!std::is_constructible_v<tw::Tensor, tw::Ir&, tw::TensorId, tw::GraphId>, "a graph, then a tensor");
 using Graphs = decltype(tw::Ir::graphs);
 static_assert(takes<Graphs, tw::GraphId> && !takes<Graphs, tw::BodyId> && !takes<Graphs, int> && !takes<Bodies, tw::GraphId>);
 static_assert(!mixes<tw::GraphId, int> && !mixes<int, tw::GraphId> && !mixes<tw::GraphId, tw::BodyId>);

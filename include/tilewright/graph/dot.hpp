@@ -42,11 +42,11 @@ class DotWriter {
 
  private:
   /// Loads and stores that are one exchange have the node of the first.
-  constexpr Text op_node(GraphId graph, int index) const {
-    const int drawn = drawn_as_.empty() ? index : drawn_as_[index];
+  constexpr Text op_node(GraphId graph, NodeId index) const {
+    const NodeId drawn = drawn_as_.empty() ? index : drawn_as_[index];
     return text("g", graph, "_op", drawn);
   }
-  static constexpr Text tensor_node(GraphId graph, int tensor) { return text("g", graph, "_t", tensor); }
+  static constexpr Text tensor_node(GraphId graph, TensorId tensor) { return text("g", graph, "_t", tensor); }
 
   constexpr Text title(GraphId graph) const {
     if (graph == GraphId::main) return "main graph";
@@ -57,9 +57,9 @@ class DotWriter {
     // arrows of calls end at the invisible node: DOT's edges join nodes, and are cut off at the cluster
     clusters_ += text("  subgraph cluster_", graph, " {\n    label=\"", title(graph), "\"\n    g", graph,
                       " [style=invis shape=point]\n");
-    for (std::size_t t = 0; t < record.tensors.size(); ++t) write_source(graph, static_cast<int>(t));
+    for (std::size_t t = 0; t < record.tensors.size(); ++t) write_source(graph, TensorId(t));
     find_exchanges(graph);
-    for_each_op(ir_, graph, [&](std::span<const int> nodes) {
+    for_each_op(ir_, graph, [&](std::span<const NodeId> nodes) {
       if (nodes.size() == 1) write_op(graph, nodes[0], record.nodes[nodes[0]]);
       else write_op(graph, nodes[0], as_multi_exchange(record, nodes));
     });
@@ -75,13 +75,13 @@ class DotWriter {
   constexpr void find_exchanges(GraphId graph) {
     drawn_as_.clear();
     if (ir_.merged_exchanges.empty()) return;
-    drawn_as_.assign(ir_.record(graph).nodes.size(), 0);
-    for_each_op(ir_, graph, [&](std::span<const int> nodes) {
-      for (const int node : nodes) drawn_as_[node] = nodes[0];
+    drawn_as_.assign(ir_.record(graph).nodes.size(), NodeId::none);
+    for_each_op(ir_, graph, [&](std::span<const NodeId> nodes) {
+      for (const NodeId node : nodes) drawn_as_[node] = nodes[0];
     });
   }
   /// An input, variable or constant.
-  constexpr void write_source(GraphId graph, int tensor) {
+  constexpr void write_source(GraphId graph, TensorId tensor) {
     const TensorRecord& record = ir_.record(graph).tensors[tensor];
     std::string_view look;
     Text label = dot_escaped(record.name.view());
@@ -108,7 +108,7 @@ class DotWriter {
     }
     clusters_ += text("    ", tensor_node(graph, tensor), " [label=\"", label, "\\n", to_text(record.spec), "\" ", look, "]\n");
   }
-  constexpr void write_op(GraphId graph, int index, const Node& node) {
+  constexpr void write_op(GraphId graph, NodeId index, const Node& node) {
     const Text name = op_node(graph, index);
     clusters_ += text("    ", name, " [label=\"", dot_escaped(node.op->name), ".", node.id);
     if (node.scope >= 0) {
@@ -131,10 +131,10 @@ class DotWriter {
     calls_ += text("  ", caller, " -> g", graph, " [lhead=cluster_", graph, " style=dashed", look, "]\n");
   }
   /// From what makes a tensor to a node that takes it.
-  constexpr void write_edge(GraphId graph, int tensor, const Text& to, std::string_view look) {
+  constexpr void write_edge(GraphId graph, TensorId tensor, const Text& to, std::string_view look) {
     const TensorRecord& record = ir_.record(graph).tensors[tensor];
     Text from, label = to_text(record.spec);
-    if (record.producer >= 0) {
+    if (record.producer != NodeId::none) {
       from = op_node(graph, record.producer);
       if (!record.name.empty()) label = text(dot_escaped(record.name.view()), "\\n", label);
     } else {
@@ -145,7 +145,7 @@ class DotWriter {
 
   const Ir& ir_;
   List<bool, GraphId> written_;
-  List<int> drawn_as_{};  // by node of the graph that is being written; empty: all are themselves
+  List<NodeId, NodeId> drawn_as_{};  // of the graph that is being written; empty: all are themselves
   Text clusters_{}, calls_{};
 };
 }  // namespace detail

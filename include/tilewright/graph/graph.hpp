@@ -39,15 +39,15 @@ class Graph {
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 
  private:
-  constexpr Tensor pick(const List<int>& ids, int i, std::string_view what) const {
+  constexpr Tensor pick(const List<TensorId>& ids, int i, std::string_view what) const {
     if (i >= 0 && i < static_cast<int>(ids.size())) return {*ir_, id_, ids[static_cast<std::size_t>(i)]};
     if (ir_->failed()) return Tensor::invalid(*ir_);
     return ir_->fail(text(what, ": index ", i, " of ", name(), " with ", ids.size(), " of them: an index below that expected"));
   }
-  constexpr List<Tensor> handles(const List<int>& ids) const {
+  constexpr List<Tensor> handles(const List<TensorId>& ids) const {
     List<Tensor> result;
     result.reserve(ids.size());
-    for (int id : ids) result.push_back({*ir_, id_, id});
+    for (const TensorId id : ids) result.push_back({*ir_, id_, id});
     return result;
   }
   /// The tensors of these kinds; of all, if none is given.
@@ -55,8 +55,8 @@ class Graph {
     List<Tensor> result;
     const auto& tensors = ir_->record(id_).tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (kinds.size() == 0 || std::ranges::find(kinds, tensors[i].kind) != kinds.end())
-        result.push_back({*ir_, id_, static_cast<int>(i)});
+      if (const auto tensor = TensorId(i); kinds.size() == 0 || std::ranges::find(kinds, tensors[tensor].kind) != kinds.end())
+        result.push_back({*ir_, id_, tensor});
     return result;
   }
 

@@ -157,7 +157,7 @@ class Ir {
     if (!module_path.empty()) message += text(", in ", join(module_path, "/"));
     if (on_error_ == OnError::raise) throw TraceError(message.string());
     if (failure_.empty()) failure_ = message;
-    return {*this, current_graph, -1};
+    return {*this, current_graph, TensorId::none};
   }
   /// A scalar constant; `what` is the op that is named in errors.
   template <class Number>
@@ -174,13 +174,13 @@ class Ir {
   constexpr GraphRecord& current() { return graphs[current_graph]; }
   constexpr GraphRecord& record(GraphId graph) { return graphs[graph]; }
   constexpr const GraphRecord& record(GraphId graph) const { return graphs[graph]; }
-  constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[static_cast<std::size_t>(t.id())]; }
+  constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[t.id()]; }
 
   /// Adds a tensor to the current graph; returns its number. Open name scopes are put before `wished_name`, and a name that is
   /// taken gets `__t<N>` appended.
-  constexpr int add_tensor(TensorRecord tensor, std::string_view wished_name = "") {
+  constexpr TensorId add_tensor(TensorRecord tensor, std::string_view wished_name = "") {
     auto& graph = current();
-    const int id = static_cast<int>(graph.tensors.size());
+    const auto id = TensorId(graph.tensors.size());
     if (!wished_name.empty()) tensor.name = unique_name(graph, scoped(wished_name), id);
     make_room(graph.tensors);
     graph.tensors.push_back(std::move(tensor));
@@ -189,7 +189,7 @@ class Ir {
   /// An input of the current graph. If it is by reference, changes that the graph makes to it reach the caller's tensor.
   constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false, int meta_shape = -1) {
     check_spec("graph input", name, spec);
-    const int id = add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
+    const TensorId id = add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
     if (by_ref) current().by_reference.push_back(static_cast<int>(current().inputs.size()));
     make_room(current().inputs);
     current().inputs.push_back(id);
@@ -218,7 +218,7 @@ class Ir {
     if (!check_numbers(what, name, initialiser.values, spec.dtype) ||
         !check_generator(what, name, initialiser.generator, {distribution.shape, spec.dtype}))
       return Tensor::invalid(*this);
-    const int tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
+    const TensorId tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
     make_room(variables);
     variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
     return {*this, GraphId::main, tensor};
@@ -315,7 +315,7 @@ class Ir {
     return false;
   }
   constexpr Tensor add_constant(ConstantRecord constant, const TensorSpec& spec, std::string_view name) {
-    const int tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);
+    const TensorId tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);
     constants.push_back(std::move(constant));
     return {*this, current_graph, tensor};
   }
@@ -337,22 +337,20 @@ class Ir {
   /// The slot of a name in a graph's table, which is kept at most half full.
   static constexpr std::size_t slot(const GraphRecord& graph, const Text& name, std::size_t hashed) {
     std::size_t at = hashed % graph.name_table.size();
-    while (graph.name_table[at].second >= 0 &&
-           (graph.name_table[at].first != hashed ||
-            graph.tensors[static_cast<std::size_t>(graph.name_table[at].second)].name != name))
+    while (graph.name_table[at].second != TensorId::none &&
+           (graph.name_table[at].first != hashed || graph.tensors[graph.name_table[at].second].name != name))
       at = (at + 1) % graph.name_table.size();
     return at;
   }
-  constexpr Text unique_name(GraphRecord& graph, Text name, int id) {
+  constexpr Text unique_name(GraphRecord& graph, Text name, TensorId id) {
     if (2 * (graph.tensors.size() + 1) > graph.name_table.size()) {
-      const auto old = std::exchange(graph.name_table, NameTable(4 * graph.tensors.size() + 16, {0, -1}));
+      const auto old = std::exchange(graph.name_table, NameTable(4 * graph.tensors.size() + 16, {0, TensorId::none}));
       for (const auto& entry : old)
-        if (entry.second >= 0)
-          graph.name_table[slot(graph, graph.tensors[static_cast<std::size_t>(entry.second)].name, entry.first)] = entry;
+        if (entry.second != TensorId::none) graph.name_table[slot(graph, graph.tensors[entry.second].name, entry.first)] = entry;
     }
     const Text wished = name;
     std::size_t hashed = hash_of(name.view()), at = slot(graph, name, hashed);
-    while (graph.name_table[at].second >= 0) {
+    while (graph.name_table[at].second != TensorId::none) {
       name = text(wished, "__t", name_counter_++);
       hashed = hash_of(name.view());
       at = slot(graph, name, hashed);

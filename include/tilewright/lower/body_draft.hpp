@@ -20,7 +20,7 @@ using PerStorage = List<T, StorageId>;
 /// Memory that all views of a tensor share.
 struct Storage {
   TensorSpec whole{};
-  Location location{};    ///< in the frame the offset is 0 until `place` sets it
+  Location location{};                 ///< in the frame the offset is 0 until `place` sets it
   StorageId reuses = StorageId::none;  ///< whose memory it takes over; none: it has memory of its own
   bool internal = false;  ///< only one group uses it, each vertex its own block: it is in scratch, or only in registers
   bool is_call_result = false;  ///< a call that runs once writes it
@@ -29,7 +29,7 @@ struct Storage {
 /// An operand of an operation: a view of a storage.
 struct Value {
   StorageId storage = StorageId::none;  ///< none: not made yet
-  Layout layout{};   ///< in elements of `spec.dtype`
+  Layout layout{};  ///< in elements of `spec.dtype`
   TensorSpec spec{};
 };
 
@@ -40,11 +40,11 @@ constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
 
 /// The bodies that an operation calls, or whose code it loads.
 struct Calling {
-  BodyId body = BodyId::none;       ///< called, by a conditional for true, or loaded; none: the operation is an op
+  BodyId body = BodyId::none;  ///< called, by a conditional for true, or loaded; none: the operation is an op
   BodyId else_body = BodyId::none;  ///< called by a conditional for false; none for others
-  int inputs = 0, outputs = 0;            ///< of the graph of `body`
+  int inputs = 0, outputs = 0;  ///< of the graph of `body`
   int else_inputs = 0, else_outputs = 0;  ///< of the graph of `else_body`
-  std::optional<LoopAttributes> loop{};   ///< of a loop
+  std::optional<LoopAttributes> loop{};  ///< of a loop
 };
 
 /// One op, one call, or one load of code.

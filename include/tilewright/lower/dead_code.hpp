@@ -14,7 +14,7 @@ namespace tilewright {
 /// What of a program can change its results: everything else is dropped before it is planned.
 struct LiveCode {
   List<GraphId> order{};         ///< graphs that are called, each before the graphs that it calls
-  List<List<bool>, GraphId> nodes{};///< by graph and node
+  List<List<bool, NodeId>, GraphId> nodes{};///< by graph and node
   List<List<bool>, GraphId> outputs{};///< by graph and output: whether some call uses it
   List<List<bool>, GraphId> modified{};///< by graph and input: whether some call lets the graph change the caller's tensor
   List<int, GraphId> calls{};           ///< by graph: live calls of it; those of loops and conditionals count twice
@@ -35,7 +35,7 @@ class LiveCodeFinder {
     live_.is_update.assign(ir.graphs.size(), false);
     live_.is_loaded.assign(ir.graphs.size(), false);
     for (const auto& graph : ir.graphs) {
-      live_.nodes.push_back(List<bool>(graph.nodes.size(), false));
+      live_.nodes.push_back(List<bool, NodeId>(graph.nodes.size(), false));
       live_.outputs.push_back(List<bool>(graph.outputs.size(), false));
       live_.modified.push_back(List<bool>(graph.inputs.size(), false));
     }
@@ -70,27 +70,28 @@ class LiveCodeFinder {
   constexpr void mark(GraphId graph) {
     if (graph != GraphId::main && live_.calls[graph] == 0) return;
     const GraphRecord& record = ir_.record(graph);
-    List<bool> needed(record.tensors.size(), false);
+    List<bool, TensorId> needed(record.tensors.size(), false);
     for (std::size_t i = 0; i < record.outputs.size(); ++i)
       if (live_.outputs[graph][i]) needed[record.outputs[i]] = true;
-    for (std::size_t n = record.nodes.size(); n-- > 0;) {
+    for (std::size_t i = record.nodes.size(); i-- > 0;) {
+      const auto n = NodeId(i);
       const Node& node = record.nodes[n];
       if (!lives(node, needed)) continue;
       live_.nodes[graph][n] = true;
-      for (int input : node.inputs) needed[input] = true;
+      for (const TensorId input : node.inputs) needed[input] = true;
       if (node.called_graph != GraphId::none) mark_called(node, needed);
       if (const GraphId loaded = loaded_graph(node); loaded != GraphId::none) live_.is_loaded[loaded] = true;
     }
   }
-  constexpr bool lives(const Node& node, const List<bool>& needed) const {
+  constexpr bool lives(const Node& node, const List<bool, TensorId>& needed) const {
     if (node.op->has_side_effect || node.op->modifies >= 0 || !node.modified.empty()) return true;
     if (any_callee(node, [this](GraphId callee) { return effects_[callee]; })) return true;
-    for (int output : node.outputs)
+    for (const TensorId output : node.outputs)
       if (needed[output]) return true;
     return false;
   }
   /// `needed` says of the caller's tensors which are used.
-  constexpr void mark_called(const Node& node, const List<bool>& needed) {
+  constexpr void mark_called(const Node& node, const List<bool, TensorId>& needed) {
     const std::int64_t carried = is_loop(node) ? unpack<LoopAttributes>(node.attributes).carried : 0;
     const bool is_plain = is_plain_call(node);
     for_each_callee(node, [&](GraphId callee, int first_input) {
@@ -117,7 +118,7 @@ class LiveCodeFinder {
     return std::ranges::find(live_.modified[graph], true) != live_.modified[graph].end();
   }
   static constexpr bool is_of_scalars(const GraphRecord& record, const Node& node) {
-    for (int input : node.inputs)
+    for (const TensorId input : node.inputs)
       if (record.tensors[input].spec.nelms() != 1) return false;
     return true;
   }

@@ -21,7 +21,7 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
     const GraphRecord& record = ir.record(graph);
     for (const TensorRecord& tensor : record.tensors) {
       Text name = tensor.name;
-      if (name.empty() && tensor.producer >= 0) {
+      if (name.empty() && tensor.producer != NodeId::none) {
         const Node& node = record.nodes[tensor.producer];
         name = text(node.op->name, ".", node.id);
       }

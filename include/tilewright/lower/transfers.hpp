@@ -23,9 +23,9 @@ class TransferLowerer {
   }
   /// Adds transfers that are one exchange. They follow each other; copies that make operands dense come before, and those from
   /// where rows land after them. What the main graph loads from the host or stores there is no transfer of its own.
-  constexpr void add_exchange(GraphValues& graph, std::span<const int> nodes) {
+  constexpr void add_exchange(GraphValues& graph, std::span<const NodeId> nodes) {
     List<Operation> transfers, afterwards;
-    for (const int n : nodes) lower(graph, graph.record.nodes[n], transfers, afterwards);
+    for (const NodeId n : nodes) lower(graph, graph.record.nodes[n], transfers, afterwards);
     for (Operation& transfer : transfers) {
       transfer.alone = true;
       transfer.exchange = exchanges_;

@@ -12,15 +12,14 @@ namespace tilewright::detail {
 
 /// Appends a tensor to the outputs of its graph and of the existing calls. A loop's new output has the values of all iterations;
 /// conditionals get none.
-constexpr void add_activation_output(Ir& ir, GraphId graph, int tensor) {
+constexpr void add_activation_output(Ir& ir, GraphId graph, TensorId tensor) {
   ir.record(graph).outputs.push_back(tensor);
   ++ir.record(graph).activations;
-  const TensorRecord& activation = ir.record(graph).tensors[static_cast<std::size_t>(tensor)];
+  const TensorRecord& activation = ir.record(graph).tensors[tensor];
   const TensorSpec slice = activation.spec;
   const int meta_shape = activation.meta_shape;
-  for (const auto& [caller, number] : ir.record(graph).call_sites) {
+  for (const auto& [caller, node] : ir.record(graph).call_sites) {
     const GraphScope scope(ir.graph(caller));
-    const auto node = static_cast<std::size_t>(number);
     const Node& call = ir.record(caller).nodes[node];
     if (call.op == &conditional_info) continue;
     TensorSpec spec = slice;
@@ -30,7 +29,8 @@ constexpr void add_activation_output(Ir& ir, GraphId graph, int tensor) {
       return;
     }
     if (call.op == &loop_info) spec = stacked(slice, unpack<LoopAttributes>(call.attributes).count);
-    const int output = ir.add_tensor({.spec = spec, .producer = number, .meta_shape = call.op == &loop_info ? -1 : meta_shape});
+    const TensorId output = ir.add_tensor(
+        {.spec = spec, .producer = node, .meta_shape = call.op == &loop_info ? -1 : meta_shape});
     ir.record(caller).nodes[node].outputs.push_back(output);
   }
 }
@@ -38,19 +38,19 @@ constexpr void add_activation_output(Ir& ir, GraphId graph, int tensor) {
 /// Positions of a graph's tensors among its inputs or outputs.
 class Positions {
  public:
-  constexpr Positions(const List<int>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
-    for (std::size_t i = list.size(); i-- > first;) positions_[static_cast<std::size_t>(list[i])] = static_cast<int>(i);
+  constexpr Positions(const List<TensorId>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
+    for (std::size_t i = list.size(); i-- > first;) positions_[list[i]] = static_cast<int>(i);
   }
   /// The first position of the tensor, or -1.
-  constexpr int operator[](int tensor) const { return positions_[static_cast<std::size_t>(tensor)]; }
+  constexpr int operator[](TensorId tensor) const { return positions_[tensor]; }
 
  private:
-  List<int> positions_;
+  List<int, TensorId> positions_;
 };
 
 /// For each gradient provided to a gradient graph: the number of the forward graph's output that it belongs to. Two outputs may
 /// be the same tensor.
-constexpr List<int> provided_outputs(const GradientRecord& gradient, const List<int>& outputs) {
+constexpr List<int> provided_outputs(const GradientRecord& gradient, const List<TensorId>& outputs) {
   List<int> result;
   std::size_t output = 0;
   for (const auto& [type, tensor] : gradient.inputs) {
@@ -102,7 +102,7 @@ struct CarriedGradient {
 };
 /// A forward value that an iteration needs, in the order of the gradient graph's inputs.
 struct LoopActivation {
-  int tensor = -1;        ///< of the loop's graph
+  TensorId tensor = TensorId::none;  ///< of the loop's graph
   bool is_slice = false;  ///< each iteration has its own; else it is the same for all
   Tensor parent{};        ///< the value, or all slices
   Tensor inner{};
@@ -139,7 +139,7 @@ class LoopGradient {
 
  private:
   constexpr const GradientRecord& callee() const { return record_.gradient; }
-  constexpr TensorSpec spec_of(int tensor) const { return record_.tensors[static_cast<std::size_t>(tensor)].spec; }
+  constexpr TensorSpec spec_of(TensorId tensor) const { return record_.tensors[tensor].spec; }
   constexpr TensorSpec input_spec(int input) const { return spec_of(record_.inputs[static_cast<std::size_t>(input)]); }
   /// Whether each iteration has a value of its own for the input; so for -1, an inner tensor.
   constexpr bool is_carried(int input) const { return input < loop_.carried; }
@@ -147,7 +147,7 @@ class LoopGradient {
   constexpr void find_carried() {
     for (int input = 0; is_carried(input); ++input)
       if (is_floating_point(input_spec(input).dtype)) carried_.push_back({input, context_.output_gradient(input)});
-    for (int tensor : callee().outputs)
+    for (const TensorId tensor : callee().outputs)
       if (const int input = input_of_[tensor]; !is_carried(input) && context_.needs(input))
         carried_.push_back({input, zeros_like(ir_, spec_of(tensor))});
   }
