@@ -34,15 +34,15 @@ class CopiedViewFinder {
   }
 
  private:
-  static constexpr int never = -1, always = std::numeric_limits<int>::max();
+  static constexpr auto never = NodeId::none, always = NodeId(std::numeric_limits<int>::max());
 
   /// A tensor with its aliases.
   struct Value {
-    int made = never;        ///< by this node
-    int last_read = never;
-    List<int> changes{};  ///< nodes
-    bool needs_dense = false;    ///< an alias has another shape, which memory in another order cannot have
-    int next = -1;           ///< of those that share memory, in a ring
+    NodeId made = never;       ///< by this node
+    NodeId last_read = never;  ///< by this node
+    List<NodeId> changes{};    ///< by these nodes
+    bool needs_dense = false;  ///< an alias has another shape, which memory in another order cannot have
+    int next = -1;             ///< of those that share memory, in a ring
   };
 
   constexpr bool has_changes() const {
@@ -62,29 +62,28 @@ class CopiedViewFinder {
           continue;
         }
       value_of_[t] = static_cast<int>(values_.size());
-      values_.push_back({.made = static_cast<int>(tensor.producer), .last_read = made_here ? never : always});
+      values_.push_back({.made = tensor.producer, .last_read = made_here ? never : always});
       values_.back().next = value_of_[t];
     }
     for (const TensorId output : record_.outputs) values_[value_of_[output]].last_read = always;
-    for (std::size_t n = 0; n < record_.nodes.size(); ++n) {
-      const Node& node = record_.nodes[NodeId(n)];
+    for (std::size_t i = 0; i < record_.nodes.size(); ++i) {
+      const auto n = NodeId(i);
+      const Node& node = record_.nodes[n];
       for (const TensorId input : node.inputs) {
         Value& value = values_[value_of_[input]];
-        if (value.last_read < static_cast<int>(n)) value.last_read = static_cast<int>(n);
+        if (value.last_read < n) value.last_read = n;
       }
       if (node.op->modifies >= 0) note_change(node.inputs[node.op->modifies], n);
       for (int input : node.modified) note_change(node.inputs[input], n);
       if (node.op->is_alias && !node.op->any_layout) values_[value_of_[node.inputs[0]]].needs_dense = true;
     }
   }
-  constexpr void note_change(TensorId tensor, std::size_t node) {
-    values_[value_of_[tensor]].changes.push_back(static_cast<int>(node));
-  }
+  constexpr void note_change(TensorId tensor, NodeId node) { values_[value_of_[tensor]].changes.push_back(node); }
   /// Whether one changes when the other is there, and will be read or changes at the same time.
   static constexpr bool conflict(const Value& changed, const Value& other) {
-    for (int change : changed.changes) {
+    for (const NodeId change : changed.changes) {
       if (change > other.made && change < other.last_read) return true;
-      for (int also : other.changes)
+      for (const NodeId also : other.changes)
         if (also == change) return true;
     }
     return false;

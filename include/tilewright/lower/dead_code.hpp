@@ -13,13 +13,13 @@ namespace tilewright {
 
 /// What of a program can change its results: everything else is dropped before it is planned.
 struct LiveCode {
-  List<GraphId> order{};         ///< graphs that are called, each before the graphs that it calls
-  List<List<bool, NodeId>, GraphId> nodes{};///< by graph and node
-  List<List<bool>, GraphId> outputs{};///< by graph and output: whether some call uses it
-  List<List<bool>, GraphId> modified{};///< by graph and input: whether some call lets the graph change the caller's tensor
-  List<int, GraphId> calls{};           ///< by graph: live calls of it; those of loops and conditionals count twice
-  List<bool, GraphId> is_update{};       ///< by graph: it changes its caller's tensors by a few elementwise ops
-  List<bool, GraphId> is_loaded{};       ///< by graph: a load brings its code
+  List<GraphId> order{};                      ///< graphs that are called, each before the graphs that it calls
+  List<List<bool, NodeId>, GraphId> nodes{};  ///< whether the node is live
+  List<List<bool>, GraphId> outputs{};        ///< by output of the graph: whether some call uses it
+  List<List<bool>, GraphId> modified{};       ///< by input of the graph: whether some call lets it change the caller's tensor
+  List<int, GraphId> calls{};                 ///< live calls of the graph; those of loops and conditionals count twice
+  List<bool, GraphId> is_update{};            ///< it changes its caller's tensors by a few elementwise ops
+  List<bool, GraphId> is_loaded{};            ///< a load brings its code
 
   /// Graphs that are called only once, by a plain call, become part of their caller; and so do updates, which can then be part of
   /// the product that makes a gradient. Code that comes and goes stays apart.

@@ -33,7 +33,7 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
   List<BodyId, GraphId> body_of(ir.graphs.size(), BodyId::none);  // none: the graph is dead or inlined
-  List<GraphId, BodyId> bodies;  // their graphs
+  List<GraphId, BodyId> bodies;  // the graph of each
   for (const GraphId graph : live.order) {
     if (live.is_inlined(graph)) continue;
     body_of[graph] = BodyId(bodies.size());
