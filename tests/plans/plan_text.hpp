@@ -54,7 +54,7 @@ inline void print_tables(std::ostream& out, const tw::Plan& plan) {
       << plan.remote.code_bytes << " of code, " << plan.remote.cycles << " cycles, " << plan.remote.exchanges << " exchanges\n";
   out << "  collective traffic: " << plan.collectives.bytes << " bytes, " << plan.collectives.cycles << " cycles\n";
   table(out, "steps", plan.steps, [](Digest& add, const tw::internal::Step& s) {
-    const int target = s.compute_set >= 0 ? s.compute_set : s.body;
+    const int target = s.compute_set >= 0 ? s.compute_set : static_cast<int>(s.body);
     add(s.kind, target, s.first_location, s.location_count, s.parts(), s.frame_offset, s.count, s.first_stride, s.else_body,
         s.arguments, s.stream, s.barrier_before);
   });
@@ -104,7 +104,7 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
   out << "=== " << name << '\n';
   const auto traced = tw::trace(program);
   for (std::size_t graph = 0; graph < traced->graphs.size(); ++graph)
-    out << tw::print_schedule(tw::Graph(*traced, static_cast<int>(graph))).view();
+    out << tw::print_schedule(tw::Graph(*traced, tw::GraphId(graph))).view();
   const auto print_target = [&](std::string_view target_name, const tw::Target& target) {
     out << "--- on " << target_name << '\n';
     try {

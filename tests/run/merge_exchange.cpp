@@ -131,14 +131,14 @@ class Symbols {
  public:
   explicit Symbols(const Ir& ir)
       : ir_(ir),
-        copied_(tw::internal::find_copied_views(ir.graphs[0])),
-        memory_(ir.graphs[0].tensors.size()),
+        copied_(tw::internal::find_copied_views(ir.graphs[tw::GraphId::main])),
+        memory_(ir.graphs[tw::GraphId::main].tensors.size()),
         loaded_(ir.streams.size(), 0) {
-    for (std::size_t t = 0; t < memory_.size(); ++t) memory_[t] = t + 1;
+    for (std::size_t t = 0; t < memory_.size(); ++t) memory_[tw::TensorId(t)] = t + 1;
     for (const auto& buffer : ir.remote_buffers) rows_.emplace_back(static_cast<std::size_t>(buffer.entries), 0);
   }
-  void run(int number) {
-    const tw::Node& node = ir_.graphs[0].nodes[static_cast<std::size_t>(number)];
+  void run(tw::NodeId number) {
+    const tw::Node& node = ir_.graphs[tw::GraphId::main].nodes[number];
     const auto input = [&](std::size_t i) -> std::size_t& { return value(node.inputs[i]); };
     const auto row = [&](std::size_t offset) -> std::size_t& {
       const auto [buffer, known] = tw::unpack<tw::RemoteAttributes>(node.attributes);
@@ -161,19 +161,19 @@ class Symbols {
 
  private:
   /// In the memory that the planner gives it: views that are no copies have that of what they view.
-  std::size_t& value(int tensor) {
-    const tw::GraphRecord& graph = ir_.graphs[0];
-    for (int next = tensor; next >= 0;) {
+  std::size_t& value(tw::TensorId tensor) {
+    const tw::GraphRecord& graph = ir_.graphs[tw::GraphId::main];
+    for (tw::TensorId next = tensor; next != tw::TensorId::none;) {
       tensor = next;
-      const int made_by = graph.tensors[static_cast<std::size_t>(tensor)].producer;
-      if (made_by < 0) break;
-      const tw::Node& node = graph.nodes[static_cast<std::size_t>(made_by)];
+      const tw::NodeId made_by = graph.tensors[tensor].producer;
+      if (made_by == tw::NodeId::none) break;
+      const tw::Node& node = graph.nodes[made_by];
       next = is_shared_view(made_by) ? node.inputs[0] : tw::aliased_input(node, tensor);
     }
-    return memory_[static_cast<std::size_t>(tensor)];
+    return memory_[tensor];
   }
-  bool is_shared_view(int node) const {
-    return ir_.graphs[0].nodes[static_cast<std::size_t>(node)].op->view && (copied_.empty() || !copied_[node]);
+  bool is_shared_view(tw::NodeId node) const {
+    return ir_.graphs[tw::GraphId::main].nodes[node].op->view && (copied_.empty() || !copied_[node]);
   }
   static std::size_t stream(const tw::Node& node) {
     return static_cast<std::size_t>(tw::unpack<tw::StreamAttributes>(node.attributes).stream);
@@ -183,8 +183,9 @@ class Symbols {
   }
 
   const Ir& ir_;
-  tw::List<bool> copied_;  // by node
-  std::vector<std::size_t> memory_, loaded_, stored_{}, printed_{};
+  tw::List<bool, tw::NodeId> copied_;
+  tw::List<std::size_t, tw::TensorId> memory_;
+  std::vector<std::size_t> loaded_, stored_{}, printed_{};
   std::vector<std::vector<std::size_t>> rows_{};
 };
 
@@ -229,15 +230,15 @@ TEST_CASE("merge_exchange: any scope computes what it computes without, also if 
     Ir ir;
     trace_at_random(ir, random);
     Symbols as_traced(ir), in_exchanges(ir), backwards(ir);
-    std::vector<int> runs(ir.graphs[0].nodes.size(), 0);
-    for (std::size_t n = 0; n < runs.size(); ++n) as_traced.run(static_cast<int>(n));
-    tw::detail::for_each_op(ir, 0, [&](std::span<const int> nodes) {
+    std::vector<int> runs(ir.graphs[tw::GraphId::main].nodes.size(), 0);
+    for (std::size_t n = 0; n < runs.size(); ++n) as_traced.run(tw::NodeId(n));
+    tw::detail::for_each_op(ir, tw::GraphId::main, [&](std::span<const tw::NodeId> nodes) {
       merged += nodes.size() > 1;
-      const auto is_of_host = [&](int n) {
-        const tw::OpInfo* op = ir.graphs[0].nodes[static_cast<std::size_t>(n)].op;
+      const auto is_of_host = [&](tw::NodeId n) {
+        const tw::OpInfo* op = ir.graphs[tw::GraphId::main].nodes[n].op;
         return op == &tw::op_info<tw::HostLoad> || op == &tw::op_info<tw::HostStore>;
       };
-      for (const int n : nodes) {
+      for (const tw::NodeId n : nodes) {
         ++runs[static_cast<std::size_t>(n)];
         in_exchanges.run(n);
         if (is_of_host(n)) backwards.run(n);  // elements of a stream keep their order

@@ -16,8 +16,7 @@ static std::set<std::string> names_of_cases() {
   for (const auto build : op_cases::all) {
     tw::Ir ir;
     build(ir);
-    for (const auto& variable : ir.variables)
-      names.emplace(ir.record(0).tensors[static_cast<std::size_t>(variable.tensor)].name.view());
+    for (const auto& variable : ir.variables) names.emplace(ir.record(tw::GraphId::main).tensors[variable.tensor].name.view());
     for (const auto& stream : ir.streams) names.emplace(stream.name.view());
   }
   return names;

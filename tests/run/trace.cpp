@@ -1,5 +1,6 @@
 // A trace at run time makes the graphs that the compiler's trace makes.
 #include <array>
+#include <sstream>
 #include <string_view>
 
 #include "../../examples/tutorial/steps.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 constexpr tw::Text print_graphs(tw::Ir& ir) {
   tw::Text result;
-  for (int graph = 0; graph < static_cast<int>(ir.graphs.size()); ++graph) result += tw::print_schedule(ir.graph(graph));
+  for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) result += tw::print_schedule(ir.graph(tw::GraphId(graph)));
   return result;
 }
 template <auto build>
@@ -39,4 +40,14 @@ void check() {
 TEST_CASE("a program traced at run time is the program the compiler sees") {
   check<train_step<Net, 8, 28, 28>>();
   check<train_step<NetOutlined, 8, 28, 28>>();
+}
+
+TEST_CASE("ids of graphs and tensors are compared and printed as numbers") {
+  tw::Ir ir;
+  const tw::Tensor x = ir.variable(tw::zeros(), {2}, tw::float32, "x"), y = x + x;
+  CHECK(ir.main_graph().id() == tw::GraphId::main);
+  CHECK(x.id() < y.id());
+  std::ostringstream printed;
+  printed << x.graph_id() << " " << x.id() << " " << y.id() << " " << tw::Tensor().id();
+  CHECK(printed.str() == "0 0 1 -1");
 }

@@ -252,7 +252,7 @@ constexpr void streams(Ir& ir) {
   const Tensor start = ir.variable(tw::zeros(), {2}, tw::float32, "start"),
                last = ir.variable(tw::zeros(), {2}, tw::float32, "last");
   const Graph graph = ir.create_graph(Iteration<own>{ir.h2d_stream("x", {2}), ir.d2h_stream("y", {2})}, start, last);
-  if constexpr (own) tw::authoring::apply_all<BringCode>(ir, {}, {3, graph.id()});
+  if constexpr (own) tw::authoring::apply_all<BringCode>(ir, {}, {3, static_cast<std::int64_t>(graph.id())});
   else ops::remote_code_load(graph);
   auto loop = tw::repeat_with_info(graph, 3, {start, last});
   loop.set_parent_input_modified(last);

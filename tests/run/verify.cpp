@@ -9,7 +9,7 @@ namespace {
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
-using tw::internal::BodyDraft, tw::internal::Pass, tw::Plan, tw::Tensor;
+using tw::internal::BodyDraft, tw::internal::BodyId, tw::internal::Pass, tw::Plan, tw::internal::StorageId, tw::Tensor;
 
 Tensor load(tw::Ir& ir, std::string_view name, const tw::Shape& shape, tw::DType dtype = tw::float32) {
   return ops::host_load(ir.h2d_stream(name, shape, dtype));
@@ -64,8 +64,8 @@ std::string fault_of_draft(const Case& of, Pass after, Break&& break_it) {
   const auto ir = tw::trace(of.program);
   tw::lower(*ir, of.target, [&](const auto&... given) {
     if constexpr (sizeof...(given) == 4) {
-      [&](Pass pass, int body, const BodyDraft& draft, const Plan& plan) {
-        if (pass != after || body != 0) return;
+      [&](Pass pass, BodyId body, const BodyDraft& draft, const Plan& plan) {
+        if (pass != after || body != BodyId::main) return;
         REQUIRE(tw::internal::verify(draft, after, body, plan).string().empty());
         BodyDraft broken = draft;
         Plan broken_plan = plan;
@@ -105,14 +105,14 @@ tw::internal::Group& joined(BodyDraft& draft) {
 /// The first storage that takes over memory.
 tw::internal::Storage& reuser(BodyDraft& draft) {
   for (tw::internal::Storage& each : draft.storages)
-    if (each.reuses >= 0) return each;
+    if (each.reuses != StorageId::none) return each;
   FAIL("no memory is reused");
-  return draft.storages[0];
+  return draft.storages[StorageId(0)];
 }
 /// The first step of the main body of a kind.
 tw::internal::Step& step(Plan& plan, tw::internal::StepKind kind) {
-  for (int s = 0; s < plan.bodies[0].step_count; ++s)
-    if (tw::internal::Step& each = plan.steps[plan.bodies[0].first_step + s]; each.kind == kind) return each;
+  for (int s = 0; s < plan.bodies[BodyId::main].step_count; ++s)
+    if (tw::internal::Step& each = plan.steps[plan.bodies[BodyId::main].first_step + s]; each.kind == kind) return each;
   FAIL("no such step");
   return plan.steps[0];
 }
@@ -135,12 +135,12 @@ TEST_CASE("verify: operations and their operands") {
   const auto fault = [](const Case& of, auto break_it, Pass after = Pass::flatten) {
     return fault_of_draft(of, after, break_it);
   };
-  CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").operands[0].storage = 99; }) ==
+  CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").operands[0].storage = StorageId(99); }) ==
         "operands exist: operation 0 (MatMul) has operand 0 in storage 99: one of 11 storages expected, in body 0 after flatten");
   CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").operands[1].layout.offset = 1; }) ==
         "views lie in their storages: operation 0 (MatMul) has operand 1 with elements 1 to 4096 of a storage of 4096: all in it "
         "expected, in body 0 after flatten");
-  CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").calling.body = 1; }) ==
+  CHECK(fault(a_layer, [](BodyDraft& d, Plan&) { op(d, "MatMul").calling.body = BodyId(1); }) ==
         "one kind: operation 0 (MatMul) is both an op and a call, or neither: one expected, in body 0 after flatten");
   CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").loads_code = true; }) ==
         "one kind: operation 1 (call) loads code and has 4 operands: none expected, in body 0 after flatten");
@@ -158,9 +158,9 @@ TEST_CASE("verify: operations and their operands") {
       fault(a_layer, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "Gelu"), 1).location.base = tw::internal::Base::constant; }) ==
       "what is given stays: operation 2 (Gelu) has operand 1, an output, in a constant: an input expected, in body 0 after "
       "flatten");
-  CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = 0; }) ==
+  CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = BodyId::main; }) ==
         "callees are planned before: operation 1 (call) calls body 0: one from 1 to 2 expected, in body 0 after flatten");
-  CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = 3; }) ==
+  CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { op(d, "call").calling.body = BodyId(3); }) ==
         "callees are planned before: operation 1 (call) calls body 3: one from 1 to 2 expected, in body 0 after flatten");
   CHECK(fault(with_calls, [](BodyDraft& d, Plan&) { ++op(d, "call").input_count; }) ==
         "arguments of calls: operation 1 (call) has 2 inputs: 1 expected, in body 0 after flatten");
@@ -261,23 +261,23 @@ TEST_CASE("verify: memory of storages") {
               [](BodyDraft& d, Plan&) { storage_of(d, op(d, "MatMul"), 1).internal = true; }) ==
         "internal storages have one group: operation 0 (MatMul) uses internal storage 1, which is no memory of the body: one in "
         "the frame expected, in body 0 after find_internal_storages");
-  CHECK(fault(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { reuser(d).reuses = 99; }) ==
+  CHECK(fault(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { reuser(d).reuses = StorageId(99); }) ==
         "reuses are a forest: storage 3 reuses storage 99: one of 6 expected, in body 0 after reuse_dying_inputs");
   CHECK(fault(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) {
           d.storages[reuser(d).reuses].reuses = d.owner(reuser(d).reuses);
         }) == "reuses are a forest: storage 2 reuses itself in the end: an owner expected, in body 0 after reuse_dying_inputs");
-  CHECK(fault(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { reuser(d).reuses = 0; }) ==
+  CHECK(fault(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { reuser(d).reuses = StorageId(0); }) ==
         "reused memory is in the frame: storage 3 reuses storage 0, and storage 0 has no memory in the frame: both in it "
         "expected, in body 0 after reuse_dying_inputs");
   CHECK(fault(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { reuser(d).whole.shape[0] = 65; }) ==
         "reused memory is large enough: storage 3 of 16640 bytes reuses one of 16384: at least as many expected, in body 0 after "
         "reuse_dying_inputs");
-  CHECK(fault(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { d.storages[2].reuses = 1; }) ==
+  CHECK(fault(a_chain, Pass::reuse_dying_inputs, [](BodyDraft& d, Plan&) { d.storages[StorageId(2)].reuses = StorageId(1); }) ==
         "live ranges do not overlap in reused memory: storage 2 lives from group 1 in the memory of storage 1, which lives to "
         "group 3: one after the other expected, in body 0 after reuse_dying_inputs");
   CHECK(fault(a_chain, Pass::place, [](BodyDraft& d, Plan&) { storage_of(d, op(d, "Exp"), 1).location.offset = 1; }) ==
         "storages lie in the frame: storage 1 has bytes 1 to 16385 of 32768: aligned and inside expected, in body 0 after place");
-  CHECK(fault(a_chain, Pass::place, [](BodyDraft&, Plan& p) { p.bodies[0].frame_bytes = 64; }) ==
+  CHECK(fault(a_chain, Pass::place, [](BodyDraft&, Plan& p) { p.bodies[BodyId::main].frame_bytes = 64; }) ==
         "storages lie in the frame: storage 1 has bytes 0 to 16384 of 64: aligned and inside expected, in body 0 after place");
   CHECK(fault(a_chain, Pass::place,
               [](BodyDraft& d, Plan&) {
@@ -299,9 +299,10 @@ TEST_CASE("verify: scratch is limited") {
 TEST_CASE("verify: tables of a plan") {
   const auto fault = [](auto break_it) { return fault_of_plan(a_layer, break_it); };
   CHECK(fault([](Plan& p) { p.bodies.clear(); }) == "bodies exist: no body: at least one expected");
-  CHECK(fault([](Plan& p) { ++p.bodies[0].step_count; }) ==
+  CHECK(fault([](Plan& p) { ++p.bodies[BodyId::main].step_count; }) ==
         "rows have one owner: body 0 has steps 0 to 4: rows of the table without an owner expected");
-  CHECK(fault([](Plan& p) { --p.bodies[0].step_count; }) == "rows have one owner: a row of the steps has no owner: one expected");
+  CHECK(fault([](Plan& p) { --p.bodies[BodyId::main].step_count; }) ==
+        "rows have one owner: a row of the steps has no owner: one expected");
   CHECK(fault([](Plan& p) { p.stages[1].first_operand = 0; }) ==
         "rows have one owner: stage 1 has operands 0 to 3: rows of the table without an owner expected");
   CHECK(fault([](Plan& p) { p.strides.push_back(0); }) == "rows have one owner: a row of the strides has no owner: one expected");
@@ -352,18 +353,18 @@ TEST_CASE("verify: compute sets") {
 TEST_CASE("verify: steps") {
   using tw::internal::StepKind;
   const auto fault = [](auto break_it) { return fault_of_plan(with_calls, break_it); };
-  CHECK(fault([](Plan& p) { step(p, StepKind::loop).body = 0; }) ==
+  CHECK(fault([](Plan& p) { step(p, StepKind::loop).body = BodyId::main; }) ==
         "callees come after callers: a call of body 0: one from 1 to 2 expected, in step 1 of body 0");
-  CHECK(fault([](Plan& p) { p.bodies[0].max_arguments = 1; }) ==
+  CHECK(fault([](Plan& p) { p.bodies[BodyId::main].max_arguments = 1; }) ==
         "room for arguments: 2 arguments of body 2: at most 1 expected, in step 1 of body 0");
-  CHECK(fault([](Plan& p) { step(p, StepKind::conditional).arguments = 1, p.bodies[0].max_arguments = 3; }) ==
+  CHECK(fault([](Plan& p) { step(p, StepKind::conditional).arguments = 1, p.bodies[BodyId::main].max_arguments = 3; }) ==
         "callers agree: 1 arguments of body 2: 2 expected, in step 3 of body 0");
   CHECK(fault([](Plan& p) { step(p, StepKind::loop).compute_set = 0; }) ==
         "steps name what they run: a call with compute set 0 and body -1 for false: none, but of a conditional, expected, in "
         "step 1 of body 0");
   CHECK(fault([](Plan& p) { step(p, StepKind::compute).compute_set = -1; }) ==
         "steps name what they run: compute set -1, body -1: one of 4 sets and no body expected, in step 0 of body 0");
-  CHECK(fault([](Plan& p) { step(p, StepKind::load_code).body = 0; }) ==
+  CHECK(fault([](Plan& p) { step(p, StepKind::load_code).body = BodyId::main; }) ==
         "steps name what they run: code of body 0: one of 3 bodies but the first expected, in step 2 of body 0");
   CHECK(fault([](Plan& p) { step(p, StepKind::loop).count = 0; }) ==
         "loops count: 0 iterations: at least 1 expected, in step 1 of body 0");
@@ -381,7 +382,8 @@ TEST_CASE("verify: steps") {
           for (auto& each : p.streams) each.moves = true;
         }) == "streams move after each use: stream -1 moves: 1 expected, in step 5 of body 0");
   CHECK(fault([](Plan& p) {  // a location goes from one step to the next
-          tw::internal::Step &from = p.steps[p.bodies[0].first_step], &to = p.steps[p.bodies[0].first_step + 1];
+          tw::internal::Step &from = p.steps[p.bodies[BodyId::main].first_step],
+                             &to = p.steps[p.bodies[BodyId::main].first_step + 1];
           --from.location_count, --to.first_location, ++to.location_count;
         }) == "steps have their locations: 1 locations of a set of 2: as many expected, in step 0 of body 0");
   CHECK(fault_of_plan(with_replicas, [](Plan& p) { step(p, StepKind::collective).items = 0; }) ==

@@ -48,10 +48,11 @@ constexpr bool calls_change_what_is_given_by_reference() {
   tw::call(update, {w, x});
   const Graph by_value = ir.create_graph([](Tensor a, Tensor b) { return a + b; }, w, w);
   auto info = tw::call_with_info(by_value, {w, x});
-  const bool unmodified = ir.record(0).nodes.back().modified.empty();
+  const bool unmodified = ir.record(tw::GraphId::main).nodes.back().modified.empty();
   info.set_parent_input_modified(x);
   info.set_parent_input_modified(x);
-  return ir.record(0).nodes[1].modified == std::vector{0} && unmodified && ir.record(0).nodes[2].modified == std::vector{1};
+  return ir.record(tw::GraphId::main).nodes[tw::NodeId(1)].modified == std::vector{0} && unmodified &&
+         ir.record(tw::GraphId::main).nodes[tw::NodeId(2)].modified == std::vector{1};
 }
 static_assert(calls_change_what_is_given_by_reference());
 
@@ -100,8 +101,8 @@ constexpr bool aliases_are_found() {
   Ir ir;
   const Tensor m = ir.variable(tw::ones(), {2, 3}, tw::float32, "m");
   const Tensor alias = ops::detach_(ops::transpose_(ops::reshape_(ops::flatten_(m), {3, 2})));
-  return tw::detail::aliased_tensor(ir, 0, alias.id()).first == m.id() &&
-         tw::detail::aliased_tensor(ir, 0, m.T().id()).first != m.id() && alias.shape() == tw::Shape{2, 3};
+  return tw::detail::aliased_tensor(ir, tw::GraphId::main, alias.id()).first == m.id() &&
+         tw::detail::aliased_tensor(ir, tw::GraphId::main, m.T().id()).first != m.id() && alias.shape() == tw::Shape{2, 3};
 }
 static_assert(aliases_are_found());
 
@@ -113,7 +114,7 @@ struct Ordered : tw::Module<Ordered> {
 constexpr bool a_module_orders_its_ops() {
   Ir ir;
   const auto created = tw::create_graph(ir, Ordered{}, pair_spec);
-  return ir.record(created.graph.graph().id()).sequence == std::vector<std::pair<int, int>>{{0, 1}, {1, 2}};
+  return support::sequence_of(ir, created.graph.graph().id()) == support::Edges{{0, 1}, {1, 2}};
 }
 static_assert(a_module_orders_its_ops());
 constexpr bool unordered_blocks_are_like_one_op() {
@@ -128,7 +129,7 @@ constexpr bool unordered_blocks_are_like_one_op() {
     ops::exp(x), ops::exp(x);  // 3, 4
   }
   ops::exp(x);  // 5
-  return ir.record(0).sequence == std::vector<std::pair<int, int>>{{0, 1}, {0, 2}, {0, 3}, {3, 4}, {1, 5}, {2, 5}, {4, 5}};
+  return support::sequence_of(ir) == support::Edges{{0, 1}, {0, 2}, {0, 3}, {3, 4}, {1, 5}, {2, 5}, {4, 5}};
 }
 static_assert(unordered_blocks_are_like_one_op());
 

@@ -98,6 +98,8 @@ static_assert(tw::type_name<decltype([](int) {})>().empty(), "a lambda has no na
 namespace {
 enum class Row : int {};
 enum class Column : int {};
+enum class RowId : int { none = -1 };
+enum class Mode : std::int64_t { one, none };
 template <class L, class I>
 concept takes = requires(L list, I i) { list[i]; };
 }  // namespace
@@ -106,3 +108,7 @@ static_assert(!takes<tw::List<int, Row>, Column>, "another enumeration");
 static_assert(!takes<tw::List<int, Row>, int>, "a bare number");
 static_assert(takes<tw::List<int>, int> && takes<tw::List<int>, std::size_t>);
 static_assert(!takes<tw::List<int>, Row>);
+
+// Ids: texts show their numbers. Other enumerations have none.
+static_assert(tw::text("row ", RowId(12), ", ", RowId::none) == "row 12, -1");
+static_assert(tw::Id<RowId> && !tw::Id<int> && !tw::Id<Row> && !tw::Id<Mode> && !tw::Id<tw::DType>);

@@ -19,8 +19,8 @@ constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::ipu_model)
 /// The ops of the main graph as they run: "MultiExchange.100 Add.103 ".
 constexpr tw::Text order_of(Ir& ir) {
   tw::Text result;
-  tw::detail::for_each_op(ir, 0, [&](std::span<const int> nodes) {
-    const tw::Node& first = ir.graphs[0].nodes[static_cast<std::size_t>(nodes[0])];
+  tw::detail::for_each_op(ir, tw::GraphId::main, [&](std::span<const tw::NodeId> nodes) {
+    const tw::Node& first = ir.graphs[tw::GraphId::main].nodes[nodes[0]];
     if (nodes.size() > 1) result += "MultiExchange";
     else result += first.op->name;
     result += tw::text(".", first.id, " ");

@@ -441,10 +441,10 @@ constexpr auto cycles_by_op = [] {
   collectives::replicated_all_gather(collectives::replicated_reduce_scatter(x));
   collectives::replica_sharded_slice(x + x);
   std::array<std::int64_t, 5> cycles{};
-  const auto& graph = ir.record(0);
-  const auto spec = [&](int tensor) { return graph.tensors[static_cast<std::size_t>(tensor)].spec; };
+  const auto& graph = ir.record(tw::GraphId::main);
+  const auto spec = [&](tw::TensorId tensor) { return graph.tensors[tensor].spec; };
   for (std::size_t i = 0; i < cycles.size(); ++i) {
-    const tw::Node& node = graph.nodes[i];
+    const tw::Node& node = graph.nodes[tw::NodeId(i)];
     if (!node.op->collective_volume) continue;
     const auto volume = node.op->collective_volume(node.attributes, spec(node.inputs[0]), spec(node.outputs[0]));
     cycles[i] = tw::internal::collective_traffic(volume, tw::ipu_model).cycles;

@@ -7,7 +7,7 @@
 using tw::Graph, tw::Ir, tw::OnError, tw::Tensor, tw::TensorSpec, tw::Text;
 namespace ops = tw::ops;
 
-using support::failure;
+using support::Edges, support::failure, support::sequence_of;
 
 // ---- streams
 constexpr bool streams_have_names_and_specs() {
@@ -110,7 +110,6 @@ constexpr bool graphs_begin_without_a_name_scope() {
 static_assert(graphs_begin_without_a_name_scope());
 
 // ---- in_sequence: edges between neighbours, in one graph, for the block
-using Edges = std::vector<std::pair<int, int>>;
 
 constexpr bool ops_are_ordered_in_a_sequence_and_free_outside() {
   Ir ir;
@@ -123,7 +122,7 @@ constexpr bool ops_are_ordered_in_a_sequence_and_free_outside() {
     -x;
   }
   x / x;
-  return ir.record(0).sequence == Edges{{1, 2}, {2, 3}};
+  return sequence_of(ir) == Edges{{1, 2}, {2, 3}};
 }
 static_assert(ops_are_ordered_in_a_sequence_and_free_outside());
 
@@ -137,7 +136,7 @@ constexpr bool a_sequence_inside_another_goes_on() {
     x* x;
   }
   -x;
-  return ir.record(0).sequence == Edges{{0, 1}, {1, 2}};
+  return sequence_of(ir) == Edges{{0, 1}, {1, 2}};
 }
 static_assert(a_sequence_inside_another_goes_on());
 
@@ -154,7 +153,7 @@ constexpr bool sequences_stay_in_their_graph() {
       },
       x);
   tw::call(graph, x);
-  return ir.record(0).sequence == Edges{{0, 1}} && ir.record(graph.id()).sequence == Edges{{1, 2}};
+  return sequence_of(ir) == Edges{{0, 1}} && sequence_of(ir, graph.id()) == Edges{{1, 2}};
 }
 static_assert(sequences_stay_in_their_graph());
 

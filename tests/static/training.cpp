@@ -22,7 +22,7 @@ constexpr Text graphs_of(auto program) {
   Ir ir;
   program(ir);
   Text result;
-  for (int graph = 0; graph < static_cast<int>(ir.graphs.size()); ++graph) result += print_schedule(ir.graph(graph));
+  for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) result += print_schedule(ir.graph(tw::GraphId(graph)));
   return result;
 }
 constexpr int count(std::string_view all, std::string_view part) {

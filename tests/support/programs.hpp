@@ -19,6 +19,15 @@ constexpr tw::Tensor variable(tw::Ir& ir, std::string_view name, const tw::Shape
   return ir.variable(tw::zeros(), shape, dtype, name);
 }
 
+/// The edges of a graph's in_sequence scopes: numbers of a node and of one that runs after it.
+using Edges = tw::List<std::pair<int, int>>;
+constexpr Edges sequence_of(const tw::Ir& ir, tw::GraphId graph = tw::GraphId::main) {
+  Edges edges;
+  for (const auto& [before, after] : ir.record(graph).sequence)
+    edges.push_back({static_cast<int>(before), static_cast<int>(after)});
+  return edges;
+}
+
 /// The plan of a program.
 constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::cpu) {
   tw::Ir ir;

@@ -7,8 +7,8 @@ namespace tilewright {
 
 /// Makes room for `count` more items, and for many beyond them: in constant expressions moving an item costs some ten calls, and
 /// unused room costs nothing.
-template <class T>
-constexpr void make_room(List<T>& list, std::size_t count = 1) {
+template <class T, class Index>
+constexpr void make_room(List<T, Index>& list, std::size_t count = 1) {
   const std::size_t needed = list.size() + count;
   if (needed > list.capacity()) list.reserve(4 * needed + 12);
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tilewright/core/id.hpp"
 #include "tilewright/core/list.hpp"
 
 namespace tilewright {
@@ -79,6 +80,8 @@ class Text {
     return *this += std::string_view(digits, static_cast<std::size_t>(count));
   }
 
+  constexpr Text& operator+=(Id auto id) { return *this += static_cast<int>(id); }
+
   /// Makes room for `capacity` characters in all.
   constexpr void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
@@ -136,6 +139,7 @@ constexpr std::size_t hash_of(std::string_view name) {
 namespace detail {
 /// Characters to reserve for a piece of a text.
 constexpr std::size_t room_for(std::integral auto) { return 20; }
+constexpr std::size_t room_for(Id auto) { return 20; }
 constexpr std::size_t room_for(const Text& piece) { return piece.size(); }
 constexpr std::size_t room_for(std::string_view piece) { return piece.size(); }
 constexpr std::size_t room_for(const std::same_as<const char*> auto& piece) { return std::string_view(piece).size(); }
@@ -145,7 +149,7 @@ constexpr std::size_t room_for(const char (&)[size]) {
 }
 }  // namespace detail
 
-/// The pieces (strings and integers), concatenated.
+/// The pieces (strings, integers and ids), concatenated.
 template <class... Pieces>
 constexpr Text text(const Pieces&... pieces) {
   Text result;

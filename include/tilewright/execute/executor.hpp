@@ -159,7 +159,7 @@ class Executor {
     const FlushDenormals flush;
     State& state = states_[static_cast<std::size_t>(worker)];
     try {
-      run_body(program_.bodies[0], {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
+      run_body(program_.bodies.front(), {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
     } catch (const Barrier::Broken&) {  // the worker whose exception it was has thrown it
     } catch (...) {
       barrier_.break_up();
@@ -253,7 +253,7 @@ class Executor {
       Replicas& takers = of_branch[*reinterpret_cast<const bool*>(address(*condition, running, replica)) ? 1 : 0];
       takers.numbers[takers.count++] = replica;
     }
-    const auto run_branch = [&](const Replicas& takers, int target, const Location* locations, int count) {
+    const auto run_branch = [&](const Replicas& takers, BodyId target, const Location* locations, int count) {
       if (takers.count == 0) return;
       run_calls(step, target, locations, count,
                 {running.frame, running.arguments, running.free_arguments, running.worker, running.state, takers});
@@ -262,7 +262,7 @@ class Executor {
     run_branch(of_branch[0], step.else_body, condition + 1 + step.arguments, step.location_count - 1 - step.arguments);
   }
   /// Calls a body once, or as often as a loop does.
-  void run_calls(const Step& step, int target, const Location* locations, int count, const Running& running) {
+  void run_calls(const Step& step, BodyId target, const Location* locations, int count, const Running& running) {
     for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
       const Location* const own = iteration == 0 ? locations : locations + (2 - iteration % 2) * count;
       for (int r = 0; r < running.replicas.count; ++r) {

@@ -17,15 +17,15 @@ inline constexpr OpTag call_tag{};
 inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
 
 /// Whether the graph is `caller`, or calls it directly or through others.
-constexpr bool leads_to(const Ir& ir, int graph, int caller) {
+constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
   if (graph == caller || ir.record(caller).call_sites.empty()) return graph == caller;  // a graph under construction has no calls
-  List<char> seen(ir.graphs.size(), 0);
-  List<int> open{caller};
+  List<bool, GraphId> seen(ir.graphs.size(), false);
+  List<GraphId> open{caller};
   while (!open.empty()) {
-    const int next = open.back();
+    const GraphId next = open.back();
     open.pop_back();
     if (next == graph) return true;
-    if (std::exchange(seen[static_cast<std::size_t>(next)], 1) != 0) continue;
+    if (std::exchange(seen[next], true)) continue;
     for (const auto& [above, node] : ir.record(next).call_sites) open.push_back(above);
   }
   return false;
@@ -34,8 +34,8 @@ constexpr bool leads_to(const Ir& ir, int graph, int caller) {
 /// The caller's tensor for every input of the graph, in order. Fails for missing, extra, doubled or unfit tensors.
 constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
   const auto inputs = graph.inputs();
-  List<int> position(ir.record(graph.id()).tensors.size(), -1);
-  for (std::size_t i = 0; i < inputs.size(); ++i) position[static_cast<std::size_t>(inputs[i].id())] = static_cast<int>(i);
+  List<int, TensorId> position(ir.record(graph.id()).tensors.size(), -1);
+  for (std::size_t i = 0; i < inputs.size(); ++i) position[inputs[i].id()] = static_cast<int>(i);
   List<Tensor> parents(inputs.size());
   const auto fail_without_tensor = [&](const Text& input) {
     ir.fail(text("call of ", graph.name(), ": a Tensor() of no graph for input ", input, ": a tensor expected"));
@@ -53,7 +53,7 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
   }
   for (const auto& [input, tensor] : args) {
     if (!tensor.valid()) return fail_without_tensor(to_text(input));
-    const int found = graph.contains(input) ? position[static_cast<std::size_t>(input.id())] : -1;
+    const int found = graph.contains(input) ? position[input.id()] : -1;
     const auto at = static_cast<std::size_t>(found);
     if (found < 0) {
       ir.fail(text("call of ", graph.name(), ": ", to_text(input), " is not one of its inputs"));
@@ -89,12 +89,11 @@ constexpr bool check_recursion(Ir& ir, Graph graph) {
 }
 /// Records the call in the called graph, and the call's inputs that it changes: those given for inputs by reference. Input
 /// `first_input` of the node is given for the graph's input 0.
-constexpr void add_call_site(Ir& ir, int called, int node, int first_input = 0) {
+constexpr void add_call_site(Ir& ir, GraphId called, NodeId node, int first_input = 0) {
   ir.record(called).call_sites.push_back({ir.current_graph, node});
   const auto inputs = static_cast<int>(ir.record(called).inputs.size());
   for (int input : ir.record(called).by_reference)
-    modify_input(ir, ir.current_graph, ir.current().nodes[static_cast<std::size_t>(node)], first_input + input, first_input,
-                 inputs);
+    modify_input(ir, ir.current_graph, ir.current().nodes[node], first_input + input, first_input, inputs);
 }
 constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
   List<TensorSpec> specs;
@@ -112,7 +111,7 @@ constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> input
   if (ir.failed() || !detail::check_recursion(ir, graph)) return {ir};
   const auto parents = detail::bind_inputs(ir, graph, inputs, args);
   if (ir.failed() || !detail::check_inputs(ir, detail::call_info, parents)) return {ir};
-  const int node = append_node(ir, detail::call_info, parents, detail::specs_of(graph.outputs()), {}, graph.id());
+  const NodeId node = append_node(ir, detail::call_info, parents, detail::specs_of(graph.outputs()), {}, graph.id());
   detail::add_call_site(ir, graph.id(), node);
   return {ir, ir.current_graph, node};
 }

@@ -24,15 +24,17 @@ inline constexpr OpTag loop_tag{};
 /// Whether a node calls its graph again and again, as its LoopAttributes say.
 constexpr bool is_loop(const Node& node) { return node.op->tag == &loop_tag; }
 /// Whether a node calls one graph, once.
-constexpr bool is_plain_call(const Node& node) { return node.called_graph >= 0 && node.else_graph < 0 && !is_loop(node); }
+constexpr bool is_plain_call(const Node& node) {
+  return node.called_graph != GraphId::none && node.else_graph == GraphId::none && !is_loop(node);
+}
 
 /// The tensor that a tensor is an alias of (itself if it is no alias), and its layout in that tensor.
-constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int tensor) {
+constexpr std::pair<TensorId, Layout> aliased_tensor(const Ir& ir, GraphId graph, TensorId tensor) {
   const GraphRecord& record = ir.record(graph);
   const TensorRecord& known = record.tensors[tensor];
-  if (known.producer >= 0) {
+  if (known.producer != NodeId::none) {
     const Node& node = record.nodes[known.producer];
-    if (const int input = aliased_input(node, tensor); input >= 0) {
+    if (const TensorId input = aliased_input(node, tensor); input != TensorId::none) {
       const auto [aliased, layout] = aliased_tensor(ir, graph, input);
       if (!node.op->view) return {aliased, layout};
       const Shape& shape = record.tensors[input].spec.shape;
@@ -43,20 +45,20 @@ constexpr std::pair<int, Layout> aliased_tensor(const Ir& ir, int graph, int ten
 }
 
 /// The tensor at the end of a chain of views and aliases, whose memory this one may share; itself if it is neither.
-constexpr int viewed_tensor(const GraphRecord& record, int tensor) {
+constexpr TensorId viewed_tensor(const GraphRecord& record, TensorId tensor) {
   for (;;) {
-    const int producer = record.tensors[tensor].producer;
-    if (producer < 0) return tensor;
+    const NodeId producer = record.tensors[tensor].producer;
+    if (producer == NodeId::none) return tensor;
     const Node& node = record.nodes[producer];
-    const int input = node.op->view ? node.inputs[0] : aliased_input(node, tensor);
-    if (input < 0) return tensor;
+    const TensorId input = node.op->view ? node.inputs[0] : aliased_input(node, tensor);
+    if (input == TensorId::none) return tensor;
     tensor = input;
   }
 }
 
 /// Records that a call changes the caller's tensor at `input`. The inputs [first, first + count) of the call belong to the same
 /// called graph. Fails if the tensor may not change.
-constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first, int count) {
+constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int first, int count) {
   if (std::ranges::find(call.modified, input) != call.modified.end()) return;
   const auto parent_of = [&](int i) { return Tensor(ir, graph, call.inputs[i]); };
   const Tensor parent = parent_of(input);
@@ -73,11 +75,11 @@ constexpr void modify_input(Ir& ir, int graph, Node& call, int input, int first,
     return;
   }
   if (!call.modified.empty()) {
-    const bool is_made = ir.record(parent).producer >= 0;
+    const bool is_made = ir.record(parent).producer != NodeId::none;
     const auto [aliased, layout] = aliased_tensor(ir, graph, parent.id());
     for (int known : call.modified) {
       const Tensor other = parent_of(known);
-      if (!is_made && ir.record(other).producer < 0) continue;  // two variables or inputs; there may be many
+      if (!is_made && ir.record(other).producer == NodeId::none) continue;  // two variables or inputs; there may be many
       const auto [also_aliased, other_layout] = aliased_tensor(ir, graph, other.id());
       if (also_aliased != aliased) continue;
       const bool same_graph = known >= first && known < first + count;
@@ -129,10 +131,10 @@ class CallSiteInfo {
  public:
   /// The info of a call that failed; its tensors are invalid.
   constexpr CallSiteInfo(Ir& ir) : ir_(&ir) {}
-  constexpr CallSiteInfo(Ir& ir, int graph, int node) : ir_(&ir), graph_(graph), node_(node) {}
+  constexpr CallSiteInfo(Ir& ir, GraphId graph, NodeId node) : ir_(&ir), graph_(graph), node_(node) {}
 
-  constexpr bool valid() const { return node_ >= 0; }
-  constexpr Graph called_graph() const { return valid() ? Graph(*ir_, node().called_graph) : Graph(*ir_, 0); }
+  constexpr bool valid() const { return node_ != NodeId::none; }
+  constexpr Graph called_graph() const { return valid() ? Graph(*ir_, node().called_graph) : Graph(*ir_, GraphId::main); }
   /// Parent tensors that the call reads.
   constexpr List<Tensor> inputs() const { return handles(true); }
   /// Parent tensors that the call makes. Autodiff appends activations.
@@ -188,16 +190,16 @@ class CallSiteInfo {
 
  private:
   constexpr const Node& node() const { return ir_->record(graph_).nodes[node_]; }
-  constexpr Tensor invalid() const { return {*ir_, graph_, -1}; }
+  constexpr Tensor invalid() const { return {*ir_, graph_, TensorId::none}; }
   constexpr List<Tensor> handles(bool inputs) const {
     List<Tensor> result;
     if (!valid()) return result;
     const auto& ids = inputs ? node().inputs : node().outputs;
     result.reserve(ids.size());
-    for (int id : ids) result.push_back({*ir_, graph_, id});
+    for (const TensorId id : ids) result.push_back({*ir_, graph_, id});
     return result;
   }
-  static constexpr int position(const List<int>& ids, int id) {
+  static constexpr int position(const List<TensorId>& ids, TensorId id) {
     for (std::size_t i = 0; i < ids.size(); ++i)
       if (ids[i] == id) return static_cast<int>(i);
     return -1;
@@ -217,8 +219,8 @@ class CallSiteInfo {
   }
 
   Ir* ir_;
-  int graph_ = -1;
-  int node_ = -1;
+  GraphId graph_ = GraphId::none;
+  NodeId node_ = NodeId::none;
 };
 
 }  // namespace tilewright

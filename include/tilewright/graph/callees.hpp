@@ -15,9 +15,9 @@ namespace detail {
 /// for true first. The node's input number `first_input` is given for input 0 of the graph. f may change the Ir.
 template <class F>
 constexpr void for_each_callee(const Node& node, F&& f) {
-  const int called = node.called_graph, otherwise = node.else_graph;  // copies: f may move the node
-  if (called < 0) return;
-  if (otherwise < 0) {
+  const GraphId called = node.called_graph, otherwise = node.else_graph;  // copies: f may move the node
+  if (called == GraphId::none) return;
+  if (otherwise == GraphId::none) {
     f(called, 0);
   } else {
     const auto then_inputs = static_cast<int>(unpack<ConditionalAttributes>(node.attributes).then_inputs);
@@ -29,12 +29,13 @@ constexpr void for_each_callee(const Node& node, F&& f) {
 /// Whether predicate(graph) is true of a graph that a node calls.
 template <class Predicate>
 constexpr bool any_callee(const Node& node, Predicate&& predicate) {
-  return (node.called_graph >= 0 && predicate(node.called_graph)) || (node.else_graph >= 0 && predicate(node.else_graph));
+  return (node.called_graph != GraphId::none && predicate(node.called_graph)) ||
+         (node.else_graph != GraphId::none && predicate(node.else_graph));
 }
 
 /// Whether a node calls the graph, directly or through others.
-constexpr bool calls(const Ir& ir, const Node& node, int graph) {
-  return any_callee(node, [&](int called) {
+constexpr bool calls(const Ir& ir, const Node& node, GraphId graph) {
+  return any_callee(node, [&](GraphId called) {
     if (called == graph) return true;
     for (const Node& inner : ir.record(called).nodes)
       if (calls(ir, inner, graph)) return true;
@@ -44,7 +45,7 @@ constexpr bool calls(const Ir& ir, const Node& node, int graph) {
 /// Whether a node does more than to compute its results, itself or in graphs that it calls.
 constexpr bool has_effect(const Ir& ir, const Node& node) {
   if (node.op->has_side_effect) return true;
-  return any_callee(node, [&](int called) {
+  return any_callee(node, [&](GraphId called) {
     for (const Node& inner : ir.record(called).nodes)
       if (has_effect(ir, inner)) return true;
     return false;

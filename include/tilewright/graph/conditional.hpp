@@ -24,12 +24,12 @@ class ConditionalSiteInfo {
  public:
   /// The info of a conditional that failed; its tensors are invalid.
   constexpr ConditionalSiteInfo(Ir& ir) : ir_(&ir) {}
-  constexpr ConditionalSiteInfo(Ir& ir, int graph, int node) : ir_(&ir), graph_(graph), node_(node) {}
+  constexpr ConditionalSiteInfo(Ir& ir, GraphId graph, NodeId node) : ir_(&ir), graph_(graph), node_(node) {}
 
-  constexpr bool valid() const { return node_ >= 0; }
+  constexpr bool valid() const { return node_ != NodeId::none; }
   /// The graphs for true and for false.
   constexpr std::pair<Graph, Graph> called_graph() const {
-    if (!valid()) return {Graph(*ir_, 0), Graph(*ir_, 0)};
+    if (!valid()) return {Graph(*ir_, GraphId::main), Graph(*ir_, GraphId::main)};
     return {Graph(*ir_, node().called_graph), Graph(*ir_, node().else_graph)};
   }
   constexpr List<Tensor> inputs() const { return handles(true); }
@@ -56,7 +56,7 @@ class ConditionalSiteInfo {
   constexpr bool is_parent_index_in_then_branch(int i) const { return i >= 1 && i <= then_inputs(); }
 
  private:
-  constexpr const Node& node() const { return ir_->record(graph_).nodes[static_cast<std::size_t>(node_)]; }
+  constexpr const Node& node() const { return ir_->record(graph_).nodes[node_]; }
   constexpr int then_inputs() const {
     return valid() ? static_cast<int>(unpack<ConditionalAttributes>(node().attributes).then_inputs) : 0;
   }
@@ -69,13 +69,13 @@ class ConditionalSiteInfo {
   constexpr List<Tensor> handles(bool inputs) const {
     List<Tensor> result;
     if (!valid()) return result;
-    for (int id : inputs ? node().inputs : node().outputs) result.push_back({*ir_, graph_, id});
+    for (const TensorId id : inputs ? node().inputs : node().outputs) result.push_back({*ir_, graph_, id});
     return result;
   }
 
   Ir* ir_;
-  int graph_ = -1;
-  int node_ = -1;
+  GraphId graph_ = GraphId::none;
+  NodeId node_ = NodeId::none;
 };
 
 /// Calls one of two graphs: the first if `condition`, a bool of one element, is true, else the second. Their inputs may differ.
@@ -114,9 +114,9 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
   }
   if (ir.failed() || !detail::check_inputs(ir, detail::conditional_info, all)) return {ir};
   const auto then_inputs = static_cast<int>(then_branch.graph.inputs().size());
-  const int node = append_node(ir, detail::conditional_info, all, std::span(then_outputs.data(), outputs),
-                               pack(ConditionalAttributes{then_inputs}), then_branch.graph.id());
-  ir.current().nodes[static_cast<std::size_t>(node)].else_graph = else_branch.graph.id();
+  const NodeId node = append_node(ir, detail::conditional_info, all, std::span(then_outputs.data(), outputs),
+                                  pack(ConditionalAttributes{then_inputs}), then_branch.graph.id());
+  ir.current().nodes[node].else_graph = else_branch.graph.id();
   detail::add_call_site(ir, then_branch.graph.id(), node, 1);
   detail::add_call_site(ir, else_branch.graph.id(), node, 1 + then_inputs);
   return {ir, ir.current_graph, node};

@@ -30,10 +30,10 @@ class DotWriter {
   constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.graphs.size(), false) {}
 
   /// A graph that was not written yet, and those that it calls.
-  constexpr void write(int graph) {
+  constexpr void write(GraphId graph) {
     if (std::exchange(written_[graph], true)) return;
     write_cluster(graph);
-    for (const Node& node : ir_.record(graph).nodes) for_each_callee(node, [this](int called, int) { write(called); });
+    for (const Node& node : ir_.record(graph).nodes) for_each_callee(node, [this](GraphId called, int) { write(called); });
   }
   constexpr Text finish() const {
     return text("digraph {\n  compound=true\n  node [fontname=\"Helvetica\" fontsize=10]\n",
@@ -42,24 +42,24 @@ class DotWriter {
 
  private:
   /// Loads and stores that are one exchange have the node of the first.
-  constexpr Text op_node(int graph, int index) const {
-    const int drawn = drawn_as_.empty() ? index : drawn_as_[index];
+  constexpr Text op_node(GraphId graph, NodeId index) const {
+    const NodeId drawn = drawn_as_.empty() ? index : drawn_as_[index];
     return text("g", graph, "_op", drawn);
   }
-  static constexpr Text tensor_node(int graph, int tensor) { return text("g", graph, "_t", tensor); }
+  static constexpr Text tensor_node(GraphId graph, TensorId tensor) { return text("g", graph, "_t", tensor); }
 
-  constexpr Text title(int graph) const {
-    if (graph == 0) return "main graph";
+  constexpr Text title(GraphId graph) const {
+    if (graph == GraphId::main) return "main graph";
     return dot_escaped(ir_.record(graph).name.view());
   }
-  constexpr void write_cluster(int graph) {
+  constexpr void write_cluster(GraphId graph) {
     const GraphRecord& record = ir_.record(graph);
     // arrows of calls end at the invisible node: DOT's edges join nodes, and are cut off at the cluster
     clusters_ += text("  subgraph cluster_", graph, " {\n    label=\"", title(graph), "\"\n    g", graph,
                       " [style=invis shape=point]\n");
-    for (std::size_t t = 0; t < record.tensors.size(); ++t) write_source(graph, static_cast<int>(t));
+    for (std::size_t t = 0; t < record.tensors.size(); ++t) write_source(graph, TensorId(t));
     find_exchanges(graph);
-    for_each_op(ir_, graph, [&](std::span<const int> nodes) {
+    for_each_op(ir_, graph, [&](std::span<const NodeId> nodes) {
       if (nodes.size() == 1) write_op(graph, nodes[0], record.nodes[nodes[0]]);
       else write_op(graph, nodes[0], as_multi_exchange(record, nodes));
     });
@@ -72,16 +72,16 @@ class DotWriter {
       clusters_ += text("    ", op_node(graph, before), " -> ", op_node(graph, after), " [style=dotted constraint=false]\n");
     clusters_ += "  }\n";
   }
-  constexpr void find_exchanges(int graph) {
+  constexpr void find_exchanges(GraphId graph) {
     drawn_as_.clear();
     if (ir_.merged_exchanges.empty()) return;
-    drawn_as_.assign(ir_.record(graph).nodes.size(), 0);
-    for_each_op(ir_, graph, [&](std::span<const int> nodes) {
-      for (const int node : nodes) drawn_as_[node] = nodes[0];
+    drawn_as_.assign(ir_.record(graph).nodes.size(), NodeId::none);
+    for_each_op(ir_, graph, [&](std::span<const NodeId> nodes) {
+      for (const NodeId node : nodes) drawn_as_[node] = nodes[0];
     });
   }
   /// An input, variable or constant.
-  constexpr void write_source(int graph, int tensor) {
+  constexpr void write_source(GraphId graph, TensorId tensor) {
     const TensorRecord& record = ir_.record(graph).tensors[tensor];
     std::string_view look;
     Text label = dot_escaped(record.name.view());
@@ -108,7 +108,7 @@ class DotWriter {
     }
     clusters_ += text("    ", tensor_node(graph, tensor), " [label=\"", label, "\\n", to_text(record.spec), "\" ", look, "]\n");
   }
-  constexpr void write_op(int graph, int index, const Node& node) {
+  constexpr void write_op(GraphId graph, NodeId index, const Node& node) {
     const Text name = op_node(graph, index);
     clusters_ += text("    ", name, " [label=\"", dot_escaped(node.op->name), ".", node.id);
     if (node.scope >= 0) {
@@ -123,17 +123,18 @@ class DotWriter {
       if (changes) look = " color=red";
       write_edge(graph, node.inputs[i], name, look);
     }
-    if (node.called_graph >= 0) write_call(name, node.called_graph, node.else_graph >= 0 ? " label=\"true\"" : "");
-    if (node.else_graph >= 0) write_call(name, node.else_graph, " label=\"false\"");
+    if (node.called_graph != GraphId::none)
+      write_call(name, node.called_graph, node.else_graph != GraphId::none ? " label=\"true\"" : "");
+    if (node.else_graph != GraphId::none) write_call(name, node.else_graph, " label=\"false\"");
   }
-  constexpr void write_call(const Text& caller, int graph, std::string_view look) {
+  constexpr void write_call(const Text& caller, GraphId graph, std::string_view look) {
     calls_ += text("  ", caller, " -> g", graph, " [lhead=cluster_", graph, " style=dashed", look, "]\n");
   }
   /// From what makes a tensor to a node that takes it.
-  constexpr void write_edge(int graph, int tensor, const Text& to, std::string_view look) {
+  constexpr void write_edge(GraphId graph, TensorId tensor, const Text& to, std::string_view look) {
     const TensorRecord& record = ir_.record(graph).tensors[tensor];
     Text from, label = to_text(record.spec);
-    if (record.producer >= 0) {
+    if (record.producer != NodeId::none) {
       from = op_node(graph, record.producer);
       if (!record.name.empty()) label = text(dot_escaped(record.name.view()), "\\n", label);
     } else {
@@ -143,8 +144,8 @@ class DotWriter {
   }
 
   const Ir& ir_;
-  List<bool> written_;
-  List<int> drawn_as_{};  // by node of the graph that is being written; empty: all are themselves
+  List<bool, GraphId> written_;
+  List<NodeId, NodeId> drawn_as_{};  // of the graph that is being written; empty: all are themselves
   Text clusters_{}, calls_{};
 };
 }  // namespace detail
@@ -161,7 +162,7 @@ constexpr Text to_dot(Graph graph) {
 /// All graphs of an Ir.
 constexpr Text to_dot(const Ir& ir) {
   detail::DotWriter writer(ir);
-  for (int graph = 0; graph < static_cast<int>(ir.graphs.size()); ++graph) writer.write(graph);
+  for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) writer.write(GraphId(graph));
   return writer.finish();
 }
 

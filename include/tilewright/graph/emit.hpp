@@ -72,7 +72,7 @@ namespace detail {
 /// graph 'Net_subgraph(0)', the main graph or another Ir.
 constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
   if (!tensor.is_of(ir)) return "another Ir";
-  if (tensor.graph_id() == 0) return "the main graph";
+  if (tensor.graph_id() == GraphId::main) return "the main graph";
   return text("graph '", ir.record(tensor.graph_id()).name, "'");
 }
 constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
@@ -89,7 +89,7 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
     }
     if (!input.is_of(ir) || input.graph_id() != ir.current_graph) {
       ir.fail(text(op.name, ": ", to_text(input), " of ", place_of(input, ir), ": a tensor of ",
-                   place_of({ir, ir.current_graph, 0}, ir), ", which is being built, expected"));
+                   place_of({ir, ir.current_graph, TensorId{}}, ir), ", which is being built, expected"));
       return false;
     }
     if (ir.record(input).kind == TensorKind::remote) {
@@ -99,10 +99,10 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   }
   return op.modifies < 0 || check_may_change(ir, op, inputs[static_cast<std::size_t>(op.modifies)]);
 }
-constexpr void append_in_sequence(Ir& ir, int node) {
+constexpr void append_in_sequence(Ir& ir, NodeId node) {
   if (ir.sequences.empty() || ir.sequences.back().graph != ir.current_graph) return;
   SequenceScope& scope = ir.sequences.back();
-  for (int before : scope.before) ir.current().sequence.push_back({before, node});
+  for (const NodeId before : scope.before) ir.current().sequence.push_back({before, node});
   if (scope.ordered) scope.before = scope.last = {node};
   else scope.last.push_back(node);
 }
@@ -138,18 +138,18 @@ constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> 
 constexpr void hand_on_meta_shapes(Ir& ir, const Node& call) {
   const GraphRecord& called = ir.record(call.called_graph);
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
-    const TensorRecord& from = called.tensors[static_cast<std::size_t>(called.outputs[i])];
-    TensorRecord& to = ir.current().tensors[static_cast<std::size_t>(call.outputs[i])];
+    const TensorRecord& from = called.tensors[called.outputs[i]];
+    TensorRecord& to = ir.current().tensors[call.outputs[i]];
     if (to.spec == from.spec) to.meta_shape = from.meta_shape;
   }
 }
 }  // namespace detail
 
-/// Appends a node to the current graph with outputs of the given specs; returns its index.
-constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
-                          const PackedAttributes& attributes = {}, int called_graph = -1) {
+/// Appends a node to the current graph with outputs of the given specs; returns its number.
+constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
+                             const PackedAttributes& attributes = {}, GraphId called_graph = GraphId::none) {
   auto& graph = ir.current();
-  const int index = static_cast<int>(graph.nodes.size());
+  const auto index = NodeId(graph.nodes.size());
   Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph, .scope = ir.current_scope};
   node.inputs.reserve(inputs.size());
   node.outputs.reserve(outputs.size());
@@ -158,7 +158,7 @@ constexpr int append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inpu
   make_room(graph.nodes);
   graph.nodes.push_back(std::move(node));
   detail::append_in_sequence(ir, index);
-  if (called_graph >= 0 && !ir.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
+  if (called_graph != GraphId::none && !ir.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
   return index;
 }
 
@@ -178,9 +178,9 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   if (meta_shape < 0 && !ir.meta_shapes.empty() && !inference.outputs().empty())
     meta_shape = detail::find_meta_shape(ir, op, inputs, inference.outputs()[0].shape);
   if (ir.failed()) return {};
-  const int index = append_node(ir, op, inputs, inference.outputs(), attributes);
+  const NodeId index = append_node(ir, op, inputs, inference.outputs(), attributes);
   List<Tensor> results;
-  for (int id : ir.current().nodes[static_cast<std::size_t>(index)].outputs) results.push_back({ir, ir.current_graph, id});
+  for (const TensorId id : ir.current().nodes[index].outputs) results.push_back({ir, ir.current_graph, id});
   if (meta_shape >= 0) ir.record(results[0]).meta_shape = meta_shape;
   return results;
 }
@@ -196,7 +196,7 @@ constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const 
 
 /// Tensor i of the list, or an invalid one of the same Ir if the list is shorter (after a failure).
 constexpr Tensor at_or_invalid(Ir& ir, const List<Tensor>& tensors, std::size_t i) {
-  return i < tensors.size() ? tensors[i] : Tensor(ir, ir.current_graph, -1);
+  return i < tensors.size() ? tensors[i] : Tensor(ir, ir.current_graph, TensorId::none);
 }
 
 }  // namespace tilewright

@@ -14,11 +14,11 @@ namespace tilewright::detail {
 class ExchangeOrder {
  public:
   constexpr ExchangeOrder(const Ir& ir, const MergedExchanges& scope) : ir_(ir), scope_(scope), record_(ir.record(scope.graph)) {
-    for (int n = scope.first; n < scope.end; ++n) ops_.push_back(examine(n));
+    for (int n = static_cast<int>(scope.first); n < static_cast<int>(scope.end); ++n) ops_.push_back(examine(NodeId(n)));
     for (std::size_t b = 0; b < ops_.size(); ++b) {
       Op& later = ops_[b];
       if (later.transfer) later.level = 1;
-      for (std::size_t a = 0; a < b; ++a) take_place_after(later, static_cast<int>(a), static_cast<int>(b));
+      for (std::size_t a = 0; a < b; ++a) take_place_after(later, static_cast<int>(a));
       levels_ = std::max(levels_, later.level);
     }
   }
@@ -38,23 +38,23 @@ class ExchangeOrder {
   /// Calls f with the numbers of nodes that run together, in order.
   template <class F>
   constexpr void for_each(const F& f) const {
-    List<int> exchange;
+    List<NodeId> exchange;
     for (int level = 0; level <= levels_; ++level) {
       exchange.clear();
       for (const Op& op : ops_)
         if (op.transfer && op.level == level) exchange.push_back(op.number);
-      if (!exchange.empty()) f(std::span<const int>(exchange));
+      if (!exchange.empty()) f(std::span<const NodeId>(exchange));
       for (const Op& op : ops_)
-        if (!op.transfer && op.level == level) f(std::span<const int>(&op.number, 1));
+        if (!op.transfer && op.level == level) f(std::span<const NodeId>(&op.number, 1));
     }
   }
 
  private:
   struct Op {
-    int number = 0;
+    NodeId number{};
     std::optional<Transfer> transfer{};
     bool has_effect = false;
-    List<int> reads{}, writes{};  // tensors that are views or aliases of no others
+    List<TensorId> reads{}, writes{};  // tensors that are views or aliases of no others
     int level = 0;   // the exchange that it is part of, or the last one that it comes after; 0: none
     int after = -1;  // the op that says so
   };
@@ -62,33 +62,34 @@ class ExchangeOrder {
 
   /// The planner decides in the order of the trace which views are copies. So what reads or writes memory that a view may share
   /// keeps that order in any case.
-  constexpr Op examine(int number) const {
+  constexpr Op examine(NodeId number) const {
     const Node& node = record_.nodes[number];
     Op op{.number = number, .has_effect = has_effect(ir_, node)};
     if (node.op->transfer) op.transfer = node.op->transfer(node.attributes);
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const int tensor = viewed_tensor(record_, node.inputs[i]), input = static_cast<int>(i);
+      const TensorId tensor = viewed_tensor(record_, node.inputs[i]);
+      const int input = static_cast<int>(i);
       op.reads.push_back(tensor);
       if (input == node.op->modifies || std::ranges::find(node.modified, input) != node.modified.end())
         op.writes.push_back(tensor);
     }
-    for (int output : node.outputs) op.writes.push_back(output);
+    for (const TensorId output : node.outputs) op.writes.push_back(output);
     return op;
   }
-  constexpr void take_place_after(Op& later, int a, int b) const {
+  constexpr void take_place_after(Op& later, int a) const {
     const Op& earlier = ops_[a];
-    const bool depends = depend(earlier, later) || is_in_sequence(scope_.first + a, scope_.first + b);
+    const bool depends = depend(earlier, later) || is_in_sequence(earlier.number, later.number);
     if (!depends && !is_same_stream(earlier, later)) return;
     const int level = earlier.level + (depends && later.transfer ? 1 : 0);
     if (level <= later.level) return;
     later.level = level;
     later.after = earlier.transfer ? a : earlier.after;
   }
-  constexpr bool is_in_sequence(int before, int after) const {
+  constexpr bool is_in_sequence(NodeId before, NodeId after) const {
     return std::ranges::find(record_.sequence, std::pair{before, after}) != record_.sequence.end();
   }
-  static constexpr bool share(const List<int>& some, const List<int>& others) {
-    for (int tensor : some)
+  static constexpr bool share(const List<TensorId>& some, const List<TensorId>& others) {
+    for (const TensorId tensor : some)
       if (std::ranges::find(others, tensor) != others.end()) return true;
     return false;
   }
@@ -103,8 +104,8 @@ class ExchangeOrder {
     if (a.transfer && b.transfer) return touch_same_row(*a.transfer, *b.transfer);
     if (!a.transfer && !b.transfer) return a.has_effect && b.has_effect;
     const Op &moving = a.transfer ? a : b, &other = a.transfer ? b : a;
-    if (moving.transfer->kind == TransferKind::code) return calls(ir_, node(other), static_cast<int>(moving.transfer->number));
-    return other.has_effect && node(other).called_graph >= 0;
+    if (moving.transfer->kind == TransferKind::code) return calls(ir_, node(other), GraphId(moving.transfer->number));
+    return other.has_effect && node(other).called_graph != GraphId::none;
   }
   static constexpr bool touch_same_row(const Transfer& a, const Transfer& b) {
     const bool same_buffer = a.kind == TransferKind::remote && b.kind == TransferKind::remote && a.number == b.number;

@@ -16,7 +16,7 @@ struct ExpectedConnection {
 /// them by position. The other inputs are forward tensors; inputs_dict finds them at a call of the forward graph.
 class GradGraphInfo {
  public:
-  constexpr GradGraphInfo(Ir& ir, int forward_graph, GradientRecord record)
+  constexpr GradGraphInfo(Ir& ir, GraphId forward_graph, GradientRecord record)
       : ir_(&ir), forward_graph_(forward_graph), record_(std::move(record)) {}
 
   constexpr Graph graph() const { return {*ir_, record_.graph}; }
@@ -32,7 +32,7 @@ class GradGraphInfo {
   /// One for each output of the gradient graph; all are gradients.
   constexpr List<ExpectedConnection> expected_outputs() const {
     List<ExpectedConnection> result;
-    for (int tensor : record_.outputs) result.push_back({ExpectedConnectionType::FwdGrad, forward(tensor)});
+    for (const TensorId tensor : record_.outputs) result.push_back({ExpectedConnectionType::FwdGrad, forward(tensor)});
     return result;
   }
   /// The forward tensors of expected_inputs(), and of expected_outputs().
@@ -47,7 +47,7 @@ class GradGraphInfo {
     const auto parents = parents_of(forward_call);
     for (std::size_t i = 0; i < record_.inputs.size(); ++i)
       if (const auto& [type, tensor] = record_.inputs[i]; type == ExpectedConnectionType::Fwd)
-        result.insert(graph().input(static_cast<int>(i)), parents[static_cast<std::size_t>(tensor)]);
+        result.insert(graph().input(static_cast<int>(i)), parents[tensor]);
     return result;
   }
   /// Inputs of the forward graph, each with its gradient from the given call of the gradient graph.
@@ -66,16 +66,14 @@ class GradGraphInfo {
 
  private:
   /// By forward tensor: the parent tensor at a call of the forward graph; invalid for all but its inputs and outputs.
-  constexpr List<Tensor> parents_of(const CallSiteInfo& call) const {
+  constexpr List<Tensor, TensorId> parents_of(const CallSiteInfo& call) const {
     const GraphRecord& record = ir_->record(forward_graph_);
-    List<Tensor> parents(record.tensors.size(), Tensor::invalid(*ir_));
-    for (std::size_t i = 0; i < record.outputs.size(); ++i)
-      parents[static_cast<std::size_t>(record.outputs[i])] = call.parent_output(static_cast<int>(i));
-    for (std::size_t i = 0; i < record.inputs.size(); ++i)
-      parents[static_cast<std::size_t>(record.inputs[i])] = call.parent_input(static_cast<int>(i));
+    List<Tensor, TensorId> parents(record.tensors.size(), Tensor::invalid(*ir_));
+    for (std::size_t i = 0; i < record.outputs.size(); ++i) parents[record.outputs[i]] = call.parent_output(static_cast<int>(i));
+    for (std::size_t i = 0; i < record.inputs.size(); ++i) parents[record.inputs[i]] = call.parent_input(static_cast<int>(i));
     return parents;
   }
-  constexpr Tensor forward(int tensor) const { return {*ir_, forward_graph_, tensor}; }
+  constexpr Tensor forward(TensorId tensor) const { return {*ir_, forward_graph_, tensor}; }
   static constexpr List<Tensor> tensors(const List<ExpectedConnection>& connections) {
     List<Tensor> result;
     for (const auto& connection : connections) result.push_back(connection.fwd_tensor);
@@ -89,7 +87,7 @@ class GradGraphInfo {
   }
 
   Ir* ir_;
-  int forward_graph_;
+  GraphId forward_graph_;
   GradientRecord record_;
 };
 

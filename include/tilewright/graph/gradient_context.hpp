@@ -13,16 +13,16 @@ class GradientContext {
   /// Fetches forward tensors into the gradient graph and collects the gradients of forward tensors.
   class Builder {
    public:
-    constexpr virtual Tensor activation(int forward_tensor) = 0;
-    constexpr virtual bool needs_gradient(int forward_tensor) const = 0;
-    constexpr virtual const Tensor* gradient(int forward_tensor) const = 0;
-    constexpr virtual void add_gradient(int forward_tensor, Tensor gradient) = 0;
+    constexpr virtual Tensor activation(TensorId forward_tensor) = 0;
+    constexpr virtual bool needs_gradient(TensorId forward_tensor) const = 0;
+    constexpr virtual const Tensor* gradient(TensorId forward_tensor) const = 0;
+    constexpr virtual void add_gradient(TensorId forward_tensor, Tensor gradient) = 0;
 
    protected:
     constexpr ~Builder() = default;
   };
 
-  constexpr GradientContext(Builder& builder, Ir& ir, int forward_graph, Node node)
+  constexpr GradientContext(Builder& builder, Ir& ir, GraphId forward_graph, Node node)
       : builder_(builder), ir_(ir), forward_graph_(forward_graph), node_(std::move(node)) {}
 
   constexpr Ir& ir() { return ir_; }
@@ -59,13 +59,13 @@ class GradientContext {
   }
 
  private:
-  constexpr int input_id(int i) const { return node_.inputs[static_cast<std::size_t>(i)]; }
-  constexpr int output_id(int i) const { return node_.outputs[static_cast<std::size_t>(i)]; }
-  constexpr const TensorSpec& spec(int id) const { return ir_.record(forward_graph_).tensors[static_cast<std::size_t>(id)].spec; }
+  constexpr TensorId input_id(int i) const { return node_.inputs[static_cast<std::size_t>(i)]; }
+  constexpr TensorId output_id(int i) const { return node_.outputs[static_cast<std::size_t>(i)]; }
+  constexpr const TensorSpec& spec(TensorId id) const { return ir_.record(forward_graph_).tensors[id].spec; }
 
   Builder& builder_;
   Ir& ir_;
-  int forward_graph_;
+  GraphId forward_graph_;
   Node node_;
 };
 

@@ -13,10 +13,10 @@ namespace tilewright {
 class Graph {
  public:
   constexpr Graph() = default;
-  constexpr Graph(Ir& ir, int id) : ir_(&ir), id_(id) {}
+  constexpr Graph(Ir& ir, GraphId id) : ir_(&ir), id_(id) {}
 
   constexpr Ir& ir() const { return *ir_; }
-  constexpr int id() const { return id_; }
+  constexpr GraphId id() const { return id_; }
   constexpr std::string_view name() const { return ir_->record(id_).name.view(); }
   constexpr List<Tensor> inputs() const { return handles(ir_->record(id_).inputs); }
   constexpr List<Tensor> outputs() const { return handles(ir_->record(id_).outputs); }
@@ -30,7 +30,7 @@ class Graph {
   constexpr List<Graph> called_graphs() const {
     List<Graph> result;
     for (const auto& node : ir_->record(id_).nodes)
-      detail::for_each_callee(node, [&](int called, int) {
+      detail::for_each_callee(node, [&](GraphId called, int) {
         if (std::ranges::find(result, Graph(*ir_, called)) == result.end()) result.push_back({*ir_, called});
       });
     return result;
@@ -39,15 +39,15 @@ class Graph {
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 
  private:
-  constexpr Tensor pick(const List<int>& ids, int i, std::string_view what) const {
+  constexpr Tensor pick(const List<TensorId>& ids, int i, std::string_view what) const {
     if (i >= 0 && i < static_cast<int>(ids.size())) return {*ir_, id_, ids[static_cast<std::size_t>(i)]};
     if (ir_->failed()) return Tensor::invalid(*ir_);
     return ir_->fail(text(what, ": index ", i, " of ", name(), " with ", ids.size(), " of them: an index below that expected"));
   }
-  constexpr List<Tensor> handles(const List<int>& ids) const {
+  constexpr List<Tensor> handles(const List<TensorId>& ids) const {
     List<Tensor> result;
     result.reserve(ids.size());
-    for (int id : ids) result.push_back({*ir_, id_, id});
+    for (const TensorId id : ids) result.push_back({*ir_, id_, id});
     return result;
   }
   /// The tensors of these kinds; of all, if none is given.
@@ -55,13 +55,13 @@ class Graph {
     List<Tensor> result;
     const auto& tensors = ir_->record(id_).tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (kinds.size() == 0 || std::ranges::find(kinds, tensors[i].kind) != kinds.end())
-        result.push_back({*ir_, id_, static_cast<int>(i)});
+      if (const auto tensor = TensorId(i); kinds.size() == 0 || std::ranges::find(kinds, tensors[tensor].kind) != kinds.end())
+        result.push_back({*ir_, id_, tensor});
     return result;
   }
 
   Ir* ir_ = nullptr;
-  int id_ = -1;
+  GraphId id_ = GraphId::none;
 };
 
 /// While it lives, new ops and tensors go into the graph.
@@ -74,11 +74,11 @@ class GraphScope {
 
  private:
   Ir& ir_;
-  int previous_;
+  GraphId previous_;
 };
 
-constexpr Graph Ir::main_graph() { return {*this, 0}; }
-constexpr Graph Ir::graph(int id) { return {*this, id}; }
+constexpr Graph Ir::main_graph() { return {*this, GraphId::main}; }
+constexpr Graph Ir::graph(GraphId id) { return {*this, id}; }
 constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, add_graph(name)}; }
 
 /// A new input of the graph that is being built, for example a weight. Changes in place to an input by reference reach the

@@ -30,17 +30,17 @@ struct ShardedVariableOptions;
 struct ShardedBufferOptions;
 class ReplicaGrouping;
 
-/// A program that is being traced: its graphs (0 is main), variables, constants and streams.
+/// A program that is being traced: its graphs, variables, constants and streams.
 /// Tensors and graphs are handles into it; it must not move while they are used.
 class Ir {
  public:
   constexpr explicit Ir(OnError on_error = OnError::raise) : on_error_(on_error) { graphs.push_back({.name = ""}); }
 
   constexpr Graph main_graph();
-  constexpr Graph graph(int id);
+  constexpr Graph graph(GraphId id);
 
-  /// Gives every stream's host array `count` elements, however many of them a run moves, as PopXL does; a run that moves more of a
-  /// stream is an error. Without this, the host array of a stream has as many elements as a run moves at most.
+  /// Gives every stream's host array `count` elements, however many of them a run moves, as PopXL does; a run that moves more of
+  /// a stream is an error. Without this, the host array of a stream has as many elements as a run moves at most.
   constexpr void set_num_host_transfers(int count) {
     if (count < 1) fail(text("num_host_transfers: ", count, ": at least 1 expected"));
     num_host_transfers_ = count;
@@ -157,7 +157,7 @@ class Ir {
     if (!module_path.empty()) message += text(", in ", join(module_path, "/"));
     if (on_error_ == OnError::raise) throw TraceError(message.string());
     if (failure_.empty()) failure_ = message;
-    return {*this, current_graph, -1};
+    return {*this, current_graph, TensorId::none};
   }
   /// A scalar constant; `what` is the op that is named in errors.
   template <class Number>
@@ -171,16 +171,16 @@ class Ir {
   constexpr const Text& failure() const { return failure_; }
   constexpr bool failed() const { return !failure_.empty(); }
 
-  constexpr GraphRecord& current() { return graphs[static_cast<std::size_t>(current_graph)]; }
-  constexpr GraphRecord& record(int graph) { return graphs[static_cast<std::size_t>(graph)]; }
-  constexpr const GraphRecord& record(int graph) const { return graphs[static_cast<std::size_t>(graph)]; }
-  constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[static_cast<std::size_t>(t.id())]; }
+  constexpr GraphRecord& current() { return graphs[current_graph]; }
+  constexpr GraphRecord& record(GraphId graph) { return graphs[graph]; }
+  constexpr const GraphRecord& record(GraphId graph) const { return graphs[graph]; }
+  constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[t.id()]; }
 
   /// Adds a tensor to the current graph; returns its number. Open name scopes are put before `wished_name`, and a name that is
   /// taken gets `__t<N>` appended.
-  constexpr int add_tensor(TensorRecord tensor, std::string_view wished_name = "") {
+  constexpr TensorId add_tensor(TensorRecord tensor, std::string_view wished_name = "") {
     auto& graph = current();
-    const int id = static_cast<int>(graph.tensors.size());
+    const auto id = TensorId(graph.tensors.size());
     if (!wished_name.empty()) tensor.name = unique_name(graph, scoped(wished_name), id);
     make_room(graph.tensors);
     graph.tensors.push_back(std::move(tensor));
@@ -189,7 +189,7 @@ class Ir {
   /// An input of the current graph. If it is by reference, changes that the graph makes to it reach the caller's tensor.
   constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false, int meta_shape = -1) {
     check_spec("graph input", name, spec);
-    const int id = add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
+    const TensorId id = add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
     if (by_ref) current().by_reference.push_back(static_cast<int>(current().inputs.size()));
     make_room(current().inputs);
     current().inputs.push_back(id);
@@ -203,9 +203,8 @@ class Ir {
   /// The same for a variable with its values distributed over the replicas.
   constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
                                 std::string_view name, const Distribution& distribution, List<int> assignment) {
-    if (current_graph != 0)
-      return fail(text(what, ": '", name, "' in graph ", graphs[static_cast<std::size_t>(current_graph)].name,
-                       ": variables live in the main graph only"));
+    if (current_graph != GraphId::main)
+      return fail(text(what, ": '", name, "' in graph ", graphs[current_graph].name, ": variables live in the main graph only"));
     if (!check_spec(what, name, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
     if (distribution.shape.rank == max_rank && (distribution.groups > 1 || distribution.all_replicas))
       return fail(text(what, ": '", name, "' of shape ", to_text(distribution.shape),
@@ -219,10 +218,10 @@ class Ir {
     if (!check_numbers(what, name, initialiser.values, spec.dtype) ||
         !check_generator(what, name, initialiser.generator, {distribution.shape, spec.dtype}))
       return Tensor::invalid(*this);
-    const int tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
+    const TensorId tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
     make_room(variables);
     variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
-    return {*this, 0, tensor};
+    return {*this, GraphId::main, tensor};
   }
   /// Gives an unnamed tensor of the current graph a name.
   constexpr void rename(Tensor t, std::string_view wished_name) {
@@ -241,18 +240,18 @@ class Ir {
     record(t).meta_shape = add_meta_shape(whole, parts);
   }
   /// A new graph `<name>_subgraph(N)`, N counting the graphs of this Ir.
-  constexpr int add_graph(std::string_view name) {
+  constexpr GraphId add_graph(std::string_view name) {
     graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
-    return static_cast<int>(graphs.size()) - 1;
+    return GraphId(graphs.size() - 1);
   }
   /// A new graph `<graph><suffix>`; a number follows if the name is taken.
-  constexpr int add_derived_graph(int derived_from, std::string_view suffix) {
+  constexpr GraphId add_derived_graph(GraphId derived_from, std::string_view suffix) {
     Text name = text(record(derived_from).name, suffix);
     int same = 0;
     for (const auto& graph : graphs) same += graph.name.view().starts_with(name.view());
     if (same > 0) name += text("_", same);
     graphs.push_back({.name = std::move(name)});
-    return static_cast<int>(graphs.size()) - 1;
+    return GraphId(graphs.size() - 1);
   }
 
   /// Opens a name scope inside the current one, and returns the number of the latter, or -1.
@@ -262,9 +261,9 @@ class Ir {
     return std::exchange(current_scope, static_cast<int>(name_scopes.size()) - 1);
   }
 
-  int current_graph = 0;
+  GraphId current_graph = GraphId::main;
   int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
-  List<GraphRecord> graphs;
+  List<GraphRecord, GraphId> graphs;
   List<VariableRecord> variables;
   List<ConstantRecord> constants;
   List<StreamRecord> streams;
@@ -316,7 +315,7 @@ class Ir {
     return false;
   }
   constexpr Tensor add_constant(ConstantRecord constant, const TensorSpec& spec, std::string_view name) {
-    const int tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);
+    const TensorId tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);
     constants.push_back(std::move(constant));
     return {*this, current_graph, tensor};
   }
@@ -338,22 +337,20 @@ class Ir {
   /// The slot of a name in a graph's table, which is kept at most half full.
   static constexpr std::size_t slot(const GraphRecord& graph, const Text& name, std::size_t hashed) {
     std::size_t at = hashed % graph.name_table.size();
-    while (graph.name_table[at].second >= 0 &&
-           (graph.name_table[at].first != hashed ||
-            graph.tensors[static_cast<std::size_t>(graph.name_table[at].second)].name != name))
+    while (graph.name_table[at].second != TensorId::none &&
+           (graph.name_table[at].first != hashed || graph.tensors[graph.name_table[at].second].name != name))
       at = (at + 1) % graph.name_table.size();
     return at;
   }
-  constexpr Text unique_name(GraphRecord& graph, Text name, int id) {
+  constexpr Text unique_name(GraphRecord& graph, Text name, TensorId id) {
     if (2 * (graph.tensors.size() + 1) > graph.name_table.size()) {
-      const auto old = std::exchange(graph.name_table, NameTable(4 * graph.tensors.size() + 16, {0, -1}));
+      const auto old = std::exchange(graph.name_table, NameTable(4 * graph.tensors.size() + 16, {0, TensorId::none}));
       for (const auto& entry : old)
-        if (entry.second >= 0)
-          graph.name_table[slot(graph, graph.tensors[static_cast<std::size_t>(entry.second)].name, entry.first)] = entry;
+        if (entry.second != TensorId::none) graph.name_table[slot(graph, graph.tensors[entry.second].name, entry.first)] = entry;
     }
     const Text wished = name;
     std::size_t hashed = hash_of(name.view()), at = slot(graph, name, hashed);
-    while (graph.name_table[at].second >= 0) {
+    while (graph.name_table[at].second != TensorId::none) {
       name = text(wished, "__t", name_counter_++);
       hashed = hash_of(name.view());
       at = slot(graph, name, hashed);

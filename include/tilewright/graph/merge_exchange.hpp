@@ -18,14 +18,14 @@ struct MergeOptions {
 class [[nodiscard]] MergeExchange {
  public:
   constexpr explicit MergeExchange(Ir& ir, const MergeOptions& options = {})
-      : ir_(ir), options_(options), graph_(ir.current_graph), first_(static_cast<int>(ir.current().nodes.size())) {
+      : ir_(ir), options_(options), graph_(ir.current_graph), first_(NodeId(ir.current().nodes.size())) {
     if (!std::is_constant_evaluated()) exceptions_ = std::uncaught_exceptions();
   }
   constexpr ~MergeExchange() noexcept(false) {
     if (ir_.failed()) return;
     if (!std::is_constant_evaluated() && std::uncaught_exceptions() != exceptions_) return;
-    const MergedExchanges scope{graph_, first_, static_cast<int>(ir_.record(graph_).nodes.size())};
-    if (scope.end - scope.first < 2) return;
+    const MergedExchanges scope{graph_, first_, NodeId(ir_.record(graph_).nodes.size())};
+    if (static_cast<int>(scope.end) - static_cast<int>(scope.first) < 2) return;
     if (options_.into_one) check_is_one(scope);
     erase_if(ir_.merged_exchanges, [&](const MergedExchanges& inner) { return inner.graph == graph_ && inner.first >= first_; });
     ir_.merged_exchanges.push_back(scope);
@@ -44,7 +44,8 @@ class [[nodiscard]] MergeExchange {
 
   Ir& ir_;
   MergeOptions options_;
-  int graph_, first_;
+  GraphId graph_;
+  NodeId first_;
   int exceptions_ = 0;
 };
 constexpr MergeExchange merge_exchange(Ir& ir, const MergeOptions& options = {}) { return MergeExchange(ir, options); }

@@ -17,11 +17,11 @@ inline constexpr OpInfo multi_exchange_info{.tag = &multi_exchange_tag,
 /// Calls f with the numbers of the nodes of a graph, in the order in which they run: each alone, but for those that are one
 /// exchange.
 template <class F>
-constexpr void for_each_op(const Ir& ir, int graph, const F& f) {
-  const auto count = static_cast<int>(ir.record(graph).nodes.size());
-  int next = 0;
-  const auto go_on = [&](int end) {
-    for (; next < end; ++next) f(std::span<const int>(&next, 1));
+constexpr void for_each_op(const Ir& ir, GraphId graph, const F& f) {
+  const auto count = NodeId(ir.record(graph).nodes.size());
+  NodeId next{};
+  const auto go_on = [&](NodeId end) {
+    for (; next < end; next = NodeId(static_cast<int>(next) + 1)) f(std::span<const NodeId>(&next, 1));
   };
   for (const MergedExchanges& scope : ir.merged_exchanges) {
     if (scope.graph != graph) continue;
@@ -33,14 +33,14 @@ constexpr void for_each_op(const Ir& ir, int graph, const F& f) {
 }
 
 /// Several nodes of a graph as one: with the number of the first, and all inputs and outputs.
-constexpr Node as_multi_exchange(const GraphRecord& graph, std::span<const int> nodes) {
+constexpr Node as_multi_exchange(const GraphRecord& graph, std::span<const NodeId> nodes) {
   const Node& first = graph.nodes[nodes[0]];
   Node result{.op = &multi_exchange_info, .id = first.id, .scope = first.scope};
-  for (int number : nodes) {
+  for (const NodeId number : nodes) {
     const Node& node = graph.nodes[number];
     if (node.op->modifies >= 0) result.modified.push_back(static_cast<int>(result.inputs.size()) + node.op->modifies);
-    for (int input : node.inputs) result.inputs.push_back(input);
-    for (int output : node.outputs) result.outputs.push_back(output);
+    for (const TensorId input : node.inputs) result.inputs.push_back(input);
+    for (const TensorId output : node.outputs) result.outputs.push_back(output);
   }
   return result;
 }

@@ -12,21 +12,22 @@ class ValueNumbers {
  public:
   constexpr explicit ValueNumbers(const GraphRecord& graph) : graph_(graph), numbers_(graph.tensors.size(), 0) {}
   /// %5
-  constexpr Text operator()(int tensor) {
+  constexpr Text operator()(TensorId tensor) {
     int& number = numbers_[tensor];
     if (number == 0) number = ++count_;
     return text("%", number);
   }
   /// %5 [(2, 32) float32], %6 [...]
-  constexpr Text with_specs(const List<int>& tensors) {
+  constexpr Text with_specs(const List<TensorId>& tensors) {
     List<Text> values;
-    for (int tensor : tensors) values.push_back(text((*this)(tensor), " [", to_text(graph_.tensors[tensor].spec), "]"));
+    for (const TensorId tensor : tensors)
+      values.push_back(text((*this)(tensor), " [", to_text(graph_.tensors[tensor].spec), "]"));
     return join(values, ", ");
   }
 
  private:
   const GraphRecord& graph_;
-  List<int> numbers_;
+  List<int, TensorId> numbers_;
   int count_ = 0;
 };
 }  // namespace detail
@@ -34,26 +35,27 @@ class ValueNumbers {
 /// A graph as text, in popxl.addons' format: name, inputs (`name=%2` for those in `input_names`, which maps tensor ids to
 /// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs. Loads and stores that are one
 /// exchange are one MultiExchange, with the number of the first.
-constexpr Text print_schedule(Graph graph, const List<std::pair<int, Text>>& input_names = {}) {
+constexpr Text print_schedule(Graph graph, const List<std::pair<TensorId, Text>>& input_names = {}) {
   const GraphRecord& record = graph.ir().record(graph.id());
   detail::ValueNumbers value(record);
-  List<Text> names(record.tensors.size()), inputs, outputs;
+  List<Text, TensorId> names(record.tensors.size());
+  List<Text> inputs, outputs;
   for (const auto& [tensor, name] : input_names) names[tensor] = text(name, "=");
-  for (int input : record.inputs) inputs.push_back(text(names[input], value(input)));
+  for (const TensorId input : record.inputs) inputs.push_back(text(names[input], value(input)));
   Text ops;
   const auto print = [&](const Node& node) {
     ops += text("    ", node.op->name, ".", node.id);
-    if (node.called_graph >= 0) ops += text("(", graph.ir().record(node.called_graph).name);
-    if (node.else_graph >= 0) ops += text(", ", graph.ir().record(node.else_graph).name);
-    if (node.called_graph >= 0) ops += ")";
+    if (node.called_graph != GraphId::none) ops += text("(", graph.ir().record(node.called_graph).name);
+    if (node.else_graph != GraphId::none) ops += text(", ", graph.ir().record(node.else_graph).name);
+    if (node.called_graph != GraphId::none) ops += ")";
     ops += text(" (", value.with_specs(node.inputs), ")");
     ops += text(" -> (", value.with_specs(node.outputs), ")\n");
   };
-  detail::for_each_op(graph.ir(), graph.id(), [&](std::span<const int> nodes) {
+  detail::for_each_op(graph.ir(), graph.id(), [&](std::span<const NodeId> nodes) {
     if (nodes.size() == 1) print(record.nodes[nodes[0]]);
     else print(detail::as_multi_exchange(record, nodes));
   });
-  for (int output : record.outputs) outputs.push_back(value(output));
+  for (const TensorId output : record.outputs) outputs.push_back(value(output));
   return text("Graph : ", record.name, "\n  (", join(inputs, ", "), ") -> (", join(outputs, ", "), ") {\n", ops, "  }\n");
 }
 

@@ -6,6 +6,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/text.hpp"
+#include "tilewright/graph/ids.hpp"
 #include "tilewright/graph/initialiser.hpp"
 #include "tilewright/graph/op_info.hpp"
 
@@ -29,28 +30,29 @@ struct MetaShape {
 struct TensorRecord {
   TensorSpec spec;
   TensorKind kind = TensorKind::intermediate;
-  int payload = -1;   ///< index in Ir::variables or Ir::constants; -1: neither a variable nor a constant
-  int producer = -1;  ///< node of its graph that makes it; -1: none, as of inputs, variables and constants
-  Text name{};        ///< unique in its graph; empty: unnamed
-  int meta_shape = -1;  ///< index in Ir::meta_shapes; -1: no shard
+  int payload = -1;                ///< index in Ir::variables or Ir::constants; -1: neither a variable nor a constant
+  NodeId producer = NodeId::none;  ///< node of its graph that makes it; none, as of inputs, variables and constants
+  Text name{};                     ///< unique in its graph; empty: unnamed
+  int meta_shape = -1;             ///< index in Ir::meta_shapes; -1: no shard
 };
 
 struct Node {
   const OpInfo* op = nullptr;
   int id = 0;  ///< number of the op in its Ir, as printed
-  List<int> inputs{};   ///< tensors of its graph
-  List<int> outputs{};  ///< tensors of its graph
+  List<TensorId> inputs{};   ///< tensors of its graph
+  List<TensorId> outputs{};  ///< tensors of its graph
   PackedAttributes attributes{};
-  int called_graph = -1;  ///< graph that a call, loop or conditional (if true) calls; -1: none
-  int scope = -1;         ///< index in Ir::name_scopes of the scope that it was made in; -1: none
-  int else_graph = -1;    ///< graph that a conditional calls if false; -1: no conditional
-  List<int> modified{};   ///< positions of inputs that change without an output as their alias
+  GraphId called_graph = GraphId::none;  ///< graph that a call, loop or conditional (if true) calls
+  int scope = -1;                        ///< index in Ir::name_scopes of the scope that it was made in; -1: none
+  GraphId else_graph = GraphId::none;  ///< graph that a conditional calls if false; none: no conditional
+  List<int> modified{};                  ///< positions of inputs that change without an output as their alias
 };
 
-/// The input tensor of the node that its output `tensor` is an alias of, or -1.
-constexpr int aliased_input(const Node& node, int tensor) {
+/// The input tensor of the node that its output `tensor` is an alias of, or none.
+constexpr TensorId aliased_input(const Node& node, TensorId tensor) {
   if (node.op->is_alias) return node.inputs[0];
-  return node.op->modifies >= 0 && node.outputs[0] == tensor ? node.inputs[static_cast<std::size_t>(node.op->modifies)] : -1;
+  return node.op->modifies >= 0 && node.outputs[0] == tensor ? node.inputs[static_cast<std::size_t>(node.op->modifies)]
+                                                             : TensorId::none;
 }
 
 /// What an input of a gradient graph stands for.
@@ -61,26 +63,26 @@ enum class ExpectedConnectionType : std::uint8_t {
 
 /// A gradient graph, and the tensors of its forward graph that its inputs and outputs stand for.
 struct GradientRecord {
-  int graph = -1;  ///< the gradient graph; -1: not made
-  List<std::pair<ExpectedConnectionType, int>> inputs{};
-  List<int> outputs{};  ///< forward tensors: output i of the gradient graph is the gradient of outputs[i]
+  GraphId graph = GraphId::none;  ///< the gradient graph; none: not made
+  List<std::pair<ExpectedConnectionType, TensorId>> inputs{};
+  List<TensorId> outputs{};  ///< forward tensors: output i of the gradient graph is the gradient of outputs[i]
 };
 
-/// A hash table with open addressing: slots of a name's hash and its tensor, -1 if the slot is empty.
-using NameTable = List<std::pair<std::size_t, int>>;
+/// A hash table with open addressing: slots of a name's hash and its tensor, none if the slot is empty.
+using NameTable = List<std::pair<std::size_t, TensorId>>;
 
 struct GraphRecord {
   Text name;
-  List<TensorRecord> tensors{};
-  List<Node> nodes{};
-  List<int> inputs{};
-  List<int> outputs{};
-  List<int> by_reference{};                ///< positions of the inputs by reference: a call's changes reach the caller
-  int activations = 0;                     ///< number of activations, which are the last outputs
-  List<std::pair<int, int>> call_sites{};  ///< (graph, node) of every call of this graph
-  List<std::pair<int, int>> sequence{};    ///< (node, later node) edges of in_sequence
-  GradientRecord gradient{};               ///< its gradient graph, which autodiff of a caller made
-  NameTable name_table{};                  ///< the named tensors
+  List<TensorRecord, TensorId> tensors{};
+  List<Node, NodeId> nodes{};
+  List<TensorId> inputs{};
+  List<TensorId> outputs{};
+  List<int> by_reference{};                       ///< positions of the inputs by reference: a call's changes reach the caller
+  int activations = 0;                            ///< number of activations, which are the last outputs
+  List<std::pair<GraphId, NodeId>> call_sites{};  ///< (graph, node) of every call of this graph
+  List<std::pair<NodeId, NodeId>> sequence{};     ///< (node, later node) edges of in_sequence
+  GradientRecord gradient{};                      ///< its gradient graph, which autodiff of a caller made
+  NameTable name_table{};                         ///< the named tensors
 };
 
 /// How a variable's values on the host are distributed over the replicas.
@@ -92,7 +94,7 @@ struct Distribution {
 };
 
 struct VariableRecord {
-  int tensor = -1;  ///< in the main graph
+  TensorId tensor = TensorId::none;  ///< in the main graph
   Initialiser initialiser{};
   Distribution distribution{};
   List<int> assignment{};  ///< by replica: its group; empty: one group of all replicas
@@ -121,17 +123,17 @@ enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
 /// A closed merge_exchange scope: the nodes [first, end) of a graph. Its loads and stores are merged into as few exchanges as
 /// possible. See graph/merge_exchange.hpp.
 struct MergedExchanges {
-  int graph = 0;
-  int first = 0;
-  int end = 0;
+  GraphId graph = GraphId::main;
+  NodeId first{};
+  NodeId end{};
 };
 
 /// An open in_sequence scope of a graph.
 struct SequenceScope {
-  int graph = 0;
+  GraphId graph = GraphId::main;
   bool ordered = true;  ///< whether each op runs after the one before it; else the scope's ops have no order among themselves
-  List<int> before{};   ///< nodes that the next op runs after
-  List<int> last{};     ///< nodes that the first op after the scope runs after
+  List<NodeId> before{};  ///< nodes that the next op runs after
+  List<NodeId> last{};    ///< nodes that the first op after the scope runs after
 };
 
 struct StreamRecord {

@@ -22,7 +22,7 @@ constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, cons
   Ir& ir = graph.ir();
   List<TensorSpec> outputs = specs_of(graph.outputs());
   for (auto i = static_cast<std::size_t>(loop.carried); i < outputs.size(); ++i) outputs[i] = stacked(outputs[i], loop.count);
-  const int node = append_node(ir, loop_info, parents, outputs, pack(loop), graph.id());
+  const NodeId node = append_node(ir, loop_info, parents, outputs, pack(loop), graph.id());
   add_call_site(ir, graph.id(), node);
   return {ir, ir.current_graph, node};
 }

@@ -34,13 +34,13 @@ class [[nodiscard]] InSequence {
     ir_.sequences.push_back(std::move(scope));
   }
   constexpr ~InSequence() {
-    const List<int> last = std::move(ir_.sequences.back().last);
+    const List<NodeId> last = std::move(ir_.sequences.back().last);
     ir_.sequences.pop_back();
     if (outer_ < 0 || last.empty()) return;
     SequenceScope& outer = ir_.sequences[static_cast<std::size_t>(outer_)];
     if (outer.ordered) outer.before = outer.last = last;
     else
-      for (int node : last) outer.last.push_back(node);
+      for (const NodeId node : last) outer.last.push_back(node);
   }
   InSequence(const InSequence&) = delete;
   InSequence& operator=(const InSequence&) = delete;

@@ -8,6 +8,7 @@
 #include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/graph/ids.hpp"
 
 namespace tilewright {
 
@@ -18,10 +19,10 @@ class Ir;
 class Tensor {
  public:
   constexpr Tensor() = default;
-  constexpr Tensor(Ir& ir, int graph, int id) : ir_(&ir), graph_(graph), id_(id) {}
+  constexpr Tensor(Ir& ir, GraphId graph, TensorId id) : ir_(&ir), graph_(graph), id_(id) {}
 
-  static constexpr Tensor invalid(Ir& ir) { return {ir, -1, -1}; }
-  constexpr bool valid() const { return id_ >= 0; }
+  static constexpr Tensor invalid(Ir& ir) { return {ir, GraphId::none, TensorId::none}; }
+  constexpr bool valid() const { return id_ != TensorId::none; }
   constexpr Ir& ir() const {
     if (graph_ == no_graph)  // no question for ir_: GCC 12 cannot compare temporaries' addresses with null
       throw TraceError("Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected");
@@ -29,8 +30,8 @@ class Tensor {
   }
   /// Whether it is a tensor of that Ir.
   constexpr bool is_of(const Ir& ir) const { return ir_ == &ir; }
-  constexpr int graph_id() const { return graph_; }
-  constexpr int id() const { return id_; }
+  constexpr GraphId graph_id() const { return graph_; }
+  constexpr TensorId id() const { return id_; }
 
   constexpr TensorSpec spec() const;
   constexpr Shape shape() const { return spec().shape; }
@@ -60,10 +61,10 @@ class Tensor {
   }
 
  private:
-  static constexpr int no_graph = -2;  ///< of a Tensor(); that of an invalid tensor of an Ir is -1
+  static constexpr auto no_graph = GraphId(-2);  ///< of a Tensor(); that of an invalid tensor of an Ir is none
   Ir* ir_ = nullptr;
-  int graph_ = no_graph;
-  int id_ = -1;
+  GraphId graph_ = no_graph;
+  TensorId id_ = TensorId::none;
 };
 
 /// A graph's input by reference, as parameter of a build function: changes in place reach the caller's tensor.
@@ -127,7 +128,7 @@ class TensorMap {
  private:
   /// The slot of the key in the table, or the empty slot where it belongs.
   constexpr std::size_t slot(Tensor key) const {
-    const auto hash = static_cast<std::size_t>(key.id() + 1) * 2654435761u + static_cast<std::size_t>(key.graph_id() + 1);
+    const auto hash = (static_cast<std::size_t>(key.id()) + 1) * 2654435761u + static_cast<std::size_t>(key.graph_id()) + 1;
     std::size_t at = hash % table_.size();
     while (table_[at] >= 0 && !(entries_[static_cast<std::size_t>(table_[at])].first == key)) at = (at + 1) % table_.size();
     return at;

@@ -67,7 +67,7 @@ constexpr void place_barriers(Plan& plan, const Body& body) {
   // linear in steps. W1a of ./dev bench would notice a quarter of them.
   constexpr std::size_t most = 64;
   List<detail::Access> since;                  // the last barrier
-  bool after_call = &body != &plan.bodies[0];  // at the start of a run there is nothing to wait for
+  bool after_call = &body != &plan.bodies[BodyId::main];  // at the start of a run there is nothing to wait for
   for (int s = 0; s < body.step_count; ++s) {
     Step& step = plan.steps[body.first_step + s];
     if (step.kind == StepKind::load_code) continue;

@@ -12,19 +12,24 @@
 
 namespace tilewright::internal {
 
+/// The number of a storage in its draft.
+enum class StorageId : int { none = -1 };
+template <class T>
+using PerStorage = List<T, StorageId>;
+
 /// Memory that all views of a tensor share.
 struct Storage {
   TensorSpec whole{};     ///< dtype and shape of the tensor that fills it
   Location location{};    ///< in the frame the offset is 0 until `place` sets it; it may set it to 0
-  int reuses = -1;        ///< the storage of the same draft whose memory it takes over; -1: it has memory of its own
+  StorageId reuses = StorageId::none;  ///< the storage whose memory it takes over; none: it has memory of its own
   bool internal = false;  ///< only one group uses it, each vertex its block, in scratch or in registers: it has no place
   bool is_call_result = false;  ///< a call writes it that is neither a loop nor a conditional
 };
 
 /// An operand of an operation: a view of a storage.
 struct Value {
-  int storage = -1;  ///< in the draft; -1: not made yet
-  Layout layout{};   ///< in elements of `spec.dtype`
+  StorageId storage = StorageId::none;  ///< none: not made yet
+  Layout layout{};  ///< in elements of `spec.dtype`
   TensorSpec spec{};
 };
 
@@ -33,13 +38,13 @@ constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
   return value.layout.offset == 0 && value.spec.bytes() == storage.whole.bytes() && is_dense(value.spec.shape, value.layout);
 }
 
-/// The bodies that an operation calls, or whose code it loads. Bodies are numbered as in the plan.
+/// The bodies that an operation calls, or whose code it loads.
 struct Calling {
-  int body = -1;       ///< called, by a conditional for true, or loaded; -1: the operation is an op
-  int else_body = -1;  ///< called by a conditional for false; -1 for others
-  int inputs = 0, outputs = 0;            ///< of the graph of `body`
+  BodyId body = BodyId::none;  ///< called, by a conditional for true, or loaded; none: the operation is an op
+  BodyId else_body = BodyId::none;  ///< called by a conditional for false; none for others
+  int inputs = 0, outputs = 0;  ///< of the graph of `body`
   int else_inputs = 0, else_outputs = 0;  ///< of the graph of `else_body`
-  std::optional<LoopAttributes> loop{};   ///< of a loop
+  std::optional<LoopAttributes> loop{};  ///< of a loop
 };
 
 /// One op, one call, or one load of code.
@@ -55,17 +60,18 @@ struct Operation {
   /// Partition::partials tensors, which its storage holds one after the other.
   bool partial = false;
   Calling calling{};
-  int graph = -1;  ///< in which the op was traced; -1: a call, a load of code, or a copy or sum that the planner made
-  int scope = -1;  ///< in Ir::name_scopes: where the op was traced; -1: in none, or `graph` is -1
+  GraphId graph =
+      GraphId::none;  ///< in which the op was traced; none: a call, a load of code, or a copy or sum that the planner made
+  int scope = -1;  ///< in Ir::name_scopes: where the op was traced; -1: in none, or `graph` is none
   bool loads_code = false;  ///< of `calling.body`, which does not run
   int stream = -1;  ///< the stream that moves to its next element afterwards; -1: none
   bool alone = false;  ///< its group has no other operations
   int exchange = -1;  ///< counted from 0 in each draft: transfers with the same number go in one exchange; -1: it is in none
 
   /// Whether it is a call or a load of code, which have no op. Step::is_call is of calls alone.
-  constexpr bool is_call() const { return calling.body >= 0; }
+  constexpr bool is_call() const { return calling.body != BodyId::none; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
-  constexpr bool writes(int storage) const {
+  constexpr bool writes(StorageId storage) const {
     for (int o = input_count, count = static_cast<int>(operands.size()); o < count; ++o)
       if (operands[o].storage == storage) return true;
     return false;
@@ -112,25 +118,25 @@ struct Cut {
 
 /// A body that is being planned. Passes fill the lists one after the other: see docs/adding-a-pass.md.
 struct BodyDraft {
-  List<Storage> storages{};
+  PerStorage<Storage> storages{};
   List<Operation> operations{};  ///< in an order in which they can run
   List<Group> groups{};  ///< in the order in which they run; set by fuse
   List<Cut> cuts{};  ///< by group; set by cut_groups
 
-  constexpr Storage& storage(int i) { return storages[i]; }
-  constexpr const Storage& storage(int i) const { return storages[i]; }
+  constexpr Storage& storage(StorageId i) { return storages[i]; }
+  constexpr const Storage& storage(StorageId i) const { return storages[i]; }
   constexpr const Operation& operation(const Member& member) const { return operations[member.operation]; }
   /// Whether the location of a storage is in the frame: also that of an internal one, which has no place there.
-  constexpr bool in_frame(int i) const { return storages[i].location.base == Base::frame; }
+  constexpr bool in_frame(StorageId i) const { return storages[i].location.base == Base::frame; }
   /// The storage whose memory this one has in the end.
-  constexpr int owner(int i) const {
-    while (storages[i].reuses >= 0) i = storages[i].reuses;
+  constexpr StorageId owner(StorageId i) const {
+    while (storages[i].reuses != StorageId::none) i = storages[i].reuses;
     return i;
   }
-  constexpr int add_storage(const TensorSpec& whole, const Location& location = {}) {
+  constexpr StorageId add_storage(const TensorSpec& whole, const Location& location = {}) {
     make_room(storages);
     storages.push_back({whole, location});
-    return static_cast<int>(storages.size()) - 1;
+    return StorageId(storages.size() - 1);
   }
   constexpr void add(Operation&& operation) {
     make_room(operations);
@@ -179,11 +185,11 @@ constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,
 
 /// By storage: the first and the last group that uses it; -1: none does.
 struct Lifetimes {
-  List<int> first, last;
+  PerStorage<int> first, last;
   constexpr explicit Lifetimes(const BodyDraft& draft) : first(draft.storages.size(), -1), last(first) {
     for (std::size_t g = 0; g < draft.groups.size(); ++g)
       for_each_operand(draft, draft.groups[g], [&](const Operation& operation, int i, const Member&) {
-        const int s = operation.operands[i].storage;
+        const StorageId s = operation.operands[i].storage;
         if (first[s] < 0) first[s] = static_cast<int>(g);
         last[s] = static_cast<int>(g);
       });

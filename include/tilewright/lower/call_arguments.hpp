@@ -25,7 +25,7 @@ class CallPlacer {
     } else {
       const int first_output = call_.input_count;
       int first_input = 0;
-      if (calling_.else_body >= 0) {
+      if (calling_.else_body != BodyId::none) {
         step.kind = StepKind::conditional;
         step.else_body = calling_.else_body;
         add_locations(first_input++, 1);  // the condition

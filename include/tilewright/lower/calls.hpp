@@ -12,8 +12,8 @@ namespace tilewright::internal::detail {
 /// Lowers calls, loops and conditionals: to calls of bodies that are planned already, or by inlining.
 class CallLowerer {
  public:
-  constexpr CallLowerer(const Ir& ir, const LiveCode& live, const List<int>& body_of, const Plan& plan, Copier& copier,
-                        BodyDraft& draft)
+  constexpr CallLowerer(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, const Plan& plan,
+                        Copier& copier, BodyDraft& draft)
       : ir_(ir), live_(live), body_of_(body_of), plan_(plan), copier_(copier), draft_(draft) {}
 
   /// Adds a node's call as an operation.
@@ -23,18 +23,19 @@ class CallLowerer {
     if (is_loop(node)) calling.loop = unpack<LoopAttributes>(node.attributes);
     if (calling.loop && calling.loop->count == 0) return add_no_iteration(graph, node, calling.loop->carried);
     make_modified_writable(graph, node);
-    if (node.else_graph >= 0) call.operands.push_back(copier_.value(graph, node.inputs[0]));
+    if (node.else_graph != GraphId::none) call.operands.push_back(copier_.value(graph, node.inputs[0]));
     std::int64_t frame = 0;
-    for_each_callee(node, [&](int callee, int first_input) {
-      const bool is_first = calling.body < 0;
-      const int body = body_of_[callee], inputs = add_inputs(graph, node, call, callee, first_input);
+    for_each_callee(node, [&](GraphId callee, int first_input) {
+      const bool is_first = calling.body == BodyId::none;
+      const BodyId body = body_of_[callee];
+      const int inputs = add_inputs(graph, node, call, callee, first_input);
       frame = std::max(frame, plan_.bodies[body].frame_bytes);
       (is_first ? calling.body : calling.else_body) = body;
       (is_first ? calling.inputs : calling.else_inputs) = inputs;
     });
     call.input_count = static_cast<int>(call.operands.size());
     calling.outputs = add_outputs(graph, node, call, node.called_graph);
-    if (node.else_graph >= 0) calling.else_outputs = add_outputs(graph, node, call, node.else_graph);
+    if (node.else_graph != GraphId::none) calling.else_outputs = add_outputs(graph, node, call, node.else_graph);
     if (is_plain_call(node))
       for (std::size_t o = static_cast<std::size_t>(call.input_count); o < call.operands.size(); ++o)
         draft_.storage(call.operands[o].storage).is_call_result = true;
@@ -55,7 +56,7 @@ class CallLowerer {
   constexpr void inline_graph(GraphValues& caller, const Node& node, const F& flatten_nodes) {
     GraphValues inlined(ir_, node.called_graph);
     make_modified_writable(caller, node);
-    List<int> given_storages;
+    List<StorageId> given_storages;
     List<std::pair<Value, Value>> changed_copies;  // of views, and where they go
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       Value given = copier_.value(caller, node.inputs[i]);
@@ -72,7 +73,7 @@ class CallLowerer {
     flatten_nodes(inlined);
     for (const auto& [copy_of_view, view] : changed_copies) copier_.copy(copy_of_view, view);
     ++inlined_calls_;
-    for (int storage : given_storages) take(storage);
+    for (const StorageId storage : given_storages) take(storage);
     for (std::size_t o = 0; o < node.outputs.size(); ++o) {
       if (!live_.outputs[node.called_graph][o]) continue;
       const Value result = copier_.value(inlined, inlined.record.outputs[o]);
@@ -94,7 +95,7 @@ class CallLowerer {
     for (int input : node.modified) copier_.make_writable(graph, node.inputs[input]);
   }
   /// Adds the operands for the inputs of a called graph, the first of which is the node's input `first`; returns how many.
-  constexpr int add_inputs(GraphValues& graph, const Node& node, Operation& call, int callee, int first) {
+  constexpr int add_inputs(GraphValues& graph, const Node& node, Operation& call, GraphId callee, int first) {
     const List<bool>& modified = live_.modified[callee];
     const int count = static_cast<int>(modified.size());
     for (int input = first; input < first + count; ++input) {
@@ -118,13 +119,13 @@ class CallLowerer {
     return -1;
   }
   /// Whether a call changes the storage through one of its inputs.
-  constexpr bool is_modified(GraphValues& graph, const Node& node, int storage) {
+  constexpr bool is_modified(GraphValues& graph, const Node& node, StorageId storage) {
     for (int input : node.modified)
       if (copier_.value(graph, node.inputs[input]).storage == storage) return true;
     return false;
   }
   /// Adds the operands for the outputs of a called graph; returns how many.
-  constexpr int add_outputs(GraphValues& graph, const Node& node, Operation& call, int callee) {
+  constexpr int add_outputs(GraphValues& graph, const Node& node, Operation& call, GraphId callee) {
     const List<bool>& live = live_.outputs[callee];
     const GraphRecord& called = ir_.record(callee);
     for (std::size_t o = 0; o < live.size(); ++o) {
@@ -136,36 +137,36 @@ class CallLowerer {
       }
       Value& output = graph.value_of(node.outputs[o]);
       if (live[o]) spec = graph.spec(node.outputs[o]);
-      if (output.storage < 0 || draft_.storage(output.storage).whole != spec) output = draft_.add_value(spec);
+      if (output.storage == StorageId::none || draft_.storage(output.storage).whole != spec) output = draft_.add_value(spec);
       call.operands.push_back(output);
     }
     return static_cast<int>(live.size());
   }
   /// Where a view is changed, the call was given a dense copy of it.
   constexpr void copy_changed_back(GraphValues& graph, const Node& node, const List<Value>& given) {
-    List<int> written;
+    List<StorageId> written;
     for (int input : node.modified) {
       const Value& target = copier_.value(graph, node.inputs[input]);
-      const int changed = given[input].storage;
+      const StorageId changed = given[input].storage;
       if (changed == target.storage || contains(written, changed)) continue;
       copier_.copy(given[input], target);
       written.push_back(changed);
     }
   }
   /// Whether the storage is taken for the first time at this inlined call, by its inputs or an earlier output.
-  constexpr bool take(int storage) {
-    while (static_cast<int>(taken_at_.size()) <= storage) taken_at_.push_back(0);
+  constexpr bool take(StorageId storage) {
+    while (static_cast<int>(taken_at_.size()) <= static_cast<int>(storage)) taken_at_.push_back(0);
     return std::exchange(taken_at_[storage], inlined_calls_) != inlined_calls_;
   }
 
   const Ir& ir_;
   const LiveCode& live_;
-  const List<int>& body_of_;
+  const List<BodyId, GraphId>& body_of_;
   const Plan& plan_;
   Copier& copier_;
   BodyDraft& draft_;
   int inlined_calls_ = 0;
-  List<int> taken_at_{};  // by storage: the number of the last inlined call that took it, from 1; 0: none
+  PerStorage<int> taken_at_{};  // the number of the last inlined call that took it, from 1; 0: none
 };
 
 }  // namespace tilewright::internal::detail

@@ -8,17 +8,17 @@
 namespace tilewright::internal {
 
 namespace detail {
-/// The graph whose code a node loads, or -1.
-constexpr int loaded_graph(const Node& node) {
-  if (!node.op->transfer) return -1;
+/// The graph whose code a node loads, or none.
+constexpr GraphId loaded_graph(const Node& node) {
+  if (!node.op->transfer) return GraphId::none;
   const Transfer transfer = node.op->transfer(node.attributes);
-  return transfer.kind == TransferKind::code ? static_cast<int>(transfer.number) : -1;
+  return transfer.kind == TransferKind::code ? GraphId(transfer.number) : GraphId::none;
 }
 /// Whether the graph is called after a node: in the node's graph, or after a call of that.
-constexpr bool is_called_after(const Ir& ir, int graph, int place, int node) {
-  const List<Node>& nodes = ir.record(place).nodes;
+constexpr bool is_called_after(const Ir& ir, GraphId graph, GraphId place, NodeId node) {
+  const List<Node, NodeId>& nodes = ir.record(place).nodes;
   for (std::size_t n = static_cast<std::size_t>(node) + 1; n < nodes.size(); ++n)
-    if (calls(ir, nodes[n], graph)) return true;
+    if (calls(ir, nodes[NodeId(n)], graph)) return true;
   for (const auto& [caller, call] : ir.record(place).call_sites)
     if (is_called_after(ir, graph, caller, call)) return true;
   return false;
@@ -28,10 +28,10 @@ constexpr bool is_called_after(const Ir& ir, int graph, int place, int node) {
 /// Fails if a graph's code is loaded, and the graph is not called afterwards.
 constexpr void check_code_loads(Ir& ir) {
   for (std::size_t g = 0; g < ir.graphs.size(); ++g) {
-    const List<Node>& nodes = ir.graphs[g].nodes;
+    const List<Node, NodeId>& nodes = ir.record(GraphId(g)).nodes;
     for (std::size_t n = 0; n < nodes.size(); ++n)
-      if (const int graph = detail::loaded_graph(nodes[n]);
-          graph >= 0 && !detail::is_called_after(ir, graph, static_cast<int>(g), static_cast<int>(n)))
+      if (const GraphId graph = detail::loaded_graph(nodes[NodeId(n)]);
+          graph != GraphId::none && !detail::is_called_after(ir, graph, GraphId(g), NodeId(n)))
         ir.fail(text("remote_code_load: ", ir.record(graph).name, ", which is not called afterwards: a later call expected"));
   }
 }

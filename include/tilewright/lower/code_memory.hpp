@@ -18,7 +18,7 @@ namespace tilewright::internal {
 struct CodeUse {
   std::int64_t always = 0;               ///< what stays on the tile
   std::int64_t loaded = 0;               ///< the most that remote_code_load has there at a time
-  List<std::int64_t> by_body{};          ///< of the body alone: its steps, and compute sets that only it uses
+  List<std::int64_t, BodyId> by_body{};  ///< of the body alone: its steps, and compute sets that only it uses
 };
 
 namespace detail {
@@ -31,8 +31,8 @@ class CodeCounter {
   constexpr CodeUse run() {
     count_code();
     find_ranges();
-    for (std::size_t body = 0; body < plan_.bodies.size(); ++body)
-      if (!is_loaded_[body] || !is_covered(static_cast<int>(body), static_cast<int>(body))) {
+    for (std::size_t i = 0; i < plan_.bodies.size(); ++i)
+      if (const auto body = BodyId(i); !is_loaded_[body] || !is_covered(body, body)) {
         is_loaded_[body] = false;
         result_.always += result_.by_body[body];
       }
@@ -43,11 +43,11 @@ class CodeCounter {
  private:
   /// The code of a body is there from the load to the last call.
   struct Live {
-    int loaded;
-    int place;  ///< the body in which it is loaded
+    BodyId loaded;
+    BodyId place;  ///< the body in which it is loaded
     int first, last;
   };
-  constexpr const Step& step(int body, int s) const { return plan_.steps[plan_.bodies[body].first_step + s]; }
+  constexpr const Step& step(BodyId body, int s) const { return plan_.steps[plan_.bodies[body].first_step + s]; }
 
   constexpr std::int64_t bytes_of(const Step& step) const {
     const TileCosts& costs = *target_.costs;
@@ -58,23 +58,25 @@ class CodeCounter {
            vertices * (costs.operand_bytes * step.location_count + costs.vertex_bytes);
   }
   constexpr void count_code() {
-    constexpr int nobody = -1, several = -2;
+    constexpr auto nobody = BodyId::none, several = BodyId(-2);
     result_.by_body.assign(plan_.bodies.size(), 0);
-    List<int> users(plan_.compute_sets.size(), nobody);
-    for (std::size_t body = 0; body < plan_.bodies.size(); ++body)
+    List<BodyId> users(plan_.compute_sets.size(), nobody);
+    for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {
+      const auto body = BodyId(i);
       for (int s = 0; s < plan_.bodies[body].step_count; ++s) {
-        const Step& each = step(static_cast<int>(body), s);
+        const Step& each = step(body, s);
         result_.by_body[body] += bytes_of(each);
         if (each.is_call() || each.kind == StepKind::load_code) continue;
-        int& user = users[each.compute_set];
-        user = user == nobody || user == static_cast<int>(body) ? static_cast<int>(body) : several;
+        BodyId& user = users[each.compute_set];
+        user = user == nobody || user == body ? body : several;
       }
+    }
     for (std::size_t set = 0; set < users.size(); ++set)
-      (users[set] >= 0 ? result_.by_body[users[set]] : result_.always) += plan_.compute_sets[set].code_bytes;
+      (users[set] > nobody ? result_.by_body[users[set]] : result_.always) += plan_.compute_sets[set].code_bytes;
   }
   /// Whether a step calls a body, directly or through others.
-  constexpr bool calls(const Step& caller, int body) const {
-    for (const int called : called_bodies(caller)) {
+  constexpr bool calls(const Step& caller, BodyId body) const {
+    for (const BodyId called : called_bodies(caller)) {
       if (called == body) return true;
       for (int s = 0; s < plan_.bodies[called].step_count; ++s)
         if (calls(step(called, s), body)) return true;
@@ -82,52 +84,59 @@ class CodeCounter {
     return false;
   }
   constexpr void find_ranges() {
-    for (std::size_t body = 0; body < plan_.bodies.size(); ++body)
+    for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {
+      const auto body = BodyId(i);
       for (int s = 0; s < plan_.bodies[body].step_count; ++s) {
-        const Step& load = step(static_cast<int>(body), s);
+        const Step& load = step(body, s);
         if (load.kind != StepKind::load_code) continue;
         is_loaded_[load.body] = true;
-        Live live{load.body, static_cast<int>(body), s, s};
+        Live live{load.body, body, s, s};
         for (int t = s + 1; t < plan_.bodies[body].step_count; ++t) {
-          const Step& later = step(static_cast<int>(body), t);
+          const Step& later = step(body, t);
           if (later.kind == StepKind::load_code && later.body == load.body) break;
           if (calls(later, load.body)) live.last = t;
         }
         ranges_.push_back(live);
       }
+    }
   }
   /// Whether the code of `loaded` is there in all calls of `body`.
-  constexpr bool is_covered(int body, int loaded) const {
-    for (int place = 0; place < static_cast<int>(plan_.bodies.size()); ++place)
+  constexpr bool is_covered(BodyId body, BodyId loaded) const {
+    for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {
+      const auto place = BodyId(i);
       for (int s = 0; s < plan_.bodies[place].step_count; ++s)
-        for (const int called : called_bodies(step(place, s)))
-          if (called == body && !is_there(place, s, loaded) && (place == 0 || !is_covered(place, loaded))) return false;
+        for (const BodyId called : called_bodies(step(place, s)))
+          if (called == body && !is_there(place, s, loaded) && (place == BodyId::main || !is_covered(place, loaded)))
+            return false;
+    }
     return true;
   }
-  constexpr bool is_there(int place, int s, int loaded) const {
+  constexpr bool is_there(BodyId place, int s, BodyId loaded) const {
     for (const Live& live : ranges_)
       if (live.loaded == loaded && live.place == place && live.first < s && s <= live.last) return true;
     return false;
   }
   constexpr std::int64_t most_loaded() const {
-    List<std::int64_t> most(plan_.bodies.size(), 0);  // by body, while it runs
-    for (int body = static_cast<int>(plan_.bodies.size()); body-- > 0;)  // callers come before what they call
+    List<std::int64_t, BodyId> most(plan_.bodies.size(), 0);  // while the body runs
+    for (std::size_t i = plan_.bodies.size(); i-- > 0;) {     // callers come before what they call
+      const auto body = BodyId(i);
       for (int s = 0; s < plan_.bodies[body].step_count; ++s) {
         std::int64_t bytes = 0;
-        for (const int called : called_bodies(step(body, s))) bytes = std::max(bytes, most[called]);
+        for (const BodyId called : called_bodies(step(body, s))) bytes = std::max(bytes, most[called]);
         for (const Live& live : ranges_)
           if (is_loaded_[live.loaded] && live.place == body && live.first <= s && s <= live.last)
             bytes += result_.by_body[live.loaded];
         most[body] = std::max(most[body], bytes);
       }
-    return most[0];
+    }
+    return most[BodyId::main];
   }
 
   const Plan& plan_;
   const Target& target_;
   CodeUse result_{};
   List<Live> ranges_{};
-  List<bool> is_loaded_;  // by body: loads bring its code, and no call finds it missing
+  List<bool, BodyId> is_loaded_;  // loads bring its code, and no call finds it missing
 };
 
 }  // namespace detail

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/plan.hpp"
+#include "tilewright/lower/body_draft.hpp"
 
 namespace tilewright::internal {
 
@@ -35,7 +35,7 @@ struct CompiledSet {
     return static_cast<int>(locations.size()) - 1;
   }
   /// The offset of a storage in a vertex's scratch, in bytes. The first call for a storage gives it room.
-  constexpr int scratch_for(int storage, std::int64_t bytes) {
+  constexpr int scratch_for(StorageId storage, std::int64_t bytes) {
     for (const auto& [known, offset] : scratch_)
       if (known == storage) return offset;
     scratch_.push_back({storage, static_cast<int>(scratch_end)});
@@ -44,7 +44,7 @@ struct CompiledSet {
   }
 
  private:
-  List<std::pair<int, int>> scratch_{};  // storages and their offsets
+  List<std::pair<StorageId, int>> scratch_{};  // storages and their offsets
 };
 
 /// Finds equal compute sets of a plan, by hash.

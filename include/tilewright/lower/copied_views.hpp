@@ -16,17 +16,17 @@ class CopiedViewFinder {
  public:
   constexpr explicit CopiedViewFinder(const GraphRecord& record) : record_(record) {}
 
-  /// By node; empty if there are none.
-  constexpr List<bool> run() {
+  /// Empty if there are none.
+  constexpr List<bool, NodeId> run() {
     if (!has_changes()) return {};
     find_values();
     for (std::size_t n = 0; n < record_.nodes.size(); ++n) {
-      const Node& node = record_.nodes[n];
+      const Node& node = record_.nodes[NodeId(n)];
       if (!node.op->view || node.op->is_alias) continue;
       const int made = value_of_[node.outputs[0]], viewed = value_of_[node.inputs[0]];
       if (values_[made].needs_dense || conflicts_with_sharers(made, viewed)) {
         copied_.resize(record_.nodes.size(), false);
-        copied_[n] = true;
+        copied_[NodeId(n)] = true;
       } else {
         share(made, viewed);
       }
@@ -35,15 +35,15 @@ class CopiedViewFinder {
   }
 
  private:
-  static constexpr int never = -1, always = std::numeric_limits<int>::max();
+  static constexpr auto never = NodeId::none, always = NodeId(std::numeric_limits<int>::max());
 
   /// A tensor with its aliases.
   struct Value {
-    int made = never;        ///< by this node
-    int last_read = never;
-    List<int> changes{};  ///< nodes
-    bool needs_dense = false;    ///< an alias has another shape, which memory in another order cannot have
-    int next = -1;           ///< of those that share memory, in a ring
+    NodeId made = never;       ///< by this node
+    NodeId last_read = never;  ///< by this node
+    List<NodeId> changes{};    ///< by these nodes
+    bool needs_dense = false;  ///< an alias has another shape, which memory in another order cannot have
+    int next = -1;             ///< of those that share memory, in a ring
   };
 
   constexpr bool has_changes() const {
@@ -53,11 +53,12 @@ class CopiedViewFinder {
   }
   constexpr void find_values() {
     value_of_.assign(record_.tensors.size(), -1);
-    for (std::size_t t = 0; t < record_.tensors.size(); ++t) {
+    for (std::size_t i = 0; i < record_.tensors.size(); ++i) {
+      const auto t = TensorId(i);
       const TensorRecord& tensor = record_.tensors[t];
-      const bool made_here = tensor.producer >= 0;
+      const bool made_here = tensor.producer != NodeId::none;
       if (made_here)
-        if (const int input = aliased_input(record_.nodes[tensor.producer], static_cast<int>(t)); input >= 0) {
+        if (const TensorId input = aliased_input(record_.nodes[tensor.producer], t); input != TensorId::none) {
           value_of_[t] = value_of_[input];
           continue;
         }
@@ -65,26 +66,25 @@ class CopiedViewFinder {
       values_.push_back({.made = tensor.producer, .last_read = made_here ? never : always});
       values_.back().next = value_of_[t];
     }
-    for (int output : record_.outputs) values_[value_of_[output]].last_read = always;
-    for (std::size_t n = 0; n < record_.nodes.size(); ++n) {
+    for (const TensorId output : record_.outputs) values_[value_of_[output]].last_read = always;
+    for (std::size_t i = 0; i < record_.nodes.size(); ++i) {
+      const auto n = NodeId(i);
       const Node& node = record_.nodes[n];
-      for (int input : node.inputs) {
+      for (const TensorId input : node.inputs) {
         Value& value = values_[value_of_[input]];
-        if (value.last_read < static_cast<int>(n)) value.last_read = static_cast<int>(n);
+        if (value.last_read < n) value.last_read = n;
       }
       if (node.op->modifies >= 0) note_change(node.inputs[node.op->modifies], n);
       for (int input : node.modified) note_change(node.inputs[input], n);
       if (node.op->is_alias && !node.op->any_layout) values_[value_of_[node.inputs[0]]].needs_dense = true;
     }
   }
-  constexpr void note_change(int tensor, std::size_t node) {
-    values_[value_of_[tensor]].changes.push_back(static_cast<int>(node));
-  }
+  constexpr void note_change(TensorId tensor, NodeId node) { values_[value_of_[tensor]].changes.push_back(node); }
   /// Whether one changes when the other is there, and will be read or changes at the same time.
   static constexpr bool conflict(const Value& changed, const Value& other) {
-    for (int change : changed.changes) {
+    for (const NodeId change : changed.changes) {
       if (change > other.made && change < other.last_read) return true;
-      for (int also : other.changes)
+      for (const NodeId also : other.changes)
         if (also == change) return true;
     }
     return false;
@@ -102,14 +102,14 @@ class CopiedViewFinder {
   constexpr void share(int made, int viewed) { std::swap(values_[made].next, values_[viewed].next); }
 
   const GraphRecord& record_;
-  List<int> value_of_{};  // by tensor
+  List<int, TensorId> value_of_{};
   List<Value> values_{};
-  List<bool> copied_{};  // by node
+  List<bool, NodeId> copied_{};
 };
 
 }  // namespace detail
 
 /// By node of a graph, whether it is a view whose elements must be copied; empty if no view is.
-constexpr List<bool> find_copied_views(const GraphRecord& record) { return detail::CopiedViewFinder(record).run(); }
+constexpr List<bool, NodeId> find_copied_views(const GraphRecord& record) { return detail::CopiedViewFinder(record).run(); }
 
 }  // namespace tilewright::internal

@@ -9,29 +9,32 @@
 
 namespace tilewright::internal::detail {
 
-constexpr bool contains(const List<int>& list, int item) { return std::ranges::find(list, item) != list.end(); }
+template <class T>
+constexpr bool contains(const List<T>& list, T item) {
+  return std::ranges::find(list, item) != list.end();
+}
 
 /// The values of a graph's tensors in a draft: of the body's own graph, or of a graph that is inlined at a call.
 struct GraphValues {
-  constexpr GraphValues(const Ir& ir, int number)
+  constexpr GraphValues(const Ir& ir, GraphId number)
       : graph(number), record(ir.record(number)), values(record.tensors.size()), copied_views(find_copied_views(record)) {}
-  constexpr Value& value_of(int tensor) { return values[tensor]; }
-  constexpr const TensorSpec& spec(int tensor) const {
-    const int count = static_cast<int>(record.tensors.size());
-    return tensor < count ? record.tensors[tensor].spec : between_parts[tensor - count];
+  constexpr Value& value_of(TensorId tensor) { return values[tensor]; }
+  constexpr const TensorSpec& spec(TensorId tensor) const {
+    const int number = static_cast<int>(tensor), count = static_cast<int>(record.tensors.size());
+    return number < count ? record.tensors[tensor].spec : between_parts[number - count];
   }
   /// A tensor that the graph does not have; returns its number.
-  constexpr int add(const TensorSpec& spec) {
+  constexpr TensorId add(const TensorSpec& spec) {
     between_parts.push_back(spec);
     values.push_back({});
-    return static_cast<int>(values.size()) - 1;
+    return TensorId(values.size() - 1);
   }
 
-  int graph;
+  GraphId graph;
   const GraphRecord& record;
-  List<Value> values;                ///< by tensor; one without a storage is not made yet
-  List<bool> copied_views;           ///< by node: it is a view whose elements are copied; empty if there are none
-  List<int> borrowed{};              ///< storages of the caller of an inlined graph, which the graph must not write
+  List<Value, TensorId> values;      ///< one without a storage is not made yet
+  List<bool, NodeId> copied_views;   ///< the node is a view whose elements are copied; empty if there are none
+  List<StorageId> borrowed{};        ///< storages of the caller of an inlined graph, which the graph must not write
   List<TensorSpec> between_parts{};  ///< of tensors after the graph's own: what parts of an op hand to each other
 };
 
@@ -39,13 +42,13 @@ struct GraphValues {
 /// where it takes dense operands only.
 class Copier {
  public:
-  constexpr Copier(const Ir& ir, const LiveCode& live, const Plan& plan, BodyDraft& draft, int graph)
+  constexpr Copier(const Ir& ir, const LiveCode& live, const Plan& plan, BodyDraft& draft, GraphId graph)
       : ir_(ir), modified_(live.modified[graph]), plan_(plan), draft_(draft) {}
 
   /// A tensor's value. Variables and constants get their storage when they are first used.
-  constexpr Value& value(GraphValues& graph, int tensor) {
+  constexpr Value& value(GraphValues& graph, TensorId tensor) {
     Value& known = graph.value_of(tensor);
-    if (known.storage >= 0) return known;
+    if (known.storage != StorageId::none) return known;
     const TensorRecord& record = graph.record.tensors[tensor];
     Location location{Base::constant, 0, 0};
     if (record.kind == TensorKind::variable) location = {Base::variable, 0, plan_.variables[record.payload].offset};
@@ -72,28 +75,28 @@ class Copier {
 
   /// Before an op works in place: memory that the graph may not write is copied, for all views of it; a tensor whose elements
   /// share memory gets its own.
-  constexpr void make_writable(GraphValues& graph, int tensor) {
+  constexpr void make_writable(GraphValues& graph, TensorId tensor) {
     if (const Value& given = value(graph, tensor); repeats_elements(given.spec.shape, given.layout))
       return make_dense(graph, tensor);
-    const int storage = value(graph, tensor).storage;
+    const StorageId storage = value(graph, tensor).storage;
     if (is_writable(draft_.storage(storage).location) && !contains(graph.borrowed, storage)) return;
     const TensorSpec whole = draft_.storage(storage).whole;
     const Value fresh = draft_.add_value(whole);
     copy({storage, dense_layout(whole.shape), whole}, fresh);
-    const int changed = alias_root(graph, tensor);  // other values in the same memory stay there
-    for (std::size_t other = 0; other < graph.values.size(); ++other)
-      if (graph.values[other].storage == storage && alias_root(graph, static_cast<int>(other)) == changed)
+    const TensorId changed = alias_root(graph, tensor);  // other values in the same memory stay there
+    for (std::size_t t = 0; t < graph.values.size(); ++t)
+      if (const auto other = TensorId(t); graph.values[other].storage == storage && alias_root(graph, other) == changed)
         graph.values[other].storage = fresh.storage;
   }
   /// Before an alias that needs dense elements: what the caller of an inlined graph gave for an input by value may be a view. A
   /// copy takes its place, for all aliases of it.
-  constexpr void make_dense(GraphValues& graph, int tensor) {
-    const int root = alias_root(graph, tensor);
+  constexpr void make_dense(GraphValues& graph, TensorId tensor) {
+    const TensorId root = alias_root(graph, tensor);
     const Value given = value(graph, root);
     if (is_dense(given.spec.shape, given.layout)) return;
     const Value fresh = copied(given);
     for (std::size_t t = 0; t < graph.record.tensors.size(); ++t) {
-      const int other = static_cast<int>(t);
+      const auto other = TensorId(t);
       if (graph.values[other].storage == given.storage && alias_root(graph, other) == root)
         graph.values[other] = {fresh.storage, aliased_tensor(ir_, graph.graph, other).second, graph.spec(other)};
     }
@@ -120,13 +123,13 @@ class Copier {
 
  private:
   /// The tensor of the graph that a tensor is an alias of; itself if it is none.
-  static constexpr int alias_root(const GraphValues& graph, int tensor) {
-    const int count = static_cast<int>(graph.record.tensors.size());
-    while (tensor < count) {
-      const int producer = graph.record.tensors[tensor].producer;
-      if (producer < 0) break;
-      const int input = aliased_input(graph.record.nodes[producer], tensor);
-      if (input < 0) break;
+  static constexpr TensorId alias_root(const GraphValues& graph, TensorId tensor) {
+    const auto end = TensorId(graph.record.tensors.size());
+    while (tensor < end) {
+      const NodeId producer = graph.record.tensors[tensor].producer;
+      if (producer == NodeId::none) break;
+      const TensorId input = aliased_input(graph.record.nodes[producer], tensor);
+      if (input == TensorId::none) break;
       tensor = input;
     }
     return tensor;

@@ -14,17 +14,17 @@ namespace tilewright::internal {
 
 /// What of a program can change its results: everything else is dropped before it is planned.
 struct LiveCode {
-  List<int> order{};             ///< graphs that are called, each before the graphs that it calls
-  List<List<bool>> nodes{};      ///< by graph and node
-  List<List<bool>> outputs{};    ///< by graph and output: whether some call uses it
-  List<List<bool>> modified{};   ///< by graph and input: whether some call lets the graph change the caller's tensor
-  List<int> calls{};             ///< by graph: live calls of it; those of loops and conditionals count twice
-  List<bool> is_update{};        ///< by graph: it changes its caller's tensors by a few elementwise ops
-  List<bool> is_loaded{};        ///< by graph: a load brings its code
+  List<GraphId> order{};                      ///< graphs that are called, each before the graphs that it calls
+  List<List<bool, NodeId>, GraphId> nodes{};  ///< whether the node is live
+  List<List<bool>, GraphId> outputs{};        ///< by output of the graph: whether some call uses it
+  List<List<bool>, GraphId> modified{};       ///< by input of the graph: whether some call lets it change the caller's tensor
+  List<int, GraphId> calls{};                 ///< live calls of the graph; those of loops and conditionals count twice
+  List<bool, GraphId> is_update{};            ///< it changes its caller's tensors by a few elementwise ops
+  List<bool, GraphId> is_loaded{};            ///< a load brings its code
 
   /// Graphs that are called only once, by a plain call, become part of their caller; and so do updates, which can then be part of
   /// the product that makes a gradient. Code that comes and goes stays apart.
-  constexpr bool is_inlined(int graph) const { return !is_loaded[graph] && (calls[graph] == 1 || is_update[graph]); }
+  constexpr bool is_inlined(GraphId graph) const { return !is_loaded[graph] && (calls[graph] == 1 || is_update[graph]); }
 };
 
 namespace detail {
@@ -36,17 +36,17 @@ class LiveCodeFinder {
     live_.is_update.assign(ir.graphs.size(), false);
     live_.is_loaded.assign(ir.graphs.size(), false);
     for (const auto& graph : ir.graphs) {
-      live_.nodes.push_back(List<bool>(graph.nodes.size(), false));
+      live_.nodes.push_back(List<bool, NodeId>(graph.nodes.size(), false));
       live_.outputs.push_back(List<bool>(graph.outputs.size(), false));
       live_.modified.push_back(List<bool>(graph.inputs.size(), false));
     }
   }
   constexpr LiveCode run() {
-    visit(0);
+    visit(GraphId::main);
     std::ranges::reverse(live_.order);
     for (std::size_t i = 0; i < live_.order.size(); ++i) mark(live_.order[i]);
-    for (int graph : live_.order) live_.is_update[graph] = is_update(graph);
-    erase_if(live_.order, [this](int graph) { return graph != 0 && live_.calls[graph] == 0; });
+    for (const GraphId graph : live_.order) live_.is_update[graph] = is_update(graph);
+    erase_if(live_.order, [this](GraphId graph) { return graph != GraphId::main && live_.calls[graph] == 0; });
     return std::move(live_);
   }
 
@@ -56,45 +56,46 @@ class LiveCodeFinder {
   static constexpr std::size_t max_update_ops = 32;
 
   /// Depth first: callees come before their callers in `order`, and tell whether they have side effects.
-  constexpr void visit(int graph) {
+  constexpr void visit(GraphId graph) {
     if (visited_[graph]) return;
     visited_[graph] = true;
     for (const Node& node : ir_.record(graph).nodes) {
       if (node.op->has_side_effect) effects_[graph] = true;
-      for_each_callee(node, [&](int callee, int) {
+      for_each_callee(node, [&](GraphId callee, int) {
         visit(callee);
         if (effects_[callee]) effects_[graph] = true;
       });
     }
     live_.order.push_back(graph);
   }
-  constexpr void mark(int graph) {
-    if (graph != 0 && live_.calls[graph] == 0) return;
+  constexpr void mark(GraphId graph) {
+    if (graph != GraphId::main && live_.calls[graph] == 0) return;
     const GraphRecord& record = ir_.record(graph);
-    List<bool> needed(record.tensors.size(), false);
+    List<bool, TensorId> needed(record.tensors.size(), false);
     for (std::size_t i = 0; i < record.outputs.size(); ++i)
       if (live_.outputs[graph][i]) needed[record.outputs[i]] = true;
-    for (std::size_t n = record.nodes.size(); n-- > 0;) {
+    for (std::size_t i = record.nodes.size(); i-- > 0;) {
+      const auto n = NodeId(i);
       const Node& node = record.nodes[n];
       if (!lives(node, needed)) continue;
       live_.nodes[graph][n] = true;
-      for (int input : node.inputs) needed[input] = true;
-      if (node.called_graph >= 0) mark_called(node, needed);
-      if (const int loaded = loaded_graph(node); loaded >= 0) live_.is_loaded[loaded] = true;
+      for (const TensorId input : node.inputs) needed[input] = true;
+      if (node.called_graph != GraphId::none) mark_called(node, needed);
+      if (const GraphId loaded = loaded_graph(node); loaded != GraphId::none) live_.is_loaded[loaded] = true;
     }
   }
-  constexpr bool lives(const Node& node, const List<bool>& needed) const {
+  constexpr bool lives(const Node& node, const List<bool, TensorId>& needed) const {
     if (node.op->has_side_effect || node.op->modifies >= 0 || !node.modified.empty()) return true;
-    if (any_callee(node, [this](int callee) { return effects_[callee]; })) return true;
-    for (int output : node.outputs)
+    if (any_callee(node, [this](GraphId callee) { return effects_[callee]; })) return true;
+    for (const TensorId output : node.outputs)
       if (needed[output]) return true;
     return false;
   }
   /// `needed` says of the caller's tensors which are used.
-  constexpr void mark_called(const Node& node, const List<bool>& needed) {
+  constexpr void mark_called(const Node& node, const List<bool, TensorId>& needed) {
     const std::int64_t carried = is_loop(node) ? unpack<LoopAttributes>(node.attributes).carried : 0;
     const bool is_plain = is_plain_call(node);
-    for_each_callee(node, [&](int callee, int first_input) {
+    for_each_callee(node, [&](GraphId callee, int first_input) {
       live_.calls[callee] += is_plain ? 1 : 2;
       if (!is_plain) repeated_[callee] = true;
       List<bool>& outputs = live_.outputs[callee];
@@ -108,25 +109,26 @@ class LiveCodeFinder {
   }
 
   /// Whether a graph that is not part of loops and conditionals only updates its caller's tensors.
-  constexpr bool is_update(int graph) const {
+  constexpr bool is_update(GraphId graph) const {
     const GraphRecord& record = ir_.record(graph);
     if (repeated_[graph] || record.nodes.size() > max_update_ops) return false;
     for (const Node& node : record.nodes)
-      if (node.called_graph >= 0 || !(node.op->elementwise || node.op->view || node.op->expand || is_of_scalars(record, node)))
+      if (node.called_graph != GraphId::none ||
+          !(node.op->elementwise || node.op->view || node.op->expand || is_of_scalars(record, node)))
         return false;
     return std::ranges::find(live_.modified[graph], true) != live_.modified[graph].end();
   }
   static constexpr bool is_of_scalars(const GraphRecord& record, const Node& node) {
-    for (int input : node.inputs)
+    for (const TensorId input : node.inputs)
       if (record.tensors[input].spec.nelms() != 1) return false;
     return true;
   }
 
   const Ir& ir_;
   LiveCode live_{};
-  List<bool> visited_;  // by graph
-  List<bool> effects_;  // by graph: it has side effects, itself or in graphs that it calls
-  List<bool> repeated_;  // by graph: called by loops or conditionals
+  List<bool, GraphId> visited_;
+  List<bool, GraphId> effects_;  // the graph has side effects, itself or in graphs that it calls
+  List<bool, GraphId> repeated_;  // called by loops or conditionals
 };
 }  // namespace detail
 

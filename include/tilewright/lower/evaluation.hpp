@@ -40,7 +40,7 @@ class Evaluator {
   static constexpr bool same_view(const Value& a, const Value& b) {
     return a.storage == b.storage && a.layout == b.layout && a.spec == b.spec;
   }
-  constexpr bool writes(int member, int storage) const { return operation(member).writes(storage); }
+  constexpr bool writes(int member, StorageId storage) const { return operation(member).writes(storage); }
 
   /// Whether a member, or an expression inside it, reads the storage of `written` through another view than `written`.
   constexpr bool reads_elsewhere(int member, const Value& written) const {
@@ -116,7 +116,7 @@ class Evaluator {
   constexpr bool overwrites(int writer, int expression) const {
     const Operation& op = operation(expression);
     for (int i = 0; i < op.input_count; ++i) {
-      const int storage = op.operands[i].storage;
+      const StorageId storage = op.operands[i].storage;
       if (writes(writer, storage)) return true;
       for (int m = 0; m < expression; ++m)
         if (result_.kinds[m] == Evaluation::expression && result_of(m).storage == storage && overwrites(writer, m)) return true;

@@ -5,7 +5,7 @@ namespace tilewright::internal {
 
 namespace detail {
 /// Where an op was traced: `Net_subgraph(0)/fc1`; `the main graph` outside of modules.
-constexpr Text place_in_model(const Ir& ir, int graph, int scope) {
+constexpr Text place_in_model(const Ir& ir, GraphId graph, int scope) {
   Text place = ir.record(graph).name;
   if (scope >= 0) {
     const std::string_view prefix = ir.name_scopes[static_cast<std::size_t>(scope)].view();

@@ -17,12 +17,12 @@ namespace detail {
 /// Goes through the live ops of a graph, and of graphs that are inlined in it, in the order in which they run.
 class Flattener {
  public:
-  constexpr Flattener(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan, int graph)
+  constexpr Flattener(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph)
       : ir_(ir),
         live_(live),
         graph_(graph),
         copier_(ir, live, plan, draft_, graph),
-        transfers_(copier_, body_of, plan, draft_, graph == 0),
+        transfers_(copier_, body_of, plan, draft_, graph == GraphId::main),
         calls_(ir, live, body_of, plan, copier_, draft_) {}
 
   constexpr BodyDraft run() {
@@ -32,7 +32,7 @@ class Flattener {
       graph.value_of(inputs[i]) = draft_.add_value(graph.spec(inputs[i]), {Base::argument, static_cast<int>(i)});
     flatten_nodes(graph);
     const auto& outputs = graph.record.outputs;
-    for (std::size_t o = 0; graph_ != 0 && o < outputs.size(); ++o)
+    for (std::size_t o = 0; graph_ != GraphId::main && o < outputs.size(); ++o)
       if (live_.outputs[graph_][o])
         copier_.give(copier_.value(graph, outputs[o]), {Base::argument, static_cast<int>(inputs.size() + o)});
     return std::move(draft_);
@@ -40,19 +40,19 @@ class Flattener {
 
  private:
   constexpr void flatten_nodes(GraphValues& graph) {
-    const List<bool>& lives = live_.nodes[graph.graph];
-    for_each_op(ir_, graph.graph, [&](std::span<const int> nodes) {
+    const List<bool, NodeId>& lives = live_.nodes[graph.graph];
+    for_each_op(ir_, graph.graph, [&](std::span<const NodeId> nodes) {
       if (nodes.size() > 1) flatten_exchange(graph, nodes, lives);
       else if (lives[nodes[0]]) flatten_node(graph, nodes[0]);
     });
   }
-  constexpr void flatten_exchange(GraphValues& graph, std::span<const int> nodes, const List<bool>& lives) {
-    List<int> live_nodes;
-    for (const int n : nodes)
+  constexpr void flatten_exchange(GraphValues& graph, std::span<const NodeId> nodes, const List<bool, NodeId>& lives) {
+    List<NodeId> live_nodes;
+    for (const NodeId n : nodes)
       if (lives[n]) live_nodes.push_back(n);
     transfers_.add_exchange(graph, live_nodes);
   }
-  constexpr void flatten_node(GraphValues& graph, int n) {
+  constexpr void flatten_node(GraphValues& graph, NodeId n) {
     flatten(graph, graph.record.nodes[n]);
     if (graph.copied_views.empty() || !graph.copied_views[n]) return;
     Value& view = graph.value_of(graph.record.nodes[n].outputs[0]);
@@ -60,7 +60,7 @@ class Flattener {
   }
   constexpr void flatten(GraphValues& graph, const Node& node) {
     if (node.op->transfer) return transfers_.add(graph, node);
-    if (node.called_graph >= 0) return flatten_call(graph, node);
+    if (node.called_graph != GraphId::none) return flatten_call(graph, node);
     if (node.op->expand && flatten_parts(graph, node)) return;
     if (node.op->modifies >= 0) copier_.make_writable(graph, node.inputs[node.op->modifies]);
     if (node.op->is_alias && !node.op->any_layout) copier_.make_dense(graph, node.inputs[0]);
@@ -89,7 +89,7 @@ class Flattener {
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (std::size_t i = 0; i < node.inputs.size(); ++i) operation.operands.push_back(operand(graph, node, i));
     if (op.modifies >= 0) copier_.read_before_write(operation);
-    for (int output : node.outputs) {
+    for (const TensorId output : node.outputs) {
       Value& result = graph.value_of(output);
       if (op.modifies >= 0 && output == node.outputs[0]) result = operation.operands[op.modifies];
       else result = draft_.add_value(graph.spec(output));
@@ -102,16 +102,16 @@ class Flattener {
   constexpr bool flatten_parts(GraphValues& graph, const Node& node) {
     List<TensorSpec> operands;
     for (const auto* tensors : {&node.inputs, &node.outputs})
-      for (int tensor : *tensors) operands.push_back(graph.spec(tensor));
+      for (const TensorId tensor : *tensors) operands.push_back(graph.spec(tensor));
     const auto parts = node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
-    List<int> tensors = node.inputs;
+    List<TensorId> tensors = node.inputs;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       Node part{.op = parts[p].op, .attributes = parts[p].attributes, .scope = node.scope};
       for (int input : parts[p].inputs) part.inputs.push_back(tensors[input]);
       if (p + 1 == parts.size()) part.outputs = node.outputs;
       else
         for (const TensorSpec& spec : parts[p].outputs) part.outputs.push_back(graph.add(spec));
-      for (int output : part.outputs) tensors.push_back(output);
+      for (const TensorId output : part.outputs) tensors.push_back(output);
       flatten(graph, part);
     }
     return !parts.empty();
@@ -119,7 +119,7 @@ class Flattener {
 
   const Ir& ir_;
   const LiveCode& live_;
-  int graph_;
+  GraphId graph_;
   BodyDraft draft_{};
   Copier copier_;
   TransferLowerer transfers_;
@@ -130,7 +130,7 @@ class Flattener {
 
 /// The operations of a graph's body: views are resolved to layouts, graphs that are called only once are inlined, and calls
 /// go to bodies that are planned already.
-constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<int>& body_of, Plan& plan, int graph) {
+constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph) {
   return detail::Flattener(ir, live, body_of, plan, graph).run();
 }
 

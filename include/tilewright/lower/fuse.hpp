@@ -58,7 +58,7 @@ class Fuser {
   /// read their results can then join other groups.
   constexpr void move_small_first() {
     constexpr std::int64_t small = barrier_cost / 64;
-    List<bool> used(draft_.storages.size(), false), written(used);  // by storage, by operations that stay where they are
+    PerStorage<bool> used(draft_.storages.size(), false), written(used);  // by operations that stay where they are
     List<Operation> first, rest;
     for (Operation& operation : draft_.operations) {
       bool moves = is_free(operation) && cost_of(operation) <= small;
@@ -93,12 +93,12 @@ class Fuser {
   /// A group without products moves down to the first group that reads its results, such as the other branch of a sum.
   constexpr void join_producers() {
     constexpr int never = std::numeric_limits<int>::max();
-    List<int> next_use(draft_.storages.size(), never), next_write(next_use);
+    PerStorage<int> next_use(draft_.storages.size(), never), next_write(next_use);
     for (std::size_t i = draft_.groups.size(); i-- > 0;) {
       Group& moved = draft_.groups[i];
       int user = never, overwritten = never;
       for_each_operand(draft_, moved, [&](const Operation& operation, int o, const Member&) {
-        const int storage = operation.operands[o].storage;
+        const StorageId storage = operation.operands[o].storage;
         if (operation.is_output(o)) user = std::min(user, next_use[storage]);
         overwritten = std::min(overwritten, next_write[storage]);
       });
@@ -109,7 +109,7 @@ class Fuser {
         position = user;
       }
       for_each_operand(draft_, group(position), [&](const Operation& operation, int o, const Member&) {
-        const int storage = operation.operands[o].storage;
+        const StorageId storage = operation.operands[o].storage;
         next_use[storage] = std::min(next_use[storage], position);
         if (operation.is_output(o)) next_write[storage] = std::min(next_write[storage], position);
       });
@@ -173,7 +173,7 @@ class Fuser {
   constexpr bool may_move(const Group& moved, int earlier) const {
     bool may = true;
     for_each_operand(draft_, moved, [&](const Operation& operation, int i, const Member&) {
-      const int storage = operation.operands[i].storage;
+      const StorageId storage = operation.operands[i].storage;
       may = may && (operation.is_output(i) ? user_[storage] : writer_[storage]) <= earlier;
     });
     return may;
@@ -202,7 +202,7 @@ class Fuser {
   }
   constexpr void note_use(const Group& used, int number) {
     for_each_operand(draft_, used, [&](const Operation& operation, int i, const Member&) {
-      const int storage = operation.operands[i].storage;
+      const StorageId storage = operation.operands[i].storage;
       user_[storage] = std::max(user_[storage], number);
       if (operation.is_output(i)) writer_[storage] = std::max(writer_[storage], number);
     });
@@ -210,7 +210,7 @@ class Fuser {
 
   BodyDraft& draft_;
   const Target& target_;
-  List<int> writer_, user_;  // by storage: the last group so far that writes it, or that uses it; -1: none
+  PerStorage<int> writer_, user_;  // the last group so far that writes it, or that uses it; -1: none
 };
 
 }  // namespace detail

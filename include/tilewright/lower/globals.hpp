@@ -18,7 +18,7 @@ constexpr void plan_remote_buffers(const Ir& ir, Plan& plan) {
 constexpr void plan_variables(const Ir& ir, Plan& plan) {
   plan.variables.reserve(ir.variables.size());
   for (const VariableRecord& variable : ir.variables) {
-    const TensorRecord& tensor = ir.record(0).tensors[variable.tensor];
+    const TensorRecord& tensor = ir.record(GraphId::main).tensors[variable.tensor];
     PlannedVariable planned{tensor.spec, tensor.name, variable.initialiser};
     planned.distribution = variable.distribution;
     planned.assignment = variable.assignment;

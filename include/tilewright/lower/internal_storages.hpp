@@ -11,12 +11,12 @@ namespace tilewright::internal {
 /// it reads that, and no other group uses the storage. All operands of such a storage are the same view of it.
 constexpr void find_internal_storages(BodyDraft& draft) {
   const Lifetimes lifetimes(draft);
-  List<const Value*> written(draft.storages.size(), nullptr);  // by storage: the operand that wrote it first
+  PerStorage<const Value*> written(draft.storages.size(), nullptr);  // the operand that wrote it first
   for (const Group& group : draft.groups) {
     if (group.members.size() == 1) continue;
     for_each_operand(draft, group, [&](const Operation& operation, int i, const Member&) {
       const Value& value = operation.operands[i];
-      const int s = value.storage;
+      const StorageId s = value.storage;
       Storage& storage = draft.storage(s);
       if (written[s] != nullptr) {
         storage.internal = storage.internal && value.layout == written[s]->layout && value.spec == written[s]->spec;

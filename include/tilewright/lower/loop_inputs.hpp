@@ -13,12 +13,12 @@ namespace tilewright::internal {
 
 namespace detail {
 /// By graph and input: whether some call lets the graph change the caller's tensor.
-constexpr List<List<bool>> find_changed_inputs(const Ir& ir) {
-  List<List<bool>> changed;
+constexpr List<List<bool>, GraphId> find_changed_inputs(const Ir& ir) {
+  List<List<bool>, GraphId> changed;
   for (const GraphRecord& graph : ir.graphs) changed.push_back(List<bool>(graph.inputs.size(), false));
   for (const GraphRecord& graph : ir.graphs)
     for (const Node& node : graph.nodes)
-      for_each_callee(node, [&](int callee, int first_input) {
+      for_each_callee(node, [&](GraphId callee, int first_input) {
         List<bool>& inputs = changed[callee];
         const int count = static_cast<int>(inputs.size());
         for (int modified : node.modified)
@@ -28,14 +28,14 @@ constexpr List<List<bool>> find_changed_inputs(const Ir& ir) {
 }
 
 /// Lets a loop repeat a graph that only calls the loop's graph, with the same inputs.
-constexpr void add_call_in_loop(Ir& ir, int graph, int node) {
+constexpr void add_call_in_loop(Ir& ir, GraphId graph, NodeId node) {
   const auto loop = [&]() -> Node& { return ir.record(graph).nodes[node]; };
-  const int called = loop().called_graph;
-  const int caller = ir.add_derived_graph(called, "_iteration");
+  const GraphId called = loop().called_graph;
+  const GraphId caller = ir.add_derived_graph(called, "_iteration");
   const GraphScope scope(ir.graph(caller));
   List<Tensor> inputs;
   for (const Tensor& input : ir.graph(called).inputs()) inputs.push_back(ir.add_input(input.spec()));
-  const int call = append_node(ir, call_info, inputs, specs_of(ir.graph(called).outputs()), {}, called);
+  const NodeId call = append_node(ir, call_info, inputs, specs_of(ir.graph(called).outputs()), {}, called);
   ir.current().nodes[call].modified = loop().modified;
   ir.current().outputs = ir.current().nodes[call].outputs;
   loop().called_graph = caller;
@@ -47,16 +47,17 @@ constexpr void add_call_in_loop(Ir& ir, int graph, int node) {
 /// iteration.
 constexpr void keep_loop_inputs(Ir& ir) {
   const auto changed = detail::find_changed_inputs(ir);
-  for (std::size_t graph = 0; graph < changed.size(); ++graph)
-    for (std::size_t n = 0; n < ir.graphs[graph].nodes.size(); ++n) {
-      const Node& node = ir.graphs[graph].nodes[n];
+  for (std::size_t g = 0; g < changed.size(); ++g)
+    for (std::size_t n = 0; n < ir.record(GraphId(g)).nodes.size(); ++n) {
+      const auto graph = GraphId(g);
+      const Node& node = ir.record(graph).nodes[NodeId(n)];
       if (!detail::is_loop(node)) continue;
       const List<bool>& inputs = changed[node.called_graph];
       const auto loop = unpack<LoopAttributes>(node.attributes);
       bool keeps = true;
       for (auto i = static_cast<std::size_t>(loop.carried + loop.sliced); i < inputs.size(); ++i)
         keeps = keeps && (!inputs[i] || std::ranges::find(node.modified, static_cast<int>(i)) != node.modified.end());
-      if (!keeps) detail::add_call_in_loop(ir, static_cast<int>(graph), static_cast<int>(n));
+      if (!keeps) detail::add_call_in_loop(ir, graph, NodeId(n));
     }
 }
 

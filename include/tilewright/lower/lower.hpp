@@ -32,17 +32,18 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   plan_globals(ir, plan);
   keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
-  List<int> body_of(ir.graphs.size(), -1), bodies;
-  for (int graph : live.order) {
+  List<BodyId, GraphId> body_of(ir.graphs.size(), BodyId::none);  // none: the graph is dead or inlined
+  List<GraphId, BodyId> bodies;  // the graph of each
+  for (const GraphId graph : live.order) {
     if (live.is_inlined(graph)) continue;
-    body_of[graph] = static_cast<int>(bodies.size());
+    body_of[graph] = BodyId(bodies.size());
     bodies.push_back(graph);
   }
   plan.bodies.resize(bodies.size());
   ComputeSets compute_sets;
   for (std::size_t i = bodies.size(); i-- > 0;) {  // called graphs first
-    const int body = static_cast<int>(i);
-    BodyDraft draft = flatten(ir, live, body_of, plan, bodies[i]);
+    const auto body = BodyId(i);
+    BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body]);
     observe(Pass::flatten, body, draft, plan);
     split_reductions(draft, target);
     observe(Pass::split_reductions, body, draft, plan);
@@ -54,11 +55,11 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
     observe(Pass::cut_groups, body, draft, plan);
     reuse_dying_inputs(draft);
     observe(Pass::reuse_dying_inputs, body, draft, plan);
-    plan.bodies[i] = place(ir, draft, target, compute_sets, plan);
+    plan.bodies[body] = place(ir, draft, target, compute_sets, plan);
     observe(Pass::place, body, draft, plan);
-    place_barriers(plan, plan.bodies[i]);
+    place_barriers(plan, plan.bodies[body]);
   }
-  plan.memory.frame = plan.bodies[0].frame_bytes;
+  plan.memory.frame = plan.bodies[BodyId::main].frame_bytes;
   observe(plan);
   check_transfers(ir, plan);
   const CodeUse code = count_code(plan, target);

@@ -18,7 +18,7 @@ constexpr std::string_view name_of(Pass pass) {
 /// Sees nothing of what passes do. An observer of `lower` is called after each pass over a body with the draft, and with the plan
 /// as far as it is made; at the end, before the checks that can fail, it is called with the whole plan.
 struct Unobserved {
-  constexpr void operator()(Pass, int /*body*/, const BodyDraft&, const Plan&) const {}
+  constexpr void operator()(Pass, BodyId /*body*/, const BodyDraft&, const Plan&) const {}
   constexpr void operator()(const Plan&) const {}
 };
 

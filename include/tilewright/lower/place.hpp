@@ -18,11 +18,12 @@ namespace detail {
 /// Gives each storage that needs it a place in the frame: sets the offset of its location. Returns the size of the frame in
 /// bytes.
 constexpr std::int64_t place_storages(BodyDraft& draft) {
-  List<int> block_of(draft.storages.size(), -1);  // by storage; -1: it has no block of its own
+  PerStorage<int> block_of(draft.storages.size(), -1);  // -1: it has no block of its own
   List<LiveBlock> blocks;
   for (std::size_t i = 0; i < draft.groups.size(); ++i)
     for_each_operand(draft, draft.groups[i], [&](const Operation& operation, int o, const Member&) {
-      const int storage = draft.owner(operation.operands[o].storage), step = static_cast<int>(i);
+      const StorageId storage = draft.owner(operation.operands[o].storage);
+      const int step = static_cast<int>(i);
       if (!draft.in_frame(storage) || draft.storage(storage).internal) return;
       int& block = block_of[storage];
       if (block < 0) {
@@ -33,8 +34,10 @@ constexpr std::int64_t place_storages(BodyDraft& draft) {
       blocks[block].last = step;
     });
   const std::int64_t frame_bytes = allocate(blocks, static_cast<int>(draft.groups.size()));
-  for (std::size_t s = 0; s < block_of.size(); ++s)
+  for (std::size_t i = 0; i < block_of.size(); ++i) {
+    const auto s = StorageId(i);
     if (block_of[s] >= 0) draft.storages[s].location.offset = blocks[block_of[s]].offset;
+  }
   return frame_bytes;
 }
 

@@ -23,6 +23,9 @@ constexpr std::string_view name_of(Base base) {
   return names[static_cast<int>(base)];
 }
 
+/// The number of a body in its plan. That of the main graph is `main`.
+enum class BodyId : int { none = -1, main = 0 };
+
 /// Where the first element of an operand is.
 struct Location {
   Base base = Base::frame;
@@ -132,8 +135,8 @@ enum class StepKind : std::uint8_t {
 struct Step {
   StepKind kind = StepKind::compute;
   int compute_set = -1;  ///< compute, collective: the set; -1 for others
-  int body = -1;  ///< calls: the body that is called, by a conditional for true; load_code: whose code it is; or -1
-  int else_body = -1;  ///< conditional: the body that is called for false; -1 for others
+  BodyId body = BodyId::none;  ///< calls: the one that is called, by a conditional for true; load_code: whose code it is; or none
+  BodyId else_body = BodyId::none;  ///< conditional: the body that is called for false; none for others
   int first_location = 0;  ///< in the plan's locations
   int location_count = 0;
   std::int64_t vertices = 0;  ///< compute: of one replica; 0 for others
@@ -255,9 +258,9 @@ struct PlanTotals {
   int replicas = 1;
 };
 
-/// A program for a machine: bodies of steps and the memory they use. Body 0 is the main graph's.
+/// A program for a machine: bodies of steps and the memory they use.
 struct Plan : PlanTotals {
-  List<Body> bodies{};
+  List<Body, BodyId> bodies{};
   List<Step> steps{};
   List<Location> locations{};
   List<ComputeSet> compute_sets{};

@@ -12,14 +12,14 @@ constexpr Text print_extents(const auto& extents) {
   for (int axis = 0; axis < extents.size(); ++axis) result += text(axis > 0 ? " x " : "", extents[axis]);
   return result;
 }
-constexpr Text print_storage(const BodyDraft& draft, int s) {
+constexpr Text print_storage(const BodyDraft& draft, StorageId s) {
   const Storage& storage = draft.storage(s);
   Text result = text("  storage ", s, ": ", to_text(storage.whole), ", ", name_of(storage.location.base));
   if (storage.location.base == Base::argument || storage.location.base == Base::stream)
     result += text(" ", storage.location.index);
   if (storage.location.offset != 0) result += text(" + ", storage.location.offset);
   if (storage.internal) result += ", internal";
-  if (storage.reuses >= 0) result += text(", reuses storage ", storage.reuses);
+  if (storage.reuses != StorageId::none) result += text(", reuses storage ", storage.reuses);
   return result += "\n";
 }
 /// A storage's number; of a part of it also the offset in elements, and the shape.
@@ -35,7 +35,7 @@ constexpr Text print_operation(const BodyDraft& draft, int i) {
   Text result = text("operation ", i, ": ");
   if (operation.op) result += operation.op->name;
   else result += text(operation.loads_code ? "load the code of body " : "call body ", calling.body);
-  if (calling.else_body >= 0) result += text(" or ", calling.else_body);
+  if (calling.else_body != BodyId::none) result += text(" or ", calling.else_body);
   if (calling.loop) result += text(" ", calling.loop->count, " times");
   if (operation.loads_code) return result;
   for (std::size_t o = 0; o < operation.operands.size(); ++o) {
@@ -74,7 +74,7 @@ constexpr Text print_group(const BodyDraft& draft, int g) {
 /// A draft as text: its storages, and its operations, in groups if it has them. Operands are numbers of storages.
 constexpr Text print_draft(const BodyDraft& draft) {
   Text result;
-  for (std::size_t s = 0; s < draft.storages.size(); ++s) result += detail::print_storage(draft, static_cast<int>(s));
+  for (std::size_t s = 0; s < draft.storages.size(); ++s) result += detail::print_storage(draft, StorageId(s));
   if (draft.groups.empty())
     for (std::size_t i = 0; i < draft.operations.size(); ++i)
       result += text("  ", detail::print_operation(draft, static_cast<int>(i)), "\n");
@@ -86,7 +86,7 @@ namespace detail {
 /// An observer of `lower` that prints what each pass gives, and its first fault.
 class PassPrinter {
  public:
-  constexpr void operator()(Pass after, int body, const BodyDraft& draft, const Plan& plan) {
+  constexpr void operator()(Pass after, BodyId body, const BodyDraft& draft, const Plan& plan) {
     printed_ += text("Body ", body, " after ", name_of(after), "\n", print_draft(draft));
     print_fault(verify(draft, after, body, plan));
   }

@@ -33,9 +33,9 @@ constexpr Text print_stages(const auto& plan, const ComputeSet& set) {
 /// that each vertex runs. A line `--` says that workers wait for each other there.
 constexpr Text print_plan(const auto& plan) {
   Text result;
-  for (std::size_t b = 0; b < plan.bodies.size(); ++b) {
-    const Body& body = plan.bodies[b];
-    result += text("Body ", b, " : ", body.step_count, " steps, ", body.frame_bytes, " bytes\n");
+  int number = 0;
+  for (const Body& body : plan.bodies) {
+    result += text("Body ", number++, " : ", body.step_count, " steps, ", body.frame_bytes, " bytes\n");
     for (int s = 0; s < body.step_count; ++s) {
       const Step& step = plan.steps[body.first_step + s];
       if (step.kind == StepKind::call || step.kind == StepKind::loop) {

@@ -40,7 +40,7 @@ class RemoteTrafficCounter {
     ++all.exchanges;
     together_.clear();
   }
-  constexpr void add_code(RemoteTraffic& all, int body) {
+  constexpr void add_code(RemoteTraffic& all, BodyId body) {
     if (target_.streaming_memory.bytes_per_second == 0) return;
     together_.push_back(target_.tiles * code_.by_body[body]);
     all.code_bytes += together_.back();

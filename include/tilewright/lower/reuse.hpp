@@ -9,7 +9,7 @@ namespace tilewright::internal {
 namespace detail {
 /// Whether a storage may become the memory of an operation's result: in the group only this operation uses it, all of it, and in
 /// the layout of the result.
-constexpr bool same_elements(const BodyDraft& draft, const Group& group, const Operation& operation, int storage) {
+constexpr bool same_elements(const BodyDraft& draft, const Group& group, const Operation& operation, StorageId storage) {
   const Value& result = operation.operands.back();
   if (draft.storage(storage).whole.bytes() != result.spec.bytes()) return false;
   bool same = true;
@@ -26,17 +26,17 @@ constexpr bool same_elements(const BodyDraft& draft, const Group& group, const O
 /// Storage::reuses.
 constexpr void reuse_dying_inputs(BodyDraft& draft) {
   Lifetimes lifetimes(draft);
-  const auto lives_in = [&](int storage) { return draft.in_frame(storage) && !draft.storage(storage).internal; };
+  const auto lives_in = [&](StorageId storage) { return draft.in_frame(storage) && !draft.storage(storage).internal; };
   for (std::size_t g = 0; g < draft.groups.size(); ++g) {
     const int step = static_cast<int>(g);
     for (const Member& member : draft.groups[g].members) {
       const Operation& operation = draft.operation(member);
       // the result of an op in place has memory: it may have been written earlier in this group
       if (operation.is_call() || !operation.op->elementwise || operation.op->modifies >= 0) continue;
-      const int output = operation.operands.back().storage;
-      if (!lives_in(output) || draft.storage(output).reuses >= 0 || lifetimes.first[output] != step) continue;
+      const StorageId output = operation.operands.back().storage;
+      if (!lives_in(output) || draft.storage(output).reuses != StorageId::none || lifetimes.first[output] != step) continue;
       for (int o = 0; o < operation.input_count; ++o) {
-        const int input = draft.owner(operation.operands[o].storage);
+        const StorageId input = draft.owner(operation.operands[o].storage);
         if (!lives_in(input) || input == output || lifetimes.last[input] != step || lifetimes.first[input] == step ||
             !detail::same_elements(draft, draft.groups[g], operation, input))
           continue;

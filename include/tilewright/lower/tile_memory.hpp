@@ -17,11 +17,11 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
     Text name;
   };
   List<Named> all;
-  for (int graph : live.order) {
+  for (const GraphId graph : live.order) {
     const GraphRecord& record = ir.record(graph);
     for (const TensorRecord& tensor : record.tensors) {
       Text name = tensor.name;
-      if (name.empty() && tensor.producer >= 0) {
+      if (name.empty() && tensor.producer != NodeId::none) {
         const Node& node = record.nodes[tensor.producer];
         name = text(node.op->name, ".", node.id);
       }

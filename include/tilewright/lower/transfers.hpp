@@ -11,7 +11,8 @@ namespace tilewright::internal::detail {
 /// Lowers loads and stores, by what their ops say they move (Transfer).
 class TransferLowerer {
  public:
-  constexpr TransferLowerer(Copier& copier, const List<int>& body_of, Plan& plan, BodyDraft& draft, bool in_main_graph)
+  constexpr TransferLowerer(Copier& copier, const List<BodyId, GraphId>& body_of, Plan& plan, BodyDraft& draft,
+                            bool in_main_graph)
       : copier_(copier), body_of_(body_of), plan_(plan), draft_(draft), in_main_graph_(in_main_graph) {}
 
   constexpr void add(GraphValues& graph, const Node& node) {
@@ -22,9 +23,9 @@ class TransferLowerer {
   }
   /// Adds transfers that are one exchange. They follow each other; copies that make operands dense come before, and those from
   /// where rows land after them. What the main graph loads from the host or stores there is no transfer of its own.
-  constexpr void add_exchange(GraphValues& graph, std::span<const int> nodes) {
+  constexpr void add_exchange(GraphValues& graph, std::span<const NodeId> nodes) {
     List<Operation> transfers, afterwards;
-    for (const int n : nodes) lower(graph, graph.record.nodes[n], transfers, afterwards);
+    for (const NodeId n : nodes) lower(graph, graph.record.nodes[n], transfers, afterwards);
     for (Operation& transfer : transfers) {
       transfer.alone = true;
       transfer.exchange = exchanges_;
@@ -158,12 +159,13 @@ class TransferLowerer {
   // ---- code
 
   constexpr void load_code(const Transfer& transfer, List<Operation>& transfers) const {
-    const int body = body_of_[transfer.number];
-    if (body >= 0) transfers.push_back({.calling = {.body = body}, .loads_code = true});  // else no result of it is used
+    const BodyId body = body_of_[GraphId(transfer.number)];
+    if (body != BodyId::none)
+      transfers.push_back({.calling = {.body = body}, .loads_code = true});  // else no result of it is used
   }
 
   Copier& copier_;
-  const List<int>& body_of_;
+  const List<BodyId, GraphId>& body_of_;
   Plan& plan_;
   BodyDraft& draft_;
   bool in_main_graph_;

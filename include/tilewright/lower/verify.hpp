@@ -12,7 +12,7 @@ namespace tilewright::internal {
 /// The first fault of a draft after a pass, as `rule: what was given: what was expected, in body 2 after fuse`; empty if it is
 /// right. `plan` is what was made before: the memory outside of graphs, the bodies that are called, and after `place` the body
 /// itself.
-constexpr Text verify(const BodyDraft& draft, Pass after, int body, const Plan& plan) {
+constexpr Text verify(const BodyDraft& draft, Pass after, BodyId body, const Plan& plan) {
   Text fault = detail::OperationsFault(draft, after, body, plan).run();
   if (fault.empty()) fault = detail::GroupsFault(draft, after, body, plan).run();
   if (fault.empty()) fault = detail::StoragesFault(draft, after, body, plan).run();
@@ -29,7 +29,7 @@ constexpr Text verify(const Plan& plan) {
 /// An observer of `lower` that keeps the first fault of its passes.
 class PassVerifier {
  public:
-  constexpr void operator()(Pass after, int body, const BodyDraft& draft, const Plan& plan) {
+  constexpr void operator()(Pass after, BodyId body, const BodyDraft& draft, const Plan& plan) {
     if (fault_.empty()) fault_ = verify(draft, after, body, plan);
   }
   constexpr void operator()(const Plan& plan) {

@@ -99,7 +99,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
   constexpr GradGraphInfo grad_graph_info() const {
     if (grad_graph_info_) return *grad_graph_info_;
     if (!ir().failed()) ir().fail(text("grad_graph_info of ", graph_.name(), ": a graph made by autodiff expected"));
-    return {ir(), graph_.id(), {.graph = 0}};
+    return {ir(), graph_.id(), {.graph = GraphId::main}};
   }
   /// The graph with its named inputs bound to the tensors of the same names.
   constexpr BoundGraph bind(const DotTree<Tensor>& tensors) const { return {graph_, args_.to_mapping(tensors)}; }
@@ -111,7 +111,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
 
   /// The graph as text: its named inputs, then one line for every op.
   constexpr Text print_schedule() const {
-    List<std::pair<int, Text>> names;
+    List<std::pair<TensorId, Text>> names;
     for (const auto& [name, input] : args_.to_dict()) names.push_back({input.id(), name});
     return tilewright::print_schedule(graph_, names);
   }

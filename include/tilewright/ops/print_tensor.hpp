@@ -93,9 +93,9 @@ namespace detail {
 constexpr Text name_for_title(Tensor x) {
   if (!x.name().empty()) return x.name();
   const GraphRecord& graph = x.ir().record(x.graph_id());
-  const int producer = graph.tensors[static_cast<std::size_t>(x.id())].producer;
-  if (producer < 0) return "tensor";
-  const Node& node = graph.nodes[static_cast<std::size_t>(producer)];
+  const NodeId producer = graph.tensors[x.id()].producer;
+  if (producer == NodeId::none) return "tensor";
+  const Node& node = graph.nodes[producer];
   return text(node.op->name, ".", node.id);
 }
 }  // namespace detail

@@ -33,13 +33,13 @@ constexpr void remote_code_load(Graph graph, std::string_view destination = "exe
     ir.fail(text("remote_code_load: '", destination, "' as destination of ", graph.name(), ": 'executable' expected"));
     return;
   }
-  if (graph.id() == ir.current_graph || graph.id() == 0) {
-    ir.fail(text("remote_code_load: ", graph.id() == 0 ? "the main graph" : graph.name(), " in ",
-                 ir.current_graph == 0 ? "the main graph" : ir.current().name.view(),
+  if (graph.id() == ir.current_graph || graph.id() == GraphId::main) {
+    ir.fail(text("remote_code_load: ", graph.id() == GraphId::main ? "the main graph" : graph.name(), " in ",
+                 ir.current_graph == GraphId::main ? "the main graph" : ir.current().name.view(),
                  ": a graph that does not run yet expected"));
     return;
   }
-  apply_all<RemoteCodeLoad>(ir, {}, {graph.id()});
+  apply_all<RemoteCodeLoad>(ir, {}, {static_cast<std::int64_t>(graph.id())});
 }
 }  // namespace ops
 

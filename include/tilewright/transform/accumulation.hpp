@@ -25,11 +25,11 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
   const GradGraphInfo info = autodiff(forward.graph(), options);
   if (ir.failed()) return {{}, {info.graph(), {}, info}};
 
-  const int graph = info.graph().id();
+  const GraphId graph = info.graph().id();
   GradientRecord record = info.record();
-  const List<int> gradients = ir.record(graph).outputs;
-  record.outputs.resize(results, -1);
-  ir.record(graph).outputs.resize(results, -1);
+  const List<TensorId> gradients = ir.record(graph).outputs;
+  record.outputs.resize(results, TensorId::none);
+  ir.record(graph).outputs.resize(results, TensorId::none);
   const GraphScope scope(info.graph());
   NamedVariableFactories factories;
   NamedTensors args;

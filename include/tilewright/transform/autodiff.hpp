@@ -22,17 +22,17 @@ struct AutodiffOptions {
 
 namespace detail {
 
-constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options);
+constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOptions& options);
 
 /// Builds one gradient graph from the last forward op to the first.
 class Differentiator final : public GradientContext::Builder {
  public:
-  constexpr Differentiator(Ir& ir, int forward) : ir_(ir), forward_(forward) {}
+  constexpr Differentiator(Ir& ir, GraphId forward) : ir_(ir), forward_(forward) {}
 
   constexpr GradientRecord run(const AutodiffOptions& options) {
     if (!differentiate_callees()) return {};
     // no conditional operators: GCC 12 destroys their temporaries twice in constant expressions
-    List<int> provided = default_provided(), required = record().inputs;
+    List<TensorId> provided = default_provided(), required = record().inputs;
     if (options.grads_provided) provided = ids(*options.grads_provided, "grads_provided");
     if (options.grads_required) required = ids(*options.grads_required, "grads_required");
     if (ir_.failed()) return {};
@@ -40,19 +40,19 @@ class Differentiator final : public GradientContext::Builder {
     const auto count = record().tensors.size();
     gradients_.resize(count);
     activations_.resize(count);
-    connected_.assign(count, 0);
-    for (int tensor : record().inputs) connected_[at(tensor)] = 1;
-    for (int tensor : record().outputs) connected_[at(tensor)] = 1;
+    connected_.assign(count, false);
+    for (const TensorId tensor : record().inputs) connected_[tensor] = true;
+    for (const TensorId tensor : record().outputs) connected_[tensor] = true;
     find_needed(required);
 
     const GraphScope scope(ir_.graph(result_.graph));
-    for (int tensor : provided)  // a tensor that is an output twice has two gradients
+    for (const TensorId tensor : provided)  // a tensor that is an output twice has two gradients
       add_gradient(tensor, add_graph_input(ExpectedConnectionType::FwdGrad, tensor));
-    for (auto node = static_cast<int>(record().nodes.size()); node-- > 0 && !ir_.failed();) differentiate_node(node);
+    for (auto n = record().nodes.size(); n-- > 0 && !ir_.failed();) differentiate_node(NodeId(n));
     if (ir_.failed()) return {};
-    for (int tensor : required) {
+    for (const TensorId tensor : required) {
       if (gradient(tensor)) {
-        graph_output(gradients_[at(tensor)]);
+        graph_output(gradients_[tensor]);
         result_.outputs.push_back(tensor);
       } else if (options.grads_required) {
         ir_.fail(text("autodiff of ", record().name, ": no gradient reaches ", to_text(forward_tensor(tensor)),
@@ -62,25 +62,25 @@ class Differentiator final : public GradientContext::Builder {
     return result_;
   }
 
-  constexpr bool needs_gradient(int tensor) const override { return needed_[at(tensor)] != 0; }
-  constexpr const Tensor* gradient(int tensor) const override {
-    return gradients_[at(tensor)].valid() ? &gradients_[at(tensor)] : nullptr;
+  constexpr bool needs_gradient(TensorId tensor) const override { return needed_[tensor]; }
+  constexpr const Tensor* gradient(TensorId tensor) const override {
+    return gradients_[tensor].valid() ? &gradients_[tensor] : nullptr;
   }
-  constexpr void add_gradient(int tensor, Tensor gradient) override {
-    Tensor& sum = gradients_[at(tensor)];
+  constexpr void add_gradient(TensorId tensor, Tensor gradient) override {
+    Tensor& sum = gradients_[tensor];
     sum = sum.valid() ? sum + gradient : gradient;
   }
   /// The value of a forward tensor in the gradient graph. Constants are copied, and views are made again; any other tensor
   /// becomes an input of the gradient graph. An inner tensor becomes an output of the forward graph, too.
-  constexpr Tensor activation(int tensor) override {
-    Tensor& known = activations_[at(tensor)];
+  constexpr Tensor activation(TensorId tensor) override {
+    Tensor& known = activations_[tensor];
     if (known.valid()) return known;
-    const TensorRecord info = record().tensors[at(tensor)];
+    const TensorRecord info = record().tensors[tensor];
     if (info.kind == TensorKind::constant)
       return known = {ir_, result_.graph, ir_.add_tensor({info.spec, TensorKind::constant, info.payload})};
-    const bool connected = connected_[at(tensor)] != 0;
-    if (!connected && info.producer >= 0) {
-      const Node producer = record().nodes[at(info.producer)];
+    const bool connected = connected_[tensor];
+    if (!connected && info.producer != NodeId::none) {
+      const Node producer = record().nodes[info.producer];
       if (producer.op->view) {
         const Tensor input = activation(producer.inputs[0]);
         return known = at_or_invalid(ir_, emit(ir_, *producer.op, {&input, 1}, producer.attributes), 0);
@@ -88,18 +88,17 @@ class Differentiator final : public GradientContext::Builder {
     }
     if (!connected) {
       add_activation_output(ir_, forward_, tensor);
-      connected_[at(tensor)] = 1;
+      connected_[tensor] = true;
     }
     return known = add_graph_input(ExpectedConnectionType::Fwd, tensor);
   }
 
  private:
-  static constexpr std::size_t at(int index) { return static_cast<std::size_t>(index); }
   constexpr GraphRecord& record() const { return ir_.record(forward_); }
-  constexpr Tensor forward_tensor(int tensor) const { return {ir_, forward_, tensor}; }
+  constexpr Tensor forward_tensor(TensorId tensor) const { return {ir_, forward_, tensor}; }
 
-  constexpr List<int> ids(const List<Tensor>& tensors, std::string_view what) const {
-    List<int> result;
+  constexpr List<TensorId> ids(const List<Tensor>& tensors, std::string_view what) const {
+    List<TensorId> result;
     for (const Tensor& tensor : tensors) {
       if (!tensor.valid()) continue;
       if (tensor.graph_id() != forward_)
@@ -108,56 +107,57 @@ class Differentiator final : public GradientContext::Builder {
     }
     return result;
   }
-  constexpr List<int> default_provided() const {
-    List<int> result;
-    const std::size_t own = record().outputs.size() - at(record().activations);  // the others are there for other gradient graphs
+  constexpr List<TensorId> default_provided() const {
+    List<TensorId> result;
+    // activations are there for other gradient graphs
+    const std::size_t own = record().outputs.size() - static_cast<std::size_t>(record().activations);
     for (std::size_t i = 0; i < own; ++i)
-      if (const int tensor = record().outputs[i]; is_floating_point(record().tensors[at(tensor)].spec.dtype))
+      if (const TensorId tensor = record().outputs[i]; is_floating_point(record().tensors[tensor].spec.dtype))
         result.push_back(tensor);
     return result;
   }
   /// One gradient graph for every graph that is called, made before anything else because it adds outputs to the calls.
   constexpr bool differentiate_callees() {
     for (std::size_t i = 0; i < record().nodes.size(); ++i) {
-      const Node& node = record().nodes[i];
+      const Node& node = record().nodes[NodeId(i)];
       if (node.op->modifies >= 0 || !node.modified.empty()) {
         ir_.fail(text("autodiff of ", record().name, ": ", node.op->name, ".", node.id,
                       " changes its input in place: ops that do not expected"));
         return false;
       }
       const bool is_loop = node.op == &loop_info;
-      for_each_callee(node, [this](int callee, int) {
-        if (ir_.failed() || ir_.record(callee).gradient.graph >= 0) return;
+      for_each_callee(node, [this](GraphId callee, int) {
+        if (ir_.failed() || ir_.record(callee).gradient.graph != GraphId::none) return;
         auto gradient = differentiate(ir_, callee, {});
         if (!ir_.failed()) ir_.record(callee).gradient = std::move(gradient);
       });
       if (ir_.failed()) return false;
-      if (is_loop) keep_iterations(ir_, Node(record().nodes[i]));
+      if (is_loop) keep_iterations(ir_, Node(record().nodes[NodeId(i)]));
     }
     return true;
   }
   /// Marks the tensors whose gradients lead to a required one.
-  constexpr void find_needed(const List<int>& required) {
-    needed_.assign(record().tensors.size(), 0);
-    for (int tensor : required) needed_[at(tensor)] = is_floating_point(record().tensors[at(tensor)].spec.dtype);
+  constexpr void find_needed(const List<TensorId>& required) {
+    needed_.assign(record().tensors.size(), false);
+    for (const TensorId tensor : required) needed_[tensor] = is_floating_point(record().tensors[tensor].spec.dtype);
     for (const Node& node : record().nodes) {
       if (node.op->differentiation == Differentiation::stops) continue;
       bool reached = false;
-      for (int input : node.inputs) reached = reached || needs_gradient(input);
+      for (const TensorId input : node.inputs) reached = reached || needs_gradient(input);
       if (!reached) continue;
-      for (int output : node.outputs)
-        if (is_floating_point(record().tensors[at(output)].spec.dtype)) needed_[at(output)] = true;
+      for (const TensorId output : node.outputs)
+        if (is_floating_point(record().tensors[output].spec.dtype)) needed_[output] = true;
     }
   }
-  constexpr void differentiate_node(int index) {
-    const Node node = record().nodes[at(index)];
+  constexpr void differentiate_node(NodeId index) {
+    const Node node = record().nodes[index];
     bool reached = false, needed = false;
-    for (int output : node.outputs) reached = reached || gradient(output);
-    for (int input : node.inputs) needed = needed || needs_gradient(input);
+    for (const TensorId output : node.outputs) reached = reached || gradient(output);
+    for (const TensorId input : node.inputs) needed = needed || needs_gradient(input);
     if (!reached || !needed || node.op->differentiation == Differentiation::stops) return;
     if (node.op->differentiation == Differentiation::refuses) {
       ir_.fail(text("autodiff of ", record().name, ": ", node.op->name, ".", node.id, " on ",
-                    to_text(record().tensors[at(node.inputs[0])].spec),
+                    to_text(record().tensors[node.inputs[0]].spec),
                     " has no gradient: a differentiable op, or detach before it, expected"));
       return;
     }
@@ -168,25 +168,25 @@ class Differentiator final : public GradientContext::Builder {
     else if (node.op == &conditional_info) differentiate_conditional(context);
     else node.op->gradient(context);
     auto& nodes = ir_.current().nodes;
-    for (std::size_t i = first; i < nodes.size(); ++i) nodes[i].scope = node.scope;
+    for (std::size_t i = first; i < nodes.size(); ++i) nodes[NodeId(i)].scope = node.scope;
   }
-  constexpr Tensor add_graph_input(ExpectedConnectionType type, int tensor) {
+  constexpr Tensor add_graph_input(ExpectedConnectionType type, TensorId tensor) {
     result_.inputs.push_back({type, tensor});
-    const TensorRecord info = record().tensors[at(tensor)];
+    const TensorRecord info = record().tensors[tensor];
     Text name = info.name;
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", info.name);
     return ir_.add_input(info.spec, name.view(), false, info.meta_shape);
   }
   Ir& ir_;
-  int forward_;
+  GraphId forward_;
   GradientRecord result_{};
-  List<char> needed_{};
-  List<Tensor> gradients_{};  // by forward tensor: its gradient so far, in the gradient graph; invalid: none
-  List<Tensor> activations_{};  // by forward tensor: its value in the gradient graph; invalid: not there yet
-  List<char> connected_{};  // by forward tensor: 1 for inputs and outputs of the forward graph, else 0
+  List<bool, TensorId> needed_{};
+  List<Tensor, TensorId> gradients_{};  // by forward tensor: its gradient so far, in the gradient graph; invalid: none
+  List<Tensor, TensorId> activations_{};  // by forward tensor: its value in the gradient graph; invalid: not there yet
+  List<bool, TensorId> connected_{};  // by forward tensor: it is an input or output of the forward graph
 };
 
-constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOptions& options) {
+constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOptions& options) {
   return Differentiator(ir, forward).run(options);
 }
 
@@ -198,9 +198,9 @@ constexpr GradientRecord differentiate(Ir& ir, int forward, const AutodiffOption
 /// gradient.
 constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {}) {
   Ir& ir = graph.ir();
-  if (ir.failed()) return {ir, graph.id(), {.graph = 0}};
+  if (ir.failed()) return {ir, graph.id(), {.graph = GraphId::main}};
   auto record = detail::differentiate(ir, graph.id(), options);
-  if (ir.failed()) record = {.graph = 0};
+  if (ir.failed()) record = {.graph = GraphId::main};
   return {ir, graph.id(), std::move(record)};
 }
 constexpr GraphWithNamedArgs autodiff(const GraphWithNamedArgs& graph, const AutodiffOptions& options = {}) {
@@ -214,7 +214,7 @@ constexpr TensorMap GradGraphInfo::fwd_parent_ins_to_grad_parent_outs(const Call
   if (!check(forward_call, forward_graph(), "fwd_parent_ins_to_grad_parent_outs")) return result;
   const auto parents = parents_of(forward_call);
   for (const auto& [input, gradient] : fwd_graph_ins_to_grad_parent_outs(gradient_call)) {
-    const Tensor parent = parents[static_cast<std::size_t>(input.id())];
+    const Tensor parent = parents[input.id()];
     if (const Tensor* known = result.find(parent)) result.assign(parent, *known + gradient);
     else result.insert(parent, gradient);
   }

@@ -12,15 +12,14 @@ namespace tilewright::detail {
 
 /// Appends a tensor to the outputs of its graph and of the existing calls. A loop's new output has the values of all iterations;
 /// conditionals get none.
-constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
+constexpr void add_activation_output(Ir& ir, GraphId graph, TensorId tensor) {
   ir.record(graph).outputs.push_back(tensor);
   ++ir.record(graph).activations;
-  const TensorRecord& activation = ir.record(graph).tensors[static_cast<std::size_t>(tensor)];
+  const TensorRecord& activation = ir.record(graph).tensors[tensor];
   const TensorSpec slice = activation.spec;
   const int meta_shape = activation.meta_shape;
-  for (const auto& [caller, number] : ir.record(graph).call_sites) {
+  for (const auto& [caller, node] : ir.record(graph).call_sites) {
     const GraphScope scope(ir.graph(caller));
-    const auto node = static_cast<std::size_t>(number);
     const Node& call = ir.record(caller).nodes[node];
     if (call.op == &conditional_info) continue;
     TensorSpec spec = slice;
@@ -30,7 +29,8 @@ constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
       return;
     }
     if (call.op == &loop_info) spec = stacked(slice, unpack<LoopAttributes>(call.attributes).count);
-    const int output = ir.add_tensor({.spec = spec, .producer = number, .meta_shape = call.op == &loop_info ? -1 : meta_shape});
+    const TensorId output = ir.add_tensor(
+        {.spec = spec, .producer = node, .meta_shape = call.op == &loop_info ? -1 : meta_shape});
     ir.record(caller).nodes[node].outputs.push_back(output);
   }
 }
@@ -38,19 +38,19 @@ constexpr void add_activation_output(Ir& ir, int graph, int tensor) {
 /// Positions of a graph's tensors among its inputs or outputs.
 class Positions {
  public:
-  constexpr Positions(const List<int>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
-    for (std::size_t i = list.size(); i-- > first;) positions_[static_cast<std::size_t>(list[i])] = static_cast<int>(i);
+  constexpr Positions(const List<TensorId>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
+    for (std::size_t i = list.size(); i-- > first;) positions_[list[i]] = static_cast<int>(i);
   }
   /// The first position of the tensor, or -1.
-  constexpr int operator[](int tensor) const { return positions_[static_cast<std::size_t>(tensor)]; }
+  constexpr int operator[](TensorId tensor) const { return positions_[tensor]; }
 
  private:
-  List<int> positions_;
+  List<int, TensorId> positions_;
 };
 
 /// For each gradient provided to a gradient graph: the number of the forward graph's output that it belongs to. Two outputs may
 /// be the same tensor.
-constexpr List<int> provided_outputs(const GradientRecord& gradient, const List<int>& outputs) {
+constexpr List<int> provided_outputs(const GradientRecord& gradient, const List<TensorId>& outputs) {
   List<int> result;
   std::size_t output = 0;
   for (const auto& [type, tensor] : gradient.inputs) {
@@ -83,7 +83,7 @@ constexpr void differentiate_call(GradientContext& context) {
 /// Adds the carried activations that a loop's gradient needs to the loop's outputs, with the values of all iterations. Other
 /// activations are inner tensors of its graph, and outputs already.
 constexpr void keep_iterations(Ir& ir, const Node& loop) {
-  const int body = loop.called_graph;
+  const GraphId body = loop.called_graph;
   const auto carried = static_cast<std::size_t>(unpack<LoopAttributes>(loop.attributes).carried);
   const GradientRecord gradient = ir.record(body).gradient;
   for (const auto& [type, tensor] : gradient.inputs) {
@@ -102,7 +102,7 @@ struct CarriedGradient {
 };
 /// A forward value that an iteration needs, in the order of the gradient graph's inputs.
 struct LoopActivation {
-  int tensor = -1;        ///< of the loop's graph
+  TensorId tensor = TensorId::none;  ///< of the loop's graph
   bool is_slice = false;  ///< each iteration has its own; else it is the same for all
   Tensor parent{};        ///< the value, or all slices
   Tensor inner{};
@@ -139,7 +139,7 @@ class LoopGradient {
 
  private:
   constexpr const GradientRecord& callee() const { return record_.gradient; }
-  constexpr TensorSpec spec_of(int tensor) const { return record_.tensors[static_cast<std::size_t>(tensor)].spec; }
+  constexpr TensorSpec spec_of(TensorId tensor) const { return record_.tensors[tensor].spec; }
   constexpr TensorSpec input_spec(int input) const { return spec_of(record_.inputs[static_cast<std::size_t>(input)]); }
   /// Whether each iteration has a value of its own for the input; so for -1, an inner tensor.
   constexpr bool is_carried(int input) const { return input < loop_.carried; }
@@ -147,7 +147,7 @@ class LoopGradient {
   constexpr void find_carried() {
     for (int input = 0; is_carried(input); ++input)
       if (is_floating_point(input_spec(input).dtype)) carried_.push_back({input, context_.output_gradient(input)});
-    for (int tensor : callee().outputs)
+    for (const TensorId tensor : callee().outputs)
       if (const int input = input_of_[tensor]; !is_carried(input) && context_.needs(input))
         carried_.push_back({input, zeros_like(ir_, spec_of(tensor))});
   }
@@ -191,7 +191,7 @@ class LoopGradient {
 
   GradientContext& context_;
   Ir& ir_;
-  int body_;
+  GraphId body_;
   LoopAttributes loop_;
   GraphRecord record_;  // a copy: graphs are added
   Positions input_of_;
@@ -215,8 +215,8 @@ constexpr void differentiate_loop(GradientContext& context) {
 
 /// Calls a graph with the given inputs, then its gradient graph with the given gradients of its first outputs (the others count
 /// as zero). Returns the gradient graph's outputs.
-constexpr List<Tensor> call_forward_and_gradient(Ir& ir, int forward, const GradientRecord& gradient, const List<Tensor>& inputs,
-                                                 const List<Tensor>& output_gradients) {
+constexpr List<Tensor> call_forward_and_gradient(Ir& ir, GraphId forward, const GradientRecord& gradient,
+                                                 const List<Tensor>& inputs, const List<Tensor>& output_gradients) {
   const GraphRecord record = ir.record(forward);
   const auto outputs = call_with_info(ir.graph(forward), inputs).outputs();
   const Positions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
@@ -236,16 +236,16 @@ constexpr List<Tensor> call_forward_and_gradient(Ir& ir, int forward, const Grad
 }
 
 /// Whether a graph, or a graph below it, has ops whose side effect must not come twice.
-constexpr bool has_side_effects(const Ir& ir, int graph) {
-  List<char> seen(ir.graphs.size(), 0);
-  List<int> open{graph};
+constexpr bool has_side_effects(const Ir& ir, GraphId graph) {
+  List<bool, GraphId> seen(ir.graphs.size(), false);
+  List<GraphId> open{graph};
   while (!open.empty()) {
-    const int next = open.back();
+    const GraphId next = open.back();
     open.pop_back();
-    if (std::exchange(seen[static_cast<std::size_t>(next)], 1) != 0) continue;
+    if (std::exchange(seen[next], true)) continue;
     for (const Node& node : ir.record(next).nodes) {
       if (node.op->has_side_effect && !node.op->may_repeat) return true;
-      for_each_callee(node, [&open](int called, int) { open.push_back(called); });
+      for_each_callee(node, [&open](GraphId called, int) { open.push_back(called); });
     }
   }
   return false;
@@ -265,7 +265,7 @@ constexpr void differentiate_conditional(GradientContext& context) {
     if (is_floating_point(context.output_spec(static_cast<int>(o)).dtype))
       output_gradients.push_back(context.output_gradient(static_cast<int>(o)));
 
-  const auto make_branch = [&](int forward, int first, int count) {
+  const auto make_branch = [&](GraphId forward, int first, int count) {
     const GradientRecord gradient = ir.record(forward).gradient;
     if (has_side_effects(ir, forward))
       ir.fail(text("autodiff of ", node.op->name, ".", node.id, ": ", ir.record(forward).name,

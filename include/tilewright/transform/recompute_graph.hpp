@@ -16,7 +16,7 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
   Ir& ir = gradient.ir();
   const GradGraphInfo info = gradient.grad_graph_info();
   if (ir.failed()) return gradient;
-  const int forward = info.forward_graph().id();
+  const GraphId forward = info.forward_graph().id();
   const GradientRecord record = info.record();
   if (detail::has_side_effects(ir, forward)) {
     ir.fail(text("recompute_graph of ", info.graph().name(), ": ", info.forward_graph().name(),
@@ -25,7 +25,7 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
   }
   GradientRecord result{.graph = ir.add_derived_graph(record.graph, "_recomp")};
   const GraphScope scope(ir.graph(result.graph));
-  const auto connect = [&](ExpectedConnectionType type, int tensor) {
+  const auto connect = [&](ExpectedConnectionType type, TensorId tensor) {
     result.inputs.push_back({type, tensor});
     const Tensor connected(ir, forward, tensor);
     Text name = connected.name();
@@ -35,8 +35,8 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
   List<Tensor> arguments, forward_inputs;  // of the gradient graph and the forward graph
   for (const auto& [type, tensor] : record.inputs)
     if (type == ExpectedConnectionType::FwdGrad) arguments.push_back(connect(type, tensor));
-  const List<int> inputs = ir.record(forward).inputs, outputs = ir.record(forward).outputs;
-  for (int tensor : inputs) forward_inputs.push_back(connect(ExpectedConnectionType::Fwd, tensor));
+  const List<TensorId> inputs = ir.record(forward).inputs, outputs = ir.record(forward).outputs;
+  for (const TensorId tensor : inputs) forward_inputs.push_back(connect(ExpectedConnectionType::Fwd, tensor));
   const auto results = call_with_info(ir.graph(forward), forward_inputs).outputs();
   const detail::Positions input_of(inputs, ir.record(forward).tensors.size()),
       output_of(outputs, ir.record(forward).tensors.size());

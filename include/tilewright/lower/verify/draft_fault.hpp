@@ -11,7 +11,7 @@ namespace tilewright::internal::detail {
 /// who look for one. `plan` is what was made before.
 class DraftFault {
  public:
-  constexpr DraftFault(const BodyDraft& draft, Pass after, int body, const Plan& plan)
+  constexpr DraftFault(const BodyDraft& draft, Pass after, BodyId body, const Plan& plan)
       : draft_(draft), after_(after), body_(body), plan_(plan) {}
 
  protected:
@@ -32,7 +32,7 @@ class DraftFault {
 
   const BodyDraft& draft_;
   Pass after_;
-  int body_;  // number of the draft's body in the plan
+  BodyId body_;  // the draft's
   const Plan& plan_;
   Text fault_{};  // empty: none
 };

@@ -68,10 +68,10 @@ class GroupsFault : DraftFault {
 
   /// Operations that share memory run in the order of the draft, whatever groups they are in.
   constexpr void check_order() {
-    List<int> user(draft_.storages.size(), -1), writer(user);  // by storage: the last operation in the draft's order so far
+    PerStorage<int> user(draft_.storages.size(), -1), writer(user);  // the last operation in the draft's order so far
     for (const Group& group : draft_.groups)
       for_each_operand(draft_, group, [&](const Operation& operation, int o, const Member& member) {
-        const int s = operation.operands[o].storage;
+        const StorageId s = operation.operands[o].storage;
         const int before = operation.is_output(o) ? user[s] : writer[s];
         expect(before <= member.operation, "memory keeps its order", member.operation,
                operation.is_output(o) ? "writes" : "reads", " storage ", s, " after operation ", before, ": before it expected");
@@ -81,7 +81,7 @@ class GroupsFault : DraftFault {
   }
   /// Nothing is read in the frame, or in a stream to the host, that was not written.
   constexpr void check_written_before_read() {
-    List<bool> written(draft_.storages.size(), false);
+    PerStorage<bool> written(draft_.storages.size(), false);
     const auto visit = [&](int i) {
       const Operation& operation = draft_.operations[i];
       for (int o = 0; o < operand_count(operation); ++o) {
@@ -99,7 +99,7 @@ class GroupsFault : DraftFault {
         for (const Member& member : group.members) visit(member.operation);
   }
 
-  constexpr bool begins_empty(int storage) const {
+  constexpr bool begins_empty(StorageId storage) const {
     const Location& location = draft_.storage(storage).location;
     return location.base == Base::frame ||
            (location.base == Base::stream && plan_.streams[location.index].direction == StreamDirection::device_to_host);
@@ -139,7 +139,7 @@ class GroupsFault : DraftFault {
     if (!expect(kinds.size() == members && kernels.size() == members && in_registers.size() == members,
                 "each member is evaluated", -1, "group ", g, " has ", kinds.size(), " evaluations: ", members, " expected"))
       return;
-    List<bool> has_scratch(draft_.storages.size(), false);
+    PerStorage<bool> has_scratch(draft_.storages.size(), false);
     std::int64_t scratch = 0;
     for (std::size_t m = 0; m < members; ++m) {
       const Operation& operation = draft_.operation(group.members[m]);

@@ -32,8 +32,8 @@ class OperationsFault : DraftFault {
                operation.input_count, " inputs of ", operands, " operands: at least one output expected");
       for (int o = 0; o < operands; ++o) {
         const Value& value = operation.operands[o];
-        if (!expect(value.storage >= 0 && value.storage < storages, "operands exist", i, "has operand ", o, " in storage ",
-                    value.storage, ": one of ", storages, " storages expected"))
+        if (!expect(value.storage > StorageId::none && value.storage < StorageId(storages), "operands exist", i, "has operand ",
+                    o, " in storage ", value.storage, ": one of ", storages, " storages expected"))
           return;
         check_view(i, o, value);
         check_written_memory(i, o, value);
@@ -66,11 +66,11 @@ class OperationsFault : DraftFault {
   constexpr void check_call(int i, const Operation& call) {
     const Calling& calling = call.calling;
     const int bodies = static_cast<int>(plan_.bodies.size());
-    for (int callee : {calling.body, calling.else_body})
-      expect(callee == -1 || (callee > body_ && callee < bodies), "callees are planned before", i, "calls body ", callee,
-             ": one from ", body_ + 1, " to ", bodies - 1, " expected");
+    for (const BodyId callee : {calling.body, calling.else_body})
+      expect(callee == BodyId::none || (callee > body_ && callee < BodyId(bodies)), "callees are planned before", i,
+             "calls body ", callee, ": one from ", static_cast<int>(body_) + 1, " to ", bodies - 1, " expected");
     if (call.loads_code) return;
-    const bool is_conditional = calling.else_body >= 0;
+    const bool is_conditional = calling.else_body != BodyId::none;
     const int inputs = (is_conditional ? 1 : 0) + calling.inputs + calling.else_inputs;
     expect(call.input_count == inputs, "arguments of calls", i, "has ", call.input_count, " inputs: ", inputs, " expected");
     std::int64_t least = inputs + calling.outputs + calling.else_outputs + 1;
@@ -82,7 +82,7 @@ class OperationsFault : DraftFault {
   constexpr void check_storages() {
     const auto in = [](std::int64_t value, std::int64_t end) { return value >= 0 && value < end; };
     for (std::size_t s = 0; s < draft_.storages.size(); ++s) {
-      const auto& [base, index, offset] = draft_.storages[s].location;
+      const auto& [base, index, offset] = draft_.storages[StorageId(s)].location;
       bool holds = offset >= 0;
       switch (base) {
         case Base::frame: holds = holds && index == 0 && (offset == 0 || after_ == Pass::place); break;

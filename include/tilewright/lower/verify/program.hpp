@@ -43,8 +43,8 @@ class ProgramFault : PlanFault {
     check("a variable", std::move(variables), plan_.memory.variables);
     check("a constant", std::move(constants), plan_.memory.constants);
     check("a remote buffer", std::move(rows), plan_.memory.remote);
-    expect(plan_.memory.frame == plan_.bodies[0].frame_bytes, "memory is divided", "a frame of ", plan_.memory.frame,
-           " bytes: ", plan_.bodies[0].frame_bytes, ", the main body's, expected");
+    expect(plan_.memory.frame == plan_.bodies[BodyId::main].frame_bytes, "memory is divided", "a frame of ", plan_.memory.frame,
+           " bytes: ", plan_.bodies[BodyId::main].frame_bytes, ", the main body's, expected");
   }
   constexpr void check_exchanges() {
     int next = 0;

@@ -15,7 +15,10 @@ class StepsFault : PlanFault {
 
   constexpr Text run() {
     check_arguments();
-    for (body_ = 0; body_ < static_cast<int>(plan_.bodies.size()) && fault_.empty(); ++body_) check_body(plan_.bodies[body_]);
+    for (std::size_t i = 0; i < plan_.bodies.size() && fault_.empty(); ++i) {
+      body_ = BodyId(i);
+      check_body(plan_.bodies[body_]);
+    }
     return fault_;
   }
 
@@ -24,16 +27,17 @@ class StepsFault : PlanFault {
   /// How many arguments each body gets: all its callers agree.
   constexpr void check_arguments() {
     arguments_.assign(plan_.bodies.size(), -1);
-    arguments_[0] = 0;
-    for (std::size_t b = 0; b < plan_.bodies.size(); ++b)
+    arguments_[BodyId::main] = 0;
+    for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {
+      const auto b = BodyId(i);
       for (int s = 0; s < plan_.bodies[b].step_count; ++s) {
         const Step& step = plan_.steps[plan_.bodies[b].first_step + s];
         if (!step.is_call()) continue;
         where_ = text(", in step ", s, " of body ", b);
-        const auto note = [&](int callee, int count) {
+        const auto note = [&](BodyId callee, int count) {
           const int bodies = static_cast<int>(plan_.bodies.size());
-          if (!expect(callee > static_cast<int>(b) && callee < bodies, "callees come after callers", "a call of body ", callee,
-                      ": one from ", b + 1, " to ", bodies - 1, " expected"))
+          if (!expect(callee > b && callee < BodyId(bodies), "callees come after callers", "a call of body ", callee,
+                      ": one from ", i + 1, " to ", bodies - 1, " expected"))
             return;
           expect(count >= 0 && count <= plan_.bodies[b].max_arguments, "room for arguments", count, " arguments of body ", callee,
                  ": at most ", plan_.bodies[b].max_arguments, " expected");
@@ -44,15 +48,16 @@ class StepsFault : PlanFault {
         note(step.body, step.arguments);
         if (step.kind == StepKind::conditional) note(step.else_body, step.location_count - 1 - step.arguments);
       }
+    }
   }
   constexpr void check_body(const Body& body) {
     List<Access> since;            // the last barrier
-    bool is_entered = body_ == 0;  // no barrier is needed: nothing ran before, or since the last call
+    bool is_entered = body_ == BodyId::main;  // no barrier is needed: nothing ran before, or since the last call
     for (int s = 0; s < body.step_count && fault_.empty(); ++s) {
       const Step& step = plan_.steps[body.first_step + s];
       where_ = text(", in step ", s, " of body ", body_);
       if (step.kind == StepKind::load_code) {
-        expect(step.body > 0 && step.body < static_cast<int>(plan_.bodies.size()), "steps name what they run", "code of body ",
+        expect(step.body > BodyId::main && step.body < BodyId(plan_.bodies.size()), "steps name what they run", "code of body ",
                step.body, ": one of ", plan_.bodies.size(), " bodies but the first expected");
         continue;
       }
@@ -83,20 +88,20 @@ class StepsFault : PlanFault {
     expect(step.location_count == expected, "steps have their locations", step.location_count, " locations of a call: ", expected,
            " expected");
     expect(step.count >= 1, "loops count", step.count, " iterations: at least 1 expected");
-    expect(step.compute_set == -1 && (step.else_body >= 0) == (step.kind == StepKind::conditional), "steps name what they run",
-           "a call with compute set ", step.compute_set, " and body ", step.else_body,
+    expect(step.compute_set == -1 && (step.else_body != BodyId::none) == (step.kind == StepKind::conditional),
+           "steps name what they run", "a call with compute set ", step.compute_set, " and body ", step.else_body,
            " for false: none, but of a conditional, expected");
     expect(step.barrier_before, "barriers stand between conflicts", "no barrier before a call: one expected");
-    for (int callee : {step.body, step.else_body})
-      if (callee >= 0)
+    for (const BodyId callee : {step.body, step.else_body})
+      if (callee != BodyId::none)
         expect(step.frame_offset >= 0 && step.frame_offset + plan_.bodies[callee].frame_bytes <= body.frame_bytes,
                "frames lie in frames", "the frame of body ", callee, " has bytes ", step.frame_offset, " to ",
                step.frame_offset + plan_.bodies[callee].frame_bytes, ": at most ", body.frame_bytes, " expected");
     for (int l = step.first_location; l < location_end(step); ++l) check_location(body, plan_.locations[l], 0);
   }
   constexpr void check_compute(const Step& step) {
-    if (!expect(step.compute_set >= 0 && step.compute_set < static_cast<int>(plan_.compute_sets.size()) && step.body == -1 &&
-                    step.else_body == -1,
+    if (!expect(step.compute_set >= 0 && step.compute_set < static_cast<int>(plan_.compute_sets.size()) &&
+                    step.body == BodyId::none && step.else_body == BodyId::none,
                 "steps name what they run", "compute set ", step.compute_set, ", body ", step.body, ": one of ",
                 plan_.compute_sets.size(), " sets and no body expected"))
       return;
@@ -162,8 +167,8 @@ class StepsFault : PlanFault {
            ", offset ", offset, " of memory `", name_of(base), "`: at most ", end, " bytes expected");
   }
 
-  int body_ = 0;           // whose steps are checked
-  List<int> arguments_{};  // by body; -1: nobody calls it
+  BodyId body_ = BodyId::main;     // whose steps are checked
+  List<int, BodyId> arguments_{};  // -1: nobody calls it
 };
 
 }  // namespace tilewright::internal::detail

@@ -20,10 +20,10 @@ class StoragesFault : DraftFault {
 
  private:
   constexpr void check_internal() {
-    List<int> group_of(draft_.storages.size(), -1);  // by storage
+    PerStorage<int> group_of(draft_.storages.size(), -1);
     for (int g = 0; g < group_count(); ++g)
       for_each_operand(draft_, draft_.groups[g], [&](const Operation& operation, int o, const Member& member) {
-        const int s = operation.operands[o].storage;
+        const StorageId s = operation.operands[o].storage;
         if (!draft_.storage(s).internal) return;
         expect(group_of[s] < 0 || group_of[s] == g, "internal storages have one group", member.operation,
                "uses internal storage ", s, " in group ", g, " and group ", group_of[s], " too: one group expected");
@@ -37,17 +37,18 @@ class StoragesFault : DraftFault {
   constexpr void check_reuses() {
     const Lifetimes lifetimes(draft_);
     const int storages = static_cast<int>(draft_.storages.size());
-    for (int s = 0; s < storages; ++s) {
-      const int reused = draft_.storage(s).reuses;
-      if (reused < 0) continue;
-      if (!expect(reused < storages, "reuses are a forest", -1, "storage ", s, " reuses storage ", reused, ": one of ", storages,
-                  " expected"))
+    for (int i = 0; i < storages; ++i) {
+      const auto s = StorageId(i);
+      const StorageId reused = draft_.storage(s).reuses;
+      if (reused == StorageId::none) continue;
+      if (!expect(reused < StorageId(storages), "reuses are a forest", -1, "storage ", s, " reuses storage ", reused, ": one of ",
+                  storages, " expected"))
         return;
       int steps = 0;
-      for (int up = s; up >= 0 && steps <= storages; ++steps) up = draft_.storage(up).reuses;
+      for (StorageId up = s; up != StorageId::none && steps <= storages; ++steps) up = draft_.storage(up).reuses;
       if (!expect(steps <= storages, "reuses are a forest", -1, "storage ", s, " reuses itself in the end: an owner expected"))
         return;
-      for (int each : {s, reused})
+      for (const StorageId each : {s, reused})
         expect(draft_.in_frame(each) && !draft_.storage(each).internal, "reused memory is in the frame", -1, "storage ", s,
                " reuses storage ", reused, ", and storage ", each, " has no memory in the frame: both in it expected");
       expect(draft_.storage(s).whole.bytes() <= draft_.storage(reused).whole.bytes(), "reused memory is large enough", -1,
@@ -55,18 +56,19 @@ class StoragesFault : DraftFault {
              draft_.storage(reused).whole.bytes(), ": at least as many expected");
     }
     if (!fault_.empty()) return;
-    List<int> order, last_of(draft_.storages.size(), -1);  // by owner: the storage that lives last so far
-    for (int s = 0; s < storages; ++s)
-      if (lifetimes.first[s] >= 0 && draft_.in_frame(s)) order.push_back(s);
-    std::ranges::sort(order, [&](int a, int b) {
+    List<StorageId> order;
+    PerStorage<StorageId> last_of(draft_.storages.size(), StorageId::none);  // by owner: the storage that lives last so far
+    for (int i = 0; i < storages; ++i)
+      if (const auto s = StorageId(i); lifetimes.first[s] >= 0 && draft_.in_frame(s)) order.push_back(s);
+    std::ranges::sort(order, [&](StorageId a, StorageId b) {
       const int of_a = lifetimes.first[a], of_b = lifetimes.first[b];
       return of_a != of_b ? of_a < of_b : lifetimes.last[a] < lifetimes.last[b];
     });
-    for (int s : order) {
-      int& last = last_of[draft_.owner(s)];
-      expect(last < 0 || lifetimes.last[last] <= lifetimes.first[s], "live ranges do not overlap in reused memory", -1,
-             "storage ", s, " lives from group ", lifetimes.first[s], " in the memory of storage ", last,
-             ", which lives to group ", last < 0 ? -1 : lifetimes.last[last], ": one after the other expected");
+    for (const StorageId s : order) {
+      StorageId& last = last_of[draft_.owner(s)];
+      expect(last == StorageId::none || lifetimes.last[last] <= lifetimes.first[s], "live ranges do not overlap in reused memory",
+             -1, "storage ", s, " lives from group ", lifetimes.first[s], " in the memory of storage ", last,
+             ", which lives to group ", last == StorageId::none ? -1 : lifetimes.last[last], ": one after the other expected");
       last = s;
     }
   }
@@ -74,14 +76,16 @@ class StoragesFault : DraftFault {
   /// Blocks of the frame that live at the same time do not overlap.
   constexpr void check_frame() {
     struct Block {
-      int storage, first, last;
+      StorageId storage;
+      int first, last;
       std::int64_t begin, end;
     };
     const Lifetimes lifetimes(draft_);
     List<Block> blocks, live;
-    List<int> block_of(draft_.storages.size(), -1);  // by owner
-    for (int s = 0; s < static_cast<int>(draft_.storages.size()); ++s) {
-      const int owner = draft_.owner(s);
+    PerStorage<int> block_of(draft_.storages.size(), -1);  // by owner
+    for (std::size_t i = 0; i < draft_.storages.size(); ++i) {
+      const auto s = StorageId(i);
+      const StorageId owner = draft_.owner(s);
       if (!draft_.in_frame(owner) || draft_.storage(owner).internal || lifetimes.first[s] < 0) continue;
       if (block_of[owner] < 0) {
         const std::int64_t begin = draft_.storage(owner).location.offset;

@@ -29,8 +29,8 @@ class TablesFault : PlanFault {
              first + count, ": rows of the table without an owner expected");
     };
     expect(!plan_.bodies.empty(), "bodies exist", "no body: at least one expected");
-    for (std::size_t b = 0; b < plan_.bodies.size(); ++b)
-      take(steps, "steps", "body", b, plan_.bodies[b].first_step, plan_.bodies[b].step_count);
+    std::size_t number = 0;
+    for (const Body& body : plan_.bodies) take(steps, "steps", "body", number++, body.first_step, body.step_count);
     for (std::size_t i = 0; i < plan_.compute_sets.size(); ++i) {
       const ComputeSet& set = plan_.compute_sets[i];
       take(stages, "stages", "compute set", i, set.first_stage, set.stage_count);
