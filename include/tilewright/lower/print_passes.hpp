@@ -83,22 +83,22 @@ constexpr Text print_draft(const BodyDraft& draft) {
 }
 
 namespace detail {
-/// An observer of `lower` that prints what each pass gives, and its first fault.
+/// An observer of `lower` that prints what each pass gives, and its first violation.
 class PassPrinter {
  public:
   constexpr void operator()(Pass after, BodyId body, const BodyDraft& draft, const Plan& plan) {
     printed_ += text("Body ", body, " after ", name_of(after), "\n", print_draft(draft));
-    print_fault(verify(draft, after, body, plan));
+    print_violation(verify(draft, after, body, plan));
   }
   constexpr void operator()(const Plan& plan) {
     printed_ += print_plan(plan);
-    print_fault(verify(plan));
+    print_violation(verify(plan));
   }
   constexpr const Text& printed() const { return printed_; }
 
  private:
-  constexpr void print_fault(const Text& fault) {
-    if (!fault.empty()) printed_ += text("  FAULT ", fault, "\n");
+  constexpr void print_violation(const Text& violation) {
+    if (!violation.empty()) printed_ += text("  VIOLATION ", violation, "\n");
   }
   Text printed_{};
 };
@@ -106,7 +106,7 @@ class PassPrinter {
 }  // namespace detail
 
 /// Plans a traced program for a target and prints what each pass gives, the plan last: for a look at what the planner does.
-/// Called bodies come first. What breaks a pass's contract is a line `FAULT`. Errors: those of `lower`.
+/// Called bodies come first. What breaks a pass's contract is a line `VIOLATION`. Errors: those of `lower`.
 constexpr Text print_passes(Ir& ir, const Target& target) {
   detail::PassPrinter printer;
   lower(ir, target, printer);

@@ -3,21 +3,21 @@
 #include <cstdint>
 #include <utility>
 
-#include "tilewright/lower/verify/draft_fault.hpp"
+#include "tilewright/lower/verify/draft_violation.hpp"
 
 namespace tilewright::internal::detail {
 
 /// Looks at groups, their order and their cuts: what fuse and cut_groups give.
-class GroupsFault : DraftFault {
+class GroupsViolation : DraftViolation {
  public:
-  using DraftFault::DraftFault;
+  using DraftViolation::DraftViolation;
 
   constexpr Text run() {
     if (after_ >= Pass::fuse) check_groups();
-    if (fault_.empty() && after_ >= Pass::fuse) check_order();
-    if (fault_.empty()) check_written_before_read();
-    if (fault_.empty() && after_ >= Pass::cut_groups) check_cuts();
-    return fault_;
+    if (violation_.empty() && after_ >= Pass::fuse) check_order();
+    if (violation_.empty()) check_written_before_read();
+    if (violation_.empty() && after_ >= Pass::cut_groups) check_cuts();
+    return violation_;
   }
 
  private:
@@ -113,7 +113,7 @@ class GroupsFault : DraftFault {
       const Group& group = draft_.groups[g];
       if (draft_.operation(group.members[0]).is_call()) continue;
       check_cut(g, group, draft_.cuts[g].partition);
-      if (fault_.empty()) check_evaluations(g, group, draft_.cuts[g]);
+      if (violation_.empty()) check_evaluations(g, group, draft_.cuts[g]);
     }
   }
   constexpr void check_cut(int g, const Group& group, const Partition& cut) {

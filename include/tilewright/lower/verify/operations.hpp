@@ -2,20 +2,20 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/lower/verify/draft_fault.hpp"
+#include "tilewright/lower/verify/draft_violation.hpp"
 
 namespace tilewright::internal::detail {
 
 /// Looks at operations and their operands, each by itself: what flatten and split_reductions give.
-class OperationsFault : DraftFault {
+class OperationsViolation : DraftViolation {
  public:
-  using DraftFault::DraftFault;
+  using DraftViolation::DraftViolation;
 
   constexpr Text run() {
     check_operands();
-    if (fault_.empty()) check_storages();
-    if (fault_.empty() && after_ >= Pass::split_reductions) check_work();
-    return fault_;
+    if (violation_.empty()) check_storages();
+    if (violation_.empty() && after_ >= Pass::split_reductions) check_work();
+    return violation_;
   }
 
  private:

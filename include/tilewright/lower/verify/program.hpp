@@ -5,19 +5,19 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/verify/plan_fault.hpp"
+#include "tilewright/lower/verify/plan_violation.hpp"
 
 namespace tilewright::internal::detail {
 
 /// Looks at what a plan says of the program as a whole: memory outside of frames, and exchanges.
-class ProgramFault : PlanFault {
+class ProgramViolation : PlanViolation {
  public:
-  using PlanFault::PlanFault;
+  using PlanViolation::PlanViolation;
 
   constexpr Text run() {
     check_memory();
     check_exchanges();
-    return fault_;
+    return violation_;
   }
 
  private:

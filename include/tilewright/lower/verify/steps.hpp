@@ -4,22 +4,22 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/barriers.hpp"
-#include "tilewright/lower/verify/plan_fault.hpp"
+#include "tilewright/lower/verify/plan_violation.hpp"
 
 namespace tilewright::internal::detail {
 
 /// Looks at the steps of a plan whose tables are right: what they run, where their operands are, and the barriers between them.
-class StepsFault : PlanFault {
+class StepsViolation : PlanViolation {
  public:
-  using PlanFault::PlanFault;
+  using PlanViolation::PlanViolation;
 
   constexpr Text run() {
     check_arguments();
-    for (std::size_t i = 0; i < plan_.bodies.size() && fault_.empty(); ++i) {
+    for (std::size_t i = 0; i < plan_.bodies.size() && violation_.empty(); ++i) {
       body_ = BodyId(i);
       check_body(plan_.bodies[body_]);
     }
-    return fault_;
+    return violation_;
   }
 
  private:
@@ -53,7 +53,7 @@ class StepsFault : PlanFault {
   constexpr void check_body(const Body& body) {
     List<Access> since;            // the last barrier
     bool is_entered = body_ == BodyId::main;  // no barrier is needed: nothing ran before, or since the last call
-    for (int s = 0; s < body.step_count && fault_.empty(); ++s) {
+    for (int s = 0; s < body.step_count && violation_.empty(); ++s) {
       const Step& step = plan_.steps[body.first_step + s];
       where_ = text(", in step ", s, " of body ", body_);
       if (step.kind == StepKind::load_code) {
@@ -67,7 +67,7 @@ class StepsFault : PlanFault {
         continue;
       }
       check_compute(step);
-      if (!fault_.empty()) return;
+      if (!violation_.empty()) return;
       const List<Access> own = accesses(body, step);
       expect(step.barrier_before || is_entered, "barriers stand between conflicts",
              "no barrier in the first step, or after a call: one expected");

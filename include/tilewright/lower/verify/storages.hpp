@@ -2,20 +2,20 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/lower/verify/draft_fault.hpp"
+#include "tilewright/lower/verify/draft_violation.hpp"
 
 namespace tilewright::internal::detail {
 
 /// Looks at the memory of storages: what find_internal_storages, reuse_dying_inputs and place give.
-class StoragesFault : DraftFault {
+class StoragesViolation : DraftViolation {
  public:
-  using DraftFault::DraftFault;
+  using DraftViolation::DraftViolation;
 
   constexpr Text run() {
     if (after_ >= Pass::find_internal_storages) check_internal();
-    if (fault_.empty() && after_ >= Pass::reuse_dying_inputs) check_reuses();
-    if (fault_.empty() && after_ >= Pass::place) check_frame();
-    return fault_;
+    if (violation_.empty() && after_ >= Pass::reuse_dying_inputs) check_reuses();
+    if (violation_.empty() && after_ >= Pass::place) check_frame();
+    return violation_;
   }
 
  private:
@@ -55,7 +55,7 @@ class StoragesFault : DraftFault {
              "storage ", s, " of ", draft_.storage(s).whole.bytes(), " bytes reuses one of ",
              draft_.storage(reused).whole.bytes(), ": at least as many expected");
     }
-    if (!fault_.empty()) return;
+    if (!violation_.empty()) return;
     List<StorageId> order;
     PerStorage<StorageId> last_of(draft_.storages.size(), StorageId::none);  // by owner: the storage that lives last so far
     for (int i = 0; i < storages; ++i)

@@ -4,19 +4,19 @@
 
 #include "tilewright/lower/barriers.hpp"
 #include "tilewright/lower/verify/coverage.hpp"
-#include "tilewright/lower/verify/plan_fault.hpp"
+#include "tilewright/lower/verify/plan_violation.hpp"
 
 namespace tilewright::internal::detail {
 
 /// Looks at the tables of a plan: each row has one owner, and compute sets are whole.
-class TablesFault : PlanFault {
+class TablesViolation : PlanViolation {
  public:
-  using PlanFault::PlanFault;
+  using PlanViolation::PlanViolation;
 
   constexpr Text run() {
     check_tables();
-    if (fault_.empty()) check_sets();
-    return fault_;
+    if (violation_.empty()) check_sets();
+    return violation_;
   }
 
  private:
@@ -51,7 +51,7 @@ class TablesFault : PlanFault {
   }
 
   constexpr void check_sets() {
-    for (std::size_t i = 0; i < plan_.compute_sets.size() && fault_.empty(); ++i) {
+    for (std::size_t i = 0; i < plan_.compute_sets.size() && violation_.empty(); ++i) {
       where_ = text(", in compute set ", i);
       const ComputeSet& set = plan_.compute_sets[i];
       expect(set.stage_count >= 1 && set.stage_count <= max_stages, "sets are small", set.stage_count, " stages: 1 to ",
@@ -66,7 +66,7 @@ class TablesFault : PlanFault {
       for (int axis = 0; axis < set.blocks.size(); ++axis)
         expect(set.blocks[axis] >= 1 && set.blocks[axis] <= set.extents[axis], "blocks divide grids", "blocks of ",
                set.blocks[axis], " along axis ", axis, ": 1 to ", set.extents[axis], " expected");
-      for (int s = 0; s < set.stage_count && fault_.empty(); ++s) check_stage(set, s);
+      for (int s = 0; s < set.stage_count && violation_.empty(); ++s) check_stage(set, s);
     }
   }
   constexpr void check_stage(const ComputeSet& set, int s) {
@@ -74,7 +74,7 @@ class TablesFault : PlanFault {
     expect(checked.op != nullptr && !checked.name.empty(), "stages have ops", "stage ", s, " has none: one expected");
     expect(checked.input_count >= 0 && checked.input_count < checked.operand_count, "stages have outputs", "stage ", s, " (",
            checked.name, ") has ", checked.input_count, " inputs of ", checked.operand_count, " operands: an output expected");
-    for (int o = 0; o < checked.operand_count && fault_.empty(); ++o) check_operand(set, s, o);
+    for (int o = 0; o < checked.operand_count && violation_.empty(); ++o) check_operand(set, s, o);
     expect(s > 0 || checked.evaluation != Evaluation::epilogue, "epilogues follow kernels", "stage 0 (", checked.name,
            ") is in an epilogue: a kernel before it expected");
     if (checked.evaluation != Evaluation::expression) return;

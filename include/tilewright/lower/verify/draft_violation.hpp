@@ -7,23 +7,23 @@
 
 namespace tilewright::internal::detail {
 
-/// The first fault of a draft after a pass, as `rule: what was given: what was expected, in body 2 after fuse`; the base of those
-/// who look for one. `plan` is what was made before.
-class DraftFault {
+/// The first violation of a draft after a pass, as `rule: what was given: what was expected, in body 2 after fuse`; the base of
+/// those who look for one. `plan` is what was made before.
+class DraftViolation {
  public:
-  constexpr DraftFault(const BodyDraft& draft, Pass after, BodyId body, const Plan& plan)
+  constexpr DraftViolation(const BodyDraft& draft, Pass after, BodyId body, const Plan& plan)
       : draft_(draft), after_(after), body_(body), plan_(plan) {}
 
  protected:
-  /// Notes the first fault: the rule, the operation (-1: none), what is given and what is expected.
+  /// Notes the first violation: the rule, the operation (-1: none), what is given and what is expected.
   constexpr bool expect(bool holds, std::string_view rule, int operation, const auto&... given_and_expected) {
-    if (holds || !fault_.empty()) return holds;
-    fault_ = text(rule, ": ");
+    if (holds || !violation_.empty()) return holds;
+    violation_ = text(rule, ": ");
     if (operation >= 0) {
       const OpInfo* const op = draft_.operations[operation].op;
-      fault_ += text("operation ", operation, " (", op ? op->name : std::string_view("call"), ") ");
+      violation_ += text("operation ", operation, " (", op ? op->name : std::string_view("call"), ") ");
     }
-    fault_ += text(given_and_expected..., ", in body ", body_, " after ", name_of(after_));
+    violation_ += text(given_and_expected..., ", in body ", body_, " after ", name_of(after_));
     return false;
   }
   constexpr int count() const { return static_cast<int>(draft_.operations.size()); }
@@ -34,7 +34,7 @@ class DraftFault {
   Pass after_;
   BodyId body_;  // the draft's
   const Plan& plan_;
-  Text fault_{};  // empty: none
+  Text violation_{};  // empty: none
 };
 
 }  // namespace tilewright::internal::detail

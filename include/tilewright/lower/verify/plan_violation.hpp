@@ -6,23 +6,23 @@
 
 namespace tilewright::internal::detail {
 
-/// The first fault of a plan, as `rule: what was given: what was expected, in step 3 of body 2`; the base of those who look for
-/// one.
-class PlanFault {
+/// The first violation of a plan, as `rule: what was given: what was expected, in step 3 of body 2`; the base of those who look
+/// for one.
+class PlanViolation {
  public:
-  constexpr explicit PlanFault(const Plan& plan) : plan_(plan) {}
+  constexpr explicit PlanViolation(const Plan& plan) : plan_(plan) {}
 
  protected:
-  /// Notes the first fault: the rule, what is given and what is expected.
+  /// Notes the first violation: the rule, what is given and what is expected.
   constexpr bool expect(bool holds, std::string_view rule, const auto&... given_and_expected) {
-    if (!holds && fault_.empty()) fault_ = text(rule, ": ", given_and_expected..., where_);
+    if (!holds && violation_.empty()) violation_ = text(rule, ": ", given_and_expected..., where_);
     return holds;
   }
   constexpr const Stage& stage(const ComputeSet& set, int s) const { return plan_.stages[set.first_stage + s]; }
 
   const Plan& plan_;
   Text where_{};  // in which step or set rules are checked
-  Text fault_{};  // empty: none
+  Text violation_{};  // empty: none
 };
 
 }  // namespace tilewright::internal::detail
