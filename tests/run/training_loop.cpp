@@ -139,7 +139,7 @@ const tw::data::Digits& digits() {
   static const tw::data::Digits result = tw::data::generated_digits(2'000, 1);
   return result;
 }
-Loader loader_of(std::size_t batch_size) { return {digits().train, {.batch_size = batch_size, .shuffle = true, .seed = 3}}; }
+Loader<> loader_of(std::size_t batch_size) { return {digits().train, {.batch_size = batch_size, .shuffle = true, .seed = 3}}; }
 
 /// One class for each pixel: the model's outputs are the image.
 struct Pixels : tw::Module<Pixels> {
