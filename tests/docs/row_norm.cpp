@@ -6,6 +6,10 @@ struct RowNormWithEpilogue : tw::authoring::Op<RowNormWithEpilogue> {
                                             const tw::authoring::PackedAttributes& attributes) {
     return RowNorm::work(operands, inputs, attributes);
   }
+  template <tw::authoring::PackedAttributes attributes, class X, class Y>
+  static void compute(X x, Y y) {
+    RowNorm::compute<attributes>(x, y);
+  }
 // the block
 };
 constexpr void program(tw::Ir& ir) {
