@@ -104,7 +104,7 @@ constexpr Tensor build(Bias& module, Tensor x) {
 #endif
 
 // CASE tensor_of_no_graph
-// expect: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected
+// expect-in-source: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected
 // expect: train_step(ir)
 #ifdef CASE_tensor_of_no_graph
 constexpr Tensor build(Bias&, Tensor) { return Tensor() + Tensor(); }
@@ -168,7 +168,7 @@ constexpr Tensor build(Bias&, Tensor x) { return tw::create_graph(Scales{}, x).g
 #endif
 
 // CASE build_at_run_time
-// expect: build` must be constexpr
+// expect-in-source: build` must be constexpr
 // expect: Scale
 #ifdef CASE_build_at_run_time
 struct Scale : tw::Module<Scale> {

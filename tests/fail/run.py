@@ -13,6 +13,7 @@ A case may also say
 
     // flags: -fno-exceptions         further options; such a case is compiled without the precompiled header
     // compiler: GCC                  the one compiler, of GCC and Clang, that it is for
+    // expect-in-source: text         as expect, in a line of the library's source that the compiler shows
 
 With CASE_<name> defined the file must fail to compile, and every expected text must stand in the output. With none
 defined it must compile.
@@ -22,6 +23,7 @@ given --precompiled FILE begin with it.
 """
 
 import argparse
+import functools
 import os
 import re
 import shlex
@@ -34,12 +36,16 @@ from pathlib import Path
 # Where a message continues that Clang prints in pieces: error<Message<3>{"abc"}, tilewright::Message<2>{"de"}>.
 PIECE_BORDER = re.compile(r'"\},\s*(tilewright::)?Message<\d+>\{"')
 
+# By whether the compiler is Clang.
+NO_CARETS = {True: "-fno-caret-diagnostics", False: "-fno-diagnostics-show-caret"}
+
 
 @dataclass
 class Case:
     expected: list = field(default_factory=list)
     flags: list = field(default_factory=list)
     compiler: str = ""
+    shows_source: bool = False
 
 
 def parse(source):
@@ -51,12 +57,13 @@ def parse(source):
             if name in cases:
                 sys.exit(f"{source}: two cases are named {name}")
             cases[name] = Case()
-        elif match := re.fullmatch(r"\s*// (expect|flags|compiler): (.*?)\s*", line):
+        elif match := re.fullmatch(r"\s*// (expect|expect-in-source|flags|compiler): (.*?)\s*", line):
             kind, text = match.groups()
             if not cases:
                 sys.exit(f"{source}: '// {kind}:' before the first '// CASE'")
-            if kind == "expect":
+            if kind.startswith("expect"):
                 cases[name].expected.append(text)
+                cases[name].shows_source |= kind == "expect-in-source"
             elif kind == "flags":
                 cases[name].flags += shlex.split(text)
             else:
@@ -81,7 +88,9 @@ def compile_case(command, source, name):
 
 def check(command, precompiled, source, name, case):
     """What is wrong with the case, and the compiler's output; "" when all is well."""
-    compiles, output = compile_case([*command, *(case.flags or precompiled)], source, name)
+    # Without carets, the output has no lines of the source, in which the expected text may stand.
+    carets = [] if case.shows_source else [NO_CARETS[is_clang(command[0])]]
+    compiles, output = compile_case([*command, *carets, *(case.flags or precompiled)], source, name)
     if name is None:
         return ("" if compiles else "does not compile without a case"), output
     if compiles:
@@ -98,6 +107,7 @@ def precompile(command, header, into):
     sys.exit(subprocess.run([*command, "-x", "c++-header", str(into), "-o", f"{into}{form}"]).returncode)
 
 
+@functools.cache
 def is_clang(compiler):
     return "clang" in subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
 
@@ -116,10 +126,8 @@ def main():
     command = [options.compiler, *shlex.split(options.flags)]
     if options.precompile:
         precompile(command, options.precompile, options.into)
-    # Without carets, the output has no lines of the source, in which the expected text may stand.
-    compiler, no_carets = (("Clang", "-fno-caret-diagnostics") if is_clang(options.compiler)
-                           else ("GCC", "-fno-diagnostics-show-caret"))
-    command += ["-fsyntax-only", no_carets]
+    compiler = "Clang" if is_clang(options.compiler) else "GCC"
+    command.append("-fsyntax-only")
     precompiled = ["-Winvalid-pch", "-include", str(options.precompiled)] if options.precompiled else []
     jobs = [(source, name, case)
             for source in options.sources
