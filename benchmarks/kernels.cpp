@@ -155,14 +155,14 @@ void elementwise(benchmark::State& state) {
 BENCHMARK(elementwise<tw::Gelu, 1>)->Name("Gelu/512x512");
 BENCHMARK(elementwise<tw::UnaryGrad<tw::Gelu>, 2>)->Name("GeluGrad/512x512");
 BENCHMARK(elementwise<tw::Add, 2>)->Name("Add/512x512");
-BENCHMARK(elementwise<tw::ScaledAddLhsInplace, 2, tw::pack(tw::ScaledAddFactors{1, -0.05})>)->Name("scaled_add_/512x512");
+BENCHMARK(elementwise<tw::ScaledAddLhsInplace, 2, tw::pack(tw::ScaledAddLhsInplace::Attributes{1, -0.05})>)->Name("scaled_add_/512x512");
 constexpr auto last_axis = tw::pack(tw::AxisAttributes{1});
 BENCHMARK(elementwise<tw::Softmax, 1, last_axis>)->Name("Softmax/512x512");
 BENCHMARK(elementwise<tw::Softmax, 1, last_axis, 128>)->Name("Softmax/512x128");
 BENCHMARK(elementwise<tw::SoftmaxGrad, 2, last_axis, 128>)->Name("SoftmaxGrad/512x128");
 BENCHMARK(elementwise<tw::AccumulateMovingAverage, 2, tw::pack(tw::AccumulateMovingAverage::Attributes{0.9})>)
     ->Name("accumulate_moving_average_/512x512");
-BENCHMARK(elementwise<tw::AdamUpdater, 2, tw::pack(tw::AdamAttributes{.epsilon = 1e-7})>)->Name("adam_updater/512x512");
+BENCHMARK(elementwise<tw::AdamStep, 2, tw::pack(tw::AdamAttributes{.epsilon = 1e-7})>)->Name("adam_updater/512x512");
 
 /// Normalisation of activations, with the bytes of the matrices.
 constexpr auto activations = dense({512, 256}), weights = dense({256}), statistics = dense({512});
