@@ -155,7 +155,8 @@ void elementwise(benchmark::State& state) {
 BENCHMARK(elementwise<tw::Gelu, 1>)->Name("Gelu/512x512");
 BENCHMARK(elementwise<tw::UnaryGrad<tw::Gelu>, 2>)->Name("GeluGrad/512x512");
 BENCHMARK(elementwise<tw::Add, 2>)->Name("Add/512x512");
-BENCHMARK(elementwise<tw::ScaledAddLhsInplace, 2, tw::pack(tw::ScaledAddLhsInplace::Attributes{1, -0.05})>)->Name("scaled_add_/512x512");
+BENCHMARK(elementwise<tw::ScaledAddLhsInplace, 2, tw::pack(tw::ScaledAddLhsInplace::Attributes{1, -0.05})>)
+    ->Name("scaled_add_/512x512");
 constexpr auto last_axis = tw::pack(tw::AxisAttributes{1});
 BENCHMARK(elementwise<tw::Softmax, 1, last_axis>)->Name("Softmax/512x512");
 BENCHMARK(elementwise<tw::Softmax, 1, last_axis, 128>)->Name("Softmax/512x128");

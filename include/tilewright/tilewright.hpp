@@ -1,6 +1,7 @@
 #pragma once
 // Everything that every user needs, in one include; not data/ and checkpoint/, nor layers/ and train/, which are not yet stable.
 #include "tilewright/core/requirements.hpp"
+#include "tilewright/core/table_text.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/graph/repeat.hpp"
@@ -12,7 +13,10 @@
 #include "tilewright/ops/named_remote_buffers.hpp"
 #include "tilewright/ops/ops.hpp"
 #include "tilewright/optim/optim.hpp"
+#include "tilewright/session/float8_arrays.hpp"
+#include "tilewright/session/seeds.hpp"
 #include "tilewright/session/session.hpp"
 #include "tilewright/transform/accumulation.hpp"
 #include "tilewright/transform/autodiff.hpp"
+#include "tilewright/transform/decompose_sum.hpp"
 #include "tilewright/transform/recompute_graph.hpp"

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes docs/ops.md, the list of all ops, from the declarations of namespace ops and the comments above them.
+"""Makes docs/ops.md, the reference of all ops, and docs/reference.md, that of sessions, data and handles, from the declarations
+and the comments above them.
 
-Without options it compares the page with the declarations; --write writes it.
+Without options it compares the pages with the headers; --write writes them. Either fails for an op without a comment.
 """
 
 import argparse
@@ -10,118 +11,453 @@ import sys
 import textwrap
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from declarations import (Declaration, arguments, closing, declarations, error_messages, masked, message, namespaces,  # noqa: E402
+                          outside_of_namespaces, without_templates)
+
 PROJECT = Path(__file__).resolve().parents[2]
 INCLUDE = PROJECT / "include/tilewright"
-PAGE = PROJECT / "docs/ops.md"
+PAGES = PROJECT / "docs"
 
-HEAD = """# Ops
+OPS_HEAD = """# Ops
 
-All functions of `tilewright::ops`, by header, with the comments of their declarations. `./dev docs` makes this page; edit the
-headers, not the page. Operators of tensors (`+`, `-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...) are short forms of
-some of these. [From PopXL](popxl.md) says which ops of PopXL have which name here.
+All functions of `tilewright::ops`, by header. `./dev docs` makes this page from the declarations and the comments above them; edit
+the headers, not the page. Operators of tensors (`+`, `-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...) are short forms of
+some of these. [From PopXL](popxl.md) says which ops of PopXL have which name here; [the reference](reference.md) has sessions,
+data and handles.
+
+Below each function: the types of the ops that it appends, as `print_schedule` shows them, and what their structs say; the formula
+of an element, and its gradient, where these are one expression; whether there is a form in place; the values that a run
+reports as faults; and the texts of errors, in which `…` is what the call is given. Errors come while the program compiles.
 
 """
+REFERENCE_HEAD = """# Sessions, data and handles
 
-# The headers in the order of the page: those that ops/ops.hpp includes, then the calls of graph/.
+The classes and functions that a program meets beside [ops](ops.md), with the comments of their declarations. `./dev docs` makes
+this page; edit the headers, not the page.
+
+"""
+# The parts of reference.md: a title, then headers, of which all but namespaces `detail` and `internal` is shown.
+REFERENCE = {
+    "Sessions": ["session/session.hpp", "session/context.hpp", "session/host_outputs.hpp", "session/host_tensor.hpp",
+                 "target/devices.hpp"],
+    "Data": ["data/dataset.hpp", "data/loader.hpp", "data/loader_state.hpp", "data/mnist.hpp", "data/idx.hpp",
+             "data/generated_digits.hpp", "data/data_error.hpp"],
+    "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp"],
+    "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "graph/replicated_variable.hpp", "graph/replica_grouping.hpp",
+                 "graph/comm_group.hpp", "graph/stream.hpp", "graph/remote_buffer.hpp"],
+    "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "graph/tensor.hpp", "graph/graph.hpp",
+                           "graph/tensors_by_name.hpp", "graph/op_created_hook.hpp", "graph/scopes.hpp", "graph/merge_exchange.hpp",
+                           "graph/call_site.hpp", "graph/print.hpp"],
+    "Gradients": ["graph/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
+                  "transform/recompute_graph.hpp", "transform/decompose_sum.hpp"],
+}
+# Structs of options by their names; ops.md shows them where a function first takes one.
+OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Slice|Range)$")
+# Of these headers only what is named is shown.
+ONLY = {"data/generated_digits.hpp": ["generated_digits"]}
+# The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of graph/.
 CALLS = ["graph/call.hpp", "graph/repeat.hpp", "graph/conditional.hpp"]
 
 
-def headers():
-    names = re.findall(r'#include "tilewright/(ops/\w+\.hpp)"', (INCLUDE / "ops/ops.hpp").read_text())
+def op_headers():
+    names = re.findall(r'#include "tilewright/(ops/[\w/]+\.hpp)"', (INCLUDE / "ops/ops.hpp").read_text())
     found = []
     for name in names:
-        inner = re.findall(r'#include "tilewright/(ops/\w+\.hpp)"', (INCLUDE / name).read_text())
+        inner = re.findall(r'#include "tilewright/(ops/[\w/]+\.hpp)"', (INCLUDE / name).read_text())
         for each in [*inner, name]:
             if each not in found and "namespace ops" in (INCLUDE / each).read_text():
                 found.append(each)
-    rest = sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "ops").glob("*.hpp") if namespace_ops(path.read_text()))
+    rest = sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "ops").rglob("*.hpp")
+                  if any(namespaces(path.read_text(), "ops")))
     return found + [name for name in rest if name not in found] + CALLS
 
 
-def comment_text(lines):
-    """Comment lines as Markdown: paragraphs, and indented code as it is."""
-    return textwrap.dedent("\n".join(re.sub(r"^\s*/// ?", "", line) for line in lines)).strip()
-
-
-def documented(text):
-    """Pairs of a comment and the declaration below it, of functions and structs, wherever they stand."""
-    comment, declaration = [], []
-    for line in text.splitlines():
-        stripped = line.strip()
-        if declaration:
-            declaration.append(stripped)
-        elif stripped.startswith("///"):
-            comment.append(line)
-            continue
-        elif re.match(r"(template <|\[\[nodiscard\]\]|(inline )?constexpr \w|struct \w|void \w)", stripped):
-            declaration.append(stripped)
-        else:
-            comment = []
-            continue
-        joined = " ".join(declaration)
-        if re.search(r"\{|;$", joined) and joined.count("(") == joined.count(")"):
-            yield comment_text(comment), joined
-            comment, declaration = [], []
-
-
-def signature(declaration):
-    """A declaration without its body, on lines of at most 110 characters."""
-    depth, end = 0, len(declaration)
-    for i, c in enumerate(declaration):
-        depth += (c in "(<") - (c in ")>" and declaration[i - 1] != "-")
-        if c == "{" and depth == 0:
-            end = i
-            break
-    plain = re.sub(r"\b(inline |constexpr )", "", declaration[:end]).rstrip(" ;")
+def wrapped(plain):
+    """A declaration on lines of at most 110 characters, which end with a comma."""
     lines = [""]
-    for part in re.split(r"(?<=, )", plain):  # lines end with a comma
-        if len(lines[-1] + part) > 110:
+    for part in re.split(r"(?<=, )", plain):
+        if lines[-1] and len(lines[-1] + part) > 110:
             lines.append("    ")
         lines[-1] += part
     return "\n".join(line.rstrip() for line in lines)
 
 
-def namespace_ops(text):
-    """What stands in `namespace ops { ... }`."""
-    pattern = r"^namespace ops(?:::\w+)? \{\n(.*?)^\}  // namespace ops"
-    return "\n".join(re.findall(pattern, text, re.MULTILINE | re.DOTALL))
+def signature(head):
+    """The head of a function without what a caller does not read: constexpr, and a constructor's list of members."""
+    mask = masked(head)
+    for match in re.finditer(r"\)", mask):
+        if re.match(r"\)\s*(?:noexcept)?\s*:(?!:)", mask[match.start():]):
+            head = head[:match.start() + 1]
+            break
+    head = head.replace("const detail::Operand auto&", "TensorOrNumber").replace("detail::Number auto", "Number")
+    return wrapped(re.sub(r"\b(inline|constexpr|explicit|friend|static) (?=\S)", "", head).rstrip(" ;"))
 
 
-def options_of(text, name):
-    """The comment and the fields of a struct of options."""
-    match = re.search(rf"((?:^///[^\n]*\n)*)^struct {name} \{{\n(.*?)^\}};", text, re.MULTILINE | re.DOTALL)
-    return (comment_text(match[1].splitlines()), textwrap.dedent(match[2]).rstrip()) if match else None
+class Library:
+    """All declarations of the headers by name."""
+
+    def __init__(self, texts):
+        self.structs, self.functions, self.outside = {}, {}, []
+        for text in texts:
+            self.add(outside_of_namespaces(text, left_out=()))
+        for owner, function in self.outside:
+            if owner in self.structs:
+                self.structs[owner].members = [*getattr(self.structs[owner], "members", []), function]
+        self.names = {"floating_point_dtypes": "float16, float32 or float64"}
+
+    def add(self, text):
+        for each in declarations(text):
+            if each.type:
+                self.structs.setdefault(each.name, each)
+                each.members = list(declarations(each.body)) if each.body else []
+            elif match := re.match(r"using (\w+) = (\w+)<(\w+)>$", each.head):
+                each.name, each.members, each.alias_of = match[1], [], match[2]
+                each.argument = match[3]
+                self.structs.setdefault(each.name, each)
+            elif each.is_function:
+                self.functions.setdefault(each.name, []).append(each)
+                for owner in re.findall(r"\b(\w+)::" + re.escape(each.name) + r"\(", each.head):  # defined outside of its struct
+                    self.outside.append((owner, each))
+
+    def base_of(self, struct):
+        return self.structs.get(getattr(struct, "alias_of", None) or struct.base)
+
+    def member(self, struct, name):
+        """A member with a body, of the struct or of the nearest base that has it."""
+        seen = set()
+        while struct and struct.name not in seen:
+            seen.add(struct.name)
+            for each in getattr(struct, "members", []):
+                if each.name == name and (each.body or "=" in each.head):
+                    return each
+            struct = self.base_of(struct)
+        return None
+
+    def op_name(self, struct):
+        """The op's name in messages and schedules; None if the struct is no op."""
+        for each in getattr(struct, "members", []):
+            if match := re.search(r'\bname = "(\w+)"', each.head):
+                return match[1]
+        if argument := self.structs.get(getattr(struct, "argument", None)):
+            if name := self.op_name(argument):
+                return name + ("Inplace" if struct.alias_of == "InPlace" else "")
+        base = self.base_of(struct)
+        return self.op_name(base) if base and base is not struct else None
+
+    def modifies(self, struct):
+        """The number of the input that an op writes, or None."""
+        while struct:
+            for each in getattr(struct, "members", []):
+                if match := re.search(r"\bmodifies = (\d)", each.head):
+                    return match[1]
+            struct = self.base_of(struct)
+        return None
+
+    def wrapped(self, wrapper, name):
+        """The name under which a struct template of an op, InPlace<Exp>, is found."""
+        both = f"{wrapper}<{name}>"
+        if both not in self.structs:
+            alias = Declaration("", f"using {both}", "")
+            alias.name, alias.members, alias.alias_of, alias.argument = both, [], wrapper, name
+            self.structs[both] = alias
+        return both
+
+    def ops_of(self, function, seen=None):
+        """The op types that a function appends, itself or by the functions that it calls."""
+        seen = set() if seen is None else seen
+        found = []
+        text = function.body
+        for wrapper, name in re.findall(r"\b(?:apply|apply_all)\s*<(\w+)<(\w+)>>", text):
+            if wrapper in self.structs and name in self.structs:
+                found.append(self.wrapped(wrapper, name))
+        for name in re.findall(r"\b(?:apply|apply_all|emit|emit_modifying|op_info)\s*<\s*(\w+)", text):
+            if name in self.structs and self.op_name(self.structs[name]) and name not in found:
+                found.append(name)
+        for match in re.finditer(r"\b(\w+)(?:<(\w+)[^<>()]*>)?\(", masked(text)):
+            if match[2] in self.structs and self.op_name(self.structs[match[2]]) and match[2] not in found:
+                found.append(match[2])
+            elif match[1] in self.functions and match[1] not in seen and match[1] != function.name and not found:
+                seen.add(match[1])
+                for called in self.functions[match[1]]:
+                    if "detail" in text[max(0, match.start() - 8):match.start()] or len(text) < 200:
+                        found += [name for name in self.ops_of(called, seen) if name not in found]
+        return found
+
+    def errors(self, body, struct=None, seen=None, depth=4):
+        """The texts of errors of a body and of the checks that it calls: pairs of whether the op's name stands before it, and it."""
+        seen = set() if seen is None else seen
+        result = list(error_messages(body, self.names))
+        if struct and struct.name == "Inference":
+            result = [(True, text) for _, text in result]
+        for within, name in re.findall(r"(\bdetail::)?\b(\w+)(?:<[^<>]*>)?\(", masked(body)):
+            if name in seen or depth == 0 or ("in_place" in name and not (struct and self.modifies(struct))):
+                continue
+            own = struct and self.member(struct, name)
+            called = [own] if own else [each for each in self.functions.get(name, [])
+                                        if "Inference&" in each.head or (within and not struct)]
+            if not called and name.startswith(("require_", "check_")):
+                called, struct_of_call = [self.member(self.structs["Inference"], name)], self.structs["Inference"]
+                called = [each for each in called if each]
+            else:
+                struct_of_call = struct
+            if own or called:
+                seen.add(name)
+            for each in called:
+                result += [pair for pair in self.errors(each.body, struct_of_call, seen, depth - 1) if pair not in result]
+        if struct and "::infer(op)" in body:
+            for base in re.findall(r"\b(\w+)::infer\(op\)", body):
+                if base in self.structs and base != struct.name and (infer := self.member(self.structs[base], "infer")):
+                    result += [pair for pair in self.errors(infer.body, self.structs[base], seen, depth - 1) if pair not in result]
+        return result
 
 
-def page():
-    parts, described = [HEAD], set()
-    everything = "\n".join(path.read_text() for path in sorted(INCLUDE.glob("*/*.hpp")))
-    for header in headers():
-        functions = list(documented(namespace_ops((INCLUDE / header).read_text())))
-        if not functions:
+def as_formula(body):
+    """The expression of a body that is one return, without what C++ needs and a reader does not; or None."""
+    match = re.fullmatch(r"\s*return ([^;]*);\s*", body)
+    if not match or "[" in match[1] or "{" in match[1]:
+        return None
+    text = " ".join(match[1].split())
+    text = re.sub(r"(?:authoring::)?math::number<\w+>\(([^()]*)\)", r"\1", text)
+    text = re.sub(r"static_cast<[^<>]*(?:<[^<>]*>)?>", "", text)
+    text = re.sub(r"\b(?:std|math)::", "", text)
+    return re.sub(r"\bX\(([\w.]+)\)", r"\1", text)
+
+
+def gradients(library, body):
+    """Lines about a gradient rule: what it gives for each input, in terms of the op's tensors."""
+    found, mask = [], masked(body)
+    for match in re.finditer(r"\binput_gradient\(", mask):
+        parts = arguments(body[match.end():closing(mask, match.end() - 1)])
+        if len(parts) != 2:
             continue
-        parts.append(f"## {Path(header).stem.replace('_', ' ').capitalize()}\n\n[{header}](../include/tilewright/{header})\n\n")
-        for comment, declaration in functions:
-            if declaration.startswith("struct"):
-                continue  # it is shown where a function takes it
-            parts.append(f"```\n{signature(declaration)}\n```\n\n")
-            if comment:
-                parts.append(comment + "\n\n")
-            for name in re.findall(r"\b(\w+(?:Options|Parameters))\b", declaration):
-                if name in described or not (options := options_of(everything, name)):
-                    continue
-                described.add(name)
-                parts.append(f"`{name}`" + (f": {options[0]}" if options[0] else "") + f"\n\n```\n{options[1]}\n```\n\n")
+        text = " ".join(parts[1].split())
+        for pattern, short in [(r"op\.output_gradient\(0\)", "dy"), (r"op\.output_gradient\((\w+)\)", r"dy\1"),
+                               (r"op\.output\(0\)", "y"), (r"op\.output\((\w+)\)", r"y\1"), (r"op\.input\(([^()]*)\)", r"input \1"),
+                               (r"op\.input_spec\(([^()]*)\)\.shape", r"shape of input \1"),
+                               (r"op\.(?:template )?attributes<\w+>\(\)", "its attributes"), (r"\b(?:ops|detail|tilewright)::", "")]:
+            text = re.sub(pattern, short, text)
+        text = re.sub(r"apply<(\w+)>\(\{", r"\1({", text)
+        found.append(f"of input {parts[0]}: `{text}`")
+    if not found:
+        return ["- gradient: graph code"]
+    return ["- gradient " + found[0]] if len(found) == 1 else ["- gradients:"] + [f"  - {line}" for line in dict.fromkeys(found)]
+
+
+def faults(library, body, name):
+    """The texts of the faults that a rule `fault` gives."""
+    mask = masked(body)
+    for match in re.finditer(r"return \{", mask):
+        parts = [re.sub(r"^\.\w+ = ", "", part) for part in arguments(body[match.end():closing(mask, match.end() - 1)])]
+        if len(parts) >= 3:
+            yield f"{name}: {message(parts[1], library.names)} …: {message(parts[2], library.names)} expected"
+
+
+def facts_of(library, type_name, function, functions):
+    """Lines about an op type: what its struct says."""
+    struct = library.structs[type_name]
+    name = library.op_name(struct)
+    infer = library.member(struct, "infer")
+    errors = [f"{name}: {text}" if is_of_op else text for is_of_op, text in library.errors(infer.body, struct)] if infer else []
+    if getattr(struct, "alias_of", None) == "InPlace":
+        plain = function.name.removesuffix("_")
+        return [f"- `{name}`: input 0 gets the result, which is an alias of it; all else is as for [{plain}](#{plain})"], errors
+    lines = [f"- `{name}`" + (": " + " ".join(struct.comment.split()) if struct.comment else "")]
+    forward, backward = library.member(struct, "forward"), library.member(struct, "backward")
+    if forward and (formula := as_formula(forward.body)):
+        lines.append(f"- element: `{formula}`")
+    gradient = library.member(struct, "gradient")
+    if backward and (formula := as_formula(backward.body)):
+        lines.append(f"- gradient: `{formula}`" + (", of the result `y`" if re.search(r"\(X y, X dy", backward.head) else ""))
+    elif backward:
+        lines.append("- gradient: the derivative, element by element")
+    elif gradient:
+        lines += gradients(library, gradient.body)
+    elif (match := library.member(struct, "differentiation")) and "stops" in match.head:
+        lines.append("- gradient: none; it ends here")
+    else:
+        lines.append("- gradient: none; autodiff refuses the op")
+    if written := library.modifies(struct):
+        lines.append(f"- in place: it writes its input {written}, and the result is an alias of it")
+    elif function.name + "_" in functions:
+        lines.append(f"- in place: [`{function.name}_`](#{function.name}_)")
+    if fault := library.member(struct, "fault"):
+        bodies = [fault.body] + [each.body for called in re.findall(r"return (\w+)\(", fault.body)
+                                 for each in library.functions.get(called, [])]
+        bodies += [rule.body for owner in re.findall(r"return (\w+)::fault\(", fault.body) if owner in library.structs
+                   and (rule := library.member(library.structs[owner], "fault"))]
+        lines += [f"- fault: `{text}`" for body in bodies for text in faults(library, body, name)]
+    return lines, errors
+
+
+def joined(errors):
+    """Texts of errors. Pieces that a local function puts between what an op is given and "expected" get these."""
+    pieces = [text for text in errors if re.match(r"[,:] | (?=\w)", text)]
+    frames = [text for text in errors if re.fullmatch(r"\w+: [^:]*… expected", text)]
+    if not pieces or not frames:
+        return list(errors)
+    result = [text for text in errors if text not in pieces and text != frames[0]]
+    return result + [frames[0].removesuffix(" expected") + piece + " expected" for piece in pieces]
+
+
+def options_in(library, text, described):
+    """The comments and members of the structs and enumerations of options that a text names, and of those in their members."""
+    for name in re.findall(r"\b[A-Z]\w+\b", text):
+        struct = library.structs.get(name)
+        if name in described or not struct or not struct.body or not (struct.head.startswith("enum") or OPTIONS.search(name)):
+            continue
+        described.add(name)
+        fields = textwrap.dedent(struct.body.strip("\n")).rstrip()
+        result = f"`{name}`" + (f": {struct.comment}" if struct.comment else "") + "\n\n"
+        if not re.search(r"\bconstexpr \w+\(|^template|^class", fields, re.MULTILINE):  # else it is no plain struct
+            result += f"```\n{fields}\n```\n\n"
+        yield result
+        yield from options_in(library, re.sub(r"//[^\n]*", "", fields), described)
+
+
+def op_functions(text):
+    """The functions of namespace ops, and those that `using tilewright::...` puts there, by name in the order of the text."""
+    groups, everything = {}, list(declarations(outside_of_namespaces(text)))
+    for inner in namespaces(text, "ops"):
+        inner = outside_of_namespaces(inner)
+        for each in declarations(inner):
+            for name in re.findall(r"tilewright::(\w+)", each.head) if each.head.startswith("using ") else []:
+                for found in everything:
+                    if found.name == name and found.is_function:
+                        groups.setdefault(name, []).append(found)
+            if each.is_function and not each.head.startswith("using "):
+                groups.setdefault(each.name, []).append(each)
+    return groups
+
+
+def ops_page(library):
+    described = set()
+    headers = [(header, op_functions((INCLUDE / header).read_text())) for header in op_headers()]
+    functions = {name for _, groups in headers for name in groups}
+    parts = [OPS_HEAD]
+    for header, groups in headers:
+        if not groups:
+            continue
+        title = Path(header).stem.replace("_", " ").capitalize()
+        parts.append(f"## {title}\n\n[{header}](../include/tilewright/{header})\n\n")
+        described_by = ""
+        for name, overloads in groups.items():
+            heads = "\n".join(signature(each.head) for each in overloads)
+            parts.append(f"### {name}\n\n```\n{heads}\n```\n\n")
+            own = [each.comment for each in overloads if each.comment]
+            if not own and described_by:
+                parts.append(f"As [{described_by}](#{described_by}).\n\n")
+            if own:
+                described_by = name
+                parts.append("\n\n".join(own) + "\n\n")
+            lines, errors = [], []
+            for each in overloads:
+                errors += [text for is_of_op, text in library.errors(each.body) if not is_of_op]
+                for type_name in library.ops_of(each):
+                    facts, more = facts_of(library, type_name, each, functions)
+                    if facts[0] not in lines:
+                        lines += facts
+                        errors += more
+            if errors := joined(dict.fromkeys(errors)):
+                lines.append("- errors:")
+                lines += [f"  - `{error}`" for error in errors]
+            if lines:
+                parts.append("\n".join(lines) + "\n\n")
+            parts += options_in(library, " ".join(each.head for each in overloads), described)
     return "".join(parts).rstrip() + "\n"
 
 
+def public_part(struct):
+    """What a class shows: its body without private and protected sections, and to the comment that ends the users' part."""
+    text = textwrap.dedent(struct.body.split("// ---- for ops and transforms ----")[0].strip("\n"))
+    mask = masked(text)
+    shown, position, visible = "", 0, struct.head.find("struct") >= 0
+    depth_marks = [(m.start(), m[1]) for m in re.finditer(r"^ ?(public|private|protected):", mask, re.MULTILINE)]
+    for start, access in [*depth_marks, (len(text), "public")]:
+        if visible:
+            shown += text[position:start]
+        position, visible = start, access == "public"
+    return re.sub(r"^ ?(public|private|protected):", "", shown, flags=re.MULTILINE)
+
+
+def is_shown(member):
+    head = without_templates(member.head)
+    return not re.match(r"using |friend class|static_assert|friend \w+;|BOOST_HANA", head) and "= delete" not in head and \
+        not re.search(r"&&\)|~\w+\(|operator=\(", head)
+
+
+def member_lines(struct):
+    """The members of a struct or class as code with comments."""
+    lines = []
+    for each in declarations(public_part(struct)):
+        if match := re.match(r"BOOST_HANA_DEFINE_STRUCT\(\w+,(.*)\)$", each.head):
+            each.head = " ".join(f"{type_name} {name};" for type_name, name in re.findall(r"\(([^()]+), (\w+)\)", match[1]))
+            each.is_function = False
+        elif not is_shown(each):
+            continue
+        for line in each.comment.splitlines():
+            lines.append(f"/// {line}".rstrip())
+        if each.type and each.body and not each.head.startswith("enum"):  # a class within
+            lines += [f"{each.head} {{", *("  " + line for line in member_lines(each).splitlines()), "}"]
+        elif each.is_function or each.type:
+            lines += signature(each.head).splitlines()
+        else:
+            lines.append(re.sub(r"\b(static )?constexpr ", "", each.head) + (f"  // {each.trailing}" if each.trailing else ""))
+    return "\n".join(lines)
+
+
+def reference_page():
+    parts = [REFERENCE_HEAD]
+    for title, headers in REFERENCE.items():
+        parts.append(f"## {title}\n\n")
+        for header in headers:
+            if not (INCLUDE / header).exists():
+                sys.exit(f"{Path(__file__).name}: there is no {header}: a header expected in REFERENCE")
+            text = outside_of_namespaces((INCLUDE / header).read_text())
+            only = ONLY.get(header)
+            for each in declarations(text):
+                head = without_templates(each.head)
+                if only and each.name not in only:
+                    continue
+                if each.comment and re.match(r"using \w+ = ", head) or head.startswith("concept"):
+                    parts.append(f"```\n{wrapped(head) if head.startswith('using') else signature(head)}\n```\n\n{each.comment}\n\n")
+                    continue
+                if re.match(r"(?:friend |inline constexpr auto|using namespace|namespace)", head) or re.search(r"\w::~?\w+\(", head):
+                    continue
+                if each.type and each.body and not head.startswith("concept"):
+                    body = each.body.strip("\n") if head.startswith("enum") else member_lines(each)
+                    parts.append(f"### {each.name}\n\n[{header}](../include/tilewright/{header})\n\n")
+                    parts.append((each.comment + "\n\n" if each.comment else "") + f"```\n{textwrap.dedent(body)}\n```\n\n")
+                elif each.is_function and each.comment and not head.startswith("using "):
+                    parts += [f"```\n{signature(each.head)}\n", f"```\n\n{each.comment}\n\n"]
+                elif each.is_function and not head.startswith("using ") and parts[-1].startswith("```\n\n"):  # of that comment
+                    parts.insert(-1, signature(each.head) + "\n")
+    return "".join(parts).rstrip() + "\n"
+
+
+def undocumented():
+    """Functions of namespace ops of which no overload has a comment, nor one above it in the header that may be for both."""
+    for header in op_headers():
+        is_described = False
+        for name, overloads in op_functions((INCLUDE / header).read_text()).items():
+            is_described = is_described or any(each.comment for each in overloads)
+            if not is_described:
+                yield f"{header}: ops::{name}: a comment of its shapes, dtypes, formula, gradient, NaN and errors expected"
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--write", action="store_true", help="write the page")
-    if parser.parse_args().write:
-        PAGE.write_text(page())
-    elif not PAGE.exists() or PAGE.read_text() != page():
-        sys.exit("docs/ops.md is not what the headers say: ./dev docs writes it")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", 1)[0])
+    parser.add_argument("--write", action="store_true", help="write the pages")
+    options = parser.parse_args()
+    if missing := "\n".join(undocumented()):
+        sys.exit(missing)
+    library = Library(path.read_text() for path in sorted(INCLUDE.glob("*/*.hpp")))
+    for name, text in {"ops.md": ops_page(library), "reference.md": reference_page()}.items():
+        page = PAGES / name
+        if options.write:
+            page.write_text(text)
+        elif not page.exists() or page.read_text() != text:
+            sys.exit(f"docs/{name} is not what the headers say: ./dev docs writes it")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 // the block
 constexpr void program(tw::Ir& ir) {
   const tw::Tensor x = tw::ops::host_load(ir.h2d_stream("x", {8, 8}));
-  const auto f = ir.create_graph(
-      [](tw::Tensor a) { return row_norm(swish(a, 2) + squared_difference(a, diagonal(a))); }, x);
+  const auto f = ir.create_graph([](tw::Tensor a) { return row_norm(swish(a, 2) + squared_difference(a, diagonal(a))); }, x);
   const auto gradient = tw::autodiff(f);
   const auto call = tw::call_with_info(f, {x});
   const tw::Tensor dx = tw::call_with_info(gradient.graph(), {call.output(0)}, gradient.inputs_dict(call)).output(0);

@@ -171,11 +171,11 @@ struct Own : WithCompute<Own> {
 #endif
 
 // CASE many_attributes
-// expect: Own: Attributes of 104 bytes: at most 12 members of 8 bytes expected
+// expect: Own: Attributes of 328 bytes: at most 40 members of 8 bytes expected
 #ifdef CASE_many_attributes
 struct Own : WithCompute<Own> {
   struct Attributes {
-    double numbers[13]{};
+    double numbers[41]{};
   };
 };
 #endif

@@ -2,70 +2,16 @@
 """Writes ops.txt: inputs, results and gradients of every op, computed by PyTorch in float64.
 
     python3 tests/reference/make_fixtures.py        (Debian: apt-get install python3-torch python3-numpy)
-
-Each line is a tensor: its name, its rank, its extents and its elements. Names are <case>.<tensor>: inputs are x0, x1, ...,
-results y0, y1, ..., dy0 is the gradient of the result y0, and dx0, dx1, ... are those of the inputs.
-Inputs are multiples of 1/16, probabilities of 1/256: float16, float32 and the text hold them exactly.
 """
 
-from pathlib import Path
-
-import numpy as np
 import torch
 import torch.nn.functional as F
 
-random = np.random.default_rng(2024)
-lines = []
+from fixtures import Fixtures
 
-
-def tensor(*shape, low=-2.0, high=2.0):
-    """Random elements in [low, high], none close to 0, where some gradients jump."""
-    values = np.round(random.uniform(low, high, shape) * 16) / 16
-    return torch.tensor(np.where(np.abs(values) < 0.125, 0.25, values))
-
-
-def positive(*shape):
-    return tensor(*shape, low=0.25, high=3.0)
-
-
-def integers(*shape, low=-9, high=9):
-    values = random.integers(low, high + 1, shape)
-    return torch.tensor(np.where(values == 0, 4, values))
-
-
-def probabilities(*shape):
-    """Rows whose sum is exactly 1, of probabilities far from 0, where log is steep."""
-    p = torch.round(torch.softmax(tensor(*shape, low=-0.25, high=0.25), -1) * 256) / 256
-    p[..., -1] = 1 - p[..., :-1].sum(-1)
-    return p
-
-
-def write(name, values):
-    array = values.detach().numpy()
-    elements = " ".join(format(element, ".8g") for element in array.reshape(-1).tolist())
-    lines.append(" ".join([name, str(array.ndim), *map(str, array.shape), elements]))
-
-
-def forward(name, op, *inputs):
-    """A case without gradients; the op may have several results."""
-    results = op(*inputs)
-    for i, x in enumerate(inputs):
-        write(f"{name}.x{i}", x)
-    for i, y in enumerate(results if isinstance(results, tuple) else (results,)):
-        write(f"{name}.y{i}", y)
-
-
-def differentiable(name, op, *inputs, dy=None):
-    """A case with the gradients of its floating point inputs, given a gradient of the result, or else a random one."""
-    inputs = [x.requires_grad_() if x.is_floating_point() else x for x in inputs]
-    y = op(*inputs)
-    dy = tensor(*y.shape) if dy is None else torch.tensor(dy, dtype=y.dtype)
-    y.backward(dy)
-    forward(name, lambda *_: y, *inputs)
-    write(f"{name}.dy0", dy)
-    for i, x in enumerate(inputs):
-        if x.is_floating_point():
-            write(f"{name}.dx{i}", x.grad)
+ops = Fixtures(2024)
+tensor, positive, distinct, integers, probabilities = ops.tensor, ops.positive, ops.distinct, ops.integers, ops.probabilities
+write, forward, differentiable, random = ops.write, ops.forward, ops.differentiable, ops.random
 
 
 def nll(p, labels, smallest=1e-7, smallest_in_gradient=1e-10, **options):
@@ -263,12 +209,6 @@ def average_pool(kernel, padding=0, **options):
     return lambda x: getattr(F, f"avg_pool{x.ndim - 2}d")(x, kernel, padding=padding, count_include_pad=False, **options)
 
 
-def distinct(*shape):
-    """Elements of which no two are closer than 1/16, so that a small step does not change which is the largest."""
-    count = int(np.prod(shape))
-    return torch.tensor((random.permutation(count) - count // 2).reshape(shape) / 16.0)
-
-
 def small(*shape):
     """Weights small enough for sums of many products to stay small."""
     return tensor(*shape, low=-0.5, high=0.5)
@@ -322,6 +262,4 @@ forward("half_adam_tensors", lambda m, v, w, s, d, b, c, e: adam(m, v, w, s, d, 
 forward("adam_var_update_numbers", lambda t, x, r1, r2: trusted(t, x, r1, r2, 0.5, torch.tensor(0.75)), tensor(2, 3), tensor(2, 3),
         positive(), positive())
 
-path = Path(__file__).with_name("ops.txt")
-path.write_text("\n".join(lines) + "\n")
-print(f"{path.name}: {len(lines)} tensors, {path.stat().st_size} bytes")
+ops.save("ops.txt")

@@ -67,7 +67,7 @@ template <class T>
 T reduced(CollectiveOperator op, const std::vector<T>& x) {
   const auto count = static_cast<std::int64_t>(x.size());
   if constexpr (std::is_integral_v<T>) {
-    std::uint64_t sum = 0, product = 1, squares = 0;  // of which the last 32 bits are right
+    std::uint64_t sum = 0, product = 1, squares = 0;  // which wrap around
     std::int64_t exact = 0;
     for (const T value : x) {
       const auto wide = static_cast<std::int64_t>(value);
@@ -75,21 +75,24 @@ T reduced(CollectiveOperator op, const std::vector<T>& x) {
       squares += static_cast<std::uint64_t>(wide) * static_cast<std::uint64_t>(wide);
     }
     switch (op) {
-      case CollectiveOperator::mean: return static_cast<T>(exact / count);
-      case CollectiveOperator::mul: return static_cast<T>(static_cast<std::uint32_t>(product));
-      case CollectiveOperator::square_add: return static_cast<T>(static_cast<std::uint32_t>(squares));
+      case CollectiveOperator::mean:
+        if constexpr (std::is_same_v<T, std::uint64_t>) return sum / static_cast<std::uint64_t>(count);
+        else return static_cast<T>(exact / count);
+      case CollectiveOperator::mul: return static_cast<T>(product);
+      case CollectiveOperator::square_add: return static_cast<T>(squares);
       case CollectiveOperator::min: return *std::ranges::min_element(x);
       case CollectiveOperator::max: return *std::ranges::max_element(x);
       case CollectiveOperator::logical_and: return std::ranges::count(x, T(0)) == 0;
       case CollectiveOperator::logical_or: return std::ranges::count(x, T(0)) != count;
-      default: return static_cast<T>(static_cast<std::uint32_t>(sum));
+      default: return static_cast<T>(sum);
     }
-  } else {  // float, also of half precision
-    float result = static_cast<float>(x[0]);
+  } else {  // half precision in float
+    using Wide = tw::compute_t<T>;
+    Wide result = static_cast<Wide>(x[0]);
     if (op == CollectiveOperator::square_add) result *= result;
     if (op == CollectiveOperator::logical_and || op == CollectiveOperator::logical_or) result = result != 0;
     for (std::size_t i = 1; i < x.size(); ++i) {
-      const auto value = static_cast<float>(x[i]);
+      const auto value = static_cast<Wide>(x[i]);
       switch (op) {
         case CollectiveOperator::mul: result *= value; break;
         case CollectiveOperator::square_add: result = tw::math::fma(value, value, result); break;
@@ -100,7 +103,7 @@ T reduced(CollectiveOperator op, const std::vector<T>& x) {
         default: result += value;
       }
     }
-    if (op == CollectiveOperator::mean) result /= static_cast<float>(count);
+    if (op == CollectiveOperator::mean) result /= static_cast<Wide>(count);
     return static_cast<T>(result);
   }
 }
@@ -130,7 +133,7 @@ bool agrees(auto expected) {
 
 inline constexpr std::array groupings{ReplicaGroups{8, 1, 8}, ReplicaGroups{8, 2, 4}, ReplicaGroups{8, 2, 2},
                                       ReplicaGroups{8, 4, 2}, ReplicaGroups{8, 1, 1}};
-inline constexpr std::array dtypes{tw::float32, tw::float16, tw::int32, tw::uint32};
+inline constexpr std::array dtypes{tw::float32, tw::float16, tw::int32, tw::uint32, tw::int8, tw::uint64, tw::float64};
 inline constexpr std::array operators{
     CollectiveOperator::add, CollectiveOperator::mean,        CollectiveOperator::mul,        CollectiveOperator::min,
     CollectiveOperator::max, CollectiveOperator::logical_and, CollectiveOperator::logical_or, CollectiveOperator::square_add};

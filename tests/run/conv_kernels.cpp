@@ -16,7 +16,7 @@ Floats small_integers(std::int64_t count) {
 
 template <tw::Shape x_shape, tw::Shape w_shape, tw::WindowAttributes attributes>
 void check() {
-  constexpr tw::Windows windows = tw::detail::windows_of(x_shape, tw::Conv::kernel_of(w_shape), attributes);
+  constexpr tw::Windows windows = tw::detail::windows_of(x_shape, tw::detail::kernel_of(w_shape), attributes);
   constexpr tw::Shape y_shape = tw::detail::windows_shape(x_shape[0], w_shape[0], windows, x_shape.rank - 2);
   constexpr tw::PackedAttributes gradient = tw::pack(tw::WindowsAttributes::make(windows));
   using X = tw::View<dense(x_shape)>;

@@ -1,63 +1,11 @@
 #pragma once
-// Every op as a small program, for comparison with tests/reference/ops.txt: inputs and gradients of results are variables,
-// results and gradients of inputs are streams, all with the names that make_fixtures.py gives them.
+// The cases of tests/reference/ops.txt.
 #include <array>
 #include <vector>
 
-#include "tilewright/tilewright.hpp"
+#include "op_case.hpp"
 
 namespace op_cases {
-
-namespace tw = tilewright;
-namespace ops = tw::ops;
-using tw::Axes, tw::Ir, tw::NllOptions, tw::Reduction, tw::Shape, tw::Tensor, tw::TensorSpec;
-
-constexpr TensorSpec f32(std::initializer_list<std::int64_t> shape) { return {shape, tw::float32}; }
-constexpr TensorSpec f16(std::initializer_list<std::int64_t> shape) { return {shape, tw::float16}; }
-constexpr TensorSpec i32(std::initializer_list<std::int64_t> shape) { return {shape, tw::int32}; }
-
-/// Calls ops on variables and stores the results under names that start with the case's.
-class Case {
- public:
-  constexpr Case(Ir& ir, std::string_view name) : ir_(ir), name_(name) {}
-
-  constexpr Tensor variable(std::string_view kind, std::size_t i, const TensorSpec& spec) const {
-    return ir_.variable(tw::zeros(), spec.shape, spec.dtype, tw::text(name_, ".", kind, i).view());
-  }
-  constexpr void store(std::string_view kind, std::size_t i, Tensor tensor) const {
-    ops::host_store(ir_.d2h_stream(tw::text(name_, ".", kind, i).view(), tensor.spec()), tensor);
-  }
-  constexpr tw::CallSiteInfo run(tw::Graph graph) const {
-    std::vector<Tensor> inputs;
-    for (const Tensor& input : graph.inputs()) inputs.push_back(variable("x", inputs.size(), input.spec()));
-    return tw::call_with_info(graph, inputs);
-  }
-
- private:
-  Ir& ir_;
-  std::string_view name_;
-};
-
-template <class Op, class... Specs>
-constexpr void forward(Ir& ir, std::string_view name, Op op, const Specs&... inputs) {
-  const Case test(ir, name);
-  std::size_t i = 0;
-  for (const Tensor& result : test.run(ir.create_graph(op, inputs...)).outputs()) test.store("y", i++, result);
-}
-
-template <class Op, class... Specs>
-constexpr void differentiable(Ir& ir, std::string_view name, Op op, const Specs&... inputs) {
-  const Case test(ir, name);
-  const tw::Graph graph = ir.create_graph(op, inputs...);
-  const auto call = test.run(graph);
-  test.store("y", 0, call.output(0));
-  const tw::GradGraphInfo gradient = tw::autodiff(graph);
-  const Tensor dy = test.variable("dy", 0, call.output(0).spec());
-  const auto gradient_call = tw::call_with_info(gradient.graph(), dy, gradient.inputs_dict(call));
-  const auto gradients = gradient.fwd_graph_ins_to_grad_parent_outs(gradient_call);
-  for (std::size_t i = 0; i < graph.inputs().size(); ++i)
-    if (const Tensor* dx = gradients.find(graph.inputs()[i])) test.store("dx", i, *dx);
-}
 
 constexpr std::array<Tensor, 2> both(const tw::LossAndGradient& results) { return {results.loss, results.gradient}; }
 
@@ -345,10 +293,12 @@ constexpr void half_convolutions(Ir& ir) {
   differentiable(ir, "max_pool_ties_overlap", max_pool({2, 2}, {}), f32({1, 1, 3, 3}));
 }
 
-/// What finite differences can check.
-constexpr void float32_ops(Ir& ir) {
+/// What finite differences can check, in two programs.
+constexpr void float32_functions(Ir& ir) {
   matrices_and_arithmetic(ir);
   functions_and_reductions(ir);
+}
+constexpr void float32_layers(Ir& ir) {
   softmax_and_losses(ir);
   normalisation(ir);
   variable_updates(ir);
@@ -359,9 +309,5 @@ constexpr void other_gradients(Ir& ir) {
   differentiable(ir, "detach", [](Tensor x) { return x * x.detach(); }, f32({2, 3}));
   differentiable(ir, "nll_loss_small", nll_loss, f32({4, 3}), i32({4}));
 }
-
-/// All programs of this file.
-inline constexpr std::array all{float32_ops,        other_gradients, half_precision,   half_precision_norms_and_updates,
-                                integers_and_casts, convolutions,    half_convolutions};
 
 }  // namespace op_cases

@@ -1,10 +1,15 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <iterator>
 #include <numeric>
 #include <random>
+#include <set>
+#include <string>
 
 #include "../catch.hpp"
-#include "op_cases.hpp"
+#include "op_case.hpp"
 #include "reference.hpp"
 
 namespace tw = tilewright;
@@ -19,13 +24,22 @@ void check_reference(double tolerance) {
     CHECK(difference(elements, reference().at(name)) <= tolerance);
   }
 }
-template <tw::Target target>
-void check_reference() {
-  check_reference<op_cases::float32_ops, target>(1e-5);
-  check_reference<op_cases::other_gradients, target>(1e-5);
-  check_reference<op_cases::half_precision, target>(1e-3);  // rounding is up to 2^-11
-  check_reference<op_cases::half_precision_norms_and_updates, target>(1e-3);
-  check_reference<op_cases::integers_and_casts, target>(0);
+/// The programs have the cases of a file of tests/reference, of the same tensors.
+inline void check_same_cases(const std::string& file, std::initializer_list<void (*)(tw::Ir&)> programs) {
+  std::set<std::string> cases, fixtures, only_cases, only_fixtures;
+  for (const auto build : programs) {
+    tw::Ir ir;
+    build(ir);
+    for (const auto& variable : ir.variables) cases.emplace(ir.record(tw::GraphId::main).tensors[variable.tensor].name.view());
+    for (const auto& stream : ir.streams) cases.emplace(stream.name.view());
+  }
+  Values values;
+  read_reference(file, values);
+  for (const auto& [name, elements] : values) fixtures.insert(name);
+  std::ranges::set_difference(cases, fixtures, std::inserter(only_cases, only_cases.end()));
+  std::ranges::set_difference(fixtures, cases, std::inserter(only_fixtures, only_fixtures.end()));
+  CHECK(only_cases == std::set<std::string>{});
+  CHECK(only_fixtures == std::set<std::string>{});
 }
 
 /// For the loss L = sum(dy0 y0) of each case, a step of all its inputs along a random direction v changes L by sum(dx v).

@@ -1,4 +1,4 @@
-#include "op_checks.hpp"
+#include "op_cases_checks.hpp"
 
 TEST_CASE("convolutions and pools on the host agree with PyTorch") {
   check_reference<op_cases::convolutions, tw::cpu>(1e-5);

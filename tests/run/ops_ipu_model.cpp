@@ -1,3 +1,3 @@
-#include "op_checks.hpp"
+#include "op_cases_checks.hpp"
 
-TEST_CASE("every op on the IPU model agrees with PyTorch") { check_reference<tw::ipu_model>(); }
+TEST_CASE("layers, updates and other dtypes on the IPU model agree with PyTorch") { check_layers<tw::ipu_model>(); }

@@ -1,3 +1,3 @@
-#include "op_checks.hpp"
+#include "op_cases_checks.hpp"
 
-TEST_CASE("every op on three tiles agrees with PyTorch") { check_reference<tw::cpu.with_tiles(3)>(); }
+TEST_CASE("functions on three tiles agree with PyTorch") { check_functions<tw::cpu.with_tiles(3)>(); }

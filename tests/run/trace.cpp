@@ -46,8 +46,8 @@ TEST_CASE("ids of graphs and tensors are compared and printed as numbers") {
   tw::Ir ir;
   const tw::Tensor x = ir.variable(tw::zeros(), {2}, tw::float32, "x"), y = x + x;
   CHECK(ir.main_graph().id() == tw::GraphId::main);
-  CHECK(x.id() < y.id());
+  CHECK(x.number() < y.number());
   std::ostringstream printed;
-  printed << x.graph_id() << " " << x.id() << " " << y.id() << " " << tw::Tensor().id();
+  printed << x.graph_id() << " " << x.number() << " " << y.number() << " " << tw::Tensor().number();
   CHECK(printed.str() == "0 0 1 -1");
 }

@@ -12,7 +12,8 @@ constexpr bool traces(auto program) {
   program(ir);
   return true;
 }
-static_assert(traces(op_cases::float32_ops));
+static_assert(traces(op_cases::float32_functions));
+static_assert(traces(op_cases::float32_layers));
 static_assert(traces(op_cases::other_gradients));
 static_assert(traces(op_cases::convolutions));
 static_assert(traces([](tw::Ir& ir) {

@@ -133,9 +133,12 @@ concept mixes = std::is_convertible_v<A, B> || requires(A a, B b) { a == b; } ||
 using Storages = decltype(tw::internal::BodyDraft::storages);
 using Bodies = decltype(tw::Plan::bodies);
 static_assert(takes<Storages, tw::internal::StorageId> && takes<Bodies, tw::internal::BodyId>);
-static_assert(!takes<Storages, tw::internal::BodyId> && !takes<Storages, int> && !takes<Bodies, tw::internal::StorageId> && !takes<Bodies, int>);
-static_assert(!takes<decltype(tw::Plan::steps), tw::internal::BodyId> && !takes<decltype(tw::internal::BodyDraft::operations), tw::internal::StorageId>);
-static_assert(!mixes<tw::internal::StorageId, tw::internal::BodyId> && !mixes<tw::internal::StorageId, int> && !mixes<int, tw::internal::StorageId>);
+static_assert(!takes<Storages, tw::internal::BodyId> && !takes<Storages, int> && !takes<Bodies, tw::internal::StorageId> &&
+              !takes<Bodies, int>);
+static_assert(!takes<decltype(tw::Plan::steps), tw::internal::BodyId> &&
+              !takes<decltype(tw::internal::BodyDraft::operations), tw::internal::StorageId>);
+static_assert(!mixes<tw::internal::StorageId, tw::internal::BodyId> && !mixes<tw::internal::StorageId, int> &&
+              !mixes<int, tw::internal::StorageId>);
 static_assert(!mixes<tw::internal::BodyId, int> && !mixes<int, tw::internal::BodyId>);
 using Nodes = decltype(tw::GraphRecord::nodes);
 using Tensors = decltype(tw::GraphRecord::tensors);
@@ -146,7 +149,8 @@ static_assert(!mixes<tw::TensorId, int> && !mixes<int, tw::TensorId> && !mixes<t
 static_assert(!mixes<tw::NodeId, int> && !mixes<int, tw::NodeId> && !mixes<tw::NodeId, tw::GraphId>);
 static_assert(!std::is_constructible_v<tw::Tensor, tw::Ir&, tw::TensorId, tw::GraphId>, "a graph, then a tensor");
 using Graphs = decltype(tw::Ir::graphs);
-static_assert(takes<Graphs, tw::GraphId> && !takes<Graphs, tw::internal::BodyId> && !takes<Graphs, int> && !takes<Bodies, tw::GraphId>);
+static_assert(takes<Graphs, tw::GraphId> && !takes<Graphs, tw::internal::BodyId> && !takes<Graphs, int> &&
+              !takes<Bodies, tw::GraphId>);
 static_assert(!mixes<tw::GraphId, int> && !mixes<int, tw::GraphId> && !mixes<tw::GraphId, tw::internal::BodyId>);
 static_assert(!std::is_constructible_v<tw::Graph, tw::Ir&, int> && !std::is_constructible_v<tw::Tensor, tw::Ir&, int, int>);
 static_assert(std::is_same_v<decltype(tw::internal::Value::storage), tw::internal::StorageId> &&

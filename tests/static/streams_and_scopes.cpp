@@ -162,7 +162,7 @@ constexpr bool variables_live_in_the_main_graph_and_constants_anywhere() {
   Ir ir;
   const Graph graph = ir.create_graph([](Tensor x) { return x + x.ir().constant({1, 2, 3}, {3}); }, TensorSpec{{3}, tw::float32});
   const Tensor v = ir.variable(tw::values({1, 2}), {2}, tw::float32, "v");
-  return graph.constants().size() == 1 && ir.constants[0].values == std::vector<double>{1, 2, 3} &&
+  return graph.constants().size() == 1 && std::ranges::equal(ir.constants[0].values.values(), std::array{1.0, 2.0, 3.0}) &&
          v == ir.main_graph().variables()[0];
 }
 static_assert(variables_live_in_the_main_graph_and_constants_anywhere());

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -76,6 +78,7 @@ class NpzReader {
           bytes, [&](const std::string& found, const std::string& expected) { fail(name, found, expected); });
       result.add(std::move(name), spec, elements);
     }
+    restore_float8(result);
     return result;
   }
 
@@ -84,6 +87,25 @@ class NpzReader {
  private:
   static constexpr std::uint64_t most_expansion = 1032;  // deflate's limit, https://zlib.net/zlib_tech.html
 
+  /// Bytes beside which there is a float8_scale_name become float8 again.
+  static void restore_float8(TensorFile& file) {
+    for (std::size_t i = 0; i < file.tensors().size(); ++i) {
+      for (const DType format : {float8_143, float8_152}) {
+        HostTensor tensor = file.tensors()[i];
+        if (tensor.spec.dtype != uint8) continue;
+        tensor.spec.dtype = format;
+        const std::string name = float8_scale_name(tensor);
+        const HostTensor* const scale = file.find(name);
+        if (!scale || scale->spec != TensorSpec{{}, int32}) continue;
+        std::int32_t log2_scale = 0;
+        std::memcpy(&log2_scale, scale->bytes.data(), sizeof(log2_scale));
+        file.set_float8(i, format, log2_scale);
+        const auto at = static_cast<std::size_t>(scale - file.tensors().data());
+        file.remove(at);
+        if (at < i) --i;
+      }
+    }
+  }
   [[noreturn]] void fail(std::string_view tensor, std::string_view found, std::string_view expected) const {
     throw LoadError(function_, path_, tensor, found, expected);
   }
@@ -130,8 +152,13 @@ class NpzWriter {
     archive_.reset(buffer_ ? zip_open_from_source(buffer_.get(), ZIP_TRUNCATE, &error) : nullptr);
     if (!archive_) throw std::runtime_error("save_npz: " + zip_error_text(error));
     zip_error_fini(&error);
-    headers_.reserve(tensors.size());
-    for (const HostTensor& tensor : tensors) add(tensor);
+    headers_.reserve(2 * tensors.size());
+    for (const HostTensor& tensor : tensors) {
+      add(tensor);
+      if (!is_float8(tensor.spec.dtype)) continue;
+      const auto& [scale, name] = scales_.emplace_back(tensor.log2_scale, float8_scale_name(tensor));
+      add({name, {{}, int32}, std::as_bytes(std::span(&scale, 1))});
+    }
   }
 
   std::vector<std::byte> bytes() {
@@ -182,6 +209,7 @@ class NpzWriter {
   }
 
   std::vector<std::string> headers_;  // they must outlive the archive
+  std::deque<std::pair<std::int32_t, std::string>> scales_;  // of float8; so must they
   ZipPointer<zip_source_t> buffer_;
   ZipPointer<zip_t> archive_;
   std::size_t tensors_ = 0;
@@ -200,9 +228,10 @@ inline TensorFile load_npz(const std::filesystem::path& path) {
   return parse_npz(detail::read_bytes("load_npz", path), path.string());
 }
 
-/// Writes tensors as a .npz file, not compressed, which numpy.load reads, by write_durably(). Throws std::invalid_argument for
-/// bytes that do not fit their spec and names that occur twice, std::runtime_error for names that are not UTF-8, and
-/// std::filesystem::filesystem_error.
+/// Writes tensors as a .npz file, not compressed, which numpy.load reads, by write_durably(). float8 is written as bytes, uint8,
+/// with its log2_scale as a scalar int32 <name>.float8_143 or <name>.float8_152, by which it is read again. Throws
+/// std::invalid_argument for bytes that do not fit their spec and names that occur twice, std::runtime_error for names that are
+/// not UTF-8, and std::filesystem::filesystem_error.
 inline void save_npz(const std::filesystem::path& path, std::span<const HostTensor> tensors) {
   detail::check_tensors("save_npz", tensors);
   const auto bytes = detail::NpzWriter(tensors).bytes();

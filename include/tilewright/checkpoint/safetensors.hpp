@@ -60,10 +60,14 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
     const auto fail_here = [&, &tensor = name](const std::string& found, const std::string& expected) {
       fail(tensor, found, expected);
     };
+    if (dtype_name->starts_with("F8_"))
+      fail_here("dtype " + *dtype_name,
+                "F16 or F32, of which pow2scale_then_cast makes float8; its codes stand for other numbers than float8_143's and "
+                "float8_152's, so they are");
     const auto dtype = std::ranges::find(safetensors_dtypes, *dtype_name);
     if (dtype == safetensors_dtypes.end())
       fail_here("dtype " + *dtype_name, "one of BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64");
-    const auto spec = checked_spec(*shape, static_cast<DType>(dtype - safetensors_dtypes.begin()), fail_here);
+    auto spec = checked_spec(*shape, static_cast<DType>(dtype - safetensors_dtypes.begin()), fail_here);
     const std::uint64_t first = (*offsets)[0], last = (*offsets)[1];
     const std::string range = "data_offsets " + std::to_string(first) + " to " + std::to_string(last);
     if (first != end) fail_here(range, "bytes from " + std::to_string(end) + " on, without holes or overlaps");
@@ -73,7 +77,16 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
       fail_here(range, std::to_string(spec.bytes()) + " bytes for " + to_text(spec).string());
     const auto bytes = buffer.subspan(first, last - first);
     if (!are_elements(spec.dtype, bytes)) fail_here("a bool that is neither 0 nor 1", "0 or 1");
-    result.add(std::move(name), spec, bytes);
+    int log2_scale = 0;
+    if (const auto format = result.metadata().get<std::string>(float8_format_key(name)); format && spec.dtype == uint8) {
+      const auto scale = result.metadata().get<int>(log2_scale_key(name));
+      if ((*format != to_text(float8_143) && *format != to_text(float8_152)) || !scale)
+        fail_here("float8_format " + *format + (scale ? "" : " without a log2_scale"),
+                  "float8_143 or float8_152, and a log2_scale");
+      spec.dtype = *format == to_text(float8_143) ? float8_143 : float8_152;
+      log2_scale = *scale;
+    }
+    result.add(std::move(name), spec, bytes, log2_scale);
     end = last;
   }
   if (end != buffer.size())
@@ -86,11 +99,16 @@ struct SafetensorsParts {
   std::string header;  ///< with its length before it
   std::vector<std::span<const std::byte>> parts;  ///< of which the first is the header
 
-  SafetensorsParts(std::string_view function, std::span<const HostTensor> tensors, const Metadata& metadata) {
+  SafetensorsParts(std::string_view function, std::span<const HostTensor> tensors, Metadata metadata) {
     // wide elements first: then all are aligned
     check_tensors(function, tensors);
     std::vector<const HostTensor*> order;
-    for (const HostTensor& tensor : tensors) order.push_back(&tensor);
+    for (const HostTensor& tensor : tensors) {
+      order.push_back(&tensor);
+      if (!is_float8(tensor.spec.dtype)) continue;
+      metadata.set(float8_format_key(tensor.name), std::string(to_text(tensor.spec.dtype)));
+      metadata.set(log2_scale_key(tensor.name), tensor.log2_scale);
+    }
     std::ranges::sort(order, [](const HostTensor* a, const HostTensor* b) {
       return std::pair(-size_of(a->spec.dtype), a->name) < std::pair(-size_of(b->spec.dtype), b->name);
     });
@@ -136,14 +154,15 @@ inline TensorFile parse_safetensors(std::vector<std::byte> bytes, std::string na
 }
 
 /// Reads all tensors and the metadata of a .safetensors file. Throws LoadError for a file that breaks the format's rules, and
-/// for dtypes that we do not have, such as BF16, or more than six axes.
+/// for dtypes that we do not have, such as BF16 or F8_E4M3, or more than six axes.
 inline TensorFile load_safetensors(const std::filesystem::path& path) {
   return parse_safetensors(detail::read_bytes("load_safetensors", path), path.string());
 }
 
 /// Writes tensors and metadata as a .safetensors file, by write_durably(). Equal contents give equal bytes. The format has no
-/// checksum: save_npz and Checkpoints write one. Throws std::invalid_argument for names that are not UTF-8 or occur twice and
-/// bytes that do not fit their spec, and std::filesystem::filesystem_error.
+/// checksum: save_npz and Checkpoints write one. float8 is written as bytes, U8, with <name>.float8_format and <name>.log2_scale
+/// in the metadata, by which it is read again. Throws std::invalid_argument for names that are not UTF-8 or occur twice and bytes
+/// that do not fit their spec, and std::filesystem::filesystem_error.
 inline void save_safetensors(const std::filesystem::path& path, std::span<const HostTensor> tensors,
                              const Metadata& metadata = {}) {
   write_durably(path, detail::SafetensorsParts("save_safetensors", tensors, metadata).parts);

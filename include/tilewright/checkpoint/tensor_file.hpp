@@ -58,9 +58,15 @@ class TensorFile {
   /// Keeps memory that tensors are views of.
   const Bytes& keep(Bytes bytes) { return memory_.emplace_back(std::move(bytes)); }
   /// `bytes` must be a part of what keep() gave.
-  void add(std::string name, const TensorSpec& spec, std::span<const std::byte> bytes) {
-    tensors_.push_back({names_.emplace_back(std::move(name)), spec, bytes});
+  void add(std::string name, const TensorSpec& spec, std::span<const std::byte> bytes, int log2_scale = 0) {
+    tensors_.push_back({names_.emplace_back(std::move(name)), spec, bytes, log2_scale});
   }
+  /// The bytes of tensor i are codes of float8.
+  void set_float8(std::size_t i, DType format, int log2_scale) {
+    tensors_[i].spec.dtype = format;
+    tensors_[i].log2_scale = log2_scale;
+  }
+  void remove(std::size_t i) { tensors_.erase(tensors_.begin() + static_cast<std::ptrdiff_t>(i)); }
 
  private:
   std::string path_;
@@ -71,6 +77,14 @@ class TensorFile {
 };
 
 namespace detail {
+/// Where files say that bytes are float8: <name>.float8_format, such as float8_143, and <name>.log2_scale in the metadata; or, in
+/// files without, a scalar int32 <name>.float8_143 or <name>.float8_152, which is the log2_scale.
+inline std::string float8_format_key(std::string_view name) { return std::string(name) + ".float8_format"; }
+inline std::string log2_scale_key(std::string_view name) { return std::string(name) + ".log2_scale"; }
+inline std::string float8_scale_name(const HostTensor& tensor) {
+  return std::string(tensor.name) + '.' + std::string(to_text(tensor.spec.dtype));
+}
+
 /// Throws std::invalid_argument unless each tensor has as many bytes as its spec says, and a name of its own.
 inline void check_tensors(std::string_view function, std::span<const HostTensor> tensors) {
   std::unordered_set<std::string_view> names;

@@ -2,21 +2,35 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
+#include "tilewright/core/float8.hpp"
+
 namespace tilewright {
 
-/// Half precision on the host, IEEE binary16: the compiler's own type. On ARM, GCC before 13 has it in C++ as __fp16 only, which
-/// every operation widens to float; both types round to the nearest, ties to even, when a float is converted.
-#if (defined(__aarch64__) || defined(__arm__)) && !defined(__clang__) && __GNUC__ < 13
-using float16_t = __fp16;
-#else
-using float16_t = _Float16;
-#endif
-
-/// Element types, with PopXL's names. Each has a row in detail::dtype_table, in the same order.
-enum class DType : std::uint8_t { boolean, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, float32, float64 };
+/// Element types, with PopXL's names. Each has a row in detail::dtype_table, in the same order. Those from float8_143 on have no
+/// arithmetic. The complex ones are names only: no tensor has them.
+enum class DType : std::uint8_t {
+  boolean,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float16,
+  float32,
+  float64,
+  float8_143,
+  float8_152,
+  complex64,
+  complex128
+};
 using enum DType;
 
 namespace detail {
@@ -45,6 +59,9 @@ inline constexpr DTypeTable dtype_table{
     DTypeRow<DType::float16, float16_t>{"float16", "<f2", "F16"},
     DTypeRow<DType::float32, float>{"float32", "<f4", "F32"},
     DTypeRow<DType::float64, double>{"float64", "<f8", "F64"},
+    // Files hold their codes as bytes. Those of F8_E4M3 and F8_E5M2 are other numbers.
+    DTypeRow<DType::float8_143, float8_143_t>{"float8_143", "|u1", "U8"},
+    DTypeRow<DType::float8_152, float8_152_t>{"float8_152", "|u1", "U8"},
 };
 
 /// A row of dtype_table for code that learns the dtype at run time.
@@ -52,7 +69,7 @@ struct DTypeFacts {
   DType dtype{};
   std::string_view name{}, npy{}, safetensors{};
   std::int64_t size = 0;  ///< bytes of an element
-  bool is_floating_point = false, is_int = false, is_signed = false;
+  bool is_floating_point = false, is_int = false, is_signed = false, is_complex = false;
 };
 template <std::size_t rows>
 struct DTypeFactsTable {
@@ -62,10 +79,14 @@ template <DType... d, class... T>
 constexpr auto facts_of(const DTypeTable<DTypeRow<d, T>...>& table) {
   constexpr auto facts = []<DType dtype, class E>(const DTypeRow<dtype, E>& row) {
     constexpr bool is_int = std::is_integral_v<E> && !std::is_same_v<E, bool>;
-    return DTypeFacts{
-        dtype, row.name, row.npy, row.safetensors, sizeof(E), !std::is_integral_v<E>, is_int, is_int && std::is_signed_v<E>};
+    constexpr bool is_floating_point = !std::is_integral_v<E>;
+    return DTypeFacts{dtype,     row.name,          row.npy, row.safetensors,
+                      sizeof(E), is_floating_point, is_int,  is_floating_point || std::is_signed_v<E>};
   };
-  return DTypeFactsTable<sizeof...(T)>{{facts(static_cast<const DTypeRow<d, T>&>(table))...}};
+  return DTypeFactsTable<sizeof...(T) + 2>{
+      {facts(static_cast<const DTypeRow<d, T>&>(table))...,
+       {.dtype = DType::complex64, .name = "complex64", .size = 8, .is_signed = true, .is_complex = true},
+       {.dtype = DType::complex128, .name = "complex128", .size = 16, .is_signed = true, .is_complex = true}}};
 }
 inline constexpr auto dtype_facts_table = facts_of(dtype_table);
 inline constexpr const auto& dtype_facts = dtype_facts_table.row;
@@ -107,12 +128,29 @@ constexpr std::string_view to_text(DType dtype) { return detail::dtype_facts[sta
 
 constexpr bool is_floating_point(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].is_floating_point; }
 constexpr bool is_int(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].is_int; }
+/// Of integers, int8 to int64; of all floating point and complex dtypes.
+constexpr bool is_signed(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].is_signed; }
+constexpr bool is_complex(DType dtype) { return dtype == complex64 || dtype == complex128; }
+constexpr bool is_float8(DType dtype) { return dtype == float8_143 || dtype == float8_152; }
+
+/// The dtype of a name, such as "float32"; also of PopXL's other names "half", "float" and "double". Throws
+/// std::invalid_argument for another text, which in a constant expression does not compile.
+constexpr DType dtype_from_name(std::string_view name) {
+  for (const auto& row : detail::dtype_facts)
+    if (row.name == name) return row.dtype;
+  if (name == "half") return float16;
+  if (name == "float") return float32;
+  if (name == "double") return float64;
+  throw std::invalid_argument("dtype_from_name: '" + std::string(name) + "': a dtype's name, such as 'float32', expected");
+}
 
 /// Bytes of one element.
 constexpr std::int64_t size_of(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].size; }
 
 /// Whether kernels compute in float32 on elements of the dtype.
-constexpr bool computes_in_float(DType dtype) { return is_floating_point(dtype) && size_of(dtype) <= 4; }
+constexpr bool computes_in_float(DType dtype) { return dtype == float16 || dtype == float32; }
+/// Whether ops compute with elements of the dtype. Others are moved, and converted by the pow2scale ops.
+constexpr bool has_arithmetic(DType dtype) { return dtype < float8_143; }
 
 /// The C++ type of an element: element_t<tw::float32> is float.
 template <DType dtype>
@@ -145,7 +183,8 @@ constexpr decltype(auto) visit_row(const DTypeTable<DTypeRow<d, T>...>&, DType d
 }
 }  // namespace detail
 
-/// Calls f with std::type_identity of the dtype's C++ type. f must return the same type for all dtypes.
+/// Calls f with std::type_identity of the dtype's C++ type, which complex ones have not. f must return the same type for all
+/// dtypes.
 template <class F>
 constexpr decltype(auto) visit_dtype(DType dtype, F&& f) {
   return detail::visit_row(detail::dtype_table, dtype, f);

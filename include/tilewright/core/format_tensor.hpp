@@ -318,8 +318,9 @@ class TensorText {
 template <class T>
 std::string format_tensor(const T* elements, const Shape& shape, const TensorFormat& format = {}) {
   const detail::TensorText text(shape, format);
-  std::vector<T> shown;
-  text.for_each_shown([&](std::int64_t position) { shown.push_back(elements[position]); });
+  std::vector<std::conditional_t<std::is_class_v<T>, float, T>> shown;  // float8 as float
+  text.for_each_shown(
+      [&](std::int64_t position) { shown.push_back(static_cast<typename decltype(shown)::value_type>(elements[position])); });
   return text.write(detail::element_words(shown, shape.rank == 0, format));
 }
 

@@ -64,16 +64,8 @@ class List {
   constexpr const T* begin() const { return data_; }
   constexpr T* end() { return data_ + size_; }
   constexpr const T* end() const { return data_ + size_; }
-  template <class I>
-    requires(std::is_enum_v<Index> ? std::is_same_v<I, Index> : std::is_integral_v<I>)
-  constexpr T& operator[](I i) {
-    return data_[static_cast<std::ptrdiff_t>(i)];
-  }
-  template <class I>
-    requires(std::is_enum_v<Index> ? std::is_same_v<I, Index> : std::is_integral_v<I>)
-  constexpr const T& operator[](I i) const {
-    return data_[static_cast<std::ptrdiff_t>(i)];
-  }
+  constexpr T& operator[](Index i) { return data_[static_cast<std::ptrdiff_t>(i)]; }
+  constexpr const T& operator[](Index i) const { return data_[static_cast<std::ptrdiff_t>(i)]; }
   constexpr T& front() { return data_[0]; }
   constexpr const T& front() const { return data_[0]; }
   constexpr T& back() { return data_[size_ - 1]; }

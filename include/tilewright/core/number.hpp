@@ -1,12 +1,80 @@
 #pragma once
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <span>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/list.hpp"
 #include "tilewright/core/text.hpp"
 
 namespace tilewright {
+
+/// A number for an element, exact for every type of C++: `value`, and for integers beyond 2^53 in 64 bits, `rest`, which is then
+/// their last 11 bits; `value` is the others.
+struct ExactNumber {
+  double value = 0, rest = 0;
+
+  constexpr ExactNumber() = default;
+  constexpr ExactNumber(double number) : value(number) {}
+  template <std::integral T>
+  constexpr ExactNumber(T number) : value(static_cast<double>(number)) {
+    if constexpr (sizeof(T) == 8) {
+      if (value < 0x1p53 && value > -0x1p53) return;
+      const auto last = static_cast<T>(number & T{0x7ff});
+      value = static_cast<double>(static_cast<T>(number - last));
+      rest = static_cast<double>(last);
+    }
+  }
+};
+
+/// Numbers for the elements of a tensor. As ExactNumber, they are a list of all values, and then, if there is one, of all rests.
+class Numbers {
+  // before its users: Clang would not know its body when it reads theirs
+  template <class T>
+  constexpr void append(const T* numbers, std::size_t count) {
+    list_.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const ExactNumber number(numbers[i]);
+      list_.push_back(number.value);
+      has_rests_ = has_rests_ || number.rest != 0;
+    }
+    if (has_rests_)
+      for (std::size_t i = 0; i < count; ++i) list_.push_back(ExactNumber(numbers[i]).rest);
+  }
+
+ public:
+  constexpr Numbers() = default;
+  constexpr Numbers(List<double> values) : list_(std::move(values)) {}
+  constexpr Numbers(const std::vector<double>& values) : list_(values) {}
+  constexpr Numbers(std::initializer_list<ExactNumber> numbers) { append(numbers.begin(), numbers.size()); }
+  /// Of a std::vector, std::array or std::span of integers.
+  template <class Range>
+    requires requires(const Range& range) {
+      { *range.data() } -> std::convertible_to<std::int64_t>;
+      requires std::integral<std::remove_cvref_t<decltype(*range.data())>>;
+      range.size();
+    }
+  constexpr Numbers(const Range& range) {
+    append(range.data(), range.size());
+  }
+
+  constexpr std::size_t size() const { return has_rests_ ? list_.size() / 2 : list_.size(); }
+  /// Rounded to double, where it has a rest.
+  constexpr double operator[](std::size_t i) const { return has_rests_ ? list_[i] + list_[i + size()] : list_[i]; }
+  constexpr std::span<const double> values() const { return {list_.data(), size()}; }
+  constexpr bool has_rests() const { return has_rests_; }
+  /// The values, and the rests if there are any.
+  constexpr const List<double>& list() const { return list_; }
+
+ private:
+  List<double> list_{};
+  bool has_rests_ = false;
+};
 
 /// The numbers that a dtype represents.
 struct NumberRange {
@@ -17,6 +85,8 @@ constexpr NumberRange number_range(DType dtype) {
   return visit_dtype(dtype, []<class T>(std::type_identity<T>) -> NumberRange {
     if constexpr (std::is_same_v<T, bool>) return {0, 1, true};
     else if constexpr (std::is_same_v<T, float16_t>) return {-65504, 65504};
+    else if constexpr (std::is_same_v<T, float8_143_t>) return {-240, 240};
+    else if constexpr (std::is_same_v<T, float8_152_t>) return {-57344, 57344};
     else if constexpr (std::is_integral_v<T>) {
       double count = 1;  // number of values, a power of 2
       for (std::size_t bit = 0; bit < 8 * sizeof(T); ++bit) count *= 2;
@@ -49,6 +119,14 @@ constexpr std::ptrdiff_t find_unfit(std::span<const double> numbers, DType dtype
     return static_cast<std::ptrdiff_t>(i);
   }
   return -1;
+}
+
+/// The first number that a double may have rounded to become an integer of 64 bits; 0: none, or another dtype.
+constexpr double find_rounded(std::span<const double> numbers, DType dtype) {
+  if (is_int(dtype) && size_of(dtype) == 8)
+    for (const double number : numbers)
+      if (number >= 0x1p53 || number <= -0x1p53) return number;
+  return 0;
 }
 
 /// The number for a message, rounded to 12 digits: 1.5, 2147483648, 1e+300, nan.

@@ -14,13 +14,14 @@ struct TensorSpec {
   constexpr bool operator==(const TensorSpec&) const = default;
 };
 
-/// float16, float32 or float64
+/// Those with which ops compute: float16, float32 or float64
 constexpr Text floating_point_dtypes() {
   Text result;
   int left = 0;
-  for (const auto& row : detail::dtype_facts) left += row.is_floating_point;
+  for (const auto& row : detail::dtype_facts) left += row.is_floating_point && has_arithmetic(row.dtype);
   for (const auto& row : detail::dtype_facts)
-    if (row.is_floating_point) result += text(row.name, --left == 0 ? "" : left == 1 ? " or " : ", ");
+    if (row.is_floating_point && has_arithmetic(row.dtype))
+      result += text(row.name, --left == 0 ? "" : left == 1 ? " or " : ", ");
   return result;
 }
 

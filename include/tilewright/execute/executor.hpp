@@ -183,6 +183,7 @@ class Executor {
       case Base::variable: return variables(replica) + location.offset;
       case Base::constant: return constants_.data() + location.offset;
       case Base::remote: return remote(replica) + location.offset;
+      case Base::position: return const_cast<std::byte*>(&position_origin) + location.offset;
       case Base::stream: break;
     }
     return streams_of(running.state, replica)[location.index] + location.offset;

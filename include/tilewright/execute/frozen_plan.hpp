@@ -24,6 +24,7 @@ struct FrozenVariable {
   FillFunction fill = nullptr;  ///< with `a`, `b` and `values`: the initialiser
   double a = 0, b = 0;
   Range values{};  ///< of the values
+  bool has_rests = false;  ///< as Numbers has; then the values are all values, then all rests
   Distribution distribution{};
   Range assignment{};  ///< of the values
   Generator generator{};    ///< if there is neither fill nor values
@@ -34,6 +35,7 @@ struct FrozenConstant {
   std::int64_t offset = 0;  ///< in bytes
   Range name{};             ///< of the characters
   Range values{};           ///< of the values
+  bool has_rests = false;   ///< as a FrozenVariable's
   Generator generator{};    ///< if there are no values
 };
 /// What a run needs of a PlannedStream.
@@ -91,11 +93,11 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
   for_each_table([](const auto& table, std::size_t& rows) { rows = table.size(); }, plan, sizes);
   for (const auto& variable : plan.variables) {
     sizes.characters += variable.name.size();
-    sizes.values += variable.initialiser.values.size() + variable.assignment.size();
+    sizes.values += variable.initialiser.values.list().size() + variable.assignment.size();
   }
   for (const auto& constant : plan.constants) {
     sizes.characters += constant.name.size();
-    sizes.values += constant.values.size();
+    sizes.values += constant.values.list().size();
   }
   for (const auto& stream : plan.streams) sizes.characters += stream.name.size();
   for (const auto& site : plan.fault_sites) sizes.characters += site.before.size() + site.after.size();
@@ -156,13 +158,15 @@ class Freezer {
             initialiser.fill,
             initialiser.a,
             initialiser.b,
-            keep(initialiser.values),
+            keep(initialiser.values.list()),
+            initialiser.values.has_rests(),
             distribution,
             keep(assignment),
             initialiser.generator};
   }
   constexpr FrozenConstant frozen_row(const PlannedConstant& constant) {
-    return {constant.spec, constant.offset, keep(constant.name), keep(constant.values), constant.generator};
+    return {constant.spec,     constant.offset, keep(constant.name), keep(constant.values.list()), constant.values.has_rests(),
+            constant.generator};
   }
   constexpr FrozenStream frozen_row(const PlannedStream& stream) {
     return {stream.direction, stream.spec, keep(stream.name), stream.used, stream.transfers};

@@ -98,6 +98,25 @@ struct Expression {
     return result;
   }();
 
+  /// Whether all stages that have bools take and give them as masks.
+  static constexpr bool bools_are_masks = []<std::size_t... i>(std::index_sequence<i...>) {
+    bool result = B::template OpOf<s>::bools_are_masks;
+    if (!result) {
+      result = true;
+      for (int o = 0; o <= input_count; ++o) result = result && B::operand(s, o).view.dtype != boolean;
+    }
+    const auto all = [&]<int input>() {
+      if constexpr (is_nested(input)) result = result && Nested<input>::bools_are_masks;
+    };
+    (all.template operator()<static_cast<int>(i)>(), ...);
+    return result;
+  }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
+  /// Whether it gives the only leaf as it is.
+  static constexpr bool is_copy = [] {
+    if constexpr (requires { B::template OpOf<s>::copies; }) return input_count == 1 && !is_nested(0);
+    else return false;
+  }();
+
   template <class... X>
   auto operator()(const X&... x) const {
     return evaluate<0>(std::tie(x...));
@@ -205,13 +224,17 @@ class Epilogue {
     return reinterpret_cast<ElementAt<place>*>(pointers_[place]) + i * stride(view, -2) + j * stride(view, -1);
   }
   template <Leaf leaf, class X>
-  X load(std::int64_t i, std::int64_t j, const X& x) const {
+  auto load(std::int64_t i, std::int64_t j, const X& x) const {
     if constexpr (B::operand(leaf.stage, leaf.operand).source == Source::value) {
       return x;
     } else {
       constexpr std::size_t place = place_of(leaf.stage, leaf.operand);
       const auto* data = address<place>(i, j);
-      if constexpr (std::is_arithmetic_v<X>) return static_cast<X>(*data);
+      constexpr bool is_bool = std::is_same_v<ElementAt<place>, bool>;
+      if constexpr (std::is_arithmetic_v<X>) return static_cast<std::conditional_t<is_bool, bool, X>>(*data);
+      else if constexpr (is_bool && stride(B::slice(leaf.stage, leaf.operand), -1) == 0)
+        return typename X::batch_bool_type(*data);
+      else if constexpr (is_bool) return load_mask<typename X::batch_bool_type>(data);
       else if constexpr (stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(static_cast<float>(*data));
       else return load_floats<X>(data);
     }
@@ -220,6 +243,7 @@ class Epilogue {
   void store(std::int64_t i, std::int64_t j, const X& x) const {
     auto* data = address<place>(i, j);
     if constexpr (std::is_arithmetic_v<X>) *data = static_cast<ElementAt<place>>(x);
+    else if constexpr (is_mask<X>) store_mask(data, x);
     else store_floats(data, x);
   }
   template <int s, class X>
@@ -227,8 +251,8 @@ class Epilogue {
     if constexpr (has(s)) {
       if constexpr (B::stage(s).evaluation == Evaluation::epilogue) {
         using E = Expression<B, s>;
-        const X value = [&]<std::size_t... l>(std::index_sequence<l...>) {
-          return E()(load<E::leaves[l]>(i, j, x)...);
+        const auto value = [&]<std::size_t... l>(std::index_sequence<l...>) {
+          return as_element<typename B::template Element<s, B::stage(s).input_count>>(E()(load<E::leaves[l]>(i, j, x)...));
         }(std::make_index_sequence<E::leaves.size()>{});
         store<place_of(s, B::stage(s).input_count)>(i, j, value);
       }

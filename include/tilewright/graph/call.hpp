@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/call_inputs.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/emit.hpp"
 
@@ -35,7 +36,7 @@ constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
 constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
   const auto inputs = graph.inputs();
   List<int, TensorId> position(ir.record(graph.id()).tensors.size(), -1);
-  for (std::size_t i = 0; i < inputs.size(); ++i) position[inputs[i].id()] = static_cast<int>(i);
+  for (std::size_t i = 0; i < inputs.size(); ++i) position[inputs[i].number()] = static_cast<int>(i);
   List<Tensor> parents(inputs.size());
   const auto fail_without_tensor = [&](const Text& input) {
     ir.fail(text("call of ", graph.name(), ": a Tensor() of no graph for input ", input, ": a tensor expected"));
@@ -53,7 +54,7 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
   }
   for (const auto& [input, tensor] : args) {
     if (!tensor.valid()) return fail_without_tensor(to_text(input));
-    const int found = graph.contains(input) ? position[input.id()] : -1;
+    const int found = graph.contains(input) ? position[input.number()] : -1;
     const auto at = static_cast<std::size_t>(found);
     if (found < 0) {
       ir.fail(text("call of ", graph.name(), ": ", to_text(input), " is not one of its inputs"));
@@ -122,12 +123,22 @@ constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap
   return call_with_info(graph, {input}, args);
 }
 
+/// The same with numbers among the inputs, which become constants of the dtype that the graph's input has: `call(graph, {x, 2})`.
+template <std::size_t count>
+constexpr CallSiteInfo call_with_info(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
+  return call_with_info(graph, detail::tensors_of(graph, inputs), args);
+}
+
 /// As call_with_info, but returns the outputs.
 constexpr Outputs call(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
   return call_with_info(graph, inputs, args).outputs();
 }
 constexpr Outputs call(Graph graph, Tensor input, const TensorMap& args = {}) {
   return call_with_info(graph, {input}, args).outputs();
+}
+template <std::size_t count>
+constexpr Outputs call(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
+  return call_with_info(graph, detail::tensors_of(graph, inputs), args).outputs();
 }
 
 namespace ops {

@@ -64,7 +64,7 @@ constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int fi
   const Tensor parent = parent_of(input);
   const std::string_view called = ir.record(call.called_graph).name.view();
   int uses = 0;
-  for (int i = first; i < first + count; ++i) uses += call.inputs[i] == parent.id();
+  for (int i = first; i < first + count; ++i) uses += call.inputs[i] == parent.number();
   if (uses > 1) {
     ir.fail(
         text("call of ", called, ": ", to_text(parent), ", which the call changes, is given for several inputs: one expected"));
@@ -76,11 +76,11 @@ constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int fi
   }
   if (!call.modified.empty()) {
     const bool is_made = ir.record(parent).producer != NodeId::none;
-    const auto [aliased, layout] = aliased_tensor(ir, graph, parent.id());
+    const auto [aliased, layout] = aliased_tensor(ir, graph, parent.number());
     for (int known : call.modified) {
       const Tensor other = parent_of(known);
       if (!is_made && ir.record(other).producer == NodeId::none) continue;  // two variables or inputs; there may be many
-      const auto [also_aliased, other_layout] = aliased_tensor(ir, graph, other.id());
+      const auto [also_aliased, other_layout] = aliased_tensor(ir, graph, other.number());
       if (also_aliased != aliased) continue;
       const bool same_graph = known >= first && known < first + count;
       if (!same_graph && ((layout == other_layout && parent.shape() == other.shape()) ||
@@ -149,8 +149,8 @@ class CallSiteInfo {
     const Graph graph = called_graph();
     const GraphRecord& record = ir_->record(graph.id());
     if (graph.contains(t)) {
-      if (const int i = position(record.inputs, t.id()); i >= 0) return parent_input(i);
-      if (const int i = position(record.outputs, t.id()); i >= 0) return parent_output(i);
+      if (const int i = position(record.inputs, t.number()); i >= 0) return parent_input(i);
+      if (const int i = position(record.outputs, t.number()); i >= 0) return parent_output(i);
     }
     return ir_->fail(text("graph_to_parent: ", to_text(t), ": an input or output of ", graph.name(), " expected"));
   }
@@ -158,7 +158,7 @@ class CallSiteInfo {
   constexpr Tensor parent_to_graph(Tensor t) const {
     if (!valid()) return invalid();
     if (t.graph_id() == graph_ && t.is_of(*ir_))
-      if (const int i = position(node().inputs, t.id()); i >= 0) return called_graph().input(i);
+      if (const int i = position(node().inputs, t.number()); i >= 0) return called_graph().input(i);
     return ir_->fail(text("parent_to_graph: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));
   }
 
@@ -174,7 +174,7 @@ class CallSiteInfo {
   constexpr void set_parent_input_modified(Tensor t) {
     if (!valid() || !t.valid()) return;
     Node& call = ir_->record(graph_).nodes[node_];
-    const int input = t.graph_id() == graph_ && t.is_of(*ir_) ? position(call.inputs, t.id()) : -1;
+    const int input = t.graph_id() == graph_ && t.is_of(*ir_) ? position(call.inputs, t.number()) : -1;
     if (input < 0) {
       ir_->fail(
           text("set_parent_input_modified: ", to_text(t), ": an input of this call of ", called_graph().name(), " expected"));

@@ -11,6 +11,17 @@ enum class CommGroupType : std::uint8_t {
   Ungrouped     ///< each replica is a group
 };
 
+/// Consecutive
+constexpr Text to_text(CommGroupType type) {
+  switch (type) {
+    case CommGroupType::All: return "All";
+    case CommGroupType::Consecutive: return "Consecutive";
+    case CommGroupType::Orthogonal: return "Orthogonal";
+    case CommGroupType::Ungrouped: break;
+  }
+  return "Ungrouped";
+}
+
 /// PopXL's older description of a grouping of n replicas: a type and the size k of the groups. All and Ungrouped ignore k.
 struct CommGroup {
   CommGroupType type = CommGroupType::All;

@@ -7,10 +7,10 @@
 
 namespace tilewright {
 
-/// One branch of a conditional: a graph, with its inputs as for a call.
+/// One branch of a conditional: a graph, with its inputs as for a call, numbers among them.
 struct Branch {
   Graph graph;
-  List<Tensor> inputs{};
+  CallInputs inputs{};
   TensorMap args{};
 };
 
@@ -46,6 +46,10 @@ class ConditionalSiteInfo {
   /// The number of the conditional's output for output i of a branch's graph: the same number.
   constexpr int graph_to_parent_output_index(int i) const {
     return check(i, static_cast<int>(outputs().size()), "graph_to_parent_output_index") ? i : -1;
+  }
+  /// The number of a branch's graph's output for output i of the conditional: the same number.
+  constexpr int parent_to_graph_output_index(int i) const {
+    return check(i, static_cast<int>(outputs().size()), "parent_to_graph_output_index") ? i : -1;
   }
   /// The number of the branch's graph input that input i of the conditional is given for. Fails for input 0, the condition.
   constexpr int parent_to_graph_input_index(int i) const {
@@ -110,7 +114,8 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
   List<Tensor> all{condition};
   for (const Branch* branch : {&then_branch, &else_branch}) {
     if (!detail::check_recursion(ir, branch->graph)) return {ir};
-    for (const Tensor& input : detail::bind_inputs(ir, branch->graph, branch->inputs, branch->args)) all.push_back(input);
+    for (const Tensor& input : detail::bind_inputs(ir, branch->graph, branch->inputs.tensors(branch->graph), branch->args))
+      all.push_back(input);
   }
   if (ir.failed() || !detail::check_inputs(ir, detail::conditional_info, all)) return {ir};
   const auto then_inputs = static_cast<int>(then_branch.graph.inputs().size());

@@ -33,8 +33,14 @@ class Inference {
   }
   /// Fails unless the input has a dtype that the op takes; says which were expected.
   constexpr bool require_floating_point(int i) {
-    if (is_floating_point(input(i).dtype)) return true;
+    if (is_floating_point(input(i).dtype) && has_arithmetic(input(i).dtype)) return true;
     fail(to_text(input(i)), ": ", floating_point_dtypes(), " expected");
+    return false;
+  }
+  /// Fails for bool.
+  constexpr bool require_number_dtype(int i) {
+    if (input(i).dtype != boolean) return true;
+    fail(to_text(input(i)), ": a dtype of numbers expected: cast it first");
     return false;
   }
   /// Fails for an attribute that cannot be a factor or addend of elements of the dtype: one that is not whole, for integers.
@@ -75,10 +81,42 @@ constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
   if (tensor.graph_id() == GraphId::main) return "the main graph";
   return text("graph '", ir.record(tensor.graph_id()).name, "'");
 }
+/// The layout that views give a tensor in its graph, and the tensor of fewer elements whose memory it repeats; none: it has a
+/// place for each element.
+constexpr std::pair<Layout, TensorId> repeated_tensor(const GraphRecord& record, TensorId tensor) {
+  const TensorRecord& known = record.tensors[tensor];
+  const Node* const node = known.producer == NodeId::none ? nullptr : &record.nodes[known.producer];
+  const TensorId input = !node ? TensorId::none : node->op->view ? node->inputs[0] : aliased_input(*node, tensor);
+  if (input == TensorId::none) return {dense_layout(known.spec.shape), TensorId::none};
+  auto [layout, repeated] = repeated_tensor(record, input);
+  if (!node->op->view) return {layout, repeated};
+  const Shape &from = record.tensors[input].spec.shape, &to = known.spec.shape;
+  if (!node->op->any_layout && !is_dense(from, layout)) layout = dense_layout(from), repeated = TensorId::none;
+  layout = node->op->view(from, layout, to, node->attributes);
+  if (!repeats_elements(to, layout)) repeated = TensorId::none;
+  else if (repeated == TensorId::none) repeated = input;
+  return {layout, repeated};
+}
+/// Whether an op may write a tensor in place; fails if not.
 constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
-  if (ir.record(input).kind != TensorKind::constant) return true;
-  ir.fail(text(op.name, ": ", to_text(input), " is a constant: a tensor that may change in place expected"));
-  return false;
+  const TensorRecord& record = ir.record(input);
+  if (record.kind == TensorKind::constant) {
+    ir.fail(text(op.name, ": ", to_text(input), " is a constant: a tensor that may change in place expected"));
+    return false;
+  }
+  if (record.producer == NodeId::none) return true;
+  const GraphRecord& graph = ir.record(input.graph_id());
+  if (const OpInfo& producer = *graph.nodes[record.producer].op; producer.result_stays) {
+    ir.fail(text(op.name, ": ", to_text(input), " of ", producer.name,
+                 ", which is a copy: a tensor that may change in place expected"));
+    return false;
+  }
+  if (const TensorId repeated = repeated_tensor(graph, input.number()).second; repeated != TensorId::none) {
+    ir.fail(text(op.name, ": ", to_text(input), ", which repeats the elements of ",
+                 to_text(Tensor(ir, input.graph_id(), repeated)), ": a tensor with memory for each element expected"));
+    return false;
+  }
+  return true;
 }
 constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs) {
@@ -99,11 +137,23 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   }
   return op.modifies < 0 || check_may_change(ir, op, inputs[static_cast<std::size_t>(op.modifies)]);
 }
+/// Whether the op computes with the dtypes of its operands.
+constexpr bool check_arithmetic(Ir& ir, const OpInfo& op, std::span<const TensorSpec> operands) {
+  for (const TensorSpec& operand : operands) {
+    if (has_arithmetic(operand.dtype) || (op.takes_float8 && is_float8(operand.dtype))) continue;
+    if (is_complex(operand.dtype)) return ir.check_spec(op.name, "", operand);
+    ir.fail(text(op.name, ": ", to_text(operand),
+                 ", with which nothing is computed: pow2scale_then_cast to it, or cast_then_pow2scale from it, expected"));
+    return false;
+  }
+  return true;
+}
 constexpr void append_in_sequence(Ir& ir, NodeId node) {
   if (ir.sequences.empty() || ir.sequences.back().graph != ir.current_graph) return;
   SequenceScope& scope = ir.sequences.back();
+  if (scope.mode == SequenceMode::pass) return;
   for (const NodeId before : scope.before) ir.current().sequence.push_back({before, node});
-  if (scope.ordered) scope.before = scope.last = {node};
+  if (scope.mode == SequenceMode::ordered) scope.before = scope.last = {node};
   else scope.last.push_back(node);
 }
 }  // namespace detail
@@ -145,6 +195,21 @@ constexpr void hand_on_meta_shapes(Ir& ir, const Node& call) {
 }
 }  // namespace detail
 
+namespace detail {
+/// Calls the current graph's hooks with its node.
+constexpr void run_op_created_hooks(Ir& ir, NodeId node) {
+  const CreatedOp op(ir, ir.current_graph, node);
+  if (ir.is_in_hook) {
+    ir.fail(text("register_op_created_hook: ", op.name(), " by a hook: a hook that appends no ops expected"));
+    return;
+  }
+  ir.is_in_hook = true;
+  for (const OpCreatedHook& hook : ir.op_created_hooks)
+    if (hook.graph() == ir.current_graph) hook(op);
+  ir.is_in_hook = false;
+}
+}  // namespace detail
+
 /// Appends a node to the current graph with outputs of the given specs; returns its number.
 constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
                              const PackedAttributes& attributes = {}, GraphId called_graph = GraphId::none) {
@@ -153,12 +218,13 @@ constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> i
   Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph, .scope = ir.current_scope};
   node.inputs.reserve(inputs.size());
   node.outputs.reserve(outputs.size());
-  for (const Tensor& input : inputs) node.inputs.push_back(input.id());
+  for (const Tensor& input : inputs) node.inputs.push_back(input.number());
   for (const TensorSpec& spec : outputs) node.outputs.push_back(ir.add_tensor({.spec = spec, .producer = index}));
   make_room(graph.nodes);
   graph.nodes.push_back(std::move(node));
   detail::append_in_sequence(ir, index);
   if (called_graph != GraphId::none && !ir.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
+  if (!ir.op_created_hooks.empty()) detail::run_op_created_hooks(ir, index);
   return index;
 }
 
@@ -169,9 +235,10 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   List<TensorSpec> specs;
   specs.reserve(inputs.size());
   for (const Tensor& input : inputs) specs.push_back(input.spec());
+  if (!detail::check_arithmetic(ir, op, specs)) return {};
   Inference inference(ir, op, std::move(specs), attributes);
   op.infer(inference);
-  if (inference.failed()) return {};
+  if (inference.failed() || !detail::check_arithmetic(ir, op, inference.outputs())) return {};
   for (const TensorSpec& output : inference.outputs())
     if (!ir.check_spec(op.name, "", output)) return {};
   int meta_shape = inference.meta_shape();

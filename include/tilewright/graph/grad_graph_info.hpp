@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
@@ -18,6 +20,30 @@ class GradGraphInfo {
  public:
   constexpr GradGraphInfo(Ir& ir, GraphId forward_graph, GradientRecord record)
       : ir_(&ir), forward_graph_(forward_graph), record_(std::move(record)) {}
+  /// Of a gradient graph that was written by hand: what its inputs stand for, gradients of the forward graph's outputs before
+  /// forward tensors, which are inputs or outputs of the forward graph; and the forward graph's inputs whose gradients its
+  /// outputs are. Each has as many elements as the graph has inputs or outputs, of the same shapes and dtypes.
+  constexpr GradGraphInfo(Graph gradient_graph, Graph forward_graph, const List<ExpectedConnection>& inputs,
+                          const List<Tensor>& outputs)
+      : ir_(&forward_graph.ir()), forward_graph_(forward_graph.id()), record_{.graph = gradient_graph.id()} {
+    List<Tensor> expected;
+    for (const auto& [type, tensor] : inputs) {
+      record_.inputs.push_back({type, tensor.number()});
+      expected.push_back(tensor);
+      const auto at = [given = tensor](const List<Tensor>& among) { return std::ranges::find(among, given) != among.end(); };
+      if (!at(forward_graph.outputs()) && (type == ExpectedConnectionType::FwdGrad || !at(forward_graph.inputs())))
+        fail(gradient_graph,
+             text(to_text(tensor), type == ExpectedConnectionType::Fwd ? ": an input or output of the forward graph expected"
+                                                                       : ": gradients of the forward graph's outputs expected"));
+    }
+    check_specs(gradient_graph, "input", gradient_graph.inputs(), expected);
+    check_specs(gradient_graph, "output", gradient_graph.outputs(), outputs);
+    for (const Tensor& tensor : outputs) {
+      record_.outputs.push_back(tensor.number());
+      if (!forward_graph.contains(tensor) || ir_->record(tensor).kind != TensorKind::input)
+        fail(gradient_graph, text("the gradient of ", to_text(tensor), ": of an input of the forward graph expected"));
+    }
+  }
 
   constexpr Graph graph() const { return {*ir_, record_.graph}; }
   /// For transforms: tensors by number.
@@ -59,12 +85,29 @@ class GradGraphInfo {
         result.insert(tensor, gradient_call.parent_output(static_cast<int>(i)));
     return result;
   }
+  /// This, and the gradient graphs of the graphs that the forward graph calls, directly or not. Defined in
+  /// transform/autodiff.hpp.
+  constexpr List<GradGraphInfo> all_grad_graphs() const;
   /// Parent tensors that the forward call reads, each with its gradient: the sum over all inputs that it is given for. Defined in
   /// transform/autodiff.hpp.
   constexpr TensorMap fwd_parent_ins_to_grad_parent_outs(const CallSiteInfo& forward_call,
                                                          const CallSiteInfo& gradient_call) const;
 
  private:
+  constexpr void fail(Graph gradient_graph, const Text& what) const {
+    if (!ir_->failed()) ir_->fail(text("GradGraphInfo of ", gradient_graph.name(), ": ", what));
+  }
+  constexpr void check_specs(Graph gradient_graph, std::string_view what, const List<Tensor>& of_graph,
+                             const List<Tensor>& expected) const {
+    if (of_graph.size() != expected.size()) {
+      fail(gradient_graph, text(expected.size(), " tensors for its ", of_graph.size(), " ", what, "s: one for each expected"));
+      return;
+    }
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      if (of_graph[i].spec() != expected[i].spec())
+        fail(gradient_graph, text(what, " ", i, ", ", to_text(of_graph[i]), ", for ", to_text(expected[i]),
+                                  ": equal shapes and dtypes expected"));
+  }
   /// By forward tensor: the parent tensor at a call of the forward graph; invalid for all but its inputs and outputs.
   constexpr List<Tensor, TensorId> parents_of(const CallSiteInfo& call) const {
     const GraphRecord& record = ir_->record(forward_graph_);

@@ -1,10 +1,19 @@
 #pragma once
+#include <span>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
 
 namespace tilewright {
+
+/// The gradient of a part of a tensor; which part, `where` says to the op that gave it.
+struct GradientPart {
+  Tensor gradient{};
+  PackedAttributes where{};
+};
+/// Joins the gradients of parts of a tensor to the sum of all: the gradient of the tensor, elsewhere 0.
+using JoinRule = Tensor (*)(Ir&, const TensorSpec& whole, std::span<const GradientPart> parts);
 
 /// What a gradient rule sees while autodiff builds the gradient graph: the forward op's tensors (as tensors of the gradient
 /// graph) and the gradients of its outputs; it sets the gradients of its inputs. All ops it calls go into the gradient graph.
@@ -17,6 +26,7 @@ class GradientContext {
     constexpr virtual bool needs_gradient(TensorId forward_tensor) const = 0;
     constexpr virtual const Tensor* gradient(TensorId forward_tensor) const = 0;
     constexpr virtual void add_gradient(TensorId forward_tensor, Tensor gradient) = 0;
+    constexpr virtual void add_gradient_part(TensorId forward_tensor, const GradientPart& part, JoinRule join) = 0;
 
    protected:
     constexpr ~Builder() = default;
@@ -56,6 +66,11 @@ class GradientContext {
       return;
     }
     builder_.add_gradient(input_id(i), gradient);
+  }
+  /// Adds the gradient of a part of an input. All parts of a tensor that have the same rule are joined at once, when the
+  /// gradients of all ops that read it are known: so slices of one tensor have one gradient, and not a sum of padded ones.
+  constexpr void input_gradient_part(int i, const GradientPart& part, JoinRule join) {
+    if (part.gradient.valid() && needs(i)) builder_.add_gradient_part(input_id(i), part, join);
   }
 
  private:

@@ -1,11 +1,15 @@
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/ir.hpp"
+#include "tilewright/graph/tensors_by_name.hpp"
 
 namespace tilewright {
 
@@ -16,6 +20,7 @@ class Graph {
   constexpr Graph(Ir& ir, GraphId id) : ir_(&ir), id_(id) {}
 
   constexpr Ir& ir() const { return *ir_; }
+  constexpr Graph main_graph() const { return {*ir_, GraphId::main}; }
   constexpr GraphId id() const { return id_; }
   constexpr std::string_view name() const { return ir_->record(id_).name.view(); }
   constexpr List<Tensor> inputs() const { return handles(ir_->record(id_).inputs); }
@@ -25,6 +30,44 @@ class Graph {
   constexpr List<Tensor> tensors() const { return all({}); }
   constexpr List<Tensor> variables() const { return all({TensorKind::variable, TensorKind::remote}); }
   constexpr List<Tensor> constants() const { return all({TensorKind::constant}); }
+  /// The inputs that have names, by name: `graph.inputs_by_name()["weight"]`.
+  constexpr TensorsByName inputs_by_name() const {
+    TensorsByName result(*ir_);
+    for (const TensorId id : ir_->record(id_).inputs)
+      if (const Tensor input(*ir_, id_, id); !input.name().empty()) result.insert(input.name(), input);
+    return result;
+  }
+  /// The tensor of this graph with that id, `graph/name`, or that name. Fails if there is none.
+  constexpr Tensor get_tensor(std::string_view id) const {
+    const GraphRecord& record = ir_->record(id_);
+    const std::string_view graph = record.name.view();
+    TensorId found = detail::find_name(record, id);
+    if (found == TensorId::none && !graph.empty() && id.size() > graph.size() && id[graph.size()] == '/' &&
+        same_characters(id.substr(0, graph.size()), graph))
+      found = detail::find_name(record, id.substr(graph.size() + 1));
+    if (found != TensorId::none) return {*ir_, id_, found};
+    if (ir_->failed()) return Tensor::invalid(*ir_);
+    return ir_->fail(text("get_tensor: '", id, "' in ", graph.empty() ? "the main graph" : graph,
+                          ": the id or name of a tensor of this graph expected"));
+  }
+
+  /// From now on calls `hook(op)` with a CreatedOp for each op that is appended to this graph. A hook may look, and keep what it
+  /// sees; it may not append ops. An op's outputs get their names after it. Returns a handle for remove_op_created_hook.
+  template <std::invocable<const CreatedOp&> F>
+  constexpr int register_op_created_hook(F hook) const {
+    ir_->op_created_hooks.emplace_back(ir_->next_hook, id_, std::move(hook));
+    return ir_->next_hook++;
+  }
+  /// Fails for a handle that is not one of a hook of this graph.
+  constexpr void remove_op_created_hook(int handle) const {
+    auto& hooks = ir_->op_created_hooks;
+    for (auto& hook : hooks)
+      if (hook.handle() == handle && hook.graph() == id_) {
+        hooks.erase(&hook);
+        return;
+      }
+    ir_->fail(text("remove_op_created_hook: ", handle, ": a handle that register_op_created_hook of this graph gave expected"));
+  }
   constexpr std::size_t op_count() const { return ir_->record(id_).nodes.size(); }
   /// The distinct graphs that ops of this graph call, in the order of their first call.
   constexpr List<Graph> called_graphs() const {
@@ -77,14 +120,35 @@ class GraphScope {
   GraphId previous_;
 };
 
+namespace detail {
+/// Whether a shard of that tensor has the shape. Fails if not; the error names `what`.
+constexpr bool check_meta_shape(Ir& ir, std::string_view what, const Shape& shard, const MetaShape& meta_shape) {
+  const auto& [whole, parts] = meta_shape;
+  if (parts >= 1 && ir.check_spec(what, "", {whole, float32})) {
+    const Shape expected{shard_elements(whole.nelms(), parts)};
+    if (shard == expected) return true;
+    ir.fail(text(what, ": ", to_text(shard), " as one of ", parts, " shards of ", to_text(whole), ": shape ", to_text(expected),
+                 " expected"));
+  } else if (parts < 1) {
+    ir.fail(text(what, ": ", parts, " shards of ", to_text(whole), ": at least 1 expected"));
+  }
+  return false;
+}
+}  // namespace detail
+
 constexpr Graph Ir::main_graph() { return {*this, GraphId::main}; }
 constexpr Graph Ir::graph(GraphId id) { return {*this, id}; }
 constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, add_graph(name)}; }
 
 /// A new input of the graph that is being built, for example a weight. Changes in place to an input by reference reach the
-/// caller's tensor.
-constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "", bool by_ref = false) {
-  return ir.add_input({shape, dtype}, name, by_ref);
+/// caller's tensor. With a `meta_shape`, the input is one of `meta_shape.parts` shards of a tensor of shape `meta_shape.whole`,
+/// as replica_sharded_variable makes them: `graph_input(ir, {8}, tw::float32, "shard", false, {{{4, 4}, 2}})`. Fails for a shape
+/// that such a shard does not have.
+constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "", bool by_ref = false,
+                             const std::optional<MetaShape>& meta_shape = {}) {
+  if (!meta_shape) return ir.add_input({shape, dtype}, name, by_ref);
+  if (!detail::check_meta_shape(ir, "graph_input", shape, *meta_shape)) return Tensor::invalid(ir);
+  return ir.add_input({shape, dtype}, name, by_ref, ir.add_meta_shape(meta_shape->whole, meta_shape->parts));
 }
 /// Marks a tensor of the graph that is being built as its next output.
 constexpr void graph_output(Tensor t) {
@@ -93,7 +157,9 @@ constexpr void graph_output(Tensor t) {
     t.ir().fail(text("graph_output: ", to_text(t), ": a tensor of the current graph expected"));
     return;
   }
-  t.ir().current().outputs.push_back(t.id());
+  t.ir().current().outputs.push_back(t.number());
 }
 
 }  // namespace tilewright
+
+#include "tilewright/graph/handles.hpp"  // defines what handles declare

@@ -8,6 +8,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/normal.hpp"
+#include "tilewright/core/number.hpp"
 #include "tilewright/core/random.hpp"
 #include "tilewright/core/shape.hpp"
 
@@ -33,7 +34,7 @@ struct Initialiser {
   FillFunction fill = nullptr;
   double a = 0;
   double b = 0;
-  List<double> values{};  ///< used if there is neither fill nor generator: one for each element, or one for all
+  Numbers values{};  ///< used if there is neither fill nor generator: one for each element, or one for all
   Generator generator{};
 };
 
@@ -90,15 +91,22 @@ inline void fill_uniform(std::span<double> values, double low, double high, Rand
 constexpr Initialiser normal(double mean, double standard_deviation) { return {detail::fill_normal, mean, standard_deviation}; }
 /// Uniformly distributed values in [low, high).
 constexpr Initialiser uniform(double low, double high) { return {detail::fill_uniform, low, high}; }
+/// Zeros, or ones, for all elements.
 constexpr Initialiser zeros() { return {.values = {0}}; }
 constexpr Initialiser ones() { return {.values = {1}}; }
-/// One value for all elements.
-constexpr Initialiser full(double value) { return {.values = {value}}; }
+/// One value for all elements. Integers of 64 bits are exact here and below.
+constexpr Initialiser full(ExactNumber value) { return {.values = {value}}; }
 /// The values themselves, row-major.
-constexpr Initialiser values(std::initializer_list<double> values) { return {.values = values}; }
-constexpr Initialiser values(std::span<const double> values) { return {.values = {values.begin(), values.end()}}; }
+constexpr Initialiser values(std::initializer_list<ExactNumber> values) { return {.values = values}; }
+constexpr Initialiser values(std::span<const double> values) { return {.values = List<double>(values.begin(), values.end())}; }
+/// The same of a std::vector, std::array or std::span of integers.
+template <class Integers>
+  requires(std::constructible_from<Numbers, const Integers&> && !std::convertible_to<const Integers&, std::span<const double>>)
+constexpr Initialiser values(const Integers& values) {
+  return {.values = values};
+}
 
-/// start, start + step, start + 2 step and so on, in row-major order.
+/// start, start + step, start + 2 step and so on, in row-major order; integers of 64 bits to 2^53 only.
 constexpr Initialiser range(double start = 0, double step = 1) { return {.generator = {detail::write_range, start, step}}; }
 /// `diagonal` where the last two axes have equal indices, else 0. A tensor of at least 2 axes.
 constexpr Initialiser eye(double diagonal = 1) { return {.generator = {detail::write_eye, diagonal, 0, 2}}; }

@@ -11,6 +11,8 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/text.hpp"
+#include "tilewright/graph/name_table.hpp"
+#include "tilewright/graph/op_created_hook.hpp"
 #include "tilewright/graph/records.hpp"
 #include "tilewright/graph/stream.hpp"
 #include "tilewright/graph/tensor.hpp"
@@ -36,6 +38,8 @@ class Ir {
  public:
   constexpr explicit Ir(OnError on_error = OnError::raise) : on_error_(on_error) { graphs.push_back({.name = ""}); }
 
+  /// What tells it from every other Ir that exists: its address.
+  constexpr const Ir* id() const { return this; }
   constexpr Graph main_graph();
   constexpr Graph graph(GraphId id);
 
@@ -87,6 +91,10 @@ class Ir {
     return {add_stream(StreamDirection::device_to_host, name, spec)};
   }
 
+  /// The streams that at least one host_load or host_store of any graph uses, in the order in which they were made.
+  constexpr List<HostToDeviceStream> get_all_h2d_streams();
+  constexpr List<DeviceToHostStream> get_all_d2h_streams();
+
   /// A tensor of the main graph that lives as long as a session. Only the main graph has variables.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name) {
     return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name);
@@ -116,13 +124,14 @@ class Ir {
                                                    std::int64_t offset, std::string_view name);
 
   /// A tensor of the current graph with fixed values, row-major; one value stands for all elements. Errors: extents below 1;
-  /// another count of values; values that the dtype does not have (a fraction as int32, 70000 as float16).
-  constexpr Tensor constant(List<double> values, const Shape& shape = {}, DType dtype = float32, std::string_view name = "") {
+  /// another count of values; values that the dtype does not have (a fraction as int32, 70000 as float16). Integers of 64 bits
+  /// are exact.
+  constexpr Tensor constant(Numbers values, const Shape& shape = {}, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
     if (!check_spec("constant", name, spec)) return Tensor::invalid(*this);
     if (const auto count = static_cast<std::int64_t>(values.size()); count != 1 && count != spec.nelms())
       return fail(text("constant: ", count, " values for shape ", to_text(shape), ": ", spec.nelms(), " expected"));
-    if (!check_numbers("constant", name, values, dtype)) return Tensor::invalid(*this);
+    if (!check_numbers("constant", name, values.values(), dtype)) return Tensor::invalid(*this);
     return add_constant({std::move(values)}, spec, name);
   }
   /// One whose values an initialiser gives, for example `constant(causal_mask(), {512, 512})`. A generator is evaluated when a
@@ -135,7 +144,7 @@ class Ir {
     if (!check_spec("constant", name, spec) || !check_generator("constant", name, initialiser.generator, spec))
       return Tensor::invalid(*this);
     if (spec.nelms() > 1) return add_constant({{}, initialiser.generator}, spec, name);
-    return add_constant({{detail::sample(initialiser.generator, shape)[0]}}, spec, name);
+    return add_constant({List{detail::sample(initialiser.generator, shape)[0]}, {}}, spec, name);
   }
   /// A scalar. A template, so that constant({20}, {}) calls the function above with a shape, and not this one with a dtype.
   template <class Number>
@@ -162,11 +171,9 @@ class Ir {
   /// A scalar constant; `what` is the op that is named in errors.
   template <class Number>
   constexpr Tensor number(std::string_view what, Number value, DType dtype) {
-    const auto rounded = static_cast<double>(value);
-    if constexpr (std::integral<Number> && sizeof(Number) == 8)
-      if (!is_floating_point(dtype) && (rounded >= 0x1p63 || static_cast<Number>(rounded) != value))
-        return fail(text(what, ": ", value, " as ", to_text(dtype), ": a number that float64 has, too, expected"));
-    return check_numbers(what, "", {&rounded, 1}, dtype) ? constant(List{rounded}, Shape{}, dtype) : Tensor::invalid(*this);
+    const ExactNumber exact(value);
+    if (!check_numbers(what, "", {&exact.value, 1}, dtype)) return Tensor::invalid(*this);
+    return constant(Numbers{exact}, Shape{}, dtype);
   }
   constexpr const Text& failure() const { return failure_; }
   constexpr bool failed() const { return !failure_.empty(); }
@@ -174,14 +181,14 @@ class Ir {
   constexpr GraphRecord& current() { return graphs[current_graph]; }
   constexpr GraphRecord& record(GraphId graph) { return graphs[graph]; }
   constexpr const GraphRecord& record(GraphId graph) const { return graphs[graph]; }
-  constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[t.id()]; }
+  constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[t.number()]; }
 
   /// Adds a tensor to the current graph; returns its number. Open name scopes are put before `wished_name`, and a name that is
   /// taken gets `__t<N>` appended.
   constexpr TensorId add_tensor(TensorRecord tensor, std::string_view wished_name = "") {
     auto& graph = current();
     const auto id = TensorId(graph.tensors.size());
-    if (!wished_name.empty()) tensor.name = unique_name(graph, scoped(wished_name), id);
+    if (!wished_name.empty()) tensor.name = detail::enter_name(graph, scoped(wished_name), id, name_counter_);
     make_room(graph.tensors);
     graph.tensors.push_back(std::move(tensor));
     return id;
@@ -215,7 +222,7 @@ class Ir {
       return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
                        distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
                        expected, " expected"));
-    if (!check_numbers(what, name, initialiser.values, spec.dtype) ||
+    if (!check_numbers(what, name, initialiser.values.values(), spec.dtype) ||
         !check_generator(what, name, initialiser.generator, {distribution.shape, spec.dtype}))
       return Tensor::invalid(*this);
     const TensorId tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
@@ -225,7 +232,7 @@ class Ir {
   }
   /// Gives an unnamed tensor of the current graph a name.
   constexpr void rename(Tensor t, std::string_view wished_name) {
-    record(t).name = unique_name(current(), scoped(wished_name), t.id());
+    record(t).name = detail::enter_name(current(), scoped(wished_name), t.number(), name_counter_);
   }
   /// The index of an entry of meta_shapes, which is added if it is not there.
   constexpr int add_meta_shape(const Shape& whole, std::int64_t parts) {
@@ -272,8 +279,11 @@ class Ir {
   List<Text> module_path;
   List<Text> name_scopes;  ///< all scopes so far, open or closed, as prefixes of names: blocks/0/fc1/
   List<SequenceScope> sequences;  ///< the open in_sequence scopes, the innermost last
+  List<OpCreatedHook> op_created_hooks;  ///< registered at graphs, in the order of their registration
   List<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes, without overlaps
   int next_op_id = 100;
+  int next_hook = 0;  ///< the handle of the next hook on created ops
+  bool is_in_hook = false;  ///< a hook on created ops runs: it may append none
 
   /// The most bytes of a tensor: the address space of a program on today's machines (47 bits of an address are the user's).
   static constexpr double max_tensor_bytes = 0x1p47;
@@ -287,10 +297,12 @@ class Ir {
       is_empty = is_empty || extent < 1;
       bytes *= static_cast<double>(extent);
     }
-    if (!is_empty && bytes <= max_tensor_bytes) return true;
+    if (!is_empty && bytes <= max_tensor_bytes && !is_complex(spec.dtype)) return true;
     Text subject = text(what, ": ");
     if (!name.empty()) subject += text("'", name, "' of ");
-    if (is_empty) fail(text(subject, "shape ", to_text(spec.shape), ": extents above 0 expected"));
+    if (is_complex(spec.dtype))
+      fail(text(subject, to_text(spec), ": another dtype expected; PopXL has no ops for complex numbers either"));
+    else if (is_empty) fail(text(subject, "shape ", to_text(spec.shape), ": extents above 0 expected"));
     else fail(text(subject, to_text(spec), ": a tensor of at most 2^47 bytes expected"));
     return false;
   }
@@ -310,7 +322,12 @@ class Ir {
   constexpr bool check_generator(std::string_view what, std::string_view name, const Generator& generator,
                                  const TensorSpec& spec) {
     if (!generator.write) return true;
-    if (spec.shape.rank >= generator.axes) return check_numbers(what, name, detail::sample(generator, spec.shape), spec.dtype);
+    if (spec.shape.rank >= generator.axes) {
+      const List<double> elements = detail::sample(generator, spec.shape);
+      if (const double element = find_rounded(elements, spec.dtype); element != 0)
+        fail(text(what, ": a generator of ", number_text(element), " as ", to_text(spec.dtype), ": numbers below 2^53 expected"));
+      return check_numbers(what, name, elements, spec.dtype);
+    }
     fail(text(what, ": a generator for shape ", to_text(spec.shape), ": at least ", generator.axes, " axes expected"));
     return false;
   }
@@ -334,31 +351,6 @@ class Ir {
     if (current_scope < 0) return name;
     return text(name_scopes[static_cast<std::size_t>(current_scope)], name);
   }
-  /// The slot of a name in a graph's table, which is kept at most half full.
-  static constexpr std::size_t slot(const GraphRecord& graph, const Text& name, std::size_t hashed) {
-    std::size_t at = hashed % graph.name_table.size();
-    while (graph.name_table[at].second != TensorId::none &&
-           (graph.name_table[at].first != hashed || graph.tensors[graph.name_table[at].second].name != name))
-      at = (at + 1) % graph.name_table.size();
-    return at;
-  }
-  constexpr Text unique_name(GraphRecord& graph, Text name, TensorId id) {
-    if (2 * (graph.tensors.size() + 1) > graph.name_table.size()) {
-      const auto old = std::exchange(graph.name_table, NameTable(4 * graph.tensors.size() + 16, {0, TensorId::none}));
-      for (const auto& entry : old)
-        if (entry.second != TensorId::none) graph.name_table[slot(graph, graph.tensors[entry.second].name, entry.first)] = entry;
-    }
-    const Text wished = name;
-    std::size_t hashed = hash_of(name.view()), at = slot(graph, name, hashed);
-    while (graph.name_table[at].second != TensorId::none) {
-      name = text(wished, "__t", name_counter_++);
-      hashed = hash_of(name.view());
-      at = slot(graph, name, hashed);
-    }
-    graph.name_table[at] = {hashed, id};
-    return name;
-  }
-
   OnError on_error_;
   Text failure_;
   int num_host_transfers_ = 0;
@@ -375,6 +367,7 @@ constexpr std::optional<Shape> Tensor::meta_shape() const {
   if (index < 0) return std::nullopt;
   return ir_->meta_shapes[static_cast<std::size_t>(index)].whole;
 }
+constexpr std::string_view Stream::name() const { return ir->streams[static_cast<std::size_t>(id)].name.view(); }
 constexpr std::string_view Tensor::name() const { return valid() ? ir_->record(*this).name.view() : ""; }
 constexpr std::int64_t Tensor::shape(int axis) const {
   if (!valid()) return 1;

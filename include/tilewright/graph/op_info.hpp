@@ -23,7 +23,7 @@ struct OpTag {};
 
 /// An op's attributes, packed: a struct of 8-byte members, as words.
 struct PackedAttributes {
-  static constexpr std::size_t capacity = 12;
+  static constexpr std::size_t capacity = 40;
   std::int64_t words[capacity]{};
   friend constexpr bool operator==(const PackedAttributes& a, const PackedAttributes& b) {
     for (std::size_t i = 0; i < capacity; ++i)
@@ -111,7 +111,7 @@ struct FaultText {
   Text expected{};  ///< "an offset from 0 to 3"; the word "expected" is added to it
   bool of_all_vertices = false;  ///< every vertex of the op reports each wrong value; else one vertex does
 };
-using FaultRule = FaultText (*)(std::span<const TensorSpec> operands, int input_count);
+using FaultRule = FaultText (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
 /// What the library knows about an op without knowing its type.
 struct OpInfo {
@@ -126,10 +126,16 @@ struct OpInfo {
   bool elementwise = false;  ///< each element of output 0 depends on the elements at the same place only
   bool has_formula = false;  ///< it is a function object of elements, which can be part of a larger expression
   bool has_epilogue = false;  ///< its codelet runs epilogues of others on its result, while that is in registers
+  bool bools_are_masks = false;  ///< its formula takes and gives bools as masks, where vectors are computed
   ViewRule view = nullptr;  ///< the layout of output 0 in the storage of input 0; null: output 0 is no view
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) = nullptr;  ///< null: one vertex
   ExpandRule expand = nullptr;  ///< what is planned in its place, or null
+  bool is_copy = false;  ///< input 1 is written into all of input 0, which it modifies: the planner's own copy, without a kernel
+  bool result_stays = false;  ///< output 0 may not change in place
+  bool gives_memory = false;  ///< it gives memory whose elements nobody has written yet: nothing runs
+  bool takes_positions = false;  ///< its work and codelet have one more input: the positions of the elements of output 0
   WorkKind work_kind = WorkKind::other;
+  bool takes_float8 = false;  ///< its operands may be float8: it moves elements, or converts them
   CodeKind code_kind = CodeKind::other;  ///< of its codelet: what the op states, else that of its work_kind; so always an answer
   FaultRule fault = nullptr;  ///< the values that its kernel reports as faults, or null: there are none
   bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
@@ -138,6 +144,11 @@ struct OpInfo {
   /// Of a collective, which all replicas run together, each reading what others have: the items into which its work is cut, of
   /// all replicas together. `input` and `output` are as one replica has them. Null: the op is no collective.
   std::int64_t (*collective_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
+  /// What the graph printer adds to the op's line, such as `partials_type=float16`, or nothing; null: never anything.
+  Text (*options)(const PackedAttributes&) = nullptr;
+  /// The dtype of the partial results of an output of some dtype, where a sum is cut; null: float32 for float16, else the
+  /// output's.
+  DType (*partials_dtype)(const PackedAttributes&, DType output) = nullptr;
   VolumeRule collective_volume = nullptr;  ///< of a collective: what it moves; null: the op is no collective
 };
 

@@ -33,8 +33,8 @@ class ValueNumbers {
 }  // namespace detail
 
 /// A graph as text, in popxl.addons' format: name, inputs (`name=%2` for those in `input_names`, which maps tensor ids to
-/// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs. Loads and stores that are one
-/// exchange are one MultiExchange, with the number of the first.
+/// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs, and options that are not the
+/// default. Loads and stores that are one exchange are one MultiExchange, with the number of the first.
 constexpr Text print_schedule(Graph graph, const List<std::pair<TensorId, Text>>& input_names = {}) {
   const GraphRecord& record = graph.ir().record(graph.id());
   detail::ValueNumbers value(record);
@@ -49,7 +49,10 @@ constexpr Text print_schedule(Graph graph, const List<std::pair<TensorId, Text>>
     if (node.else_graph != GraphId::none) ops += text(", ", graph.ir().record(node.else_graph).name);
     if (node.called_graph != GraphId::none) ops += ")";
     ops += text(" (", value.with_specs(node.inputs), ")");
-    ops += text(" -> (", value.with_specs(node.outputs), ")\n");
+    ops += text(" -> (", value.with_specs(node.outputs), ")");
+    if (node.op->options)
+      if (const Text options = node.op->options(node.attributes); !options.empty()) ops += text(" {", options, "}");
+    ops += "\n";
   };
   detail::for_each_op(graph.ir(), graph.id(), [&](std::span<const NodeId> nodes) {
     if (nodes.size() == 1) print(record.nodes[nodes[0]]);

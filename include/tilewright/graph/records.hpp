@@ -114,7 +114,7 @@ struct RemoteBufferRecord {
 };
 
 struct ConstantRecord {
-  List<double> values{};  ///< one for all elements, or one for each; none if there is a generator
+  Numbers values{};  ///< one for all elements, or one for each; none if there is a generator
   Generator generator{};
 };
 
@@ -128,10 +128,17 @@ struct MergedExchanges {
   NodeId end{};
 };
 
+/// How an in_sequence scope orders its ops.
+enum class SequenceMode : std::uint8_t {
+  ordered,    ///< each op runs after the one before it
+  unordered,  ///< not among themselves; with others as one op
+  pass        ///< not at all
+};
+
 /// An open in_sequence scope of a graph.
 struct SequenceScope {
   GraphId graph = GraphId::main;
-  bool ordered = true;  ///< whether each op runs after the one before it; else the scope's ops have no order among themselves
+  SequenceMode mode = SequenceMode::ordered;
   List<NodeId> before{};  ///< nodes that the next op runs after
   List<NodeId> last{};    ///< nodes that the first op after the scope runs after
 };

@@ -1,10 +1,11 @@
 #pragma once
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/ir.hpp"
+#include "tilewright/graph/graph.hpp"
 
 namespace tilewright {
 
@@ -35,8 +36,27 @@ class RemoteBuffer {
   constexpr TensorSpec spec() const { return valid() ? record().spec : TensorSpec{}; }
   constexpr Shape tensor_shape() const { return spec().shape; }
   constexpr DType tensor_dtype() const { return spec().dtype; }
-  /// The index in Ir::meta_shapes of the tensor that its rows are shards of; -1: its rows are no shards.
-  constexpr int meta_shape() const { return valid() ? record().meta_shape : -1; }
+  /// The shape of the tensor that its rows are shards of; nothing if they are no shards.
+  constexpr std::optional<Shape> meta_shape() const {
+    if (!valid() || record().meta_shape < 0) return std::nullopt;
+    return ir_->meta_shapes[static_cast<std::size_t>(record().meta_shape)].whole;
+  }
+  /// The index of that tensor in Ir::meta_shapes, or -1.
+  constexpr int meta_shape_index() const { return valid() ? record().meta_shape : -1; }
+  /// The number of parts that this tensor is cut into; 1 if rows are no shards.
+  constexpr std::int64_t num_shards() const { return valid() ? record().shard_over : 1; }
+  /// Makes rows shards of a tensor of shape `whole` that is cut into `num_shards` parts. Fails if rows do not have the shape of
+  /// such a shard, and if the buffer is in use.
+  constexpr void set_meta_shape(const Shape& whole, std::int64_t num_shards) const {
+    if (!valid()) return;
+    if (record().is_used) {
+      ir_->fail(text("set_meta_shape: ", to_text(whole), " for ", to_text(*this),
+                     ", which is in use: a buffer without variables, loads and stores expected"));
+    } else if (detail::check_meta_shape(*ir_, "set_meta_shape", tensor_shape(), {whole, num_shards})) {
+      record().meta_shape = ir_->add_meta_shape(whole, num_shards);
+      record().shard_over = num_shards;
+    }
+  }
   constexpr std::int64_t entries() const { return valid() ? record().entries : 0; }
   /// Sets the number of rows. Fails if a variable, load or store names a row that would go.
   constexpr void set_entries(std::int64_t entries) const {
@@ -67,11 +87,23 @@ class RemoteBuffer {
     record().shard_over = 1;
     set_entries(entries);
   }
-  /// Fails if the tensor does not have the shape and dtype of a row. Loads and stores check it, too.
-  constexpr void validate_tensor_matches_buffer(Tensor t) const {
-    if (valid() && t.valid() && t.spec() != spec())
+  /// Fails if the tensor does not have the shape and dtype of a row. Loads and stores check it, too. With num_shards above 1, the
+  /// tensor is a whole one: it fails if rows are not that many shards of a tensor of its shape.
+  constexpr void validate_tensor_matches_buffer(Tensor t, std::int64_t num_shards = 1) const {
+    if (!valid() || !t.valid()) return;
+    TensorSpec expected = spec();
+    if (num_shards != 1) {
+      const auto whole = meta_shape();
+      if (!whole || num_shards != this->num_shards()) {
+        ir_->fail(text("validate_tensor_matches_buffer: ", num_shards, " shards for ", to_text(*this), ": ", this->num_shards(),
+                       " expected"));
+        return;
+      }
+      expected.shape = *whole;
+    }
+    if (t.spec() != expected)
       ir_->fail(
-          text("validate_tensor_matches_buffer: ", to_text(t), " for ", to_text(*this), ": ", to_text(spec()), " expected"));
+          text("validate_tensor_matches_buffer: ", to_text(t), " for ", to_text(*this), ": ", to_text(expected), " expected"));
   }
   /// Records that the buffer is in use, without naming a row.
   constexpr void note_use() const { record().is_used = true; }

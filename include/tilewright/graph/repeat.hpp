@@ -67,12 +67,24 @@ constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, Tensor 
   return repeat_with_info(graph, count, {input}, args);
 }
 
+/// The same with numbers among the inputs, as for call.
+template <std::size_t count_of_inputs>
+constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, const NumberOrTensor (&inputs)[count_of_inputs],
+                                        const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, detail::tensors_of(graph, inputs), args);
+}
+
 /// As repeat_with_info, but returns the outputs.
 constexpr Outputs repeat(Graph graph, std::int64_t count, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
   return repeat_with_info(graph, count, inputs, args).outputs();
 }
 constexpr Outputs repeat(Graph graph, std::int64_t count, Tensor input, const TensorMap& args = {}) {
   return repeat_with_info(graph, count, {input}, args).outputs();
+}
+template <std::size_t count_of_inputs>
+constexpr Outputs repeat(Graph graph, std::int64_t count, const NumberOrTensor (&inputs)[count_of_inputs],
+                         const TensorMap& args = {}) {
+  return repeat_with_info(graph, count, detail::tensors_of(graph, inputs), args).outputs();
 }
 
 namespace ops {

@@ -66,7 +66,38 @@ constexpr TensorSpec shard_spec(const Shape& shape, DType dtype, std::int64_t sh
   return {{shard_elements(shape.nelms(), shard_over)}, dtype};
 }
 
+/// The record of a variable. Fails for other tensors; the error names `what`.
+constexpr const VariableRecord* find_variable(const Tensor& t, std::string_view what) {
+  if (t.kind() == TensorKind::variable || t.kind() == TensorKind::remote)
+    return &t.ir().variables[static_cast<std::size_t>(t.ir().record(t).payload)];
+  if (!t.ir().failed()) t.ir().fail(text(what, ": ", to_text(t), ": a variable expected"));
+  return nullptr;
+}
 }  // namespace detail
+
+constexpr ReplicaGrouping Tensor::replica_grouping() const {
+  const VariableRecord* variable = detail::find_variable(*this, "replica_grouping");
+  if (!variable || variable->assignment.empty()) return ir().replica_grouping();
+  return ir().replica_grouping_from_assignments(variable->assignment);
+}
+constexpr RetrievalMode Tensor::retrieval_mode() const {
+  const VariableRecord* variable = detail::find_variable(*this, "retrieval_mode");
+  return variable && variable->distribution.all_replicas ? RetrievalMode::all_replicas : RetrievalMode::one_per_group;
+}
+constexpr Shape Tensor::shape_on_host() const {
+  const VariableRecord* variable = detail::find_variable(*this, "shape_on_host");
+  if (!variable) return shape();
+  const auto& [whole, groups, shard_over, all_replicas] = variable->distribution;
+  const std::int64_t tensors = all_replicas ? ir().replication_factor() : groups;
+  if (tensors == 1) return whole;
+  Shape result{tensors};
+  for (int axis = 0; axis < whole.rank; ++axis) result.push_back(whole[axis]);
+  return result;
+}
+constexpr Shape Tensor::shape_on_replica() const {
+  detail::find_variable(*this, "shape_on_replica");
+  return shape();
+}
 
 /// A variable of the given shape on each replica, with values of its own in each group of replicas.
 constexpr Tensor Ir::variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,

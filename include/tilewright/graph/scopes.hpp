@@ -7,7 +7,7 @@
 
 namespace tilewright {
 
-/// While it lives, names of new tensors get the prefix `name/`, and new ops are drawn with it.
+/// While it lives, names of new tensors get the prefix `name` and a slash, and new ops are drawn with it.
 class [[nodiscard]] NameScope {
  public:
   constexpr NameScope(Ir& ir, std::string_view name) : ir_(ir), outer_(ir.enter_scope(name)) {}
@@ -28,9 +28,9 @@ constexpr NameScope name_scope(Ir& ir, std::string_view name) { return {ir, name
 /// in_sequence = true`.
 class [[nodiscard]] InSequence {
  public:
-  constexpr explicit InSequence(Ir& ir, bool ordered = true) : ir_(ir), outer_(find_outer(ir)) {
-    SequenceScope scope{.graph = ir.current_graph, .ordered = ordered};
-    if (outer_ >= 0) scope.before = ir.sequences[static_cast<std::size_t>(outer_)].before;
+  constexpr explicit InSequence(Ir& ir, SequenceMode mode = SequenceMode::ordered) : ir_(ir), outer_(find_outer(ir)) {
+    SequenceScope scope{.graph = ir.current_graph, .mode = mode};
+    if (outer_ >= 0 && mode != SequenceMode::pass) scope.before = ir.sequences[static_cast<std::size_t>(outer_)].before;
     ir_.sequences.push_back(std::move(scope));
   }
   constexpr ~InSequence() {
@@ -38,8 +38,8 @@ class [[nodiscard]] InSequence {
     ir_.sequences.pop_back();
     if (outer_ < 0 || last.empty()) return;
     SequenceScope& outer = ir_.sequences[static_cast<std::size_t>(outer_)];
-    if (outer.ordered) outer.before = outer.last = last;
-    else
+    if (outer.mode == SequenceMode::ordered) outer.before = outer.last = last;
+    else if (outer.mode == SequenceMode::unordered)
       for (const NodeId node : last) outer.last.push_back(node);
   }
   InSequence(const InSequence&) = delete;
@@ -56,10 +56,15 @@ class [[nodiscard]] InSequence {
   Ir& ir_;
   int outer_;
 };
-constexpr InSequence in_sequence(Ir& ir, bool ordered = true) { return InSequence(ir, ordered); }
+constexpr InSequence in_sequence(Ir& ir, bool ordered = true) {
+  return InSequence(ir, ordered ? SequenceMode::ordered : SequenceMode::unordered);
+}
+/// SequenceMode::pass: the scope's ops are not ordered, neither among themselves nor with those before and after it, whose order
+/// goes on as if they were not there.
+constexpr InSequence in_sequence(Ir& ir, SequenceMode mode) { return InSequence(ir, mode); }
 
 /// While it lives, errors name this step of the module path.
-class PathScope {
+class [[nodiscard]] PathScope {
  public:
   constexpr PathScope(Ir& ir, std::string_view name) : ir_(ir) { ir_.module_path.push_back(name); }
   constexpr ~PathScope() { ir_.module_path.pop_back(); }
@@ -69,5 +74,7 @@ class PathScope {
  private:
   Ir& ir_;
 };
+/// While it lives, errors name it as a step of the module path: for a function that appends several ops.
+constexpr PathScope op_debug_context(Ir& ir, std::string_view name) { return {ir, name}; }
 
 }  // namespace tilewright

@@ -1,4 +1,6 @@
 #pragma once
+#include <string_view>
+
 #include "tilewright/core/tensor_spec.hpp"
 
 namespace tilewright {
@@ -10,6 +12,8 @@ struct Stream {
   Ir* ir = nullptr;
   int id = -1;
   TensorSpec spec{};
+  constexpr std::string_view name() const;
+  constexpr bool operator==(const Stream&) const = default;
 };
 struct HostToDeviceStream : Stream {};
 struct DeviceToHostStream : Stream {};

@@ -1,5 +1,7 @@
 #pragma once
 #include <concepts>
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -13,6 +15,11 @@
 namespace tilewright {
 
 class Ir;
+class ReplicaGrouping;
+enum class RetrievalMode : std::uint8_t;
+enum class TensorKind : std::uint8_t;
+struct Axes;
+struct TensorIndex;
 
 /// A handle of a tensor in a graph that is being traced. Copies mean the same tensor; == compares identity, never elements.
 /// After a failed check a trace goes on with invalid tensors (no shape, extents of 1) until the error is reported.
@@ -31,7 +38,15 @@ class Tensor {
   /// Whether it is a tensor of that Ir.
   constexpr bool is_of(const Ir& ir) const { return ir_ == &ir; }
   constexpr GraphId graph_id() const { return graph_; }
-  constexpr TensorId id() const { return id_; }
+  /// Its number in its graph.
+  constexpr TensorId number() const { return id_; }
+  /// `graph/name`, which no other tensor of its Ir has; of the main graph, the name. In place of a name, an unnamed tensor has
+  /// its number: `graph/#5`.
+  constexpr Text id() const;
+  /// The name of its graph; empty for the main graph.
+  constexpr std::string_view scope() const;
+  /// Whether it is a variable, a constant, a graph's input, or made by an op.
+  constexpr TensorKind kind() const;
 
   constexpr TensorSpec spec() const;
   constexpr Shape shape() const { return spec().shape; }
@@ -44,6 +59,19 @@ class Tensor {
   constexpr std::optional<Shape> meta_shape() const;
   /// The tensor's name in its graph; empty for an unnamed intermediate tensor.
   constexpr std::string_view name() const;
+  /// The distance in bytes from an element to the next one along each axis. A tensor that an op makes is dense and row-major; a
+  /// view has the strides in the memory that it looks at, which are 0 along expanded axes. (A plan makes a view a dense copy if
+  /// what it looks at changes before it is read, or if its reader needs that.)
+  constexpr List<std::int64_t> strides() const;
+
+  /// Of a variable: the groups of replicas that have values of their own. These four are an error for other tensors.
+  constexpr ReplicaGrouping replica_grouping() const;
+  /// Of a variable: whether the host has a tensor for each group, or for each replica.
+  constexpr RetrievalMode retrieval_mode() const;
+  /// Of a variable: the shape of the host's array, with a first axis of groups or replicas if there are several.
+  constexpr Shape shape_on_host() const;
+  /// Of a variable: the shape that each replica has, of a shard if it is sharded.
+  constexpr Shape shape_on_replica() const;
 
   constexpr Tensor matmul(Tensor rhs) const;
   /// Another shape for the same elements; one extent may be -1 and is then found from the others.
@@ -54,6 +82,34 @@ class Tensor {
   /// The axes in the given order; a permutation of 0 to rank-1.
   constexpr Tensor transpose(const Shape& permutation) const;
   constexpr Tensor detach() const;
+  /// Another shape, in which elements along axes of extent 1, or along new axes in front, are repeated.
+  constexpr Tensor expand(const Shape& shape) const;
+  /// Without axes of extent 1: all of these, or the given ones.
+  constexpr Tensor squeeze() const;
+  constexpr Tensor squeeze(const Axes& axes) const;
+  /// The diagonal of a matrix; or the matrix with a vector as its diagonal.
+  constexpr Tensor diag() const;
+  /// Sum and mean of all elements, or over axes, which `keep_axes` leaves with extent 1.
+  constexpr Tensor sum() const;
+  constexpr Tensor sum(const Axes& axes, bool keep_axes = false) const;
+  constexpr Tensor mean() const;
+  constexpr Tensor mean(const Axes& axes, bool keep_axes = false) const;
+  /// Aliases: what changes one in place changes the other.
+  constexpr Tensor reshape_(const Shape& shape) const;
+  constexpr Tensor flatten_() const;
+  constexpr Tensor T_() const;
+  constexpr Tensor transpose_(const Shape& permutation) const;
+  constexpr Tensor detach_() const;
+  /// A part of the tensor, as NumPy's basic indexing gives it: a view. One index for each axis, from the first on, those that are
+  /// not given being `tw::all`: a number, negative from the end, which drops the axis; `tw::slice(start, stop, step)`; `tw::all`;
+  /// or one `tw::ellipsis` for all axes between.
+  ///
+  ///     x[0], x[tw::slice(1, 3)], x[{tw::slice(tw::none, -1), tw::ellipsis, 0}]  // x[0], x[1:3], x[:-1, ..., 0] in Python
+  constexpr Tensor operator[](const TensorIndex& index) const;
+  constexpr Tensor operator[](std::initializer_list<TensorIndex> indices) const;
+  /// By a tensor of integers, the rows of these numbers: ops::gather along axis 0. By a mask of bools, which broadcasts as in
+  /// NumPy, the elements where it is true, and 0 elsewhere: the shape stays.
+  constexpr Tensor operator[](Tensor index) const;
   constexpr Tensor cast(DType dtype) const;
 
   friend constexpr bool operator==(const Tensor& a, const Tensor& b) {
@@ -128,7 +184,7 @@ class TensorMap {
  private:
   /// The slot of the key in the table, or the empty slot where it belongs.
   constexpr std::size_t slot(Tensor key) const {
-    const auto hash = (static_cast<std::size_t>(key.id()) + 1) * 2654435761u + static_cast<std::size_t>(key.graph_id()) + 1;
+    const auto hash = (static_cast<std::size_t>(key.number()) + 1) * 2654435761u + static_cast<std::size_t>(key.graph_id()) + 1;
     std::size_t at = hash % table_.size();
     while (table_[at] >= 0 && !(entries_[static_cast<std::size_t>(table_[at])].first == key)) at = (at + 1) % table_.size();
     return at;

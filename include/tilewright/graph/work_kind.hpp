@@ -13,6 +13,7 @@ enum class WorkKind : std::uint8_t {
   product,      ///< of matrices
   convolution,  ///< sums of products over windows, and their gradients
   view,         ///< nothing is computed
+  indexed,      ///< elements at places that are known in a run: gather, scatter, slices with starts that are tensors
   composite,    ///< several ops, which `expand` gives
   transfer,     ///< between the tiles and what is outside of them
   collective    ///< between replicas
@@ -30,6 +31,7 @@ constexpr CodeKind code_kind_of(WorkKind kind) {
     case WorkKind::reduction: return CodeKind::reduction;
     case WorkKind::product:
     case WorkKind::convolution: return CodeKind::product;
+    case WorkKind::indexed:
     case WorkKind::transfer: return CodeKind::copy;
     default: return CodeKind::other;
   }

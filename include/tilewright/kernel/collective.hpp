@@ -18,8 +18,8 @@ constexpr std::int64_t collective_chunks(std::int64_t elements) { return (elemen
 
 namespace detail {
 
-/// A reduction element by element. Half precision is accumulated in float, and the mean of 32-bit integers in 64 bits; sums and
-/// products of integers wrap around.
+/// A reduction element by element. Half precision is accumulated in float, and means of integers in 64 bits; sums and products of
+/// integers wrap around.
 template <CollectiveOperator op, class T>
 struct Reduction {
   static constexpr bool is_float = std::is_floating_point_v<compute_t<T>>;
@@ -29,7 +29,7 @@ struct Reduction {
   static constexpr auto sum_type() {
     if constexpr (is_float || op == CollectiveOperator::min || op == CollectiveOperator::max) return Element{};
     else if constexpr (op == CollectiveOperator::mean) return Wide{};
-    else return std::make_unsigned_t<X>{};
+    else return decltype(math::detail::wrapping(X{})){};
   }
   using Sum = decltype(sum_type<Element>());
 
@@ -45,7 +45,7 @@ struct Reduction {
     else if constexpr (op == CollectiveOperator::logical_and) return x != 0 ? sum : Sum(0);
     else if constexpr (op == CollectiveOperator::logical_or) return x != 0 ? Sum(1) : sum;
     else if constexpr (op == CollectiveOperator::square_add) return math::fma(static_cast<Sum>(x), static_cast<Sum>(x), sum);
-    else return sum + static_cast<Sum>(x);
+    else return math::add(sum, static_cast<Sum>(x));
   }
   static Element last(Sum sum, std::int64_t count) {
     if constexpr (op == CollectiveOperator::mean) return static_cast<Element>(sum / static_cast<Sum>(count));

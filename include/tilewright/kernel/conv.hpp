@@ -10,16 +10,18 @@ namespace tilewright {
 ///   y[n, m, i, j] = sum over c, k, l of w[m, c, k, l] x[n, c, h.at(i, k), v.at(j, l)],
 /// where h are the windows along rows and v those along columns, and x is 0 outside its extents. For the gradient of strided
 /// windows the rows of x stand `h_spacing` apart, and its columns `v_spacing`, with zeros between: h.in and v.in count these.
-/// Rows of x, and of y, follow each other without a gap.
+/// Rows of x have no gap between them; those of y neither, unless rows are `y_h` apart and columns `y_v`.
 struct ConvShape {
   std::int64_t images = 1, channels = 1, results = 1;
   Window h, v;
   std::int64_t h_spacing = 1, v_spacing = 1;
   std::int64_t x_n = 0, x_c = 0, w_m = 0, w_c = 0, w_h = 0, w_v = 0, y_n = 0, y_m = 0;
+  std::int64_t y_h = 0, y_v = 1;  ///< y_h 0: v.out
   constexpr bool operator==(const ConvShape&) const = default;
 
   constexpr std::int64_t taps() const { return h.kernel * v.kernel; }
   constexpr std::int64_t x_columns() const { return (v.in - 1) / v_spacing + 1; }
+  constexpr std::int64_t y_row() const { return y_h == 0 ? v.out : y_h; }
 };
 
 namespace detail {
@@ -185,8 +187,14 @@ struct ConvByChannels {
       const auto pack = [&](auto rows) {
         if constexpr (one_run) {
           transpose_panel<rows>(from, s.w_m, channels * s.taps(), [&](std::int64_t at) { return to + at * tile_results; });
-        } else {
-          static_assert(s.w_v == -1 && s.w_h == -s.v.kernel, "the taps of a kernel stand together, in order or turned around");
+        } else if constexpr (s.w_v != -1 || s.w_h != -s.v.kernel) {  // the taps stand apart
+          for (std::int64_t channel = 0; channel < channels; ++channel)
+            for (std::int64_t t = 0; t < s.taps(); ++t) {
+              float* tap = to + (channel * s.taps() + t) * tile_results;
+              const float* element = from + channel * s.w_c + t / s.v.kernel * s.w_h + t % s.v.kernel * s.w_v;
+              for (std::int64_t row = 0; row < lanes; ++row) tap[row] = row < rows ? element[row * s.w_m] : 0.f;
+            }
+        } else {  // the taps stand together, turned around
           for (std::int64_t channel = 0; channel < channels; ++channel)
             in_blocks<s.taps(), lanes>([&](std::int64_t tap, auto taps) {
               // memory holds them from the last to the first
@@ -208,6 +216,13 @@ struct ConvByChannels {
   }
   /// Stores the results of one block of channels to its planes at y.
   static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, float* y) {
+    if constexpr (s.y_v != 1 || s.y_row() != s.v.out) {
+      for (std::int64_t channel = 0; channel < results; ++channel)
+        for (std::int64_t i = 0; i < rows; ++i)
+          for (std::int64_t j = 0; j < columns; ++j)
+            y[channel * s.y_m + i * s.y_row() + j * s.y_v] = sums[(i * columns + j) * tile_results + channel];
+      return;
+    }
     const auto store_lanes = [&](auto count, std::int64_t first) {
       if constexpr (whole_rows) {
         transpose_back<count>(sums + first, tile_results, rows * columns, y + first * s.y_m, s.y_m);
@@ -250,7 +265,7 @@ struct ConvByChannels {
             for (std::int64_t block = 0; block < blocks; ++block) {
               const std::int64_t first = m + block * tile_results;
               store(sums + block * sums_block, std::min(tile_results, s.results - first), rows, columns,
-                    y + n * s.y_n + first * s.y_m + i * s.v.out + j);
+                    y + n * s.y_n + first * s.y_m + i * s.y_row() + j * s.y_v);
             }
           }
     }
@@ -316,7 +331,7 @@ struct ConvColumns {
 template <ConvShape s>
 struct ConvByPixels {
   using Columns = ConvColumns<s>;
-  static constexpr bool fits = Columns::fits;
+  static constexpr bool fits = Columns::fits && s.y_v == 1 && s.y_row() == s.v.out;
 
   template <std::int64_t results, std::int64_t vectors>
   static void tile(const float* columns, const float* w, float* y) {

@@ -1,9 +1,11 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 #include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/view.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
@@ -63,7 +65,9 @@ inline auto run_expression(float* data) {
 /// One run of an operand as a line of batches.
 template <std::int64_t stride, class T>
 inline auto run_line(T* data) {
-  if constexpr (stride == 0) return BroadcastLine<T>{static_cast<compute_t<T>>(*data)};
+  if constexpr (std::is_same_v<T, bool> && stride == 0) return BroadcastMask{*data};
+  else if constexpr (std::is_same_v<T, bool>) return MaskLine{data};
+  else if constexpr (stride == 0) return BroadcastLine<T>{static_cast<compute_t<T>>(*data)};
   else return Line<T, stride>{data};
 }
 
@@ -79,6 +83,18 @@ struct LazyFunctor {
     return F()(x, others...);
   }
 };
+/// A formula whose bools are masks, with its result as elements of type T are stored.
+template <class F, class T>
+struct Converted {
+  auto operator()(const auto&... x) const { return as_element<T>(F()(x...)); }
+};
+/// Whether a formula takes and gives bools as masks.
+template <class F>
+constexpr bool bools_are_masks() {
+  if constexpr (requires { F::bools_are_masks; }) return F::bools_are_masks;
+  else return false;
+}
+
 /// f(expressions...) as a lazy xtensor expression.
 template <class F, class... Expressions>
 auto lazy(Expressions&&... expressions) {
@@ -96,15 +112,42 @@ inline void assign_elements(const F& f, Out out, In... ins) {
   for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       for (std::int64_t k = 0; k < loops.run; ++k)
-        out.data[offsets[0] + k * loops.run_strides[0]] = static_cast<typename Out::element>(
+        out.data[offsets[0] + k * loops.run_strides[0]] = element_cast<typename Out::element>(
             f(static_cast<compute_t<typename In::element>>(ins.data[offsets[i + 1] + k * loops.run_strides[i + 1]])...));
     }(std::index_sequence_for<In...>{});
   });
 }
 
+/// out = in, broadcast to out's shape; of one dtype.
+template <class Out, class In>
+inline void assign_copy(Out out, In in) {
+  static constexpr auto loops = detail::elementwise_loops<2>({Out::spec, In::spec});
+  for_each_offset<2>(loops.outer, loops.strides, [&](const auto& offsets) {
+    auto* const to = out.data + offsets[0];
+    const auto* const from = in.data + offsets[1];
+    if constexpr (loops.run_strides[0] == 1 && loops.run_strides[1] == 1) {
+      if (to != from) std::memcpy(to, from, static_cast<std::size_t>(loops.run) * sizeof(*to));
+    } else if constexpr (loops.run_strides[1] == 0) {
+      const auto value = *from;
+      for (std::int64_t k = 0; k < loops.run; ++k) to[k * loops.run_strides[0]] = value;
+    } else {
+      for (std::int64_t k = 0; k < loops.run; ++k) to[k * loops.run_strides[0]] = from[k * loops.run_strides[1]];
+    }
+  });
+}
+/// Every element of out = value.
+template <class Out>
+inline void fill_elements(Out out, typename Out::element value) {
+  static constexpr auto loops = detail::elementwise_loops<1>({Out::spec});
+  for_each_offset<1>(loops.outer, loops.strides, [&](const auto& offsets) {
+    auto* const to = out.data + offsets[0];
+    for (std::int64_t k = 0; k < loops.run; ++k) to[k * loops.run_strides[0]] = value;
+  });
+}
+
 /// out = F()(ins...), element by element, with the ins broadcast to out's shape. Where elements are contiguous, a run is
-/// one lazy xtensor expression in float32 (vectorised by xsimd), or batches of floats if some operands are float16.
-/// All else is computed element by element.
+/// one lazy xtensor expression in float32 (vectorised by xsimd), or batches of floats if some operands are float16, or are bool
+/// and F says that its bools are masks. All else is computed element by element.
 template <class F, class Out, class... In>
 inline void assign_elementwise(Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
@@ -115,17 +158,22 @@ inline void assign_elementwise(Out out, In... ins) {
     return result;
   }();
   constexpr bool floats = Out::spec.dtype == float32 && ((In::spec.dtype == float32) && ...);
-  constexpr bool halves = computes_in_float(Out::spec.dtype) && (computes_in_float(In::spec.dtype) && ...);
-  if constexpr (!contiguous || !(floats || halves)) return assign_elements(F(), out, ins...);
+  constexpr bool masks = detail::bools_are_masks<F>();
+  constexpr auto fits = [](DType dtype) { return computes_in_float(dtype) || (masks && dtype == boolean); };
+  constexpr bool batches = fits(Out::spec.dtype) && (fits(In::spec.dtype) && ...) &&
+                           (computes_in_float(Out::spec.dtype) || ... || computes_in_float(In::spec.dtype));
+  using G = std::conditional_t<masks, detail::Converted<F, typename Out::element>, F>;
+  if constexpr (requires { requires F::is_copy; }) return assign_copy(out, ins...);
+  else if constexpr (!contiguous || !batches) return assign_elements(F(), out, ins...);
   else
     for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
       [&]<std::size_t... i>(std::index_sequence<i...>) {
         if constexpr (floats) {
           auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
-          xt::noalias(result) = detail::lazy<F>(
+          xt::noalias(result) = detail::lazy<G>(
               detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
         } else {
-          line_assign<loops.run>(F(), detail::run_line<1>(out.data + offsets[0]),
+          line_assign<loops.run>(G(), detail::run_line<1>(out.data + offsets[0]),
                                  detail::run_line<loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
         }
       }(std::index_sequence_for<In...>{});

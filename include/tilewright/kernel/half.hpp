@@ -3,6 +3,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/view.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
@@ -77,11 +78,13 @@ template <detail::FloatBatchLike Batch>
   for (std::size_t i = 0; i < Batch::size; ++i) data[i] = static_cast<float16_t>(elements[i]);
 }
 
-/// A number, or a batch of floats, as it would be read again after it was written as an element of type T.
+/// A number, a batch of floats or a mask, as it would be read again after it was written as an element of type T.
 template <class T, class X>
 [[gnu::always_inline]] inline auto rounded_to(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) {
     return static_cast<compute_t<T>>(static_cast<T>(x));
+  } else if constexpr (detail::is_mask<X> || std::is_same_v<T, bool>) {
+    return detail::as_element<T>(x);
   } else if constexpr (std::is_same_v<T, float16_t>) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(X) == 64) return X(_mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));

@@ -19,6 +19,11 @@ template <class X>
 inline constexpr bool is_float32 = std::same_as<X, float>;
 template <class A>
 inline constexpr bool is_float32<xsimd::batch<float, A>> = true;
+/// An integer in a type whose arithmetic wraps around, and which is not promoted to one whose arithmetic does not.
+template <std::integral T>
+constexpr auto wrapping(T x) {
+  return static_cast<std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>>(x);
+}
 }  // namespace detail
 
 /// float, or a batch of floats.
@@ -32,6 +37,40 @@ inline X number(double value) {
   else return X(static_cast<typename X::value_type>(value));
 }
 
+/// a + b, a - b, a b and -x. Integers wrap around. As C++ does with a bool, a + b is "or", and a b is "and".
+template <class X>
+[[gnu::always_inline]] inline X add(X a, X b) {
+  return a + b;
+}
+template <class X>
+[[gnu::always_inline]] inline X subtract(X a, X b) {
+  return a - b;
+}
+template <class X>
+[[gnu::always_inline]] inline X multiply(X a, X b) {
+  return a * b;
+}
+template <class X>
+[[gnu::always_inline]] inline X negate(X x) {
+  return -x;
+}
+template <std::integral T>
+[[gnu::always_inline]] inline T add(T a, T b) {
+  return static_cast<T>(detail::wrapping(a) + detail::wrapping(b));
+}
+template <std::integral T>
+[[gnu::always_inline]] inline T subtract(T a, T b) {
+  return static_cast<T>(detail::wrapping(a) - detail::wrapping(b));
+}
+template <std::integral T>
+[[gnu::always_inline]] inline T multiply(T a, T b) {
+  return static_cast<T>(detail::wrapping(a) * detail::wrapping(b));
+}
+template <std::integral T>
+[[gnu::always_inline]] inline T negate(T x) {
+  return static_cast<T>(0u - detail::wrapping(x));
+}
+
 /// a b + c, rounded once where the machine can.
 template <std::floating_point T>
 inline T fma(T a, T b, T c) {
@@ -40,10 +79,6 @@ inline T fma(T a, T b, T c) {
 #else
   return a * b + c;
 #endif
-}
-template <std::integral T>
-inline T fma(T a, T b, T c) {
-  return static_cast<T>(a * b + c);
 }
 template <class T, class A>
 [[gnu::always_inline]] inline xsimd::batch<T, A> fma(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b,
@@ -59,6 +94,11 @@ template <class T, class A>
     else
 #endif
       return xsimd::fma(a, b, c);
+}
+
+template <std::integral T>
+inline T fma(T a, T b, T c) {
+  return math::add(math::multiply(a, b), c);
 }
 
 /// a / b, rounded once. (xsimd estimates quotients of floats on ARM.)
@@ -175,6 +215,12 @@ inline X polynomial(X x, double first, C... rest) {
 }
 
 }  // namespace detail
+
+/// -x; xsimd 8.1 takes -0 for 0.
+template <Float32 X>
+inline X negate(X x) {
+  return detail::from_bits<X>(detail::to_bits(x) ^ std::numeric_limits<std::int32_t>::min());
+}
 
 /// e to the power of x. At most 2 ulp off; results below 2^-126, the smallest normal number, are 0.
 ///

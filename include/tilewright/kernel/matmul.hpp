@@ -1,4 +1,5 @@
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <type_traits>
 
@@ -31,7 +32,7 @@ constexpr MatMulShape with_unit_strides(MatMulShape s) {
   return s;
 }
 
-/// Element by element; half precision sums in float.
+/// Element by element; half precision sums in float, and integers wrap around.
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
   using Sum = std::common_type_t<compute_t<A>, compute_t<B>>;
@@ -39,7 +40,8 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
     for (std::int64_t j = 0; j < s.n; ++j) {
       Sum sum{};
       for (std::int64_t k = 0; k < s.k; ++k)
-        sum = static_cast<Sum>(sum + static_cast<Sum>(a[i * s.a_m + k * s.a_k]) * static_cast<Sum>(b[k * s.b_k + j * s.b_n]));
+        sum = math::add(sum,
+                        math::multiply(static_cast<Sum>(a[i * s.a_m + k * s.a_k]), static_cast<Sum>(b[k * s.b_k + j * s.b_n])));
       epilogue(i, j, sum);
     }
 }

@@ -85,7 +85,8 @@ struct Pool {
             detail::for_each_seen_row<windows>(i, j, [&](std::int64_t row) {
               for (std::int64_t k = 0; k < c.kernel; ++k)
                 if (const auto at = row * c.in + c.at(o, k);
-                    c.contains(c.at(o, k)) && (largest < 0 || static_cast<Sum>(x[at]) > static_cast<Sum>(x[largest])))
+                    c.contains(c.at(o, k)) &&
+                    (largest < 0 || static_cast<Sum>(x[at]) > static_cast<Sum>(x[largest]) || x[at] != x[at]))
                   largest = at;
             });
             dx[largest] = static_cast<T>(static_cast<Sum>(dx[largest]) + static_cast<Sum>(*dy));

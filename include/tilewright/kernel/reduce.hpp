@@ -24,6 +24,19 @@ inline float sum_run(const float* data) {
   return total;
 }
 
+/// The sum of a run of floats at equal steps, in several independent partial sums: one would wait for each addition.
+template <std::int64_t run, std::int64_t stride>
+inline float sum_strided_run(const float* data) {
+  constexpr std::int64_t sums = 16, whole = run / sums * sums;
+  float partial[sums]{};
+  for (std::int64_t k = 0; k < whole; k += sums)
+    for (std::int64_t i = 0; i < sums; ++i) partial[i] += data[(k + i) * stride];
+  for (std::int64_t k = whole; k < run; ++k) partial[k - whole] += data[k * stride];
+  for (std::int64_t half = sums / 2; half > 0; half /= 2)
+    for (std::int64_t i = 0; i < half; ++i) partial[i] += partial[i + half];
+  return partial[0];
+}
+
 /// The axes of a sum's input, kept and summed ones apart, with their strides.
 template <std::uint64_t reduced, ViewSpec in>
 struct SumLoops {
@@ -81,11 +94,17 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
       static constexpr Shape outer = loops.without_last(loops.summed);
       for_each_offset<1>(outer, loops.summed_strides,
                          [&](const auto& at) { sum += detail::sum_run<loops.summed[-1]>(in.data + from + at[0]); });
+    } else if constexpr (floats && loops.summed.rank > 0 && loops.summed[-1] >= 16) {
+      static constexpr Shape outer = loops.without_last(loops.summed);
+      constexpr std::int64_t stride = loops.summed_strides[0][static_cast<std::size_t>(loops.summed.rank - 1)];
+      for_each_offset<1>(outer, loops.summed_strides, [&](const auto& at) {
+        sum += detail::sum_strided_run<loops.summed[-1], stride>(in.data + from + at[0]);
+      });
     } else {
       for_each_offset<1>(loops.summed, loops.summed_strides,
-                         [&](const auto& at) { sum = static_cast<Sum>(sum + static_cast<Sum>(in.data[from + at[0]])); });
+                         [&](const auto& at) { sum = math::add(sum, static_cast<Sum>(in.data[from + at[0]])); });
     }
-    give(element++, static_cast<Sum>(sum * static_cast<Sum>(scale)));
+    give(element++, math::multiply(sum, static_cast<Sum>(scale)));
   };
   if constexpr (floats && loops.is_contiguous(loops.kept, loops.kept_strides) && loops.kept.rank > 0 &&
                 loops.kept[-1] == columns) {  // rows are added up

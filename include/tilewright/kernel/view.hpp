@@ -1,6 +1,9 @@
 #pragma once
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "tilewright/core/tensor_spec.hpp"
 
@@ -33,9 +36,34 @@ struct View {
   element* data;
 };
 
-/// The type in which a kernel computes on elements of a type: float for half precision, else the type itself.
+/// Where positions begin: see Base::position. Only its address counts.
+inline constexpr std::byte position_origin{};
+/// The position of a view's first element, where the view is the last input of an op that `takes_positions`. Other elements have
+/// positions that are larger by the view's strides.
+template <class V>
+inline std::int64_t position_of(V positions) {
+  return static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(positions.data) -
+                                   reinterpret_cast<std::intptr_t>(&position_origin));
+}
+
+/// The type in which a kernel computes on elements of a type: float for half precision and float8, else the type itself.
 template <class T>
-using compute_t = std::conditional_t<std::is_same_v<T, float16_t>, float, T>;
+using compute_t = std::conditional_t<std::is_arithmetic_v<T> && !std::is_same_v<T, float16_t>, T, float>;
+
+/// A number as an element of type T. Floating point to integers truncates; what their type does not hold becomes the end of its
+/// range that is nearest, and NaN 0. Integers to narrower ones wrap around. To bool, all but 0 is true.
+template <class T, class X>
+[[gnu::always_inline]] constexpr T element_cast(const X& x) {
+  if constexpr (std::is_floating_point_v<X> && std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    constexpr X least = static_cast<X>(std::numeric_limits<T>::min());
+    constexpr X beyond = 2 * static_cast<X>(std::numeric_limits<T>::max() / 2 + 1);  // a power of 2
+    if (x >= beyond) return std::numeric_limits<T>::max();
+    if (x >= least) return static_cast<T>(x);
+    return x < least ? std::numeric_limits<T>::min() : T{0};
+  } else {
+    return static_cast<T>(x);
+  }
+}
 
 /// Calls f(offset of each operand...) for every index of a static space of `extents`, where operand o moves by
 /// `strides[o][axis]`.

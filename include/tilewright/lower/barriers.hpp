@@ -12,25 +12,96 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// A range of memory that a step reads or writes.
+/// Memory that a step reads or writes: all bytes of a range, or of each period the first `width`.
 struct Access {
-  Location from{};
+  Location from{};  ///< of the first byte
   std::int64_t bytes = 0;  ///< from the first to the last byte
   bool writes = false;
   bool single = false;  ///< by the only vertex of its step: the same worker runs all such vertices, one after the other
+  std::int64_t period = 0, width = 0;  ///< in bytes; 0: the whole range
 };
+/// Whether two accesses use no byte both, although their ranges overlap: as columns 0 to 3 and 4 to 7 of the same rows.
+constexpr bool interleave(const Access& a, const Access& b) {
+  if (a.period == 0 || a.period != b.period) return false;
+  const std::int64_t rest = (b.from.offset - a.from.offset) % a.period, distance = rest < 0 ? rest + a.period : rest;
+  return distance >= a.width && distance + b.width <= a.period;
+}
 /// Whether the order of two accesses of different steps matters.
 constexpr bool conflict(const Access& a, const Access& b) {
   if (a.from.base != b.from.base || a.from.index != b.from.index || !(a.writes || b.writes) || (a.single && b.single))
     return false;
-  return a.from.offset < b.from.offset + b.bytes && b.from.offset < a.from.offset + a.bytes;
+  return a.from.offset < b.from.offset + b.bytes && b.from.offset < a.from.offset + a.bytes && !interleave(a, b);
 }
-/// Bytes from the first to the last element of a view.
+/// Bytes from the first to the last element of a view in memory, whatever the signs of its strides.
 constexpr std::int64_t span_bytes(const ViewSpec& view) {
   std::int64_t last = 0;
-  for (int axis = 0; axis < view.shape.rank; ++axis) last += (view.shape[axis] - 1) * view.stride(axis);
+  for (int axis = 0; axis < view.shape.rank; ++axis) {
+    const std::int64_t reach = (view.shape[axis] - 1) * view.stride(axis);
+    last += reach < 0 ? -reach : reach;
+  }
   return (last + 1) * size_of(view.dtype);
 }
+
+/// The steps in bytes by which all vertices together reach the elements of an operand, with how many there are of each: along its
+/// axes, and from one partial result to the next.
+class Reach {
+ public:
+  constexpr Reach(const Plan& plan, const ComputeSet& set, const StageOperand& operand) : element_(size_of(operand.view.dtype)) {
+    unsigned followed = 0;
+    for (int axis = 0; axis < operand.view.shape.rank; ++axis) {
+      add(operand.view.stride(axis) * element_, operand.view.shape[axis]);
+      if (operand.grid_axis[axis] >= 0) followed |= 1u << operand.grid_axis[axis];
+    }
+    gaps_ = span_bytes(operand.view) > operand.view.shape.nelms() * element_;
+    for (int axis = 0; axis < set.blocks.size(); ++axis)  // partials: the view is that of one
+      if ((followed >> axis & 1) == 0)
+        add(plan.strides[set.first_stride + operand.index * set.blocks.size() + axis],
+            block_count(set.extents[axis], set.blocks[axis]));
+  }
+  /// Widens an access, whose location is that of the first element, to these.
+  constexpr void widen(Access& access, std::int64_t location) const {
+    std::int64_t below = 0, above = element_;  // bytes from the first element on, in both directions
+    for (int i = 0; i < count_; ++i) (reach(i) < 0 ? below : above) += reach(i);
+    const bool is_first = access.bytes == 0;
+    const std::int64_t begin = location + below, end = location + above;
+    const std::int64_t old_begin = is_first ? begin : access.from.offset, old_end = is_first ? end : old_begin + access.bytes;
+    access.from.offset = begin < old_begin ? begin : old_begin;
+    access.bytes = (end > old_end ? end : old_end) - access.from.offset;
+    if (is_first && gaps_) find_period(access);
+    else if (!is_first && access.period != 0) keep_period(access, begin != old_begin || end != old_end);
+  }
+
+ private:
+  constexpr void add(std::int64_t bytes, std::int64_t count) {
+    if (count > 1 && bytes != 0) bytes_[count_] = bytes, counts_[count_++] = count;
+  }
+  constexpr std::int64_t reach(int i) const { return bytes_[i] * (counts_[i] - 1); }
+  static constexpr std::int64_t size(std::int64_t signed_bytes) { return signed_bytes < 0 ? -signed_bytes : signed_bytes; }
+  /// The bytes of each period that are used, or at least one period's.
+  constexpr std::int64_t width_of(std::int64_t period) const {
+    std::int64_t width = element_;
+    for (int i = 0; i < count_; ++i)
+      if (bytes_[i] % period != 0) width += size(reach(i));
+    return width;
+  }
+  /// The smallest step of which periods have bytes that are not used.
+  constexpr void find_period(Access& access) const {
+    for (int i = 0; i < count_; ++i) {
+      const std::int64_t period = size(bytes_[i]);
+      if (access.period != 0 && period >= access.period) continue;
+      if (const std::int64_t width = width_of(period); width < period) access.period = period, access.width = width;
+    }
+  }
+  /// Another view of the same memory: it has the same gaps, or none are known.
+  constexpr void keep_period(Access& access, bool moved) const {
+    if (moved || width_of(access.period) > access.width) access.period = access.width = 0;
+  }
+
+  std::int64_t element_;
+  bool gaps_ = false;
+  int count_ = 0;
+  std::int64_t bytes_[max_rank + max_work_axes]{}, counts_[max_rank + max_work_axes]{};
+};
 
 /// What all vertices of a compute step or collective access, by location.
 constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
@@ -47,11 +118,7 @@ constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
       if (operand.source != Source::memory) continue;
       Access& access = all[operand.index];
       access.writes = access.writes || o >= stage.input_count;
-      std::int64_t bytes = span_bytes(slice_of(operand, set.blocks));
-      for (int axis = 0; axis < set.blocks.size(); ++axis)
-        bytes += (block_count(set.extents[axis], set.blocks[axis]) - 1) *
-                 plan.strides[set.first_stride + operand.index * set.blocks.size() + axis];
-      access.bytes = access.bytes < bytes ? bytes : access.bytes;
+      Reach(plan, set, operand).widen(access, plan.locations[step.first_location + operand.index].offset);
     }
   }
   return all;
@@ -66,7 +133,7 @@ constexpr void place_barriers(Plan& plan, const Body& body) {
   // Accesses since the last barrier that are compared with a step's own. After more there is a barrier, so that the pass stays
   // linear in steps. W1a of ./dev bench would notice a quarter of them.
   constexpr std::size_t most = 64;
-  List<detail::Access> since;                  // the last barrier
+  List<detail::Access> since;  // the last barrier
   bool after_call = &body != &plan.bodies[BodyId::main];  // at the start of a run there is nothing to wait for
   for (int s = 0; s < body.step_count; ++s) {
     Step& step = plan.steps[body.first_step + s];

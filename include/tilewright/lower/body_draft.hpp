@@ -23,6 +23,7 @@ struct Storage {
   Location location{};    ///< in the frame the offset is 0 until `place` sets it; it may set it to 0
   StorageId reuses = StorageId::none;  ///< the storage whose memory it takes over; none: it has memory of its own
   bool internal = false;  ///< only one group uses it, each vertex its block, in scratch or in registers: it has no place
+  bool begins_undefined = false;  ///< an op gives it without writing it
   bool is_call_result = false;  ///< a call writes it that is neither a loop nor a conditional
 };
 
@@ -83,7 +84,7 @@ constexpr FaultText fault_of(const Operation& operation) {
   if (operation.is_call() || !operation.op->fault) return {};
   List<TensorSpec> specs;
   for (const Value& value : operation.operands) specs.push_back(value.spec);
-  return operation.op->fault({specs.data(), specs.size()}, operation.input_count);
+  return operation.op->fault({specs.data(), specs.size()}, operation.input_count, operation.attributes);
 }
 /// Whether the op is a formula that can be part of a larger expression, or of an epilogue. One that can fault has a kernel.
 constexpr bool is_formula(const Operation& operation) {

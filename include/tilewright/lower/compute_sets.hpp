@@ -111,6 +111,7 @@ class ComputeSets {
     List<bool> seen(set.locations.size(), false);
     for (const StageOperand& operand : set.operands) {
       if (operand.source != Source::memory || std::exchange(seen[operand.index], true)) continue;
+      if (set.locations[operand.index].base == Base::position) continue;
       const ViewSpec slice = slice_of(operand, set.set.blocks);
       total += slice.shape.nelms() * size_of(slice.dtype);
     }

@@ -55,8 +55,19 @@ class Evaluator {
     return false;
   }
 
-  /// Whether a member can be computed in the epilogue of a kernel: it is a formula of floats, in single or half precision, whose
-  /// operands have the shape of the kernel's result, or are broadcast to it.
+  /// Whether an operand can be in the lanes of an op that computes on vectors.
+  static constexpr bool fits_lanes(const Operation& op, const Value& value) {
+    return computes_in_float(value.spec.dtype) || (value.spec.dtype == boolean && op.op->bools_are_masks);
+  }
+  /// Whether a formula may have another in place of an operand: it has floating point numbers only, or bools as masks.
+  static constexpr bool takes_expression(const Operation& op, int operands) {
+    for (int i = 0; i < operands; ++i)
+      if (!is_floating_point(op.operands[i].spec.dtype) && !fits_lanes(op, op.operands[i])) return false;
+    return true;
+  }
+
+  /// Whether a member can be computed in the epilogue of a kernel: it is a formula of floats, in single or half precision, or of
+  /// bools, whose operands have the shape of the kernel's result, or are broadcast to it.
   constexpr bool fits_epilogue(int kernel, int member) const {
     const Operation &producer = operation(kernel), &op = operation(member);
     const Value& result = result_of(kernel);
@@ -64,7 +75,7 @@ class Evaluator {
     for (const Value& value : producer.operands)
       if (value.spec.dtype != float32) return false;
     for (const Value& value : op.operands) {
-      if (!computes_in_float(value.spec.dtype)) return false;
+      if (!fits_lanes(op, value)) return false;
       const int rank = value.spec.shape.rank;
       if (rank > 0 && value.spec.shape[-1] != 1 && value.layout.strides[rank - 1] != 1) return false;
       for (int m = kernel; m < member; ++m)  // what is made here is read where it is made
@@ -94,17 +105,15 @@ class Evaluator {
   constexpr void inline_value(int member) {
     const Operation& op = operation(member);
     if (!is_formula(op) || op.op->modifies >= 0) return;
-    for (const Value& value : op.operands)
-      if (!is_floating_point(value.spec.dtype)) return;
+    if (!takes_expression(op, static_cast<int>(op.operands.size())) || !fits_lanes(op, result_of(member))) return;
     const int reader = only_reader(member);
-    if (reader < 0 || !computes_in_float(result_of(member).spec.dtype)) return;
+    if (reader < 0) return;
     const Operation& reading = operation(reader);
     const Evaluation kind = result_.kinds[member];
     if (!is_formula(reading) || result_.kinds[reader] != kind) return;
     if (kind == Evaluation::epilogue && result_.kernels[member] != result_.kernels[reader]) return;
     if (reading.operands.back().spec.shape != op.operands.back().spec.shape) return;
-    for (int i = 0; i < reading.input_count; ++i)
-      if (!is_floating_point(reading.operands[i].spec.dtype)) return;
+    if (!takes_expression(reading, reading.input_count)) return;
     for (int m = member + 1; m < reader; ++m)
       if (overwrites(m, member)) return;
     if (reads_elsewhere(member, reading.operands.back())) return;

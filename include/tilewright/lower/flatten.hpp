@@ -63,6 +63,8 @@ class Flattener {
     if (node.called_graph != GraphId::none) return flatten_call(graph, node);
     if (node.op->expand && flatten_parts(graph, node)) return;
     if (node.op->modifies >= 0) copier_.make_writable(graph, node.inputs[node.op->modifies]);
+    if (node.op->is_copy) return flatten_copy(graph, node);
+    if (node.op->gives_memory) return give_memory(graph, node);
     if (node.op->is_alias && !node.op->any_layout) copier_.make_dense(graph, node.inputs[0]);
     if (node.op->view) return flatten_view(graph, node);
     flatten_op(graph, node);
@@ -80,6 +82,17 @@ class Flattener {
     const TensorSpec& to = graph.spec(node.outputs[0]);
     graph.value_of(node.outputs[0]) = {storage, node.op->view(from.shape, layout, to.shape, node.attributes), to};
   }
+  constexpr void flatten_copy(GraphValues& graph, const Node& node) {
+    const Value target = copier_.value(graph, node.inputs[0]);
+    Value source = copier_.value(graph, node.inputs[1]);
+    if (source.storage == target.storage && source.layout != target.layout) source = copier_.copied(source);
+    copier_.copy(source, target);
+    graph.value_of(node.outputs[0]) = target;
+  }
+  constexpr void give_memory(GraphValues& graph, const Node& node) {
+    const Value given = graph.value_of(node.outputs[0]) = draft_.add_value(graph.spec(node.outputs[0]));
+    draft_.storage(given.storage).begins_undefined = true;
+  }
   constexpr void flatten_op(GraphValues& graph, const Node& node) {
     const OpInfo& op = *node.op;
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
@@ -88,6 +101,10 @@ class Flattener {
     operation.alone = op.has_side_effect || op.collective_items;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (std::size_t i = 0; i < node.inputs.size(); ++i) operation.operands.push_back(operand(graph, node, i));
+    if (op.takes_positions) {
+      operation.operands.push_back(draft_.add_value({graph.spec(node.outputs[0]).shape, uint8}, {Base::position}));
+      ++operation.input_count;
+    }
     if (op.modifies >= 0) copier_.read_before_write(operation);
     for (const TensorId output : node.outputs) {
       Value& result = graph.value_of(output);

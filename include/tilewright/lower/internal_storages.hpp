@@ -11,19 +11,19 @@ namespace tilewright::internal {
 /// it reads that, and no other group uses the storage. All operands of such a storage are the same view of it.
 constexpr void find_internal_storages(BodyDraft& draft) {
   const Lifetimes lifetimes(draft);
-  PerStorage<const Value*> written(draft.storages.size(), nullptr);  // the operand that wrote it first
+  PerStorage<const Value*> first(draft.storages.size(), nullptr);  // the operand that used it first, in groups of several
   for (const Group& group : draft.groups) {
     if (group.members.size() == 1) continue;
     for_each_operand(draft, group, [&](const Operation& operation, int i, const Member&) {
       const Value& value = operation.operands[i];
       const StorageId s = value.storage;
       Storage& storage = draft.storage(s);
-      if (written[s] != nullptr) {
-        storage.internal = storage.internal && value.layout == written[s]->layout && value.spec == written[s]->spec;
-      } else if (storage.location.base == Base::frame && lifetimes.first[s] == lifetimes.last[s] && operation.is_output(i) &&
-                 is_whole_and_dense(value, storage)) {
-        written[s] = &value;
-        storage.internal = true;
+      if (first[s] != nullptr) {
+        storage.internal = storage.internal && value.layout == first[s]->layout && value.spec == first[s]->spec;
+      } else {
+        first[s] = &value;
+        storage.internal = storage.location.base == Base::frame && lifetimes.first[s] == lifetimes.last[s] &&
+                           operation.is_output(i) && is_whole_and_dense(value, storage);
       }
     });
   }

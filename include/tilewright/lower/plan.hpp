@@ -16,10 +16,11 @@ enum class Base : std::uint8_t {
   variable,  ///< the variables; lives as long as the session
   constant,  ///< the constants, which all replicas share
   stream,    ///< the host's array of a stream, from the stream's next element on
-  remote    ///< streaming memory; lives as long as the session
+  remote,  ///< streaming memory; lives as long as the session
+  position  ///< no memory: the address stands for the number of an element in the row-major order of its tensor
 };
 constexpr std::string_view name_of(Base base) {
-  constexpr std::string_view names[] = {"frame", "argument", "variable", "constant", "stream", "remote"};
+  constexpr std::string_view names[] = {"frame", "argument", "variable", "constant", "stream", "remote", "position"};
   return names[static_cast<int>(base)];
 }
 
@@ -186,7 +187,7 @@ struct PlannedVariable {
 };
 struct PlannedConstant {
   TensorSpec spec{};
-  List<double> values{};  ///< one for each element, or one for all; empty: the generator makes them
+  Numbers values{};  ///< one for each element, or one for all; empty: the generator makes them
   std::int64_t offset = 0;  ///< in bytes, in the memory of the constants
   Text name{};  ///< outside of the main graph `graph/name`; empty: it has none
   Generator generator{};  ///< of the elements; its `write` is null if there are values

@@ -12,6 +12,7 @@ namespace detail {
 constexpr bool same_elements(const BodyDraft& draft, const Group& group, const Operation& operation, StorageId storage) {
   const Value& result = operation.operands.back();
   if (draft.storage(storage).whole.bytes() != result.spec.bytes()) return false;
+  if (draft.storage(result.storage).whole.bytes() != result.spec.bytes()) return false;  // a part of it, as of a concat
   bool same = true;
   for_each_operand(draft, group, [&](const Operation& user, int i, const Member&) {
     const Value& value = user.operands[i];

@@ -39,9 +39,13 @@ constexpr void follow_the_largest(Operation& operation, const Target& target) {
   if (!target.keeps_weights || operation.input_count != 2 || operation.operands.size() != 3) return;
   const int weight = bytes(1) > bytes(0) ? 1 : 0;
   const Value& value = operation.operands[weight];
-  int rows = 0;  // the axis with the largest stride
+  int rows = 0;  // the axis with the largest stride, in either direction
+  const auto stride = [&](int axis) {
+    const std::int64_t signed_stride = value.layout.strides[static_cast<std::size_t>(axis)];
+    return signed_stride < 0 ? -signed_stride : signed_stride;
+  };
   for (int axis = 1; axis < value.spec.shape.rank; ++axis)
-    if (value.layout.strides[static_cast<std::size_t>(axis)] > value.layout.strides[static_cast<std::size_t>(rows)]) rows = axis;
+    if (stride(axis) > stride(rows)) rows = axis;
   const int axis = value.spec.shape.rank == 0 ? -1 : operation.work.follows(weight, rows);
   if (axis < 0 || operation.work.axes[axis].kind != WorkAxisKind::reduction ||
       operation.work.axes[axis].extent < min_rows_of_part * target.tiles)
@@ -59,11 +63,16 @@ constexpr bool has_parts(const Operation& operation, int operand, const FixedVec
   return false;
 }
 
+/// The dtype of an operation's parts of an output.
+constexpr DType dtype_of_parts(const Operation& operation, DType output) {
+  if (operation.op->partials_dtype) return operation.op->partials_dtype(operation.attributes, output);
+  return output == float16 ? float32 : output;
+}
 /// The sum of an operation's parts of an output, as an op; the output becomes the parts.
-constexpr Operation sum_of_parts(BodyDraft& draft, Value& output, std::int64_t parts) {
+constexpr Operation sum_of_parts(BodyDraft& draft, Value& output, std::int64_t parts, DType dtype) {
   Value sum = output;
   TensorSpec part = output.spec;
-  if (part.dtype == float16) part.dtype = float32;
+  part.dtype = dtype;
   TensorSpec all_parts{{parts}, part.dtype};
   if (part.shape.rank == max_rank) sum.spec.shape = {part.nelms()}, sum.layout = dense_layout(sum.spec.shape);
   for (int axis = 0; axis < sum.spec.shape.rank; ++axis) all_parts.shape.push_back(sum.spec.shape[axis]);
@@ -78,7 +87,7 @@ constexpr Operation sum_of_parts(BodyDraft& draft, Value& output, std::int64_t p
 }  // namespace detail
 
 /// Finds the work of all operations. Where a target has tiles left over for parts of a reduction, the op gives partial
-/// results (of float16 in float32), which a second op sums.
+/// results (of float16 in float32, unless the op says otherwise), which a second op sums.
 constexpr void split_reductions(BodyDraft& draft, const Target& target) {
   List<Operation> operations;
   operations.reserve(2 * draft.operations.size());
@@ -98,7 +107,8 @@ constexpr void split_reductions(BodyDraft& draft, const Target& target) {
     List<Operation> sums;
     for (int i = outputs, count = static_cast<int>(operation.operands.size()); i < count; ++i)
       if (detail::has_parts(operation, i, cut.blocks))
-        sums.push_back(detail::sum_of_parts(draft, operations.back().operands[i], cut.partials));
+        sums.push_back(detail::sum_of_parts(draft, operations.back().operands[i], cut.partials,
+                                            detail::dtype_of_parts(operation, operation.operands[i].spec.dtype)));
     for (Operation& sum : sums) operations.push_back(std::move(sum));
   }
   draft.operations = std::move(operations);

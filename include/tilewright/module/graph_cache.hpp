@@ -55,7 +55,7 @@ class GraphCache {
   };
   /// The index of a shard's meta shape, or -1. It is part of the key because the graph's input gets the same meta shape.
   static constexpr double meta_shape(const Key& key, const Tensor& tensor) {
-    return tensor.valid() && tensor.is_of(*key.ir) ? key.ir->record(tensor.graph_id()).tensors[tensor.id()].meta_shape : -1;
+    return tensor.valid() && tensor.is_of(*key.ir) ? key.ir->record(tensor.graph_id()).tensors[tensor.number()].meta_shape : -1;
   }
   template <class T>
   static constexpr void add(Key& key, const T& argument) {

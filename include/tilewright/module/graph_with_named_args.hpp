@@ -112,7 +112,7 @@ class GraphWithNamedArgs : public Callable<GraphWithNamedArgs> {
   /// The graph as text: its named inputs, then one line for every op.
   constexpr Text print_schedule() const {
     List<std::pair<TensorId, Text>> names;
-    for (const auto& [name, input] : args_.to_dict()) names.push_back({input.id(), name});
+    for (const auto& [name, input] : args_.to_dict()) names.push_back({input.number(), name});
     return tilewright::print_schedule(graph_, names);
   }
 

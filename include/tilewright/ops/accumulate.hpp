@@ -6,13 +6,19 @@
 namespace tilewright {
 
 /// Base of updates of a variable, input 0, by its place's element of other tensors of its shape: `tensors` of them, itself
-/// included; further inputs are factors of one element. Dtypes may differ. In place; without a gradient.
+/// included; further inputs are factors of one element. Floating point dtypes may differ. D may state `takes_integers`: all are
+/// floating point, or all have the same dtype of integers. In place; without a gradient.
 template <class D, int tensors>
 struct VarUpdate : Elementwise<D> {
   static constexpr int modifies = 0;
+  static constexpr bool takes_integers = false;
   static constexpr void infer(Inference& op) {
+    const bool integers = D::takes_integers && is_int(op.input(0).dtype);
     for (int i = 0; i < op.input_count(); ++i)
-      if (!op.require_floating_point(i)) return;
+      if (!(integers ? op.require_equal_dtypes(0, i) : op.require_floating_point(i))) return;
+    infer_shapes(op);
+  }
+  static constexpr void infer_shapes(Inference& op) {
     for (int i = 1; i < tensors; ++i)
       if (op.input(i).shape != op.input(0).shape)
         return op.fail(to_text(op.input(0)), " and ", to_text(op.input(i)), ": equal shapes expected");
@@ -31,6 +37,10 @@ struct AccumulateOp : VarUpdate<D, 2> {
   struct Attributes {
     double factor = 1;
   };
+  static constexpr void infer(Inference& op) {
+    if (!is_int(op.input(0).dtype) || op.require_number(op.attributes<Attributes>().factor, op.input(0).dtype))
+      VarUpdate<D, 2>::infer(op);
+  }
   static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
                                        const PackedAttributes& attributes) {
     const TensorSpec &t = operands[0], &x = operands[1];
@@ -52,10 +62,12 @@ struct AccumulateOp : VarUpdate<D, 2> {
 };
 
 struct AccumulateAdd : AccumulateOp<AccumulateAdd> {
+  static constexpr bool takes_integers = true;
   template <class T> static T update(T t, T x, T f) { return math::fma(f, x, t); }
 };
 struct AccumulateSquare : AccumulateOp<AccumulateSquare> {
-  template <class T> static T update(T t, T x, T f) { return math::fma(f, x * x, t); }
+  static constexpr bool takes_integers = true;
+  template <class T> static T update(T t, T x, T f) { return math::fma(f, math::multiply(x, x), t); }
 };
 struct AccumulateMean : AccumulateOp<AccumulateMean> {
   template <class T>
@@ -77,23 +89,34 @@ struct AccumulateMovingAverageSquare : AccumulateOp<AccumulateMovingAverageSquar
 /// t f, and 0 wherever f is 0.
 struct AccumulatorScale : VarUpdate<AccumulatorScale, 1> {
   static constexpr std::string_view name = "AccumulatorScale";
+  static constexpr bool takes_integers = true;
   struct Attributes {
     double factor = 1;
   };
+  static constexpr void infer(Inference& op) {
+    if (!is_int(op.input(0).dtype) || op.require_number(op.attributes<Attributes>().factor, op.input(0).dtype))
+      VarUpdate::infer(op);
+  }
   template <class T>
   static T forward(T t, Attributes attributes) {
-    return attributes.factor == 0 ? math::number<T>(0) : t * math::number<T>(attributes.factor);
+    return attributes.factor == 0 ? math::number<T>(0) : math::multiply(t, math::number<T>(attributes.factor));
   }
   template <class T, class F>
   static T forward(T t, F f, Attributes) {
     const T zero = math::number<T>(0);
-    return math::select(T(f) == zero, zero, t * T(f));
+    return math::select(T(f) == zero, zero, math::multiply(t, T(f)));
   }
 };
 
 struct CopyVarUpdate : VarUpdate<CopyVarUpdate, 2> {
   static constexpr std::string_view name = "CopyVarUpdate";
-  template <class T, class X> static T forward(T, X x) { return T(x); }
+  static constexpr bool takes_float8 = true;
+  static constexpr void infer(Inference& op) {
+    if (op.input(0).dtype == op.input(1).dtype) infer_shapes(op);
+    else if (!is_float8(op.input(0).dtype) && !is_float8(op.input(1).dtype)) infer_shapes(op);
+    else op.require_equal_dtypes(0, 1);
+  }
+  template <class T, class X> static X forward(T, X x) { return x; }
 };
 
 namespace detail {
@@ -105,7 +128,8 @@ constexpr Tensor accumulate(Tensor t, Tensor x, const NumberOrTensor& f) {
 
 /// Updates of optimisers' variables. t: float16, float32 or float64; x: t's shape, float16, float32 or float64; f: a number or a
 /// tensor of one element. They write t in place and return an alias of it. None has a gradient. They compute in float32, of x in
-/// t's dtype; the result is rounded once.
+/// t's dtype; the result is rounded once. accumulate_, accumulate_square_, accumulator_scale_ and accumulator_zero_ take
+/// integers, too, all of one dtype, and wrap around.
 namespace ops {
 /// t = t + f x.
 constexpr Tensor accumulate_(Tensor t, Tensor x, const NumberOrTensor& f = 1) {
@@ -133,7 +157,7 @@ constexpr Tensor accumulator_scale_(Tensor t, const NumberOrTensor& f) {
 }
 /// t = 0.
 constexpr Tensor accumulator_zero_(Tensor t) { return accumulator_scale_(t, 0); }
-/// t = x.
+/// t = x, converted as by cast. Any dtypes; float8 by the same float8.
 constexpr Tensor copy_var_update_(Tensor t, Tensor x) { return apply<CopyVarUpdate>({t, x}); }
 
 }  // namespace ops

@@ -1,5 +1,6 @@
 #pragma once
-#include "tilewright/ops/elementwise.hpp"
+#include "tilewright/kernel/normal_cdf.hpp"
+#include "tilewright/ops/in_place.hpp"
 
 namespace tilewright {
 
@@ -40,11 +41,88 @@ struct Relu : UnaryOp<Relu> {
   }
 };
 
+/// Gaussian error linear unit: x P(x), where P is the standard normal distribution, (1 + erf(x / sqrt(2))) / 2. P is computed
+/// as it stands, so that small results keep their digits.
+struct GeluErf : UnaryOp<GeluErf> {
+  static constexpr std::string_view name = "GeluErf";
+  template <class X> static X forward(X x) { return x * math::normal_cdf(x); }
+  template <class X> static X backward(X x, X dy) { return dy * (math::normal_cdf(x) + x * math::normal_density(x)); }
+};
+
+struct Sigmoid : UnaryOp<Sigmoid> {
+  static constexpr std::string_view name = "Sigmoid";
+  static constexpr GradientFrom gradient_from = GradientFrom::output;
+  template <class X> static X forward(X x) { return math::sigmoid(x); }
+  template <class X> static X backward(X y, X dy) { return dy * y * (math::number<X>(1) - y); }
+};
+
+struct Swish : UnaryOp<Swish> {
+  static constexpr std::string_view name = "Swish";
+  template <class X>
+  static X forward(X x) {
+    return math::divide(x, math::number<X>(1) + math::exp(-x));
+  }
+  template <class X>
+  static X backward(X x, X dy) {
+    const X s = math::sigmoid(x), one = math::number<X>(1);
+    return dy * s * (one + x * (one - s));
+  }
+};
+
+/// log(1 + exp(beta x)) / beta, as max(x, 0) + log(1 + u) / beta with u = exp(-|beta x|). log(1 + u) is log(w) + (u - (w - 1)) /
+/// w with w = 1 + u rounded, which keeps the digits of small u.
+struct Softplus : UnaryOp<Softplus> {
+  static constexpr std::string_view name = "Softplus";
+  struct Attributes {
+    double beta = 1, threshold = 20;
+  };
+  static constexpr bool check_dtypes(Inference& op) {
+    const double beta = op.attributes<Attributes>().beta;
+    if (!(beta > 0)) op.fail("beta ", number_text(beta), ": a number above 0 expected");
+    return !op.failed() && op.require_floating_point(0);
+  }
+  template <class X>
+  static X forward(X x, Attributes attributes) {
+    const X beta = math::number<X>(attributes.beta), scaled = beta * x, one = math::number<X>(1);
+    const X u = math::exp(-math::abs(scaled)), w = one + u;
+    const X log1p = math::log(w) + math::divide(u - (w - one), w);
+    const X result = math::max(math::number<X>(0), x) + math::divide(log1p, beta);
+    return math::select(scaled > math::number<X>(attributes.threshold), x, result);
+  }
+  template <class X>
+  static X backward(X x, X dy, Attributes attributes) {
+    const X scaled = math::number<X>(attributes.beta) * x;
+    return math::select(scaled > math::number<X>(attributes.threshold), dy, dy * math::sigmoid(scaled));
+  }
+};
+
 namespace ops {
-/// Gaussian error linear unit, tanh form. x: any shape, float16, float32 or float64; result: the same.
+/// Gaussian error linear unit, tanh form. x: any shape, float16, float32 or float64; result: the same. So for the functions
+/// below.
 constexpr Tensor gelu(Tensor x) { return apply<Gelu>({x}); }
-/// max(x, 0), and NaN for NaN. x: any shape, float16, float32 or float64; result: the same.
+/// Gaussian error linear unit: x (1 + erf(x / sqrt(2))) / 2. Gradient: dy ((1 + erf(x / sqrt(2))) / 2 + x exp(-x^2 / 2) / sqrt(2
+/// pi)).
+constexpr Tensor geluerf(Tensor x) { return apply<GeluErf>({x}); }
+/// max(x, 0), and NaN for NaN. Gradient: dy where y > 0 or y is NaN, else 0.
 constexpr Tensor relu(Tensor x) { return apply<Relu>({x}); }
+/// 1 / (1 + exp(-x)). Gradient: dy y (1 - y).
+constexpr Tensor sigmoid(Tensor x) { return apply<Sigmoid>({x}); }
+/// x sigmoid(x), which PyTorch calls silu. Gradient: dy s (1 + x (1 - s)) with s = sigmoid(x).
+constexpr Tensor swish(Tensor x) { return apply<Swish>({x}); }
+/// log(1 + exp(beta x)) / beta; x itself where beta x > threshold. Gradient: dy sigmoid(beta x), or dy. beta: above 0.
+constexpr Tensor softplus(Tensor x, double beta = 1, double threshold = 20) { return apply<Softplus>({x}, {beta, threshold}); }
+
+/// gelu in place; returns an alias of x. Its gradient needs the value that is overwritten: it can only be differentiated where x
+/// is an input by value of the graph.
+constexpr Tensor gelu_(Tensor x) { return apply<InPlace<Gelu>>({x}); }
+/// geluerf in place, as gelu_.
+constexpr Tensor geluerf_(Tensor x) { return apply<InPlace<GeluErf>>({x}); }
+/// relu in place; returns an alias of x. Its gradient does not need the value that is overwritten.
+constexpr Tensor relu_(Tensor x) { return apply<InPlace<Relu>>({x}); }
+/// sigmoid in place, as relu_.
+constexpr Tensor sigmoid_(Tensor x) { return apply<InPlace<Sigmoid>>({x}); }
+/// swish in place, as gelu_.
+constexpr Tensor swish_(Tensor x) { return apply<InPlace<Swish>>({x}); }
 }  // namespace ops
 
 }  // namespace tilewright

@@ -1,39 +1,56 @@
 #pragma once
 #include <concepts>
 
+#include "tilewright/ops/cast.hpp"
+#include "tilewright/ops/in_place.hpp"
 #include "tilewright/ops/sum.hpp"
 #include "tilewright/ops/unary.hpp"
 
 namespace tilewright {
 
-/// a + b, broadcast.
+/// a + b, broadcast. Integers wrap around; of bool, it is "or".
 struct Add : Elementwise<Add> {
   static constexpr std::string_view name = "Add";
-  template <class X> static X forward(X a, X b) { return a + b; }
+  template <class X> static X forward(X a, X b) { return math::add(a, b); }
   static constexpr void gradient(GradientContext& op) {
     for (int i = 0; i < 2; ++i)
       if (op.needs(i)) op.input_gradient(i, ops::sum_to(op.output_gradient(0), op.input_spec(i).shape));
   }
 };
 
-/// a - b, broadcast.
+/// a - b, broadcast. Integers wrap around.
 struct Sub : Elementwise<Sub> {
   static constexpr std::string_view name = "Sub";
-  template <class X> static X forward(X a, X b) { return a - b; }
+  template <class X> static X forward(X a, X b) { return math::subtract(a, b); }
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0) && Elementwise<Sub>::check_dtypes(op); }
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0)) op.input_gradient(0, ops::sum_to(op.output_gradient(0), op.input_spec(0).shape));
     if (op.needs(1)) op.input_gradient(1, ops::sum_to(-op.output_gradient(0), op.input_spec(1).shape));
   }
 };
 
-/// a b, broadcast.
+/// a b, broadcast. A float16 tensor may have a factor of one float32 element, which is not rounded to float16; the result is.
 struct Mul : Elementwise<Mul> {
   static constexpr std::string_view name = "Mul";
-  template <class X> static X forward(X a, X b) { return a * b; }
+  template <class X> static X forward(X a, X b) { return math::multiply(a, b); }
+  static constexpr bool is_half_by_number(const TensorSpec& a, const TensorSpec& b) {
+    return a.dtype == float16 && b.dtype == float32 && b.nelms() == 1;
+  }
+  static constexpr bool check_dtypes(Inference& op) {
+    return is_half_by_number(op.input(0), op.input(1)) || is_half_by_number(op.input(1), op.input(0)) ||
+           Elementwise<Mul>::check_dtypes(op);
+  }
+  static constexpr DType result_dtype(const Inference& op) {
+    return op.input(0).dtype == op.input(1).dtype ? op.input(0).dtype : float16;
+  }
   static constexpr void gradient(GradientContext& op) {
-    for (int i = 0; i < 2; ++i)
-      if (op.needs(i))
-        op.input_gradient(i, ops::sum_to(apply<Mul>({op.output_gradient(0), op.input(1 - i)}), op.input_spec(i).shape));
+    for (int i = 0; i < 2; ++i) {
+      if (!op.needs(i)) continue;
+      const TensorSpec to = op.input_spec(i);
+      Tensor dy = op.output_gradient(0), other = op.input(1 - i);
+      if (to.dtype == float32) dy = dy.cast(float32), other = other.cast(float32);  // the sum is of products in float32
+      op.input_gradient(i, ops::sum_to(apply<Mul>({dy, other}), to.shape));
+    }
   }
 };
 
@@ -52,7 +69,7 @@ struct Div : Elementwise<Div> {
       return X(0);
     }
     if constexpr (std::is_signed_v<X>)
-      if (b == X(-1)) return static_cast<X>(std::make_unsigned_t<X>(0) - static_cast<std::make_unsigned_t<X>>(a));
+      if (b == X(-1)) return math::negate(a);
     return static_cast<X>(a / b);
   }
   static constexpr void gradient(GradientContext& op) {
@@ -63,23 +80,71 @@ struct Div : Elementwise<Div> {
   }
 };
 
-namespace ops {
-/// Elementwise a + b; shapes broadcast as in NumPy, dtypes must be equal. So for sub, mul and div.
-constexpr Tensor add(Tensor a, Tensor b) { return apply<Add>({a, b}); }
-constexpr Tensor sub(Tensor a, Tensor b) { return apply<Sub>({a, b}); }
-constexpr Tensor mul(Tensor a, Tensor b) { return apply<Mul>({a, b}); }
-constexpr Tensor div(Tensor a, Tensor b) { return apply<Div>({a, b}); }
-}  // namespace ops
+/// The remainder of a / b with the sign of a, as C's fmod; broadcast. An integer by 0 is a fault, and 0.
+struct Fmod : Elementwise<Fmod> {
+  static constexpr std::string_view name = "Fmod";
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0) && Elementwise<Fmod>::check_dtypes(op); }
+  template <class X> static X forward(X a, X b) { return math::fmod(a, b); }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int input_count) {
+    return Div::fault(operands, input_count);
+  }
+  template <class X>
+  static X forward_checked(Faults faults, X a, X b) {
+    if (b != 0) return math::fmod(a, b);
+    faults.report(0);
+    return X(0);
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (op.needs(0)) op.input_gradient(0, ops::sum_to(op.output_gradient(0), op.input_spec(0).shape));
+  }
+};
 
 namespace detail {
 template <class T>
 concept Number = std::integral<T> || std::floating_point<T>;
+/// A tensor, or a number that stands for one.
+template <class T>
+concept Operand = Number<T> || std::convertible_to<T, Tensor>;
 /// A number as a constant of the tensor's dtype, for the op D.
 template <class D>
 constexpr Tensor like(Tensor x, Number auto value) {
   return x.valid() ? x.ir().number(D::name, value, x.dtype()) : x;
 }
+/// The op D of two tensors, or of a tensor and a number.
+template <class D, Operand A, Operand B>
+constexpr Tensor apply_to(const A& a, const B& b) {
+  static_assert(!Number<A> || !Number<B>, "an op of two numbers: a tensor expected as one of its arguments");
+  if constexpr (Number<A>) return apply<D>({like<D>(b, a), b});
+  else if constexpr (Number<B>) return apply<D>({a, like<D>(a, b)});
+  else return apply<D>({a, b});
+}
 }  // namespace detail
+
+namespace ops {
+/// Elementwise a + b; shapes broadcast as in NumPy, dtypes must be equal. Integers wrap around. So for sub, mul and div.
+/// Gradients: dy and dy, summed over axes that were broadcast.
+constexpr Tensor add(Tensor a, Tensor b) { return apply<Add>({a, b}); }
+/// a - b. Gradients: dy and -dy.
+constexpr Tensor sub(Tensor a, Tensor b) { return apply<Sub>({a, b}); }
+/// a b. One may be float16 and the other one element of float32: the result is float16. Gradients: dy b and dy a.
+constexpr Tensor mul(Tensor a, Tensor b) { return apply<Mul>({a, b}); }
+/// a / b; integers truncate, and a divisor of 0 ends the run with a FaultError. Gradients: dy / b and -dy a / b^2.
+constexpr Tensor div(Tensor a, Tensor b) { return apply<Div>({a, b}); }
+/// The remainder of a / b with the sign of a, exact, as C's fmod; NaN for a divisor of 0, but of integers that ends the run with
+/// a FaultError. a, b: tensors, or a tensor and a number, of equal dtypes of integers or floating point numbers, broadcast.
+/// Gradient: dy for a, none for b.
+constexpr Tensor fmod(const detail::Operand auto& a, const detail::Operand auto& b) { return detail::apply_to<Fmod>(a, b); }
+
+/// add in place: a gets a + b; returns an alias of a. b is broadcast to a's shape, which must be the result's. a: no constant and
+/// no expanded view. The gradient is add's. So for the functions below.
+constexpr Tensor add_(Tensor a, Tensor b) { return apply<InPlace<Add>>({a, b}); }
+/// sub in place. The gradient does not need the value that is overwritten.
+constexpr Tensor sub_(Tensor a, Tensor b) { return apply<InPlace<Sub>>({a, b}); }
+/// mul in place. The gradient of b needs the value that is overwritten, that of a does not.
+constexpr Tensor mul_(Tensor a, Tensor b) { return apply<InPlace<Mul>>({a, b}); }
+/// div in place. The gradient of b needs the value that is overwritten, that of a does not.
+constexpr Tensor div_(Tensor a, Tensor b) { return apply<InPlace<Div>>({a, b}); }
+}  // namespace ops
 
 constexpr Tensor operator+(Tensor a, Tensor b) { return ops::add(a, b); }
 constexpr Tensor operator-(Tensor a, Tensor b) { return ops::sub(a, b); }
@@ -93,5 +158,17 @@ constexpr Tensor operator+(detail::Number auto a, Tensor b) { return ops::add(de
 constexpr Tensor operator-(detail::Number auto a, Tensor b) { return ops::sub(detail::like<Sub>(b, a), b); }
 constexpr Tensor operator*(detail::Number auto a, Tensor b) { return ops::mul(detail::like<Mul>(b, a), b); }
 constexpr Tensor operator/(detail::Number auto a, Tensor b) { return ops::div(detail::like<Div>(b, a), b); }
+constexpr Tensor operator%(Tensor a, Tensor b) { return ops::fmod(a, b); }
+constexpr Tensor operator%(Tensor a, detail::Number auto b) { return ops::fmod(a, b); }
+
+/// In place: a then is the alias that the op gives.
+constexpr Tensor& operator+=(Tensor& a, Tensor b) { return a = ops::add_(a, b); }
+constexpr Tensor& operator-=(Tensor& a, Tensor b) { return a = ops::sub_(a, b); }
+constexpr Tensor& operator*=(Tensor& a, Tensor b) { return a = ops::mul_(a, b); }
+constexpr Tensor& operator/=(Tensor& a, Tensor b) { return a = ops::div_(a, b); }
+constexpr Tensor& operator+=(Tensor& a, detail::Number auto b) { return a = ops::add_(a, detail::like<Add>(a, b)); }
+constexpr Tensor& operator-=(Tensor& a, detail::Number auto b) { return a = ops::sub_(a, detail::like<Sub>(a, b)); }
+constexpr Tensor& operator*=(Tensor& a, detail::Number auto b) { return a = ops::mul_(a, detail::like<Mul>(a, b)); }
+constexpr Tensor& operator/=(Tensor& a, detail::Number auto b) { return a = ops::div_(a, detail::like<Div>(a, b)); }
 
 }  // namespace tilewright

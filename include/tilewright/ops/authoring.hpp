@@ -1,8 +1,9 @@
 #pragma once
 #include "tilewright/kernel/faults.hpp"
+#include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/view.hpp"
-#include "tilewright/ops/elementwise.hpp"
+#include "tilewright/ops/in_place.hpp"
 #include "tilewright/ops/remote.hpp"
 
 /// What ops are written with: see docs/adding-an-op.md. A minor version may change it; CHANGELOG.md then says how to follow.
@@ -16,6 +17,7 @@ using tilewright::GradientContext;
 using tilewright::GradientFrom;
 using tilewright::GradientName;
 using tilewright::Inference;
+using tilewright::InPlace;
 using tilewright::Op;
 using tilewright::OpPart;
 using tilewright::PackedAttributes;
@@ -40,6 +42,7 @@ using tilewright::TransferKind;
 // what its kernel gets
 using tilewright::compute_t;
 using tilewright::Faults;
+using tilewright::position_of;
 using tilewright::View;
 using tilewright::ViewSpec;
 namespace math = tilewright::math;

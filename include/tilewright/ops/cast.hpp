@@ -3,9 +3,10 @@
 
 namespace tilewright {
 
-/// The elements in another dtype: floating point to integers truncates, to bool is true for other than 0.
+/// The elements in another dtype, as element_cast has them.
 struct Cast : Elementwise<Cast> {
   static constexpr std::string_view name = "Cast";
+  static constexpr bool bools_are_masks = true;
   struct Attributes {
     std::int64_t dtype = 0;
   };
@@ -25,7 +26,11 @@ struct Cast : Elementwise<Cast> {
 };
 
 namespace ops {
-/// x in another dtype; x itself if it has it already.
+/// x in another dtype; x itself if it has it already. Any dtype but float8 to any but float8.
+///
+/// To bool: true for all but 0, NaN included. Floating point to integers truncates; beyond the range of their dtype it gives the
+/// nearest end of the range, and for NaN 0. Integers to narrower ones, or to the other sign, wrap around. To floating point
+/// rounds to the nearest, ties to even; beyond its range is infinite. Gradient: cast back, between floating point dtypes only.
 constexpr Tensor cast(Tensor x, DType dtype) {
   return x.valid() && x.dtype() == dtype ? x : apply<Cast>({x}, {static_cast<std::int64_t>(dtype)});
 }

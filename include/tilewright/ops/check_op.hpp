@@ -144,18 +144,24 @@ constexpr Text op_problem() {
     return fail(
         "collective_items without collective_volume: `static constexpr CollectiveVolume collective_volume(const "
         "PackedAttributes&, const TensorSpec& input, const TensorSpec& output)` expected");
-  else if constexpr (!requires { &Names::fault; } && !requires { static_cast<decltype(OpInfo::fault)>(D::fault); })
+  else if constexpr (
+      !requires { &Names::fault; } && !requires { static_cast<FaultRule>(D::fault); } &&
+      !requires { static_cast<FaultText (*)(std::span<const TensorSpec>, int)>(D::fault); })
     return fail(
         "fault of another type, or not public: `static constexpr FaultText fault(std::span<const TensorSpec> operands, int "
-        "input_count)` expected");
+        "input_count)`, with `const PackedAttributes&` or without, expected");
   else if constexpr (has_compute && !requires { &Names::fault; } && requires { &Names::compute_checked; })
     return fail("fault without compute_checked: both expected");
-  else if constexpr (!has_view && !has_compute && !has_expand && !has_items && requires { &Names::transfer; })
+  else if constexpr (D::is_copy && D::modifies != 0) return fail("is_copy without modifies = 0: both expected");
+  else if constexpr (!has_view && !has_compute && !has_expand && !has_items && !D::is_copy && !D::gives_memory &&
+                     requires { &Names::transfer; })
     return fail("nothing that gives its result: compute, view, expand or collective_items expected");
   else if constexpr (D::has_epilogue == requires { &Names::compute_with; })
     return fail(D::has_epilogue ? "has_epilogue without compute_with" : "compute_with without has_epilogue", ": both expected");
   else if constexpr (D::has_formula && !has_expand && requires { &Names::forward; })
     return fail("has_formula without forward: both expected");
+  else if constexpr (D::takes_positions && D::has_formula)
+    return fail("takes_positions and has_formula: has_formula = false, and a compute, expected");
   else if constexpr (D::is_alias && !has_view) return fail("is_alias without view: both expected");
   else if constexpr (D::may_repeat && !D::has_side_effect) return fail("may_repeat without has_side_effect: both expected");
   else if constexpr (D::modifies < -1) return fail("modifies ", D::modifies, ": an input's number, or -1 for none, expected");

@@ -30,10 +30,13 @@ struct CollectiveOp : Op<D> {
   static constexpr Text describe(Ir& ir, const TensorSpec& spec, const ReplicaGroups& groups) {
     return text(to_text(spec), " over ", to_text(ir.replica_grouping(groups.stride, groups.group_size)));
   }
-  static constexpr bool require_dtype(Inference& op, const ReplicaGroups& groups) {
+  /// Fails for dtypes that the op cannot reduce: of bool, it takes logical_and and logical_or only.
+  static constexpr bool require_dtype(Inference& op, const ReplicaGroups& groups, CollectiveOperator reduction) {
+    using enum CollectiveOperator;
     const DType dtype = op.input(0).dtype;
-    if (computes_in_float(dtype) || dtype == int32 || dtype == uint32) return true;
-    op.fail(describe(op.ir(), op.input(0), groups), ": float16, float32, int32 or uint32 expected");
+    if (reduction == local || (dtype == boolean ? reduction == logical_and || reduction == logical_or : has_arithmetic(dtype)))
+      return true;
+    op.fail(describe(op.ir(), op.input(0), groups), ": a dtype of numbers expected");
     return false;
   }
 };
@@ -47,9 +50,10 @@ struct AllReduceOp : CollectiveOp<D> {
   };
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
-    if (!AllReduceOp::require_dtype(op, attributes.groups)) return;
-    if (static_cast<CollectiveOperator>(attributes.op) == CollectiveOperator::local)
+    const auto reduction = static_cast<CollectiveOperator>(attributes.op);
+    if (reduction == CollectiveOperator::local)
       return op.fail("local of ", AllReduceOp::describe(op.ir(), op.input(0), attributes.groups), ": a reduction expected");
+    if (!AllReduceOp::require_dtype(op, attributes.groups, reduction)) return;
     op.output(op.input(0));
   }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
@@ -75,6 +79,7 @@ struct ReplicatedAllReduceInplace : AllReduceOp<ReplicatedAllReduceInplace> {
 
 /// A part of the reduction on each replica: of the elements in a row, or of an axis.
 struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
+  static constexpr bool takes_float8 = true;
   static constexpr std::string_view name = "ReplicatedReduceScatter";
   struct Attributes {
     ReplicaGroups groups;
@@ -86,7 +91,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
   static constexpr void infer(Inference& op) {
     const auto [groups, reduction, is_shard, has_axis, axis] = op.attributes<Attributes>();
     const TensorSpec& in = op.input(0);
-    if (!require_dtype(op, groups)) return;
+    if (!require_dtype(op, groups, static_cast<CollectiveOperator>(reduction))) return;
     if (has_axis == 0) {
       op.output({{shard_elements(in.nelms(), groups.group_size)}, in.dtype});
       if (is_shard != 0) op.output_meta_shape(in.shape, groups.group_size);
@@ -129,6 +134,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
 
 /// The tensors of all replicas on each of them.
 struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
+  static constexpr bool takes_float8 = true;
   static constexpr std::string_view name = "ReplicatedAllGather";
   struct Attributes {
     ReplicaGroups groups;
@@ -139,7 +145,6 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
   static constexpr void infer(Inference& op) {
     const auto [groups, mode, axis, meta_shape] = op.attributes<Attributes>();
     const TensorSpec& in = op.input(0);
-    if (!require_dtype(op, groups)) return;
     if (static_cast<GatheredShape>(mode) == GatheredShape::meta_shape) {
       const auto [whole, parts] = op.ir().meta_shapes[static_cast<std::size_t>(meta_shape)];
       if (parts != groups.group_size)

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/kernel/conv_data.hpp"
 #include "tilewright/kernel/conv_loops.hpp"
 #include "tilewright/kernel/conv_weights.hpp"
 #include "tilewright/ops/window.hpp"
@@ -11,6 +12,10 @@ struct ConvOptions {
   List<std::int64_t> stride{}, padding{}, dilation{};
   std::int64_t groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
   PadType pad_type = PadType::not_set;
+  /// Kept on the op and printed, as PlannerAttributes says: lists of one element, or none. Gradients have the same.
+  List<double> available_memory_proportions{};
+  List<DType> partials_types{};  ///< float16 or float32: the dtype of partial sums, if the sum is cut
+  List<bool> enable_conv_dithering{};
 };
 
 namespace detail {
@@ -40,6 +45,19 @@ struct ConvWork {
   }
 };
 
+constexpr Shape kernel_of(const Shape& weight) {
+  Shape result;
+  for (int axis = 2; axis < weight.rank; ++axis) result.push_back(weight[axis]);
+  return result;
+}
+
+constexpr bool check_ranks(Inference& op, const Shape& x, const Shape& weight) {
+  if (x.rank < 3 || x.rank > 5)
+    return op.fail(to_text(op.input(0)), ": (N, C, spatial) with 1 to 3 spatial axes expected"), false;
+  if (weight.rank == x.rank) return true;
+  return op.fail("weight ", to_text(weight), " for ", to_text(x), ": rank ", std::int64_t{x.rank}, " expected"), false;
+}
+
 /// The shape of one group for the vector kernels, of views of at most two spatial axes; x, w and y as for ConvLoops.
 template <Windows windows, class X, class W, class Y>
 inline constexpr ConvShape conv_shape = [] {
@@ -58,36 +76,10 @@ inline constexpr ConvShape conv_shape = [] {
                    .y_n = Y::spec.stride(0),
                    .y_m = Y::spec.stride(1)};
 }();
-/// The gradient of the data as a convolution of dy, spread by the stride, with the weights, turned around:
-/// dx[n, c, i] = sum over m, k of w[m, c, k] dy[n, m, (i + begin - k dilation) / stride].
-constexpr ConvShape data_gradient_shape(const ConvShape& s) {
-  const auto turned = [](const Window& w) {
-    return Window{.in = (w.out - 1) * w.stride + 1,
-                  .out = w.in,
-                  .kernel = w.kernel,
-                  .stride = 1,
-                  .dilation = w.dilation,
-                  .begin = w.span() - 1 - w.begin};
-  };
-  return {.images = s.images,
-          .channels = s.results,
-          .results = s.channels,
-          .h = turned(s.h),
-          .v = turned(s.v),
-          .h_spacing = s.h.stride,
-          .v_spacing = s.v.stride,
-          .x_n = s.y_n,
-          .x_c = s.y_m,
-          .w_m = s.w_c,
-          .w_c = s.w_m,
-          .w_h = -s.w_h,
-          .w_v = -s.w_v,
-          .y_n = s.x_n,
-          .y_m = s.x_c};
-}
 /// Whether the vector kernels take these views: float32, and dense planes.
 template <class X, class W, class Y>
-constexpr bool conv_planes = std::is_same_v<typename X::element, float> && X::shape.rank <= 4;
+constexpr bool conv_planes = X::spec.dtype == float32 && W::spec.dtype == float32 && Y::spec.dtype == float32 &&
+                             X::shape.rank <= 4;
 
 /// Calls f with the addresses of each group's x, w and y.
 template <ConvShape s, std::int64_t groups, class F>
@@ -97,13 +89,45 @@ inline void for_each_group(float* x, float* w, float* y, F&& f) {
 }
 template <class X, class W>
 inline constexpr std::int64_t group_count = X::shape[1] / W::shape[1];
+
+/// y = the convolution of x with w.
+template <Windows windows, class X, class W, class Y>
+inline void convolve(X x, W w, Y y) {
+  if constexpr (conv_planes<X, W, Y>) {
+    static constexpr ConvShape s = conv_shape<windows, X, W, Y>;
+    if constexpr (has_conv_kernel<s>)
+      return for_each_group<s, group_count<X, W>>(
+          x.data, w.data, y.data, [](float* data, float* weight, float* result) { conv_kernel<s>(data, weight, result); });
+  }
+  ConvLoops<windows, X, W, Y>::forward(x, w, y);
+}
+/// The gradient of its data.
+template <Windows windows, class DY, class W, class DX>
+inline void convolve_back(DY dy, W w, DX dx) {
+  if constexpr (conv_planes<DX, W, DY>) {
+    static constexpr ConvShape s = conv_shape<windows, DX, W, DY>;
+    if constexpr (has_conv_data_kernel<s>)
+      return for_each_group<s, group_count<DX, W>>(
+          dx.data, w.data, dy.data, [](float* data, float* weight, float* y) { conv_data_kernel<s>(y, weight, data); });
+  }
+  ConvLoops<windows, DX, W, DY>::data_gradient(dy, w, dx);
+}
 }  // namespace detail
 
-/// The gradient of a convolution's data: inputs (dy, weight), result dx.
-struct ConvDataGrad : Op<ConvDataGrad> {
+/// What convolutions and their gradients share: A are the attributes, which have the planner's.
+template <class D, class A>
+struct ConvOp : Op<D> {
   static constexpr WorkKind work_kind = WorkKind::convolution;
+  using Attributes = A;
+  static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
+  static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
+    return unpack<A>(packed).planner.partials_dtype(output);
+  }
+};
+
+/// The gradient of a convolution's data: inputs (dy, weight), result dx.
+struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   static constexpr std::string_view name = "ConvDataGrad";
-  using Attributes = WindowsAttributes;
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
@@ -122,22 +146,13 @@ struct ConvDataGrad : Op<ConvDataGrad> {
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
     static constexpr Windows windows = unpack<Attributes>(A).windows();
-    if constexpr (detail::conv_planes<DX, W, DY>) {
-      static constexpr ConvShape forward = detail::conv_shape<windows, DX, W, DY>;
-      static constexpr ConvShape s = detail::data_gradient_shape(forward);
-      if constexpr (has_conv_kernel<s>)
-        return detail::for_each_group<forward, detail::group_count<DX, W>>(
-            dx.data, w.data, dy.data, [](float* x, float* weight, float* y) { conv_kernel<s>(y, weight + s.taps() - 1, x); });
-    }
-    ConvLoops<windows, DX, W, DY>::data_gradient(dy, w, dx);
+    detail::convolve_back<windows>(dy, w, dx);
   }
 };
 
 /// The gradient of a convolution's weights: inputs (x, dy), result dw.
-struct ConvWeightsGrad : Op<ConvWeightsGrad> {
-  static constexpr WorkKind work_kind = WorkKind::convolution;
+struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   static constexpr std::string_view name = "ConvWeightsGrad";
-  using Attributes = WindowsAttributes;
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
@@ -167,39 +182,29 @@ struct ConvWeightsGrad : Op<ConvWeightsGrad> {
 };
 
 /// Convolution, that is cross-correlation: inputs (x, weight).
-struct Conv : Op<Conv> {
-  static constexpr WorkKind work_kind = WorkKind::convolution;
+struct Conv : ConvOp<Conv, WindowAttributes> {
   static constexpr std::string_view name = "Conv";
-  using Attributes = WindowAttributes;
 
-  static constexpr Shape kernel_of(const Shape& weight) {
-    Shape result;
-    for (int axis = 2; axis < weight.rank; ++axis) result.push_back(weight[axis]);
-    return result;
-  }
   static constexpr void infer(Inference& op) {
     const TensorSpec &x = op.input(0), &weight = op.input(1);
     const Attributes attributes = op.attributes<Attributes>();
     if (!op.require_floating_point(0) || !op.require_equal_dtypes(0, 1)) return;
-    if (x.shape.rank < 3 || x.shape.rank > 5) return op.fail(to_text(x), ": (N, C, spatial) with 1 to 3 spatial axes expected");
-    if (weight.shape.rank != x.shape.rank)
-      return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), ": rank ", std::int64_t{x.shape.rank},
-                     " expected");
+    if (!detail::check_ranks(op, x.shape, weight.shape)) return;
     const std::int64_t groups = attributes.groups;
     if (groups < 1 || x.shape[1] % groups != 0 || weight.shape[0] % groups != 0)
       return op.fail(groups, " groups of ", x.shape[1], " channels to ", weight.shape[0], ": a divisor of both expected");
     if (weight.shape[1] != x.shape[1] / groups)
       return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), " in ", groups,
                      groups == 1 ? " group" : " groups", ": ", x.shape[1] / groups, " channels expected");
-    const Shape kernel = kernel_of(weight.shape);
-    if (!detail::check_windows(op, x.shape, kernel, attributes)) return;
+    const Shape kernel = detail::kernel_of(weight.shape);
+    if (!attributes.planner.check(op) || !detail::check_windows(op, x.shape, kernel, attributes)) return;
     const Windows windows = detail::windows_of(x.shape, kernel, attributes);
     op.output({detail::windows_shape(x.shape[0], weight.shape[0], windows, kernel.rank), x.dtype});
   }
   static constexpr void gradient(GradientContext& op) {
     const Attributes attributes = op.attributes<Attributes>();
-    const auto windows = detail::windows_of(op.input_spec(0).shape, kernel_of(op.input_spec(1).shape), attributes);
-    const auto explicit_attributes = WindowsAttributes::make(windows, attributes.groups);
+    const auto windows = detail::windows_of(op.input_spec(0).shape, detail::kernel_of(op.input_spec(1).shape), attributes);
+    const auto explicit_attributes = WindowsAttributes::make(windows, attributes.groups, attributes.planner);
     if (op.needs(0)) op.input_gradient(0, apply<ConvDataGrad>({op.output_gradient(0), op.input(1)}, explicit_attributes));
     if (op.needs(1)) op.input_gradient(1, apply<ConvWeightsGrad>({op.input(0), op.output_gradient(0)}, explicit_attributes));
   }
@@ -212,31 +217,34 @@ struct Conv : Op<Conv> {
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y) {
-    static constexpr Windows windows = detail::windows_of(X::shape, kernel_of(W::shape), unpack<Attributes>(A));
-    if constexpr (detail::conv_planes<X, W, Y>) {
-      static constexpr ConvShape s = detail::conv_shape<windows, X, W, Y>;
-      if constexpr (has_conv_kernel<s>)
-        return detail::for_each_group<s, detail::group_count<X, W>>(
-            x.data, w.data, y.data, [](float* data, float* weight, float* result) { conv_kernel<s>(data, weight, result); });
-    }
-    ConvLoops<windows, X, W, Y>::forward(x, w, y);
+    static constexpr Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
+    detail::convolve<windows>(x, w, y);
   }
 };
 
-namespace ops {
-/// Convolution (cross-correlation: the kernel is not turned around). x: (N, C, spatial...) with 1 to 3 spatial axes, float16 or
-/// float32; weight: (M, C / groups, kernel...), the same dtype. Result: (N, M, spatial...) with
-/// (in + padding - ((kernel - 1) dilation + 1)) / stride + 1 elements along each spatial axis, rounded down. Half precision sums
-/// in float32. Errors: lists of a wrong length, numbers out of range, groups that do not divide the channels, a kernel larger
-/// than the padded input.
-///
-///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
-constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {
+namespace detail {
+constexpr WindowAttributes window_attributes(const ConvOptions& options) {
   WindowAttributes attributes{.pad_type = options.pad_type, .groups = static_cast<std::int32_t>(options.groups)};
   WindowAttributes::set(attributes.stride, attributes.stride_count, options.stride);
   WindowAttributes::set(attributes.padding, attributes.padding_count, options.padding);
   WindowAttributes::set(attributes.dilation, attributes.dilation_count, options.dilation);
-  return apply<Conv>({x, weight}, attributes);
+  attributes.planner = PlannerAttributes::make(options.available_memory_proportions, options.partials_types,
+                                               options.enable_conv_dithering);
+  return attributes;
+}
+}  // namespace detail
+
+namespace ops {
+/// Convolution (cross-correlation: the kernel is not turned around). x: (N, C, spatial...) with 1 to 3 spatial axes, float16,
+/// float32 or float64; weight: (M, C / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in + padding -
+/// ((kernel - 1) dilation + 1)) / stride + 1 elements along each spatial axis, rounded down. Half precision sums in float32.
+/// `partials_types` {float16} or {float32} (the default) is what partial sums are rounded to, where the sum over channels is cut
+/// into blocks for tiles; float64 has its own. Gradients: of x and weight. Errors: lists of a wrong length, numbers out of range,
+/// groups that do not divide the channels, a kernel larger than the padded input.
+///
+///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
+constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {
+  return apply<Conv>({x, weight}, detail::window_attributes(options));
 }
 }  // namespace ops
 

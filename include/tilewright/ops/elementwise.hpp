@@ -24,6 +24,7 @@ template <class D, PackedAttributes A>
 struct Formula {
   // the result types tell xtensor what can be called
   static constexpr bool plain = std::is_empty_v<typename D::Attributes>;
+  static constexpr bool bools_are_masks = D::bools_are_masks;
   template <class... X>
     requires plain
   auto operator()(const X&... x) const -> decltype(D::forward(x...)) {
@@ -35,11 +36,19 @@ struct Formula {
     return D::forward(x..., unpack<typename D::Attributes>(A));
   }
 };
+/// An op in place gives its first input's shape and dtype, or fails.
+template <class D>
+constexpr bool require_same_in_place(Inference& op, const TensorSpec& result) {
+  if (D::modifies < 0 || result == op.input(0)) return true;
+  op.fail(to_text(result), " into ", to_text(op.input(0)),
+          ": a result of the shape and dtype of the tensor that changes expected");
+  return false;
+}
 }  // namespace detail
 
 /// Base of ops whose result at a place depends on the inputs at that place only. D gives `name` and
 /// `template <class X> static X forward(X x, ...[, Attributes])` on scalars and xsimd batches; inputs broadcast as in NumPy and
-/// have one dtype, which is also the result's.
+/// have one dtype, which is also the result's. An op of other dtypes gives `check_dtypes` and `result_dtype`.
 template <class D>
 struct Elementwise : Op<D> {
   static constexpr bool elementwise = true;
@@ -47,20 +56,22 @@ struct Elementwise : Op<D> {
   static constexpr bool any_layout = true;
 
   static constexpr void infer(Inference& op) {
-    if (!check_dtypes(op)) return;
+    if (!D::check_dtypes(op)) return;
     Shape shape = op.input(0).shape;
     for (int i = 1; i < op.input_count(); ++i) {
       const auto common = broadcast(shape, op.input(i).shape);
       if (!common) return op.fail(to_text(shape), " and ", to_text(op.input(i).shape), ": shapes that broadcast expected");
       shape = *common;
     }
-    op.output({shape, op.input(0).dtype});
+    const TensorSpec result{shape, D::result_dtype(op)};
+    if (detail::require_same_in_place<D>(op, result)) op.output(result);
   }
   static constexpr bool check_dtypes(Inference& op) {
     for (int i = 1; i < op.input_count(); ++i)
       if (!op.require_equal_dtypes(0, i)) return false;
     return true;
   }
+  static constexpr DType result_dtype(const Inference& op) { return op.input(0).dtype; }
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     Work work;
     const Shape& result = operands[static_cast<std::size_t>(input_count)].shape;
@@ -102,15 +113,14 @@ struct UnaryGrad : Elementwise<UnaryGrad<D>> {
 /// Which value a unary op's derivative is written in.
 enum class GradientFrom { input, output };
 
-/// Base of ops with one floating point input. D gives `name`, `forward(x)` and `backward(x, dy)`, the gradient of x, or
-/// `backward(y, dy)` with `gradient_from = GradientFrom::output`; both take the attributes last if there are any.
+/// Base of ops with one input, of floating point unless D has a `check_dtypes` of its own. D gives `name`, `forward(x)` and
+/// `backward(x, dy)`, the gradient of x, or `backward(y, dy)` with `gradient_from = GradientFrom::output`; both take the
+/// attributes last if there are any.
 template <class D>
 struct UnaryOp : Elementwise<D> {
   static constexpr GradientFrom gradient_from = GradientFrom::input;
 
-  static constexpr void infer(Inference& op) {
-    if (op.require_floating_point(0)) op.output(op.input(0));
-  }
+  static constexpr bool check_dtypes(Inference& op) { return op.require_floating_point(0); }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
     const Tensor value = D::gradient_from == GradientFrom::input ? op.input(0) : op.output(0);

@@ -1,8 +1,18 @@
 #pragma once
 #include "tilewright/kernel/matmul.hpp"
+#include "tilewright/ops/cast.hpp"
+#include "tilewright/ops/planner_options.hpp"
 #include "tilewright/ops/sum.hpp"
 
 namespace tilewright {
+
+/// Options of a product of matrices.
+struct MatMulOptions {
+  /// From 0 to 1. Kept on the op and printed; it changes nothing else.
+  std::optional<double> available_memory_proportion{};
+  std::optional<DType> output_type{};    ///< the result's dtype; else the operands'
+  std::optional<DType> partials_type{};  ///< float16 or float32: the dtype of partial sums, if the sum is cut; else float32
+};
 
 /// Products of matrices: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
 struct MatMul : Op<MatMul> {
@@ -10,10 +20,32 @@ struct MatMul : Op<MatMul> {
   static constexpr std::string_view name = "MatMul";
   static constexpr bool any_layout = true;
   static constexpr bool has_epilogue = true;
+  struct Attributes {
+    std::int64_t output_type = 0;  ///< 1 + the dtype; 0: the operands'
+    PlannerAttributes planner{};
+  };
 
+  static constexpr Text options(const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    List<Text> given;
+    if (attributes.output_type != 0)
+      given.push_back(text("output_type=", to_text(static_cast<DType>(attributes.output_type - 1))));
+    if (Text planner = attributes.planner.options(); !planner.empty()) given.push_back(std::move(planner));
+    return join(given, ", ");
+  }
+  static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
+    return unpack<Attributes>(packed).planner.partials_dtype(output);
+  }
   static constexpr void infer(Inference& op) {
     const TensorSpec &a = op.input(0), &b = op.input(1);
     if (!op.require_equal_dtypes(0, 1)) return;
+    const auto attributes = op.attributes<Attributes>();
+    if (!attributes.planner.check(op)) return;
+    const DType output = attributes.output_type == 0 ? a.dtype : static_cast<DType>(attributes.output_type - 1);
+    if (a.dtype == boolean) return op.fail(to_text(a), ": numbers expected");
+    if (output != a.dtype && !(is_floating_point(output) && is_floating_point(a.dtype)))
+      return op.fail("output_type ", to_text(output), " of ", to_text(a),
+                     ": the same, or floating point of floating point, expected");
     const auto given = text(to_text(a.shape), " x ", to_text(b.shape));
     if (a.shape.rank < 2 || b.shape.rank < 2) return op.fail(given, ": matrices expected");
     if (a.shape[-1] != b.shape[-2]) return op.fail(given, ": inner dimensions ", a.shape[-1], " and ", b.shape[-2], " differ");
@@ -22,14 +54,16 @@ struct MatMul : Op<MatMul> {
     Shape result = *batch;
     result.push_back(a.shape[-2]);
     result.push_back(b.shape[-1]);
-    op.output({result, a.dtype});
+    op.output({result, output});
   }
   static constexpr void gradient(GradientContext& op) {
     // da = dy b^T and db = a^T dy, summed over the leading axes that were broadcast
+    const Attributes planned{.planner = op.attributes<Attributes>().planner};
+    const Tensor dy = ops::cast(op.output_gradient(0), op.input_spec(0).dtype);
     if (op.needs(0))
-      op.input_gradient(0, ops::sum_to(apply<MatMul>({op.output_gradient(0), swap_last(op.input(1))}), op.input_spec(0).shape));
+      op.input_gradient(0, ops::sum_to(apply<MatMul>({dy, swap_last(op.input(1))}, planned), op.input_spec(0).shape));
     if (op.needs(1))
-      op.input_gradient(1, ops::sum_to(apply<MatMul>({swap_last(op.input(0)), op.output_gradient(0)}), op.input_spec(1).shape));
+      op.input_gradient(1, ops::sum_to(apply<MatMul>({swap_last(op.input(0)), dy}, planned), op.input_spec(1).shape));
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     const Shape &a = operands[0].shape, &b = operands[1].shape, &c = operands[2].shape;
@@ -98,22 +132,38 @@ struct MatMul : Op<MatMul> {
   }
 };
 
-namespace ops {
-/// Matrix product as in NumPy: (..., m, k) x (..., k, n) to (..., m, n), leading axes broadcast; a vector on the left counts as
-/// a row, on the right as a column. Equal dtypes; half precision sums in float32.
-constexpr Tensor matmul(Tensor a, Tensor b) {
-  if (!a.valid() || !b.valid()) return a.valid() ? b : a;
+namespace detail {
+/// product(a, b) of matrices, or of vectors as a row and a column, whose axes of 1 the result has not.
+template <class Product>
+constexpr Tensor multiply_with_vectors(Tensor a, Tensor b, const Product& multiply) {
   if (a.rank() == 0 || b.rank() == 0)
     return a.ir().fail(text("MatMul: ", to_text(a.shape()), " x ", to_text(b.shape()), ": vectors or matrices expected"));
   const bool row = a.rank() == 1, column = b.rank() == 1;
   if (row) a = a.reshape({1, a.shape(0)});
   if (column) b = b.reshape({b.shape(0), 1});
-  const Tensor product = apply<MatMul>({a, b});
+  const Tensor product = multiply(a, b);
   if (!row && !column) return product;
   Shape result;
   for (int axis = 0; axis < product.rank(); ++axis)
     if (!(row && axis == product.rank() - 2) && !(column && axis == product.rank() - 1)) result.push_back(product.shape(axis));
   return product.reshape(result);
+}
+}  // namespace detail
+
+namespace ops {
+/// Matrix product as in NumPy: (..., m, k) x (..., k, n) to (..., m, n), leading axes broadcast; a vector on the left counts as
+/// a row, on the right as a column. Equal dtypes: floating point or integers, which wrap around. Half precision sums in float32,
+/// and is rounded once, to `output_type`, which floating point operands may have. Where the sum is cut into blocks for tiles, the
+/// partial sums of results of float16 and float32 are of `partials_type`, float32 by default: float16 rounds each of them.
+/// Gradient: dy b^T and a^T dy, dy rounded to the operands' dtype first. Errors: inner extents that differ, leading axes that do
+/// not broadcast, scalars, dtypes that differ, options that are out of range.
+///
+///     y = ops::matmul(x, w, {.output_type = float32, .partials_type = float16});
+constexpr Tensor matmul(Tensor a, Tensor b, const MatMulOptions& options = {}) {
+  if (!a.valid() || !b.valid()) return a.valid() ? b : a;
+  MatMul::Attributes attributes{.planner = PlannerAttributes::make(options.available_memory_proportion, options.partials_type)};
+  if (options.output_type) attributes.output_type = 1 + static_cast<std::int64_t>(*options.output_type);
+  return detail::multiply_with_vectors(a, b, [&](Tensor lhs, Tensor rhs) { return apply<MatMul>({lhs, rhs}, attributes); });
 }
 }  // namespace ops
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 
+#include "tilewright/kernel/faults.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/softmax.hpp"
 
@@ -50,15 +51,27 @@ struct NllOp : Op<D> {
     const bool none = op.attributes<Attributes>().reduction == Reduction::none;
     return {none ? op.input(1).shape : Shape{}, op.input(0).dtype};
   }
+  /// The fault of losses: a label that is neither a class nor ignored.
+  static constexpr FaultText label_fault(std::span<const TensorSpec> operands) {
+    return {true, "label", text("a label from 0 to ", operands[0].shape[-1] - 1, ", or the ignored one,")};
+  }
   /// One vertex: mean and sum need all labels.
   static constexpr Work work(std::span<const TensorSpec>, int, const PackedAttributes&) { return Work{}; }
 
  protected:
-  /// The row's label, or -1 if it is ignored.
+  /// The row's label, or -1 if it is ignored, or is no class.
   template <class Labels>
   static std::int64_t label(Labels labels, std::int64_t row, std::int64_t classes, const Attributes& attributes) {
     const auto value = static_cast<std::int64_t>(labels.data[row]);
     return value >= classes || (attributes.ignores != 0 && value == attributes.ignore_index) ? -1 : value;
+  }
+  template <PackedAttributes A, class Labels>
+  static void check_labels(Faults faults, Labels labels, std::int64_t classes) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    for (std::int64_t row = 0; row < Labels::shape.nelms(); ++row) {
+      const auto value = static_cast<std::int64_t>(labels.data[row]);
+      if ((value < 0 || value >= classes) && !(attributes.ignores != 0 && value == attributes.ignore_index)) faults.report(value);
+    }
   }
   /// What the sum of the losses is divided by.
   template <class Labels>
@@ -109,6 +122,12 @@ struct Nll : NllOp<Nll> {
     if (op.needs(0))
       op.input_gradient(0, apply<NllGrad>({op.input(0), op.input(1), op.output_gradient(0)}, op.attributes<Attributes>()));
   }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) { return label_fault(operands); }
+  template <PackedAttributes A, class P, class L, class Loss>
+  static void compute_checked(Faults faults, P probs, L labels, Loss loss) {
+    check_labels<A>(faults, labels, P::shape[-1]);
+    compute<A>(probs, labels, loss);
+  }
   template <PackedAttributes A, class P, class L, class Loss>
   static void compute(P probs, L labels, Loss loss) {
     constexpr auto attributes = unpack<Attributes>(A);
@@ -135,10 +154,16 @@ struct NllWithSoftmaxGrad : NllOp<NllWithSoftmaxGrad> {
   static constexpr std::string_view name = "NlllWithSoftmaxGradDirect";
   static constexpr void infer(Inference& op) {
     if (!check(op)) return;
-    if (op.input_count() == 3 && op.input(2).nelms() != 1)
-      return op.fail("loss_grad ", to_text(op.input(2)), ": one element expected");
+    if (op.input_count() == 3 && (op.input(2).nelms() != 1 || !is_floating_point(op.input(2).dtype)))
+      return op.fail("loss_grad ", to_text(op.input(2)), ": one element of floating point expected");
     op.output(loss_spec(op));
     op.output(op.input(0));
+  }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) { return label_fault(operands); }
+  template <PackedAttributes A, class P, class L, class... Rest>
+  static void compute_checked(Faults faults, P probs, L labels, Rest... rest) {
+    check_labels<A>(faults, labels, P::shape[-1]);
+    compute<A>(probs, labels, rest...);
   }
   template <PackedAttributes A, class P, class L, class... Rest>
   static void compute(P probs, L labels, Rest... rest) {
@@ -179,8 +204,8 @@ namespace ops {
 /// -1 / max(p, 1e-10) (6.1e-5), so not 0 below.
 ///
 /// A label that is `ignore_index` counts for nothing, as in PyTorch: its loss and gradient are 0, and a mean is over the others
-/// (0 if there are none, where PyTorch gives NaN). So does a label outside [0, classes), for which PyTorch fails: check labels
-/// that may be wrong before they are given.
+/// (0 if there are none, where PyTorch gives NaN). Another label outside [0, classes) is a fault: it counts as ignored, and the
+/// session's run throws FaultError when it has ended.
 constexpr Tensor nll_loss(Tensor probs, Tensor labels, const NllOptions& options = {}) {
   return apply<Nll>({probs, labels}, nll_attributes(options));
 }
@@ -204,6 +229,11 @@ constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const NllOptions& o
 }
 /// softmax over the last axis, then loss and gradient of the logits; the gradient, not the loss, is times loss_scaling.
 constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, double loss_scaling = 1,
+                                                  const NllOptions& options = {}) {
+  return nll_loss_with_softmax_grad(softmax(logits), labels, loss_scaling, options);
+}
+/// As above with a scalar tensor as loss_scaling.
+constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, Tensor loss_scaling,
                                                   const NllOptions& options = {}) {
   return nll_loss_with_softmax_grad(softmax(logits), labels, loss_scaling, options);
 }

@@ -36,6 +36,10 @@ inline constexpr OpTag op_tag{};
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
 ///    `collective_items`, the `run_collective` that ops/collectives.hpp describes; or `transfer`: what it moves;
+///  - `static constexpr Text options(const PackedAttributes&)` (optional): what its line in a printed graph has at its end;
+///  - `static constexpr DType partials_dtype(const PackedAttributes&, DType output)` (optional): see OpInfo;
+///  - `static constexpr bool takes_float8` (optional): whether operands may be float8, with which nothing is computed. Views,
+///    transfers and ops of CodeKind::copy do without saying so;
 ///  - `static constexpr WorkKind work_kind` and `static constexpr CodeKind code_kind` (optional), where they do not follow from
 ///    the rest: see make_op_info.
 /// Families (ops/elementwise.hpp, ops/sum.hpp) give all but a few lines of it. What is missing, misspelt or of another type is a
@@ -52,6 +56,17 @@ struct Op {
   static constexpr bool elementwise = false;
   static constexpr bool has_formula = false;
   static constexpr bool has_epilogue = false;
+  /// Whether its formula takes and gives bools as lanes of masks (kernel/mask.hpp) where it gets batches. Otherwise it gets bools
+  /// one by one.
+  static constexpr bool bools_are_masks = false;
+  /// Whether it writes input 1 into all of input 0, which it modifies, and does nothing else. It has no `compute`.
+  static constexpr bool is_copy = false;
+  static constexpr bool result_stays = false;  ///< whether ops in place are refused on its result
+  /// Whether it gives memory and writes nothing: the elements are undefined. It has no `compute`.
+  static constexpr bool gives_memory = false;
+  /// Whether an element depends on its position, its number in the row-major order of output 0. `work` and `compute` then have
+  /// one more input, after the others: a view of output 0's shape, of which `position_of` gives the first element's position.
+  static constexpr bool takes_positions = false;
 
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
 };
@@ -80,11 +95,18 @@ constexpr OpInfo make_op_info() {
               .elementwise = D::elementwise,
               .has_formula = D::has_formula,
               .has_epilogue = D::has_epilogue,
+              .bools_are_masks = D::bools_are_masks,
+              .is_copy = D::is_copy,
+              .result_stays = D::result_stays,
+              .gives_memory = D::gives_memory,
+              .takes_positions = D::takes_positions,
               .work_kind = work_kind_of<D>(),
               .code_kind = code_kind_of(work_kind_of<D>()),
               .is_alias = D::is_alias,
               .may_repeat = D::may_repeat};
   if constexpr (requires { D::code_kind; }) info.code_kind = D::code_kind;
+  info.takes_float8 = info.code_kind == CodeKind::copy || info.work_kind == WorkKind::view;
+  if constexpr (requires { D::takes_float8; }) info.takes_float8 = D::takes_float8;
   if constexpr (requires { D::gradient; }) {
     info.differentiation = Differentiation::rule;
     info.gradient = D::gradient;
@@ -92,7 +114,13 @@ constexpr OpInfo make_op_info() {
   if constexpr (requires { D::view; }) info.view = D::view;
   if constexpr (requires { D::work; }) info.work = D::work;
   if constexpr (requires { D::expand; }) info.expand = D::expand;
-  if constexpr (requires { D::fault; }) info.fault = D::fault;
+  if constexpr (requires { static_cast<FaultRule>(D::fault); }) info.fault = D::fault;
+  else if constexpr (requires { D::fault; })
+    info.fault = [](std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
+      return D::fault(operands, input_count);
+    };
+  if constexpr (requires { D::options; }) info.options = D::options;
+  if constexpr (requires { D::partials_dtype; }) info.partials_dtype = D::partials_dtype;
   if constexpr (requires { D::transfer; }) info.transfer = D::transfer;
   if constexpr (requires { D::collective_items; }) {
     info.collective_items = D::collective_items;
@@ -123,16 +151,22 @@ constexpr Tensor apply(std::initializer_list<Tensor> inputs, const typename D::A
   return at_or_invalid(ir, apply_all<D>(ir, {inputs.begin(), inputs.size()}, attributes), 0);
 }
 
-/// The name of an op's gradient op: `GeluGrad` for Gelu.
-template <class D>
-struct GradientName {
+/// The name of an op with letters after it.
+template <class D, char... suffix>
+struct NameWith {
   static constexpr auto characters = [] {
-    std::array<char, D::name.size() + 4> result{};
+    std::array<char, D::name.size() + sizeof...(suffix)> result{};
     auto end = std::copy(D::name.begin(), D::name.end(), result.begin());
-    for (char c : {'G', 'r', 'a', 'd'}) *end++ = c;
+    for (char c : {suffix...}) *end++ = c;
     return result;
   }();
   static constexpr std::string_view value{characters.data(), characters.size()};
 };
+/// The name of an op's gradient op: `GeluGrad` for Gelu.
+template <class D>
+using GradientName = NameWith<D, 'G', 'r', 'a', 'd'>;
+/// The name of an op's form in place: `GeluInplace` for Gelu.
+template <class D>
+using InPlaceName = NameWith<D, 'I', 'n', 'p', 'l', 'a', 'c', 'e'>;
 
 }  // namespace tilewright

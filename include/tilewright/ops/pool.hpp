@@ -1,16 +1,78 @@
 #pragma once
 #include "tilewright/kernel/pool.hpp"
+#include "tilewright/kernel/pool_loops.hpp"
 #include "tilewright/ops/window.hpp"
 
 namespace tilewright {
 
-/// Options of a pooling. Lists have one number for each spatial axis, padding two: all beginnings, then all ends. An empty list
-/// stands for ones, and for no padding.
+/// The order in which ONNX numbers the largest elements. No op gives these numbers, so there is one.
+enum class StorageOrder : std::int64_t { row, column };
+
+/// Options of a pooling. Lists have one number for each spatial axis, padding and out_pads two: all beginnings, then all ends. An
+/// empty list stands for ones, and for no padding.
 struct PoolOptions {
-  List<std::int64_t> stride{}, padding{}, dilation{};
+  List<std::int64_t> stride{}, padding{};
+  List<std::int64_t> out_pads{};  ///< zeros before and after the results
+  List<std::int64_t> dilation{};
+  List<std::int64_t> in_dilations{};  ///< elements of x stand so far apart; what is between them is padding
   PadType auto_pad = PadType::not_set;
   bool ceil_mode = false;  ///< the count of results is rounded up: the last windows may go beyond the padding
+  StorageOrder storage_order = StorageOrder::row;
 };
+
+struct PoolAttributes {
+  WindowAttributes windows{};
+  std::array<std::int32_t, 3> in_dilations{};
+  std::array<std::int32_t, 6> out_pads{};
+  std::int8_t dilations_count = 0, pads_count = 0, column = 0, reserved = 0;
+
+  /// The shape in which x's elements stand apart.
+  constexpr Shape spread(Shape x) const {
+    for (int axis = 2; dilations_count > 0 && axis < x.rank; ++axis)
+      x[axis] = (x[axis] - 1) * in_dilations[static_cast<std::size_t>(axis - 2)] + 1;
+    return x;
+  }
+  constexpr PoolGaps gaps(int axes) const {
+    PoolGaps result;
+    for (int axis = 0; axis < axes; ++axis) {
+      const auto i = static_cast<std::size_t>(axis), at = static_cast<std::size_t>(3 - axes + axis);
+      if (dilations_count > 0) result.spacing[at] = in_dilations[i];
+      if (pads_count > 0) result.begin[at] = out_pads[i], result.end[at] = out_pads[i + static_cast<std::size_t>(axes)];
+    }
+    return result;
+  }
+};
+/// Of the gradients.
+struct PoolGradAttributes {
+  WindowsAttributes windows{};
+  std::array<std::int32_t, 9> gap_numbers{};
+  std::int32_t reserved = 0;
+
+  static constexpr PoolGradAttributes make(const Windows& windows, const PoolGaps& gaps) {
+    PoolGradAttributes result{.windows = WindowsAttributes::make(windows)};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      result.gap_numbers[axis] = static_cast<std::int32_t>(gaps.spacing[axis] - 1);
+      result.gap_numbers[3 + axis] = static_cast<std::int32_t>(gaps.begin[axis]);
+      result.gap_numbers[6 + axis] = static_cast<std::int32_t>(gaps.end[axis]);
+    }
+    return result;
+  }
+  constexpr PoolGaps gaps() const {
+    PoolGaps result;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      result.spacing[axis] = gap_numbers[axis] + 1;
+      result.begin[axis] = gap_numbers[3 + axis];
+      result.end[axis] = gap_numbers[6 + axis];
+    }
+    return result;
+  }
+};
+
+namespace detail {
+/// The kernel for a plane of elements T.
+template <Windows windows, PoolGaps gaps, class T>
+using pool_kernel = std::conditional_t<gaps.none(), Pool<windows, T>, PoolLoops<windows, gaps, T>>;
+}  // namespace detail
 
 /// What poolings and their gradients share: tensors (N, C, spatial...), each plane by itself.
 template <class D>
@@ -26,15 +88,15 @@ struct PoolOp : Op<D> {
   }
 };
 
-/// Base of poolings: D gives `name` and `pool<windows>(x, y)` for a plane; Gradient is the op of the gradient.
+/// Base of poolings: D gives `name` and `pool<Kernel>(x, y)` for a plane.
 template <class D>
 struct PoolForward : PoolOp<D> {
-  using Attributes = WindowAttributes;
+  using Attributes = PoolAttributes;
 
   static constexpr Shape kernel_of(const Attributes& attributes) {
     Shape result;
-    for (int axis = 0; axis < attributes.kernel_count; ++axis)
-      result.push_back(attributes.kernel[static_cast<std::size_t>(axis)]);
+    for (int axis = 0; axis < attributes.windows.kernel_count; ++axis)
+      result.push_back(attributes.windows.kernel[static_cast<std::size_t>(axis)]);
     return result;
   }
   static constexpr void infer(Inference& op) {
@@ -43,48 +105,61 @@ struct PoolForward : PoolOp<D> {
     if (!op.require_floating_point(0)) return;
     if (x.rank < 3 || x.rank > 5) return op.fail(to_text(op.input(0)), ": (N, C, spatial) with 1 to 3 spatial axes expected");
     const int axes = x.rank - 2;
-    if (attributes.kernel_count != axes)
-      return op.fail("kernel_size of ", std::int64_t{attributes.kernel_count}, " numbers for ", to_text(x), ": ",
+    if (attributes.windows.kernel_count != axes)
+      return op.fail("kernel_size of ", std::int64_t{attributes.windows.kernel_count}, " numbers for ", to_text(x), ": ",
                      std::int64_t{axes}, " expected");
     const Shape kernel = kernel_of(attributes);
     for (int axis = 0; axis < axes; ++axis)
       if (kernel[axis] < 1) return op.fail("kernel_size ", to_text(kernel), ": numbers of at least 1 expected");
-    if (!detail::check_windows(op, x, kernel, attributes)) return;
-    const Windows windows = detail::windows_of(x, kernel, attributes);
-    for (const Window& window : windows.axes)
-      for (std::int64_t o = 0; o < window.out; ++o) {
+    if (attributes.column != 0) return op.fail("storage_order column: row expected");
+    if (!detail::check_list(op, x, "in_dilations", attributes.in_dilations, attributes.dilations_count, axes, 1) ||
+        !detail::check_list(op, x, "out_pads", attributes.out_pads, attributes.pads_count, 2 * axes, 0) ||
+        !detail::check_windows(op, attributes.spread(x), kernel, attributes.windows))
+      return;
+    const Windows windows = detail::windows_of(attributes.spread(x), kernel, attributes.windows);
+    const PoolGaps gaps = attributes.gaps(axes);
+    for (int axis = 0; axis < 3; ++axis)
+      for (std::int64_t o = 0; o < windows[axis].out; ++o) {
+        const Window& window = windows[axis];
         std::int64_t k = 0;
-        while (k < window.kernel && !window.contains(window.at(o, k))) ++k;
+        while (k < window.kernel && !gaps.contains(window, axis, window.at(o, k))) ++k;
         if (k == window.kernel)
           return op.fail("kernel_size ", to_text(kernel), " on ", to_text(x),
                          ": padding that leaves each window an element expected");
       }
-    op.output({detail::windows_shape(x[0], x[1], windows, axes), op.input(0).dtype});
+    Shape result = detail::windows_shape(x[0], x[1], windows, axes);
+    for (int axis = 0; axis < axes; ++axis) result[2 + axis] += gaps.begin[3 - axes + axis] + gaps.end[3 - axes + axis];
+    op.output({result, op.input(0).dtype});
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     static constexpr auto attributes = unpack<Attributes>(A);
-    static constexpr Windows windows = detail::windows_of(X::shape, kernel_of(attributes), attributes);
-    for_each_plane(D::template pool<windows, typename X::element>, x, y);
+    static constexpr Windows windows = detail::windows_of(attributes.spread(X::shape), kernel_of(attributes), attributes.windows);
+    static constexpr PoolGaps gaps = attributes.gaps(X::shape.rank - 2);
+    using T = typename X::element;
+    for_each_plane(D::template pool<detail::pool_kernel<windows, gaps, T>, T>, x, y);
   }
 
  protected:
-  static constexpr WindowsAttributes windows_attributes(const GradientContext& op) {
+  static constexpr PoolGradAttributes grad_attributes(const GradientContext& op) {
     const Attributes attributes = op.template attributes<Attributes>();
-    return WindowsAttributes::make(detail::windows_of(op.input_spec(0).shape, kernel_of(attributes), attributes));
+    const Shape x = op.input_spec(0).shape;
+    return PoolGradAttributes::make(detail::windows_of(attributes.spread(x), kernel_of(attributes), attributes.windows),
+                                    attributes.gaps(x.rank - 2));
   }
 };
 
 /// The gradient of MaxPool: inputs (x, dy). The largest elements are searched for again.
 struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static constexpr std::string_view name = "MaxPoolGrad";
-  using Attributes = WindowsAttributes;
+  using Attributes = PoolGradAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 
   template <PackedAttributes A, class X, class DY, class DX>
   static void compute(X x, DY dy, DX dx) {
-    static constexpr Windows windows = unpack<Attributes>(A).windows();
-    for_each_plane(Pool<windows, typename X::element>::maximum_gradient, x, dy, dx);
+    static constexpr Windows windows = unpack<Attributes>(A).windows.windows();
+    static constexpr PoolGaps gaps = unpack<Attributes>(A).gaps();
+    for_each_plane(detail::pool_kernel<windows, gaps, typename X::element>::maximum_gradient, x, dy, dx);
   }
 };
 
@@ -92,28 +167,32 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
 struct MaxPool : PoolForward<MaxPool> {
   static constexpr std::string_view name = "MaxPool";
   static constexpr void gradient(GradientContext& op) {
-    if (op.needs(0)) op.input_gradient(0, apply<MaxPoolGrad>({op.input(0), op.output_gradient(0)}, windows_attributes(op)));
+    if (op.needs(0)) op.input_gradient(0, apply<MaxPoolGrad>({op.input(0), op.output_gradient(0)}, grad_attributes(op)));
   }
-  template <Windows windows, class T>
+  template <class Kernel, class T>
   static void pool(const T* x, T* y) {
-    Pool<windows, T>::maximum(x, y);
+    Kernel::maximum(x, y);
   }
 };
 
 /// The gradient of AveragePool: input dy.
 struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
   static constexpr std::string_view name = "AveragePoolGrad";
-  using Attributes = WindowsAttributes;
+  using Attributes = PoolGradAttributes;
   static constexpr void infer(Inference& op) {
-    const Windows windows = op.attributes<Attributes>().windows();
+    const auto attributes = op.attributes<Attributes>();
+    const Windows windows = attributes.windows.windows();
+    const PoolGaps gaps = attributes.gaps();
     Shape result{op.input(0).shape[0], op.input(0).shape[1]};
-    for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis) result.push_back(windows[axis].in);
+    for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis)
+      result.push_back((windows[axis].in - 1) / gaps.spacing[axis] + 1);
     op.output({result, op.input(0).dtype});
   }
   template <PackedAttributes A, class DY, class DX>
   static void compute(DY dy, DX dx) {
-    static constexpr Windows windows = unpack<Attributes>(A).windows();
-    for_each_plane(Pool<windows, typename DX::element>::average_gradient, dy, dx);
+    static constexpr Windows windows = unpack<Attributes>(A).windows.windows();
+    static constexpr PoolGaps gaps = unpack<Attributes>(A).gaps();
+    for_each_plane(detail::pool_kernel<windows, gaps, typename DX::element>::average_gradient, dy, dx);
   }
 };
 
@@ -121,30 +200,35 @@ struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
 struct AveragePool : PoolForward<AveragePool> {
   static constexpr std::string_view name = "AveragePool";
   static constexpr void gradient(GradientContext& op) {
-    if (op.needs(0)) op.input_gradient(0, apply<AveragePoolGrad>({op.output_gradient(0)}, windows_attributes(op)));
+    if (op.needs(0)) op.input_gradient(0, apply<AveragePoolGrad>({op.output_gradient(0)}, grad_attributes(op)));
   }
-  template <Windows windows, class T>
+  template <class Kernel, class T>
   static void pool(const T* x, T* y) {
-    Pool<windows, T>::average(x, y);
+    Kernel::average(x, y);
   }
 };
 
 namespace detail {
-constexpr WindowAttributes pool_attributes(const List<std::int64_t>& kernel_size, const PoolOptions& options) {
-  WindowAttributes attributes{.pad_type = options.auto_pad, .ceil_mode = options.ceil_mode};
-  WindowAttributes::set(attributes.kernel, attributes.kernel_count, kernel_size);
-  WindowAttributes::set(attributes.stride, attributes.stride_count, options.stride);
-  WindowAttributes::set(attributes.padding, attributes.padding_count, options.padding);
-  WindowAttributes::set(attributes.dilation, attributes.dilation_count, options.dilation);
+constexpr PoolAttributes pool_attributes(const List<std::int64_t>& kernel_size, const PoolOptions& options) {
+  PoolAttributes attributes{.windows = {.pad_type = options.auto_pad, .ceil_mode = options.ceil_mode},
+                            .column = options.storage_order == StorageOrder::column};
+  WindowAttributes& windows = attributes.windows;
+  WindowAttributes::set(windows.kernel, windows.kernel_count, kernel_size);
+  WindowAttributes::set(windows.stride, windows.stride_count, options.stride);
+  WindowAttributes::set(windows.padding, windows.padding_count, options.padding);
+  WindowAttributes::set(windows.dilation, windows.dilation_count, options.dilation);
+  WindowAttributes::set(attributes.in_dilations, attributes.dilations_count, options.in_dilations);
+  WindowAttributes::set(attributes.out_pads, attributes.pads_count, options.out_pads);
   return attributes;
 }
 }  // namespace detail
 
 namespace ops {
 /// The largest element of each window, and NaN if it has one. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, float32 or
-/// float64; result: (N, C, spatial...) with the windows' count along each spatial axis, as for conv. Padding never wins. The
-/// gradient goes to the first of equal elements, and in a window with NaN to a NaN or the largest number. Errors: lists of a
-/// wrong length, numbers out of range, a kernel larger than the padded input, windows of nothing but padding.
+/// float64; result: (N, C, spatial...) with the windows' count along each spatial axis, as for conv, and out_pads, which are
+/// zeros. Padding never wins; in_dilations spread x, with padding between its elements. storage_order must be row. The gradient
+/// goes to the first of equal elements, and in a window with NaN to a NaN or the largest number. Errors: lists of a wrong length,
+/// numbers out of range, a kernel larger than the padded input, windows of nothing but padding.
 ///
 ///     y = ops::max_pool(x, {2, 2}, {.stride = {2, 2}});
 constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {

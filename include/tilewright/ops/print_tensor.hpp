@@ -93,7 +93,7 @@ namespace detail {
 constexpr Text name_for_title(Tensor x) {
   if (!x.name().empty()) return x.name();
   const GraphRecord& graph = x.ir().record(x.graph_id());
-  const NodeId producer = graph.tensors[x.id()].producer;
+  const NodeId producer = graph.tensors[x.number()].producer;
   if (producer == NodeId::none) return "tensor";
   const Node& node = graph.nodes[producer];
   return text(node.op->name, ".", node.id);

@@ -164,7 +164,7 @@ constexpr Tensor remote_load(RemoteBuffer buffer, RemoteOffset offset, std::stri
   const Tensor result = at_or_invalid(buffer.ir(), detail::apply_remote<RemoteLoad>("remote_load", buffer, offset, {}), 0);
   if (!result.valid()) return result;
   if (!name.empty()) buffer.ir().rename(result, text(name, "_remote_loaded").view());
-  if (const int meta_shape = buffer.meta_shape(); meta_shape >= 0) buffer.ir().record(result).meta_shape = meta_shape;
+  if (const int meta_shape = buffer.meta_shape_index(); meta_shape >= 0) buffer.ir().record(result).meta_shape = meta_shape;
   return result;
 }
 /// As remote_load, but to t, which has the buffer's shape and dtype; returns an alias of t.

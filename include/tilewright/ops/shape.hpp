@@ -167,7 +167,7 @@ constexpr Tensor reshape(Tensor x, const Shape& shape) { return apply<Reshape>({
 /// As reshape, but an alias of x, whose elements must stand one after the other: they do not in one of transpose_.
 constexpr Tensor reshape_(Tensor x, const Shape& shape) {
   if (!x.valid()) return x;
-  if (!is_dense(x.shape(), detail::aliased_tensor(x.ir(), x.graph_id(), x.id()).second))
+  if (!is_dense(x.shape(), detail::aliased_tensor(x.ir(), x.graph_id(), x.number()).second))
     return x.ir().fail(text("ReshapeInplace: ", to_text(x), ", whose elements stand in another order, to ", to_text(shape),
                             ": reshape, or reshape_ before transpose_, expected"));
   return apply<ReshapeInplace>({x}, detail::axis_list(shape));
@@ -194,6 +194,12 @@ constexpr Tensor Tensor::flatten() const { return ops::flatten(*this); }
 constexpr Tensor Tensor::T() const { return ops::transpose(*this); }
 constexpr Tensor Tensor::transpose(const Shape& permutation) const { return ops::transpose(*this, permutation); }
 constexpr Tensor Tensor::detach() const { return ops::detach(*this); }
+constexpr Tensor Tensor::expand(const Shape& shape) const { return ops::expand(*this, shape); }
+constexpr Tensor Tensor::reshape_(const Shape& shape) const { return ops::reshape_(*this, shape); }
+constexpr Tensor Tensor::flatten_() const { return ops::flatten_(*this); }
+constexpr Tensor Tensor::T_() const { return ops::transpose_(*this); }
+constexpr Tensor Tensor::transpose_(const Shape& permutation) const { return ops::transpose_(*this, permutation); }
+constexpr Tensor Tensor::detach_() const { return ops::detach_(*this); }
 
 }  // namespace tilewright
 

@@ -1,5 +1,8 @@
 #pragma once
-#include "tilewright/ops/elementwise.hpp"
+#include "tilewright/kernel/power.hpp"
+#include "tilewright/kernel/rounding.hpp"
+#include "tilewright/kernel/trigonometry.hpp"
+#include "tilewright/ops/in_place.hpp"
 
 namespace tilewright {
 
@@ -16,11 +19,29 @@ struct Log : UnaryOp<Log> {
   template <class X> static X backward(X x, X dy) { return math::divide(dy, x); }
 };
 
+struct Log2 : UnaryOp<Log2> {
+  static constexpr std::string_view name = "Log2";
+  template <class X> static X forward(X x) { return math::log2(x); }
+  template <class X> static X backward(X x, X dy) { return math::divide(dy, x * math::number<X>(0.6931471805599453)); }
+};
+
 struct Sqrt : UnaryOp<Sqrt> {
   static constexpr std::string_view name = "Sqrt";
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::sqrt(x); }
   template <class X> static X backward(X y, X dy) { return math::divide(dy, y + y); }
+};
+
+struct Sin : UnaryOp<Sin> {
+  static constexpr std::string_view name = "Sin";
+  template <class X> static X forward(X x) { return math::sin(x); }
+  template <class X> static X backward(X x, X dy) { return dy * math::cos(x); }
+};
+
+struct Cos : UnaryOp<Cos> {
+  static constexpr std::string_view name = "Cos";
+  template <class X> static X forward(X x) { return math::cos(x); }
+  template <class X> static X backward(X x, X dy) { return -dy * math::sin(x); }
 };
 
 struct Tanh : UnaryOp<Tanh> {
@@ -30,36 +51,175 @@ struct Tanh : UnaryOp<Tanh> {
   template <class X> static X backward(X y, X dy) { return dy * (math::number<X>(1) - y * y); }
 };
 
-/// -x, integers too.
+/// -x, integers too, which wrap around.
 struct Negate : UnaryOp<Negate> {
   static constexpr std::string_view name = "Neg";
-  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
   static constexpr void gradient(GradientContext& op) { op.input_gradient(0, apply<Negate>({op.output_gradient(0)})); }
-  template <class X> static X forward(X x) { return -x; }
+  template <class X> static X forward(X x) { return math::negate(x); }
 };
 
 /// A copy.
 struct Identity : UnaryOp<Identity> {
+  static constexpr bool copies = true;  // its elements are what memory has: they are not converted
   static constexpr CodeKind code_kind = CodeKind::copy;
   static constexpr std::string_view name = "Identity";
-  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr bool bools_are_masks = true;
+  static constexpr bool check_dtypes(Inference&) { return true; }
   static constexpr void gradient(GradientContext& op) { op.input_gradient(0, op.output_gradient(0)); }
   template <class X> static X forward(X x) { return x; }
 };
 
+struct Abs : UnaryOp<Abs> {
+  static constexpr std::string_view name = "Abs";
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
+  template <class X> static X forward(X x) { return math::abs(x); }
+  template <class X> static X backward(X x, X dy) { return dy * math::sign(x); }
+};
+
+/// Base of ops that are constant but for steps: their gradient is 0.
+template <class D>
+struct StepOp : UnaryOp<D> {
+  static constexpr void gradient(GradientContext& op) {
+    const TensorSpec x = op.input_spec(0);
+    if (op.needs(0)) op.input_gradient(0, op.ir().constant(List<double>{0}, x.shape, x.dtype));
+  }
+};
+struct Sign : StepOp<Sign> {
+  static constexpr std::string_view name = "Sign";
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
+  template <class X> static X forward(X x) { return math::sign(x); }
+};
+struct Ceil : StepOp<Ceil> {
+  static constexpr std::string_view name = "Ceil";
+  template <class X> static X forward(X x) { return math::ceil(x); }
+};
+struct Floor : StepOp<Floor> {
+  static constexpr std::string_view name = "Floor";
+  template <class X> static X forward(X x) { return math::floor(x); }
+};
+
+namespace detail {
+/// A bound as a number of the formula's type; an infinite one of integers is their end.
+template <class X>
+X bound(double value) {
+  if constexpr (std::integral<X>) {
+    if (value <= static_cast<double>(std::numeric_limits<X>::min())) return std::numeric_limits<X>::min();
+    if (value >= static_cast<double>(std::numeric_limits<X>::max())) return std::numeric_limits<X>::max();
+  }
+  return math::number<X>(value);
+}
+}  // namespace detail
+
+struct Clip : UnaryOp<Clip> {
+  static constexpr std::string_view name = "Clip";
+  struct Attributes {
+    double min = 0, max = 0;
+  };
+  static constexpr bool check_dtypes(Inference& op) {
+    if (!op.require_number_dtype(0)) return false;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const auto [min, max] = op.attributes<Attributes>();
+    for (const double bound : {min, max})
+      if (bound != infinity && bound != -infinity && !op.require_number(bound, op.input(0).dtype)) return false;
+    return true;
+  }
+  template <class X>
+  static X forward(X x, Attributes bounds) {  // x stands last, so that NaN stays
+    return math::min(detail::bound<X>(bounds.max), math::max(detail::bound<X>(bounds.min), x));
+  }
+  template <class X>
+  static X backward(X x, X dy, Attributes bounds) {
+    const auto is_inside = (x >= detail::bound<X>(bounds.min)) & (x <= detail::bound<X>(bounds.max));
+    return math::select(is_inside, dy, math::number<X>(0));
+  }
+};
+
+/// fmod(x + increment, modulus).
+struct IncrementMod : Elementwise<IncrementMod> {
+  static constexpr std::string_view name = "IncrementMod";
+  static constexpr Differentiation differentiation = Differentiation::stops;
+  struct Attributes {
+    double increment = 1, modulus = 1;
+  };
+  static constexpr bool check_dtypes(Inference& op) {
+    const auto [increment, modulus] = op.attributes<Attributes>();
+    const DType dtype = op.input(0).dtype;
+    if (!op.require_number_dtype(0) || !op.require_number(increment, dtype) || !op.require_number(modulus, dtype)) return false;
+    if (modulus == 0) op.fail("modulus 0: another number expected");
+    return modulus != 0;
+  }
+  template <class X>
+  static X forward(X x, Attributes attributes) {
+    return math::fmod(math::add(x, math::number<X>(attributes.increment)), math::number<X>(attributes.modulus));
+  }
+};
+
 namespace ops {
-/// e to the power of x. x: any shape, float16, float32 or float64; result: the same. So for the functions below.
+/// e to the power of x. x: any shape, float16, float32 or float64; result: the same. So for the functions below that do not
+/// say otherwise. Gradient: dy y.
 constexpr Tensor exp(Tensor x) { return apply<Exp>({x}); }
-/// Natural logarithm; NaN below 0.
+/// Natural logarithm; NaN below 0. Gradient: dy / x.
 constexpr Tensor log(Tensor x) { return apply<Log>({x}); }
-/// Square root; NaN below 0.
+/// Logarithm to the base 2; NaN below 0. Gradient: dy / (x ln 2).
+constexpr Tensor log2(Tensor x) { return apply<Log2>({x}); }
+/// Square root; NaN below 0. Gradient: dy / 2y.
 constexpr Tensor sqrt(Tensor x) { return apply<Sqrt>({x}); }
-/// Hyperbolic tangent.
+/// Sine of x in radians; NaN for infinities. Gradient: dy cos(x).
+constexpr Tensor sin(Tensor x) { return apply<Sin>({x}); }
+/// Cosine of x in radians; NaN for infinities. Gradient: -dy sin(x).
+constexpr Tensor cos(Tensor x) { return apply<Cos>({x}); }
+/// Hyperbolic tangent. Gradient: dy (1 - y^2).
 constexpr Tensor tanh(Tensor x) { return apply<Tanh>({x}); }
-/// -x. x: any number type.
+/// -x. x: integers, of which the unsigned ones and the least wrap around, or floating point.
 constexpr Tensor negate(Tensor x) { return apply<Negate>({x}); }
-/// A copy of x, of any dtype.
+/// A copy of x, of any dtype. Gradient: dy.
 constexpr Tensor identity(Tensor x) { return apply<Identity>({x}); }
+/// |x|. x: integers or floating point numbers; the least of signed integers is itself. Gradient: dy sign(x), 0 at 0.
+constexpr Tensor abs(Tensor x) { return apply<Abs>({x}); }
+/// -1, 0 or 1; 0 for NaN, as PyTorch has it. x: integers or floating point numbers. Gradient: 0.
+constexpr Tensor sign(Tensor x) { return apply<Sign>({x}); }
+/// The integer at or above x; NaN stays. Gradient: 0.
+constexpr Tensor ceil(Tensor x) { return apply<Ceil>({x}); }
+/// The integer at or below x; NaN stays. Gradient: 0.
+constexpr Tensor floor(Tensor x) { return apply<Floor>({x}); }
+/// x limited to [min, max]: clip(x, 0), max if min is larger; NaN stays. x: integers, which take whole bounds, or floating
+/// point numbers. Gradient: dy where min <= x <= max, else 0.
+constexpr Tensor clip(Tensor x, double min = -std::numeric_limits<double>::infinity(),
+                      double max = std::numeric_limits<double>::infinity()) {
+  return apply<Clip>({x}, {min, max});
+}
+/// The same, by PyTorch's name.
+constexpr Tensor clamp(Tensor x, double min = -std::numeric_limits<double>::infinity(),
+                       double max = std::numeric_limits<double>::infinity()) {
+  return clip(x, min, max);
+}
+/// The remainder of (x + increment) / modulus, with the sign of x + increment, as C has it. x: integers, which take whole numbers
+/// and wrap around, or floating point numbers. No gradient: autodiff stops here. A modulus of 0 is an error.
+constexpr Tensor increment_mod(Tensor x, double increment, double modulus) {
+  return apply<IncrementMod>({x}, {increment, modulus});
+}
+
+/// Forms in place: x gets the result, of which an alias is returned. x: no constant and no expanded view. Their gradients are
+/// those of the forms above. If one needs the value of x that was overwritten, autodiff fails, unless x is an input by value of
+/// the graph.
+/// exp in place. Its gradient does not need x.
+constexpr Tensor exp_(Tensor x) { return apply<InPlace<Exp>>({x}); }
+/// sqrt in place. Its gradient does not need x.
+constexpr Tensor sqrt_(Tensor x) { return apply<InPlace<Sqrt>>({x}); }
+/// tanh in place. Its gradient does not need x.
+constexpr Tensor tanh_(Tensor x) { return apply<InPlace<Tanh>>({x}); }
+/// negate in place. Its gradient does not need x.
+constexpr Tensor negate_(Tensor x) { return apply<InPlace<Negate>>({x}); }
+/// clip in place. Its gradient needs x.
+constexpr Tensor clip_(Tensor x, double min = -std::numeric_limits<double>::infinity(),
+                       double max = std::numeric_limits<double>::infinity()) {
+  return apply<InPlace<Clip>>({x}, {min, max});
+}
+/// increment_mod in place. No gradient.
+constexpr Tensor increment_mod_(Tensor x, double increment, double modulus) {
+  return apply<InPlace<IncrementMod>>({x}, {increment, modulus});
+}
 }  // namespace ops
 
 constexpr Tensor operator-(Tensor x) { return ops::negate(x); }

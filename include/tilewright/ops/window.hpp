@@ -5,6 +5,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/kernel/window.hpp"
 #include "tilewright/ops/op.hpp"
+#include "tilewright/ops/planner_options.hpp"
 
 namespace tilewright {
 
@@ -17,7 +18,7 @@ constexpr std::string_view to_text(PadType type) {
   return names[static_cast<std::size_t>(type)];
 }
 
-/// The windows of an op on tensors (N, C, spatial...) as attributes: 10 words. Lists have the length of the spatial axes, or
+/// The windows of an op on tensors (N, C, spatial...) as attributes: 12 words. Lists have the length of the spatial axes, or
 /// 0 for the default; padding has twice that, all beginnings first.
 struct WindowAttributes {
   static constexpr int most_axes = 3;
@@ -27,6 +28,7 @@ struct WindowAttributes {
   PadType pad_type = PadType::not_set;
   std::int32_t ceil_mode = 0;
   std::int32_t groups = 1, reserved = 0;
+  PlannerAttributes planner{};
 
   /// Copies a list, as far as there is room; its length is kept, so that the shape rule can refuse it.
   template <std::size_t n>
@@ -37,13 +39,15 @@ struct WindowAttributes {
   }
 };
 
-/// What the gradients of such ops have as attributes: the windows themselves. 10 words.
+/// What the gradients of such ops have as attributes: the windows themselves. 12 words.
 struct WindowsAttributes {
   std::array<std::int32_t, 18> numbers{};
   std::int64_t groups = 1;
+  PlannerAttributes planner{};
 
-  static constexpr WindowsAttributes make(const Windows& windows, std::int64_t groups = 1) {
-    WindowsAttributes result{.groups = groups};
+  static constexpr WindowsAttributes make(const Windows& windows, std::int64_t groups = 1,
+                                          const PlannerAttributes& planner = {}) {
+    WindowsAttributes result{.groups = groups, .planner = planner};
     std::size_t i = 0;
     for (const Window& w : windows.axes)
       for (std::int64_t number : {w.in, w.out, w.kernel, w.stride, w.dilation, w.begin})
@@ -99,25 +103,30 @@ constexpr Windows windows_of(const Shape& x, const Shape& kernel, const WindowAt
   return result;
 }
 
+/// Checks that a list is empty, or has as many numbers as expected, none too small.
+constexpr bool check_list(Inference& op, const Shape& x, std::string_view what, std::span<const std::int32_t> list, int count,
+                          int expected, std::int64_t least) {
+  if (count == 0) return true;
+  if (count != expected)
+    return op.fail(what, " of ", std::int64_t{count}, " numbers for ", to_text(x), ": ", std::int64_t{expected}, " expected"),
+           false;
+  for (std::int32_t value : list.first(static_cast<std::size_t>(count)))
+    if (value < least)
+      return op.fail(what, " ", to_text(list.first(static_cast<std::size_t>(count))), ": numbers of at least ", least,
+                     " expected"),
+             false;
+  return true;
+}
+constexpr bool check_lists(Inference& op, const Shape& x, const WindowAttributes& attributes) {
+  const int axes = x.rank - 2;
+  return check_list(op, x, "stride", attributes.stride, attributes.stride_count, axes, 1) &&
+         check_list(op, x, "dilation", attributes.dilation, attributes.dilation_count, axes, 1) &&
+         check_list(op, x, "padding", attributes.padding, attributes.padding_count, 2 * axes, 0);
+}
 /// Checks lists and extents; says what is wrong with them.
 constexpr bool check_windows(Inference& op, const Shape& x, const Shape& kernel, const WindowAttributes& attributes) {
   const int axes = x.rank - 2;
-  const auto check = [&](std::string_view what, std::span<const std::int32_t> list, int count, int expected, std::int64_t least) {
-    if (count == 0) return true;
-    if (count != expected)
-      return op.fail(what, " of ", std::int64_t{count}, " numbers for ", to_text(x), ": ", std::int64_t{expected}, " expected"),
-             false;
-    for (std::int32_t value : list.first(static_cast<std::size_t>(count)))
-      if (value < least)
-        return op.fail(what, " ", to_text(list.first(static_cast<std::size_t>(count))), ": numbers of at least ", least,
-                       " expected"),
-               false;
-    return true;
-  };
-  if (!check("stride", attributes.stride, attributes.stride_count, axes, 1) ||
-      !check("dilation", attributes.dilation, attributes.dilation_count, axes, 1) ||
-      !check("padding", attributes.padding, attributes.padding_count, 2 * axes, 0))
-    return false;
+  if (!check_lists(op, x, attributes)) return false;
   const Windows windows = windows_of(x, kernel, attributes);
   for (int axis = 0; axis < axes; ++axis) {
     const Window& window = windows[3 - axes + axis];

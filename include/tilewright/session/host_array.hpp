@@ -45,7 +45,8 @@ auto copy_of(const std::byte* data) {
 namespace detail {
 
 template <class T>
-concept HostNumber = std::integral<T> || std::same_as<T, float16_t> || std::same_as<T, float> || std::same_as<T, double>;
+concept HostNumber = std::integral<T> || std::same_as<T, float16_t> || std::same_as<T, float> || std::same_as<T, double> ||
+                     std::same_as<T, float8_143_t> || std::same_as<T, float8_152_t>;
 /// An array of the language, of any number of axes; not a string literal.
 template <class T>
 concept BuiltInArray = std::is_bounded_array_v<T> && HostNumber<std::remove_cv_t<std::remove_all_extents_t<T>>> &&
@@ -72,7 +73,7 @@ inline constexpr bool owns_elements<xt::xfixed_container<Element, Extents, layou
 
 /// The address of an array's first element, which for a view may be far from that of its container's.
 template <HostArray T>
-auto* first_element(T& array) {
+constexpr auto* first_element(T& array) {
   if constexpr (BuiltInArray<std::remove_const_t<T>>) {
     if constexpr (std::rank_v<T> > 1) return first_element(array[0]);
     else return &array[0];
@@ -145,7 +146,7 @@ constexpr Text host_type_problem(std::string_view what) {
   if constexpr (HostNumber<T> || HostArray<T>) {
     constexpr DType given = host_dtype<T>();
     constexpr auto shape = static_shape<T>();
-    if (given != expected.dtype)
+    if (given != expected.dtype && !(given == uint8 && is_float8(expected.dtype)))  // bytes may be the codes of float8
       return text(what, ": '", Use::name(), "' is ", to_text(given), ": ", to_text(expected), " expected", Use::note(),
                   size_of(given) == 8 ? "; 64-bit numbers are not narrowed: convert the array first" : "");
     if (shape && *shape != expected.shape)

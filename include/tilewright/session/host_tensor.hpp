@@ -18,6 +18,7 @@ struct HostTensor {
   std::string_view name{};
   TensorSpec spec{};
   std::span<const std::byte> bytes{};
+  int log2_scale = 0;  ///< of float8: that of pow2scale_then_cast which made the elements, for files
 };
 
 /// Tensors and where they come from, such as the path of a file: errors name it.

@@ -15,13 +15,22 @@
 namespace tilewright {
 
 namespace detail {
-/// Writes `count` values to memory in a dtype; one value stands for all elements.
-inline void write_values(DType dtype, std::size_t count, std::span<const double> values, std::byte* memory) {
+/// Writes `count` values to memory in a dtype; one value stands for all elements. With `has_rests`, all values are followed by
+/// their rests, as in Numbers.
+inline void write_values(DType dtype, std::size_t count, std::span<const double> values, std::byte* memory,
+                         bool has_rests = false) {
+  const std::size_t given = has_rests ? values.size() / 2 : values.size();
   visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
     T* const elements = reinterpret_cast<T*>(memory);
-    if (values.size() == 1) std::fill_n(elements, count, static_cast<T>(values[0]));
+    const auto element = [&](std::size_t i) {
+      if (!has_rests) return static_cast<T>(values[i]);
+      const double rest = values[given + i];
+      if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<T>(values[i]) + static_cast<T>(rest));
+      else return static_cast<T>(values[i] + rest);
+    };
+    if (given == 1) std::fill_n(elements, count, element(0));
     else
-      for (std::size_t i = 0; i < count; ++i) elements[i] = static_cast<T>(values[i]);
+      for (std::size_t i = 0; i < count; ++i) elements[i] = element(i);
   });
 }
 /// Writes the elements of a tensor that a generator gives.
@@ -42,7 +51,7 @@ inline void fill_constants(const auto& plan, std::byte* memory) {
     if (constant.generator.write) detail::write_generator(constant.generator, constant.spec, memory + constant.offset);
     else
       detail::write_values(constant.spec.dtype, static_cast<std::size_t>(constant.spec.nelms()), plan.numbers(constant.values),
-                           memory + constant.offset);
+                           memory + constant.offset, constant.has_rests);
   }
 }
 
@@ -62,7 +71,7 @@ inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_
       for (int group = 0; group < distribution.groups; ++group)
         detail::write_generator(variable.generator, {distribution.shape, dtype},
                                 elements + static_cast<std::size_t>(group) * tensor * static_cast<std::size_t>(size_of(dtype)));
-    else if (!variable.fill) detail::write_values(dtype, count, plan.numbers(variable.values), elements);
+    else if (!variable.fill) detail::write_values(dtype, count, plan.numbers(variable.values), elements, variable.has_rests);
     for (std::size_t first = 0; variable.fill && first < count; first += std::size(block)) {
       const std::span values(block, std::min(std::size(block), count - first));
       variable.fill(values, variable.a, variable.b, random);

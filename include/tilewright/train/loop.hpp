@@ -90,11 +90,7 @@ Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptio
       const auto& labels = detail::as_input<Session>("label"_s, batch.labels);
       const auto loss = session.run("image"_s = images, "label"_s = labels)["loss"_s];
       ++trained.steps;
-      report(Progress{.epoch = epoch,
-                      .epochs = options.epochs,
-                      .batch = number,
-                      .batches = batches,
-                      .loss = detail::mean(loss)});
+      report(Progress{.epoch = epoch, .epochs = options.epochs, .batch = number, .batches = batches, .loss = detail::mean(loss)});
     }
   }
   trained.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,5 +1,7 @@
 #pragma once
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
@@ -9,6 +11,7 @@
 #include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/transform/called_gradients.hpp"
+#include "tilewright/transform/overwritten.hpp"
 
 namespace tilewright {
 
@@ -18,6 +21,9 @@ struct AutodiffOptions {
   std::optional<List<Tensor>> grads_provided{};
   /// Tensors of the forward graph whose gradients are wanted; by default all inputs that a gradient reaches.
   std::optional<List<Tensor>> grads_required{};
+  /// Gradient graphs to use for graphs that the forward graph calls, directly or not, in place of those that autodiff would make:
+  /// of an earlier autodiff, or written by hand. They stay those graphs' gradient graphs.
+  List<GradGraphInfo> called_graphs_grad_info{};
 };
 
 namespace detail {
@@ -31,6 +37,8 @@ class Differentiator final : public GradientContext::Builder {
 
   constexpr GradientRecord run(const AutodiffOptions& options) {
     if (!differentiate_callees()) return {};
+    if (has_op_in_place_) overwritten_ = find_overwritten(ir_, forward_);
+    if (ir_.failed()) return {};
     // no conditional operators: GCC 12 destroys their temporaries twice in constant expressions
     List<TensorId> provided = default_provided(), required = record().inputs;
     if (options.grads_provided) provided = ids(*options.grads_provided, "grads_provided");
@@ -41,6 +49,7 @@ class Differentiator final : public GradientContext::Builder {
     gradients_.resize(count);
     activations_.resize(count);
     connected_.assign(count, false);
+    parts_of_.assign(count, -1);
     for (const TensorId tensor : record().inputs) connected_[tensor] = true;
     for (const TensorId tensor : record().outputs) connected_[tensor] = true;
     find_needed(required);
@@ -51,6 +60,7 @@ class Differentiator final : public GradientContext::Builder {
     for (auto n = record().nodes.size(); n-- > 0 && !ir_.failed();) differentiate_node(NodeId(n));
     if (ir_.failed()) return {};
     for (const TensorId tensor : required) {
+      join_parts(tensor);
       if (gradient(tensor)) {
         graph_output(gradients_[tensor]);
         result_.outputs.push_back(tensor);
@@ -70,6 +80,12 @@ class Differentiator final : public GradientContext::Builder {
     Tensor& sum = gradients_[tensor];
     sum = sum.valid() ? sum + gradient : gradient;
   }
+  constexpr void add_gradient_part(TensorId tensor, const GradientPart& part, JoinRule join) override {
+    int& first = parts_of_[tensor];
+    make_room(parts_);
+    parts_.push_back({part, join, first});
+    first = static_cast<int>(parts_.size()) - 1;
+  }
   /// The value of a forward tensor in the gradient graph. Constants are copied, and views are made again; any other tensor
   /// becomes an input of the gradient graph. An inner tensor becomes an output of the forward graph, too.
   constexpr Tensor activation(TensorId tensor) override {
@@ -85,6 +101,12 @@ class Differentiator final : public GradientContext::Builder {
         const Tensor input = activation(producer.inputs[0]);
         return known = at_or_invalid(ir_, emit(ir_, *producer.op, {&input, 1}, producer.attributes), 0);
       }
+    }
+    if (has_op_in_place_ && overwritten_.by[tensor] != NodeId::none) {
+      const Node& writer = record().nodes[overwritten_.by[tensor]];
+      ir_.fail(text("autodiff of ", record().name, ": a gradient needs ", to_text(forward_tensor(tensor)), ", which ",
+                    writer.op->name, ".", writer.id, " overwrites: an op that is not in place expected"));
+      return Tensor::invalid(ir_);
     }
     if (!connected) {
       add_activation_output(ir_, forward_, tensor);
@@ -103,7 +125,7 @@ class Differentiator final : public GradientContext::Builder {
       if (!tensor.valid()) continue;
       if (tensor.graph_id() != forward_)
         ir_.fail(text("autodiff of ", record().name, ": ", to_text(tensor), " in ", what, ": tensors of that graph expected"));
-      result.push_back(tensor.id());
+      result.push_back(tensor.number());
     }
     return result;
   }
@@ -120,7 +142,9 @@ class Differentiator final : public GradientContext::Builder {
   constexpr bool differentiate_callees() {
     for (std::size_t i = 0; i < record().nodes.size(); ++i) {
       const Node& node = record().nodes[NodeId(i)];
-      if (node.op->modifies >= 0 || !node.modified.empty()) {
+      has_op_in_place_ = has_op_in_place_ || node.op->modifies >= 0;
+      const bool refuses = node.op->modifies >= 0 && node.op->differentiation == Differentiation::refuses;
+      if (!node.modified.empty() || refuses) {
         ir_.fail(text("autodiff of ", record().name, ": ", node.op->name, ".", node.id,
                       " changes its input in place: ops that do not expected"));
         return false;
@@ -152,7 +176,11 @@ class Differentiator final : public GradientContext::Builder {
   constexpr void differentiate_node(NodeId index) {
     const Node node = record().nodes[index];
     bool reached = false, needed = false;
-    for (const TensorId output : node.outputs) reached = reached || gradient(output);
+    const std::size_t first = ir_.current().nodes.size();
+    for (const TensorId output : node.outputs) {
+      join_parts(output);
+      reached = reached || gradient(output);
+    }
     for (const TensorId input : node.inputs) needed = needed || needs_gradient(input);
     if (!reached || !needed || node.op->differentiation == Differentiation::stops) return;
     if (node.op->differentiation == Differentiation::refuses) {
@@ -162,13 +190,34 @@ class Differentiator final : public GradientContext::Builder {
       return;
     }
     GradientContext context(*this, ir_, forward_, node);
-    const std::size_t first = ir_.current().nodes.size();
     if (node.op == &call_info) differentiate_call(context);
     else if (node.op == &loop_info) differentiate_loop(context);
     else if (node.op == &conditional_info) differentiate_conditional(context);
     else node.op->gradient(context);
     auto& nodes = ir_.current().nodes;
     for (std::size_t i = first; i < nodes.size(); ++i) nodes[NodeId(i)].scope = node.scope;
+  }
+  /// Adds the gradients of parts of a tensor to its gradient; all are known.
+  constexpr void join_parts(TensorId tensor) {
+    int next = std::exchange(parts_of_[tensor], -1);
+    while (next >= 0 && !ir_.failed()) {
+      const JoinRule join = parts_[next].join;
+      List<GradientPart> same;
+      int others = -1;
+      while (next >= 0) {
+        const int after = parts_[next].next;
+        if (parts_[next].join == join) {
+          same.push_back(parts_[next].part);
+        } else {
+          parts_[next].next = others;
+          others = next;
+        }
+        next = after;
+      }
+      std::ranges::reverse(same);  // in the order in which they came
+      add_gradient(tensor, join(ir_, record().tensors[tensor].spec, {same.data(), same.size()}));
+      next = others;
+    }
   }
   constexpr Tensor add_graph_input(ExpectedConnectionType type, TensorId tensor) {
     result_.inputs.push_back({type, tensor});
@@ -177,12 +226,22 @@ class Differentiator final : public GradientContext::Builder {
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", info.name);
     return ir_.add_input(info.spec, name.view(), false, info.meta_shape);
   }
+  struct Part {
+    GradientPart part{};
+    JoinRule join = nullptr;
+    int next = -1;  // of the same tensor, in parts_; -1: the last
+  };
+
   Ir& ir_;
   GraphId forward_;
   GradientRecord result_{};
   List<bool, TensorId> needed_{};
   List<Tensor, TensorId> gradients_{};  // by forward tensor: its gradient so far, in the gradient graph; invalid: none
   List<Tensor, TensorId> activations_{};  // by forward tensor: its value in the gradient graph; invalid: not there yet
+  bool has_op_in_place_ = false;
+  Overwritten overwritten_{};  // of a graph with ops in place
+  List<Part> parts_{};
+  List<int, TensorId> parts_of_{};  // by forward tensor: the last of the parts of its gradient, in parts_; -1: none
   List<bool, TensorId> connected_{};  // by forward tensor: it is an input or output of the forward graph
 };
 
@@ -194,11 +253,14 @@ constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOp
 
 /// Makes a new graph with the gradients of a graph (reverse mode). Its inputs are the gradients provided, then the forward
 /// tensors that it needs; inner tensors among these become outputs of the forward graph, at existing calls too. Called graphs get
-/// one gradient graph each. Errors: an op without a gradient, or an op in place, between a required tensor and a provided
-/// gradient.
+/// one gradient graph each. Ops in place with a gradient rule are differentiated; the results of ops before them that are then
+/// overwritten must not be needed. Errors: an op without a gradient between a required tensor and a provided gradient; an op in
+/// place without a gradient, or a call that changes its inputs, anywhere; a value that is needed and was overwritten.
 constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {}) {
   Ir& ir = graph.ir();
   if (ir.failed()) return {ir, graph.id(), {.graph = GraphId::main}};
+  for (const GradGraphInfo& info : options.called_graphs_grad_info)
+    if (info.graph().id() != GraphId::main) ir.record(info.forward_graph().id()).gradient = info.record();
   auto record = detail::differentiate(ir, graph.id(), options);
   if (ir.failed()) record = {.graph = GraphId::main};
   return {ir, graph.id(), std::move(record)};
@@ -208,13 +270,23 @@ constexpr GraphWithNamedArgs autodiff(const GraphWithNamedArgs& graph, const Aut
   return {info.graph(), {}, info};
 }
 
+constexpr List<GradGraphInfo> GradGraphInfo::all_grad_graphs() const {
+  List<GradGraphInfo> result{*this};
+  for (std::size_t next = 0; next < result.size(); ++next)
+    for (const Graph called : Graph(result[next].forward_graph()).called_graphs()) {
+      const auto is_of_called = [called](const GradGraphInfo& known) { return known.forward_graph() == called; };
+      if (const GradientRecord& record = ir_->record(called.id()).gradient; record.graph != GraphId::none)
+        if (std::ranges::find_if(result, is_of_called) == result.end()) result.push_back({*ir_, called.id(), record});
+    }
+  return result;
+}
 constexpr TensorMap GradGraphInfo::fwd_parent_ins_to_grad_parent_outs(const CallSiteInfo& forward_call,
                                                                       const CallSiteInfo& gradient_call) const {
   TensorMap result = TensorMap::of_gradients();
   if (!check(forward_call, forward_graph(), "fwd_parent_ins_to_grad_parent_outs")) return result;
   const auto parents = parents_of(forward_call);
   for (const auto& [input, gradient] : fwd_graph_ins_to_grad_parent_outs(gradient_call)) {
-    const Tensor parent = parents[input.id()];
+    const Tensor parent = parents[input.number()];
     if (const Tensor* known = result.find(parent)) result.assign(parent, *known + gradient);
     else result.insert(parent, gradient);
   }

@@ -277,7 +277,7 @@ constexpr void differentiate_conditional(GradientContext& context) {
     List<Tensor> gradients, inputs;
     for (std::size_t o = 0, next = 0; o < node.outputs.size(); ++o) {
       const TensorSpec spec = context.output_spec(static_cast<int>(o));
-      if (is_floating_point(spec.dtype)) gradients.push_back(ir.add_input(branch.inputs[next++].spec()));
+      if (is_floating_point(spec.dtype)) gradients.push_back(ir.add_input(branch.inputs[next++].tensor->spec()));
       else gradients.push_back(Tensor::invalid(ir));
     }
     for (int i = first; i < first + count; ++i) inputs.push_back(ir.add_input(context.input_spec(i)));

@@ -101,6 +101,7 @@ class GroupsViolation : DraftViolation {
 
   constexpr bool begins_empty(StorageId storage) const {
     const Location& location = draft_.storage(storage).location;
+    if (draft_.storage(storage).begins_undefined) return false;
     return location.base == Base::frame ||
            (location.base == Base::stream && plan_.streams[location.index].direction == StreamDirection::device_to_host);
   }

@@ -91,6 +91,7 @@ class OperationsViolation : DraftViolation {
         case Base::constant: holds = in(offset, plan_.memory.constants); break;
         case Base::stream: holds = holds && in(index, static_cast<std::int64_t>(plan_.streams.size())); break;
         case Base::remote: holds = in(offset, plan_.memory.remote); break;
+        case Base::position: holds = index == 0 && offset == 0; break;
       }
       expect(holds, "locations exist", -1, "storage ", s, " is at index ", index, ", offset ", offset, " of memory `",
              name_of(base), "`: a place in it expected");

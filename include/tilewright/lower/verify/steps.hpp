@@ -125,25 +125,9 @@ class StepsViolation : PlanViolation {
       expect(step.stream == moves, "streams move after each use", "stream ", step.stream, " moves: ", moves, " expected");
     }
   }
-  /// What a step accesses, by location; exact, where those of place_barriers may be more.
+  /// What a step accesses, by location.
   constexpr List<Access> accesses(const Body& body, const Step& step) {
-    const ComputeSet& set = plan_.compute_sets[step.compute_set];
-    List<Access> all;
-    for (int l = step.first_location; l < location_end(step); ++l)
-      all.push_back({.from = plan_.locations[l], .single = step.vertices == 1});
-    for (int s = 0; s < set.stage_count; ++s)
-      for (int o = 0; o < stage(set, s).operand_count; ++o) {
-        const StageOperand& operand = plan_.operands[stage(set, s).first_operand + o];
-        if (operand.source != Source::memory) continue;
-        Access& access = all[operand.index];
-        access.writes = access.writes || o >= stage(set, s).input_count;
-        std::int64_t bytes = span_bytes(operand.view);
-        for (int axis = 0; axis < set.blocks.size(); ++axis)  // partials: the view is that of one
-          if (std::ranges::find(operand.grid_axis, axis) == std::end(operand.grid_axis))
-            bytes += (block_count(set.extents[axis], set.blocks[axis]) - 1) *
-                     plan_.strides[set.first_stride + operand.index * set.blocks.size() + axis];
-        access.bytes = std::max(access.bytes, bytes);
-      }
+    const List<Access> all = accesses_of(plan_, step);
     for (const Access& access : all) check_location(body, access.from, access.bytes);
     return all;
   }
@@ -157,6 +141,7 @@ class StepsViolation : PlanViolation {
       case Base::variable: end = plan_.memory.variables; break;
       case Base::constant: end = plan_.memory.constants; break;
       case Base::remote: end = plan_.memory.remote; break;
+      case Base::position: end = offset + bytes; break;
       case Base::stream:
         holds = holds && index < static_cast<int>(plan_.streams.size());
         if (!holds) break;

@@ -1,0 +1,36 @@
+#pragma once
+#include <array>
+#include <cstdint>
+
+namespace tilewright {
+
+using PhiloxCounter = std::array<std::uint32_t, 4>;
+using PhiloxKey = std::array<std::uint32_t, 2>;
+
+namespace detail {
+/// The constants of Philox 4x32: factors of words 0 and 2, and what is added to the key's words after a round.
+inline constexpr std::uint64_t philox_factors[] = {0xd2511f53, 0xcd9e8d57};
+inline constexpr std::uint32_t philox_steps[] = {0x9e3779b9, 0xbb67ae85};
+inline constexpr int philox_rounds = 10;
+
+/// What words 2 and 3 of a counter are for. Counters of different uses never meet, so numbers of one are none of another.
+enum class PhiloxUse : std::uint32_t {
+  numbers,      ///< words 0 and 1 number the blocks of a tensor's elements; words 2 and 3 are 0
+  child_seeds,  ///< words 0 and 1 are the modifier; words 2 and 3 are 0 and this
+  host_seeds    ///< word 0 is the seed's index, words 1 and 2 are the offset; word 3 is this
+};
+}  // namespace detail
+
+/// Four random words from a counter and a key: Philox 4x32-10 ("Parallel random numbers: as easy as 1, 2, 3", SC 2011). For one
+/// key different counters give different results; no call depends on another.
+constexpr PhiloxCounter philox(PhiloxCounter counter, PhiloxKey key) {
+  for (int round = 0; round < detail::philox_rounds; ++round) {
+    const std::uint64_t a = detail::philox_factors[0] * counter[0], b = detail::philox_factors[1] * counter[2];
+    counter = {static_cast<std::uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<std::uint32_t>(b),
+               static_cast<std::uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<std::uint32_t>(a)};
+    key = {key[0] + detail::philox_steps[0], key[1] + detail::philox_steps[1]};
+  }
+  return counter;
+}
+
+}  // namespace tilewright

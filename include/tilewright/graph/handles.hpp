@@ -1,0 +1,76 @@
+#pragma once
+// What handles say of ops, views and streams, which graph/tensor.hpp, graph/ir.hpp and graph/op_created_hook.hpp declare.
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/graph.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// The layout of a tensor in the memory that its chain of views looks at. A view that needs a dense input has one.
+constexpr Layout layout_of(const GraphRecord& record, TensorId tensor) {
+  const TensorRecord& known = record.tensors[tensor];
+  if (known.producer == NodeId::none) return dense_layout(known.spec.shape);
+  const Node& node = record.nodes[known.producer];
+  if (node.op->view && node.outputs[0] == tensor) {
+    const Shape& input = record.tensors[node.inputs[0]].spec.shape;
+    const Layout layout = node.op->any_layout ? layout_of(record, node.inputs[0]) : dense_layout(input);
+    return node.op->view(input, layout, known.spec.shape, node.attributes);
+  }
+  if (const TensorId input = aliased_input(node, tensor); input != TensorId::none) return layout_of(record, input);
+  return dense_layout(known.spec.shape);
+}
+template <class StreamOf>
+constexpr List<StreamOf> used_streams(Ir& ir, StreamDirection direction) {
+  List<bool> used(ir.streams.size(), false);
+  for (const GraphRecord& graph : ir.graphs)
+    for (const Node& node : graph.nodes)
+      if (node.op->transfer)
+        if (const Transfer transfer = node.op->transfer(node.attributes); transfer.kind == TransferKind::stream)
+          used[static_cast<std::size_t>(transfer.number)] = true;
+  List<StreamOf> result;
+  for (std::size_t i = 0; i < used.size(); ++i)
+    if (used[i] && ir.streams[i].direction == direction) result.push_back({{&ir, static_cast<int>(i), ir.streams[i].spec}});
+  return result;
+}
+}  // namespace detail
+
+constexpr Text Tensor::id() const {
+  if (!valid()) return {};
+  const TensorRecord& record = ir_->record(*this);
+  Text own = record.name;  // no conditional operators: GCC 12 destroys their temporaries twice in constant expressions
+  if (own.empty()) own = text("#", static_cast<int>(id_));
+  if (graph_ == GraphId::main) return own;
+  return text(scope(), "/", own);
+}
+constexpr std::string_view Tensor::scope() const { return valid() ? ir_->record(graph_).name.view() : ""; }
+constexpr TensorKind Tensor::kind() const { return valid() ? ir_->record(*this).kind : TensorKind::intermediate; }
+constexpr List<std::int64_t> Tensor::strides() const {
+  List<std::int64_t> result;
+  if (!valid()) return result;
+  const Layout layout = detail::layout_of(ir_->record(graph_), id_);
+  for (int axis = 0; axis < rank(); ++axis) result.push_back(layout.strides[static_cast<std::size_t>(axis)] * size_of(dtype()));
+  return result;
+}
+
+constexpr std::string_view CreatedOp::name() const { return ir_->record(graph_).nodes[node_].op->name; }
+constexpr int CreatedOp::id() const { return ir_->record(graph_).nodes[node_].id; }
+constexpr Graph CreatedOp::graph() const { return {*ir_, graph_}; }
+constexpr List<Tensor> CreatedOp::inputs() const {
+  List<Tensor> result;
+  for (const TensorId tensor : ir_->record(graph_).nodes[node_].inputs) result.push_back({*ir_, graph_, tensor});
+  return result;
+}
+constexpr List<Tensor> CreatedOp::outputs() const {
+  List<Tensor> result;
+  for (const TensorId tensor : ir_->record(graph_).nodes[node_].outputs) result.push_back({*ir_, graph_, tensor});
+  return result;
+}
+
+constexpr List<HostToDeviceStream> Ir::get_all_h2d_streams() {
+  return detail::used_streams<HostToDeviceStream>(*this, StreamDirection::host_to_device);
+}
+constexpr List<DeviceToHostStream> Ir::get_all_d2h_streams() {
+  return detail::used_streams<DeviceToHostStream>(*this, StreamDirection::device_to_host);
+}
+
+}  // namespace tilewright

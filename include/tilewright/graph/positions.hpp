@@ -1,0 +1,44 @@
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+
+#include "tilewright/core/grow.hpp"
+#include "tilewright/core/list.hpp"
+
+namespace tilewright {
+
+/// No number: `tw::none` in place of a bound of a slice, as None in Python.
+enum None : std::uint8_t { none };
+
+/// A place along an axis, negative from the end, or none.
+struct Position {
+  std::int64_t value = 0;
+  bool given = false;
+
+  constexpr Position() = default;
+  constexpr Position(None) {}
+  template <std::integral I>
+    requires(!std::same_as<I, bool>)
+  constexpr Position(I number) : value(static_cast<std::int64_t>(number)), given(true) {}
+};
+
+/// Positions along several axes, or along one; or nothing.
+struct Positions {
+  List<Position> list{};
+  bool given = false;  ///< whether there is a list at all
+
+  constexpr Positions() = default;
+  constexpr Positions(None) {}
+  template <std::integral I>
+    requires(!std::same_as<I, bool>)
+  constexpr Positions(I number) : list{Position(number)}, given(true) {}
+  constexpr Positions(std::initializer_list<Position> positions) : list(positions), given(true) {}
+  constexpr void add(Position position) {
+    make_room(list);
+    list.push_back(position);
+    given = true;
+  }
+};
+
+}  // namespace tilewright

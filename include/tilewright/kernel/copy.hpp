@@ -1,0 +1,49 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "tilewright/kernel/elementwise.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// `count` elements as they are, also NaNs with their bits.
+template <std::int64_t count, class T>
+[[gnu::always_inline]] inline void copy_run(T* to, const T* from) {
+  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+}
+}  // namespace detail
+
+/// to = from, of one shape and dtype.
+template <class To, class From>
+inline void copy_elements(To to, From from) {
+  static_assert(To::shape == From::shape && To::spec.dtype == From::spec.dtype);
+  static constexpr auto loops = detail::elementwise_loops<2>({To::spec, From::spec});
+  if (to.data == from.data && To::spec.strides == From::spec.strides) return;
+  for_each_offset<2>(loops.outer, loops.strides, [&](const auto& at) {
+    auto* const target = to.data + at[0];
+    const auto* const source = from.data + at[1];
+    if constexpr (loops.run == 1) *target = *source;
+    else if constexpr (loops.run_strides[0] == 1 && loops.run_strides[1] == 1) detail::copy_run<loops.run>(target, source);
+    else if constexpr (loops.run_strides[0] == 1 && loops.run_strides[1] == 0) std::fill_n(target, loops.run, *source);
+    else
+      for (std::int64_t k = 0; k < loops.run; ++k) target[k * loops.run_strides[0]] = source[k * loops.run_strides[1]];
+  });
+}
+
+/// All elements are 0.
+template <class To>
+inline void fill_zero(To to) {
+  static constexpr auto loops = detail::elementwise_loops<1>({To::spec});
+  for_each_offset<1>(loops.outer, loops.strides, [&](const auto& at) {
+    auto* const target = to.data + at[0];
+    if constexpr (loops.run_strides[0] == 1)
+      std::memset(static_cast<void*>(target), 0, static_cast<std::size_t>(loops.run) * sizeof(*target));
+    else
+      for (std::int64_t k = 0; k < loops.run; ++k) target[k * loops.run_strides[0]] = typename To::element(0);
+  });
+}
+
+}  // namespace tilewright

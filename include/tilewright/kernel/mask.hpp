@@ -1,0 +1,156 @@
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/view.hpp"
+
+namespace tilewright {
+
+/// In vectors a bool is a lane of a mask, as comparisons of batches give it, and a byte only in memory. A formula that takes or
+/// gives bools is written with the functions below, and `&`, `|` and `!`, which take bools and masks alike.
+
+namespace detail {
+template <class X>
+inline constexpr bool is_mask = false;
+template <class T, class A>
+inline constexpr bool is_mask<xsimd::batch_bool<T, A>> = true;
+}  // namespace detail
+
+namespace math {
+
+/// Comparisons of numbers, of bools (false is less than true), of batches and of masks. Those with NaN are false, but for
+/// not_equal.
+template <class X>
+[[gnu::always_inline]] inline auto equal(const X& a, const X& b) {
+  if constexpr (tilewright::detail::is_mask<X>) return (a & b) | ~(a | b);  // xsimd 8.1's ^ is wrong with AVX-512
+  else return a == b;
+}
+template <class X>
+[[gnu::always_inline]] inline auto not_equal(const X& a, const X& b) {
+  return !math::equal(a, b);  // xsimd 8.1 says with AVX-512 that NaN is not unequal to anything
+}
+template <class X>
+[[gnu::always_inline]] inline auto less(const X& a, const X& b) {
+  if constexpr (tilewright::detail::is_mask<X>) return ~a & b;
+  else return a < b;
+}
+template <class X>
+[[gnu::always_inline]] inline auto less_equal(const X& a, const X& b) {
+  if constexpr (tilewright::detail::is_mask<X>) return ~a | b;
+  else return a <= b;
+}
+
+template <class T, class A>
+[[gnu::always_inline]] inline xsimd::batch_bool<T, A> select(const xsimd::batch_bool<T, A>& condition,
+                                                             const xsimd::batch_bool<T, A>& a, const xsimd::batch_bool<T, A>& b) {
+  return (condition & a) | (~condition & b);
+}
+
+/// The larger and the smaller of two; NaN where one of them is.
+template <class X>
+[[gnu::always_inline]] inline X maximum(const X& a, const X& b) {
+  if constexpr (std::integral<X>) return math::max(a, b);
+  else return math::select(a == a, math::max(a, b), a);
+}
+template <class X>
+[[gnu::always_inline]] inline X minimum(const X& a, const X& b) {
+  if constexpr (std::integral<X>) return math::min(a, b);
+  else return math::select(a == a, math::min(a, b), a);
+}
+
+}  // namespace math
+
+/// The bools from `data` on as a mask, and a mask written as bools.
+template <class Mask>
+[[gnu::always_inline]] inline Mask load_mask(const bool* data) {
+  using Batch = typename Mask::batch_type;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Batch) == 64) {
+    const __m512i words = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data)));
+    return Mask(_mm512_test_epi32_mask(words, words));
+  }
+#endif
+#if defined(__AVX2__) && !defined(__AVX512VL__)
+  if constexpr (sizeof(Batch) == 32) {
+    const __m256i words = _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(data)));
+    return Mask(_mm256_castsi256_ps(_mm256_cmpgt_epi32(words, _mm256_setzero_si256())));
+  }
+#endif
+  alignas(Batch) float elements[Batch::size];
+  for (std::size_t i = 0; i < Batch::size; ++i) elements[i] = data[i] ? 1.f : 0.f;
+  return Batch::load_aligned(elements) > Batch(0.f);
+}
+template <class Mask>
+[[gnu::always_inline]] inline void store_mask(bool* data, const Mask& mask) {
+  using Batch = typename Mask::batch_type;
+#if defined(__AVX512F__)
+  if constexpr (sizeof(Batch) == 64)
+    return _mm_storeu_si128(reinterpret_cast<__m128i*>(data), _mm512_cvtepi32_epi8(_mm512_maskz_set1_epi32(mask, 1)));
+#endif
+#if defined(__AVX2__) && !defined(__AVX512VL__)
+  if constexpr (sizeof(Batch) == 32) {
+    const __m256i words = _mm256_srli_epi32(_mm256_castps_si256(mask), 31);
+    const __m128i halves = _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+    return _mm_storel_epi64(reinterpret_cast<__m128i*>(data), _mm_packs_epi16(halves, halves));
+  }
+#endif
+  alignas(Batch) float elements[Batch::size];
+  xsimd::select(mask, Batch(1.f), Batch(0.f)).store_aligned(elements);
+  for (std::size_t i = 0; i < Batch::size; ++i) data[i] = elements[i] != 0;
+}
+
+namespace detail {
+
+/// Contiguous bools as a line of masks (kernel/line.hpp has those of numbers).
+struct MaskLine {
+  using Batch = xsimd::batch<float>;
+  using Mask = typename Batch::batch_bool_type;
+  static constexpr auto width = static_cast<std::int64_t>(Batch::size);
+
+  bool* data;
+
+  template <std::int64_t count = width>
+  Mask load(std::int64_t k) const {
+    if constexpr (count == width) return load_mask<Mask>(data + k);
+    bool elements[static_cast<std::size_t>(width)]{};
+    for (std::int64_t i = 0; i < count; ++i) elements[i] = data[k + i];
+    return load_mask<Mask>(elements);
+  }
+  template <std::int64_t count = width>
+  void store(std::int64_t k, const Mask& mask) const {
+    if constexpr (count == width) return store_mask(data + k, mask);
+    bool elements[static_cast<std::size_t>(width)];
+    store_mask(elements, mask);
+    for (std::int64_t i = 0; i < count; ++i) data[k + i] = elements[i];
+  }
+};
+/// One bool as a line of any length.
+struct BroadcastMask {
+  bool value;
+  template <std::int64_t = 0>
+  typename MaskLine::Mask load(std::int64_t) const {
+    return typename MaskLine::Mask(value);
+  }
+};
+
+/// The result of a formula as one of the kind that is stored as elements of type T: a mask for bools, and 0 or 1 for numbers.
+template <class T, class X>
+[[gnu::always_inline]] inline auto as_element(const X& x) {
+  if constexpr (std::is_arithmetic_v<X>) {
+    return static_cast<compute_t<T>>(x);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if constexpr (is_mask<X>) return x;
+    else return math::not_equal(x, X(0));
+  } else {
+    if constexpr (is_mask<X>) return xsimd::select(x, typename X::batch_type(1), typename X::batch_type(0));
+    else return x;
+  }
+}
+
+}  // namespace detail
+
+}  // namespace tilewright

@@ -1,0 +1,95 @@
+#pragma once
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "tilewright/kernel/math.hpp"
+
+namespace tilewright::math {
+
+namespace detail {
+/// `result`, but f(x...) in the elements where `special` is true, which are few.
+template <class Mask, class X, class F>
+[[gnu::always_inline]] inline X where_special(const Mask& special, const X& result, F&& f, const auto&... inputs) {
+  if constexpr (std::is_arithmetic_v<X>) {
+    return special ? f(inputs...) : result;
+  } else {
+    if (!xsimd::any(special)) [[likely]]
+      return result;
+    using T = typename X::value_type;
+    struct alignas(X) Elements {
+      T at[X::size];
+      explicit Elements(const X& x) { x.store_aligned(at); }
+    };
+    const Elements is_special(xsimd::select(special, X(T(1)), X(T(0))));
+    Elements results(result);
+    [&](const auto&... elements) {
+      for (std::size_t i = 0; i < X::size; ++i)
+        if (is_special.at[i] != 0) results.at[i] = f(elements.at[i]...);
+    }(Elements(inputs)...);
+    return X::load_aligned(results.at);
+  }
+}
+}  // namespace detail
+
+/// |x|; the least of signed integers, which has no positive, is itself.
+template <class X>
+[[gnu::always_inline]] inline X abs(const X& x) {
+  if constexpr (Float32<X>) return detail::from_bits<X>(detail::to_bits(x) & std::numeric_limits<std::int32_t>::max());
+  else if constexpr (std::floating_point<X>) return std::fabs(x);
+  else if constexpr (std::signed_integral<X>) return x < 0 ? math::negate(x) : x;
+  else return x;
+}
+/// -1, 0 or 1; 0 for NaN.
+template <class X>
+[[gnu::always_inline]] inline X sign(const X& x) {
+  if constexpr (std::unsigned_integral<X>) return x != 0;
+  else return math::select(x > number<X>(0), number<X>(1), math::select(x < number<X>(0), number<X>(-1), number<X>(0)));
+}
+
+/// The integer at or below x, at or above x, or between x and 0; NaN and infinities stay.
+template <class X>
+[[gnu::always_inline]] inline X floor(const X& x) {
+  if constexpr (std::is_arithmetic_v<X>) return std::floor(x);
+  else return xsimd::floor(x);
+}
+template <class X>
+[[gnu::always_inline]] inline X ceil(const X& x) {
+  if constexpr (std::is_arithmetic_v<X>) return std::ceil(x);
+  else return xsimd::ceil(x);
+}
+template <class X>
+[[gnu::always_inline]] inline X trunc(const X& x) {
+  if constexpr (std::is_arithmetic_v<X>) return std::trunc(x);
+  else return xsimd::trunc(x);
+}
+
+/// The remainder of a / b, with the sign of a, exact as C's fmod. Of integers b must not be 0.
+///
+/// Of floats whose quotient is small, the remainder follows from the quotient: that may be one too large where a / b was rounded
+/// up, and then the remainder has the wrong sign. All else is left to the standard library, element by element.
+template <class X>
+inline X fmod(const X& a, const X& b) {
+  if constexpr (std::integral<X>) {
+    if constexpr (std::signed_integral<X>)
+      if (b == X(-1)) return 0;  // the quotient of the least integer does not exist
+    return static_cast<X>(a % b);
+  } else if constexpr (std::same_as<X, double>) {
+    return std::fmod(a, b);
+  } else {
+    const X dividend = math::abs(a), divisor = math::abs(b), q = math::trunc(math::divide(dividend, divisor));
+    const X r = math::fma(-q, divisor, dividend), remainder = math::select(r < number<X>(0), r + divisor, r);
+    const X result = detail::from_bits<X>(detail::to_bits(remainder) |
+                                          (detail::to_bits(a) & std::numeric_limits<std::int32_t>::min()));
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    const auto is_small = (q < number<X>(0x1p22)) & (divisor > number<X>(0x1p-100)) & (divisor < number<X>(0x1p126));
+#else
+    const auto is_small = q < number<X>(0);  // the product would be rounded
+#endif
+    return detail::where_special(!is_small, result, [](float x, float y) { return std::fmod(x, y); }, a, b);
+  }
+}
+
+}  // namespace tilewright::math

@@ -1,0 +1,70 @@
+#pragma once
+#include <optional>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/core/number.hpp"
+#include "tilewright/graph/emit.hpp"
+
+namespace tilewright {
+
+/// Options of products and convolutions that say how they are planned, as attributes: 2 words, all 0 for none given.
+/// `partials_type` is the dtype of partial sums where a sum is cut into blocks, for results of float16 and float32; the planner
+/// heeds it. The others are kept for PopXL's sake: they stand in printed graphs, and nothing else reads them.
+struct PlannerAttributes {
+  double available_memory_proportion = 0;
+  std::int8_t has_proportion = 0;
+  std::int8_t partials = 0;   ///< 1 + the dtype
+  std::int8_t dithering = 0;  ///< 1: false, 2: true
+  std::int8_t lists = 0;      ///< bits of lists with more than one element: proportions, partials types, dithering
+  std::int32_t reserved = 0;
+
+  static constexpr PlannerAttributes make(std::optional<double> proportion, std::optional<DType> partials_type) {
+    PlannerAttributes result;
+    if (proportion) result.available_memory_proportion = *proportion, result.has_proportion = 1;
+    if (partials_type) result.partials = static_cast<std::int8_t>(1 + static_cast<int>(*partials_type));
+    return result;
+  }
+  static constexpr PlannerAttributes make(const List<double>& proportions, const List<DType>& partials_types,
+                                          const List<bool>& dithering) {
+    PlannerAttributes result = make(proportions.empty() ? std::nullopt : std::optional(proportions[0]),
+                                    partials_types.empty() ? std::nullopt : std::optional(partials_types[0]));
+    if (!dithering.empty()) result.dithering = dithering[0] ? 2 : 1;
+    result.lists = static_cast<std::int8_t>((proportions.size() > 1 ? 1 : 0) | (partials_types.size() > 1 ? 2 : 0) |
+                                            (dithering.size() > 1 ? 4 : 0));
+    return result;
+  }
+  constexpr DType partials_type() const { return static_cast<DType>(partials - 1); }
+
+  /// Fails for values that PopXL refuses.
+  constexpr bool check(Inference& op) const {
+    constexpr std::string_view names[] = {"available_memory_proportions", "partials_types", "enable_conv_dithering"};
+    for (int i = 0; i < 3; ++i)
+      if (lists >> i & 1) return op.fail(names[i], " of several elements: one, or none, expected"), false;
+    if (has_proportion != 0 && !(available_memory_proportion >= 0 && available_memory_proportion <= 1))
+      return op.fail("available_memory_proportion ", number_text(available_memory_proportion), ": a number from 0 to 1 expected"),
+             false;
+    if (partials != 0 && partials_type() != float16 && partials_type() != float32)
+      return op.fail("partials_type ", to_text(partials_type()), ": float16 or float32 expected"), false;
+    return true;
+  }
+  /// As a printed graph shows them; empty if none are given.
+  constexpr Text options() const {
+    List<Text> given;
+    if (has_proportion != 0) given.push_back(text("available_memory_proportion=", number_text(available_memory_proportion)));
+    if (partials != 0) given.push_back(text("partials_type=", to_text(partials_type())));
+    if (dithering != 0) given.push_back(text("enable_conv_dithering=", dithering == 2 ? "true" : "false"));
+    return join(given, ", ");
+  }
+  constexpr DType partials_dtype(DType output) const {
+    if (!computes_in_float(output)) return output;
+    return partials == 0 ? float32 : partials_type();
+  }
+};
+
+/// What ops share whose Attributes have a member `planner`.
+template <class Attributes>
+constexpr Text planner_options(const PackedAttributes& packed) {
+  return unpack<Attributes>(packed).planner.options();
+}
+
+}  // namespace tilewright

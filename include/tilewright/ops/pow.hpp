@@ -1,0 +1,70 @@
+#pragma once
+#include "tilewright/kernel/power.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+
+namespace tilewright {
+
+/// x to the power of a number.
+struct PowNumber : UnaryOp<PowNumber> {
+  static constexpr std::string_view name = "PowNumber";
+  struct Attributes {
+    double exponent = 1;
+  };
+  static constexpr bool check_dtypes(Inference& op) {
+    const double exponent = op.attributes<Attributes>().exponent;
+    const DType dtype = op.input(0).dtype;
+    if (!op.require_number_dtype(0) || !op.require_number(exponent, dtype)) return false;
+    if (is_int(dtype) && exponent < 0) op.fail(number_text(exponent), " as power of ", to_text(dtype), ": 0 or more expected");
+    return !op.failed();
+  }
+  template <class X>
+  static X forward(X x, Attributes attributes) {
+    return math::pow_by_number(x, attributes.exponent);
+  }
+  template <class X>
+  static X backward(X x, X dy, Attributes attributes) {
+    if (attributes.exponent == 0) return math::number<X>(0);
+    return dy * math::number<X>(attributes.exponent) * math::pow_by_number(x, attributes.exponent - 1);
+  }
+};
+
+/// Of x to the power of e, the gradient of x, given x, e and dy.
+struct PowBaseGrad : Elementwise<PowBaseGrad> {
+  static constexpr std::string_view name = "PowBaseGrad";
+  template <class X>
+  static X forward(X x, X e, X dy) {
+    const X zero = math::number<X>(0);
+    return math::select(e == zero, zero, dy * e * math::pow(x, e - math::number<X>(1)));
+  }
+};
+/// The gradient of e, given x, e, the result y and dy.
+struct PowExponentGrad : Elementwise<PowExponentGrad> {
+  static constexpr std::string_view name = "PowExponentGrad";
+  template <class X>
+  static X forward(X x, X e, X y, X dy) {
+    const X zero = math::number<X>(0);
+    return math::select((x == zero) & (e >= zero), zero, dy * y * math::log(x));
+  }
+};
+/// x to the power of e, broadcast.
+struct Pow : Elementwise<Pow> {
+  static constexpr std::string_view name = "Pow";
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0) && Elementwise<Pow>::check_dtypes(op); }
+  template <class X> static X forward(X x, X e) { return math::pow(x, e); }
+  static constexpr void gradient(GradientContext& op) {
+    const Tensor x = op.input(0), e = op.input(1), dy = op.output_gradient(0);
+    if (op.needs(0)) op.input_gradient(0, ops::sum_to(apply<PowBaseGrad>({x, e, dy}), op.input_spec(0).shape));
+    if (op.needs(1)) op.input_gradient(1, ops::sum_to(apply<PowExponentGrad>({x, e, op.output(0), dy}), op.input_spec(1).shape));
+  }
+};
+
+namespace ops {
+/// x to the power of e. x: integers, which wrap around, or floating point numbers; e: a number, which for integers is whole and
+/// not negative, or a tensor of x's dtype; shapes broadcast as in NumPy. x may be a number if e is a tensor. A negative power of
+/// an integer by a tensor is 0, but for 1 and -1. NaN for a negative x and an e that is not whole; 1 for e = 0 and for x = 1.
+/// Gradients: dy e x^(e - 1), 0 where e is 0; of a tensor e dy y ln(x), 0 where x is 0 and e is not negative.
+constexpr Tensor pow(Tensor x, detail::Number auto e) { return apply<PowNumber>({x}, {static_cast<double>(e)}); }
+constexpr Tensor pow(const detail::Operand auto& x, Tensor e) { return detail::apply_to<Pow>(x, e); }
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,99 @@
+#pragma once
+#include <initializer_list>
+#include <stdexcept>
+
+#include "tilewright/kernel/reduction.hpp"
+#include "tilewright/ops/elementwise.hpp"
+
+namespace tilewright {
+
+/// The axes of a reduction: all, one or several; negative ones count from the last.
+struct Axes {
+  List<std::int64_t> list;
+  bool all = false;
+  constexpr Axes() : all(true) {}
+  constexpr Axes(int axis) : list{axis} {}
+  constexpr Axes(std::initializer_list<std::int64_t> axes) : list(axes) {}
+  constexpr Axes(const Shape& axes) {
+    for (int i = 0; i < axes.rank; ++i) list.push_back(axes[i]);
+  }
+};
+
+/// Base of reductions over axes: the result has the input's dtype and its axes without the reduced ones, or with them as extents
+/// of 1. D gives `name`, `compute`, and `axis_kind` if its partial results can be summed.
+template <class D>
+struct ReductionOp : Op<D> {
+  static constexpr WorkKind work_kind = WorkKind::reduction;
+  static constexpr WorkAxisKind axis_kind = WorkAxisKind::whole;  ///< of the reduced axes
+  static constexpr bool any_layout = true;
+  struct Attributes {
+    std::int64_t count = -1;  ///< number of axes, or -1 for all
+    std::array<std::int64_t, max_rank> axes{};
+    std::int64_t keep_axes = 0;
+    double scale = 1;  ///< of sums
+  };
+  static constexpr Attributes make(const Axes& axes, bool keep_axes, double scale = 1) {
+    Attributes result{.keep_axes = keep_axes, .scale = scale};
+    if (axes.all) return result;
+    if (axes.list.size() > max_rank) throw std::length_error(text("Axes: more than ", max_rank, " axes").string());
+    result.count = static_cast<std::int64_t>(axes.list.size());
+    for (std::size_t i = 0; i < axes.list.size() && i < max_rank; ++i) result.axes[i] = axes.list[i];
+    return result;
+  }
+  /// The axes as bits; fails for an axis out of range or given twice.
+  static constexpr std::uint64_t axis_bits(const Attributes& attributes, int rank, Inference* op = nullptr) {
+    if (attributes.count < 0) return (std::uint64_t{1} << rank) - 1;
+    std::uint64_t bits = 0;
+    for (std::int64_t i = 0; i < attributes.count; ++i) {
+      std::int64_t axis = attributes.axes[static_cast<std::size_t>(i)];
+      if (op) {
+        axis = op->require_axis(axis, rank);
+        if (axis < 0) return 0;
+        if (bits >> axis & 1) return op->fail("axis ", axis, " twice: distinct axes expected"), 0;
+      }
+      bits |= std::uint64_t{1} << (axis < 0 ? axis + rank : axis);
+    }
+    return bits;
+  }
+  static constexpr Shape reduced_shape(const Shape& shape, std::uint64_t bits, bool keep_axes) {
+    Shape result;
+    for (int axis = 0; axis < shape.rank; ++axis)
+      if ((bits >> axis & 1) == 0) result.push_back(shape[axis]);
+      else if (keep_axes) result.push_back(1);
+    return result;
+  }
+  static constexpr void infer(Inference& op) {
+    const auto attributes = op.template attributes<Attributes>();
+    if (!op.require_number_dtype(0)) return;
+    const auto bits = axis_bits(attributes, op.input(0).shape.rank, &op);
+    if (op.failed()) return;
+    op.output({reduced_shape(op.input(0).shape, bits, attributes.keep_axes != 0), op.input(0).dtype});
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    const Shape& in = operands[0].shape;
+    const auto bits = axis_bits(attributes, in.rank);
+    Work work;
+    int out_axis = 0;
+    for (int axis = 0; axis < in.rank; ++axis) {
+      const bool reduced = (bits >> axis & 1) != 0;
+      const int work_axis = work.add_axis(
+          {.extent = in[axis], .kind = reduced ? D::axis_kind : WorkAxisKind::parallel, .vectorised = axis == in.rank - 1});
+      work.follow(0, axis, work_axis);
+      if (!reduced) work.follow(1, out_axis, work_axis);
+      if (!reduced || attributes.keep_axes != 0) ++out_axis;
+    }
+    return work;
+  }
+
+ protected:
+  /// A tensor of the forward op's results with the reduced axes as extents of 1.
+  static constexpr Tensor with_all_axes(GradientContext& op, Tensor result) {
+    const TensorSpec in = op.input_spec(0);
+    return result.reshape(reduced_shape(in.shape, axis_bits(op.attributes<Attributes>(), in.shape.rank), true));
+  }
+};
+
+}  // namespace tilewright
+
+#include "tilewright/ops/shape.hpp"  // defines Tensor::reshape

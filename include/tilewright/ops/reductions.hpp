@@ -1,0 +1,252 @@
+#pragma once
+#include "tilewright/kernel/cumulate.hpp"
+#include "tilewright/kernel/locate.hpp"
+#include "tilewright/kernel/order.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/cast.hpp"
+#include "tilewright/ops/sum.hpp"
+#include "tilewright/ops/unary.hpp"
+
+namespace tilewright {
+
+/// Base of reductions by a rule of kernel/reduction.hpp.
+template <class D, class Rule>
+struct RuleReduction : ReductionOp<D> {
+  using Attributes = typename ReductionOp<D>::Attributes;
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    Reduce<ReductionOp<D>::axis_bits(unpack<Attributes>(A), X::shape.rank), X, Y>::template run<Rule>(x, y);
+  }
+};
+
+/// The gradient of a reduction to one of the elements: inputs (x, y, dy), where y and dy have all axes; result dx, which is dy at
+/// the first element that y is.
+template <class D>
+struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
+  using Base = ReductionOp<SelectionGrad<D>>;
+  static constexpr std::string_view name = GradientName<D>::value;
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const Shape& x = operands[0].shape;
+    const auto bits = Base::axis_bits(unpack<typename Base::Attributes>(packed), x.rank);
+    Work work;
+    for (int axis = 0; axis < x.rank; ++axis) {
+      const bool reduced = (bits >> axis & 1) != 0;
+      work.add_axis(
+          {.extent = x[axis], .kind = reduced ? WorkAxisKind::whole : WorkAxisKind::parallel, .vectorised = axis == x.rank - 1});
+      for (int operand = 0; operand < static_cast<int>(operands.size()); ++operand)
+        if (!reduced || operand == 0 || operand + 1 == static_cast<int>(operands.size())) work.follow(operand, axis, axis);
+    }
+    return work;
+  }
+  template <PackedAttributes A, class... V>
+  static void compute(V... views) {
+    if constexpr (sizeof...(V) == 4) {
+      constexpr auto rank = std::tuple_element_t<0, std::tuple<V...>>::shape.rank;
+      assign_at_first<Base::axis_bits(unpack<typename Base::Attributes>(A), rank)>(views...);
+    }
+  }
+};
+/// Base of reductions to one of the elements.
+template <class D, class Rule>
+struct SelectionOp : RuleReduction<D, Rule> {
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    using Base = ReductionOp<D>;
+    const auto forward = op.attributes<typename Base::Attributes>();
+    typename ReductionOp<SelectionGrad<D>>::Attributes attributes{.count = forward.count, .axes = forward.axes};
+    op.input_gradient(
+        0, apply<SelectionGrad<D>>(
+               {op.input(0), Base::with_all_axes(op, op.output(0)), Base::with_all_axes(op, op.output_gradient(0))}, attributes));
+  }
+};
+
+struct ReduceMax : SelectionOp<ReduceMax, ExtremeRule<true>> {
+  static constexpr std::string_view name = "ReduceMax";
+};
+struct ReduceMin : SelectionOp<ReduceMin, ExtremeRule<false>> {
+  static constexpr std::string_view name = "ReduceMin";
+};
+struct ReduceMedian : SelectionOp<ReduceMedian, void> {
+  static constexpr std::string_view name = "ReduceMedian";
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    assign_median<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
+  }
+};
+
+/// dx of a product: inputs (x, dy), where dy has all axes.
+struct ReduceProdGrad : ReductionOp<ReduceProdGrad> {
+  static constexpr std::string_view name = "ReduceProdGrad";
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const Shape& x = operands[0].shape;
+    const auto bits = axis_bits(unpack<Attributes>(packed), x.rank);
+    Work work;
+    for (int axis = 0; axis < x.rank; ++axis) {
+      const bool reduced = (bits >> axis & 1) != 0;
+      work.add_axis({.extent = x[axis], .kind = reduced ? WorkAxisKind::whole : WorkAxisKind::parallel});
+      for (int operand : {0, 1, 2})
+        if (!reduced || operand != 1) work.follow(operand, axis, axis);
+    }
+    return work;
+  }
+  template <PackedAttributes A, class X, class DY, class DX>
+  static void compute(X x, DY dy, DX dx) {
+    assign_products_of_others<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, dy, dx);
+  }
+};
+struct ReduceProd : RuleReduction<ReduceProd, ProductRule> {
+  static constexpr std::string_view name = "ReduceProd";
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const DType dtype = op.input_spec(0).dtype;
+    const DType computed = dtype == float16 ? float32 : dtype;  // the products before each element wait in the result
+    const auto forward = op.attributes<Attributes>();
+    const Tensor dx = apply<ReduceProdGrad>({op.input(0).cast(computed), with_all_axes(op, op.output_gradient(0)).cast(computed)},
+                                            {.count = forward.count, .axes = forward.axes});
+    op.input_gradient(0, dx.cast(dtype));
+  }
+};
+
+struct ReduceSumSquare : RuleReduction<ReduceSumSquare, SquareSumRule> {
+  static constexpr std::string_view name = "ReduceSumSquare";
+  static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  static constexpr void gradient(GradientContext& op) {
+    if (op.needs(0)) op.input_gradient(0, op.input(0) * (2 * with_all_axes(op, op.output_gradient(0))));
+  }
+};
+
+/// dy with the sign of x, 0 at 0.
+struct ReduceL1Grad : Elementwise<ReduceL1Grad> {
+  static constexpr std::string_view name = "ReduceL1Grad";
+  template <class X> static X forward(X x, X dy) {
+    const X zero = math::number<X>(0);
+    return math::select(x > zero, dy, math::select(x < zero, -dy, zero));
+  }
+};
+struct ReduceL1 : RuleReduction<ReduceL1, AbsoluteSumRule> {
+  static constexpr std::string_view name = "ReduceL1";
+  static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  static constexpr void gradient(GradientContext& op) {
+    if (op.needs(0)) op.input_gradient(0, apply<ReduceL1Grad>({op.input(0), with_all_axes(op, op.output_gradient(0))}));
+  }
+};
+
+/// Base of a function F of a reduction R of floating point numbers. It is planned as the two, and half precision is rounded
+/// once.
+template <class D, class R, class F>
+struct FunctionOfReduction : ReductionOp<D> {
+  static constexpr WorkKind work_kind = WorkKind::composite;
+  static constexpr void infer(Inference& op) {
+    if (op.require_floating_point(0)) ReductionOp<D>::infer(op);
+  }
+  static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    TensorSpec computed = operands[1];
+    if (computed.dtype == float16) computed.dtype = float32;
+    List<OpPart> parts;
+    parts.push_back({&op_info<R>, packed, {0}, {computed}});
+    parts.push_back({&op_info<F>, {}, {1}, {computed}});
+    if (computed != operands[1])
+      parts.push_back({&op_info<Cast>, pack(Cast::Attributes{static_cast<std::int64_t>(operands[1].dtype)}), {2}, {operands[1]}});
+    return parts;
+  }
+};
+
+/// x dy / y, and 0 where y is 0.
+struct ReduceL2Grad : Elementwise<ReduceL2Grad> {
+  static constexpr std::string_view name = "ReduceL2Grad";
+  template <class X> static X forward(X x, X y, X dy) {
+    const X zero = math::number<X>(0);
+    return math::select(y == zero, zero, x * math::divide(dy, y));
+  }
+};
+struct ReduceL2 : FunctionOfReduction<ReduceL2, ReduceSumSquare, Sqrt> {
+  static constexpr std::string_view name = "ReduceL2";
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    op.input_gradient(
+        0, apply<ReduceL2Grad>({op.input(0), with_all_axes(op, op.output(0)), with_all_axes(op, op.output_gradient(0))}));
+  }
+};
+struct ReduceLogSum : FunctionOfReduction<ReduceLogSum, ReduceSum, Log> {
+  static constexpr std::string_view name = "ReduceLogSum";
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const TensorSpec x = op.input_spec(0);
+    const DType computed = x.dtype == float16 ? float32 : x.dtype;  // a sum may be larger than half precision has
+    const auto forward = op.attributes<Attributes>();
+    const Tensor sum = apply<ReduceSum>({op.input(0).cast(computed)},
+                                        {.count = forward.count, .axes = forward.axes, .keep_axes = 1});
+    const Tensor dx = with_all_axes(op, op.output_gradient(0)).cast(computed) / sum;
+    op.input_gradient(0, ops::expand(dx.cast(x.dtype), x.shape));
+  }
+};
+
+/// dy exp(x - y).
+struct ReduceLogSumExpGrad : Elementwise<ReduceLogSumExpGrad> {
+  static constexpr std::string_view name = "ReduceLogSumExpGrad";
+  template <class X> static X forward(X x, X y, X dy) { return dy * math::exp(x - y); }
+};
+struct ReduceLogSumExp : ReductionOp<ReduceLogSumExp> {
+  static constexpr std::string_view name = "ReduceLogSumExp";
+  static constexpr void infer(Inference& op) {
+    if (op.require_floating_point(0)) ReductionOp::infer(op);
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    op.input_gradient(
+        0, apply<ReduceLogSumExpGrad>({op.input(0), with_all_axes(op, op.output(0)), with_all_axes(op, op.output_gradient(0))}));
+  }
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    assign_log_sum_exp<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
+  }
+};
+
+/// Reductions over axes: all of them by default, else one or several, each at most once; negative ones count from the last.
+/// Result: x's dtype, and its shape without the reduced axes, or with them as extents of 1 if `keep_axes`. bool is an error.
+namespace ops {
+/// The largest element over axes; NaN, if one is NaN. x: any number type. Gradient: to that element, of equal ones to the first.
+constexpr Tensor max(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+  return apply<ReduceMax>({x}, ReduceMax::make(axes, keep_axes));
+}
+/// The smallest element over axes; NaN, if one is NaN. x: any number type. Gradient: to that element, of equal ones to the first.
+constexpr Tensor min(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+  return apply<ReduceMin>({x}, ReduceMin::make(axes, keep_axes));
+}
+/// The median over axes, of an even number of elements the lower of the two in the middle; NaN, if one is NaN. x: any number
+/// type. Gradient: to that element, of equal ones to the first.
+constexpr Tensor median(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+  return apply<ReduceMedian>({x}, ReduceMedian::make(axes, keep_axes));
+}
+/// The product over axes. x: any number type; integers wrap around. Gradient: dy times the product of the other elements, which
+/// is computed without a division, so zeros are no exception.
+constexpr Tensor prod(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+  return apply<ReduceProd>({x}, ReduceProd::make(axes, keep_axes));
+}
+/// The sum of x^2 over axes. x: any number type; integers wrap around. Gradient: 2 x dy.
+constexpr Tensor sumsquare(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+  return apply<ReduceSumSquare>({x}, ReduceSumSquare::make(axes, keep_axes));
+}
+/// The sum of |x| over axes. x: any number type; integers wrap around. Gradient: sign(x) dy, 0 at 0.
+constexpr Tensor l1(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+  return apply<ReduceL1>({x}, ReduceL1::make(axes, keep_axes));
+}
+/// The square root of the sum of x^2 over axes. x: float16, float32 or float64. Gradient: x dy / y, and 0 where y is 0, as
+/// PyTorch's.
+constexpr Tensor l2(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+  return apply<ReduceL2>({x}, ReduceL2::make(axes, keep_axes));
+}
+/// The logarithm of the sum over axes; NaN for a sum below 0. x: float16, float32 or float64. Gradient: dy / sum(x).
+constexpr Tensor logsum(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+  return apply<ReduceLogSum>({x}, ReduceLogSum::make(axes, keep_axes));
+}
+/// log(sum(exp(x))) over axes, computed from x less its largest element, so that nothing overflows. x: float16, float32 or
+/// float64. Gradient: dy exp(x - y).
+constexpr Tensor logsumexp(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
+  return apply<ReduceLogSumExp>({x}, ReduceLogSumExp::make(axes, keep_axes));
+}
+}  // namespace ops
+
+}  // namespace tilewright

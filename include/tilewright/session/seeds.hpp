@@ -1,0 +1,66 @@
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tilewright/core/philox.hpp"
+#include "tilewright/kernel/xtensor.hpp"
+
+namespace tilewright {
+
+/// The two words of a seed for random ops, the most significant first. Throws std::out_of_range for a number that is not from 0
+/// to 2^64 - 1.
+template <std::integral T>
+constexpr std::array<std::uint32_t, 2> uint64_to_two_uint32(T number) {
+  if (!std::in_range<std::uint64_t>(number))
+    throw std::out_of_range("uint64_to_two_uint32: " + std::to_string(number) + ": a number of at least 0 expected");
+  return {static_cast<std::uint32_t>(static_cast<std::uint64_t>(number) >> 32), static_cast<std::uint32_t>(number)};
+}
+/// The number of two words, the most significant first. Throws std::out_of_range for words that are not from 0 to 2^32 - 1.
+template <std::integral High, std::integral Low>
+constexpr std::uint64_t two_uint32_to_uint64(High high, Low low) {
+  if (!std::in_range<std::uint32_t>(high) || !std::in_range<std::uint32_t>(low))
+    throw std::out_of_range("two_uint32_to_uint64: " + std::to_string(high) + " and " + std::to_string(low) +
+                            ": numbers from 0 to 4294967295 expected");
+  return static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint64_t>(low);
+}
+constexpr std::uint64_t two_uint32_to_uint64(const std::array<std::uint32_t, 2>& words) {
+  return two_uint32_to_uint64(words[0], words[1]);
+}
+
+/// For how many steps, and of which shape, create_seeds makes seeds.
+struct SeedOptions {
+  std::uint64_t offset = 0;  ///< seeds of other offsets are others: an epoch's number, or a process's
+  std::int64_t batches_per_step = 1;
+  std::int64_t replicas = 1;
+  std::int64_t gradient_accumulation_factor = 1;
+};
+/// Seeds for random ops, all different and equal in each call: [batches_per_step, gradient_accumulation_factor, replicas, 2]. No
+/// axis is left out. Throws std::invalid_argument for a count below 1.
+template <std::integral T>
+inline xt::xtensor<std::uint32_t, 4> create_seeds(T seed, const SeedOptions& options = {}) {
+  const std::array<std::uint32_t, 2> key = uint64_to_two_uint32(seed), offset = uint64_to_two_uint32(options.offset);
+  std::array<std::size_t, 4> shape{0, 0, 0, 2};
+  const std::pair<const char*, std::int64_t> counts[] = {{"batches_per_step", options.batches_per_step},
+                                                         {"gradient_accumulation_factor", options.gradient_accumulation_factor},
+                                                         {"replicas", options.replicas}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (counts[i].second < 1)
+      throw std::invalid_argument(std::string("create_seeds: ") + counts[i].first + " " + std::to_string(counts[i].second) +
+                                  ": at least 1 expected");
+    shape[i] = static_cast<std::size_t>(counts[i].second);
+  }
+  auto seeds = xt::xtensor<std::uint32_t, 4>::from_shape(shape);
+  for (std::size_t i = 0; i < seeds.size() / 2; ++i) {
+    const auto words = philox(
+        {static_cast<std::uint32_t>(i), offset[1], offset[0], static_cast<std::uint32_t>(detail::PhiloxUse::host_seeds)}, key);
+    seeds.data()[2 * i] = words[0];
+    seeds.data()[2 * i + 1] = words[1];
+  }
+  return seeds;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Plants faults in copies of the library, one at a time, and shows that random programs find each of them."""
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import run
+
+# By name: a header, what stands there, and what takes its place.
+FAULTS = {
+    "fusion: a group moves before another that writes what it reads": (
+        "lower/fuse.hpp", "may = may && (operation.is_output(i) ? user_[storage] : writer_[storage]) <= earlier;", ""),
+    "reuse of memory: a storage is taken over although it is read later": (
+        "lower/reuse.hpp", "lifetimes.last[input] != step ||", "lifetimes.last[input] < step ||"),
+    "a gradient: that of tanh is 1 - y": ("ops/unary.hpp", "dy * (math::number<X>(1) - y * y)", "dy * (math::number<X>(1) - y)"),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--most", type=int, default=1000, help="programs in which each fault must be found")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    options = parser.parse_args()
+    missed = []
+    for name, (header, sound, faulty) in FAULTS.items():
+        print(f"== {name}", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            include = Path(folder) / "include"
+            shutil.copytree(run.PROJECT / "include", include)
+            path = include / "tilewright" / header
+            text = path.read_text()
+            if text.count(sound) != 1:
+                sys.exit(f"{header} does not have once what the fault replaces: {sound}")
+            path.write_text(text.replace(sound, faulty))
+            if not run.run(options.compiler, include, 1, options.most, 5, options.jobs, stop_at_first=True):
+                missed.append(name)
+    if missed:
+        sys.exit("not found: " + ", ".join(missed))
+
+
+if __name__ == "__main__":
+    main()

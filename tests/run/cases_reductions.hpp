@@ -1,0 +1,128 @@
+#pragma once
+// The cases of tests/reference/ops_reductions.txt.
+#include <array>
+
+#include "op_case.hpp"
+
+namespace op_cases {
+
+struct NamedReduction {
+  const char* name;
+  Tensor (*op)(Tensor, const Axes&, bool);
+};
+inline constexpr NamedReduction reductions[] = {
+    {"max", ops::max}, {"min", ops::min}, {"median", ops::median}, {"prod", ops::prod},          {"sumsquare", ops::sumsquare},
+    {"l1", ops::l1},   {"l2", ops::l2},   {"logsum", ops::logsum}, {"logsumexp", ops::logsumexp}};
+
+constexpr TensorSpec of(tw::DType dtype, std::initializer_list<std::int64_t> shape) { return {shape, dtype}; }
+
+constexpr void add_reductions(Ir& ir, int first, int last) {
+  for (int i = first; i < last; ++i) {
+    const auto [name, op] = reductions[i];
+    const auto named = [&](const char* form) { return tw::text(name, form); };
+    differentiable(ir, name, [op = op](Tensor x) { return op(x, {}, false); }, f32({2, 3, 4}));
+    differentiable(ir, named("_rows").view(), [op = op](Tensor x) { return op(x, -1, false); }, f32({2, 35}));
+    differentiable(ir, named("_columns").view(), [op = op](Tensor x) { return op(x, 0, false); }, f32({3, 19}));
+    differentiable(ir, named("_axes").view(), [op = op](Tensor x) { return op(x, {0, 2}, true); }, f32({2, 3, 4}));
+    differentiable(ir, named("_transposed").view(), [op = op](Tensor x) { return op(x.T(), 1, false); }, f32({2, 2, 19}));
+  }
+}
+constexpr void selections(Ir& ir) { add_reductions(ir, 0, 4); }
+constexpr void sums_of_functions(Ir& ir) { add_reductions(ir, 4, 9); }
+
+constexpr void lines(Ir& ir) {
+  differentiable(ir, "cumsum_first", [](Tensor x) { return ops::cumsum(x); }, f32({2, 2, 19}));
+  differentiable(ir, "cumsum_middle", [](Tensor x) { return ops::cumsum(x, 1); }, f32({2, 2, 19}));
+  differentiable(ir, "cumsum_last", [](Tensor x) { return ops::cumsum(x, -1); }, f32({2, 2, 19}));
+  differentiable(ir, "cumsum_transposed", [](Tensor x) { return ops::cumsum(x.T(), 1); }, f32({5, 19}));
+  differentiable(ir, "cumsum_one", [](Tensor x) { return ops::cumsum(x, 1); }, f32({3, 1}));
+  differentiable(ir, "topk", [](Tensor x) { return ops::topk(x, 5).values; }, f32({3, 37}));
+  differentiable(ir, "topk_smallest", [](Tensor x) { return ops::topk(x, 2, 0, false).values; }, f32({5, 7}));
+  differentiable(ir, "topk_transposed", [](Tensor x) { return ops::topk(x.T(), 3, 0).values; }, f32({4, 6}));
+}
+
+/// A function of two results.
+constexpr auto top(std::int64_t k, int axis, bool largest = true) {
+  return [=](Tensor x) {
+    const auto [values, indices] = ops::topk(x, k, axis, largest);
+    return std::array{values, indices};
+  };
+}
+constexpr auto maximum_index(int axis) {
+  return [=](Tensor x) { return ops::argmax(x, axis); };
+}
+constexpr auto minimum_index(int axis) {
+  return [=](Tensor x) { return ops::argmin(x, axis); };
+}
+
+constexpr void ties_and_special_numbers(Ir& ir) {
+  for (int i = 0; i < 3; ++i) {
+    const auto [name, op] = reductions[i];
+    const auto over = [op = op](const Axes& axes) { return [=](Tensor x) { return op(x, axes, false); }; };
+    differentiable(ir, tw::text(name, "_ties_rows").view(), over(1), f32({3, 37}));
+    differentiable(ir, tw::text(name, "_ties_columns").view(), over(0), f32({4, 21}));
+    differentiable(ir, tw::text(name, "_ties_all").view(), over({}), f32({4, 19}));
+    differentiable(ir, tw::text(name, "_nan_rows").view(), over(1), f32({5, 19}));
+    differentiable(ir, tw::text(name, "_nan_columns").view(), over(0), f32({5, 19}));
+  }
+  differentiable(ir, "prod_zeros", [](Tensor x) { return ops::prod(x, 1); }, f32({4, 5}));
+  differentiable(ir, "l2_zero", [](Tensor x) { return ops::l2(x, 1); }, f32({2, 3}));
+  differentiable(ir, "l1_zero", [](Tensor x) { return ops::l1(x); }, f32({4, 5}));
+  forward(ir, "logsumexp_large", [](Tensor x) { return ops::logsumexp(x, 1); }, f32({6, 3}));
+  for (const auto& [name, op] : reductions)
+    differentiable(ir, tw::text(name, "_scalar").view(), [op = op](Tensor x) { return op(x, {}, false); }, f32({}));
+}
+
+constexpr void indices(Ir& ir) {
+  forward(ir, "argmax_rows", maximum_index(-1), f32({5, 37}));
+  forward(ir, "argmax_columns", maximum_index(0), f32({5, 37}));
+  forward(ir, "argmax_ties", [](Tensor x) { return ops::argmax(x, 1, true); }, f32({3, 4, 19}));
+  forward(ir, "argmax_transposed", [](Tensor x) { return ops::argmax(x.T()); }, f32({6, 19}));
+  forward(ir, "argmin_rows", minimum_index(-1), f32({5, 37}));
+  forward(ir, "argmin_columns", minimum_index(0), f32({5, 37}));
+  forward(ir, "argmin_ties", [](Tensor x) { return ops::argmin(x, 1, true); }, f32({3, 4, 19}));
+  forward(ir, "argmin_transposed", [](Tensor x) { return ops::argmin(x.T()); }, f32({6, 19}));
+  forward(ir, "topk_special", top(4, 1), f32({5, 37}));
+  forward(ir, "topk_special_smallest", top(36, -1, false), f32({5, 37}));
+  forward(ir, "topk_ties", top(7, 1), f32({4, 19}));
+  forward(ir, "topk_all", top(6, 0), f32({6, 5}));
+  forward(ir, "topk_one", top(1, 0, false), f32({1}));
+
+  const auto histogram = [](bool absolute) {
+    return [=](Tensor x) { return ops::histogram(x, {-1, -0.5, 0, 0.25, 2}, absolute); };
+  };
+  forward(ir, "histogram", histogram(false), f32({4, 33}));
+  forward(ir, "histogram_absolute", histogram(true), f32({4, 33}));
+  forward(ir, "histogram_one", [](Tensor x) { return ops::histogram(x, {0, 1}); }, f32({}));
+
+  forward(ir, "reduced_int_mean", [](Tensor x) { return ops::mean(x, 1); }, i32({5, 19}));
+  forward(ir, "reduced_int_mean_all", [](Tensor x) { return ops::mean(x); }, of(tw::int64, {5, 19}));
+  forward(ir, "reduced_int_sum", [](Tensor x) { return ops::sum(x, 0); }, of(tw::int8, {5, 19}));
+  forward(ir, "reduced_int_max", [](Tensor x) { return ops::max(x, 1); }, of(tw::int16, {5, 19}));
+  forward(ir, "reduced_int_topk", top(3, 1), of(tw::int64, {5, 19}));
+  forward(ir, "reduced_int_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, i32({5, 19}));
+}
+
+constexpr void half_reductions(Ir& ir) {
+  for (const auto& [name, op] : reductions)
+    differentiable(ir, tw::text("reduced_half_", name).view(), [op = op](Tensor x) { return op(x, 1, false); }, f16({2, 19}));
+  forward(ir, "reduced_half_columns", [](Tensor x) { return ops::max(x, 0); }, f16({5, 37}));
+  forward(ir, "reduced_half_argmax", maximum_index(0), f16({3, 37}));
+  forward(ir, "reduced_half_topk", top(3, 1), f16({3, 19}));
+  forward(ir, "reduced_half_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, f16({2, 19}));
+  forward(ir, "reduced_half_cumsum_columns", [](Tensor x) { return ops::cumsum(x, 0); }, f16({2, 19}));
+}
+
+/// Of which tiles have parts.
+constexpr void reductions_in_tiles(Ir& ir) {
+  for (const auto& [name, op] : reductions)
+    differentiable(ir, tw::text("tiles_", name).view(), [op = op](Tensor x) { return op(x, {}, false); }, f32({5, 34}));
+  differentiable(ir, "tiles_rows", [](Tensor x) { return ops::max(x, 1); }, f32({5, 34}));
+  differentiable(ir, "tiles_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, f32({5, 19}));
+  differentiable(ir, "tiles_topk", [](Tensor x) { return ops::topk(x, 3).values; }, f32({5, 19}));
+  forward(ir, "tiles_argmax", maximum_index(0), f32({9, 34}));
+  forward(ir, "tiles_histogram", [](Tensor x) { return ops::histogram(x, {-1, -0.5, 0, 0.25, 2}); }, f32({9, 34}));
+  forward(ir, "tiles_mean", [](Tensor x) { return ops::mean(x); }, i32({9, 34}));
+}
+
+}  // namespace op_cases

@@ -1,0 +1,9 @@
+// Ops with indices on machines on which their work is cut in other ways, and in all dtypes.
+#include "cases_indexing.hpp"
+#include "op_checks.hpp"
+
+using namespace op_cases;
+
+TEST_CASE("ops with indices agree with PyTorch on the IPU model") { check_reference<some_indexing, tw::ipu_model>(1e-5); }
+TEST_CASE("ops with indices agree with PyTorch on three tiles") { check_reference<some_indexing, tw::cpu.with_tiles(3)>(1e-5); }
+TEST_CASE("ops with indices take all dtypes") { check_reference<indexed_dtypes, tw::cpu>(1e-6); }

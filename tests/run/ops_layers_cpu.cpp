@@ -1,0 +1,6 @@
+#include "op_cases_checks.hpp"
+
+TEST_CASE("layers, updates and other dtypes on the host agree with PyTorch") { check_layers<tw::cpu>(); }
+TEST_CASE("gradients of layers on the host agree with finite differences") {
+  check_finite_differences<op_cases::float32_layers, tw::cpu>();
+}

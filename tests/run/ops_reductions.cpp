@@ -1,0 +1,19 @@
+#include "cases_reductions.hpp"
+#include "op_checks.hpp"
+
+using namespace op_cases;
+
+TEST_CASE("reductions have the cases of their reference") {
+  check_same_cases("ops_reductions.txt", {selections, sums_of_functions, lines, ties_and_special_numbers, indices,
+                                          half_reductions, reductions_in_tiles});
+}
+TEST_CASE("reductions agree with PyTorch") {
+  check_reference<selections, tw::cpu>(1e-5);
+  check_reference<sums_of_functions, tw::cpu>(1e-5);
+  check_reference<lines, tw::cpu>(1e-5);
+}
+TEST_CASE("gradients of reductions agree with finite differences") {
+  check_finite_differences<selections, tw::cpu>();
+  check_finite_differences<sums_of_functions, tw::cpu>();
+  check_finite_differences<lines, tw::cpu>();
+}
