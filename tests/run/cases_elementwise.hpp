@@ -6,9 +6,6 @@
 
 namespace op_cases {
 
-constexpr TensorSpec f64(std::initializer_list<std::int64_t> shape) { return {shape, tw::float64}; }
-constexpr TensorSpec bools(std::initializer_list<std::int64_t> shape) { return {shape, tw::boolean}; }
-
 constexpr auto pow_of_tensors = [](Tensor x, Tensor e) { return ops::pow(x, e); };
 constexpr auto maximum_of_two = [](Tensor a, Tensor b) { return ops::maximum(a, b); };
 constexpr auto fmod_of_tensors = [](Tensor a, Tensor b) { return a % b; };
@@ -151,7 +148,7 @@ constexpr void predicates(Ir& ir) {
 }
 
 template <tw::DType... dtypes>
-constexpr void integers(Ir& ir) {
+constexpr void elementwise_integers(Ir& ir) {
   for (const tw::DType dtype : {dtypes...}) {
     const bool wraps = tw::size_of(dtype) < 8, has_sign = dtype < tw::uint8;
     const TensorSpec x{{(wraps ? 12 : 11) + (has_sign ? 3 : 0)}, dtype}, i{x.shape, tw::int32};
@@ -176,11 +173,11 @@ constexpr void integers(Ir& ir) {
   }
 }
 constexpr void signed_integers(Ir& ir) {
-  integers<tw::int8, tw::int16, tw::int32, tw::int64>(ir);
+  elementwise_integers<tw::int8, tw::int16, tw::int32, tw::int64>(ir);
   forward(ir, "increment_mod_inplace", [](Tensor x) { return ops::increment_mod_(x, 1, 3); }, i32({4}));
   forward(ir, "div_inplace", [](Tensor a, Tensor b) { return a /= b; }, i32({5}), i32({5}));
 }
-constexpr void unsigned_integers(Ir& ir) { integers<tw::uint8, tw::uint16, tw::uint32, tw::uint64>(ir); }
+constexpr void unsigned_integers(Ir& ir) { elementwise_integers<tw::uint8, tw::uint16, tw::uint32, tw::uint64>(ir); }
 
 constexpr void precision(Ir& ir, std::string_view kind, tw::DType dtype) {
   const TensorSpec x{{3, 19}, dtype};

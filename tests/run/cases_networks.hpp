@@ -9,8 +9,6 @@ namespace op_cases {
 
 using tw::CoordinateMode, tw::NearestMode, tw::PadType, tw::ResizeMode;
 
-constexpr TensorSpec f64(std::initializer_list<std::int64_t> shape) { return {shape, tw::float64}; }
-
 constexpr auto conv_transpose(const tw::ConvTransposeOptions& options = {}) {
   return [options](Tensor x, Tensor weight) { return ops::conv_transpose(x, weight, options); };
 }

@@ -4,7 +4,6 @@
 
 namespace op_cases {
 
-constexpr TensorSpec f64(std::initializer_list<std::int64_t> shape) { return {shape, tw::float64}; }
 inline constexpr TensorSpec seed_spec{{2}, tw::uint32};
 
 constexpr void random_numbers(Ir& ir) {

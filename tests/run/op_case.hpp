@@ -13,7 +13,9 @@ using tw::Axes, tw::Ir, tw::NllOptions, tw::Reduction, tw::Shape, tw::Tensor, tw
 
 constexpr TensorSpec f32(std::initializer_list<std::int64_t> shape) { return {shape, tw::float32}; }
 constexpr TensorSpec f16(std::initializer_list<std::int64_t> shape) { return {shape, tw::float16}; }
+constexpr TensorSpec f64(std::initializer_list<std::int64_t> shape) { return {shape, tw::float64}; }
 constexpr TensorSpec i32(std::initializer_list<std::int64_t> shape) { return {shape, tw::int32}; }
+constexpr TensorSpec bools(std::initializer_list<std::int64_t> shape) { return {shape, tw::boolean}; }
 
 /// Calls ops on variables and stores the results under names that start with the case's.
 class Case {

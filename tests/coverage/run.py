@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Makes docs/tested-ops.md: of each op the dtypes, shapes, forms and targets that tests/run compares with PyTorch and NumPy.
+
+The programs are those that sources in tests/run give to check_reference and check_finite_differences; they are traced at run
+time, so that no kernels are compiled. Without options the page is compared with what they have; --write writes it. Either fails
+for an op of the library that no program has, unless ELSEWHERE says which test has it.
+"""
+
+import argparse
+import collections
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parent.parent
+PROJECT = TESTS.parent
+PAGE = PROJECT / "docs/tested-ops.md"
+
+HEAD = """# What is tested of each op
+
+The results of all ops below are compared with those of PyTorch or NumPy. `./dev docs` makes this page from the programs that
+[tests/run](../tests/run) compares; an op of the library that none of them has fails the test `coverage`. [Ops](ops.md) says what
+an op does and takes; this page is no list of what it takes.
+
+- dtypes: of operands and results. Where a test has all dtypes from int8 to uint64, they are `integers`.
+- shapes: the largest number of axes, and `scalar`, `extent 1`, `odd` (the last extent is at least 3 and no multiple of 4) or
+  `empty` for a tensor of that kind among the operands and results.
+- forms: `view`, an operand is a view of another tensor; `derivative`, the gradients of the graph are compared with PyTorch's;
+  `differences`, they are compared with finite differences too.
+- targets: `cpu`; `3 tiles`, the host cut as if it had three tiles; `ipu_model`.
+
+[Random programs](../CONTRIBUTING.md) have calls, loops, branches and fusion of these ops.
+
+| op | dtypes | shapes | forms | targets |
+| --- | --- | --- | --- | --- |
+"""
+ELSEWHERE_HEAD = """
+## Tested elsewhere
+
+Ops that move data, views in place, products of float8, and the parts of ops that the planner makes.
+
+| op | test |
+| --- | --- |
+"""
+
+# Ops that no program of op_checks.hpp has, and the source that has them.
+ELSEWHERE = {
+    "AdamFactors": "run/optimisers.cpp",
+    "CastThenPow2Scale": "run/float8.cpp",
+    "ConvPow2Scaled": "run/float8.cpp",
+    "ConvTransposePow2Scaled": "run/float8.cpp",
+    "CopyInto": "run/ops_slices.cpp",
+    "DetachInplace": "run/aliases.cpp",
+    "DiagonalInplace": "run/ops_slices.cpp",
+    "DropoutMask": "run/ops_random.cpp",
+    "DropoutProduct": "run/ops_random.cpp",
+    "Float8ToFloat": "run/float8.cpp",
+    "HostLoad": "run/sessions.cpp",
+    "InitUndefined": "run/ops_slices.cpp",
+    "MatMulPow2Scaled": "run/float8.cpp",
+    "Pow2ScaleThenCast": "run/float8.cpp",
+    "PrintTensor": "run/print_tensor.cpp",
+    "RemoteCodeLoad": "run/remote_memory.cpp",
+    "RemoteLoad": "run/remote_memory.cpp",
+    "RemoteLoadInplace": "run/remote_memory.cpp",
+    "RemoteStore": "run/remote_memory.cpp",
+    "ReplicatedAllGather": "run/collectives.cpp",
+    "ReplicatedAllReduce": "run/collectives.cpp",
+    "ReplicatedAllReduceInplace": "run/replication.cpp",
+    "ReplicatedReduceScatter": "run/collectives.cpp",
+    "ReshapeInplace": "run/aliases.cpp",
+    "TransposeInplace": "run/aliases.cpp",
+    "TrustRatio": "run/optimisers.cpp",
+}
+
+CHECK = re.compile(r"\b(check_reference|check_finite_differences)<\s*(?:op_cases::)?([\w:]+(?:<[^<>]*>)?)\s*,\s*([^>]+?)>\(")
+INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+DTYPES = ["float64", "float32", "float16", "float8_143", "float8_152", *INTEGERS, "bool"]
+TARGETS = {"tw::cpu": "cpu", "tw::cpu.with_tiles(3)": "3 tiles", "tw::ipu_model": "ipu_model"}
+
+
+def checks():
+    """(program, target, function) of all checks; those in a template of targets, for each target that a source gives it."""
+    found = set()
+    sources = {path: path.read_text() for path in sorted((TESTS / "run").glob("*.[ch]pp"))}
+    for text in sources.values():
+        for match in CHECK.finditer(text):
+            function, program, target = match.groups()
+            if target != "target":
+                found.add((program, target, function))
+                continue
+            template = re.findall(r"^void (\w+)\(\)", text[:match.start()], re.MULTILINE)[-1]
+            found |= {(program, each, function) for other in sources.values()
+                      for each in re.findall(rf"\b{template}<([^;]*?)>\(\)", other)}
+    return sorted(found)
+
+
+def translation_unit(found):
+    headers = sorted(path.name for path in (TESTS / "run").glob("*cases*.hpp") if "check" not in path.name)
+    lines = [f'#include "run/{header}"' for header in headers]
+    lines += ['#include "coverage/list_ops.hpp"', "using namespace op_cases;", "int main() {"]
+    lines += [f'  coverage::list_ops("{TARGETS[target]}", "{function}", {program});' for program, target, function in found]
+    return "\n".join([*lines, "}", ""])
+
+
+def names_of_ops():
+    """The names of all ops of the headers, without families' templates."""
+    names = set()
+    for header in (PROJECT / "include/tilewright").glob("*/*.hpp"):
+        text = header.read_text()
+        names |= set(re.findall(r'string_view name = "(\w+)";', text))
+    return names
+
+
+def kinds_of(shapes):
+    """The largest number of axes, and what is awkward in shapes such as (3, 1)."""
+    extents = [[int(extent) for extent in re.findall(r"\d+", shape)] for shape in shapes]
+    kinds = [f"{max(map(len, extents), default=0)} axes"]
+    kinds += ["scalar"] if [] in extents else []
+    kinds += ["extent 1"] if any(1 in shape for shape in extents) else []
+    kinds += ["odd"] if any(shape and shape[-1] >= 3 and shape[-1] % 4 for shape in extents) else []
+    kinds += ["empty"] if any(0 in shape for shape in extents) else []
+    return ", ".join(kinds)
+
+
+def dtypes_of(names):
+    listed = [name for name in DTYPES if name in names]
+    if all(name in names for name in INTEGERS):
+        first = listed.index(INTEGERS[0])
+        listed = [*listed[:first], "integers", *(name for name in listed[first:] if name not in INTEGERS)]
+    return ", ".join(listed + sorted(names - set(DTYPES)))
+
+
+def page(lines):
+    """The page, and the ops of the library that are nowhere."""
+    ops = collections.defaultdict(lambda: collections.defaultdict(set))
+    for line in lines:
+        target, check, name, differentiated, dtypes, shapes, view = line.split("\t")
+        op = ops[name]
+        op["targets"].add(target)
+        op["dtypes"] |= set(filter(None, dtypes.split(";")))
+        op["shapes"] |= set(filter(None, shapes.split(";")))
+        forms = {view} | ({"derivative"} if differentiated else set())
+        op["forms"] |= forms | ({"differences"} if differentiated and check == "check_finite_differences" else set())
+    rows = []
+    for name in sorted(ops, key=str.lower):
+        op = ops[name]
+        forms = ", ".join(form for form in ("view", "derivative", "differences") if form in op["forms"])
+        targets = ", ".join(target for target in TARGETS.values() if target in op["targets"])
+        rows.append(f"| {name} | {dtypes_of(op['dtypes'])} | {kinds_of(op['shapes'])} | {forms} | {targets} |\n")
+    for name, test in ELSEWHERE.items():
+        if name in ops:
+            sys.exit(f"{name}: is compared by {', '.join(sorted(ops[name]['targets']))}: no entry of ELSEWHERE expected")
+        if not (TESTS / test).exists() or name not in names_of_ops():
+            sys.exit(f"{name}, {test}: an op of the library and its test expected in ELSEWHERE")
+    elsewhere = [f"| {name} | [{test}](../tests/{test}) |\n" for name, test in sorted(ELSEWHERE.items(), key=lambda e: e[0].lower())]
+    return HEAD + "".join(rows) + ELSEWHERE_HEAD + "".join(elsewhere), sorted(names_of_ops() - ops.keys() - ELSEWHERE.keys())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--flags", default="", help="options for the compiler, as a shell takes them")
+    parser.add_argument("--write", action="store_true", help="write the page anew")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder, "coverage.cpp"), Path(folder, "coverage")
+        source.write_text(translation_unit(checks()))
+        subprocess.run([options.compiler, *shlex.split(options.flags), f"-I{TESTS}", f"-I{TESTS}/run", "-O0", "-w", str(source), "-o",
+                        str(program)], check=True)
+        lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
+    text, missing = page(lines)
+    if missing:
+        sys.exit(f"{', '.join(missing)}: a case in tests/run expected, or an entry of ELSEWHERE in {Path(__file__).name}")
+    if options.write:
+        PAGE.write_text(text)
+    elif not PAGE.exists() or PAGE.read_text() != text:
+        sys.exit(f"{PAGE.relative_to(PROJECT)} is not what tests/run has: ./dev docs writes it")
+
+
+if __name__ == "__main__":
+    main()
