@@ -28,64 +28,74 @@ struct HookNames {
 template <class D>
 struct OpNames : D, HookNames {};
 
+/// Whether an op has none of the known wrong spellings of hooks. One expression for all: it is evaluated for every op.
+template <class D, class Names = OpNames<D>>
+concept HasNoMisspelling = requires {
+  // clang-format off
+    &Names::gradiant; &Names::gradients; &Names::gradeint; &Names::graident; &Names::backwards; &Names::foward;
+    &Names::forwards; &Names::infere; &Names::infers; &Names::infer_shape; &Names::inference; &Names::modifes;
+    &Names::modify; &Names::modified; &Names::works; &Names::computes; &Names::compute_epilogue;
+    &Names::computes_with; &Names::views; &Names::expands; &Names::transfers; &Names::side_effect;
+    &Names::has_side_effects; &Names::has_sideeffect; &Names::may_repeats; &Names::can_repeat; &Names::alias;
+    &Names::any_layouts; &Names::any_strides; &Names::element_wise; &Names::is_elementwise; &Names::has_formular;
+    &Names::has_epilog; &Names::epilogue; &Names::collective_item; &Names::run_collectives; &Names::code_byte;
+    &Names::code_bytes; &Names::faults; &Names::differentation; &Names::diferentiation; &Names::Attribute;
+    &Names::Atributes;
+  // clang-format on
+};
 struct Misspelling {
-  bool is_absent;
-  const char *wrong, *right;  // no std::string_view, whose length would be counted for every op
+  std::string_view wrong{}, right{};
 };
 /// The first of an op's names that is a known wrong spelling of a hook's.
 template <class D>
 constexpr Misspelling misspelling() {
   using Names = OpNames<D>;
   // clang-format off
-  const Misspelling all[] = {
-      {requires { &Names::gradiant; }, "gradiant", "gradient"},
-      {requires { &Names::gradients; }, "gradients", "gradient"},
-      {requires { &Names::gradeint; }, "gradeint", "gradient"},
-      {requires { &Names::graident; }, "graident", "gradient"},
-      {requires { &Names::backwards; }, "backwards", "backward"},
-      {requires { &Names::foward; }, "foward", "forward"},
-      {requires { &Names::forwards; }, "forwards", "forward"},
-      {requires { &Names::infere; }, "infere", "infer"},
-      {requires { &Names::infers; }, "infers", "infer"},
-      {requires { &Names::infer_shape; }, "infer_shape", "infer"},
-      {requires { &Names::inference; }, "inference", "infer"},
-      {requires { &Names::modifes; }, "modifes", "modifies"},
-      {requires { &Names::modify; }, "modify", "modifies"},
-      {requires { &Names::modified; }, "modified", "modifies"},
-      {requires { &Names::works; }, "works", "work"},
-      {requires { &Names::computes; }, "computes", "compute"},
-      {requires { &Names::compute_epilogue; }, "compute_epilogue", "compute_with"},
-      {requires { &Names::computes_with; }, "computes_with", "compute_with"},
-      {requires { &Names::views; }, "views", "view"},
-      {requires { &Names::expands; }, "expands", "expand"},
-      {requires { &Names::transfers; }, "transfers", "transfer"},
-      {requires { &Names::side_effect; }, "side_effect", "has_side_effect"},
-      {requires { &Names::has_side_effects; }, "has_side_effects", "has_side_effect"},
-      {requires { &Names::has_sideeffect; }, "has_sideeffect", "has_side_effect"},
-      {requires { &Names::may_repeats; }, "may_repeats", "may_repeat"},
-      {requires { &Names::can_repeat; }, "can_repeat", "may_repeat"},
-      {requires { &Names::alias; }, "alias", "is_alias"},
-      {requires { &Names::any_layouts; }, "any_layouts", "any_layout"},
-      {requires { &Names::any_strides; }, "any_strides", "any_layout"},
-      {requires { &Names::element_wise; }, "element_wise", "elementwise"},
-      {requires { &Names::is_elementwise; }, "is_elementwise", "elementwise"},
-      {requires { &Names::has_formular; }, "has_formular", "has_formula"},
-      {requires { &Names::has_epilog; }, "has_epilog", "has_epilogue"},
-      {requires { &Names::epilogue; }, "epilogue", "has_epilogue"},
-      {requires { &Names::collective_item; }, "collective_item", "collective_items"},
-      {requires { &Names::run_collectives; }, "run_collectives", "run_collective"},
-      {requires { &Names::code_byte; }, "code_byte", "code_kind"},
-      {requires { &Names::code_bytes; }, "code_bytes", "code_kind"},
-      {requires { &Names::faults; }, "faults", "fault"},
-      {requires { &Names::differentation; }, "differentation", "differentiation"},
-      {requires { &Names::diferentiation; }, "diferentiation", "differentiation"},
-      {requires { &Names::Attribute; }, "Attribute", "Attributes"},
-      {requires { &Names::Atributes; }, "Atributes", "Attributes"},
-  };
+  if (!requires { &Names::gradiant; }) return {"gradiant", "gradient"};
+  if (!requires { &Names::gradients; }) return {"gradients", "gradient"};
+  if (!requires { &Names::gradeint; }) return {"gradeint", "gradient"};
+  if (!requires { &Names::graident; }) return {"graident", "gradient"};
+  if (!requires { &Names::backwards; }) return {"backwards", "backward"};
+  if (!requires { &Names::foward; }) return {"foward", "forward"};
+  if (!requires { &Names::forwards; }) return {"forwards", "forward"};
+  if (!requires { &Names::infere; }) return {"infere", "infer"};
+  if (!requires { &Names::infers; }) return {"infers", "infer"};
+  if (!requires { &Names::infer_shape; }) return {"infer_shape", "infer"};
+  if (!requires { &Names::inference; }) return {"inference", "infer"};
+  if (!requires { &Names::modifes; }) return {"modifes", "modifies"};
+  if (!requires { &Names::modify; }) return {"modify", "modifies"};
+  if (!requires { &Names::modified; }) return {"modified", "modifies"};
+  if (!requires { &Names::works; }) return {"works", "work"};
+  if (!requires { &Names::computes; }) return {"computes", "compute"};
+  if (!requires { &Names::compute_epilogue; }) return {"compute_epilogue", "compute_with"};
+  if (!requires { &Names::computes_with; }) return {"computes_with", "compute_with"};
+  if (!requires { &Names::views; }) return {"views", "view"};
+  if (!requires { &Names::expands; }) return {"expands", "expand"};
+  if (!requires { &Names::transfers; }) return {"transfers", "transfer"};
+  if (!requires { &Names::side_effect; }) return {"side_effect", "has_side_effect"};
+  if (!requires { &Names::has_side_effects; }) return {"has_side_effects", "has_side_effect"};
+  if (!requires { &Names::has_sideeffect; }) return {"has_sideeffect", "has_side_effect"};
+  if (!requires { &Names::may_repeats; }) return {"may_repeats", "may_repeat"};
+  if (!requires { &Names::can_repeat; }) return {"can_repeat", "may_repeat"};
+  if (!requires { &Names::alias; }) return {"alias", "is_alias"};
+  if (!requires { &Names::any_layouts; }) return {"any_layouts", "any_layout"};
+  if (!requires { &Names::any_strides; }) return {"any_strides", "any_layout"};
+  if (!requires { &Names::element_wise; }) return {"element_wise", "elementwise"};
+  if (!requires { &Names::is_elementwise; }) return {"is_elementwise", "elementwise"};
+  if (!requires { &Names::has_formular; }) return {"has_formular", "has_formula"};
+  if (!requires { &Names::has_epilog; }) return {"has_epilog", "has_epilogue"};
+  if (!requires { &Names::epilogue; }) return {"epilogue", "has_epilogue"};
+  if (!requires { &Names::collective_item; }) return {"collective_item", "collective_items"};
+  if (!requires { &Names::run_collectives; }) return {"run_collectives", "run_collective"};
+  if (!requires { &Names::code_byte; }) return {"code_byte", "code_kind"};
+  if (!requires { &Names::code_bytes; }) return {"code_bytes", "code_kind"};
+  if (!requires { &Names::faults; }) return {"faults", "fault"};
+  if (!requires { &Names::differentation; }) return {"differentation", "differentiation"};
+  if (!requires { &Names::diferentiation; }) return {"diferentiation", "differentiation"};
+  if (!requires { &Names::Attribute; }) return {"Attribute", "Attributes"};
+  if (!requires { &Names::Atributes; }) return {"Atributes", "Attributes"};
   // clang-format on
-for (const Misspelling& each : all)
-  if (!each.is_absent) return each;
-return {true, nullptr, nullptr};
+  return {};
 }
 
 /// Whether an op's attributes are numbers of 8 bytes without padding between them, which words can hold.
@@ -104,8 +114,8 @@ constexpr Text op_problem() {
     if constexpr (requires { std::string_view(D::name); }) return text(std::string_view(D::name), ": ", message...);
     else return text(type_name<D>(), ": ", message...);
   };
-  if constexpr (constexpr auto found = misspelling<D>(); !found.is_absent)
-    return fail("a member `", found.wrong, "`, which nothing reads: `", found.right, "` expected");
+  if constexpr (!HasNoMisspelling<D>)
+    return fail("a member `", misspelling<D>().wrong, "`, which nothing reads: `", misspelling<D>().right, "` expected");
   else if constexpr (!requires { std::string_view(D::name); })
     return fail("no name: `static constexpr std::string_view name` expected");
   else if constexpr (!requires { static_cast<decltype(OpInfo::infer)>(D::infer); })

@@ -36,13 +36,28 @@ struct Formula {
     return D::forward(x..., unpack<typename D::Attributes>(A));
   }
 };
-/// An op in place gives its first input's shape and dtype, or fails.
-template <class D>
-constexpr bool require_same_in_place(Inference& op, const TensorSpec& result) {
-  if (D::modifies < 0 || result == op.input(0)) return true;
-  op.fail(to_text(result), " into ", to_text(op.input(0)),
-          ": a result of the shape and dtype of the tensor that changes expected");
-  return false;
+/// One output of the shape to which the inputs broadcast. An op in place gives its first input's shape and dtype, or fails.
+constexpr void infer_elementwise(Inference& op, DType dtype, bool in_place) {
+  Shape shape = op.input(0).shape;
+  for (int i = 1; i < op.input_count(); ++i) {
+    const auto common = broadcast(shape, op.input(i).shape);
+    if (!common) return op.fail(to_text(shape), " and ", to_text(op.input(i).shape), ": shapes that broadcast expected");
+    shape = *common;
+  }
+  const TensorSpec result{shape, dtype};
+  if (in_place && result != op.input(0))
+    return op.fail(to_text(result), " into ", to_text(op.input(0)),
+                   ": a result of the shape and dtype of the tensor that changes expected");
+  op.output(result);
+}
+constexpr Work elementwise_work(std::span<const TensorSpec> operands, int input_count) {
+  Work work;
+  const Shape& result = operands[static_cast<std::size_t>(input_count)].shape;
+  for (int axis = 0; axis < result.rank; ++axis) work.add_axis({.extent = result[axis], .vectorised = axis == result.rank - 1});
+  for (std::size_t o = 0; o < operands.size(); ++o)
+    for (int axis = 1; axis <= operands[o].shape.rank; ++axis)
+      if (operands[o].shape[-axis] != 1) work.follow(static_cast<int>(o), operands[o].shape.rank - axis, result.rank - axis);
+  return work;
 }
 }  // namespace detail
 
@@ -56,15 +71,7 @@ struct Elementwise : Op<D> {
   static constexpr bool any_layout = true;
 
   static constexpr void infer(Inference& op) {
-    if (!D::check_dtypes(op)) return;
-    Shape shape = op.input(0).shape;
-    for (int i = 1; i < op.input_count(); ++i) {
-      const auto common = broadcast(shape, op.input(i).shape);
-      if (!common) return op.fail(to_text(shape), " and ", to_text(op.input(i).shape), ": shapes that broadcast expected");
-      shape = *common;
-    }
-    const TensorSpec result{shape, D::result_dtype(op)};
-    if (detail::require_same_in_place<D>(op, result)) op.output(result);
+    if (D::check_dtypes(op)) detail::infer_elementwise(op, D::result_dtype(op), D::modifies >= 0);
   }
   static constexpr bool check_dtypes(Inference& op) {
     for (int i = 1; i < op.input_count(); ++i)
@@ -73,13 +80,7 @@ struct Elementwise : Op<D> {
   }
   static constexpr DType result_dtype(const Inference& op) { return op.input(0).dtype; }
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
-    Work work;
-    const Shape& result = operands[static_cast<std::size_t>(input_count)].shape;
-    for (int axis = 0; axis < result.rank; ++axis) work.add_axis({.extent = result[axis], .vectorised = axis == result.rank - 1});
-    for (std::size_t o = 0; o < operands.size(); ++o)
-      for (int axis = 1; axis <= operands[o].shape.rank; ++axis)
-        if (operands[o].shape[-axis] != 1) work.follow(static_cast<int>(o), operands[o].shape.rank - axis, result.rank - axis);
-    return work;
+    return detail::elementwise_work(operands, input_count);
   }
   template <PackedAttributes A, class... V>
   static void compute(V... views) {

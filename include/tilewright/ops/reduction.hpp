@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <cstdint>
 #include <initializer_list>
 #include <stdexcept>
 
@@ -19,19 +21,16 @@ struct Axes {
   }
 };
 
-/// Base of reductions over axes: the result has the input's dtype and its axes without the reduced ones, or with them as extents
-/// of 1. D gives `name`, `compute`, and `axis_kind` if its partial results can be summed.
-template <class D>
-struct ReductionOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::reduction;
-  static constexpr WorkAxisKind axis_kind = WorkAxisKind::whole;  ///< of the reduced axes
-  static constexpr bool any_layout = true;
-  struct Attributes {
-    std::int64_t count = -1;  ///< number of axes, or -1 for all
-    std::array<std::int64_t, max_rank> axes{};
-    std::int64_t keep_axes = 0;
-    double scale = 1;  ///< of sums
-  };
+struct ReductionAttributes {
+  std::int64_t count = -1;  ///< number of axes, or -1 for all
+  std::array<std::int64_t, max_rank> axes{};
+  std::int64_t keep_axes = 0;
+  double scale = 1;  ///< of sums
+};
+
+/// What reductions over axes have in common, whatever they compute.
+struct ReductionRules {
+  using Attributes = ReductionAttributes;
   static constexpr Attributes make(const Axes& axes, bool keep_axes, double scale = 1) {
     Attributes result{.keep_axes = keep_axes, .scale = scale};
     if (axes.all) return result;
@@ -63,13 +62,20 @@ struct ReductionOp : Op<D> {
     return result;
   }
   static constexpr void infer(Inference& op) {
-    const auto attributes = op.template attributes<Attributes>();
+    const auto attributes = op.attributes<Attributes>();
     if (!op.require_number_dtype(0)) return;
     const auto bits = axis_bits(attributes, op.input(0).shape.rank, &op);
     if (op.failed()) return;
     op.output({reduced_shape(op.input(0).shape, bits, attributes.keep_axes != 0), op.input(0).dtype});
   }
-  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+
+ protected:
+  /// A tensor of the forward op's results with the reduced axes as extents of 1.
+  static constexpr Tensor with_all_axes(GradientContext& op, Tensor result) {
+    const TensorSpec in = op.input_spec(0);
+    return result.reshape(reduced_shape(in.shape, axis_bits(op.attributes<Attributes>(), in.shape.rank), true));
+  }
+  static constexpr Work work_of_kind(WorkAxisKind kind, std::span<const TensorSpec> operands, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     const Shape& in = operands[0].shape;
     const auto bits = axis_bits(attributes, in.rank);
@@ -78,19 +84,25 @@ struct ReductionOp : Op<D> {
     for (int axis = 0; axis < in.rank; ++axis) {
       const bool reduced = (bits >> axis & 1) != 0;
       const int work_axis = work.add_axis(
-          {.extent = in[axis], .kind = reduced ? D::axis_kind : WorkAxisKind::parallel, .vectorised = axis == in.rank - 1});
+          {.extent = in[axis], .kind = reduced ? kind : WorkAxisKind::parallel, .vectorised = axis == in.rank - 1});
       work.follow(0, axis, work_axis);
       if (!reduced) work.follow(1, out_axis, work_axis);
       if (!reduced || attributes.keep_axes != 0) ++out_axis;
     }
     return work;
   }
+};
 
- protected:
-  /// A tensor of the forward op's results with the reduced axes as extents of 1.
-  static constexpr Tensor with_all_axes(GradientContext& op, Tensor result) {
-    const TensorSpec in = op.input_spec(0);
-    return result.reshape(reduced_shape(in.shape, axis_bits(op.attributes<Attributes>(), in.shape.rank), true));
+/// Base of reductions over axes: the result has the input's dtype and its axes without the reduced ones, or with them as extents
+/// of 1. D gives `name`, `compute`, and `axis_kind` if its partial results can be summed.
+template <class D>
+struct ReductionOp : Op<D>, ReductionRules {
+  using ReductionRules::Attributes;
+  static constexpr WorkKind work_kind = WorkKind::reduction;
+  static constexpr WorkAxisKind axis_kind = WorkAxisKind::whole;  ///< of the reduced axes
+  static constexpr bool any_layout = true;
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    return work_of_kind(D::axis_kind, operands, packed);
   }
 };
 

@@ -12,10 +12,10 @@ namespace tilewright {
 /// Base of reductions by a rule of kernel/reduction.hpp.
 template <class D, class Rule>
 struct RuleReduction : ReductionOp<D> {
-  using Attributes = typename ReductionOp<D>::Attributes;
+  using Attributes = ReductionAttributes;
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
-    Reduce<ReductionOp<D>::axis_bits(unpack<Attributes>(A), X::shape.rank), X, Y>::template run<Rule>(x, y);
+    Reduce<ReductionRules::axis_bits(unpack<Attributes>(A), X::shape.rank), X, Y>::template run<Rule>(x, y);
   }
 };
 
@@ -28,7 +28,7 @@ struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const Shape& x = operands[0].shape;
-    const auto bits = Base::axis_bits(unpack<typename Base::Attributes>(packed), x.rank);
+    const auto bits = Base::axis_bits(unpack<ReductionAttributes>(packed), x.rank);
     Work work;
     for (int axis = 0; axis < x.rank; ++axis) {
       const bool reduced = (bits >> axis & 1) != 0;
@@ -43,7 +43,7 @@ struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
   static void compute(V... views) {
     if constexpr (sizeof...(V) == 4) {
       constexpr auto rank = std::tuple_element_t<0, std::tuple<V...>>::shape.rank;
-      assign_at_first<Base::axis_bits(unpack<typename Base::Attributes>(A), rank)>(views...);
+      assign_at_first<Base::axis_bits(unpack<ReductionAttributes>(A), rank)>(views...);
     }
   }
 };

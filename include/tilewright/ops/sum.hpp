@@ -9,22 +9,21 @@ template <class D>
 struct SumOp : ReductionOp<D> {
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   static constexpr bool has_epilogue = true;
-  using Attributes = typename ReductionOp<D>::Attributes;
-  using ReductionOp<D>::axis_bits;
+  using Attributes = ReductionAttributes;
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
-    const Tensor dy = ReductionOp<D>::with_all_axes(op, op.output_gradient(0));
+    const Tensor dy = ReductionRules::with_all_axes(op, op.output_gradient(0));
     op.input_gradient(0, ops::expand(dy, op.input_spec(0).shape));
   }
   template <PackedAttributes A, class In, class Out>
   static void compute(In in, Out out) {
     constexpr auto attributes = unpack<Attributes>(A);
-    assign_sum<axis_bits(attributes, In::shape.rank)>(in, out, attributes.scale);
+    assign_sum<ReductionRules::axis_bits(attributes, In::shape.rank)>(in, out, attributes.scale);
   }
   template <PackedAttributes A, class Out, class Epilogue, class In>
   static void compute_with(const Epilogue& epilogue, In in) {
     constexpr auto attributes = unpack<Attributes>(A);
-    sum_elements<axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue);
+    sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue);
   }
 };
 
