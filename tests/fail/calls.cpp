@@ -1,52 +1,49 @@
 // Calls of graphs, names in trees and gradients, all of one layer.
-#include <tilewright/tilewright.hpp>
+#include "traced.hpp"
 
-namespace tw = tilewright;
-using tw::CreatedGraph, tw::Tensor;
+using tw::CreatedGraph;
 
-/// What the program does with the layer without a case; a case's function of a CreatedGraph is preferred.
-constexpr void use(const auto& layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x); }
+struct Linear : tw::Module<Linear> {
+  constexpr Tensor build(Tensor x) { return x.matmul(add_variable_input("weight", tw::normal(0, 0.02), {4, 4})); }
+};
+template <auto function>
+constexpr void train_step(Ir& ir) {
+  const auto x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
+  function(tw::create_graph(Linear{}, x), x);
+}
+constexpr Tensor same(Tensor x) { return x; }
+constexpr Tensor turned(Tensor x) { return x.T(); }
+constexpr void nothing(Tensor) {}
+constexpr Tensor is_true(Ir& ir) { return ir.constant(1, tw::boolean); }
+
+/// A program with a function of the layer and its input.
+template <auto function>
+using Case = Traced<train_step<function>>;
 
 // CASE unbound_variable
 // expect: call of Linear_subgraph(0): input 1, Tensor[weight float32 (4, 4)], is missing: all 2 inputs must be given or
-// expect: use(
-#ifdef CASE_unbound_variable
-constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.call(x); }
-#endif
+// expect: train_step
+Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x); }> unbound_variable;
 
 // CASE missing_input
 // expect: call of Linear_subgraph(0): input 0, Tensor[float32 (2, 4)], is missing: all 2 inputs must be given or bound
-// expect: use(
-#ifdef CASE_missing_input
-constexpr void use(const CreatedGraph& layer, Tensor) { layer.graph.bind(layer.factories.init()).call(); }
-#endif
+Case<[](CreatedGraph layer, Tensor) { layer.graph.bind(layer.factories.init()).call(); }> missing_input;
 
 // CASE extra_input_of_a_bound_graph
 // expect: call of Linear_subgraph(0): 2 tensors for 1 unbound inputs: one for each expected
-// expect: use(
-#ifdef CASE_extra_input_of_a_bound_graph
-constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x, x); }
-#endif
+Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x, x); }> extra_input_of_a_bound_graph;
 
 // CASE extra_input
 // expect: call of Linear_subgraph(0): 3 positional inputs: at most 2 expected
-// expect: use(
-#ifdef CASE_extra_input
-constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.call(x, layer.factories.init()["weight"], x); }
-#endif
+Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, layer.factories.init()["weight"], x); }> extra_input;
 
 // CASE shape_of_an_input
 // expect: call of Linear_subgraph(0): (4, 2) float32 for input 0, Tensor[float32 (2, 4)]: (2, 4) float32 expected
-// expect: use(
-#ifdef CASE_shape_of_an_input
-constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x.T()); }
-#endif
+Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x.T()); }> shape_of_an_input;
 
 // CASE recursion
 // expect: call of Linear_subgraph(0): from graph_subgraph(1), which it leads to: a caller that it does not depend on expected
-// expect: use(
-#ifdef CASE_recursion
-constexpr void use(const CreatedGraph& layer, Tensor x) {
+Case<[](CreatedGraph layer, Tensor x) {
   const tw::Graph outer = layer.graph.graph();
   const tw::Graph inner = x.ir().create_graph([](Tensor y) { return y; }, x);
   {
@@ -55,109 +52,131 @@ constexpr void use(const CreatedGraph& layer, Tensor x) {
   }
   const tw::GraphScope scope(inner);
   tw::call(outer, {inner.input(0), inner.input(0)});
-}
-#endif
+}>
+    recursion;
 
 // CASE no_such_graph_output
 // expect: output: index 1 of Linear_subgraph(0) with 1 of them: an index below that expected
-// expect: use(
-#ifdef CASE_no_such_graph_output
-constexpr void use(const CreatedGraph& layer, Tensor) { layer.graph.graph().output(1); }
-#endif
+Case<[](CreatedGraph layer, Tensor) { layer.graph.graph().output(1); }> no_such_graph_output;
 
 // CASE no_such_output
 // expect: call: output 1 of 1: an index below that expected
-// expect: use(
-#ifdef CASE_no_such_output
-constexpr void use(const CreatedGraph& layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x)[1]; }
-#endif
+Case<[](CreatedGraph layer, Tensor x) { layer.graph.bind(layer.factories.init()).call(x)[1]; }> no_such_output;
 
 // CASE no_such_variable
 // expect: DotTree: no leaf `wait`: one of weight expected
-// expect: use(
-#ifdef CASE_no_such_variable
-constexpr void use(const CreatedGraph& layer, Tensor) { layer.factories.init()["wait"]; }
-#endif
+Case<[](CreatedGraph layer, Tensor) { layer.factories.init()["wait"]; }> no_such_variable;
 
 // CASE no_such_subtree
 // expect: DotTree: no subtree `fc2`: one of the tree of weight expected
-// expect: use(
-#ifdef CASE_no_such_subtree
-constexpr void use(const CreatedGraph& layer, Tensor) { layer.factories.init().subtree("fc2"); }
-#endif
+Case<[](CreatedGraph layer, Tensor) { layer.factories.init().subtree("fc2"); }> no_such_subtree;
 
 // CASE doubled_variable
 // expect: DotTree: `weight` exists already: a new name, or overwrite, expected
-// expect: use(
-#ifdef CASE_doubled_variable
-constexpr void use(const CreatedGraph& layer, Tensor x) { layer.factories.init().insert("weight", x); }
-#endif
+Case<[](CreatedGraph layer, Tensor x) { layer.factories.init().insert("weight", x); }> doubled_variable;
 
 // CASE no_gradient_graph
 // expect: grad_graph_info of Linear_subgraph(0): a graph made by autodiff expected
-// expect: use(
-#ifdef CASE_no_gradient_graph
-constexpr void use(const CreatedGraph& layer, Tensor) { layer.graph.grad_graph_info(); }
-#endif
+Case<[](CreatedGraph layer, Tensor) { layer.graph.grad_graph_info(); }> no_gradient_graph;
 
 // CASE no_gradient
 // expect: autodiff of graph_subgraph(1): SoftmaxGrad.101 on (2, 4) float32 has no gradient: a differentiable op, or detach
-// expect: use(
-#ifdef CASE_no_gradient
-constexpr void use(const CreatedGraph&, Tensor x) {
+Case<[](CreatedGraph, Tensor x) {
   tw::autodiff(x.ir().create_graph([](Tensor y) { return tw::apply<tw::SoftmaxGrad>({y, y}, {1}); }, x));
-}
-#endif
+}>
+    no_gradient;
 
 // CASE in_place
 // expect: autodiff of graph_subgraph(1): ScaledAddLhsInplace.101 changes its input in place: ops that do not expected
-// expect: use(
-#ifdef CASE_in_place
-constexpr void use(const CreatedGraph&, Tensor x) {
-  tw::autodiff(x.ir().create_graph([](Tensor y) { return tw::ops::scaled_add_(y, y); }, x));
-}
-#endif
+Case<[](CreatedGraph, Tensor x) { tw::autodiff(x.ir().create_graph([](Tensor y) { return ops::scaled_add_(y, y); }, x)); }>
+    in_place;
 
 // CASE gradient_that_reaches_nothing
 // expect: autodiff of graph_subgraph(1): no gradient reaches Tensor[float32 (2, 4)]: tensors that the provided outputs
-// expect: use(
-#ifdef CASE_gradient_that_reaches_nothing
-constexpr void use(const CreatedGraph&, Tensor x) {
+Case<[](CreatedGraph, Tensor x) {
   const auto graph = x.ir().create_graph([](Tensor y) { return y.detach(); }, x);
   tw::autodiff(graph, {.grads_required = graph.inputs()});
-}
-#endif
+}>
+    gradient_that_reaches_nothing;
 
 // CASE gradients_of_another_graph
 // expect: autodiff of Linear_subgraph(0): Tensor[x float32 (2, 4)] in grads_required: tensors of that graph expected
-// expect: use(
-#ifdef CASE_gradients_of_another_graph
-constexpr void use(const CreatedGraph& layer, Tensor x) { tw::autodiff(layer.graph, {.grads_required = std::vector{x}}); }
-#endif
+Case<[](CreatedGraph layer, Tensor x) { tw::autodiff(layer.graph, {.grads_required = std::vector{x}}); }>
+    gradients_of_another_graph;
 
 // CASE call_of_another_graph
 // expect: inputs_dict: a call of Linear_subgraph(0)_bwd: a call of Linear_subgraph(0) expected
-// expect: use(
-#ifdef CASE_call_of_another_graph
-constexpr void use(const CreatedGraph& layer, Tensor x) {
+Case<[](CreatedGraph layer, Tensor x) {
   const auto backward = tw::autodiff(layer.graph);
   const auto weight = layer.factories.init()["weight"];
   backward.grad_graph_info().inputs_dict(backward.call_with_info(x, weight, x));
-}
-#endif
+}>
+    call_of_another_graph;
 
 // CASE no_gradient_of_a_tensor
 // expect: TensorMap: Tensor[x float32 (2, 4)]: a tensor with an entry in the map expected
-// expect: use(
-#ifdef CASE_no_gradient_of_a_tensor
-constexpr void use(const CreatedGraph&, Tensor x) { tw::TensorMap()[x]; }
-#endif
+Case<[](CreatedGraph, Tensor x) { tw::TensorMap()[x]; }> no_gradient_of_a_tensor;
 
-struct Linear : tw::Module<Linear> {
-  constexpr Tensor build(Tensor x) { return x.matmul(add_variable_input("weight", tw::normal(0, 0.02), {4, 4})); }
-};
-constexpr void train_step(tw::Ir& ir) {
-  const auto x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
-  use(tw::create_graph(Linear{}, x), x);
-}
-tw::Session<train_step> session;
+// CASE input_of_no_graph
+// expect: call of graph_subgraph(1): a Tensor() of no graph for input 0, Tensor[float32 (2, 4)]: a tensor expected
+Case<[](CreatedGraph, Tensor x) { tw::call(x.ir().create_graph(same, x), Tensor()); }> input_of_no_graph;
+
+// CASE negative_count
+// expect: repeat of graph_subgraph(1): -1 times: a count from 0 expected
+Case<[](CreatedGraph, Tensor x) { tw::repeat(x.ir().create_graph(same, x), -1, x); }> negative_count;
+
+// CASE many_outputs
+// expect: repeat of graph_subgraph(1): 2 outputs and 1 inputs: at least as many inputs as outputs, which are the first
+// expect: inputs of the next iteration, expected
+Case<[](CreatedGraph, Tensor x) { tw::repeat(x.ir().create_graph([](Tensor t) { return std::array{t, t}; }, x), 2, x); }>
+    many_outputs;
+
+// CASE shape_of_the_next_iteration
+// expect: repeat of graph_subgraph(1): output 0 (4, 2) float32 for input 0 (2, 4) float32 of the next iteration: equal shapes
+// expect: and dtypes expected
+Case<[](CreatedGraph, Tensor x) { tw::repeat(x.ir().create_graph(turned, x), 2, x); }> shape_of_the_next_iteration;
+
+// CASE reference_of_the_next_iteration
+// expect: repeat of graph_subgraph(1): input 0, Tensor[float32 (2, 4)], is by reference and output 0 replaces it in the next
+// expect: iteration: inputs by reference after those that outputs replace expected
+Case<[](CreatedGraph, Tensor x) { tw::repeat(x.ir().create_graph([](tw::TensorByRef t) { return t * 1; }, x), 2, x); }>
+    reference_of_the_next_iteration;
+
+// CASE condition
+// expect: conditional: Tensor[x float32 (2, 4)] as condition: bool of one element expected
+Case<[](CreatedGraph, Tensor x) {
+  const tw::Graph graph = x.ir().create_graph(same, x);
+  tw::conditional(x, {graph, {x}}, {graph, {x}});
+}>
+    condition;
+
+// CASE condition_of_no_graph
+// expect: conditional: a Tensor() of no graph as condition: a tensor expected
+Case<[](CreatedGraph, Tensor x) {
+  const tw::Graph graph = x.ir().create_graph(same, x);
+  tw::conditional(Tensor(), {graph, {x}}, {graph, {x}});
+}>
+    condition_of_no_graph;
+
+// CASE outputs_of_branches
+// expect: conditional: graph_subgraph(1) has 1 outputs, graph_subgraph(2) 0: equally many expected
+Case<[](CreatedGraph, Tensor x) {
+  tw::conditional(is_true(x.ir()), {x.ir().create_graph(same, x), {x}}, {x.ir().create_graph(nothing, x), {x}});
+}>
+    outputs_of_branches;
+
+// CASE shapes_of_branches
+// expect: conditional: output 0 is (2, 4) float32 of graph_subgraph(1), (4, 2) float32 of graph_subgraph(2): equal shapes and
+// expect: dtypes expected
+Case<[](CreatedGraph, Tensor x) {
+  tw::conditional(is_true(x.ir()), {x.ir().create_graph(same, x), {x}}, {x.ir().create_graph(turned, x), {x}});
+}>
+    shapes_of_branches;
+
+// CASE input_twice
+// expect: call of Linear_subgraph(0): input Tensor[float32 (2, 4)] is given twice: once expected
+Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, tw::TensorMap{{layer.graph.graph().input(0), x}}); }> input_twice;
+
+// CASE tensor_as_input
+// expect: call of Linear_subgraph(0): Tensor[x float32 (2, 4)] is not one of its inputs: one of them expected
+Case<[](CreatedGraph layer, Tensor x) { layer.graph.call(x, tw::TensorMap{{x, x}}); }> tensor_as_input;

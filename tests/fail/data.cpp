@@ -14,18 +14,12 @@ BOOST_HANA_ADAPT_STRUCT(Numbers, features, count);
 
 // CASE member_that_is_no_array
 // expect: Loader: a data set of this type: a struct that Boost.Hana knows, of arrays xt::xtensor with elements of a dtype
-#ifdef CASE_member_that_is_no_array
-void use(const Numbers& data) { tw::data::Loader loader(data, {.batch_size = 2}); }
-#endif
+void member_that_is_no_array(const Numbers& data) { tw::data::Loader loader(data, {.batch_size = 2}); }
 
 // CASE struct_that_hana_does_not_know
 // expect: Loader: a data set of this type: a struct that Boost.Hana knows, of arrays xt::xtensor with elements of a dtype
-#ifdef CASE_struct_that_hana_does_not_know
-void use(const Unknown& data) { tw::data::Loader loader(data, {.batch_size = 2}); }
-#endif
+void struct_that_hana_does_not_know(const Unknown& data) { tw::data::Loader loader(data, {.batch_size = 2}); }
 
 // CASE data_set_that_ends_before_the_loader
 // expect: deleted
-#ifdef CASE_data_set_that_ends_before_the_loader
-void use() { tw::data::Loader loader(tw::data::Dataset(4, 2, 2), {.batch_size = 2}); }
-#endif
+void data_set_that_ends_before_the_loader() { tw::data::Loader loader(tw::data::Dataset(4, 2, 2), {.batch_size = 2}); }

@@ -18,14 +18,10 @@ tw::Session<test_step, tw::ipu_model> fits;
 // expect: memory: tile 0 of 4 needs
 // expect: bytes: at most 638976 expected; largest tensors: fc1.weight (1024, 1024) float32 4194304 bytes
 // expect: test_step
-#ifdef CASE_few_tiles
-tw::Session<test_step, tw::ipu_model.with_tiles(4)> session;
-#endif
+tw::Session<test_step, tw::ipu_model.with_tiles(4)> few_tiles;
 
 // CASE small_tiles
 // expect: memory: tile 0 of 1472 needs
 // expect: bytes: at most 2000 expected; largest tensors: fc1.weight (1024, 1024) float32 4194304 bytes
 // expect: test_step
-#ifdef CASE_small_tiles
-tw::Session<test_step, tw::ipu_model.with_bytes_per_tile(2000)> session;
-#endif
+tw::Session<test_step, tw::ipu_model.with_bytes_per_tile(2000)> small_tiles;

@@ -1,154 +1,70 @@
-// Ops that are given what they do not take, in a module inside a module.
-#include <tilewright/tilewright.hpp>
+// Constants, streams and tensors of other graphs that ops do not take, in a module inside a module.
+#include "traced.hpp"
 
-namespace tw = tilewright;
-namespace ops = tw::ops;
-using tw::Tensor;
+template <auto function>
+using Case = InNet<Shape{8, 5}, function>;
 
-/// The layer without a case; a case's function of a Tensor is preferred.
-constexpr auto layer(auto x) { return x; }
+// CASE tensor_of_an_outer_graph
+// expect: Exp: input 0, Tensor[float32 (8, 5)], of graph `Net_subgraph(0)`: a tensor of graph `graph_subgraph(1)`, which is being
+// expect: built, expected, in Net/layer/graph
+// expect: ops::exp(
+Case<[](Tensor x) { return x.ir().create_graph([&](Tensor y) { return ops::exp(x) + y; }, x).output(0); }>
+    tensor_of_an_outer_graph;
 
-// CASE inner_dimension
-// expect: MatMul: (8, 784) x (783, 512): inner dimensions 784 and 783 differ, in Net/fc1
-// expect: layer(
-#ifdef CASE_inner_dimension
-constexpr Tensor layer(Tensor x) { return x.matmul(x.ir().constant({0}, {783, 512})); }
-#endif
+// CASE tensor_of_an_inner_graph
+// expect: Add: input 1, Tensor[float32 (8, 5)], of graph `graph_subgraph(1)`: a tensor of graph `Net_subgraph(0)`, which is being
+// expect: built, expected, in Net/layer
+Case<[](Tensor x) { return x + x.ir().create_graph([](Tensor y) { return y; }, x).output(0); }> tensor_of_an_inner_graph;
 
-// CASE count_of_elements
-// expect: Reshape: (8, 784) float32 to (3, -1): a shape of 6272 elements expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_count_of_elements
-constexpr Tensor layer(Tensor x) { return x.reshape({3, -1}); }
-#endif
+// CASE tensor_of_another_ir
+// expect: Max: input 1, Tensor[float32 (8, 5)], of another Ir: a tensor of graph `Net_subgraph(0)`, which is being built,
+// expect: expected, in Net/layer
+Case<[](Tensor x) {
+  Ir other;
+  return ops::maximum(x, ops::init(other, {8, 5}));
+}>
+    tensor_of_another_ir;
 
-// CASE two_holes
-// expect: Reshape: (8, 784) float32 to (-1, 28, -1): at most one -1 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_two_holes
-constexpr Tensor layer(Tensor x) { return x.reshape({-1, 28, -1}); }
-#endif
+// CASE tensor_of_no_graph
+// expect-in-source: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected
+Case<[](Tensor) { return Tensor() + Tensor(); }> tensor_of_no_graph;
 
-// CASE permutation
-// expect: Transpose: (8, 784) float32 by (1, 1): a permutation of the axes 0 to 1 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_permutation
-constexpr Tensor layer(Tensor x) { return x.transpose({1, 1}); }
-#endif
-
-// CASE broadcast
-// expect: Add: (8, 784) and (8,): shapes that broadcast expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_broadcast
-constexpr Tensor layer(Tensor x) { return x + ops::sum(x, 1); }
-#endif
-
-// CASE equal_dtypes
-// expect: Mul: (8, 784) float32 and (8, 784) float16: equal dtypes expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_equal_dtypes
-constexpr Tensor layer(Tensor x) { return x * x.cast(tw::float16); }
-#endif
-
-// CASE floating_point
-// expect: Gelu: (8, 784) int32: float16, float32 or float64 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_floating_point
-constexpr Tensor layer(Tensor x) { return ops::gelu(x.cast(tw::int32)); }
-#endif
-
-// CASE axis
-// expect: Softmax: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_axis
-constexpr Tensor layer(Tensor x) { return ops::softmax(x, 2); }
-#endif
-
-// CASE axis_twice
-// expect: ReduceMean: axis 1 twice: distinct axes expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_axis_twice
-constexpr Tensor layer(Tensor x) { return ops::mean(x, {1, -1}); }
-#endif
-
-// CASE axis_of_shape
-// expect: shape: axis 2 of (8, 784): an axis from -2 to 1 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_axis_of_shape
-constexpr Tensor layer(Tensor x) { return x.reshape({x.shape(2), -1}); }
-#endif
-
-// CASE channels
-// expect: Conv: weight (4, 2, 3, 3) for (8, 1, 28, 28) in 1 group: 1 channels expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_channels
-constexpr Tensor layer(Tensor x) { return ops::conv(x.reshape({8, 1, 28, 28}), x.ir().constant({0}, {4, 2, 3, 3})); }
-#endif
-
-// CASE labels
-// expect: Nll: labels (8,) float32 for probabilities (8, 784) float32: (8,) int32 or uint32 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_labels
-constexpr Tensor layer(Tensor x) { return ops::nll_loss(ops::softmax(x), ops::sum(x, 1)); }
-#endif
+// CASE second_operand_of_no_graph
+// expect: Add: input 1 is a Tensor() of no graph: a tensor expected, in Net/layer
+Case<[](Tensor x) { return x + Tensor(); }> second_operand_of_no_graph;
 
 // CASE store
-// expect: HostStore: (8, 784) float32 for stream `loss`: () float32 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_store
-constexpr Tensor layer(Tensor x) {
-  ops::host_store(x.ir().d2h_stream("loss", {}, tw::float32), x);
-  return x;
-}
-#endif
+// expect: HostStore: (8, 5) float32 for stream `loss`: () float32 expected, in Net/layer
+Case<[](Tensor x) { ops::host_store(x.ir().d2h_stream("loss", {}, tw::float32), x); }> store;
+
+// CASE store_dtype
+// expect: HostStore: (8, 5) int32 for stream `y`: (8, 5) float32 expected, in Net/layer
+Case<[](Tensor x) { ops::host_store(x.ir().d2h_stream("y", x.spec()), x.cast(tw::int32)); }> store_dtype;
 
 // CASE stream_name
-// expect: stream: `image` exists already: stream names are unique, in Net/fc1
-// expect: layer(
-#ifdef CASE_stream_name
-constexpr Tensor layer(Tensor x) { return ops::host_load(x.ir().h2d_stream("image", x.spec())); }
-#endif
+// expect: stream: `x` exists already: stream names are unique, in Net/layer
+Case<[](Tensor x) { return ops::host_load(x.ir().h2d_stream("x", x.spec())); }> stream_name;
+
+// CASE stream_shape
+// expect: stream: `none` of shape (0, 5): extents above 0 expected, in Net/layer
+Case<[](Tensor x) { return ops::host_load(x.ir().h2d_stream("none", {0, 5})); }> stream_shape;
 
 // CASE count_of_values
-// expect: constant: 3 values for shape (2, 2): 4 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_count_of_values
-constexpr Tensor layer(Tensor x) { return x.ir().constant({1, 2, 3}, {2, 2}); }
-#endif
+// expect: constant: 3 values for shape (2, 2): 4 expected, in Net/layer
+Case<[](Tensor x) { return x.ir().constant({1, 2, 3}, {2, 2}); }> count_of_values;
 
-// CASE long_title
-// expect: print_tensor: title `a title of many words, with which one would say all about a tensor` of 66 characters: at most 64
-// expect: expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_long_title
-constexpr Tensor layer(Tensor x) {
-  return ops::print_tensor(x, {.title = "a title of many words, with which one would say all about a tensor"});
-}
-#endif
+// CASE shape_of_a_constant
+// expect: constant: shape (-3, 4): extents above 0 expected, in Net/layer
+Case<[](Tensor x) { return x.ir().constant({1.0}, {-3, 4}); }> shape_of_a_constant;
 
-// CASE edge_items
-// expect: print_tensor: edge_items 0: at least 1 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_edge_items
-constexpr Tensor layer(Tensor x) { return ops::print_tensor(x, {.edge_items = 0}); }
-#endif
+// CASE value_of_a_constant
+// expect: constant: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
+Case<[](Tensor x) { return x.ir().constant({0.5}, {1}, tw::int32); }> value_of_a_constant;
 
-// CASE digits
-// expect: print_tensor: digits -1: at least 0 expected, in Net/fc1
-// expect: layer(
-#ifdef CASE_digits
-constexpr Tensor layer(Tensor x) { return ops::print_tensor(x, {.digits = -1}); }
-#endif
+// CASE new_tensor
+// expect: InitZero: shape (2, 0): extents above 0 expected, in Net/layer
+Case<[](Tensor x) { return ops::init(x.ir(), {2, 0}); }> new_tensor;
 
-struct Layer : tw::Module<Layer> {
-  constexpr Tensor build(Tensor x) { return layer(x); }
-};
-struct Net : tw::Module<Net> {
-  BOOST_HANA_DEFINE_STRUCT(Net, (Layer, fc1));
-  constexpr Tensor build(Tensor x) { return fc1(x.reshape({-1, 28 * 28})); }
-};
-constexpr void train_step(tw::Ir& ir) {
-  const auto images = ops::host_load(ir.h2d_stream("image", {8, 28, 28}));
-  tw::create_graph(Net{}, images);
-}
-tw::Session<train_step> session;
+// CASE large_tensor
+// expect: Expand: (4398046511104, 8, 5) float32: a tensor of at most 2^47 bytes expected, in Net/layer
+Case<[](Tensor x) { return x.expand({std::int64_t{1} << 42, 8, 5}); }> large_tensor;

@@ -1,22 +1,21 @@
 #!/usr/bin/env python3
 """Compiles programs that must not compile, and looks for the reasons in the compiler's output.
 
-A file holds cases and, outside of them, what they have in common:
+A file holds what its cases have in common, and then the cases, each up to the next one or the end of the file:
 
     // CASE inner_dimensions
     // expect: matmul: (8, 784) x (783, 512): inner dimensions 784 and 783 differ
-    #ifdef CASE_inner_dimensions
-    ...
-    #endif
+    Traced<[](Tensor x) { return x.matmul(zeros(x, {783, 512})); }> inner_dimensions;
 
-A case may also say
+All cases of a file are compiled together. Each must have errors, which name its lines, and every expected text must stand in
+one of them; no error may be of none.
 
-    // flags: -fno-exceptions         further options; such a case is compiled without the precompiled header
-    // compiler: GCC                  the one compiler, of GCC and Clang, that it is for
-    // expect-in-source: text         as expect, in a line of the library's source that the compiler shows
+A case of which something is in `#ifdef CASE_<name>` is compiled alone, with that defined, and must fail to compile. A case may
+also say
 
-With CASE_<name> defined the file must fail to compile, and every expected text must stand in the output. With none
-defined it must compile.
+    // flags: -fno-exceptions         further options, for a case alone, which then has no precompiled header
+    // compiler: GCC                  the one compiler, of GCC and Clang, that it is for; for a case alone
+    // expect-in-source: text         as expect, in a line of the source that the compiler shows
 
 With --precompile HEADER --into FILE it only writes FILE, which includes the header, and its precompiled form; cases that are
 given --precompiled FILE begin with it.
@@ -36,68 +35,124 @@ from pathlib import Path
 # Where a message continues that Clang prints in pieces: error<Message<3>{"abc"}, tilewright::Message<2>{"de"}>.
 PIECE_BORDER = re.compile(r'"\},\s*(tilewright::)?Message<\d+>\{"')
 
-# By whether the compiler is Clang.
-NO_CARETS = {True: "-fno-caret-diagnostics", False: "-fno-diagnostics-show-caret"}
+ERROR = re.compile(r"(^|: )(fatal )?error: ")
+# What compilers print before an error: the files that include its file, and GCC what it is in.
+INCLUDED = re.compile(r"^In file included from | +from ")
+CONTEXT = re.compile(r": In |: At global scope:|: +(recursively )?required |: +in .constexpr. expansion")
+SHOWN_SOURCE = re.compile(r"^ *\d* \|")
 
 
 @dataclass
 class Case:
+    name: str
+    begin: int
+    end: int = sys.maxsize
+    alone: bool = False
+    has_code: bool = False
     expected: list = field(default_factory=list)
+    expected_in_source: list = field(default_factory=list)
     flags: list = field(default_factory=list)
     compiler: str = ""
-    shows_source: bool = False
 
 
 def parse(source):
-    """The cases by name."""
-    cases = {}
-    for line in source.read_text().splitlines():
+    cases = []
+    for number, line in enumerate(source.read_text().splitlines(), 1):
         if match := re.fullmatch(r"\s*// CASE (\w+)\s*", line):
-            name = match[1]
-            if name in cases:
-                sys.exit(f"{source}: two cases are named {name}")
-            cases[name] = Case()
+            if cases:
+                cases[-1].end = number
+            cases.append(Case(match[1], number))
         elif match := re.fullmatch(r"\s*// (expect|expect-in-source|flags|compiler): (.*?)\s*", line):
             kind, text = match.groups()
             if not cases:
                 sys.exit(f"{source}: '// {kind}:' before the first '// CASE'")
-            if kind.startswith("expect"):
-                cases[name].expected.append(text)
-                cases[name].shows_source |= kind == "expect-in-source"
+            if kind == "expect":
+                cases[-1].expected.append(text)
+            elif kind == "expect-in-source":
+                cases[-1].expected_in_source.append(text)
             elif kind == "flags":
-                cases[name].flags += shlex.split(text)
+                cases[-1].flags += shlex.split(text)
             else:
-                cases[name].compiler = text
+                cases[-1].compiler = text
+        elif cases and line == f"#ifdef CASE_{cases[-1].name}":
+            cases[-1].alone = True
+        elif cases and not cases[-1].has_code:
+            if line.startswith("// "):
+                sys.exit(f"{source}:{number}: '// expect: ...', or code, expected")
+            cases[-1].has_code = True
+    names = [case.name for case in cases]
+    for case in cases:
+        if names.count(case.name) > 1:
+            sys.exit(f"{source}: two cases are named {case.name}")
+        if not case.expected and not case.expected_in_source:
+            sys.exit(f"{source}: case {case.name} has no '// expect: text'")
+        if not case.alone and (case.flags or case.compiler):
+            sys.exit(f"{source}: case {case.name} has flags or a compiler, but no '#ifdef CASE_{case.name}'")
     if not cases:
         sys.exit(f"{source}: no '// CASE name'")
-    for name, case in cases.items():
-        if not case.expected:
-            sys.exit(f"{source}: case {name} has no '// expect: text'")
-        if not re.search(rf"^#ifdef CASE_{name}$", source.read_text(), re.MULTILINE):
-            sys.exit(f"{source}: case {name} has no '#ifdef CASE_{name}'")
     return cases
 
 
-def compile_case(command, source, name):
-    """Whether the case compiles, and what the compiler says."""
-    define = [f"-DCASE_{name}"] if name else []
-    result = subprocess.run([*command, *define, str(source)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            text=True, errors="replace", env={**os.environ, "LC_ALL": "C"})
-    return result.returncode == 0, result.stdout
+def compile_file(command, source):
+    """The exit status of the compiler, and what it says."""
+    result = subprocess.run([*command, str(source)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            errors="replace", env={**os.environ, "LC_ALL": "C"})
+    return result.returncode, result.stdout
 
 
-def check(command, precompiled, source, name, case):
-    """What is wrong with the case, and the compiler's output; "" when all is well."""
-    # Without carets, the output has no lines of the source, in which the expected text may stand.
-    carets = [] if case.shows_source else [NO_CARETS[is_clang(command[0])]]
-    compiles, output = compile_case([*command, *carets, *(case.flags or precompiled)], source, name)
-    if name is None:
-        return ("" if compiles else "does not compile without a case"), output
-    if compiles:
-        return "compiles", output
-    joined = PIECE_BORDER.sub("", output)
-    missing = [text for text in case.expected if text not in output and text not in joined]
-    return "".join(f"\n  not in the output: {text}" for text in missing), output
+def split_errors(output, source):
+    """The output in parts of one error each, its line and those that say where it is; and the lines of the source that each
+    names. An error that does not say where it is comes from the same place as the one before."""
+    parts, has_error = [[]], False
+    for line in output.splitlines():
+        is_error = bool(ERROR.search(line))
+        if has_error and (is_error or INCLUDED.match(line) or CONTEXT.search(line)):
+            parts.append([])
+            has_error = False
+        parts[-1].append(line)
+        has_error |= is_error
+    place = re.compile(rf"(?:^|[\s/]){re.escape(source.name)}:(\d+)[:,]", re.MULTILINE)
+    lines = set()
+    for part in parts:
+        said = [line for line in part if not INCLUDED.match(line)]
+        named = {int(number) for number in place.findall("\n".join(said))}
+        if named or any(CONTEXT.search(line) for line in said):
+            lines = named
+        yield "\n".join(part), lines
+
+
+def missing_texts(case, output):
+    """What of the expected texts is not in the output. A line of source that the compiler shows does not count."""
+    said = "\n".join(line for line in output.splitlines() if not SHOWN_SOURCE.match(line))
+    joined = PIECE_BORDER.sub("", said)
+    missing = [text for text in case.expected if text not in said and text not in joined]
+    missing += [text for text in case.expected_in_source if text not in output]
+    return "".join(f"\n  not in the output: {text}" for text in missing)
+
+
+def check_alone(command, source, case):
+    """By case: what is wrong with it, and the compiler's output."""
+    status, output = compile_file([*command, f"-DCASE_{case.name}"], source)
+    return [(case.name, "compiles" if status == 0 else missing_texts(case, output), output)]
+
+
+def check_together(command, source, cases):
+    """The same of all cases that are compiled together, and of the rest of the file."""
+    status, output = compile_file(command, source)
+    if not cases:
+        return [("without a case", "" if status == 0 else "does not compile", output)]
+    by_case, rest = {case.name: [] for case in cases}, []
+    for part, lines in split_errors(output, source):
+        owners = [case for case in cases if any(case.begin <= line < case.end for line in lines)]
+        for case in owners:
+            by_case[case.name].append(part)
+        if not owners and ERROR.search(part):
+            rest.append(part)
+    results = [("without a case", "has errors" if rest else "", "\n".join(rest))]
+    for case in cases:
+        said = "\n".join(by_case[case.name])
+        results.append((case.name, missing_texts(case, said) if ERROR.search(said) else "compiles", said))
+    return results
 
 
 def precompile(command, header, into):
@@ -112,11 +167,22 @@ def is_clang(compiler):
     return "clang" in subprocess.run([compiler, "--version"], capture_output=True, text=True, check=True).stdout
 
 
+def jobs_of(command, precompiled, source):
+    """Functions, of which each runs the compiler once and returns its results."""
+    compiler = "Clang" if is_clang(command[0]) else "GCC"
+    cases = parse(source)
+    together = [case for case in cases if not case.alone]
+    yield lambda: check_together([*command, *precompiled], source, together)
+    for case in cases:
+        if case.alone and case.compiler in ("", compiler):
+            yield functools.partial(check_alone, [*command, *(case.flags or precompiled)], source, case)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flags", default="", help="as in a shell; write --flags=...")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--precompile", metavar="HEADER")
     parser.add_argument("--into", type=Path, metavar="FILE")
     parser.add_argument("--precompiled", type=Path, metavar="FILE")
@@ -126,19 +192,16 @@ def main():
     command = [options.compiler, *shlex.split(options.flags)]
     if options.precompile:
         precompile(command, options.precompile, options.into)
-    compiler = "Clang" if is_clang(options.compiler) else "GCC"
-    command.append("-fsyntax-only")
+    command += ["-fsyntax-only", "-ferror-limit=0" if is_clang(options.compiler) else "-fmax-errors=0"]
     precompiled = ["-Winvalid-pch", "-include", str(options.precompiled)] if options.precompiled else []
-    jobs = [(source, name, case)
-            for source in options.sources
-            for name, case in [(None, Case()), *parse(source).items()]
-            if case.compiler in ("", compiler)]
+    jobs = [(source, job) for source in options.sources for job in jobs_of(command, precompiled, source)]
     failures = 0
     with ThreadPoolExecutor(options.jobs) as pool:
-        for (source, name, _), (problem, output) in zip(jobs, pool.map(lambda job: check(command, precompiled, *job), jobs)):
-            title = f"{source.stem}: {name or 'without a case'}"
-            print(f"FAIL {title}: {problem}\n{output}" if problem else f"ok   {title}", flush=True)
-            failures += bool(problem)
+        for (source, _), results in zip(jobs, pool.map(lambda job: job[1](), jobs)):
+            for name, problem, output in results:
+                title = f"{source.stem}: {name}"
+                print(f"FAIL {title}: {problem}\n{output}" if problem else f"ok   {title}", flush=True)
+                failures += bool(problem)
     sys.exit(failures > 0)
 
 

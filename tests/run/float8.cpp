@@ -238,9 +238,14 @@ constexpr void weights(Ir& ir) {
   const Tensor v = ir.variable(tw::full(-1.5), {3}, tw::float8_143, "v");
   ops::host_store(ir.d2h_stream("w_again", {2, 2}, tw::float8_152), ops::print_tensor(w));
   ops::host_store(ir.d2h_stream("v_again", {3}, tw::float8_143), v);
+  ops::host_store(ir.d2h_stream("zeros", {3}, tw::float8_143), ops::init(ir, {3}, tw::float8_143));
 }
 }  // namespace
 
+TEST_CASE("float8: new tensors are zeros") {
+  tw::Session<weights> session;
+  CHECK(codes_of(session.run()["zeros"_s]) == std::vector<double>(3, 0));
+}
 TEST_CASE("float8: files hold bytes, the format and log2_scale") {
   tw::Session<weights> session;
   const auto first = codes_of(session.get_tensor_data("w"_s));

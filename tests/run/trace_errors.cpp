@@ -167,21 +167,23 @@ TEST_CASE("errors of tensors in the wrong place") {
           const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
           ir.create_graph([&](Tensor y) { return ops::exp(x) + y; }, rows);
         }) ==
-        "Exp: Tensor[x float32 (2, 4)] of the main graph: a tensor of graph 'graph_subgraph(0)', which is being built, "
+        "Exp: input 0, Tensor[x float32 (2, 4)], of the main graph: a tensor of graph 'graph_subgraph(0)', which is being built, "
         "expected, in graph");
   CHECK(error_of([](Ir& ir) {
           const Graph graph = ir.create_graph([&](Tensor y) { return y; }, rows);
           ops::exp(graph.output(0));
         }) ==
-        "Exp: Tensor[float32 (2, 4)] of graph 'graph_subgraph(0)': a tensor of the main graph, which is being built, expected");
+        "Exp: input 0, Tensor[float32 (2, 4)], of graph 'graph_subgraph(0)': a tensor of the main graph, which is being built, "
+        "expected");
   CHECK(error_of([](Ir& ir) {
           Ir other;
           ir.constant(1.0) + other.constant(2.0);
-        }) == "Add: Tensor[float32 ()] of another Ir: a tensor of the main graph, which is being built, expected");
+        }) == "Add: input 1, Tensor[float32 ()], of another Ir: a tensor of the main graph, which is being built, expected");
   CHECK(error_of([](Ir& ir) {
           Ir other;
           ops::host_store(ir.d2h_stream("y", tw::Shape{}), other.constant(2.0));
-        }) == "HostStore: Tensor[float32 ()] of another Ir: a tensor of the main graph, which is being built, expected");
+        }) ==
+        "HostStore: input 0, Tensor[float32 ()], of another Ir: a tensor of the main graph, which is being built, expected");
   CHECK(error_of([](Ir& ir) {
           const Graph graph = ir.create_graph([&](Tensor y) { return y; }, rows);
           tw::graph_output(graph.input(0));

@@ -149,7 +149,7 @@ static_assert(result([](Tensor t, Tensor v) { return ops::onehot(t, t.ir().const
               f32(7));
 TW_SAME(failure([](Tensor t, Tensor v) { return ops::onehot(t, t, v); }, i32(), f32(2)),
         "OneHot: num_classes () int32: a number, or a constant of one, expected, in graph");
-TW_SAME(failure(onehot(0), i32(3), f32(2)), "OneHot: num_classes 0: a number above 0 expected, in graph");
+TW_SAME(failure(onehot(0), i32(3), f32(2)), "OneHot: num_classes 0: a whole number above 0 expected, in graph");
 TW_SAME(failure(onehot(4), i32(3), f32(3)), "OneHot: values (3,) float32: two elements, off and on, expected, in graph");
 TW_SAME(failure(onehot(4), f32(3), f32(2)), "OneHot: indices (3,) float32: integers expected, in graph");
 TW_SAME(failure(onehot(4, 2), i32(3), f32(2)), "OneHot: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");

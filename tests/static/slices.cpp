@@ -77,7 +77,8 @@ TW_SAME(failure([](Tensor x) { return ops::concat({x, x.cast(tw::int32)}); }, {3
         "Concat: (3, 4) float32 and (3, 4) int32: equal dtypes expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::concat({x, x}, 2); }, {3, 4}),
         "Concat: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
-TW_SAME(failure([](Tensor x) { return ops::concat({x, x}); }, {}), "Concat: () float32: tensors with axes expected, in graph");
+TW_SAME(failure([](Tensor x) { return ops::concat({x, x}); }, {}),
+        "Concat: axis 0 of a scalar: a tensor with axes expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::split(x, 3)[0]; }, {8, 4}),
         "Split: (8, 4) float32 into 3 parts along axis 0: a number that divides 8 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::split(x, {2, 3}, -1)[1]; }, {8, 4}),

@@ -199,5 +199,5 @@ TW_SAME(failure([](Ir& ir) {
           const Tensor x = ir.variable(tw::zeros(), {2}, tw::float32, "x");
           ir.create_graph([&](Tensor y) { return x + y; }, x);
         }),
-        "Add: Tensor[x float32 (2,)] of the main graph: a tensor of graph 'graph_subgraph(0)', which is being built, "
+        "Add: input 0, Tensor[x float32 (2,)], of the main graph: a tensor of graph 'graph_subgraph(0)', which is being built, "
         "expected, in graph");

@@ -39,10 +39,10 @@ inline constexpr std::size_t longest_piece = 32;
 #else
 inline constexpr std::size_t longest_piece = 1'000'000;
 #endif
-template <std::size_t size, Message<size> message, class Pieces>
-struct ReportPieces;
-template <std::size_t size, Message<size> message, std::size_t... i>
-struct ReportPieces<size, message, std::index_sequence<i...>> {
+template <auto make, std::size_t size, Message<size> message, class Pieces>
+struct ReportPieces;  // by `make` too, so that each place with the same message is reported
+template <auto make, std::size_t size, Message<size> message, std::size_t... i>
+struct ReportPieces<make, size, message, std::index_sequence<i...>> {
   static_assert(
       sizeof(error<Message<std::min(size - i * longest_piece, longest_piece)>(message.view().substr(i* longest_piece))...>) > 0);
 };
@@ -50,7 +50,7 @@ struct ReportPieces<size, message, std::index_sequence<i...>> {
 
 /// Stops the compilation with the result of `make()` in the compiler's output.
 template <auto make, std::size_t size = make().size()>
-struct Report : detail::ReportPieces<size, Message<size>(make().view()),
+struct Report : detail::ReportPieces<make, size, Message<size>(make().view()),
                                      std::make_index_sequence<(size + detail::longest_piece - 1) / detail::longest_piece>> {};
 
 /// Report as a statement.

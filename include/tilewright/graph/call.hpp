@@ -57,11 +57,11 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
     const int found = graph.contains(input) ? position[input.number()] : -1;
     const auto at = static_cast<std::size_t>(found);
     if (found < 0) {
-      ir.fail(text("call of ", graph.name(), ": ", to_text(input), " is not one of its inputs"));
+      ir.fail(text("call of ", graph.name(), ": ", to_text(input), " is not one of its inputs: one of them expected"));
       return {};
     }
     if (parents[at].valid()) {
-      ir.fail(text("call of ", graph.name(), ": input ", to_text(input), " is given twice"));
+      ir.fail(text("call of ", graph.name(), ": input ", to_text(input), " is given twice: once expected"));
       return {};
     }
     parents[at] = tensor;

@@ -58,6 +58,7 @@ class Inference {
   /// The axis counted from the first, or -1 after a failure.
   constexpr int require_axis(std::int64_t axis, int rank) {
     if (axis >= -rank && axis < rank) return static_cast<int>(axis < 0 ? axis + rank : axis);
+    if (rank == 0) return fail("axis ", axis, " of a scalar: a tensor with axes expected"), -1;
     fail("axis ", axis, " of a tensor of rank ", rank, ": an axis from ", -rank, " to ", rank - 1, " expected");
     return -1;
   }
@@ -120,13 +121,13 @@ constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
 }
 constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs) {
+    const auto number = &input - inputs.data();
     if (!input.valid()) {
-      if (!ir.failed())
-        ir.fail(text(op.name, ": input ", &input - inputs.data(), " is a Tensor() of no graph: a tensor expected"));
+      if (!ir.failed()) ir.fail(text(op.name, ": input ", number, " is a Tensor() of no graph: a tensor expected"));
       return false;
     }
     if (!input.is_of(ir) || input.graph_id() != ir.current_graph) {
-      ir.fail(text(op.name, ": ", to_text(input), " of ", place_of(input, ir), ": a tensor of ",
+      ir.fail(text(op.name, ": input ", number, ", ", to_text(input), ", of ", place_of(input, ir), ": a tensor of ",
                    place_of({ir, ir.current_graph, TensorId{}}, ir), ", which is being built, expected"));
       return false;
     }

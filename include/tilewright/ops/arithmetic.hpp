@@ -22,7 +22,7 @@ struct Add : Elementwise<Add> {
 struct Sub : Elementwise<Sub> {
   static constexpr std::string_view name = "Sub";
   template <class X> static X forward(X a, X b) { return math::subtract(a, b); }
-  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0) && Elementwise<Sub>::check_dtypes(op); }
+  static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0)) op.input_gradient(0, ops::sum_to(op.output_gradient(0), op.input_spec(0).shape));
     if (op.needs(1)) op.input_gradient(1, ops::sum_to(-op.output_gradient(0), op.input_spec(1).shape));
@@ -37,8 +37,7 @@ struct Mul : Elementwise<Mul> {
     return a.dtype == float16 && b.dtype == float32 && b.nelms() == 1;
   }
   static constexpr bool check_dtypes(Inference& op) {
-    return is_half_by_number(op.input(0), op.input(1)) || is_half_by_number(op.input(1), op.input(0)) ||
-           Elementwise<Mul>::check_dtypes(op);
+    return is_half_by_number(op.input(0), op.input(1)) || is_half_by_number(op.input(1), op.input(0)) || equal_dtypes(op);
   }
   static constexpr DType result_dtype(const Inference& op) {
     return op.input(0).dtype == op.input(1).dtype ? op.input(0).dtype : float16;
@@ -58,6 +57,7 @@ struct Mul : Elementwise<Mul> {
 /// integer by 0 is a fault, and 0.
 struct Div : Elementwise<Div> {
   static constexpr std::string_view name = "Div";
+  static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   template <class X> static X forward(X a, X b) { return math::divide(a, b); }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int) {
     return {!is_floating_point(operands[0].dtype), "divisor", "a number other than 0"};
@@ -83,7 +83,7 @@ struct Div : Elementwise<Div> {
 /// The remainder of a / b with the sign of a, as C's fmod; broadcast. An integer by 0 is a fault, and 0.
 struct Fmod : Elementwise<Fmod> {
   static constexpr std::string_view name = "Fmod";
-  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0) && Elementwise<Fmod>::check_dtypes(op); }
+  static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   template <class X> static X forward(X a, X b) { return math::fmod(a, b); }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int input_count) {
     return Div::fault(operands, input_count);
@@ -114,7 +114,8 @@ constexpr Tensor like(Tensor x, Number auto value) {
 template <class D, Operand A, Operand B>
 constexpr Tensor apply_to(const A& a, const B& b) {
   static_assert(!Number<A> || !Number<B>, "an op of two numbers: a tensor expected as one of its arguments");
-  if constexpr (Number<A>) return apply<D>({like<D>(b, a), b});
+  if constexpr (Number<A> && Number<B>) return Tensor();
+  else if constexpr (Number<A>) return apply<D>({like<D>(b, a), b});
   else if constexpr (Number<B>) return apply<D>({a, like<D>(a, b)});
   else return apply<D>({a, b});
 }

@@ -37,7 +37,7 @@ struct LessEqual : Predicate<LessEqual> {
   template <class X> static auto forward(X a, X b) { return math::less_equal(a, b); }
 };
 
-/// Base of the questions whether x is NaN or infinite, which is false for all integers and bools.
+/// Base of the questions whether x is NaN or infinite, which is false for all integers.
 template <class D>
 struct FloatClass : Predicate<D> {
   static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }

@@ -21,7 +21,6 @@ struct ConcatOp : Op<D> {
   }
   static constexpr void infer(Inference& op) {
     const TensorSpec& first = op.input(0);
-    if (first.shape.rank == 0) return op.fail(to_text(first), ": tensors with axes expected");
     const int axis = op.require_axis(op.template attributes<Attributes>().axis, first.shape.rank);
     if (axis < 0) return;
     Shape result = first.shape;

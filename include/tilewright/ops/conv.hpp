@@ -45,6 +45,21 @@ struct ConvWork {
   }
 };
 
+/// Work of ops that convolve operand 0 with the weights, operand 1.
+constexpr Work convolution_work(std::span<const TensorSpec> operands, std::int64_t groups) {
+  using enum WorkAxisKind;
+  ConvWork cut(operands[0].shape, operands[1].shape, groups, parallel, parallel, reduction);
+  cut.follow(0, 1, 2, groups);
+  return cut.work;
+}
+/// Work of ops that convolve operand 0 back to the data, operand 2.
+constexpr Work transposed_work(std::span<const TensorSpec> operands, std::int64_t groups) {
+  using enum WorkAxisKind;
+  ConvWork cut(operands[2].shape, operands[1].shape, groups, parallel, reduction, parallel);
+  cut.follow(2, 1, 0, groups);
+  return cut.work;
+}
+
 constexpr Shape kernel_of(const Shape& weight) {
   Shape result;
   for (int axis = 2; axis < weight.rank; ++axis) result.push_back(weight[axis]);
@@ -137,11 +152,7 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
     op.output({result, op.input(0).dtype});
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    using enum WorkAxisKind;
-    const std::int64_t groups = unpack<Attributes>(packed).groups;
-    detail::ConvWork cut(operands[2].shape, operands[1].shape, groups, parallel, reduction, parallel);
-    cut.follow(2, 1, 0, groups);
-    return cut.work;
+    return detail::transposed_work(operands, unpack<Attributes>(packed).groups);
   }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
@@ -209,11 +220,7 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
     if (op.needs(1)) op.input_gradient(1, apply<ConvWeightsGrad>({op.input(0), op.output_gradient(0)}, explicit_attributes));
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    using enum WorkAxisKind;
-    const std::int64_t groups = unpack<Attributes>(packed).groups;
-    detail::ConvWork cut(operands[0].shape, operands[1].shape, groups, parallel, parallel, reduction);
-    cut.follow(0, 1, 2, groups);
-    return cut.work;
+    return detail::convolution_work(operands, unpack<Attributes>(packed).groups);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y) {
@@ -223,13 +230,14 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
 };
 
 namespace detail {
-constexpr WindowAttributes window_attributes(const ConvOptions& options) {
-  WindowAttributes attributes{.pad_type = options.pad_type, .groups = static_cast<std::int32_t>(options.groups)};
-  WindowAttributes::set(attributes.stride, attributes.stride_count, options.stride);
-  WindowAttributes::set(attributes.padding, attributes.padding_count, options.padding);
-  WindowAttributes::set(attributes.dilation, attributes.dilation_count, options.dilation);
-  attributes.planner = PlannerAttributes::make(options.available_memory_proportions, options.partials_types,
-                                               options.enable_conv_dithering);
+/// Of options of a convolution or a transposed one.
+template <class Options>
+constexpr WindowAttributes window_attributes(const Options& options) {
+  WindowAttributes attributes{.pad_type = options.pad_type,
+                              .groups = WindowAttributes::limited(options.groups),
+                              .planner = PlannerAttributes::make(options.available_memory_proportions, options.partials_types,
+                                                                 options.enable_conv_dithering)};
+  attributes.set_lists(options);
   return attributes;
 }
 }  // namespace detail

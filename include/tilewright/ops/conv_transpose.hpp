@@ -16,43 +16,39 @@ struct ConvTransposeOptions {
   List<bool> enable_conv_dithering{};
 };
 
-struct ConvTransposeAttributes {
-  WindowAttributes windows{};
+struct ConvTransposeAttributes : WindowAttributes {
   std::array<std::int32_t, 3> output_padding{};
   std::array<std::int32_t, 5> output_shape{};
-  std::int8_t padding_count = 0, shape_count = 0;
-  std::int16_t reserved = 0;
-  std::int32_t reserved_too = 0;
-  PlannerAttributes planner{};
+  std::int8_t output_padding_count = 0, output_shape_count = 0;
+  std::array<std::int8_t, 6> unused{};
 };
 
 namespace detail {
 /// The windows of the convolution whose gradient of data this is: x is its result, and the result its data.
 constexpr Windows transposed_windows(const Shape& x, const Shape& weight, const ConvTransposeAttributes& attributes) {
   const Shape kernel = kernel_of(weight);
-  const WindowAttributes& given = attributes.windows;
   Windows result;
   for (int axis = 0; axis < kernel.rank; ++axis) {
     const auto i = static_cast<std::size_t>(axis);
     Window& window = result.axes[3 - kernel.rank + axis];
     window.out = x[2 + axis];
     window.kernel = kernel[axis];
-    if (given.stride_count > 0) window.stride = given.stride[i];
-    if (given.dilation_count > 0) window.dilation = given.dilation[i];
+    if (attributes.stride_count > 0) window.stride = attributes.stride[i];
+    if (attributes.dilation_count > 0) window.dilation = attributes.dilation[i];
     std::int64_t full = (window.out - 1) * window.stride + window.span();
-    if (attributes.padding_count > 0) full += attributes.output_padding[i];
-    const bool is_same = given.pad_type == PadType::same_upper || given.pad_type == PadType::same_lower;
-    if (attributes.shape_count > 0 || is_same) {
-      window.in = attributes.shape_count > 0
-                      ? attributes.output_shape[i + static_cast<std::size_t>(attributes.shape_count - kernel.rank)]
+    if (attributes.output_padding_count > 0) full += attributes.output_padding[i];
+    const bool is_same = attributes.pad_type == PadType::same_upper || attributes.pad_type == PadType::same_lower;
+    if (attributes.output_shape_count > 0 || is_same) {
+      window.in = attributes.output_shape_count > 0
+                      ? attributes.output_shape[i + static_cast<std::size_t>(attributes.output_shape_count - kernel.rank)]
                       : window.out * window.stride;
       const std::int64_t total = std::max<std::int64_t>(full - window.in, 0);
-      window.begin = given.pad_type == PadType::same_upper ? total / 2 : total - total / 2;
+      window.begin = attributes.pad_type == PadType::same_upper ? total / 2 : total - total / 2;
     } else {
       window.in = full;
-      if (given.pad_type == PadType::not_set && given.padding_count > 0) {
-        window.begin = given.padding[i];
-        window.in -= window.begin + given.padding[i + static_cast<std::size_t>(kernel.rank)];
+      if (attributes.pad_type == PadType::not_set && attributes.padding_count > 0) {
+        window.begin = attributes.padding[i];
+        window.in -= window.begin + attributes.padding[i + static_cast<std::size_t>(kernel.rank)];
       }
     }
   }
@@ -69,11 +65,7 @@ struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> 
     op.output({detail::windows_shape(dy[0], weight[0], op.attributes<Attributes>().windows(), dy.rank - 2), op.input(0).dtype});
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    using enum WorkAxisKind;
-    const std::int64_t groups = unpack<Attributes>(packed).groups;
-    detail::ConvWork cut(operands[0].shape, operands[1].shape, groups, parallel, parallel, reduction);
-    cut.follow(0, 1, 2, groups);
-    return cut.work;
+    return detail::convolution_work(operands, unpack<Attributes>(packed).groups);
   }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
@@ -91,7 +83,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
     const Attributes attributes = op.attributes<Attributes>();
     if (!op.require_floating_point(0) || !op.require_equal_dtypes(0, 1) || !detail::check_ranks(op, x.shape, weight.shape))
       return;
-    const std::int64_t groups = attributes.windows.groups;
+    const std::int64_t groups = attributes.groups;
     if (groups < 1 || x.shape[1] % groups != 0)
       return op.fail(groups, " groups of ", x.shape[1], " channels: a divisor expected");
     if (weight.shape[0] != x.shape[1])
@@ -108,7 +100,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
                        std::int64_t{axis} + 2, " gets ", extent, " elements, at least 1 expected");
       result.push_back(extent);
     }
-    if (attributes.shape_count == x.shape.rank &&
+    if (attributes.output_shape_count == x.shape.rank &&
         (attributes.output_shape[0] != result[0] || attributes.output_shape[1] != result[1]))
       return op.fail("output_shape ", detail::to_text(std::span(attributes.output_shape).first(std::size_t(x.shape.rank))), ": ",
                      result[0], " and ", result[1], " for samples and channels expected");
@@ -117,17 +109,13 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   static constexpr void gradient(GradientContext& op) {
     const Attributes attributes = op.attributes<Attributes>();
     const auto windows = WindowsAttributes::make(
-        detail::transposed_windows(op.input_spec(0).shape, op.input_spec(1).shape, attributes), attributes.windows.groups,
+        detail::transposed_windows(op.input_spec(0).shape, op.input_spec(1).shape, attributes), attributes.groups,
         attributes.planner);
     if (op.needs(0)) op.input_gradient(0, apply<ConvTransposeDataGrad>({op.output_gradient(0), op.input(1)}, windows));
     if (op.needs(1)) op.input_gradient(1, apply<ConvWeightsGrad>({op.output_gradient(0), op.input(0)}, windows));
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    using enum WorkAxisKind;
-    const std::int64_t groups = unpack<Attributes>(packed).windows.groups;
-    detail::ConvWork cut(operands[2].shape, operands[1].shape, groups, parallel, reduction, parallel);
-    cut.follow(2, 1, 0, groups);
-    return cut.work;
+    return detail::transposed_work(operands, unpack<Attributes>(packed).groups);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y) {
@@ -140,18 +128,17 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   static constexpr bool check(Inference& op, const Attributes& attributes) {
     const Shape& x = op.input(0).shape;
     const int axes = x.rank - 2;
-    const WindowAttributes& given = attributes.windows;
-    if (!detail::check_lists(op, x, given) ||
-        !detail::check_list(op, x, "output_padding", attributes.output_padding, attributes.padding_count, axes, 0))
+    if (!detail::check_lists(op, x, attributes) ||
+        !detail::check_list(op, x, "output_padding", attributes.output_padding, attributes.output_padding_count, axes, 0))
       return false;
-    if (attributes.shape_count != x.rank &&
-        !detail::check_list(op, x, "output_shape", attributes.output_shape, attributes.shape_count, axes, 1))
+    if (attributes.output_shape_count != x.rank &&
+        !detail::check_list(op, x, "output_shape", attributes.output_shape, attributes.output_shape_count, axes, 1))
       return false;
-    if (attributes.shape_count > 0 && given.pad_type == PadType::valid)
+    if (attributes.output_shape_count > 0 && attributes.pad_type == PadType::valid)
       return op.fail("output_shape with pad_type valid, which has no padding: another pad_type expected"), false;
-    for (std::size_t axis = 0; axis < static_cast<std::size_t>(attributes.padding_count); ++axis) {
-      const std::int32_t stride = given.stride_count > 0 ? given.stride[axis] : 1,
-                         dilation = given.dilation_count > 0 ? given.dilation[axis] : 1;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(attributes.output_padding_count); ++axis) {
+      const std::int32_t stride = attributes.stride_count > 0 ? attributes.stride[axis] : 1,
+                         dilation = attributes.dilation_count > 0 ? attributes.dilation[axis] : 1;
       if (attributes.output_padding[axis] >= std::max(stride, dilation))
         return op.fail("output_padding ", std::int64_t{attributes.output_padding[axis]}, " for a stride of ",
                        std::int64_t{stride}, " and a dilation of ", std::int64_t{dilation}, ": less than one of them expected"),
@@ -163,16 +150,9 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
 
 namespace detail {
 constexpr ConvTransposeAttributes transposed_attributes(const ConvTransposeOptions& options) {
-  ConvTransposeAttributes attributes{
-      .windows = {.pad_type = options.pad_type, .groups = static_cast<std::int32_t>(options.groups)},
-      .planner = PlannerAttributes::make(options.available_memory_proportions, options.partials_types,
-                                         options.enable_conv_dithering)};
-  WindowAttributes& windows = attributes.windows;
-  WindowAttributes::set(windows.stride, windows.stride_count, options.stride);
-  WindowAttributes::set(windows.padding, windows.padding_count, options.padding);
-  WindowAttributes::set(windows.dilation, windows.dilation_count, options.dilation);
-  WindowAttributes::set(attributes.output_padding, attributes.padding_count, options.output_padding);
-  WindowAttributes::set(attributes.output_shape, attributes.shape_count, options.output_shape);
+  ConvTransposeAttributes attributes{window_attributes(options)};
+  WindowAttributes::set(attributes.output_padding, attributes.output_padding_count, options.output_padding);
+  WindowAttributes::set(attributes.output_shape, attributes.output_shape_count, options.output_shape);
   return attributes;
 }
 }  // namespace detail

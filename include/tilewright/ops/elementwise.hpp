@@ -73,11 +73,14 @@ struct Elementwise : Op<D> {
   static constexpr void infer(Inference& op) {
     if (D::check_dtypes(op)) detail::infer_elementwise(op, D::result_dtype(op), D::modifies >= 0);
   }
-  static constexpr bool check_dtypes(Inference& op) {
+  static constexpr bool check_dtypes(Inference& op) { return equal_dtypes(op); }
+  static constexpr bool equal_dtypes(Inference& op) {
     for (int i = 1; i < op.input_count(); ++i)
       if (!op.require_equal_dtypes(0, i)) return false;
     return true;
   }
+  /// A check_dtypes for ops of numbers: not of bool.
+  static constexpr bool check_numbers(Inference& op) { return op.require_number_dtype(0) && equal_dtypes(op); }
   static constexpr DType result_dtype(const Inference& op) { return op.input(0).dtype; }
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     return detail::elementwise_work(operands, input_count);

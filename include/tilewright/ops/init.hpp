@@ -26,6 +26,7 @@ struct InitUndefined : Op<InitUndefined> {
 struct InitZero : Op<InitZero> {
   static constexpr std::string_view name = "InitZero";
   static constexpr WorkKind work_kind = WorkKind::map;
+  static constexpr bool takes_float8 = true;
   using Attributes = InitAttributes;
   static constexpr void infer(Inference& op) { op.output(op.attributes<Attributes>().spec()); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {

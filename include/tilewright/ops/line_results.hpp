@@ -9,38 +9,42 @@ namespace tilewright {
 namespace detail {
 /// The axis of an op on lines of numbers, counted from the first, or -1 after a failure.
 constexpr int require_line(Inference& op, std::int64_t axis) {
-  const TensorSpec& x = op.input(0);
-  if (!op.require_number_dtype(0)) return -1;
-  if (x.shape.rank == 0) return op.fail(to_text(x), ": at least one axis expected"), -1;
-  return op.require_axis(axis, x.shape.rank);
+  return op.require_number_dtype(0) ? op.require_axis(axis, op.input(0).shape.rank) : -1;
 }
 /// An axis counted from the first, if it is one of the tensor.
 constexpr std::int64_t from_first(const Tensor& x, int axis) {
   return x.valid() && axis < 0 && axis >= -x.rank() ? axis + x.rank() : axis;
 }
-/// Work on whole lines of operands that have all axes, of any extents along the line.
-constexpr Work work_on_lines(std::span<const TensorSpec> operands, std::int64_t line, const Shape& shape) {
-  Work work;
-  for (int axis = 0; axis < shape.rank; ++axis) {
-    if (axis == line) {
-      work.add_axis({.extent = 1, .kind = WorkAxisKind::whole});
-      continue;
+/// Base of ops on whole lines along `axis`, an attribute: operands have all axes of operand 0, of any extent along the line, or
+/// all but that.
+template <class D>
+struct LineResultOp : Op<D> {
+  static constexpr WorkKind work_kind = WorkKind::line;
+  static constexpr bool any_layout = true;
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const Shape& shape = operands[0].shape;
+    const std::int64_t line = unpack<typename D::Attributes>(packed).axis;
+    Work work;
+    for (int axis = 0; axis < shape.rank; ++axis) {
+      if (axis == line) {
+        work.add_axis({.extent = 1, .kind = WorkAxisKind::whole});
+        continue;
+      }
+      work.add_axis({.extent = shape[axis], .vectorised = axis == shape.rank - 1});
+      for (int operand = 0; operand < static_cast<int>(operands.size()); ++operand)
+        if (operands[static_cast<std::size_t>(operand)].shape.rank == shape.rank) work.follow(operand, axis, axis);
+        else work.follow(operand, axis - (axis > line), axis);
     }
-    work.add_axis({.extent = shape[axis], .vectorised = axis == shape.rank - 1});
-    for (int operand = 0; operand < static_cast<int>(operands.size()); ++operand)
-      if (operands[static_cast<std::size_t>(operand)].shape.rank == shape.rank) work.follow(operand, axis, axis);
-      else work.follow(operand, axis - (axis > line), axis);
+    return work;
   }
-  return work;
-}
+};
 }  // namespace detail
 
 /// Base of ArgMax and ArgMin. D gives `name`.
 template <class D, bool largest>
-struct ArgOp : Op<D> {
+struct ArgOp : detail::LineResultOp<D> {
   static constexpr WorkKind work_kind = WorkKind::reduction;
   static constexpr Differentiation differentiation = Differentiation::stops;
-  static constexpr bool any_layout = true;
   struct Attributes {
     std::int64_t axis = 0;  ///< from the first
     std::int64_t keep_axis = 0;
@@ -55,9 +59,6 @@ struct ArgOp : Op<D> {
       else if (attributes.keep_axis != 0) result.push_back(1);
     op.output({result, int32});
   }
-  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    return detail::work_on_lines(operands, unpack<Attributes>(packed).axis, operands[0].shape);
-  }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     assign_extreme_index<largest, static_cast<int>(unpack<Attributes>(A).axis)>(x, y);
@@ -71,11 +72,9 @@ struct ArgMin : ArgOp<ArgMin, false> {
 };
 
 /// Running sums along an axis.
-struct CumSum : Op<CumSum> {
+struct CumSum : detail::LineResultOp<CumSum> {
   static constexpr std::string_view name = "CumSum";
-  static constexpr WorkKind work_kind = WorkKind::line;
   static constexpr CodeKind code_kind = CodeKind::reduction;
-  static constexpr bool any_layout = true;
   struct Attributes {
     std::int64_t axis = 0;  ///< from the first
     std::int64_t reversed = 0;
@@ -88,9 +87,6 @@ struct CumSum : Op<CumSum> {
     const auto forward = op.attributes<Attributes>();
     op.input_gradient(0, apply<CumSum>({op.output_gradient(0)}, {forward.axis, !forward.reversed}));
   }
-  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    return detail::work_on_lines(operands, unpack<Attributes>(packed).axis, operands[0].shape);
-  }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
@@ -99,10 +95,8 @@ struct CumSum : Op<CumSum> {
 };
 
 /// The gradient of TopK: inputs (dy, indices), result dx.
-struct TopKGrad : Op<TopKGrad> {
+struct TopKGrad : detail::LineResultOp<TopKGrad> {
   static constexpr std::string_view name = "TopKGrad";
-  static constexpr WorkKind work_kind = WorkKind::line;
-  static constexpr bool any_layout = true;
   struct Attributes {
     std::int64_t axis = 0;
     std::int64_t extent = 0;  ///< of x along the axis
@@ -113,18 +107,13 @@ struct TopKGrad : Op<TopKGrad> {
     dx.shape[static_cast<int>(attributes.axis)] = attributes.extent;
     op.output(dx);
   }
-  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    return detail::work_on_lines(operands, unpack<Attributes>(packed).axis, operands[0].shape);
-  }
   template <PackedAttributes A, class DY, class Indices, class DX>
   static void compute(DY dy, Indices indices, DX dx) {
     assign_at_indices<static_cast<int>(unpack<Attributes>(A).axis)>(dy, indices, dx);
   }
 };
-struct TopK : Op<TopK> {
+struct TopK : detail::LineResultOp<TopK> {
   static constexpr std::string_view name = "TopK";
-  static constexpr WorkKind work_kind = WorkKind::line;
-  static constexpr bool any_layout = true;
   struct Attributes {
     std::int64_t k = 0;
     std::int64_t axis = 0;  ///< from the first
@@ -146,9 +135,6 @@ struct TopK : Op<TopK> {
     const auto axis = op.attributes<Attributes>().axis;
     op.input_gradient(
         0, apply<TopKGrad>({op.output_gradient(0), op.output(1)}, {axis, op.input_spec(0).shape[static_cast<int>(axis)]}));
-  }
-  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    return detail::work_on_lines(operands, unpack<Attributes>(packed).axis, operands[0].shape);
   }
   template <PackedAttributes A, class X, class Values, class Indices>
   static void compute(X x, Values values, Indices indices) {

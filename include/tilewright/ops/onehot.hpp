@@ -68,7 +68,6 @@ struct OneHot : IndexedOp<OneHot> {
     const TensorSpec &indices = op.input(0), &values = op.input(1);
     if (values.nelms() != 2 || values.shape.rank != 1)
       return op.fail("values ", to_text(values), ": two elements, off and on, expected");
-    if (attributes.classes < 1) return op.fail("num_classes ", attributes.classes, ": a number above 0 expected");
     if (indices.shape.rank == max_rank)
       return op.fail("indices ", to_text(indices), ": at most ", max_rank - 1, " axes expected");
     const int axis = op.require_axis(attributes.axis, indices.shape.rank + 1);
@@ -113,20 +112,22 @@ namespace ops {
 /// on], shape (2,), any dtype; axis: that of the result which is new, -1 is behind the last. Result: t's shape with the new axis,
 /// values' dtype. The gradient of values is the sums of dy where the result is off and on.
 ///
-/// Errors: indices that are no integers, a tensor as num_classes that is no constant, num_classes below 1, values of another
-/// shape, an axis out of range.
+/// Errors: indices that are no integers, a tensor as num_classes that is no constant, num_classes that is no whole number above
+/// 0, values of another shape, an axis out of range.
 constexpr Tensor onehot(Tensor t, const NumberOrTensor& num_classes, Tensor values, int axis = -1) {
   if (!t.valid()) return t;
+  Ir& ir = t.ir();
   double classes = num_classes.number;
   if (num_classes.tensor) {
     const Tensor& given = *num_classes.tensor;
     if (!given.valid()) return given;
-    const TensorRecord& record = t.ir().record(given);
-    if (record.kind != TensorKind::constant || given.nelms() != 1 || t.ir().constants[record.payload].values.size() == 0)
-      return t.ir().fail(
-          text(OneHot::name, ": num_classes ", to_text(given.spec()), ": a number, or a constant of one, expected"));
-    classes = t.ir().constants[record.payload].values[0];
+    if (!given.is_of(ir) || given.nelms() != 1 || ir.record(given).kind != TensorKind::constant ||
+        ir.constants[ir.record(given).payload].values.size() == 0)
+      return ir.fail(text("OneHot: num_classes ", to_text(given.spec()), ": a number, or a constant of one, expected"));
+    classes = ir.constants[ir.record(given).payload].values[0];
   }
+  if (!(classes >= 1 && find_unfit({&classes, 1}, int64) < 0))
+    return ir.fail(text("OneHot: num_classes ", number_text(classes), ": a whole number above 0 expected"));
   const int rank = t.rank() + 1;
   return apply<OneHot>({t, values}, {axis < 0 && axis >= -rank ? axis + rank : axis, static_cast<std::int64_t>(classes)});
 }

@@ -214,9 +214,7 @@ constexpr PoolAttributes pool_attributes(const List<std::int64_t>& kernel_size, 
                             .column = options.storage_order == StorageOrder::column};
   WindowAttributes& windows = attributes.windows;
   WindowAttributes::set(windows.kernel, windows.kernel_count, kernel_size);
-  WindowAttributes::set(windows.stride, windows.stride_count, options.stride);
-  WindowAttributes::set(windows.padding, windows.padding_count, options.padding);
-  WindowAttributes::set(windows.dilation, windows.dilation_count, options.dilation);
+  windows.set_lists(options);
   WindowAttributes::set(attributes.in_dilations, attributes.dilations_count, options.in_dilations);
   WindowAttributes::set(attributes.out_pads, attributes.pads_count, options.out_pads);
   return attributes;

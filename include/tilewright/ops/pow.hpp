@@ -49,7 +49,7 @@ struct PowExponentGrad : Elementwise<PowExponentGrad> {
 /// x to the power of e, broadcast.
 struct Pow : Elementwise<Pow> {
   static constexpr std::string_view name = "Pow";
-  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0) && Elementwise<Pow>::check_dtypes(op); }
+  static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   template <class X> static X forward(X x, X e) { return math::pow(x, e); }
   static constexpr void gradient(GradientContext& op) {
     const Tensor x = op.input(0), e = op.input(1), dy = op.output_gradient(0);

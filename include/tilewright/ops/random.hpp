@@ -21,16 +21,6 @@ struct RandomOp : Op<D> {
     op.fail("seed ", to_text(seed), ": (2,) uint32 expected");
     return false;
   }
-  static constexpr bool require_floating_point(Inference& op, DType dtype) {
-    if (is_floating_point(dtype)) return true;
-    op.fail(to_text(dtype), ": ", floating_point_dtypes(), " expected");
-    return false;
-  }
-  static constexpr bool require_shape(Inference& op, const Shape& shape) {
-    for (int axis = 0; axis < shape.rank; ++axis)
-      if (shape[axis] < 1) return op.fail("shape ", to_text(shape), ": extents above 0 expected"), false;
-    return true;
-  }
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     Work work;
     const Shape& result = operands[static_cast<std::size_t>(input_count)].shape;
@@ -94,19 +84,31 @@ constexpr UniformBounds uniform_bounds(double low, double high, DType dtype) {
 
 }  // namespace detail
 
-/// Uniform random numbers of a seed: inputs (seed).
-struct RandomUniform : RandomOp<RandomUniform> {
-  static constexpr std::string_view name = "RandomUniform";
+/// Base of random numbers of a distribution: inputs (seed). D gives `require_numbers`, which fails for numbers that do not fit.
+template <class D>
+struct RandomNumbers : RandomOp<D> {
   static constexpr Differentiation differentiation = Differentiation::stops;
   using Attributes = detail::RandomAttributes;
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
+    const DType dtype = attributes.type();
     const Shape shape = attributes.shape.shape();
-    if (!require_seed(op, 0) || !require_floating_point(op, attributes.type()) || !require_shape(op, shape)) return;
-    if (!detail::uniform_bounds(attributes.first, attributes.second, attributes.type()).valid)
-      return op.fail("low ", number_text(attributes.first), " and high ", number_text(attributes.second), " of ",
-                     to_text(attributes.type()), ": low below high, and their difference finite, expected");
-    op.output({shape, attributes.type()});
+    if (!D::require_seed(op, 0)) return;
+    if (!is_floating_point(dtype)) return op.fail(to_text(dtype), ": ", floating_point_dtypes(), " expected");
+    for (int axis = 0; axis < shape.rank; ++axis)
+      if (shape[axis] < 1) return op.fail("shape ", to_text(shape), ": extents above 0 expected");
+    if (D::require_numbers(op, attributes)) op.output({shape, dtype});
+  }
+};
+
+/// Uniform random numbers of a seed: inputs (seed).
+struct RandomUniform : RandomNumbers<RandomUniform> {
+  static constexpr std::string_view name = "RandomUniform";
+  static constexpr bool require_numbers(Inference& op, const Attributes& attributes) {
+    if (detail::uniform_bounds(attributes.first, attributes.second, attributes.type()).valid) return true;
+    op.fail("low ", number_text(attributes.first), " and high ", number_text(attributes.second), " of ",
+            to_text(attributes.type()), ": low below high, and their difference finite, expected");
+    return false;
   }
   template <PackedAttributes A, class Seed, class Positions, class Y>
   static void compute(Seed seed, Positions positions, Y y) {
@@ -120,19 +122,15 @@ struct RandomUniform : RandomOp<RandomUniform> {
 };
 
 /// Normal random numbers of a seed: inputs (seed).
-struct RandomNormal : RandomOp<RandomNormal> {
+struct RandomNormal : RandomNumbers<RandomNormal> {
   static constexpr std::string_view name = "RandomNormal";
-  static constexpr Differentiation differentiation = Differentiation::stops;
-  using Attributes = detail::RandomAttributes;
-  static constexpr void infer(Inference& op) {
-    const auto attributes = op.attributes<Attributes>();
-    const Shape shape = attributes.shape.shape();
-    if (!require_seed(op, 0) || !require_floating_point(op, attributes.type()) || !require_shape(op, shape)) return;
-    for (const double number : {attributes.first, attributes.second})
-      if (!detail::is_finite_as(number, attributes.type()) || attributes.second < 0)
-        return op.fail("mean ", number_text(attributes.first), " and standard deviation ", number_text(attributes.second), " of ",
-                       to_text(attributes.type()), ": finite numbers, the second at least 0, expected");
-    op.output({shape, attributes.type()});
+  static constexpr bool require_numbers(Inference& op, const Attributes& attributes) {
+    const double mean = attributes.first, deviation = attributes.second;
+    const DType dtype = attributes.type();
+    if (detail::is_finite_as(mean, dtype) && detail::is_finite_as(deviation, dtype) && deviation >= 0) return true;
+    op.fail("mean ", number_text(mean), " and standard deviation ", number_text(deviation), " of ", to_text(dtype),
+            ": finite numbers, the second at least 0, expected");
+    return false;
   }
   template <PackedAttributes A, class Seed, class Positions, class Y>
   static void compute(Seed seed, Positions positions, Y y) {

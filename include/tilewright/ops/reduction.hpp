@@ -2,7 +2,6 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <stdexcept>
 
 #include "tilewright/kernel/reduction.hpp"
 #include "tilewright/ops/elementwise.hpp"
@@ -34,7 +33,6 @@ struct ReductionRules {
   static constexpr Attributes make(const Axes& axes, bool keep_axes, double scale = 1) {
     Attributes result{.keep_axes = keep_axes, .scale = scale};
     if (axes.all) return result;
-    if (axes.list.size() > max_rank) throw std::length_error(text("Axes: more than ", max_rank, " axes").string());
     result.count = static_cast<std::int64_t>(axes.list.size());
     for (std::size_t i = 0; i < axes.list.size() && i < max_rank; ++i) result.axes[i] = axes.list[i];
     return result;
@@ -42,6 +40,10 @@ struct ReductionRules {
   /// The axes as bits; fails for an axis out of range or given twice.
   static constexpr std::uint64_t axis_bits(const Attributes& attributes, int rank, Inference* op = nullptr) {
     if (attributes.count < 0) return (std::uint64_t{1} << rank) - 1;
+    if (attributes.count > max_rank) {
+      if (op) op->fail(attributes.count, " axes: at most ", max_rank, " expected");
+      return 0;
+    }
     std::uint64_t bits = 0;
     for (std::int64_t i = 0; i < attributes.count; ++i) {
       std::int64_t axis = attributes.axes[static_cast<std::size_t>(i)];

@@ -87,7 +87,7 @@ struct RoiAlign : Op<RoiAlign> {
       return op.fail("batch_index ", to_text(index), " for rois ", to_text(rois), ": (", rois.shape[0],
                      ",) int32 or uint32 expected");
     if (attributes.out_rows < 1 || attributes.out_columns < 1)
-      return op.fail("output_size (", attributes.out_rows, ", ", attributes.out_columns, "): two numbers of at least 1 expected");
+      return op.fail("output_size (", attributes.out_rows, ", ", attributes.out_columns, "): numbers of at least 1 expected");
     if (attributes.sampling_ratio < 0)
       return op.fail("sampling_ratio ", attributes.sampling_ratio, ": a number of at least 0 expected");
     if (!(attributes.spatial_scale > 0))
@@ -163,10 +163,12 @@ namespace ops {
 ///
 ///     y = ops::roi_align(x, rois, batch_index, {.output_size = {7, 7}, .spatial_scale = 1.0 / 16, .sampling_ratio = 2});
 constexpr Tensor roi_align(Tensor x, Tensor rois, Tensor batch_index, const RoiAlignOptions& options = {}) {
-  RoiAlignAttributes attributes{.out_rows = 0, .spatial_scale = options.spatial_scale, .sampling_ratio = options.sampling_ratio};
-  if (options.output_size.size() == 2)
-    attributes.out_rows = options.output_size[0], attributes.out_columns = options.output_size[1];
-  return apply<RoiAlign>({x, rois, batch_index}, attributes);
+  const List<std::int64_t>& size = options.output_size;
+  if (size.size() != 2) return x.ir().fail(text("RoiAlign: output_size of ", size.size(), " numbers: 2 expected"));
+  return apply<RoiAlign>({x, rois, batch_index}, {.out_rows = size[0],
+                                                  .out_columns = size[1],
+                                                  .spatial_scale = options.spatial_scale,
+                                                  .sampling_ratio = options.sampling_ratio});
 }
 }  // namespace ops
 

@@ -69,7 +69,8 @@ constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const de
   using A = std::remove_cvref_t<decltype(a)>;
   using B = std::remove_cvref_t<decltype(b)>;
   static_assert(!detail::Number<A> || !detail::Number<B>, "where: two numbers: a tensor expected as one of its choices");
-  if constexpr (detail::Number<A>) return where(condition, detail::like<Where>(b, a), b);
+  if constexpr (detail::Number<A> && detail::Number<B>) return condition;
+  else if constexpr (detail::Number<A>) return where(condition, detail::like<Where>(b, a), b);
   else if constexpr (detail::Number<B>) return where(condition, a, detail::like<Where>(a, b));
   else return apply<Where>({condition.cast(boolean), a, b});
 }

@@ -30,12 +30,22 @@ struct WindowAttributes {
   std::int32_t groups = 1, reserved = 0;
   PlannerAttributes planner{};
 
+  /// Limits a number to those that no shape rule takes beyond.
+  static constexpr std::int32_t limited(std::int64_t number) {
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(number, -1'000'000'000, 1'000'000'000));
+  }
   /// Copies a list, as far as there is room; its length is kept, so that the shape rule can refuse it.
   template <std::size_t n>
   static constexpr void set(std::array<std::int32_t, n>& to, std::int8_t& count, const List<std::int64_t>& list) {
     count = static_cast<std::int8_t>(std::min<std::size_t>(list.size(), 127));
-    for (std::size_t i = 0; i < list.size() && i < n; ++i)
-      to[i] = static_cast<std::int32_t>(std::clamp<std::int64_t>(list[i], -1'000'000'000, 1'000'000'000));
+    for (std::size_t i = 0; i < list.size() && i < n; ++i) to[i] = limited(list[i]);
+  }
+  /// Copies the lists that options of all such ops have.
+  template <class Options>
+  constexpr void set_lists(const Options& options) {
+    set(stride, stride_count, options.stride);
+    set(padding, padding_count, options.padding);
+    set(dilation, dilation_count, options.dilation);
   }
 };
 

@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Each error that docs/ops.md lists is what some program of tests/fail expects from the compiler: of one op at least, where
+several ops have the same check."""
+
+import re
+import sys
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+PAGE = PROJECT / "docs" / "ops.md"
+PROGRAMS = PROJECT / "tests" / "fail"
+
+
+def listed_errors():
+    """By text without the op: the functions with that error."""
+    errors, function = {}, ""
+    for line in PAGE.read_text().splitlines():
+        if match := re.fullmatch(r"### (\w+)", line):
+            function = match[1]
+        elif match := re.fullmatch(r"  - `([^`]*)`", line):  # the values of faults have other texts around them
+            op, separator, text = match[1].partition(": ")
+            errors.setdefault(text if separator else op, []).append(function)
+    return errors
+
+
+def expected_texts():
+    """Of each case, as one line."""
+    for program in PROGRAMS.glob("*.cpp"):
+        for case in re.split(r"^// CASE ", program.read_text(), flags=re.MULTILINE)[1:]:
+            yield " ".join(re.findall(r"^// expect(?:-in-source)?: (.*)$", case, re.MULTILINE))
+
+
+def main():
+    errors, expected = listed_errors(), list(expected_texts())
+    if not errors or not expected:
+        sys.exit(f"no errors in {PAGE}, or no cases in {PROGRAMS}")
+    missing = []
+    for text, functions in errors.items():
+        parts = text.replace("'", "`").split("…")  # as the compiler shows quotes
+        pattern = re.compile(": " + ".+?".join(map(re.escape, parts)))
+        if not any(pattern.search(case) for case in expected):
+            missing.append(f"{PROGRAMS}: no case expects `{text}`, an error of {', '.join(functions)}")
+    print("\n".join(missing) or f"{len(errors)} texts of errors: each has a case")
+    sys.exit(bool(missing))
+
+
+if __name__ == "__main__":
+    main()
