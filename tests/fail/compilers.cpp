@@ -10,12 +10,14 @@ constexpr void program(tw::Ir& ir) {
 
 // CASE no_exceptions
 // flags: -fno-exceptions
+// precompiled: no
 // expect: tilewright tells of errors by exceptions: compile without -fno-exceptions
 #ifdef CASE_no_exceptions
 #endif
 
 // CASE old_standard
 // flags: -std=c++17
+// precompiled: no
 // expect: tilewright needs C++20: -std=c++20
 #ifdef CASE_old_standard
 #endif

@@ -10,12 +10,16 @@ A file holds what its cases have in common, and then the cases, each up to the n
 All cases of a file are compiled together. Each must have errors, which name its lines, and every expected text must stand in
 one of them; no error may be of none.
 
-A case of which something is in `#ifdef CASE_<name>` is compiled alone, with that defined, and must fail to compile. A case may
-also say
+A case may also say
 
-    // flags: -fno-exceptions         further options, for a case alone, which then has no precompiled header
-    // compiler: GCC                  the one compiler, of GCC and Clang, that it is for; for a case alone
     // expect-in-source: text         as expect, in a line of the source that the compiler shows
+
+If cases need options of their own, each is in `#ifdef CASE_<name>`, in a file of such cases. It is compiled alone, with that
+defined, and must fail to compile; with none defined the file must compile. Such a case may also say
+
+    // flags: -fno-exceptions         further options
+    // compiler: GCC                  the one compiler, of GCC and Clang, that it is for
+    // precompiled: no                without the precompiled header, which the flags do not fit
 
 With --precompile HEADER --into FILE it only writes FILE, which includes the header, and its precompiled form; cases that are
 given --precompiled FILE begin with it.
@@ -53,6 +57,7 @@ class Case:
     expected_in_source: list = field(default_factory=list)
     flags: list = field(default_factory=list)
     compiler: str = ""
+    precompiled: bool = True
 
 
 def parse(source):
@@ -62,7 +67,7 @@ def parse(source):
             if cases:
                 cases[-1].end = number
             cases.append(Case(match[1], number))
-        elif match := re.fullmatch(r"\s*// (expect|expect-in-source|flags|compiler): (.*?)\s*", line):
+        elif match := re.fullmatch(r"\s*// (expect|expect-in-source|flags|compiler|precompiled): (.*?)\s*", line):
             kind, text = match.groups()
             if not cases:
                 sys.exit(f"{source}: '// {kind}:' before the first '// CASE'")
@@ -72,6 +77,8 @@ def parse(source):
                 cases[-1].expected_in_source.append(text)
             elif kind == "flags":
                 cases[-1].flags += shlex.split(text)
+            elif kind == "precompiled":
+                cases[-1].precompiled = text != "no"
             else:
                 cases[-1].compiler = text
         elif cases and line == f"#ifdef CASE_{cases[-1].name}":
@@ -86,8 +93,10 @@ def parse(source):
             sys.exit(f"{source}: two cases are named {case.name}")
         if not case.expected and not case.expected_in_source:
             sys.exit(f"{source}: case {case.name} has no '// expect: text'")
+        if case.alone != cases[0].alone:
+            sys.exit(f"{source}: {cases[0].name} and {case.name}: '#ifdef CASE_<name>' in both, or in none, expected")
         if not case.alone and (case.flags or case.compiler):
-            sys.exit(f"{source}: case {case.name} has flags or a compiler, but no '#ifdef CASE_{case.name}'")
+            sys.exit(f"{source}: case {case.name} has flags or a compiler: '#ifdef CASE_{case.name}' expected")
     if not cases:
         sys.exit(f"{source}: no '// CASE name'")
     return cases
@@ -131,16 +140,17 @@ def missing_texts(case, output):
 
 
 def check_alone(command, source, case):
-    """By case: what is wrong with it, and the compiler's output."""
+    """By case, or None for none: what is wrong with it, and the compiler's output."""
+    if case is None:
+        status, output = compile_file(command, source)
+        return [("without a case", "" if status == 0 else "does not compile", output)]
     status, output = compile_file([*command, f"-DCASE_{case.name}"], source)
     return [(case.name, "compiles" if status == 0 else missing_texts(case, output), output)]
 
 
 def check_together(command, source, cases):
     """The same of all cases that are compiled together, and of the rest of the file."""
-    status, output = compile_file(command, source)
-    if not cases:
-        return [("without a case", "" if status == 0 else "does not compile", output)]
+    _, output = compile_file(command, source)
     by_case, rest = {case.name: [] for case in cases}, []
     for part, lines in split_errors(output, source):
         owners = [case for case in cases if any(case.begin <= line < case.end for line in lines)]
@@ -171,11 +181,14 @@ def jobs_of(command, precompiled, source):
     """Functions, of which each runs the compiler once and returns its results."""
     compiler = "Clang" if is_clang(command[0]) else "GCC"
     cases = parse(source)
-    together = [case for case in cases if not case.alone]
-    yield lambda: check_together([*command, *precompiled], source, together)
+    with_header = [*command, *precompiled]
+    if not cases[0].alone:
+        yield functools.partial(check_together, with_header, source, cases)
+        return
+    yield functools.partial(check_alone, with_header, source, None)
     for case in cases:
-        if case.alone and case.compiler in ("", compiler):
-            yield functools.partial(check_alone, [*command, *(case.flags or precompiled)], source, case)
+        if case.compiler in ("", compiler):
+            yield functools.partial(check_alone, [*(with_header if case.precompiled else command), *case.flags], source, case)
 
 
 def main():

@@ -53,9 +53,10 @@ template <auto make, std::size_t size = make().size()>
 struct Report : detail::ReportPieces<make, size, Message<size>(make().view()),
                                      std::make_index_sequence<(size + detail::longest_piece - 1) / detail::longest_piece>> {};
 
-/// Report as a statement.
+/// Report as a statement. Like functions that call it, it says `auto`: Clang instantiates such a function where it is called,
+/// with the user's line in the error.
 template <auto make>
-void report() {
+auto report() {
   [[maybe_unused]] Report<make> report;
 }
 

@@ -31,22 +31,22 @@ struct PlanNames {
   static constexpr bool exist = !plan.bodies.empty();
 
   template <NameText name>
-  static detail::Unknown unknown_output() {
+  static auto unknown_output() {
     if constexpr (exist)
       report<[] {
         return text("outputs: no stream '", name.view(), "' to the host: ", names_of_streams(false, true), " expected");
       }>();
-    return {};
+    return detail::Unknown();
   }
   template <NameText what, NameText name>
-  static detail::Unknown no_variable() {
+  static auto no_variable() {
     if constexpr (exist) report<[] { return tensor_problem(what.view(), name.view(), false); }>();
-    return {};
+    return detail::Unknown();
   }
   template <NameText what, NameText name>
-  static detail::Unknown no_variable_or_constant() {
+  static auto no_variable_or_constant() {
     if constexpr (exist) report<[] { return tensor_problem(what.view(), name.view(), true); }>();
-    return {};
+    return detail::Unknown();
   }
   /// `run` is given every stream from the host once, and nothing else.
   template <class... Given>
