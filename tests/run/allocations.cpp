@@ -105,3 +105,34 @@ TEST_CASE("a run that loads and stores rows of remote buffers allocates nothing"
   CHECK(allocations == 0);
   CHECK(last == 100);
 }
+
+namespace {
+/// The variable goes to the device in halves, and back.
+constexpr void halved(tw::Ir& ir) {
+  const tw::Tensor x = ir.variable(tw::full(8), {1000}, tw::float32, "x");
+  {
+    const auto upload = tw::execution_context(ir, tw::ExecutionContext::WeightsFromHostFragment);
+    tw::ops::mul_(x, ir.constant(0.5));
+  }
+  store("x", x);
+  const auto download = tw::execution_context(ir, tw::ExecutionContext::WeightsToHostFragment);
+  tw::ops::mul_(x, ir.constant(2.0));
+}
+}  // namespace
+
+TEST_CASE("ops that follow uploads and precede downloads allocate nothing") {
+  const int threads = GENERATE(1, 2);
+  tw::Session<halved> session({.threads = threads});
+  session.weights_to_host();  // the host copy is made
+  float last = 0;
+  allocations = 0;
+  counting = true;
+  for (int i = 0; i < 100; ++i) {
+    session.weights_from_host();
+    last = session.run()["x"_s](999);
+    session.weights_to_host();
+  }
+  counting = false;
+  CHECK(allocations == 0);
+  CHECK(last == 4);
+}

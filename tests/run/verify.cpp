@@ -34,6 +34,17 @@ void chain(tw::Ir& ir) {
   const Tensor a = ops::exp(load(ir, "x", {64, 64})), b = ops::exp(a), c = ops::exp(b);
   store(ir, "y", a * c);
 }
+/// Ops after an upload, which keep a tensor for runs; and a loop.
+void contexts(tw::Ir& ir) {
+  const Tensor w = ir.variable(tw::ones(), {64}, tw::float32, "w");
+  Tensor kept;
+  {
+    const auto upload = tw::execution_context(ir, tw::ExecutionContext::WeightsFromHostFragment);
+    kept = ops::exp(w);
+  }
+  const tw::Graph twice = ir.create_graph([](Tensor x) { return x * 2; }, w);
+  store(ir, "y", tw::repeat(twice, 3, kept));
+}
 /// A loop, a load of code, a conditional, a stream that moves, and a remote buffer.
 void calls(tw::Ir& ir) {
   tw::Graph twice = ir.create_graph([](Tensor x) { return x * 2; }, tw::TensorSpec{{8}, tw::float32});
@@ -125,7 +136,8 @@ tw::internal::StageOperand& operand(Plan& plan, tw::internal::Source source) {
 
 const Case a_layer{"layer", layer}, on_tiles{"layer on tiles", layer, tw::ipu_model.with_tiles(64)},
     a_chain{"chain", chain, tw::cpu.without_fusion()}, with_scratch{"softmax", softmax<1024>},
-    without_scratch{"wide softmax", softmax<131072>}, with_calls{"calls", calls}, with_replicas{"collective", collective};
+    without_scratch{"wide softmax", softmax<131072>}, with_calls{"calls", calls}, with_replicas{"collective", collective},
+    with_contexts{"contexts", contexts};
 
 }  // namespace
 
@@ -361,7 +373,9 @@ TEST_CASE("verify: steps") {
   using tw::internal::StepKind;
   const auto violation = [](auto break_it) { return violation_of_plan(with_calls, break_it); };
   CHECK(violation([](Plan& p) { step(p, StepKind::loop).body = BodyId::main; }) ==
-        "callees come after callers: a call of body 0: one from 1 to 2 expected, in step 1 of body 0");
+        "callees come after callers: a call of body 0: one from 1 to 2 that is no root expected, in step 1 of body 0");
+  CHECK(violation_of_plan(with_contexts, [](Plan& p) { step(p, StepKind::loop).body = p.after_upload; }) ==
+        "callees come after callers: a call of body 1: one from 1 to 2 that is no root expected, in step 0 of body 0");
   CHECK(violation([](Plan& p) { p.bodies[BodyId::main].max_arguments = 1; }) ==
         "room for arguments: 2 arguments of body 2: at most 1 expected, in step 1 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::conditional).arguments = 1, p.bodies[BodyId::main].max_arguments = 3; }) ==
@@ -372,7 +386,7 @@ TEST_CASE("verify: steps") {
   CHECK(violation([](Plan& p) { step(p, StepKind::compute).compute_set = -1; }) ==
         "steps name what they run: compute set -1, body -1: one of 4 sets and no body expected, in step 0 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::load_code).body = BodyId::main; }) ==
-        "steps name what they run: code of body 0: one of 3 bodies but the first expected, in step 2 of body 0");
+        "steps name what they run: code of body 0: one of 3 bodies that is no root expected, in step 2 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::loop).count = 0; }) ==
         "loops count: 0 iterations: at least 1 expected, in step 1 of body 0");
   CHECK(violation([](Plan& p) { step(p, StepKind::loop).barrier_before = false; }) ==
@@ -451,8 +465,10 @@ TEST_CASE("verify: locations and memory") {
         "memory is divided: a constant at bytes 64 to 68 of 64: aligned, inside, and apart from others expected");
   CHECK(violation_of_plan(with_calls, [](Plan& p) { p.remote_buffers[0].entries = 9; }) ==
         "memory is divided: a remote buffer at bytes 0 to 576 of 256: aligned, inside, and apart from others expected");
+  CHECK(violation_of_plan(with_contexts, [](Plan& p) { p.kept[0].offset = 0; }) ==
+        "memory is divided: a variable at bytes 0 to 256 of 512: aligned, inside, and apart from others expected");
   CHECK(violation_of_plan(with_calls, [](Plan& p) { p.memory.frame += 1; }) ==
-        "memory is divided: a frame of 193 bytes: 192, the main body's, expected");
+        "memory is divided: a frame of 193 bytes: 192, the largest root's, expected");
   CHECK(violation_of_plan(with_calls, [](Plan& p) { p.exchanges.push_back({1, 99}); }) ==
         "exchanges are steps of a body: an exchange of steps 1 to 99: some of one body, from 0 on, expected");
 }

@@ -38,7 +38,7 @@ struct ProgramView {
   int replicas = 1;
 };
 
-/// Runs a program: its workers go through the steps of the main body together, each with its share of the vertices of every
+/// Runs a program: its workers go through the steps of a root body together, each with its share of the vertices of every
 /// step, and wait for each other where a step needs what others wrote. Results do not depend on the number of workers, and a run
 /// allocates nothing. Denormal numbers count as 0. What the environment says about the log is read when an executor is made.
 ///
@@ -79,6 +79,7 @@ class Executor {
   /// steps after it have not run, or not on all threads. `streams` has for each stream the host's memory for all elements that
   /// the run takes or gives: [transfers, replicas] of them.
   void run(std::span<std::byte* const> streams) {
+    root_ = BodyId::main;
     for (auto& state : states_)
       for (int replica = 0; replica < program_.replicas; ++replica)
         for (std::size_t i = 0; i < streams.size(); ++i)
@@ -89,6 +90,14 @@ class Executor {
       choice_.counted();
       run_workers();
     }
+    check_collectives();
+    check_faults();
+  }
+  /// Runs another body that no step calls, once, as `run` does. It moves no streams, and its time tells nothing of the number of
+  /// threads.
+  void run_root(BodyId body) {
+    root_ = body;
+    run_workers();
     check_collectives();
     check_faults();
   }
@@ -159,7 +168,8 @@ class Executor {
     const FlushDenormals flush;
     State& state = states_[static_cast<std::size_t>(worker)];
     try {
-      run_body(program_.bodies.front(), {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
+      run_body(program_.bodies[static_cast<std::size_t>(root_)],
+               {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
     } catch (const Barrier::Broken&) {  // the worker whose exception it was has thrown it
     } catch (...) {
       barrier_.break_up();
@@ -287,6 +297,7 @@ class Executor {
   AlignedMemory frame_;
   std::int64_t deepest_ = 1;  // of arguments, on the way to any body
   Replicas all_;
+  BodyId root_ = BodyId::main;  // that runs
   bool missed_collective_ = false;
   Logger logger_ = Logger::from_environment();
   ThreadChoice choice_;

@@ -81,9 +81,11 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
   return parents;
 }
 
-/// Whether the current graph may call the graph: fails if that would be a recursion.
-constexpr bool check_recursion(Ir& ir, Graph graph) {
-  if (!leads_to(ir, graph.id(), ir.current_graph)) return true;
+/// Whether the current graph may call the graph: fails if that would be a recursion, or if streams would move outside of runs.
+constexpr bool check_call(Ir& ir, Graph graph) {
+  if (!leads_to(ir, graph.id(), ir.current_graph))
+    return !ir.has_contexts || !uses_streams(ir, graph.id()) ||
+           check_stream_context(ir, text("call of ", graph.name(), ": its streams"));
   ir.fail(text("call of ", graph.name(), ": from ", ir.current().name, ", which ",
                graph.id() == ir.current_graph ? "is itself" : "it leads to", ": a caller that it does not depend on expected"));
   return false;
@@ -109,7 +111,7 @@ constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
 /// makes to its inputs stay inside, except for inputs by reference (TensorByRef).
 constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> inputs, const TensorMap& args = {}) {
   Ir& ir = graph.ir();
-  if (ir.failed() || !detail::check_recursion(ir, graph)) return {ir};
+  if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
   const auto parents = detail::bind_inputs(ir, graph, inputs, args);
   if (ir.failed() || !detail::check_inputs(ir, detail::call_info, parents)) return {ir};
   const NodeId node = append_node(ir, detail::call_info, parents, detail::specs_of(graph.outputs()), {}, graph.id());

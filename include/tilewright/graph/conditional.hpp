@@ -113,7 +113,7 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
     }
   List<Tensor> all{condition};
   for (const Branch* branch : {&then_branch, &else_branch}) {
-    if (!detail::check_recursion(ir, branch->graph)) return {ir};
+    if (!detail::check_call(ir, branch->graph)) return {ir};
     for (const Tensor& input : detail::bind_inputs(ir, branch->graph, branch->inputs.tensors(branch->graph), branch->args))
       all.push_back(input);
   }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/contexts.hpp"
 #include "tilewright/graph/graph.hpp"
 
 namespace tilewright {
@@ -136,6 +137,7 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
       return false;
     }
   }
+  if (ir.has_contexts && !check_input_contexts(ir, op, inputs)) return false;
   return op.modifies < 0 || check_may_change(ir, op, inputs[static_cast<std::size_t>(op.modifies)]);
 }
 /// Whether the op computes with the dtypes of its operands.
@@ -153,9 +155,12 @@ constexpr void append_in_sequence(Ir& ir, NodeId node) {
   if (ir.sequences.empty() || ir.sequences.back().graph != ir.current_graph) return;
   SequenceScope& scope = ir.sequences.back();
   if (scope.mode == SequenceMode::pass) return;
-  for (const NodeId before : scope.before) ir.current().sequence.push_back({before, node});
-  if (scope.mode == SequenceMode::ordered) scope.before = scope.last = {node};
-  else scope.last.push_back(node);
+  GraphRecord& graph = ir.current();
+  for (const NodeId before : scope.before)
+    if (graph.nodes[before].context == graph.nodes[node].context) graph.sequence.push_back({before, node});
+  if (scope.mode != SequenceMode::ordered) return scope.last.push_back(node);
+  go_on_after(ir, scope.before, {node});
+  go_on_after(ir, scope.last, {node});
 }
 }  // namespace detail
 
@@ -217,6 +222,7 @@ constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> i
   auto& graph = ir.current();
   const auto index = NodeId(graph.nodes.size());
   Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph, .scope = ir.current_scope};
+  if (ir.current_graph == GraphId::main) node.context = ir.current_context;
   node.inputs.reserve(inputs.size());
   node.outputs.reserve(outputs.size());
   for (const Tensor& input : inputs) node.inputs.push_back(input.number());
@@ -233,6 +239,9 @@ constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> i
 /// and no tensors are returned.
 constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const PackedAttributes& attributes = {}) {
   if (ir.failed() || !detail::check_inputs(ir, op, inputs)) return {};
+  if (ir.has_contexts && op.transfer && op.transfer(attributes).kind == TransferKind::stream &&
+      !detail::check_stream_context(ir, text(op.name, ": a stream")))
+    return {};
   List<TensorSpec> specs;
   specs.reserve(inputs.size());
   for (const Tensor& input : inputs) specs.push_back(input.spec());

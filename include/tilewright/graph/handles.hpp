@@ -54,6 +54,7 @@ constexpr List<std::int64_t> Tensor::strides() const {
 
 constexpr std::string_view CreatedOp::name() const { return ir_->record(graph_).nodes[node_].op->name; }
 constexpr int CreatedOp::id() const { return ir_->record(graph_).nodes[node_].id; }
+constexpr ExecutionContext CreatedOp::execution_context() const { return ir_->record(graph_).nodes[node_].context; }
 constexpr Graph CreatedOp::graph() const { return {*ir_, graph_}; }
 constexpr List<Tensor> CreatedOp::inputs() const {
   List<Tensor> result;

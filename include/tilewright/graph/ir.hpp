@@ -269,6 +269,8 @@ class Ir {
   }
 
   GraphId current_graph = GraphId::main;
+  ExecutionContext current_context = ExecutionContext::Normal;  ///< of new ops of the main graph
+  bool has_contexts = false;  ///< whether there was a scope of another context than Normal
   int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
   List<GraphRecord, GraphId> graphs;
   List<VariableRecord> variables;

@@ -14,6 +14,8 @@ struct MergeOptions {
 /// dependencies allow: a load of what another one stores, or the order that an in_sequence scope gives, makes a second one of
 /// them. What other ops of the scope need of the exchanges, and these of them, is kept.
 ///
+/// All ops of the scope are of one execution context.
+///
 /// No result changes. On a machine with streaming memory an exchange synchronises once, and its rows go side by side.
 class [[nodiscard]] MergeExchange {
  public:
@@ -26,6 +28,7 @@ class [[nodiscard]] MergeExchange {
     if (!std::is_constant_evaluated() && std::uncaught_exceptions() != exceptions_) return;
     const MergedExchanges scope{graph_, first_, NodeId(ir_.record(graph_).nodes.size())};
     if (static_cast<int>(scope.end) - static_cast<int>(scope.first) < 2) return;
+    if (ir_.has_contexts && !check_is_in_one_context(scope)) return;
     if (options_.into_one) check_is_one(scope);
     erase_if(ir_.merged_exchanges, [&](const MergedExchanges& inner) { return inner.graph == graph_ && inner.first >= first_; });
     ir_.merged_exchanges.push_back(scope);
@@ -34,6 +37,17 @@ class [[nodiscard]] MergeExchange {
   MergeExchange& operator=(const MergeExchange&) = delete;
 
  private:
+  constexpr bool check_is_in_one_context(const MergedExchanges& scope) {
+    const auto& nodes = ir_.record(graph_).nodes;
+    const Node& first = nodes[scope.first];
+    for (int n = static_cast<int>(scope.first) + 1; n < static_cast<int>(scope.end); ++n)
+      if (const Node& node = nodes[NodeId(n)]; node.context != first.context) {
+        ir_.fail(text("merge_exchange: ", first.op->name, ".", first.id, " of ", to_text(first.context), " and ", node.op->name,
+                      ".", node.id, " of ", to_text(node.context), ": ops of one execution context expected"));
+        return false;
+      }
+    return true;
+  }
   constexpr void check_is_one(const MergedExchanges& scope) {
     const detail::ExchangeOrder order(ir_, scope);
     const auto [late, early] = order.obstacle();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/execution_context.hpp"
 #include "tilewright/graph/ids.hpp"
 
 namespace tilewright {
@@ -21,6 +22,8 @@ class CreatedOp {
   constexpr std::string_view name() const;
   /// Its number in its Ir, as printed.
   constexpr int id() const;
+  /// Of an op of a graph other than the main one: Subgraph.
+  constexpr ExecutionContext execution_context() const;
   constexpr Graph graph() const;
   constexpr List<Tensor> inputs() const;
   constexpr List<Tensor> outputs() const;

@@ -6,6 +6,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/text.hpp"
+#include "tilewright/graph/execution_context.hpp"
 #include "tilewright/graph/ids.hpp"
 #include "tilewright/graph/initialiser.hpp"
 #include "tilewright/graph/op_info.hpp"
@@ -44,6 +45,7 @@ struct Node {
   PackedAttributes attributes{};
   GraphId called_graph = GraphId::none;  ///< graph that a call, loop or conditional (if true) calls
   int scope = -1;                        ///< index in Ir::name_scopes of the scope that it was made in; -1: none
+  ExecutionContext context = ExecutionContext::Subgraph;  ///< when it runs; of graphs but the main one: Subgraph
   GraphId else_graph = GraphId::none;  ///< graph that a conditional calls if false; none: no conditional
   List<int> modified{};                  ///< positions of inputs that change without an output as their alias
 };

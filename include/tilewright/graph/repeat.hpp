@@ -35,7 +35,7 @@ constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, cons
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::span<const Tensor> inputs,
                                         const TensorMap& args = {}) {
   Ir& ir = graph.ir();
-  if (ir.failed() || !detail::check_recursion(ir, graph)) return {ir};
+  if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
   const auto ins = graph.inputs(), outs = graph.outputs();
   const std::size_t carried = outs.size() - static_cast<std::size_t>(ir.record(graph.id()).activations);
   if (count < 0) {

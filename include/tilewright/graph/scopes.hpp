@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/contexts.hpp"
 #include "tilewright/graph/graph.hpp"
 
 namespace tilewright {
@@ -23,9 +24,9 @@ constexpr NameScope name_scope(Ir& ir, std::string_view name) { return {ir, name
 
 /// While it lives, every new op of the graph that was current at its creation runs after the op created before it. If `ordered`
 /// is false, the scope's ops have no order among themselves, and the outer scope orders all of them like one op. Scopes never
-/// order ops of different graphs. Programs run in the order of their trace in any case: a change in place is seen by all ops
-/// after it, and by no op before it. A module has its whole build in such a scope with a member `static constexpr bool
-/// in_sequence = true`.
+/// order ops of different graphs or execution contexts. Programs run in the order of their trace in any case: a change in place
+/// is seen by all ops after it, and by no op before it. A module has its whole build in such a scope with a member `static
+/// constexpr bool in_sequence = true`.
 class [[nodiscard]] InSequence {
  public:
   constexpr explicit InSequence(Ir& ir, SequenceMode mode = SequenceMode::ordered) : ir_(ir), outer_(find_outer(ir)) {
@@ -38,9 +39,12 @@ class [[nodiscard]] InSequence {
     ir_.sequences.pop_back();
     if (outer_ < 0 || last.empty()) return;
     SequenceScope& outer = ir_.sequences[static_cast<std::size_t>(outer_)];
-    if (outer.mode == SequenceMode::ordered) outer.before = outer.last = last;
-    else if (outer.mode == SequenceMode::unordered)
+    if (outer.mode == SequenceMode::ordered) {
+      detail::go_on_after(ir_, outer.before, last);
+      detail::go_on_after(ir_, outer.last, last);
+    } else if (outer.mode == SequenceMode::unordered) {
       for (const NodeId node : last) outer.last.push_back(node);
+    }
   }
   InSequence(const InSequence&) = delete;
   InSequence& operator=(const InSequence&) = delete;
@@ -62,6 +66,53 @@ constexpr InSequence in_sequence(Ir& ir, bool ordered = true) {
 /// SequenceMode::pass: the scope's ops are not ordered, neither among themselves nor with those before and after it, whose order
 /// goes on as if they were not there.
 constexpr InSequence in_sequence(Ir& ir, SequenceMode mode) { return InSequence(ir, mode); }
+
+/// While it lives, new ops of the main graph have an execution context: they run in a run (Normal), after each upload of the
+/// variables (WeightsFromHostFragment), or before each download (WeightsToHostFragment). Ops of called graphs run when their
+/// calls do, in whichever scope they are made.
+///
+///     const tw::Tensor w = ir.variable(tw::ones(), {4}, tw::float32, "w");
+///     {
+///       const auto context = tw::execution_context(ir, tw::ExecutionContext::WeightsFromHostFragment);
+///       tw::ops::mul_(w, scale);  // the device has scale w
+///     }
+///
+/// Contexts share the variables. One reads a tensor that an earlier one made (in the order upload, run, download) as it is after
+/// that ran last; before the first run it is 0. Errors: a tensor that a later context makes; streams outside of Normal;
+/// AccumulateOuterFragment, OptimizerFromHostFragment; Subgraph in the main graph, and any other in another graph.
+class [[nodiscard]] ExecutionContextScope {
+ public:
+  constexpr ExecutionContextScope(Ir& ir, ExecutionContext context) : ir_(ir), outer_(ir.current_context) {
+    if (!check(ir, context) || context == ExecutionContext::Subgraph) return;
+    ir.current_context = context;
+    if (context != ExecutionContext::Normal) ir.has_contexts = true;
+  }
+  constexpr ~ExecutionContextScope() { ir_.current_context = outer_; }
+  ExecutionContextScope(const ExecutionContextScope&) = delete;
+  ExecutionContextScope& operator=(const ExecutionContextScope&) = delete;
+
+ private:
+  static constexpr bool check(Ir& ir, ExecutionContext context) {
+    const auto fail = [&](const auto&... problem) {
+      ir.fail(text("execution_context: ", to_text(context), problem..., " expected"));
+      return false;
+    };
+    if (context == ExecutionContext::AccumulateOuterFragment)
+      return fail(", which surrounds PopART's own accumulation: Normal, after the repeat that accumulates,");
+    if (context == ExecutionContext::OptimizerFromHostFragment)
+      return fail(", which no session runs: WeightsFromHostFragment, as optimisers have their state in variables,");
+    const bool is_main = ir.current_graph == GraphId::main;
+    if (is_main && context == ExecutionContext::Subgraph)
+      return fail(" in the main graph: Normal, WeightsFromHostFragment or WeightsToHostFragment");
+    if (!is_main && context != ExecutionContext::Subgraph)
+      return fail(" in graph '", ir.current().name, "', whose ops run with its calls: a scope of the main graph");
+    return true;
+  }
+
+  Ir& ir_;
+  ExecutionContext outer_;
+};
+constexpr ExecutionContextScope execution_context(Ir& ir, ExecutionContext context) { return {ir, context}; }
 
 /// While it lives, errors name this step of the module path.
 class [[nodiscard]] PathScope {

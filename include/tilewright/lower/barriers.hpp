@@ -129,12 +129,13 @@ constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
 /// Places a barrier before each step of a body that conflicts with a step since the last barrier: one of them writes what the
 /// other reads or writes. Other steps run side by side. The first step after a call, and the first of a called body, have one
 /// too.
-constexpr void place_barriers(Plan& plan, const Body& body) {
+constexpr void place_barriers(Plan& plan, BodyId number) {
+  const Body& body = plan.bodies[number];
   // Accesses since the last barrier that are compared with a step's own. After more there is a barrier, so that the pass stays
   // linear in steps. W1a of ./dev bench would notice a quarter of them.
   constexpr std::size_t most = 64;
   List<detail::Access> since;  // the last barrier
-  bool after_call = &body != &plan.bodies[BodyId::main];  // at the start of a run there is nothing to wait for
+  bool after_call = !plan.is_root(number);  // at the start of a run there is nothing to wait for
   for (int s = 0; s < body.step_count; ++s) {
     Step& step = plan.steps[body.first_step + s];
     if (step.kind == StepKind::load_code) continue;

@@ -106,8 +106,7 @@ class CodeCounter {
       const auto place = BodyId(i);
       for (int s = 0; s < plan_.bodies[place].step_count; ++s)
         for (const BodyId called : called_bodies(step(place, s)))
-          if (called == body && !is_there(place, s, loaded) && (place == BodyId::main || !is_covered(place, loaded)))
-            return false;
+          if (called == body && !is_there(place, s, loaded) && (plan_.is_root(place) || !is_covered(place, loaded))) return false;
     }
     return true;
   }
@@ -129,7 +128,10 @@ class CodeCounter {
         most[body] = std::max(most[body], bytes);
       }
     }
-    return most[BodyId::main];
+    std::int64_t result = 0;
+    for (std::size_t i = 0; i < most.size(); ++i)
+      if (plan_.is_root(BodyId(i))) result = std::max(result, most[BodyId(i)]);
+    return result;
   }
 
   const Plan& plan_;

@@ -14,7 +14,7 @@ namespace detail {
 /// elements that it had then. Both share memory unless one changes while the other is still to be read.
 class CopiedViewFinder {
  public:
-  constexpr explicit CopiedViewFinder(const GraphRecord& record) : record_(record) {}
+  constexpr CopiedViewFinder(const GraphRecord& record, bool has_contexts) : record_(record), has_contexts_(has_contexts) {}
 
   /// Empty if there are none.
   constexpr List<bool, NodeId> run() {
@@ -73,6 +73,7 @@ class CopiedViewFinder {
       for (const TensorId input : node.inputs) {
         Value& value = values_[value_of_[input]];
         if (value.last_read < n) value.last_read = n;
+        if (has_contexts_ && value.made != never && record_.nodes[value.made].context != node.context) value.last_read = always;
       }
       if (node.op->modifies >= 0) note_change(node.inputs[node.op->modifies], n);
       for (int input : node.modified) note_change(node.inputs[input], n);
@@ -102,6 +103,7 @@ class CopiedViewFinder {
   constexpr void share(int made, int viewed) { std::swap(values_[made].next, values_[viewed].next); }
 
   const GraphRecord& record_;
+  bool has_contexts_;  // a root reads what another one made, when that has ended
   List<int, TensorId> value_of_{};
   List<Value> values_{};
   List<bool, NodeId> copied_{};
@@ -110,6 +112,8 @@ class CopiedViewFinder {
 }  // namespace detail
 
 /// By node of a graph, whether it is a view whose elements must be copied; empty if no view is.
-constexpr List<bool, NodeId> find_copied_views(const GraphRecord& record) { return detail::CopiedViewFinder(record).run(); }
+constexpr List<bool, NodeId> find_copied_views(const GraphRecord& record, bool has_contexts = false) {
+  return detail::CopiedViewFinder(record, has_contexts).run();
+}
 
 }  // namespace tilewright::internal

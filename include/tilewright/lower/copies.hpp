@@ -17,7 +17,10 @@ constexpr bool contains(const List<T>& list, T item) {
 /// The values of a graph's tensors in a draft: of the body's own graph, or of a graph that is inlined at a call.
 struct GraphValues {
   constexpr GraphValues(const Ir& ir, GraphId number)
-      : graph(number), record(ir.record(number)), values(record.tensors.size()), copied_views(find_copied_views(record)) {}
+      : graph(number),
+        record(ir.record(number)),
+        values(record.tensors.size()),
+        copied_views(find_copied_views(record, ir.has_contexts)) {}
   constexpr Value& value_of(TensorId tensor) { return values[tensor]; }
   constexpr const TensorSpec& spec(TensorId tensor) const {
     const int number = static_cast<int>(tensor), count = static_cast<int>(record.tensors.size());
@@ -45,11 +48,12 @@ class Copier {
   constexpr Copier(const Ir& ir, const LiveCode& live, const Plan& plan, BodyDraft& draft, GraphId graph)
       : ir_(ir), modified_(live.modified[graph]), plan_(plan), draft_(draft) {}
 
-  /// A tensor's value. Variables and constants get their storage when they are first used.
+  /// A tensor's value. Variables, constants, and tensors of another execution context get their storage when they are first used.
   constexpr Value& value(GraphValues& graph, TensorId tensor) {
     Value& known = graph.value_of(tensor);
     if (known.storage != StorageId::none) return known;
     const TensorRecord& record = graph.record.tensors[tensor];
+    if (record.kind == TensorKind::intermediate) return known = kept_value(graph, tensor);
     Location location{Base::constant, 0, 0};
     if (record.kind == TensorKind::variable) location = {Base::variable, 0, plan_.variables[record.payload].offset};
     else location.offset = plan_.constants[record.payload].offset;
@@ -122,6 +126,14 @@ class Copier {
   }
 
  private:
+  /// A tensor that another root made, or an alias of one, or of a variable, that it made.
+  constexpr Value kept_value(GraphValues& graph, TensorId tensor) {
+    const TensorSpec& spec = graph.spec(tensor);
+    if (const auto [aliased, layout] = aliased_tensor(ir_, graph.graph, tensor); aliased != tensor)
+      return {value(graph, aliased).storage, layout, spec};
+    const auto place = std::ranges::find(plan_.kept, tensor, &KeptTensor::tensor);
+    return draft_.add_value(spec, {Base::variable, 0, place->offset});
+  }
   /// The tensor of the graph that a tensor is an alias of; itself if it is none.
   static constexpr TensorId alias_root(const GraphValues& graph, TensorId tensor) {
     const auto end = TensorId(graph.record.tensors.size());

@@ -17,10 +17,13 @@ namespace detail {
 /// Goes through the live ops of a graph, and of graphs that are inlined in it, in the order in which they run.
 class Flattener {
  public:
-  constexpr Flattener(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph)
+  constexpr Flattener(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph,
+                      ExecutionContext context)
       : ir_(ir),
         live_(live),
+        plan_(plan),
         graph_(graph),
+        context_(context),
         copier_(ir, live, plan, draft_, graph),
         transfers_(copier_, body_of, plan, draft_, graph == GraphId::main),
         calls_(ir, live, body_of, plan, copier_, draft_) {}
@@ -35,6 +38,9 @@ class Flattener {
     for (std::size_t o = 0; graph_ != GraphId::main && o < outputs.size(); ++o)
       if (live_.outputs[graph_][o])
         copier_.give(copier_.value(graph, outputs[o]), {Base::argument, static_cast<int>(inputs.size() + o)});
+    if (graph_ == GraphId::main)
+      for (const KeptTensor& each : plan_.kept)
+        if (each.made_in == context_) copier_.give(copier_.value(graph, each.tensor), {Base::variable, 0, each.offset});
     return std::move(draft_);
   }
 
@@ -43,13 +49,17 @@ class Flattener {
     const List<bool, NodeId>& lives = live_.nodes[graph.graph];
     for_each_op(ir_, graph.graph, [&](std::span<const NodeId> nodes) {
       if (nodes.size() > 1) flatten_exchange(graph, nodes, lives);
-      else if (lives[nodes[0]]) flatten_node(graph, nodes[0]);
+      else if (lives[nodes[0]] && is_in_body(graph, nodes[0])) flatten_node(graph, nodes[0]);
     });
+  }
+  /// Whether a node is part of the body: of the main graph, those of one execution context are.
+  constexpr bool is_in_body(const GraphValues& graph, NodeId n) const {
+    return !ir_.has_contexts || graph.graph != GraphId::main || graph.record.nodes[n].context == context_;
   }
   constexpr void flatten_exchange(GraphValues& graph, std::span<const NodeId> nodes, const List<bool, NodeId>& lives) {
     List<NodeId> live_nodes;
     for (const NodeId n : nodes)
-      if (lives[n]) live_nodes.push_back(n);
+      if (lives[n] && is_in_body(graph, n)) live_nodes.push_back(n);
     transfers_.add_exchange(graph, live_nodes);
   }
   constexpr void flatten_node(GraphValues& graph, NodeId n) {
@@ -136,7 +146,9 @@ class Flattener {
 
   const Ir& ir_;
   const LiveCode& live_;
+  const Plan& plan_;
   GraphId graph_;
+  ExecutionContext context_;  // of the main graph
   BodyDraft draft_{};
   Copier copier_;
   TransferLowerer transfers_;
@@ -146,9 +158,10 @@ class Flattener {
 }  // namespace detail
 
 /// The operations of a graph's body: views are resolved to layouts, graphs that are called only once are inlined, and calls
-/// go to bodies that are planned already.
-constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph) {
-  return detail::Flattener(ir, live, body_of, plan, graph).run();
+/// go to bodies that are planned already. Of the main graph, the ops of one execution context are its body.
+constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph,
+                            ExecutionContext context = ExecutionContext::Normal) {
+  return detail::Flattener(ir, live, body_of, plan, graph, context).run();
 }
 
 }  // namespace tilewright::internal

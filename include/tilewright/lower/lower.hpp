@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/barriers.hpp"
 #include "tilewright/lower/check_code_loads.hpp"
@@ -15,15 +17,16 @@
 #include "tilewright/lower/place.hpp"
 #include "tilewright/lower/remote_traffic.hpp"
 #include "tilewright/lower/reuse.hpp"
+#include "tilewright/lower/roots.hpp"
 #include "tilewright/lower/split_reductions.hpp"
 #include "tilewright/lower/tile_memory.hpp"
 
 namespace tilewright::internal {
 
 /// Plans a traced program for a target: dead code is dropped, each graph that is called
-/// more than once becomes one body of supersteps, others are inlined, and
-/// all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is too small. The observer
-/// sees what passes give: see pass.hpp.
+/// more than once becomes one body of supersteps, others are inlined, the ops of the main graph become one body for each
+/// execution context, and all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is
+/// too small. The observer sees what passes give: see pass.hpp.
 template <class Observer = Unobserved>
 constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer()) {
   Plan plan;
@@ -38,12 +41,21 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
     if (live.is_inlined(graph)) continue;
     body_of[graph] = BodyId(bodies.size());
     bodies.push_back(graph);
+    if (graph != GraphId::main || !ir.has_contexts) continue;
+    const auto add_root = [&](BodyId& root, ExecutionContext context) {
+      if (!has_context(ir, live, context)) return;
+      root = BodyId(bodies.size());
+      bodies.push_back(graph);
+    };
+    add_root(plan.after_upload, ExecutionContext::WeightsFromHostFragment);
+    add_root(plan.before_download, ExecutionContext::WeightsToHostFragment);
+    plan_kept_tensors(ir, live, plan);
   }
   plan.bodies.resize(bodies.size());
   ComputeSets compute_sets;
   for (std::size_t i = bodies.size(); i-- > 0;) {  // called graphs first
     const auto body = BodyId(i);
-    BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body]);
+    BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body], context_of(plan, body));
     observe(Pass::flatten, body, draft, plan);
     split_reductions(draft, target);
     observe(Pass::split_reductions, body, draft, plan);
@@ -57,9 +69,9 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
     observe(Pass::reuse_dying_inputs, body, draft, plan);
     plan.bodies[body] = place(ir, draft, target, compute_sets, plan);
     observe(Pass::place, body, draft, plan);
-    place_barriers(plan, plan.bodies[body]);
+    place_barriers(plan, body);
+    if (plan.is_root(body)) plan.memory.frame = std::max(plan.memory.frame, plan.bodies[body].frame_bytes);
   }
-  plan.memory.frame = plan.bodies[BodyId::main].frame_bytes;
   observe(plan);
   check_transfers(ir, plan);
   const CodeUse code = count_code(plan, target);

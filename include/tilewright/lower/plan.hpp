@@ -226,10 +226,10 @@ struct PlannedFaultSite {
 /// Bytes of memory that a program needs, of each replica's machine. Those of variables, constants and frame are of all tiles
 /// together. The fullest tile is tile 0, which has a share of all memory and the code of all steps.
 struct MemoryUse {
-  std::int64_t variables = 0;  ///< but for those in remote buffers
+  std::int64_t variables = 0;  ///< with kept tensors, but for those in remote buffers
   std::int64_t constants = 0;  ///< as each machine has them; replicas on one host share them
   std::int64_t remote = 0;  ///< of remote buffers and the variables in them, in streaming memory
-  std::int64_t frame = 0;  ///< of the main body, whose frame holds the others'
+  std::int64_t frame = 0;  ///< of the largest root body, whose frame holds those of bodies that it calls
   std::int64_t code = 0;  ///< on the fullest tile, what stays there for the whole run: an estimate, see code_memory.hpp
   std::int64_t loaded_code = 0;  ///< on the fullest tile, not in `code`: the most that remote_code_load has there at a time
   /// On the fullest tile: its share of variables, constants and frame, `code`, `loaded_code`, and slices and scratch of the
@@ -248,6 +248,14 @@ struct RemoteTraffic {
   constexpr bool operator==(const RemoteTraffic&) const = default;
 };
 
+/// A tensor of the main graph that one root makes and another one reads: it is kept from run to run.
+struct KeptTensor {
+  TensorId tensor = TensorId::none;  ///< no alias of another one
+  ExecutionContext made_in = ExecutionContext::Normal;
+  std::int64_t bytes = 0;
+  std::int64_t offset = 0;  ///< in bytes, in the memory of the variables, where it stays between runs
+};
+
 /// What a plan says of the program as a whole.
 struct PlanTotals {
   MemoryUse memory{};
@@ -257,6 +265,13 @@ struct PlanTotals {
   /// stream has as many as the run moves.
   int num_host_transfers = 0;
   int replicas = 1;
+  BodyId after_upload = BodyId::none;  ///< what runs when variables have got values from the host; none: nothing
+  BodyId before_download = BodyId::none;  ///< what runs before variables are copied to the host; none: nothing
+
+  /// Whether a session runs the body by itself, at the start of its frame: no step calls it.
+  constexpr bool is_root(BodyId body) const {
+    return body == BodyId::main || (body > BodyId::main && (body == after_upload || body == before_download));
+  }
 };
 
 /// A program for a machine: bodies of steps and the memory they use.
@@ -272,6 +287,7 @@ struct Plan : PlanTotals {
   List<PlannedConstant> constants{};
   List<PlannedStream> streams{};
   List<PlannedRemoteBuffer> remote_buffers{};
+  List<KeptTensor> kept{};  ///< not frozen, because steps have its offsets
   List<PlannedExchange> exchanges{};  ///< in the order of their steps; not frozen, because a run needs none of it
   List<PlannedFaultSite> fault_sites{};
 };

@@ -35,7 +35,10 @@ constexpr Text print_plan(const auto& plan) {
   Text result;
   int number = 0;
   for (const Body& body : plan.bodies) {
-    result += text("Body ", number++, " : ", body.step_count, " steps, ", body.frame_bytes, " bytes\n");
+    std::string_view when;
+    if (BodyId(number) == plan.after_upload) when = ", after an upload";
+    if (BodyId(number) == plan.before_download) when = ", before a download";
+    result += text("Body ", number++, " : ", body.step_count, " steps, ", body.frame_bytes, " bytes", when, "\n");
     for (int s = 0; s < body.step_count; ++s) {
       const Step& step = plan.steps[body.first_step + s];
       if (step.kind == StepKind::call || step.kind == StepKind::loop) {

@@ -11,9 +11,17 @@ template <class Session>
 class [[nodiscard]] SessionContext {
  public:
   explicit SessionContext(Session& session) : session_(session), attached_here_(!session.is_attached()) { session.attach(); }
-  ~SessionContext() {
+  /// Throws what ops that precede a download throw; the session is detached all the same.
+  ~SessionContext() noexcept(false) {
     if (!attached_here_ || !session_.is_attached()) return;
-    if (session_.options().weights_to_host_on_exit && std::uncaught_exceptions() == exceptions_) session_.weights_to_host();
+    if (session_.options().weights_to_host_on_exit && std::uncaught_exceptions() == exceptions_) {
+      try {
+        session_.weights_to_host();
+      } catch (...) {
+        session_.detach();
+        throw;
+      }
+    }
     session_.detach();
   }
   SessionContext(const SessionContext&) = delete;

@@ -44,7 +44,8 @@ struct SessionOptions {
 ///
 /// Variables exist twice: the device computes with its own, and the host has a copy, which `get_tensor_data` reads. A run makes
 /// the copy stale; the next read fetches all variables at once, and others after it cost nothing. A session that is not attached
-/// has the host copy only.
+/// has the host copy only. Ops of an execution context that is not Normal run at each copy of all variables, and when a session is
+/// made that is attached from the start; with ops after an upload, each write copies all variables.
 ///
 /// One thread at a time may use a session, reading included; a call while another one runs throws std::logic_error, as does a run
 /// in a child process that was forked after a session of several threads was made. A session can be moved, to be kept in a
@@ -66,6 +67,7 @@ class Session {
   explicit Session(const SessionOptions& options = {}) : state_(std::make_unique<State>(options)) {
     const internal::Executor& executor = state_->executor;
     fill_constants(plan, executor.constants());
+    if (options.attach) state_->copies.run_after_upload();
     executor.logger().write(LogLevel::info, "session on ", device, ": ", plan.steps.size(),
                             " steps; bytes: ", plan.memory.variables, " of variables, ", plan.memory.constants, " of constants, ",
                             plan.memory.frame, " of others, ", plan.memory.remote,
@@ -174,13 +176,15 @@ class Session {
     state_->copies.detach();
   }
 
-  /// Copies all variables from the host to the device. std::logic_error if the session is not attached.
+  /// Copies all variables from the host to the device; then ops of WeightsFromHostFragment run, which may throw as a run does.
+  /// std::logic_error if the session is not attached.
   void weights_from_host() {
     const ExclusiveUse use = begin("weights_from_host");
     require_attached("weights_from_host");
     state_->copies.copy_to_device();
   }
-  /// Copies all variables from the device to the host. std::logic_error if the session is not attached.
+  /// Runs ops of WeightsToHostFragment, which may throw as a run does; then copies all variables from the device to the host.
+  /// std::logic_error if the session is not attached.
   void weights_to_host() {
     const ExclusiveUse use = begin("weights_to_host");
     require_attached("weights_to_host");

@@ -21,14 +21,16 @@ struct Transfers {
 };
 
 /// The variables of a frozen plan, twice: where the device computes with them, and where the host reads and writes them. A run
-/// makes the host copy stale; it is fetched when somebody wants to know. Its memory is taken when it is first needed.
+/// makes the host copy stale; it is fetched when somebody wants to know. Its memory is taken when it is first needed. Ops of the
+/// execution contexts for it run after each upload and before each download, so that the device may have other values than the
+/// host copy that is in sync with it.
 template <const auto& plan>
 class VariableCopies {
  public:
   /// New values of variables, each as its elements one after the other; null where a variable keeps its own.
   using Values = std::array<const std::byte*, plan.variables.size()>;
 
-  VariableCopies(const internal::Executor& device, std::uint64_t seed, bool attached)
+  VariableCopies(internal::Executor& device, std::uint64_t seed, bool attached)
       : device_(device), seed_(seed), attached_(attached) {
     if (!attached_) return;
     if constexpr (plan.replicas == 1) {
@@ -39,6 +41,11 @@ class VariableCopies {
       for (std::size_t v = 0; v < count; ++v) to_device(v);
       attached_ = true;
     }
+  }
+
+  /// Runs the ops that follow an upload: after the constructor, if the device is attached and has its constants.
+  void run_after_upload() {
+    if constexpr (has_upload_ops) device_.run_root(plan.after_upload);
   }
 
   bool is_attached() const { return attached_; }
@@ -66,9 +73,11 @@ class VariableCopies {
     for (std::size_t v = 0; v < count; ++v) to_device(v);
     stale_ = false;
     ++transfers_.from_host;
+    run_after_upload();
   }
   void copy_to_host() {
     if (!host_) host_.emplace(host_offsets.back());
+    if constexpr (plan.before_download != internal::BodyId::none) device_.run_root(plan.before_download);
     fetch();
     ++transfers_.to_host;
   }
@@ -77,15 +86,19 @@ class VariableCopies {
     if (stale_) copy_to_host();
     else make_host_copy();
   }
-  /// Variables get new values on both sides, by one transfer if the device is attached.
+  /// Variables get new values on both sides, by one transfer if the device is attached. Ops that follow an upload find all
+  /// variables as the host has them: with such ops, a stale host copy is fetched first, and all variables are copied.
   void write(const Values& values) {
+    if constexpr (has_upload_ops) refresh();
     make_host_copy();
     for (std::size_t v = 0; v < count; ++v) {
       if (values[v] == nullptr) continue;
       std::memcpy(host_data(v), values[v], bytes(v));
-      if (attached_) to_device(v);
+      if (attached_ && !has_upload_ops) to_device(v);
     }
-    if (attached_) ++transfers_.from_host;
+    if (!attached_) return;
+    if constexpr (has_upload_ops) copy_to_device();
+    else ++transfers_.from_host;
   }
 
   /// Where the device has variable v of a replica.
@@ -98,6 +111,7 @@ class VariableCopies {
 
  private:
   static constexpr std::size_t count = plan.variables.size();
+  static constexpr bool has_upload_ops = plan.after_upload != internal::BodyId::none;
   static constexpr auto host_offsets = [] {
     std::array<std::int64_t, count + 1> offsets{};
     for (std::size_t v = 0; v < count; ++v) offsets[v + 1] = offsets[v] + internal::align(host_spec(plan, v).bytes());
@@ -105,11 +119,12 @@ class VariableCopies {
   }();
   static std::size_t bytes(std::size_t v) { return static_cast<std::size_t>(host_spec(plan, v).bytes()); }
 
-  /// A first host copy has the initial values; those that the device still has are copied, which is faster.
+  /// A first host copy has the initial values; those that the device still has, if no op changed them, are copied, which is
+  /// faster.
   void make_host_copy() {
     if (host_) return;
     host_.emplace(host_offsets.back());
-    if (attached_ && !stale_) fetch();
+    if (attached_ && !stale_ && !has_upload_ops) fetch();
     else fill_variables(plan, [this](std::size_t v) { return host_data(v); }, seed_);
   }
   void fetch() {
@@ -130,7 +145,7 @@ class VariableCopies {
       });
   }
 
-  const internal::Executor& device_;
+  internal::Executor& device_;
   std::uint64_t seed_;
   std::optional<internal::AlignedMemory> host_;
   Transfers transfers_;

@@ -37,14 +37,18 @@ class ProgramViolation : PlanViolation {
     List<Block> variables, constants, rows;
     for (const PlannedVariable& each : plan_.variables)
       if (each.base == Base::variable) variables.push_back({each.offset, each.offset + each.spec.bytes()});
+    for (const KeptTensor& each : plan_.kept) variables.push_back({each.offset, each.offset + each.bytes});
     for (const PlannedConstant& each : plan_.constants) constants.push_back({each.offset, each.offset + each.spec.bytes()});
     for (const PlannedRemoteBuffer& each : plan_.remote_buffers)
       rows.push_back({each.offset, each.offset + each.entries * each.row_bytes()});
     check("a variable", std::move(variables), plan_.memory.variables);
     check("a constant", std::move(constants), plan_.memory.constants);
     check("a remote buffer", std::move(rows), plan_.memory.remote);
-    expect(plan_.memory.frame == plan_.bodies[BodyId::main].frame_bytes, "memory is divided", "a frame of ", plan_.memory.frame,
-           " bytes: ", plan_.bodies[BodyId::main].frame_bytes, ", the main body's, expected");
+    std::int64_t frame = 0;
+    for (std::size_t i = 0; i < plan_.bodies.size(); ++i)
+      if (plan_.is_root(BodyId(i))) frame = std::max(frame, plan_.bodies[BodyId(i)].frame_bytes);
+    expect(plan_.memory.frame == frame, "memory is divided", "a frame of ", plan_.memory.frame, " bytes: ", frame,
+           ", the largest root's, expected");
   }
   constexpr void check_exchanges() {
     int next = 0;

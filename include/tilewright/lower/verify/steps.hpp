@@ -27,7 +27,8 @@ class StepsViolation : PlanViolation {
   /// How many arguments each body gets: all its callers agree.
   constexpr void check_arguments() {
     arguments_.assign(plan_.bodies.size(), -1);
-    arguments_[BodyId::main] = 0;
+    for (std::size_t i = 0; i < plan_.bodies.size(); ++i)
+      if (plan_.is_root(BodyId(i))) arguments_[BodyId(i)] = 0;
     for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {
       const auto b = BodyId(i);
       for (int s = 0; s < plan_.bodies[b].step_count; ++s) {
@@ -36,8 +37,8 @@ class StepsViolation : PlanViolation {
         where_ = text(", in step ", s, " of body ", b);
         const auto note = [&](BodyId callee, int count) {
           const int bodies = static_cast<int>(plan_.bodies.size());
-          if (!expect(callee > b && callee < BodyId(bodies), "callees come after callers", "a call of body ", callee,
-                      ": one from ", i + 1, " to ", bodies - 1, " expected"))
+          if (!expect(callee > b && callee < BodyId(bodies) && !plan_.is_root(callee), "callees come after callers",
+                      "a call of body ", callee, ": one from ", i + 1, " to ", bodies - 1, " that is no root expected"))
             return;
           expect(count >= 0 && count <= plan_.bodies[b].max_arguments, "room for arguments", count, " arguments of body ", callee,
                  ": at most ", plan_.bodies[b].max_arguments, " expected");
@@ -52,13 +53,14 @@ class StepsViolation : PlanViolation {
   }
   constexpr void check_body(const Body& body) {
     List<Access> since;            // the last barrier
-    bool is_entered = body_ == BodyId::main;  // no barrier is needed: nothing ran before, or since the last call
+    bool is_entered = plan_.is_root(body_);  // no barrier is needed: nothing ran before, or since the last call
     for (int s = 0; s < body.step_count && violation_.empty(); ++s) {
       const Step& step = plan_.steps[body.first_step + s];
       where_ = text(", in step ", s, " of body ", body_);
       if (step.kind == StepKind::load_code) {
-        expect(step.body > BodyId::main && step.body < BodyId(plan_.bodies.size()), "steps name what they run", "code of body ",
-               step.body, ": one of ", plan_.bodies.size(), " bodies but the first expected");
+        expect(step.body > BodyId::main && !plan_.is_root(step.body) && step.body < BodyId(plan_.bodies.size()),
+               "steps name what they run", "code of body ", step.body, ": one of ", plan_.bodies.size(),
+               " bodies that is no root expected");
         continue;
       }
       if (step.is_call()) {
