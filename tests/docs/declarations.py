@@ -49,11 +49,15 @@ class Declaration:
             self.name = member[1]
 
     @property
-    def base(self):
-        """The name of the first base class, without arguments."""
-        head = without_templates(self.head)
-        match = re.search(r"(?<!:):(?!:)\s*(?:public |protected |private )?(?:\w+::)*(\w+)", head)
-        return match[1] if self.type and match else None
+    def bases(self):
+        """The names of the base classes, without arguments."""
+        match = self.type and re.search(r"(?<!:):(?!:)\s*(.*)", without_templates(self.head))
+        if not match:
+            return []
+        plain = match[1]
+        while (outer := re.sub(r"<[^<>]*>", "", plain)) != plain:
+            plain = outer
+        return re.findall(r"(?:^|,)\s*(?:public |protected |private )?(?:\w+::)*(\w+)", plain)
 
 
 def without_templates(head):

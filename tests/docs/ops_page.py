@@ -91,7 +91,7 @@ def signature(head):
             head = head[:match.start() + 1]
             break
     head = head.replace("const detail::Operand auto&", "TensorOrNumber").replace("detail::Number auto", "Number")
-    return wrapped(re.sub(r"\b(inline|constexpr|explicit|friend|static) (?=\S)", "", head).rstrip(" ;"))
+    return wrapped(re.sub(r"\b(inline|constexpr|explicit|friend|static) (?=\S)|\[\[\w+\]\] ", "", head).rstrip(" ;"))
 
 
 class Library:
@@ -120,19 +120,20 @@ class Library:
                 for owner in re.findall(r"\b(\w+)::" + re.escape(each.name) + r"\(", each.head):  # defined outside of its struct
                     self.outside.append((owner, each))
 
+    def bases_of(self, struct):
+        names = [struct.alias_of] if getattr(struct, "alias_of", None) else struct.bases
+        return [self.structs[name] for name in names if name in self.structs]
+
     def base_of(self, struct):
-        return self.structs.get(getattr(struct, "alias_of", None) or struct.base)
+        return next(iter(self.bases_of(struct)), None)
 
     def member(self, struct, name):
-        """A member with a body, of the struct or of the nearest base that has it."""
-        seen = set()
-        while struct and struct.name not in seen:
-            seen.add(struct.name)
-            for each in getattr(struct, "members", []):
-                if each.name == name and (each.body or "=" in each.head):
-                    return each
-            struct = self.base_of(struct)
-        return None
+        """A member with a body, of the struct or of the first base that has it."""
+        for each in getattr(struct, "members", []):
+            if each.name == name and (each.body or "=" in each.head):
+                return each
+        found = (self.member(base, name) for base in self.bases_of(struct) if base.name != struct.name)
+        return next(filter(None, found), None)
 
     def op_name(self, struct):
         """The op's name in messages and schedules; None if the struct is no op."""

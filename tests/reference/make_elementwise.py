@@ -155,4 +155,34 @@ for kind in ("half", "double"):
     differentiable(f"{kind}_where", lambda a, b: torch.where(a > b, a, b * a), tensor(3, 19), tensor(3, 19) + 1 / 32)
     forward(f"{kind}_fmod", torch.fmod, tensor(4, 19, low=-30, high=30), tensor(4, 1))
     forward(f"{kind}_comparisons", lambda a, b: (a == b) | (a < b) & torch.isfinite(b), a, b)
+
+# More of both precisions, and of integers.
+for kind in ("half", "double"):
+    for name, op in {"exp": torch.exp, "cos": torch.cos, "tanh": torch.tanh, "relu": F.relu, "sigmoid": torch.sigmoid,
+                     "gelu": lambda x: F.gelu(x, approximate="tanh"), "softplus": F.softplus, "identity": torch.clone,
+                     "clip": lambda x: x.clamp(-1.03, 0.97), "sign": torch.sign, "ceil": torch.ceil,
+                     "floor": torch.floor}.items():
+        differentiable(f"{name}_in_{kind}", op, tensor(2, 19))
+    for name, op in {"log": torch.log, "log2": torch.log2, "sqrt": torch.sqrt}.items():
+        differentiable(f"{name}_in_{kind}", op, positive(2, 19))
+    ops.forward(f"predicates_in_{kind}", lambda a, b: [y.int() for y in (a != b, a <= b, a >= b, torch.isinf(a), torch.isnan(b))],
+                a, b)
+differentiable("scaled_add_in_double", lambda x, y: 0.5 * x - 2 * y, tensor(3, 19), tensor(3, 19))
+for name in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]:
+    info = np.iinfo(name)
+    high = info.max if info.bits < 64 else 2**53 - 1
+    x, y = (np.array([0, high, i, 1, 2, 3, i, 1, 100, high - 1, 7], dtype=name) for i in (2, 100))
+    ops.forward(f"{name}_comparisons", lambda a, b: [y + 0 for y in (a != b, a < b, a <= b, a >= b)], x, y)
+
+# Powers by numbers as C has them (by a tensor, so that PyTorch computes no roots), and their inverses, which show signs of zeros.
+numbers = torch.tensor([0.0, -0.0, inf, -inf, nan, 1, -1, 4, 0.25, -4, 2, -2], dtype=torch.float64)
+
+
+def powers(x):
+    results = [torch.pow(x, torch.full_like(x, e)) for e in (0, 1, 2, 3, 0.5, -0.5, -1, -2, 1.5)]
+    return results + [1 / y for y in results]
+
+
+ops.forward("powers_of_special", powers, numbers)
+ops.forward("double_powers_of_special", powers, numbers)
 ops.save("ops_elementwise.txt")

@@ -225,4 +225,36 @@ def embedding_steps(table, weight, tokens, labels):
 
 forward("embedding", embedding_steps, tensor(20, 6), tensor(6, 4), indices(8, 3, below=20), indices(8, below=4))
 
+# Of equal elements each has an equal part of the gradient. (None is 0: PyTorch would count the zeros of the start.)
+def few(*shape):
+    return torch.tensor(f.random.integers(1, 4, shape) * 1.0)
+
+
+differentiable("scatter_max_ties", reduced("amax", size=4), few(9, 5), indices(9, below=4))
+differentiable("scatter_min_ties", reduced("amin", 1, 3), few(4, 7), indices(4, 7, below=3))
+differentiable("scatter_max_ties_initial", reduced("amax"), few(9, 5), indices(9, below=4), few(4, 5))
+differentiable("scatter_min_ties_initial", reduced("amin", 1), few(3, 8), indices(3, 8, below=4), few(3, 4))
+differentiable("scatter_grouped_max_ties", lambda x, i: torch.stack([reduced("amax", 0, 3)(x[g], i[g]) for g in range(2)]),
+               few(2, 6, 3), indices(2, 6, below=3))
+
+# Gradients in double and half precision
+for kind in ("double", "half"):
+    differentiable(f"{kind}_gather", take(), tensor(7, 19), torch.tensor([[3, 3, 0], [6, 3, 0]]))
+    differentiable(f"{kind}_groupedgather", grouped_take(1), tensor(2, 7, 3), indices(2, 4, below=7))
+    differentiable(f"{kind}_tied_gather", take(1), tensor(2, 7), indices(5, below=7))
+    differentiable(f"{kind}_scatter", scatter(-1), tensor(2, 3, 9), unlike(2, 3, 4, below=9, axis=2), tensor(2, 3, 4))
+    differentiable(f"{kind}_scatter_sum", reduced("sum"), tensor(6, 3), indices(6, below=4), tensor(4, 3))
+    differentiable(f"{kind}_scatter_max", reduced("amax", 1), unequal(3, 6), indices(3, 6, below=4), tensor(3, 4))
+    differentiable(f"{kind}_scatter_min", reduced("amin", size=4), unequal(6, 5), torch.tensor([3, 0, 0, 3, 3, 2]))
+    differentiable(f"{kind}_dynamic_slice", sliced([2, 0], [3, 2]), tensor(4, 3, 7), starts([4, 1]))
+    differentiable(f"{kind}_dynamic_update", updated([1], [9]), tensor(5, 40), starts([20]), tensor(5, 9))
+    differentiable(f"{kind}_onehot", one_hot(5, 0), torch.tensor([[4, -1, 2], [0, 5, 4]]), tensor(2))
+forward("double_sparse_accumulate", accumulate(1, 0.5), tensor(3, 7), tensor(3, 4), indices(4, below=7))
+
+# Integers
+for dtype in ["int8", "int16", "uint16", "uint32", "uint64"]:
+    forward(f"scatter_{dtype}_reduced", lambda x, i: [reduced(kind, size=3)(x, i) for kind in ("sum", "amax", "amin")],
+            f.integers(7, 3, low=0 if dtype[0] == "u" else -9), torch.tensor([2, 0, 0, 2, 2, 1, 0]))
+    forward(f"onehot_by_{dtype}", one_hot(4), indices(5, below=4), tensor(2))
+
 f.save("ops_indexing.txt")

@@ -291,4 +291,6 @@ for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "ui
         a, b = a % 4096, b % 4096
     forward(f"matmul_{name}", np.matmul, a, b)
 
+differentiable("average_pool_gaps_double", average_pool((2, 2), (2, 1), (0, 0, 0, 0), (1, 0, 0, 1), stride=1), tensor(2, 2, 4, 3))
+
 fixtures.save("ops_networks.txt")

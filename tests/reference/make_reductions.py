@@ -183,4 +183,31 @@ f.forward("tiles_histogram", lambda x: count(x.numpy()), f.tensor(9, 34))
 f.forward("tiles_mean", lambda x: torch.div(x.sum(), 9 * 34, rounding_mode="trunc"),
           torch.tensor(f.random.integers(0, 99, (9, 34))))
 
+# Double precision.
+for name, op in reductions.items():
+    f.differentiable("reduced_double_" + name, lambda x: op(x, [1], False), inputs(name, 2, 19))
+f.differentiable("reduced_double_cumsum", lambda x: torch.cumsum(x, 0), f.tensor(2, 19))
+f.differentiable("reduced_double_topk", lambda x: torch.topk(x, 5, 1)[0], f.distinct(2, 19))
+f.forward("reduced_double_indices", lambda x: (np.argmax(x.numpy(), 1).astype(np.int32), np.argmin(x.numpy(), 0).astype(np.int32),
+                                               *top(x, 3, 1, False)), special)
+f.forward("reduced_double_histogram", lambda x: count(x.numpy()), edges)
+f.forward("reduced_half_histogram", lambda x: count(x.numpy()), edges)
+
+# Integers of all kinds, the ends of their ranges among them. A double holds the 64-bit ones.
+for name in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]:
+    info = np.iinfo(name)
+    low, high = (info.min, info.max) if info.bits < 64 else (0 if info.min == 0 else -(2**20), 2**20)
+    x = f.random.integers(low, high, (3, 11), endpoint=True).astype(name)
+    x[0, 3], x[1, 5], x[2, :5] = high, low, 3
+    if info.bits == 64:
+        x[:, 1:] %= 9  # so are products
+    def reduced(x):
+        with np.errstate(over="ignore"):
+            sizes = np.abs(x).astype(name)
+            values, places = top(torch.tensor(x.astype(np.float64)), 2, 1, True)
+            return (x.max(1), x.min(1), np.sort(x, 1)[:, 5], np.prod(x, 1, dtype=name), np.sum(x * x, 1, dtype=name),
+                    np.sum(sizes, 1, dtype=name), np.cumsum(x, 1, dtype=name), np.argmax(x, 1).astype(np.int32),
+                    np.argmin(x, 1).astype(np.int32), values.astype(name), places)
+    f.forward("reduced_" + name, reduced, x)
+
 f.save("ops_reductions.txt")

@@ -1,5 +1,6 @@
 #pragma once
 // The cases of tests/reference/ops_elementwise.txt.
+#include <array>
 #include <span>
 
 #include "op_case.hpp"
@@ -15,6 +16,17 @@ constexpr auto pow_by(double e) {
 constexpr auto clip_to(double min, double max) {
   return [=](Tensor x) { return ops::clip(x, min, max); };
 }
+
+/// Of zeros, infinities and NaN.
+constexpr auto powers_of = [](Tensor x) {
+  std::array<Tensor, 18> results;
+  for (std::size_t i = 0; i < 9; ++i) {
+    constexpr double exponents[] = {0, 1, 2, 3, 0.5, -0.5, -1, -2, 1.5};
+    results[i] = ops::pow(x, exponents[i]);
+    results[i + 9] = 1 / results[i];
+  }
+  return results;
+};
 
 constexpr void functions(Ir& ir) {
   differentiable(ir, "abs", ops::abs, f32({2, 19}));
@@ -115,6 +127,7 @@ constexpr void without_steps(Ir& ir) {
   differentiable(ir, "pow_at_zero", pow_of_tensors, f32({5}), f32({5}));
   differentiable(
       ir, "where_ignores", [](Tensor c, Tensor a, Tensor b) { return ops::where(c, a, b); }, bools({3}), f32({3}), f32({3}));
+  forward(ir, "powers_of_special", powers_of, f32({12}));
   forward(ir, "fmod", fmod_of_tensors, f32({4, 19}), f32({4, 1}));
   forward(ir, "fmod_of_special", fmod_of_tensors, f32({5, 11}), f32({5, 11}));
   forward(ir, "increment_mod", [](Tensor x) { return ops::increment_mod(x, 1.5, 2); }, f32({3, 19}));
@@ -148,7 +161,7 @@ constexpr void predicates(Ir& ir) {
 }
 
 template <tw::DType... dtypes>
-constexpr void elementwise_integers(Ir& ir) {
+constexpr void functions_of_integers(Ir& ir) {
   for (const tw::DType dtype : {dtypes...}) {
     const bool wraps = tw::size_of(dtype) < 8, has_sign = dtype < tw::uint8;
     const TensorSpec x{{(wraps ? 12 : 11) + (has_sign ? 3 : 0)}, dtype}, i{x.shape, tw::int32};
@@ -172,12 +185,53 @@ constexpr void elementwise_integers(Ir& ir) {
     test("increment_mod", [](Tensor a) { return ops::increment_mod(a, 1, 5); }, x);
   }
 }
+/// The comparisons that the cases above do not have.
+template <tw::DType... dtypes>
+constexpr void integer_comparisons(Ir& ir) {
+  const auto compare = [](Tensor a, Tensor b) {
+    return std::array{ops::not_equal(a, b), ops::less(a, b), ops::less_equal(a, b), ops::greater_equal(a, b)};
+  };
+  for (const tw::DType dtype : {dtypes...})
+    forward(ir, tw::text(tw::to_text(dtype), "_comparisons").view(), compare, TensorSpec{{11}, dtype}, TensorSpec{{11}, dtype});
+}
+
 constexpr void signed_integers(Ir& ir) {
-  elementwise_integers<tw::int8, tw::int16, tw::int32, tw::int64>(ir);
+  functions_of_integers<tw::int8, tw::int16, tw::int32, tw::int64>(ir);
   forward(ir, "increment_mod_inplace", [](Tensor x) { return ops::increment_mod_(x, 1, 3); }, i32({4}));
   forward(ir, "div_inplace", [](Tensor a, Tensor b) { return a /= b; }, i32({5}), i32({5}));
+  integer_comparisons<tw::int8, tw::int16, tw::int32, tw::int64>(ir);
 }
-constexpr void unsigned_integers(Ir& ir) { elementwise_integers<tw::uint8, tw::uint16, tw::uint32, tw::uint64>(ir); }
+constexpr void unsigned_integers(Ir& ir) {
+  functions_of_integers<tw::uint8, tw::uint16, tw::uint32, tw::uint64>(ir);
+  integer_comparisons<tw::uint8, tw::uint16, tw::uint32, tw::uint64>(ir);
+}
+
+/// Functions of one tensor with other cases in float32; those of `steps` have no derivative at some places.
+constexpr void functions_in(Ir& ir, std::string_view kind, tw::DType dtype) {
+  const auto test = [&](std::string_view name, auto op) {
+    differentiable(ir, tw::text(name, "_in_", kind).view(), op, TensorSpec{{2, 19}, dtype});
+  };
+  test("exp", ops::exp);
+  test("cos", ops::cos);
+  test("tanh", ops::tanh);
+  test("relu", ops::relu);
+  test("sigmoid", ops::sigmoid);
+  test("gelu", ops::gelu);
+  test("softplus", [](Tensor x) { return ops::softplus(x); });
+  test("identity", [](Tensor x) { return ops::identity(x); });
+  test("clip", clip_to(-1.03, 0.97));
+  test("log", ops::log);
+  test("log2", ops::log2);
+  test("sqrt", ops::sqrt);
+}
+constexpr void steps_in(Ir& ir, std::string_view kind, tw::DType dtype) {
+  const auto test = [&](std::string_view name, Tensor (*op)(Tensor)) {
+    differentiable(ir, tw::text(name, "_in_", kind).view(), op, TensorSpec{{2, 19}, dtype});
+  };
+  test("sign", ops::sign);
+  test("ceil", ops::ceil);
+  test("floor", ops::floor);
+}
 
 constexpr void precision(Ir& ir, std::string_view kind, tw::DType dtype) {
   const TensorSpec x{{3, 19}, dtype};
@@ -196,13 +250,30 @@ constexpr void precision_without_steps(Ir& ir, std::string_view kind, tw::DType 
       ir, named("_comparisons").view(),
       [](Tensor a, Tensor b) { return ops::equal(a, b) | (ops::less(a, b) & ops::isfinite(b)); }, TensorSpec{{5, 11}, dtype},
       TensorSpec{{5, 11}, dtype});
+  forward(
+      ir, tw::text("predicates_in_", kind).view(),
+      [](Tensor a, Tensor b) {
+        return std::array{ops::not_equal(a, b), ops::less_equal(a, b), ops::greater_equal(a, b), ops::isinf(a), ops::isnan(b)};
+      },
+      TensorSpec{{5, 11}, dtype}, TensorSpec{{5, 11}, dtype});
+  steps_in(ir, kind, dtype);
 }
-constexpr void doubles(Ir& ir) { precision(ir, "double", tw::float64); }
+constexpr void doubles(Ir& ir) {
+  precision(ir, "double", tw::float64);
+  functions_in(ir, "double", tw::float64);
+  differentiable(
+      ir, "scaled_add_in_double", [](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.a = 0.5, .b = -2}); }, f64({3, 19}),
+      f64({3, 19}));
+}
 constexpr void halves(Ir& ir) {
   precision(ir, "half", tw::float16);
+  functions_in(ir, "half", tw::float16);
   precision_without_steps(ir, "half", tw::float16);
   differentiable(ir, "half_by_number", [](Tensor a, Tensor b) { return a * b; }, f16({3, 19}), f32({1}));
 }
-constexpr void doubles_without_steps(Ir& ir) { precision_without_steps(ir, "double", tw::float64); }
+constexpr void doubles_without_steps(Ir& ir) {
+  precision_without_steps(ir, "double", tw::float64);
+  forward(ir, "double_powers_of_special", powers_of, f64({12}));
+}
 
 }  // namespace op_cases

@@ -1,5 +1,7 @@
 #pragma once
 // The cases of tests/reference/ops_indexing.txt.
+#include <array>
+
 #include "op_case.hpp"
 
 namespace op_cases {
@@ -71,6 +73,15 @@ constexpr void scattered_extremes(Ir& ir) {
   differentiable(ir, "scatter_min", reduced(min, {.axis_size = 4}), f32({6, 5}), i32({6}));
   differentiable(ir, "scatter_min_initial", reduced(min), f32({6, 3}), i32({6}), f32({4, 3}));
   differentiable(ir, "scatter_grouped_max", reduced(max, {.axis = 2, .axis_size = 5}, 2), f32({2, 3, 4}), i32({2, 4}));
+}
+/// Of equal elements each has a part of the gradient, which small steps would change.
+constexpr void scattered_ties(Ir& ir) {
+  using enum ScatterReduction;
+  differentiable(ir, "scatter_max_ties", reduced(max, {.axis_size = 4}), f32({9, 5}), i32({9}));
+  differentiable(ir, "scatter_min_ties", reduced(min, {.axis = 1, .axis_size = 3}), f32({4, 7}), i32({4, 7}));
+  differentiable(ir, "scatter_max_ties_initial", reduced(max), f32({9, 5}), i32({9}), f32({4, 5}));
+  differentiable(ir, "scatter_min_ties_initial", reduced(min, {.axis = 1}), f32({3, 8}), i32({3, 8}), f32({3, 4}));
+  differentiable(ir, "scatter_grouped_max_ties", reduced(max, {.axis = 1, .axis_size = 3}, 2), f32({2, 6, 3}), i32({2, 6}));
 }
 constexpr void indexed_slices(Ir& ir) {
   const auto slice = [](Shape axes, Shape sizes) {
@@ -149,7 +160,42 @@ constexpr void indexed_dtypes(Ir& ir) {
   forward(ir, "scatter_max_float16", reduced(max, {.axis_size = 4}), f16({6, 19}), i32({6}));
   forward(ir, "scatter_sum_float16", reduced(sum, {.axis_size = 4}), f16({6, 19}), i32({6}));
   forward(ir, "scatter_sum_float64", reduced(sum, {.axis_size = 4}), spec_of(tw::float64, {6, 19}), i32({6}));
+  for (const DType dtype : {tw::int8, tw::int16, tw::uint16, tw::uint32, tw::uint64}) {
+    forward(
+        ir, tw::text("scatter_", tw::to_text(dtype), "_reduced").view(),
+        [](Tensor x, Tensor i) {
+          return std::array{reduced(sum, {.axis_size = 3})(x, i), reduced(max, {.axis_size = 3})(x, i),
+                            reduced(min, {.axis_size = 3})(x, i)};
+        },
+        spec_of(dtype, {7, 3}), i32({7}));
+    forward(
+        ir, tw::text("onehot_by_", tw::to_text(dtype)).view(), [](Tensor t, Tensor v) { return ops::onehot(t, 4, v); },
+        spec_of(dtype, {5}), f32({2}));
+  }
 }
+/// Each op that has a gradient, in double or half precision.
+constexpr void indexed_gradients(Ir& ir, std::string_view kind, DType dtype) {
+  using enum ScatterReduction;
+  const auto of = [dtype](std::initializer_list<std::int64_t> shape) { return spec_of(dtype, shape); };
+  const auto test = [&](std::string_view name, auto op, const auto&... inputs) {
+    differentiable(ir, tw::text(kind, "_", name).view(), op, inputs...);
+  };
+  test("gather", take(), of({7, 19}), i32({2, 3}));
+  test("groupedgather", [](Tensor t, Tensor i) { return ops::groupedgather(t, i, 1, 2); }, of({2, 7, 3}), i32({2, 4}));
+  test("tied_gather", [](Tensor t, Tensor i) { return ops::tied_gather(t, i, 1); }, of({2, 7}), i32({5}));
+  test("scatter", scatter_along(-1), of({2, 3, 9}), u32({2, 3, 4}), of({2, 3, 4}));
+  test("scatter_sum", reduced(sum), of({6, 3}), i32({6}), of({4, 3}));
+  test("scatter_max", reduced(max, {.axis = 1}), of({3, 6}), i32({3, 6}), of({3, 4}));
+  test("scatter_min", reduced(min, {.axis_size = 4}), of({6, 5}), i32({6}));
+  test("dynamic_slice", [](Tensor t, Tensor i) { return ops::dynamic_slice(t, i, {2, 0}, {3, 2}); }, of({4, 3, 7}), i32({2}));
+  test(
+      "dynamic_update", [](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t, i, u, {1}, {9}); }, of({5, 40}),
+      i32({1}), of({5, 9}));
+  test("onehot", [](Tensor t, Tensor values) { return ops::onehot(t, 5, values, 0); }, i32({2, 3}), of({2}));
+}
+constexpr void indexed_doubles(Ir& ir) { indexed_gradients(ir, "double", tw::float64); }
+constexpr void indexed_halves(Ir& ir) { indexed_gradients(ir, "half", tw::float16); }
+
 constexpr void sparse_accumulations(Ir& ir) {
   const auto accumulate = [](int axis, const tw::NumberOrTensor& f) {
     return [=](Tensor t, Tensor x, Tensor i) { return ops::sparse_accumulate_(t, x, i, axis, f); };
@@ -160,6 +206,8 @@ constexpr void sparse_accumulations(Ir& ir) {
       ir, "sparse_accumulate_tensor",
       [](Tensor t, Tensor x, Tensor i, Tensor f) { return ops::sparse_accumulate_(t, x, i, 0, f, t); }, f32({7, 3}), f32({9, 3}),
       u32({9}), f32({}));
+  forward(ir, "double_sparse_accumulate", accumulate(-1, 0.5), spec_of(tw::float64, {3, 7}), spec_of(tw::float64, {3, 4}),
+          i32({4}));
   forward(ir, "sparse_accumulate_float16", accumulate(0, 0.5), f16({7, 19}), f32({4, 19}), i32({4}));
 }
 

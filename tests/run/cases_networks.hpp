@@ -148,6 +148,23 @@ constexpr void pools_with_gaps(Ir& ir) {
                  f32({2, 2, 4, 3}));
 }
 
+/// Of the above: one of each kind of work, for machines on which it is cut.
+constexpr void networks_in_tiles(Ir& ir) {
+  differentiable(ir, "conv_transpose_stride", conv_transpose({.stride = {2, 2}, .padding = {1, 1, 1, 1}}), f32({1, 2, 3, 4}),
+                 f32({2, 3, 4, 4}));
+  differentiable(ir, "conv_transpose_groups", conv_transpose({.stride = {2, 2}, .padding = {1, 1, 1, 1}, .groups = 2}),
+                 f32({1, 4, 3, 2}), f32({4, 3, 4, 4}));
+  differentiable(ir, "batch_norm", batch_norm(), f32({3, 4, 3, 3}), f32({4}), f32({4}), i32({4}), i32({4}));
+  differentiable(ir, "batch_norm_inference", batch_norm_inference, f32({3, 4, 3, 3}), f32({4}), f32({4}), f32({4}), f32({4}));
+  differentiable(ir, "interpolate_linear", interpolate({1, 1, 2, 1.25}, {.mode = ResizeMode::linear}), f32({1, 1, 2, 37}));
+  differentiable(ir, "roi_align", roi_align({.output_size = {2, 3}, .spatial_scale = 0.75, .sampling_ratio = 2}),
+                 f32({2, 3, 6, 7}), i32({4, 4}), i32({4}));
+  differentiable(ir, "max_pool_out_pads", max_pool_of({2, 2}, {.stride = {2, 2}, .out_pads = {1, 0, 2, 1}}), f32({2, 3, 6, 5}));
+  differentiable(ir, "average_pool_gaps",
+                 average_pool_of({2, 3}, {.padding = {0, 1, 0, 1}, .out_pads = {0, 1, 2, 0}, .in_dilations = {2, 2}}),
+                 f32({2, 2, 4, 3}));
+}
+
 constexpr auto product_to(tw::DType dtype) {
   return [dtype](Tensor a, Tensor b) { return ops::matmul(a, b, {.output_type = dtype}); };
 }
@@ -175,6 +192,8 @@ constexpr void networks_in_float64(Ir& ir) {
   differentiable(ir, "roi_align_double", roi_align({.output_size = {1, 2}, .sampling_ratio = 1}), f64({2, 2, 5, 6}), i32({4, 4}),
                  i32({4}));
   differentiable(ir, "max_pool_gaps_double", max_pool_of({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}),
+                 f64({2, 2, 4, 3}));
+  differentiable(ir, "average_pool_gaps_double", average_pool_of({2, 2}, {.out_pads = {1, 0, 0, 1}, .in_dilations = {2, 1}}),
                  f64({2, 2, 4, 3}));
   differentiable(
       ir, "double_conv", [](Tensor x, Tensor w) { return ops::conv(x, w, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}); },

@@ -1,6 +1,7 @@
 #pragma once
 // The cases of tests/reference/ops_reductions.txt.
 #include <array>
+#include <utility>
 
 #include "op_case.hpp"
 
@@ -111,6 +112,38 @@ constexpr void half_reductions(Ir& ir) {
   forward(ir, "reduced_half_topk", top(3, 1), f16({3, 19}));
   forward(ir, "reduced_half_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, f16({2, 19}));
   forward(ir, "reduced_half_cumsum_columns", [](Tensor x) { return ops::cumsum(x, 0); }, f16({2, 19}));
+}
+
+constexpr void double_reductions(Ir& ir) {
+  for (const auto& [name, op] : reductions)
+    differentiable(
+        ir, tw::text("reduced_double_", name).view(), [op = op](Tensor x) { return op(x, 1, false); }, of(tw::float64, {2, 19}));
+  differentiable(ir, "reduced_double_cumsum", [](Tensor x) { return ops::cumsum(x, 0); }, of(tw::float64, {2, 19}));
+  differentiable(ir, "reduced_double_topk", [](Tensor x) { return ops::topk(x, 5, 1).values; }, of(tw::float64, {2, 19}));
+}
+/// Of integers of all kinds, and indices and counts of double and half precision.
+constexpr void reductions_of_other_dtypes(Ir& ir) {
+  forward(
+      ir, "reduced_double_indices",
+      [](Tensor x) {
+        const auto [values, places] = ops::topk(x, 3, 1, false);
+        return std::array{ops::argmax(x, 1), ops::argmin(x, 0), values, places};
+      },
+      of(tw::float64, {5, 37}));
+  for (const auto& [name, dtype] : {std::pair("double", tw::float64), std::pair("half", tw::float16)})
+    forward(
+        ir, tw::text("reduced_", name, "_histogram").view(), [](Tensor x) { return ops::histogram(x, {-1, -0.5, 0, 0.25, 2}); },
+        of(dtype, {4, 33}));
+  for (const tw::DType dtype : {tw::int8, tw::int16, tw::int32, tw::int64, tw::uint8, tw::uint16, tw::uint32, tw::uint64})
+    forward(
+        ir, tw::text("reduced_", tw::to_text(dtype)).view(),
+        [](Tensor x) {
+          const auto [values, places] = ops::topk(x, 2, 1);
+          return std::array{ops::max(x, 1), ops::min(x, 1),    ops::median(x, 1), ops::prod(x, 1),   ops::sumsquare(x, 1),
+                            ops::l1(x, 1),  ops::cumsum(x, 1), ops::argmax(x, 1), ops::argmin(x, 1), values,
+                            places};
+        },
+        of(dtype, {3, 11}));
 }
 
 /// Of which tiles have parts.

@@ -288,6 +288,52 @@ TEST_CASE("float8: F8_E4M3 and F8_E5M2 of other programs are refused") {
     CHECK(has(error, "of which pow2scale_then_cast makes float8"));
   }
 }
+namespace {
+constexpr void scaled(Ir& ir) {
+  ir.variable(tw::pow2scaled(tw::values({0.75, -1, 30}), 2), {3}, tw::float8_143, "values");
+  ir.variable(tw::pow2scaled(tw::normal(0, 1), -5), {4096}, tw::float8_152, "random");
+  ir.variable(tw::normal(0, 1), {4096}, tw::float64, "unscaled");
+  ir.variable(tw::pow2scaled(tw::range(1, 0.5), 4), {5}, tw::float8_143, "range");
+  ir.variable(tw::pow2scaled(tw::pow2scaled(tw::ones(), 4), -6), {1}, tw::float8_143, "twice");
+  store("constant", ir.constant(tw::pow2scaled(tw::full(0.25), -3), {2}, tw::float8_152));
+  store("eye", ir.constant(tw::pow2scaled(tw::eye(3), 1), {2, 2}, tw::float8_152));
+}
+}  // namespace
+
+TEST_CASE("float8: variables and constants begin with values times a power of 2") {
+  tw::Session<scaled> session({.seed = 3});
+  CHECK(numbers(session.get_tensor_data("values"_s)) == std::vector<double>{3, -4, 120});
+  CHECK(numbers(session.get_tensor_data("range"_s)) == std::vector<double>{16, 24, 32, 40, 48});
+  CHECK(numbers(session.get_tensor_data("twice"_s)) == std::vector<double>{0.25});
+  const auto random = numbers(session.get_tensor_data("random"_s));
+  double squares = 0;
+  for (const double number : random) squares += number * number;
+  CHECK(std::abs(std::sqrt(squares / 4096) * 32 - 1) < 0.05);  // 4 standard errors; those of rounding are smaller
+  const auto outputs = session.run();
+  CHECK(codes_of(outputs["constant"_s]) == std::vector<double>{0x2c, 0x2c});
+  CHECK(numbers(outputs["eye"_s]) == std::vector<double>{6, 0, 0, 6});
+  CHECK_THROWS_WITH(tw::pow2scaled(tw::ones(), 32), "pow2scaled: log2_scale 32: from -32 to 31 expected");
+}
+TEST_CASE("float8: the scale with the least error") {
+  const auto scale_of = [](const auto& array, bool nan_on_overflow = true) {
+    return tw::host_fp8_mse_scale<tw::float8_143>(array, nan_on_overflow).log2_scale;
+  };
+  CHECK(scale_of(std::vector<float>{0, 0}) == 0);
+  CHECK(scale_of(std::vector<float>{1, 2, INFINITY, NAN}) == 0);  // exact with many; that nearest to 0
+  CHECK(scale_of(std::vector<double>{0x1p-11}) == 1);
+  CHECK(scale_of(std::vector<double>{0x1p-12, 0x1.2p-12}) == 5);  // as normal numbers: from 2^-7 on
+  CHECK(scale_of(std::vector<double>{250, -1}) == -1);
+  CHECK(scale_of(std::vector<double>{1e30}) == 0);  // none that is no NaN
+  CHECK(tw::host_fp8_mse_scale<tw::float8_152>(std::vector<tw::float16_t>(9, static_cast<tw::float16_t>(1.125))).error ==
+        0.125 * 0.125);
+  // 248 is as far from 240, which it may become at most, as from 256, which it is with -1
+  std::vector<float> mixed(10'000, 0x1.2p-8f);
+  mixed.push_back(248);
+  CHECK(scale_of(mixed) == -1);
+  CHECK(scale_of(mixed, false) == 0);
+  constexpr auto found = tw::host_fp8_mse_scale<tw::float8_152>(std::array{0x1p-18});
+  static_assert(found.log2_scale == 1 && found.error == 0);
+}
 TEST_CASE("float8: elements are printed as numbers") {
   const std::array<F143, 3> elements{F143(0.3), F143(-2), F143(NAN)};
   CHECK(tw::format_tensor(elements.data(), {3}) == "[ 0.3125 -2.         nan]");

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../catch.hpp"
+#include "tilewright/core/table_text.hpp"
 
 namespace {
 
@@ -87,6 +88,18 @@ TEST_CASE("format_tensor: numbers by themselves are read back as they were") {
   const float number = 0x1.fffffep-1f, denormal = 1e-45f;
   CHECK(tw::format_tensor(&number, {}, {.float_format = tw::FloatFormat::none}) == "0.99999994");
   CHECK(tw::format_tensor(&denormal, {}, {.float_format = tw::FloatFormat::none}) == "1e-45");
+}
+
+TEST_CASE("table_to_string: columns of one width, and dashes as long as the first line with its end") {
+  const std::vector<std::vector<std::string>> rows{{"num", "foo", "name"}, {"1", "foobar", "x"}, {"22", "", "seventy"}};
+  CHECK(tw::table_to_string(rows) ==
+        "num | foo    | name   \n"
+        "-----------------------\n"
+        "1   | foobar | x      \n"
+        "22  |        | seventy\n");
+  CHECK(tw::table_to_string(rows, ",", false) == "num,foo   ,name   \n1  ,foobar,x      \n22 ,      ,seventy\n");
+  CHECK(tw::table_to_string(std::vector<std::vector<int>>{{1, 20}}) == "1 | 20\n");
+  CHECK(tw::table_to_string(std::vector<std::vector<int>>{{1}, {2, 30}}, " ") == "1\n--\n2 30\n");
 }
 
 TEST_CASE("format_tensor: a tensor without elements") { CHECK(tw::format_tensor<float>(nullptr, {2, 0}) == "[]"); }

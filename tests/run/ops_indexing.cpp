@@ -5,8 +5,8 @@
 using namespace op_cases;
 
 TEST_CASE("indexing: cases and fixtures are of the same tensors") {
-  check_same_cases("ops_indexing.txt",
-                   {gathers, scatters, scattered_extremes, indexed_slices, indexed_dtypes, sparse_accumulations, embedding});
+  check_same_cases("ops_indexing.txt", {gathers, scatters, scattered_extremes, scattered_ties, indexed_slices, indexed_dtypes,
+                                        indexed_doubles, indexed_halves, sparse_accumulations, embedding});
 }
 TEST_CASE("gathers and slices at indices agree with PyTorch") {
   check_reference<gathers, tw::cpu>(1e-5);

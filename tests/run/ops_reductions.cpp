@@ -5,7 +5,7 @@ using namespace op_cases;
 
 TEST_CASE("reductions have the cases of their reference") {
   check_same_cases("ops_reductions.txt", {selections, sums_of_functions, lines, ties_and_special_numbers, indices,
-                                          half_reductions, reductions_in_tiles});
+                                          half_reductions, double_reductions, reductions_of_other_dtypes, reductions_in_tiles});
 }
 TEST_CASE("reductions agree with PyTorch") {
   check_reference<selections, tw::cpu>(1e-5);

@@ -44,6 +44,8 @@ static_assert(result(ops::mul, f16(2, 3), f32()) == f16(2, 3) && result(ops::mul
 static_assert(result(ops::abs, i32(2)) == i32(2) && result(ops::sign, f16(2)) == f16(2));
 static_assert(result([](Tensor x) { return ops::increment_mod(x, 1, 5); }, i32(2)) == i32(2));
 static_assert(result([](Tensor x) { return ops::pow(2, x); }, f16(2)) == f16(2));
+static_assert(result([](Tensor x) { return 7 % x; }, i32(2)) == i32(2) &&
+              result([](Tensor x) { return x % 7; }, f16(2)) == f16(2));
 
 // ---- errors
 TW_SAME(failure(greater, f32(2), f16(2)), "Greater: (2,) float32 and (2,) float16: equal dtypes expected, in graph");

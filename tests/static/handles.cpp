@@ -50,6 +50,19 @@ TW_SAME(failure([](Ir& ir) {
         }),
         "inputs_by_name: 'c': one of 'a', 'b' expected");
 
+/// Tensors of ops that take a name.
+constexpr Text named_results() {
+  support::Facts facts;
+  Ir ir;
+  const Tensor x = variable(ir, "x", {2});
+  facts.check(ops::identity(x).name().empty() && ops::identity(x, "copy").id() == "copy", "identity");
+  facts.check(ops::init(ir, {3}).name().empty(), "init without a name");
+  const auto scope = tw::name_scope(ir, "layer");
+  facts.check(ops::init(ir, {3}, tw::float16, tw::InitType::undef, "sums").name() == "layer/sums", "init");
+  return facts.check(ir.main_graph().get_tensor("layer/sums").dtype() == tw::float16, "get_tensor");
+}
+TW_SAME(named_results(), "");
+
 // ---- strides
 constexpr Text strides() {
   support::Facts facts;
@@ -266,6 +279,15 @@ constexpr Text numbers() {
   facts.check(loop.parent_input(0).dtype() == tw::int32 && loop.parent_input(1).spec() == count.spec(), "repeat");
   tw::conditional(ir.constant(1, tw::boolean), {graph, {x, 0.5}}, {graph, {x, 1}});
   facts.check(ir.constants.back().values[0] == 1 && ir.main_graph().op_count() == 3, "conditional");
+  const Tensor by = graph.input(1);
+  tw::call(graph, x, {{by, 0.75}});
+  facts.check(ir.constants.back().values[0] == 0.75, "in a map");
+  const Graph longs = ir.create_graph(scale, TensorSpec{{}, tw::int64}, TensorSpec{{}, tw::int64});
+  constexpr std::int64_t odd = (std::int64_t{1} << 53) + 1;
+  tw::call(longs, {odd, 1});
+  facts.check(ir.constants[ir.constants.size() - 2].values.list() == tw::Numbers{odd}.list(), "64 bits");
+  tw::call(longs, count.cast(tw::int64), {{longs.input(1), odd}});
+  facts.check(ir.constants.back().values.list() == tw::Numbers{odd}.list(), "64 bits in a map");
   const Tensor scaled = tw::call(graph, {x, 2}), repeated = tw::repeat(whole, 2, {count, 2});
   return facts.check(scaled.spec() == x.spec() && repeated.spec() == count.spec(), "outputs");
 }
@@ -277,6 +299,8 @@ constexpr Text number_failure(auto call) {
   });
 }
 TW_SAME(number_failure([](Graph graph, Tensor x) { tw::call(graph, {x, 0.5}); }),
+        "call of graph_subgraph(0): 0.5 as int32: a whole number from -2147483648 to 2147483647 expected");
+TW_SAME(number_failure([](Graph graph, Tensor x) { tw::call(graph, x, {{graph.input(1), 0.5}}); }),
         "call of graph_subgraph(0): 0.5 as int32: a whole number from -2147483648 to 2147483647 expected");
 TW_SAME(number_failure([](Graph graph, Tensor) { tw::call(graph, {1, 2}); }),
         "call of graph_subgraph(0): () float32 for input 0, Tensor[float32 (2,)]: (2,) float32 expected");

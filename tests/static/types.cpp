@@ -37,6 +37,9 @@ static_assert(fails("ConvPow2Scaled: (2, 3) float32: (N, C, spatial) with 1 to 3
                     [](Ir&, Tensor, Tensor small, Tensor) { ops::conv_pow2scaled(small, small, 0); }));
 static_assert(fails("constant: 300 as float8_143: a number from -240 to 240 expected",
                     [](Ir& ir, Tensor, Tensor, Tensor) { ir.constant({300}, {1}, tw::float8_143); }));
+static_assert(fails("variable: 'v': 320 as float8_143: a number from -240 to 240 expected", [](Ir& ir, Tensor, Tensor, Tensor) {
+  ir.variable(tw::pow2scaled(tw::values({20}), 4), {1}, tw::float8_143, "v");
+}));
 static_assert(fails("Sub: (2, 3) bool: a dtype of numbers expected: cast it first",
                     [](Ir&, Tensor x, Tensor, Tensor) { x.cast(tw::boolean) - x.cast(tw::boolean); }));
 static_assert(fails("ReduceSum: (2, 3) bool: a dtype of numbers expected: cast it first",

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <limits>
 #include <span>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -68,6 +69,12 @@ class Numbers {
   constexpr double operator[](std::size_t i) const { return has_rests_ ? list_[i] + list_[i + size()] : list_[i]; }
   constexpr std::span<const double> values() const { return {list_.data(), size()}; }
   constexpr bool has_rests() const { return has_rests_; }
+  /// All numbers times a power of 2.
+  constexpr Numbers scaled(double power) const {
+    Numbers result = *this;
+    for (double& number : result.list_) number *= power;
+    return result;
+  }
   /// The values, and the rests if there are any.
   constexpr const List<double>& list() const { return list_; }
 
@@ -75,6 +82,18 @@ class Numbers {
   List<double> list_{};
   bool has_rests_ = false;
 };
+
+namespace detail {
+/// 2^log2_scale; throws std::invalid_argument unless it is from -32 to 31.
+constexpr double power_of_two(const char* function, int log2_scale) {
+  if (log2_scale < -32 || log2_scale > 31)
+    throw std::invalid_argument(text(function, ": log2_scale ", log2_scale, ": from -32 to 31 expected").string());
+  double power = 1;
+  for (int i = 0; i < log2_scale; ++i) power *= 2;
+  for (int i = 0; i > log2_scale; --i) power /= 2;
+  return power;
+}
+}  // namespace detail
 
 /// The numbers that a dtype represents.
 struct NumberRange {

@@ -28,6 +28,7 @@ struct FrozenVariable {
   Distribution distribution{};
   Range assignment{};  ///< of the values
   Generator generator{};    ///< if there is neither fill nor values
+  double scale = 1;         ///< of what fill gives
 };
 /// A PlannedConstant whose texts and lists are in the plan's pools.
 struct FrozenConstant {
@@ -162,7 +163,8 @@ class Freezer {
             initialiser.values.has_rests(),
             distribution,
             keep(assignment),
-            initialiser.generator};
+            initialiser.generator,
+            initialiser.scale};
   }
   constexpr FrozenConstant frozen_row(const PlannedConstant& constant) {
     return {constant.spec,     constant.offset, keep(constant.name), keep(constant.values.list()), constant.values.has_rests(),

@@ -23,7 +23,7 @@ constexpr List<Tensor> tensors_of(Graph graph, std::span<const NumberOrTensor> i
       result.push_back(ir.constant(0));
     else
       result.push_back(
-          ir.number(text("call of ", graph.name()).view(), inputs[i].number, graph.input(static_cast<int>(i)).dtype()));
+          ir.number(text("call of ", graph.name()).view(), inputs[i].exact, graph.input(static_cast<int>(i)).dtype()));
   }
   return result;
 }

@@ -26,6 +26,7 @@ struct Generator {
   GeneratorFunction write = nullptr;  ///< null: there is none
   double a = 0, b = 0;
   int axes = 0;  ///< of a tensor, at least
+  double scale = 1;  ///< by which what `write` gives is multiplied
 };
 
 /// How a variable gets its first values when a session is made: a fill function with two parameters, a generator, or the values.
@@ -36,6 +37,7 @@ struct Initialiser {
   double b = 0;
   Numbers values{};  ///< used if there is neither fill nor generator: one for each element, or one for all
   Generator generator{};
+  double scale = 1;  ///< by which what `fill` gives is multiplied
 };
 
 namespace detail {
@@ -46,7 +48,7 @@ constexpr List<double> sample(const Generator& generator, const Shape& shape) {
   for (const std::int64_t place : {std::int64_t{0}, count > 1 ? std::int64_t{1} : 0, columns - 1, count - 1}) {
     double element = 0;
     generator.write({&element, 1}, place, shape, generator.a, generator.b);
-    elements.push_back(element);
+    elements.push_back(element * generator.scale);
   }
   return elements;
 }
@@ -104,6 +106,18 @@ template <class Integers>
   requires(std::constructible_from<Numbers, const Integers&> && !std::convertible_to<const Integers&, std::span<const double>>)
 constexpr Initialiser values(const Integers& values) {
   return {.values = values};
+}
+
+/// The same values times 2^log2_scale, for variables and constants of float8, as pow2scale_then_cast makes them: log2_scale is
+/// from -32 to 31. What is random and rounds beyond the largest number of float8 is NaN; of values and generators it is an error.
+///
+///     ir.variable(tw::pow2scaled(tw::normal(0, 0.02), 6), {512, 512}, tw::float8_143, "weight")
+constexpr Initialiser pow2scaled(Initialiser initialiser, int log2_scale) {
+  const double scale = detail::power_of_two("pow2scaled", log2_scale);
+  initialiser.scale *= scale;
+  initialiser.generator.scale *= scale;
+  initialiser.values = initialiser.values.scaled(scale);
+  return initialiser;
 }
 
 /// start, start + step, start + 2 step and so on, in row-major order; integers of 64 bits to 2^53 only.

@@ -380,6 +380,10 @@ constexpr std::int64_t Tensor::shape(int axis) const {
   }
   return shape()[axis];
 }
+constexpr TensorMap::TensorMap(std::initializer_list<MapEntry> entries) {
+  for (const auto& [key, value, number, is_number] : entries)
+    insert(key, is_number ? key.ir().number(text("call of ", key.scope()).view(), number, key.dtype()) : value);
+}
 constexpr Tensor TensorMap::operator[](Tensor key) const {
   if (const Tensor* found = find(key)) return *found;
   if (key.ir().failed()) return Tensor::invalid(key.ir());

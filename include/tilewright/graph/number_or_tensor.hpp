@@ -12,9 +12,10 @@ struct NumberOrTensor {
   double number = 0;
   std::optional<Tensor> tensor{};
   std::optional<TensorSpec> spec{};
+  ExactNumber exact{};  ///< the number with all bits of an integer
   template <class Number>
     requires(std::integral<Number> || std::floating_point<Number>)
-  constexpr NumberOrTensor(Number value) : number(static_cast<double>(value)) {}
+  constexpr NumberOrTensor(Number value) : number(static_cast<double>(value)), exact(value) {}
   constexpr NumberOrTensor(Tensor value) : tensor(value) {}
   constexpr NumberOrTensor(const TensorSpec& value) : spec(value) {}
 };

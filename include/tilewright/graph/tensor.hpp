@@ -9,6 +9,7 @@
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/number.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/graph/ids.hpp"
 
@@ -137,14 +138,24 @@ constexpr Text to_text(const Tensor& tensor) {
   return text("Tensor[", name, to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");
 }
 
-/// A map from tensors to tensors, for example from a graph's inputs to the caller's tensors, in the order of insertion.
+/// What a TensorMap is made of: a tensor and that for which it stands, or a number.
+struct MapEntry {
+  Tensor key, value{};
+  ExactNumber number{};
+  bool is_number = false;
+  constexpr MapEntry(Tensor from, Tensor to) : key(from), value(to) {}
+  template <class Number>
+    requires(std::integral<Number> || std::floating_point<Number>)
+  constexpr MapEntry(Tensor from, Number to) : key(from), number(to), is_number(true) {}
+};
+
+/// A map from tensors to tensors, for example from a graph's inputs to the caller's tensors, in the order of insertion. A number
+/// in place of a tensor becomes a constant of the key's dtype in the graph that is being built: `{{weight, w}, {scale, 0.5}}`.
 class TensorMap {
  public:
   using Entry = std::pair<Tensor, Tensor>;
   constexpr TensorMap() = default;
-  constexpr TensorMap(std::initializer_list<Entry> entries) {
-    for (const auto& [key, value] : entries) insert(key, value);
-  }
+  constexpr TensorMap(std::initializer_list<MapEntry> entries);
   /// An empty map for gradients: its errors speak of gradients.
   static constexpr TensorMap of_gradients() {
     TensorMap result;

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -38,6 +39,21 @@ inline void for_each_seen_row(std::int64_t i, std::int64_t j, F&& f) {
       if (a.contains(a.at(i, k)) && b.contains(b.at(j, l))) f(a.at(i, k) * b.in + b.at(j, l));
 }
 
+/// Whether one of the elements is NaN, as compilers make vectors of it: the bits of NaN are above those of infinity.
+template <std::int64_t count, class T>
+inline bool has_nan(const T* elements) {
+  using Bits =
+      std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+  constexpr int mantissa = sizeof(T) == 2 ? 10 : sizeof(T) == 4 ? 23 : 52;
+  constexpr Bits magnitude = std::numeric_limits<Bits>::max() / 2, infinity = magnitude >> mantissa << mantissa;
+  Bits largest = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const Bits bits = std::bit_cast<Bits>(elements[i]) & magnitude;
+    largest = bits > largest ? bits : largest;
+  }
+  return largest > infinity;
+}
+
 /// Calls f(k) for the taps of a window, unrolled.
 template <std::int64_t taps, class F>
 [[gnu::always_inline]] inline void for_each_tap(F&& f) {
@@ -65,16 +81,17 @@ struct Pool {
           return value / (rows * static_cast<Sum>(detail::window_counts<c>[static_cast<std::size_t>(o)]));
         });
   }
-  /// The gradient goes to the first of the largest elements of each window, or of one with NaN to a NaN
-  /// or the largest number.
+  /// The gradient goes to the first of the largest elements of each window, or of one with NaN to the last NaN, as in PyTorch.
   static void maximum_gradient(const T* x, const T* dy, T* dx) {
     if constexpr (a.kernel == 1 && a.out == a.in && b.tiles() && c.tiles()) {
       if constexpr (b.kernel != b.stride || c.kernel != c.stride || b.out * b.stride != b.in || c.out * c.stride != c.in)
         std::fill_n(dx, windows.in(), T{});
+      const bool is_special = detail::has_nan<windows.in()>(x);
       for (std::int64_t i = 0; i < a.out; ++i)
         for (std::int64_t j = 0; j < b.out; ++j, dy += c.out) {
           const std::int64_t row = (i * b.in + j * b.stride) * c.in;
           to_largest(x + row, dy, dx + row);
+          if (is_special) to_nan(x + row, dy, dx + row);
         }
     } else {
       std::fill_n(dx, windows.in(), T{});
@@ -169,6 +186,18 @@ struct Pool {
         dx[at] = static_cast<T>(hit ? left : Sum{});
         left = hit ? Sum{} : left;
       });
+    }
+  }
+  /// The windows with NaN of such a row, once more.
+  [[gnu::noinline]] static void to_nan(const T* x, const T* dy, T* dx) {
+    for (std::int64_t o = 0; o < c.out; ++o) {
+      std::int64_t last = -1;
+      for (std::int64_t k = 0; k < b.kernel; ++k)
+        for (std::int64_t l = 0; l < c.kernel; ++l)
+          if (const std::int64_t at = k * c.in + o * c.stride + l; x[at] != x[at]) last = at;
+      if (last < 0) continue;
+      for (std::int64_t k = 0; k < b.kernel; ++k) std::fill_n(dx + k * c.in + o * c.stride, c.kernel, T{});
+      dx[last] = dy[o];
     }
   }
 };

@@ -65,7 +65,7 @@ struct PoolLoops {
   static constexpr std::int64_t elements() { return in(0) * in(1) * in(2); }
   static constexpr std::int64_t results() { return out(0) * out(1) * out(2); }
 
-  /// The first of equal numbers, and the last NaN.
+  /// The first of equal numbers, and the last NaN, as in PyTorch.
   static void keep_larger(const T* x, std::int64_t& largest, std::int64_t element) {
     const auto value = static_cast<Sum>(x[element]);
     if (largest < 0 || value > static_cast<Sum>(x[largest]) || value != value) largest = element;

@@ -106,7 +106,17 @@ inline X pow(X x, X y) {
   else return detail::where_special(x == x | math::not_equal(x, x), x, [](float a, float b) { return std::pow(a, b); }, x, y);
 #endif
 }
-/// x to the power of a number, which is not negative if x is an integer.
+namespace detail {
+/// x to the power of 1/2, or of -1/2 if `inverse`, where C's pow is not the square root: of -0 and -infinity.
+template <bool inverse, class X>
+inline X root(X x) {
+  const X infinity = number<X>(std::numeric_limits<float>::infinity()), y = math::sqrt(x + number<X>(0));  // -0 + 0 is 0
+  if constexpr (inverse) return math::select(x == -infinity, number<X>(0), math::divide(number<X>(1), y));
+  else return math::select(x == -infinity, infinity, y);
+}
+}  // namespace detail
+
+/// x to the power of a number, which is not negative if x is an integer; what C's pow gives for zeros, infinities and NaN.
 template <class X>
 inline X pow_by_number(X x, double exponent) {
   if constexpr (std::integral<X>) {
@@ -121,8 +131,8 @@ inline X pow_by_number(X x, double exponent) {
     if (exponent == 1) return x;
     if (exponent == 2) return x * x;
     if (exponent == 3) return x * x * x;
-    if (exponent == 0.5) return math::sqrt(x);
-    if (exponent == -0.5) return math::divide(number<X>(1), math::sqrt(x));
+    if (exponent == 0.5) return detail::root<false>(x);
+    if (exponent == -0.5) return detail::root<true>(x);
     if (exponent == -1) return math::divide(number<X>(1), x);
     if (exponent == -2) return math::divide(number<X>(1), x * x);
     return math::pow(x, number<X>(exponent));

@@ -161,6 +161,7 @@ constexpr Tensor operator*(detail::Number auto a, Tensor b) { return ops::mul(de
 constexpr Tensor operator/(detail::Number auto a, Tensor b) { return ops::div(detail::like<Div>(b, a), b); }
 constexpr Tensor operator%(Tensor a, Tensor b) { return ops::fmod(a, b); }
 constexpr Tensor operator%(Tensor a, detail::Number auto b) { return ops::fmod(a, b); }
+constexpr Tensor operator%(detail::Number auto a, Tensor b) { return ops::fmod(a, b); }
 
 /// In place: a then is the alias that the op gives.
 constexpr Tensor& operator+=(Tensor& a, Tensor b) { return a = ops::add_(a, b); }

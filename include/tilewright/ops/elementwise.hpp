@@ -36,7 +36,14 @@ struct Formula {
     return D::forward(x..., unpack<typename D::Attributes>(A));
   }
 };
-/// One output of the shape to which the inputs broadcast. An op in place gives its first input's shape and dtype, or fails.
+/// An op in place gives its first input's shape and dtype, or fails.
+constexpr bool require_same_in_place(Inference& op, const TensorSpec& result) {
+  if (result == op.input(0)) return true;
+  op.fail(to_text(result), " into ", to_text(op.input(0)),
+          ": a result of the shape and dtype of the tensor that changes expected");
+  return false;
+}
+/// One output of the shape to which the inputs broadcast.
 constexpr void infer_elementwise(Inference& op, DType dtype, bool in_place) {
   Shape shape = op.input(0).shape;
   for (int i = 1; i < op.input_count(); ++i) {
@@ -45,10 +52,7 @@ constexpr void infer_elementwise(Inference& op, DType dtype, bool in_place) {
     shape = *common;
   }
   const TensorSpec result{shape, dtype};
-  if (in_place && result != op.input(0))
-    return op.fail(to_text(result), " into ", to_text(op.input(0)),
-                   ": a result of the shape and dtype of the tensor that changes expected");
-  op.output(result);
+  if (!in_place || require_same_in_place(op, result)) op.output(result);
 }
 constexpr Work elementwise_work(std::span<const TensorSpec> operands, int input_count) {
   Work work;

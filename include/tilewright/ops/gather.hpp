@@ -45,7 +45,7 @@ struct GatherOp : IndexedOp<D> {
     const auto attributes = op.attributes<Attributes>();
     const Shape &t = op.input(0).shape, &indices = op.input(1).shape;
     const std::int64_t group_size = attributes.group_size;
-    if (!D::require_indices(op, 1) || !D::require_proportion(op, attributes.available_memory_proportion)) return;
+    if (!D::require_indices(op, 1) || !detail::require_proportion(op, attributes.available_memory_proportion)) return;
     const int axis = op.require_axis(attributes.axis, t.rank), groups = group_size == 1 ? 0 : 1;
     if (axis < 0) return;
     if (group_size < 1) return op.fail("group_size ", group_size, ": a number above 0 expected");

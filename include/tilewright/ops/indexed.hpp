@@ -1,9 +1,9 @@
 #pragma once
 #include <algorithm>
-#include <optional>
 
 #include "tilewright/kernel/indexed.hpp"
 #include "tilewright/ops/op.hpp"
+#include "tilewright/ops/planner_options.hpp"
 
 namespace tilewright {
 
@@ -36,10 +36,10 @@ struct IndexedOp : Op<D> {
     op.fail("indices ", to_text(op.input(i)), ": integers expected");
     return false;
   }
-  static constexpr bool require_proportion(Inference& op, double proportion) {
-    if (proportion == -1 || (proportion >= 0 && proportion <= 1)) return true;
-    op.fail("available_memory_proportion ", number_text(proportion), ": a number from 0 to 1 expected");
-    return false;
+  static constexpr Text options(const PackedAttributes& packed) {
+    if constexpr (requires(typename D::Attributes attributes) { attributes.available_memory_proportion; })
+      return detail::proportion_option(unpack<typename D::Attributes>(packed).available_memory_proportion);
+    else return {};
   }
   /// An index as a fault: `indices` is the number of the operand.
   static constexpr FaultText index_fault(std::span<const TensorSpec> operands, int indices, std::int64_t extent, bool faults) {
@@ -114,9 +114,5 @@ struct IndexedOp : Op<D> {
     return attributes.form == IndexForm::groups ? all & ~1u : all;
   }
 };
-
-namespace detail {
-constexpr double proportion_or_none(const std::optional<double>& proportion) { return proportion.value_or(-1); }
-}  // namespace detail
 
 }  // namespace tilewright

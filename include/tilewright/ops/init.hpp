@@ -95,14 +95,18 @@ enum class InitType : std::uint8_t { zero, undef };
 
 namespace ops {
 /// A new tensor of any shape and dtype, in any graph: of zeros, or undefined until it is written in place. No variable: the host
-/// cannot read it. No inputs, so no gradient.
+/// cannot read it. It has the name that is given, if one is. No inputs, so no gradient.
 ///
 ///     const Tensor sums = ops::init(x.ir(), {8, 16}, tw::float32);
 ///     ops::copy_var_update_(ops::slice_(sums, 0, 4), x);
-constexpr Tensor init(Ir& ir, const Shape& shape, DType dtype = float32, InitType type = InitType::zero) {
+constexpr Tensor init(Ir& ir, const Shape& shape, DType dtype = float32, InitType type = InitType::zero,
+                      std::string_view name = "") {
   const InitAttributes attributes = init_attributes({shape, dtype});
-  if (type == InitType::undef) return at_or_invalid(ir, apply_all<InitUndefined>(ir, {}, attributes), 0);
-  return at_or_invalid(ir, apply_all<InitZero>(ir, {}, attributes), 0);
+  Tensor result;
+  if (type == InitType::undef) result = at_or_invalid(ir, apply_all<InitUndefined>(ir, {}, attributes), 0);
+  else result = at_or_invalid(ir, apply_all<InitZero>(ir, {}, attributes), 0);
+  if (result.valid() && !name.empty()) ir.rename(result, name);
+  return result;
 }
 }  // namespace ops
 

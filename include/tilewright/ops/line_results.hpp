@@ -2,6 +2,7 @@
 #include "tilewright/kernel/cumulate.hpp"
 #include "tilewright/kernel/locate.hpp"
 #include "tilewright/kernel/order.hpp"
+#include "tilewright/ops/planner_options.hpp"
 #include "tilewright/ops/softmax.hpp"
 
 namespace tilewright {
@@ -118,11 +119,15 @@ struct TopK : detail::LineResultOp<TopK> {
     std::int64_t k = 0;
     std::int64_t axis = 0;  ///< from the first
     std::int64_t largest = 1;
+    double available_memory_proportion = -1;  ///< for planners; -1: not given
   };
+  static constexpr Text options(const PackedAttributes& packed) {
+    return detail::proportion_option(unpack<Attributes>(packed).available_memory_proportion);
+  }
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const int axis = detail::require_line(op, attributes.axis);
-    if (axis < 0) return;
+    if (axis < 0 || !detail::require_proportion(op, attributes.available_memory_proportion)) return;
     TensorSpec result = op.input(0);
     if (attributes.k < 1 || attributes.k > result.shape[axis])
       return op.fail(attributes.k, " of axis ", axis, " of ", to_text(result), ": from 1 to ", result.shape[axis], " expected");
@@ -191,11 +196,13 @@ constexpr Tensor cumsum(Tensor x, int axis = 0) { return apply<CumSum>({x}, {det
 /// The k largest elements along an axis, from the largest on, and where they are; or the k smallest, from the smallest on. x: any
 /// number type, at least one axis; results: x's dtype, and int32, both of x's shape with an extent of k. Of equal elements the
 /// first stands first; NaN counts as the largest. `sorted` false leaves the order open, and today is the same. Gradient: dy at
-/// the elements, 0 elsewhere. Errors: k below 1 or above the axis's extent, an axis out of range, a scalar, bool.
-constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool largest = true,
-                                [[maybe_unused]] bool sorted = true) {
+/// the elements, 0 elsewhere. `available_memory_proportion`, from 0 to 1, is kept for planners: results do not depend on it.
+/// Errors: k below 1 or above the axis's extent, an axis out of range, a scalar, bool.
+constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool largest = true, [[maybe_unused]] bool sorted = true,
+                                std::optional<double> available_memory_proportion = {}) {
   Ir& ir = x.ir();
-  const auto results = apply_all<TopK>(ir, {&x, 1}, {k, detail::from_first(x, axis), largest});
+  const auto results = apply_all<TopK>(
+      ir, {&x, 1}, {k, detail::from_first(x, axis), largest, detail::proportion_or_none(available_memory_proportion)});
   return {at_or_invalid(ir, results, 0), at_or_invalid(ir, results, 1)};
 }
 /// How many of all elements lie between levels: one count for each pair of neighbouring ones. An element counts from the first

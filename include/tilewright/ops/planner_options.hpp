@@ -61,6 +61,21 @@ struct PlannerAttributes {
   }
 };
 
+namespace detail {
+/// The proportion of memory of ops that have no other option for planners, as an attribute: -1 if it is not given. It stands in
+/// printed graphs, and results do not depend on it.
+constexpr double proportion_or_none(const std::optional<double>& proportion) { return proportion.value_or(-1); }
+constexpr bool require_proportion(Inference& op, double proportion) {
+  if (proportion == -1 || (proportion >= 0 && proportion <= 1)) return true;
+  op.fail("available_memory_proportion ", number_text(proportion), ": a number from 0 to 1 expected");
+  return false;
+}
+constexpr Text proportion_option(double proportion) {
+  if (proportion == -1) return {};
+  return text("available_memory_proportion=", number_text(proportion));
+}
+}  // namespace detail
+
 /// What ops share whose Attributes have a member `planner`.
 template <class Attributes>
 constexpr Text planner_options(const PackedAttributes& packed) {

@@ -61,8 +61,10 @@ struct Pow : Elementwise<Pow> {
 namespace ops {
 /// x to the power of e. x: integers, which wrap around, or floating point numbers; e: a number, which for integers is whole and
 /// not negative, or a tensor of x's dtype; shapes broadcast as in NumPy. x may be a number if e is a tensor. A negative power of
-/// an integer by a tensor is 0, but for 1 and -1. NaN for a negative x and an e that is not whole; 1 for e = 0 and for x = 1.
-/// Gradients: dy e x^(e - 1), 0 where e is 0; of a tensor e dy y ln(x), 0 where x is 0 and e is not negative.
+/// an integer by a tensor is 0, but for 1 and -1. Zeros, infinities and NaN are as in C's pow: NaN for a negative finite x and an
+/// e that is not whole; 1 for e = 0 and for x = 1; x^(1/2) is 0 for -0 and infinity for -infinity, where the square root, with
+/// which PyTorch computes it, is -0 and NaN. Gradients: dy e x^(e - 1), 0 where e is 0; of a tensor e dy y ln(x), 0 where x is 0
+/// and e is not negative.
 constexpr Tensor pow(Tensor x, detail::Number auto e) { return apply<PowNumber>({x}, {static_cast<double>(e)}); }
 constexpr Tensor pow(const detail::Operand auto& x, Tensor e) { return detail::apply_to<Pow>(x, e); }
 }  // namespace ops

@@ -1,10 +1,11 @@
 #pragma once
 #include "tilewright/graph/number_or_tensor.hpp"
+#include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/gather.hpp"
 
 namespace tilewright {
 
-/// Inputs (a, b, x): x where a equals b, else 0. The gradient of what chooses between elements; ties all get it.
+/// Inputs (a, b, x): x where a equals b, else 0: what choosing between elements has as its gradient.
 struct SelectEqual : Elementwise<SelectEqual> {
   static constexpr std::string_view name = "SelectEqual";
   template <class X>
@@ -37,7 +38,7 @@ struct ScatterOp : IndexedOp<D> {
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const TensorSpec &data = op.input(0), &indices = op.input(1);
-    if (!D::require_indices(op, 1) || !D::require_proportion(op, attributes.available_memory_proportion)) return;
+    if (!D::require_indices(op, 1) || !detail::require_proportion(op, attributes.available_memory_proportion)) return;
     const int rank = data.shape.rank, axis = op.require_axis(attributes.axis, rank);
     if (axis < 0) return;
     if (attributes.reduction != ScatterReduction::none && data.dtype == boolean)
@@ -116,19 +117,32 @@ struct ScatterOp : IndexedOp<D> {
   static constexpr void gradient_of(GradientContext& op, ScatterReduction reduction) {
     const bool is_extreme = reduction == ScatterReduction::max || reduction == ScatterReduction::min;
     const Tensor dy = op.output_gradient(0);
-    if (op.needs(0)) {
-      Tensor dx = gathered(op, dy);
-      if (is_extreme) dx = apply<SelectEqual>({op.input(0), gathered(op, op.output(0)), dx});
-      op.input_gradient(0, dx);
-    }
+    if (is_extreme) return gradient_of_extreme(op);
+    if (op.needs(0)) op.input_gradient(0, gathered(op, dy));
     if (op.input_count() < 3 || !op.needs(2)) return;
-    if (is_extreme) return op.input_gradient(2, apply<SelectEqual>({op.input(2), op.output(0), dy}));
     if (reduction == ScatterReduction::sum) return op.input_gradient(2, dy);
     auto attributes = op.attributes<Attributes>();
     attributes.faults = 0;
     const TensorSpec data = op.input_spec(0);
     const Tensor zeros = ops::expand(op.ir().constant(List<double>{0}, {}, data.dtype), data.shape);
     op.input_gradient(2, apply<D>({zeros, op.input(1), dy}, attributes));
+  }
+
+ private:
+  /// Each element that is the result gets an equal part of dy.
+  static constexpr void gradient_of_extreme(GradientContext& op) {
+    const Tensor data = op.input(0), indices = op.input(1), y = op.output(0), y_of_data = gathered(op, y);
+    const Tensor one = op.ir().constant(List<double>{1}, {}, op.input_spec(0).dtype);
+    auto attributes = op.attributes<Attributes>();
+    attributes.faults = 0;
+    attributes.reduction = ScatterReduction::sum;
+    const Tensor is_result = apply<SelectEqual>({data, y_of_data, one});
+    const Tensor count = op.input_count() < 3
+                             ? apply<D>({is_result, indices}, attributes)
+                             : apply<D>({is_result, indices, apply<SelectEqual>({op.input(2), y, one})}, attributes);
+    const Tensor part = ops::div(op.output_gradient(0), count);
+    if (op.needs(0)) op.input_gradient(0, apply<SelectEqual>({data, y_of_data, gathered(op, part)}));
+    if (op.input_count() == 3 && op.needs(2)) op.input_gradient(2, apply<SelectEqual>({op.input(2), y, part}));
   }
 };
 
@@ -295,7 +309,8 @@ constexpr Tensor scatter(Tensor t, Tensor indices, Tensor values, int axis = 0, 
 /// are as in scatter. data, initial_values: one dtype, any, but bool with none only.
 ///
 /// NaN wins. Sums add in the order of the data; half precision is rounded at each addition. Gradients of sum: dy at the indices
-/// for data, dy for initial_values; of max and min: that where the element is the result, ties all get it; of none: as scatter's.
+/// for data, dy for initial_values; of max and min: that where the element is the result, in equal parts if several are, as
+/// PyTorch has it, and none to NaN; of none: as scatter's.
 /// An index outside [0, extent of the axis) is a fault, as in scatter. Errors: neither initial_values nor axis_size, both with
 /// different extents, shapes that do not fit, indices that are no integers, different dtypes, an axis out of range.
 ///

@@ -173,8 +173,12 @@ constexpr Tensor cos(Tensor x) { return apply<Cos>({x}); }
 constexpr Tensor tanh(Tensor x) { return apply<Tanh>({x}); }
 /// -x. x: integers, of which the unsigned ones and the least wrap around, or floating point.
 constexpr Tensor negate(Tensor x) { return apply<Negate>({x}); }
-/// A copy of x, of any dtype. Gradient: dy.
-constexpr Tensor identity(Tensor x) { return apply<Identity>({x}); }
+/// A copy of x, of any dtype, which has the name `output_name` if one is given. Gradient: dy.
+constexpr Tensor identity(Tensor x, std::string_view output_name = "") {
+  const Tensor y = apply<Identity>({x});
+  if (y.valid() && !output_name.empty()) x.ir().rename(y, output_name);
+  return y;
+}
 /// |x|. x: integers or floating point numbers; the least of signed integers is itself. Gradient: dy sign(x), 0 at 0.
 constexpr Tensor abs(Tensor x) { return apply<Abs>({x}); }
 /// -1, 0 or 1; 0 for NaN, as PyTorch has it. x: integers or floating point numbers. Gradient: 0.

@@ -1,25 +1,16 @@
 #pragma once
 #include <array>
 #include <cstddef>
-#include <stdexcept>
+#include <limits>
 #include <tuple>
 #include <vector>
 
-#include "tilewright/core/text.hpp"
+#include "tilewright/core/number.hpp"
 #include "tilewright/session/host_array.hpp"
 
 namespace tilewright {
 
 namespace detail {
-/// 2^log2_scale; throws std::invalid_argument unless it is from -32 to 31.
-constexpr double power_of_two(const char* function, int log2_scale) {
-  if (log2_scale < -32 || log2_scale > 31)
-    throw std::invalid_argument(text(function, ": log2_scale ", log2_scale, ": from -32 to 31 expected").string());
-  double power = 1;
-  for (int i = 0; i < log2_scale; ++i) power *= 2;
-  for (int i = 0; i > log2_scale; --i) power /= 2;
-  return power;
-}
 /// f(element) of all elements of a host array: of an xt::xtensor in one of its rank, of others in a std::vector.
 template <class To, class Array, class F>
 constexpr auto converted(const Array& array, const F& f) {
@@ -79,6 +70,48 @@ constexpr auto host_cast_then_pow2scale(const Array& array, int log2_scale = 0) 
   const auto convert = [&](auto x) { return static_cast<Element>(static_cast<double>(x) * power); };
   if constexpr (detail::HostNumber<Array>) return convert(array);
   else return detail::converted<Element>(array, convert);
+}
+
+/// What host_fp8_mse_scale finds.
+struct Float8Scale {
+  double error = 0;    ///< the mean of the squares of what rounding changes
+  int log2_scale = 0;  ///< from -31 to 31
+};
+/// The log2_scale with which host_pow2scale_then_cast to this float8, and host_cast_then_pow2scale back, change the elements of
+/// an array least, by the mean of the squares; of several that change them equally the one nearest to 0. Elements: float16,
+/// float32 or float64; infinities and NaN do not count. With `nan_on_overflow`, none is chosen that makes NaN of a number if
+/// another one does not; without it, a number beyond the largest becomes that.
+///
+///     const auto [error, log2_scale] = tw::host_fp8_mse_scale<tw::float8_143>(weights);
+template <DType to, class Array>
+  requires(detail::HostNumber<Array> || detail::HostArray<Array>)
+constexpr Float8Scale host_fp8_mse_scale(const Array& array, bool nan_on_overflow = true) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Float8Scale best{.error = infinity};
+  for (int i = 0; i <= 62; ++i) {
+    const int log2_scale = i % 2 == 0 ? i / 2 : -i / 2 - 1;  // 0, -1, 1, -2 ...
+    const double back = detail::power_of_two("host_fp8_mse_scale", -log2_scale);
+    const auto codes = host_pow2scale_then_cast<to>(array, log2_scale, nan_on_overflow);
+    double sum = 0;
+    std::size_t count = 0;
+    const auto add = [&](auto element, auto code) {
+      const auto number = static_cast<double>(element);
+      if (number != number || number == infinity || number == -infinity) return;
+      const double change = static_cast<double>(code) * back - number;
+      sum += change == change ? change * change : infinity;
+      ++count;
+    };
+    if constexpr (detail::HostNumber<Array>) {
+      add(array, codes);
+    } else {
+      const auto* const from = detail::first_element(array);
+      const auto* const code = codes.data();
+      for (std::size_t e = 0; e < codes.size(); ++e) add(from[e], code[e]);
+    }
+    const double error = count == 0 ? 0 : sum / static_cast<double>(count);
+    if (error < best.error) best = {error, log2_scale};
+  }
+  return best;
 }
 
 }  // namespace tilewright

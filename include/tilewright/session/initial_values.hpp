@@ -33,6 +33,10 @@ inline void write_values(DType dtype, std::size_t count, std::span<const double>
       for (std::size_t i = 0; i < count; ++i) elements[i] = element(i);
   });
 }
+inline void scale_values(std::span<double> values, double scale) {
+  if (scale == 1) return;
+  for (double& value : values) value *= scale;
+}
 /// Writes the elements of a tensor that a generator gives.
 inline void write_generator(const Generator& generator, const TensorSpec& spec, std::byte* memory) {
   double block[1024];  // which stays in the nearest cache
@@ -40,6 +44,7 @@ inline void write_generator(const Generator& generator, const TensorSpec& spec, 
   for (std::size_t first = 0; first < count; first += std::size(block)) {
     const std::span values(block, std::min(std::size(block), count - first));
     generator.write(values, static_cast<std::int64_t>(first), spec.shape, generator.a, generator.b);
+    scale_values(values, generator.scale);
     write_values(spec.dtype, values.size(), values, memory + first * static_cast<std::size_t>(size_of(spec.dtype)));
   }
 }
@@ -75,6 +80,7 @@ inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_
     for (std::size_t first = 0; variable.fill && first < count; first += std::size(block)) {
       const std::span values(block, std::min(std::size(block), count - first));
       variable.fill(values, variable.a, variable.b, random);
+      detail::scale_values(values, variable.scale);
       detail::write_values(dtype, values.size(), values, elements + first * static_cast<std::size_t>(size_of(dtype)));
     }
     if (!distribution.all_replicas) continue;
