@@ -1,7 +1,6 @@
 // Execution contexts that cannot be, and ops that cannot be part of them.
-#include <tilewright/tilewright.hpp>
+#include "traced.hpp"
 
-namespace tw = tilewright;
 using enum tw::ExecutionContext;
 
 template <bool has_scope>
@@ -15,8 +14,8 @@ struct Scale : tw::Module<Scale<has_scope>> {
   }
 };
 template <bool has_scope>
-struct Net : tw::Module<Net<has_scope>> {
-  BOOST_HANA_DEFINE_STRUCT(Net, (Scale<has_scope>, scale));
+struct NetOfScale : tw::Module<NetOfScale<has_scope>> {
+  BOOST_HANA_DEFINE_STRUCT(NetOfScale, (Scale<has_scope>, scale));
   constexpr tw::Tensor build(tw::Tensor x) { return scale(x); }
 };
 
@@ -24,7 +23,7 @@ struct Net : tw::Module<Net<has_scope>> {
 template <tw::ExecutionContext context, bool graph_has_scope = false, bool has_stream = false>
 constexpr void program(tw::Ir& ir) {
   const tw::Tensor w = ir.variable(tw::ones(), {4}, tw::float32, "w");
-  const auto [factories, graph] = tw::create_graph(Net<graph_has_scope>{}, w);
+  const auto [factories, graph] = tw::create_graph(NetOfScale<graph_has_scope>{}, w);
   tw::Tensor half;
   {
     const auto scope = tw::execution_context(ir, context);
@@ -38,40 +37,28 @@ tw::Session<program<WeightsFromHostFragment>> session;
 
 // CASE accumulate_outer
 // expect: execution_context: AccumulateOuterFragment, which surrounds PopART`s own accumulation: Normal, after the repeat that
-// accumulates, expected
-#ifdef CASE_accumulate_outer
-tw::Session<program<AccumulateOuterFragment>> wrong;
-#endif
+// expect: accumulates, expected
+Traced<program<AccumulateOuterFragment>> accumulate_outer;
 
 // CASE optimizer_from_host
 // expect: execution_context: OptimizerFromHostFragment, which no session runs: WeightsFromHostFragment, as optimisers have their
-// state in variables, expected
-#ifdef CASE_optimizer_from_host
-tw::Session<program<OptimizerFromHostFragment>> wrong;
-#endif
+// expect: state in variables, expected
+Traced<program<OptimizerFromHostFragment>> optimizer_from_host;
 
 // CASE subgraph
 // expect: execution_context: Subgraph in the main graph: Normal, WeightsFromHostFragment or WeightsToHostFragment expected
-#ifdef CASE_subgraph
-tw::Session<program<Subgraph>> wrong;
-#endif
+Traced<program<Subgraph>> subgraph;
 
 // CASE in_a_graph
-// expect: execution_context: WeightsFromHostFragment in graph `Net_subgraph(0)`, whose ops run with its calls: a scope of the
-// main graph expected, in Net/scale
-#ifdef CASE_in_a_graph
-tw::Session<program<Normal, true>> wrong;
-#endif
+// expect: execution_context: WeightsFromHostFragment in graph `NetOfScale_subgraph(0)`, whose ops run with its calls: a scope of the
+// expect: main graph expected, in NetOfScale/scale
+Traced<program<Normal, true>> in_a_graph;
 
 // CASE later_tensor
 // expect: Add: Tensor[float32 (4,)] of WeightsToHostFragment in Normal, which runs before: a variable, a constant, or a tensor of
-// this or an earlier execution context expected, in use
-#ifdef CASE_later_tensor
-tw::Session<program<WeightsToHostFragment>> wrong;
-#endif
+// expect: this or an earlier execution context expected, in use
+Traced<program<WeightsToHostFragment>> later_tensor;
 
 // CASE stream
 // expect: HostStore: a stream in WeightsFromHostFragment: Normal, as only runs have arrays for streams, expected
-#ifdef CASE_stream
-tw::Session<program<WeightsFromHostFragment, false, true>> wrong;
-#endif
+Traced<program<WeightsFromHostFragment, false, true>> stream;
