@@ -120,6 +120,21 @@ class MnistYardstick:
         return executable
 
 
+def in_turns(programs, rounds, seconds):
+    """Fills the programs' rates. Returns the peak memory of those that stay alive, in megabytes."""
+    try:
+        for program in programs:
+            program.start()
+            program.run(seconds)  # not counted: it fills caches, and a number of threads is chosen
+        for _ in range(rounds):
+            for program in programs:
+                program.rates.append(program.run(seconds))
+        return {program: program.peak_megabytes() for program in programs if isinstance(program, Program)}
+    finally:
+        for program in programs:
+            program.stop()
+
+
 def openblas_settings():
     """Environments to try OpenBLAS in. It does not know every processor, and then takes kernels of an old one."""
     flags = re.search(r"^flags\s*:(.*)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median, mode
 
 from build_costs import build_program
-from programs import CORES, MnistYardstick, Program, openblas_settings, pytorch_is_there, pytorch_programs
+from programs import CORES, MnistYardstick, Program, in_turns, openblas_settings, pytorch_is_there, pytorch_programs
 
 HERE = Path(__file__).resolve().parent
 
@@ -76,21 +76,6 @@ def table(rows):
         lines.append(f"| {row.what} | {row.ours} | {values[0]} | {row.peer} | {values[1]} | "
                      f"{'' if row.ratio is None else f'{row.ratio:.2f}'} |")
     return "\n".join(lines)
-
-
-def in_turns(programs, rounds, seconds):
-    """Fills the programs' rates. Returns the peak memory of those that stay alive, in megabytes."""
-    try:
-        for program in programs:
-            program.start()
-            program.run(seconds)  # not counted: it fills caches, and a number of threads is chosen
-        for _ in range(rounds):
-            for program in programs:
-                program.rates.append(program.run(seconds))
-        return {program: program.peak_megabytes() for program in programs if isinstance(program, Program)}
-    finally:
-        for program in programs:
-            program.stop()
 
 
 def threads_text(count):

@@ -185,4 +185,24 @@ def powers(x):
 
 ops.forward("powers_of_special", powers, numbers)
 ops.forward("double_powers_of_special", powers, numbers)
+
+# What the cases above have not of some dtypes
+for kind in ("half", "double"):
+    differentiable(f"minimum_in_{kind}", torch.minimum, special(5, 7)[1:2], tensor(5, 7))
+    forward(f"increment_mod_in_{kind}", lambda x: torch.fmod(x + 1.5, 2), tensor(3, 19))
+    differentiable(f"scaled_add_of_tensors_in_{kind}", lambda x, y, a, b: a * x + b * y, tensor(3, 19), tensor(3, 19), tensor(),
+                   tensor(1))
+ops.forward("bool_choices", lambda a, b: [y.int() for y in (a < b, a <= b, a >= b, a | b, a & b)],
+            *(integers(3, 19) > 0 for _ in range(2)))
+for name in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]:
+    info = np.iinfo(name)
+    high = info.max if info.bits < 64 else 2**50
+    x, y = (np.array([0, high, i, 1, 2, 3, i, 1, 9, high - 1, 7], dtype=name) for i in (2, 100))
+    ops.forward(f"{name}_predicates", lambda x: [np.full(x.shape, y) for y in (1, 0, 0)], x)
+    with np.errstate(over="ignore"):
+        ops.forward(f"{name}_scaled_add", lambda x, y, a, b: (np.array(3, name) * x + np.array(2, name) * y, a * x + b * y), x, y,
+                    np.array(2, name), np.array([5], name))
+for name in ["int64", "uint64"]:
+    x, y = np.array([0, 1, 2, 3, 7, 10, 13, 40], dtype=name), np.array([2, 9, 40, 5, 3, 10, 1, 0], dtype=name)
+    ops.forward(f"{name}_powers", lambda x, y: (x**y, x * x * x, np.fmod(x + np.array(1, name), np.array(5, name))), x, y)
 ops.save("ops_elementwise.txt")

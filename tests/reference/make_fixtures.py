@@ -262,4 +262,14 @@ forward("half_adam_tensors", lambda m, v, w, s, d, b, c, e: adam(m, v, w, s, d, 
 forward("adam_var_update_numbers", lambda t, x, r1, r2: trusted(t, x, r1, r2, 0.5, torch.tensor(0.75)), tensor(2, 3), tensor(2, 3),
         positive(), positive())
 
+for kind in ("double", "half"):
+    forward(f"{kind}_adam_all", lambda m, v, w, s, d, b, c, e: adam(m, v, w, s, d, b, c, e), tensor(3, 19), positive(3, 19),
+            tensor(3, 19), torch.tensor(4.0), positive(), torch.tensor(0.75), torch.tensor([0.5]), torch.tensor(0.125))
+    forward(f"{kind}_adam_var_update", trusted, tensor(2, 3), tensor(2, 3), positive(), positive(), torch.tensor(0.5),
+            torch.tensor(1.25))
+forward("double_lamb_square", lambda x: (x * x).sum(), tensor(7, 50))
+forward("half_accumulator_scale", torch.mul, tensor(3, 19), tensor())
+forward("half_accumulate_half", lambda t, x: t + 0.5 * x, tensor(3, 19), tensor(3, 19))
+forward("accumulate_of_half", lambda t, x: t + 0.5 * x, tensor(3, 19), tensor(3, 19))
+
 ops.save("ops.txt")

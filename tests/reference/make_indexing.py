@@ -257,4 +257,19 @@ for dtype in ["int8", "int16", "uint16", "uint32", "uint64"]:
             f.integers(7, 3, low=0 if dtype[0] == "u" else -9), torch.tensor([2, 0, 0, 2, 2, 1, 0]))
     forward(f"onehot_by_{dtype}", one_hot(4), indices(5, below=4), tensor(2))
 
+# Dtypes that the cases above do not have
+for dtype in ["int16", "uint16", "uint64"]:
+    forward(f"gather_by_{dtype}", lambda t, i: t[i], tensor(5, 3), torch.tensor([4, 0, 4, 2]))
+for dtype in ["uint8", "int64"]:
+    forward(f"onehot_by_{dtype}", one_hot(4), indices(5, below=4), tensor(2))
+for dtype in ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float64"]:
+    low, high = (0, 1) if dtype == "bool" else (0 if dtype[0] == "u" else -9, 9)
+    t, u = (torch.tensor(f.random.integers(low, high + 1, shape)) for shape in ((8, 3), (3, 2)))
+    forward(f"dynamic_{dtype}", lambda t, i, u: (sliced([0, 1], [3, 2])(t, i), updated([0, 1], [3, 2])(t, i, u)), t,
+            starts([4, 1]), u)
+    forward(f"onehot_of_{dtype}", one_hot(4), indices(5, below=4), torch.tensor([0, 1]))
+forward("scatter_none_bool", lambda x, i: torch.zeros(5, 3, dtype=x.dtype).scatter(0, spread(i, x.shape, 0), x),
+        torch.tensor(f.random.integers(0, 2, (4, 3))), torch.tensor([4, 0, 3, 1]))
+forward("sparse_accumulate_of_half", accumulate(), tensor(7, 19), tensor(4, 19), torch.tensor([6, 2, 0, 3]))
+
 f.save("ops_indexing.txt")

@@ -292,5 +292,7 @@ for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "ui
     forward(f"matmul_{name}", np.matmul, a, b)
 
 differentiable("average_pool_gaps_double", average_pool((2, 2), (2, 1), (0, 0, 0, 0), (1, 0, 0, 1), stride=1), tensor(2, 2, 4, 3))
+differentiable("nll_loss_uint32", lambda p, t: F.nll_loss(torch.log(p), t), fixtures.probabilities(4, 3), labels)
+forward("cross_entropy_with_grad_uint32", with_grad("sum"), tensor(4, 3), labels, torch.tensor(2.0))
 
 fixtures.save("ops_networks.txt")

@@ -213,6 +213,10 @@ def main():
         fixtures.write(f"{name}.x0", seed)
         fixtures.write(f"{name}.x1", modifier)
         fixtures.write(f"{name}.y0", create_random_seed(seed, modifier))
+    for name, modifier in (("seed_of_int64", -(2**40) - 7), ("seed_of_uint64", 2**63 + 2**20)):
+        fixtures.write(f"{name}.x0", seed)
+        fixtures.write(f"{name}.x1", modifier)
+        fixtures.write(f"{name}.y0", create_random_seed(seed, modifier))
     fixtures.save("ops_random.txt")
 
 

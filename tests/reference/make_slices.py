@@ -95,8 +95,9 @@ forward("diagonal_early", lambda x, u: (x[1:3] + 0, x + u), tensor(4, 3), tensor
 forward("init_and_fill", lambda u: torch.cat((torch.zeros(2, 3), u, torch.zeros(1, 3))), tensor(2, 3))
 
 # Other dtypes: bits move, numbers do not
-for kind, low, high in (("i8", -100, 100), ("u8", 0, 200), ("i16", -9000, 9000), ("i32", -9, 9), ("i64", -9, 9), ("u64", 0, 9),
-                        ("bool", 0, 2), ("f16", -9, 9), ("f64", -9, 9)):
+KINDS = (("i8", -100, 100), ("u8", 0, 200), ("i16", -9000, 9000), ("i32", -9, 9), ("i64", -9, 9), ("u64", 0, 9),
+                        ("bool", 0, 2), ("f16", -9, 9), ("f64", -9, 9), ("u16", 0, 60000), ("u32", 0, 2**31))
+for kind, low, high in KINDS:
     a, b = (torch.tensor(ops.random.integers(low, high, (3, 5))) for _ in range(2))
     forward(f"parts_{kind}", lambda a, b: (steps(torch.cat((a, b), 1), S(None, None, -2), S(1, 9)), steps(a, 2),
                                           steps(b, S(None), S(None, None, 2)), torch.diag(a), torch.diag(b[1])), a, b)

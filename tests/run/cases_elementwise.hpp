@@ -157,6 +157,13 @@ constexpr void predicates(Ir& ir) {
   forward(
       ir, "bools", [](Tensor a, Tensor b, Tensor c) { return ops::where(a, ops::equal(b, c), ops::not_equal(a, b)); },
       bools({3, 19}), bools({3, 19}), bools({3, 19}));
+  forward(
+      ir, "bool_choices",
+      [](Tensor a, Tensor b) {
+        return std::array{ops::less(a, b), ops::less_equal(a, b), ops::greater_equal(a, b), ops::maximum(a, b),
+                          ops::minimum(a, b)};
+      },
+      bools({3, 19}), bools({3, 19}));
   forward(ir, "bools_ordered", [](Tensor a, Tensor b) { return ops::greater(a, b); }, bools({3, 19}), bools({3, 19}));
 }
 
@@ -185,25 +192,36 @@ constexpr void functions_of_integers(Ir& ir) {
     test("increment_mod", [](Tensor a) { return ops::increment_mod(a, 1, 5); }, x);
   }
 }
-/// The comparisons that the cases above do not have.
+/// What the cases above do not have.
 template <tw::DType... dtypes>
-constexpr void integer_comparisons(Ir& ir) {
+constexpr void more_of_integers(Ir& ir) {
   const auto compare = [](Tensor a, Tensor b) {
     return std::array{ops::not_equal(a, b), ops::less(a, b), ops::less_equal(a, b), ops::greater_equal(a, b)};
   };
-  for (const tw::DType dtype : {dtypes...})
-    forward(ir, tw::text(tw::to_text(dtype), "_comparisons").view(), compare, TensorSpec{{11}, dtype}, TensorSpec{{11}, dtype});
+  const auto scaled_adds = [](Tensor x, Tensor y, Tensor a, Tensor b) {
+    return std::array{ops::scaled_add(x, y, {.a = 3, .b = 2}), ops::scaled_add(x, y, a, b)};
+  };
+  const auto powers = [](Tensor x, Tensor y) { return std::array{ops::pow(x, y), ops::pow(x, 3), ops::increment_mod(x, 1, 5)}; };
+  for (const tw::DType dtype : {dtypes...}) {
+    const auto named = [dtype](std::string_view name) { return tw::text(tw::to_text(dtype), name); };
+    const TensorSpec x{{11}, dtype}, eight{{8}, dtype};
+    forward(ir, named("_comparisons").view(), compare, x, x);
+    forward(
+        ir, named("_predicates").view(), [](Tensor t) { return std::array{ops::isfinite(t), ops::isinf(t), ops::isnan(t)}; }, x);
+    forward(ir, named("_scaled_add").view(), scaled_adds, x, x, TensorSpec{{}, dtype}, TensorSpec{{1}, dtype});
+    if (tw::size_of(dtype) == 8) forward(ir, named("_powers").view(), powers, eight, eight);
+  }
 }
 
 constexpr void signed_integers(Ir& ir) {
   functions_of_integers<tw::int8, tw::int16, tw::int32, tw::int64>(ir);
   forward(ir, "increment_mod_inplace", [](Tensor x) { return ops::increment_mod_(x, 1, 3); }, i32({4}));
   forward(ir, "div_inplace", [](Tensor a, Tensor b) { return a /= b; }, i32({5}), i32({5}));
-  integer_comparisons<tw::int8, tw::int16, tw::int32, tw::int64>(ir);
+  more_of_integers<tw::int8, tw::int16, tw::int32, tw::int64>(ir);
 }
 constexpr void unsigned_integers(Ir& ir) {
   functions_of_integers<tw::uint8, tw::uint16, tw::uint32, tw::uint64>(ir);
-  integer_comparisons<tw::uint8, tw::uint16, tw::uint32, tw::uint64>(ir);
+  more_of_integers<tw::uint8, tw::uint16, tw::uint32, tw::uint64>(ir);
 }
 
 /// Functions of one tensor with other cases in float32; those of `steps` have no derivative at some places.
@@ -257,6 +275,16 @@ constexpr void precision_without_steps(Ir& ir, std::string_view kind, tw::DType 
       },
       TensorSpec{{5, 11}, dtype}, TensorSpec{{5, 11}, dtype});
   steps_in(ir, kind, dtype);
+  differentiable(
+      ir, tw::text("minimum_in_", kind).view(), [](Tensor a, Tensor b) { return ops::minimum(a, b); }, TensorSpec{{1, 7}, dtype},
+      TensorSpec{{5, 7}, dtype});
+  forward(
+      ir, tw::text("increment_mod_in_", kind).view(), [](Tensor x) { return ops::increment_mod(x, 1.5, 2); },
+      TensorSpec{{3, 19}, dtype});
+  differentiable(
+      ir, tw::text("scaled_add_of_tensors_in_", kind).view(),
+      [](Tensor x, Tensor y, Tensor a, Tensor b) { return ops::scaled_add(x, y, a, b); }, TensorSpec{{3, 19}, dtype},
+      TensorSpec{{3, 19}, dtype}, TensorSpec{{}, dtype}, TensorSpec{{1}, dtype});
 }
 constexpr void doubles(Ir& ir) {
   precision(ir, "double", tw::float64);

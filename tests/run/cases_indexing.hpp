@@ -131,6 +131,9 @@ constexpr void indexed_dtypes(Ir& ir) {
   const auto by = [&ir](std::string_view name, DType dtype) {
     forward(ir, tw::text("gather_by_", name).view(), take(), f32({5, 3}), spec_of(dtype, {4}));
   };
+  by("int16", tw::int16);
+  by("uint16", tw::uint16);
+  by("uint64", tw::uint64);
   by("int8", tw::int8);
   by("uint8", tw::uint8);
   by("uint32", tw::uint32);
@@ -168,10 +171,21 @@ constexpr void indexed_dtypes(Ir& ir) {
                             reduced(min, {.axis_size = 3})(x, i)};
         },
         spec_of(dtype, {7, 3}), i32({7}));
-    forward(
-        ir, tw::text("onehot_by_", tw::to_text(dtype)).view(), [](Tensor t, Tensor v) { return ops::onehot(t, 4, v); },
-        spec_of(dtype, {5}), f32({2}));
   }
+  const auto four = [](Tensor t, Tensor v) { return ops::onehot(t, 4, v); };
+  for (const DType dtype : {tw::int8, tw::int16, tw::int64, tw::uint8, tw::uint16, tw::uint32, tw::uint64})
+    forward(ir, tw::text("onehot_by_", tw::to_text(dtype)).view(), four, spec_of(dtype, {5}), f32({2}));
+  for (const DType dtype : {tw::boolean, tw::int8, tw::int16, tw::int32, tw::int64, tw::uint8, tw::uint16, tw::uint32, tw::uint64,
+                            tw::float16, tw::float64}) {
+    forward(
+        ir, tw::text("dynamic_", tw::to_text(dtype)).view(),
+        [](Tensor t, Tensor i, Tensor u) {
+          return std::array{ops::dynamic_slice(t, i, {0, 1}, {3, 2}), ops::dynamic_update(t, i, u, {0, 1}, {3, 2})};
+        },
+        spec_of(dtype, {8, 3}), i32({2}), spec_of(dtype, {3, 2}));
+    forward(ir, tw::text("onehot_of_", tw::to_text(dtype)).view(), four, i32({5}), spec_of(dtype, {2}));
+  }
+  forward(ir, "scatter_none_bool", reduced(none, {.axis_size = 5}), spec_of(tw::boolean, {4, 3}), i32({4}));
 }
 /// Each op that has a gradient, in double or half precision.
 constexpr void indexed_gradients(Ir& ir, std::string_view kind, DType dtype) {
@@ -208,6 +222,7 @@ constexpr void sparse_accumulations(Ir& ir) {
       u32({9}), f32({}));
   forward(ir, "double_sparse_accumulate", accumulate(-1, 0.5), spec_of(tw::float64, {3, 7}), spec_of(tw::float64, {3, 4}),
           i32({4}));
+  forward(ir, "sparse_accumulate_of_half", accumulate(0, 1), f32({7, 19}), f16({4, 19}), i32({4}));
   forward(ir, "sparse_accumulate_float16", accumulate(0, 0.5), f16({7, 19}), f32({4, 19}), i32({4}));
 }
 

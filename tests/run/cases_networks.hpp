@@ -235,6 +235,10 @@ constexpr void networks_in_float16(Ir& ir) {
 constexpr void other_networks(Ir& ir) {
   differentiable(ir, "matmul_to_double", product_to(tw::float64), f32({2, 30}), f32({30, 5}));
   differentiable(ir, "cross_entropy_sum", cross_entropy({.reduction = Reduction::sum}), f32({4, 3}), i32({4}));
+  const TensorSpec labels{{4}, tw::uint32};
+  differentiable(ir, "nll_loss_uint32", [](Tensor p, Tensor l) { return ops::nll_loss(p, l); }, f32({4, 3}), labels);
+  forward(ir, "cross_entropy_with_grad_uint32", cross_entropy_with_grad({.reduction = Reduction::sum}), f32({4, 3}), labels,
+          f32({}));
   forward(ir, "cross_entropy_with_grad_tensor", cross_entropy_with_grad({}), f32({4, 3}), i32({4}), f32({}));
   forward(ir, "double_cross_entropy_with_grad", cross_entropy_with_grad({.reduction = Reduction::none}), f64({4, 3}), i32({4}),
           f64({}));

@@ -60,6 +60,8 @@ constexpr void other_dropouts_and_seeds(Ir& ir) {
   const auto by_tensor = [](Tensor seed, Tensor modifier) { return ops::create_random_seed(seed, modifier); };
   forward(ir, "seed_of_int32", by_tensor, seed_spec, i32({}));
   forward(ir, "seed_of_uint32", by_tensor, seed_spec, TensorSpec{{}, tw::uint32});
+  forward(ir, "seed_of_int64", by_tensor, seed_spec, TensorSpec{{}, tw::int64});
+  forward(ir, "seed_of_uint64", by_tensor, seed_spec, TensorSpec{{}, tw::uint64});
 }
 
 }  // namespace op_cases

@@ -166,6 +166,7 @@ constexpr void parts_of_other_dtypes(Ir& ir) {
   };
   of("i8", tw::int8), of("u8", tw::uint8), of("i16", tw::int16), of("i32", tw::int32), of("i64", tw::int64);
   of("u64", tw::uint64), of("bool", tw::boolean), of("f16", tw::float16), of("f64", tw::float64);
+  of("u16", tw::uint16), of("u32", tw::uint32);
 }
 
 constexpr void all_slices(Ir& ir) {

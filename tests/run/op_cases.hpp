@@ -212,6 +212,27 @@ constexpr void optimisers(Ir& ir) {
   forward(ir, "lamb_square_scalar", ops::lamb_square, scalar);
 }
 
+/// All operands of one dtype.
+constexpr void adam_in(Ir& ir, std::string_view kind, tw::DType dtype) {
+  const TensorSpec t{{3, 19}, dtype}, small{{2, 3}, dtype}, scalar{{}, dtype};
+  forward(
+      ir, tw::text(kind, "_adam_all").view(),
+      [](Tensor m, Tensor v, Tensor w, Tensor step, Tensor decay, Tensor beta1, Tensor beta2, Tensor epsilon) {
+        return ops::adam_updater(
+            m, v, {.weight = w, .time_step = step, .weight_decay = decay, .beta1 = beta1, .beta2 = beta2, .epsilon = epsilon});
+      },
+      t, t, t, scalar, scalar, scalar, TensorSpec{{1}, dtype}, scalar);
+  forward(
+      ir, tw::text(kind, "_adam_var_update").view(),
+      [](Tensor w, Tensor x, Tensor r1, Tensor r2, Tensor learning_rate, Tensor limit) {
+        return ops::adam_var_update(w, x, r1, r2, learning_rate, limit);
+      },
+      small, small, scalar, scalar, scalar, scalar);
+}
+constexpr void double_updates(Ir& ir) {
+  adam_in(ir, "double", tw::float64);
+  forward(ir, "double_lamb_square", ops::lamb_square, f64({7, 50}));
+}
 constexpr void half_precision_norms_and_updates(Ir& ir) {
   differentiable(
       ir, "half_layer_norm", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x, w, b); }, f16({4, 19}), f16({19}),
@@ -233,6 +254,11 @@ constexpr void half_precision_norms_and_updates(Ir& ir) {
       },
       f16({3, 19}), f32({3, 19}), f32({3, 19}), f32({}), f16({}), f32({}), f32({1}), f32({}));
   forward(ir, "half_lamb_square", ops::lamb_square, f16({7, 50}));
+  adam_in(ir, "half", tw::float16);
+  forward(ir, "half_accumulator_scale", [](Tensor a, Tensor f) { return ops::accumulator_scale_(a, f); }, f16({3, 19}), f16({}));
+  const auto accumulate = [](Tensor a, Tensor x) { return ops::accumulate_(a, x, 0.5); };
+  forward(ir, "half_accumulate_half", accumulate, f16({3, 19}), f16({3, 19}));
+  forward(ir, "accumulate_of_half", accumulate, f32({3, 19}), f16({3, 19}));
 }
 constexpr auto conv(const tw::ConvOptions& options = {}) {
   return [options](Tensor x, Tensor weight) { return ops::conv(x, weight, options); };

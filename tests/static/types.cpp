@@ -42,6 +42,14 @@ static_assert(fails("variable: 'v': 320 as float8_143: a number from -240 to 240
 }));
 static_assert(fails("Sub: (2, 3) bool: a dtype of numbers expected: cast it first",
                     [](Ir&, Tensor x, Tensor, Tensor) { x.cast(tw::boolean) - x.cast(tw::boolean); }));
+static_assert(fails("Div: (2, 3) bool: a dtype of numbers expected: cast it first",
+                    [](Ir&, Tensor x, Tensor, Tensor) { x.cast(tw::boolean) / x.cast(tw::boolean); }));
+static_assert(fails("ScaledAdd: (2, 3) bool: float16, float32 or float64 expected",
+                    [](Ir&, Tensor x, Tensor, Tensor) { ops::scaled_add(x.cast(tw::boolean), x); }));
+static_assert(fails("ScaledAdd: (1,) int32 and (1,) int64: equal dtypes expected",
+                    [](Ir&, Tensor, Tensor, Tensor k) { ops::scaled_add(k, k.cast(tw::int64)); }));
+static_assert(fails("ScaledAdd: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected",
+                    [](Ir&, Tensor, Tensor, Tensor k) { ops::scaled_add(k, k, {.a = 0.5}); }));
 static_assert(fails("ReduceSum: (2, 3) bool: a dtype of numbers expected: cast it first",
                     [](Ir&, Tensor x, Tensor, Tensor) { ops::sum(x.cast(tw::boolean)); }));
 static_assert(fails("constant: -1 as uint64: a whole number from 0 to 1.84467440737e+19 expected",

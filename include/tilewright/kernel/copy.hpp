@@ -4,17 +4,10 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tilewright/kernel/copy_run.hpp"
 #include "tilewright/kernel/elementwise.hpp"
 
 namespace tilewright {
-
-namespace detail {
-/// `count` elements as they are, also NaNs with their bits.
-template <std::int64_t count, class T>
-[[gnu::always_inline]] inline void copy_run(T* to, const T* from) {
-  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
-}
-}  // namespace detail
 
 /// to = from, of one shape and dtype.
 template <class To, class From>

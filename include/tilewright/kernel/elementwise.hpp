@@ -1,9 +1,9 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
+#include "tilewright/kernel/copy_run.hpp"
 #include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/view.hpp"
@@ -126,7 +126,7 @@ inline void assign_copy(Out out, In in) {
     auto* const to = out.data + offsets[0];
     const auto* const from = in.data + offsets[1];
     if constexpr (loops.run_strides[0] == 1 && loops.run_strides[1] == 1) {
-      if (to != from) std::memcpy(to, from, static_cast<std::size_t>(loops.run) * sizeof(*to));
+      if (to != from) detail::copy_run<loops.run>(to, from);
     } else if constexpr (loops.run_strides[1] == 0) {
       const auto value = *from;
       for (std::int64_t k = 0; k < loops.run; ++k) to[k * loops.run_strides[0]] = value;

@@ -36,7 +36,7 @@ struct InPlace : Elementwise<InPlace<D>>, detail::GradientOf<D>, detail::FaultOf
 
   static constexpr bool check_dtypes(Inference& op) { return D::check_dtypes(op); }
   static constexpr DType result_dtype(const Inference& op) { return D::result_dtype(op); }
-  static auto forward(const auto&... x) { return D::forward(x...); }
+  static auto forward(const auto&... x) -> decltype(D::forward(x...)) { return D::forward(x...); }
 };
 
 }  // namespace tilewright

@@ -20,6 +20,8 @@ struct ScaledAddOp : Elementwise<D> {
   };
   static constexpr void infer(Inference& op) {
     const TensorSpec &x = op.input(0), &y = op.input(1);
+    for (int i = 0; i < op.input_count(); ++i)
+      if (!(is_int(x.dtype) ? op.require_equal_dtypes(0, i) : op.require_floating_point(i))) return;
     if (x.shape != y.shape) return op.fail(to_text(x), " and ", to_text(y), ": equal shapes expected");
     for (int i = 2; i < op.input_count(); ++i)
       if (op.input(i).nelms() != 1) return op.fail("factor ", to_text(op.input(i)), ": one element expected");
@@ -29,16 +31,16 @@ struct ScaledAddOp : Elementwise<D> {
   }
   template <class X, class Y>
   static X forward(X x, Y y, Attributes attributes) {
-    return math::fma(math::number<X>(attributes.b), X(y), math::number<X>(attributes.a) * x);
+    return math::fma(math::number<X>(attributes.b), X(y), math::multiply(math::number<X>(attributes.a), x));
   }
   template <class X, class Y, class F>
   static X forward(X x, Y y, F factor, Attributes attributes) {
-    if (attributes.inputs == 1) return math::fma(math::number<X>(attributes.b), X(y), X(factor) * x);
-    return math::fma(X(factor), X(y), math::number<X>(attributes.a) * x);
+    if (attributes.inputs == 1) return math::fma(math::number<X>(attributes.b), X(y), math::multiply(X(factor), x));
+    return math::fma(X(factor), X(y), math::multiply(math::number<X>(attributes.a), x));
   }
   template <class X, class Y, class A, class B>
   static X forward(X x, Y y, A a, B b, Attributes) {
-    return math::fma(X(b), X(y), X(a) * x);
+    return math::fma(X(b), X(y), math::multiply(X(a), x));
   }
 };
 struct ScaledAdd : ScaledAddOp<ScaledAdd> {
@@ -81,7 +83,7 @@ constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors)
 
 namespace ops {
 /// a x + b y for tensors of one shape; the result has x's dtype: scaled_add(x, y, {.b = -0.1}). a and b are numbers or tensors
-/// of one element.
+/// of one element. All are of floating point, and their dtypes may differ, or of one dtype of integers, which wrap around.
 constexpr Tensor scaled_add(Tensor x, Tensor y, const ScaledAddFactors& factors = {}) {
   return detail::scaled_add<ScaledAdd>(x, y, factors);
 }
