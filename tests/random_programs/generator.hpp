@@ -1,90 +1,46 @@
 #pragma once
-// Random programs: a seed gives a program, which is traced like any other, by the compiler and again when the test runs.
-#include <cstdint>
+// What random programs are made of: ops on the tensors that are there.
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "tilewright/tilewright.hpp"
+#include "known.hpp"
 
 namespace random_programs {
 
-namespace tw = tilewright;
-namespace ops = tw::ops;
-using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec;
-
-/// The generator SplitMix64, in constant expressions (G. Steele and others, "Fast splittable pseudorandom number generators",
-/// 2014).
-class Random {
- public:
-  constexpr explicit Random(std::uint64_t seed) : state_(seed) {}
-  constexpr std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-  }
-  constexpr int below(int end) { return static_cast<int>(next() % static_cast<std::uint64_t>(end)); }
-  constexpr bool one_in(int count) { return below(count) == 0; }
-
- private:
-  std::uint64_t state_;
-};
-
-/// A tensor of a program, and what the generator knows about its elements.
-struct Known {
-  Tensor tensor{};
-  double bound = 2;       ///< no element's magnitude is larger
-  bool positive = false;  ///< all elements are at least 1/16
-  bool owned = false;     ///< no variable, input or constant: an op may change it in place
-};
-
-/// What a program may have.
-struct Features {
-  bool gradients = false;  ///< only what has a derivative everywhere, as finite differences need it
-  int steps = 4;           ///< number of ops, or of calls
-  bool only_loss = false;  ///< the program with gradients, without the gradients
-};
-
-/// Appends random ops to the graph that is being built.
+/// Appends random ops to the graph that is being built. Each area's steps are in generator_<area>.hpp.
+///
+/// Results that jump (comparisons, roundings, places of the largest element, ...) are computed of exact elements only: there, an
+/// element that float32 rounds and float64 does not would decide differently. In programs with gradients, such elements, and
+/// those of formulas with a kink, are moved away from where the result jumps or bends.
 class Generator {
  public:
   constexpr Generator(Ir& ir, Random& random, const Features& features) : ir_(ir), random_(random), features_(features) {}
 
-  constexpr void add(Tensor tensor, bool positive = false) { known_.push_back({tensor, 2, positive, false}); }
-
-  /// So many random ops; calls of graphs, which have random ops themselves, up to the depth.
-  constexpr void run(int steps, int depth) {
-    for (int i = 0; i < steps; ++i) {
-      switch (random_.below(depth > 0 ? 14 : 11)) {
-        case 0:
-        case 1: unary(); break;
-        case 2:
-        case 3: binary(); break;
-        case 4: view(); break;
-        case 5: reduction(); break;
-        case 6: product(); break;
-        case 7: cast(); break;
-        case 8: scaled_add(); break;
-        case 9: in_place(); break;
-        case 10: normalise(); break;
-        case 11: call(depth); break;
-        case 12: loop(depth); break;
-        default: branch(depth); break;
-      }
-    }
+  constexpr void add(Tensor tensor, const Elements& elements, bool changeable = false) {
+    known_.push_back({tensor, elements, ++memories_, changeable});
   }
-  /// The tensors that nothing has used yet, at least one.
-  constexpr std::vector<Tensor> results() const {
-    std::vector<Tensor> result;
-    for (std::size_t i = known_.size(); i-- > 0 && result.size() < 3;)
-      if (known_[i].owned) result.push_back(known_[i].tensor);
-    if (result.empty()) result.push_back(ops::tanh(known_.back().tensor));
+  /// So many random ops; calls of graphs, which have random ops themselves, up to the depth.
+  constexpr void run(int steps, int depth);
+  /// The newest tensors that ops gave, at least one.
+  constexpr std::vector<Known> results(std::size_t most) const {
+    std::vector<Known> result;
+    for (std::size_t i = known_.size(); i-- > given_ && result.size() < most;) result.push_back(known_[i]);
+    if (result.empty()) {
+      const Known& x = known_.back();
+      result.push_back(x);
+      result[0].tensor = ops::identity(x.tensor);
+    }
     return result;
   }
+  /// What is there now is given, not a result.
+  constexpr void begin() { given_ = known_.size(); }
 
  private:
   static constexpr double largest = 256;  ///< bound of elements; larger ones are brought down by tanh
+  static constexpr double most_whole = 0x1p52;  ///< of integers, before they wrap around
+
+  // ---- what is there ----
 
   constexpr const Known& any() { return known_[static_cast<std::size_t>(random_.below(static_cast<int>(known_.size())))]; }
   /// Any tensor, later ones more often.
@@ -92,236 +48,313 @@ class Generator {
     const int count = static_cast<int>(known_.size()), window = count < 4 ? count : 4;
     return random_.one_in(3) ? any() : known_[static_cast<std::size_t>(count - 1 - random_.below(window))];
   }
-  constexpr Known recent_float32() {
+  /// One for which the predicate is true; nothing if there is none.
+  template <class Predicate>
+  constexpr std::optional<Known> find(const Predicate& predicate) {
     for (int tries = 0; tries < 4; ++tries)
-      if (const Known x = recent(); x.tensor.dtype() == tw::float32) return x;
-    return known_[0];
+      if (const Known x = recent(); predicate(x)) return x;
+    const auto count = static_cast<int>(known_.size()), first = random_.below(count);
+    for (int i = 0; i < count; ++i)
+      if (const Known& x = known_[static_cast<std::size_t>((first + i) % count)]; predicate(x)) return x;
+    return std::nullopt;
   }
-  constexpr void push(Tensor tensor, double bound, bool positive = false) {
-    if (bound > largest) {
-      tensor = ops::tanh(tensor);
-      bound = 1;
-      positive = false;
-    }
-    known_.push_back({tensor, bound, positive, true});
+  constexpr Known real() {
+    if (const auto x = find([](const Known& k) { return k.is_real(); })) return *x;
+    return constant({3}, tw::float32);
   }
-  /// A number that float16 holds.
-  constexpr double number() { return static_cast<double>(random_.below(31) - 15) / 8; }
-
-  constexpr void unary() {
-    const Known x = recent();
-    switch (random_.below(features_.gradients ? 5 : 6)) {
-      case 0: return push(ops::tanh(x.tensor), 1);
-      case 1: return push(ops::gelu(x.tensor), x.bound);
-      case 2: return x.bound <= 4 ? push(ops::exp(x.tensor), 55, x.bound <= 2) : push(-x.tensor, x.bound);
-      case 3: return x.positive ? push(ops::sqrt(x.tensor), x.bound + 1, true) : push(-x.tensor, x.bound);
-      case 4: return x.positive ? push(ops::log(x.tensor), 6) : push(x.tensor * number(), 2 * x.bound);
-      default: return push(ops::relu(x.tensor), x.bound);
+  constexpr Known real_up_to(double bound) {
+    if (const auto x = find([&](const Known& k) { return k.is_real() && k.bound() <= bound; })) return *x;
+    return constant({3}, tw::float32);
+  }
+  constexpr Known positive_real() {
+    if (const auto x = find([](const Known& k) { return k.is_real() && k.elements.positive(); })) return *x;
+    Known x = real();
+    x.tensor = ops::exp(ops::tanh(x.tensor));
+    x.elements = {0.36, 2.72};
+    return x;
+  }
+  /// Numbers of integers or floating point, for ops that take both.
+  constexpr Known numbers() {
+    if (features_.gradients || !random_.one_in(3)) return real();
+    return integers();
+  }
+  constexpr Known integers();   // generator_types.hpp
+  constexpr Known condition();  // generator_elementwise.hpp
+  /// Exact numbers of floating point, in programs with gradients such that small changes of variables are small here.
+  constexpr Known exact_real() {
+    const auto x = find([&](const Known& k) {
+      return k.is_real() && k.exact() && (!features_.gradients || (k.elements.slope <= 8 && k.elements.grain <= 6));
+    });
+    return x ? *x : constant({2, 3}, tw::float32);
+  }
+  constexpr Known exact_numbers() { return features_.gradients || random_.one_in(2) ? exact_real() : integers(); }
+  /// A constant of random multiples of 1/8 up to 15/8, or of integers up to 4, or of bools.
+  constexpr Known constant(const Shape& shape, DType dtype) {
+    tw::List<double> values;
+    const bool is_real = tw::is_floating_point(dtype);
+    for (std::int64_t i = 0; i < shape.nelms(); ++i)
+      values.push_back(is_real ? number() : random_.below(dtype == tw::boolean ? 2 : 5));
+    return {ir_.constant(values, shape, dtype), is_real ? Elements{-1.875, 1.875, 3, 0} : Elements{0, 4, 0, 0}, ++memories_,
+            false};
+  }
+  /// A tensor of the shape: all or a part of the elements of one that is there, or a constant.
+  constexpr Known tensor_of(const Shape& shape, DType dtype, double bound = 4) {
+    const std::int64_t count = shape.nelms();
+    for (int tries = 0; tries < 4; ++tries) {
+      Known y = recent();
+      if (y.tensor.dtype() != dtype || y.tensor.nelms() < count || y.bound() > bound) continue;
+      if (y.tensor.shape() == shape) return y;
+      Tensor part = y.tensor.flatten();
+      if (y.tensor.nelms() > count) {
+        const int start = random_.below(y.tensor.nelms() - count + 1);
+        part = ops::slice(part, start, start + count);
+      }
+      y.tensor = part.reshape(shape);
+      y.changeable = false;
+      return y;
     }
+    if (count <= 64) return constant(shape, dtype);
+    Known few = constant({shape[-1]}, dtype);
+    few.tensor = ops::expand(few.tensor, shape);
+    return few;
+  }
+  /// Whole numbers from 0 to below `end`, as indices.
+  constexpr Tensor indices(const Shape& shape, std::int64_t end, bool any_dtype = true) {
+    if (any_dtype && random_.one_in(2)) {
+      const auto x = find([&](const Known& k) {
+        return k.is_int() && k.elements.low >= 0 && k.tensor.nelms() == shape.nelms() && static_cast<double>(end) <= 100;
+      });
+      if (x) {
+        const Tensor limited = x->elements.high < static_cast<double>(end) ? x->tensor : x->tensor % end;
+        return limited.shape() == shape ? limited : limited.reshape(shape);
+      }
+    }
+    tw::List<double> values;
+    for (std::int64_t i = 0; i < shape.nelms(); ++i) values.push_back(random_.below(end));
+    const DType dtypes[] = {tw::int32, tw::uint32, tw::int32, tw::int64, tw::uint8};
+    return ir_.constant(values, shape, dtypes[random_.below(any_dtype ? 5 : 2)]);
   }
   /// A tensor that broadcasts with x: one of the same dtype that is there, if any, else x itself.
+  template <class Predicate>
+  constexpr Known partner(const Known& x, const Predicate& predicate) {
+    for (int tries = 0; tries < 6; ++tries) {
+      const Known y = recent();
+      if (y.tensor.dtype() != x.tensor.dtype() || !predicate(y)) continue;
+      if (const auto common = tw::broadcast(x.tensor.shape(), y.tensor.shape()); common && common->nelms() <= 2048) return y;
+    }
+    if (predicate(x)) return x;
+    return constant({x.rank() == 0 ? 1 : x.tensor.shape(-1)}, x.tensor.dtype());
+  }
   constexpr Known partner(const Known& x) {
-    for (int tries = 0; tries < 6; ++tries) {
-      const Known y = recent();
-      if (y.tensor.dtype() != x.tensor.dtype()) continue;
-      if (const auto common = tw::broadcast(x.tensor.shape(), y.tensor.shape()); common && common->nelms() <= 4096) return y;
-    }
-    return x;
+    return partner(x, [](const Known&) { return true; });
   }
-  constexpr void binary() {
-    const Known x = recent(), y = partner(x);
-    switch (random_.below(5)) {
-      case 0: return push(x.tensor + y.tensor, x.bound + y.bound, x.positive && y.positive);
-      case 1: return push(x.tensor - y.tensor, x.bound + y.bound);
-      case 2: return push(x.tensor * y.tensor, x.bound * y.bound);
-      case 3:
-        if (y.positive) return push(x.tensor / y.tensor, 16 * x.bound);
-        return push(x.tensor * y.tensor, x.bound * y.bound);
-      default: return push(number() + x.tensor, 2 + x.bound);
-    }
-  }
-  constexpr void view() {
-    const Known x = recent();
-    const Shape shape = x.tensor.shape();
-    Tensor result;
-    switch (random_.below(3)) {
-      case 0: result = shape.rank == 2 ? x.tensor.reshape({shape[1], shape[0]}) : x.tensor.flatten(); break;
-      case 1: result = x.tensor.T(); break;
-      default:
-        if (shape.rank >= 5 || x.tensor.nelms() > 1024) return push(x.tensor.T(), x.bound, x.positive);
-        Shape wider{3};
-        for (int axis = 0; axis < shape.rank; ++axis) wider.push_back(shape[axis]);
-        result = ops::expand(x.tensor, wider);
-    }
-    known_.push_back({result, x.bound, x.positive, false});  // perhaps of a variable, and perhaps expanded
-  }
-  constexpr void reduction() {
-    const Known x = recent();
-    if (x.tensor.rank() == 0) return unary();
-    const int axis = random_.below(x.tensor.rank());
-    const auto extent = static_cast<double>(x.tensor.shape(axis));
-    const bool keep = random_.one_in(2);
-    switch (random_.below(3)) {
-      case 0: return push(ops::sum(x.tensor, axis, keep), x.bound * extent);
-      case 1: return push(ops::mean(x.tensor, axis, keep), x.bound, x.positive);
-      default: return push(ops::softmax(x.tensor, axis), 1);
-    }
-  }
-  /// A product of matrices with another tensor, or with its own transposed.
-  constexpr void product() {
-    const Known x = recent();
-    if (x.tensor.rank() < 2 || x.tensor.rank() > 4) return binary();
-    const auto inner = x.tensor.shape(-1);
-    for (int tries = 0; tries < 6; ++tries) {
-      const Known y = recent();
-      if (y.tensor.dtype() != x.tensor.dtype() || y.tensor.rank() > 2 || y.tensor.rank() == 0) continue;
-      if (y.tensor.shape(y.tensor.rank() == 1 ? 0 : -2) != inner) continue;
-      return push(x.tensor.matmul(y.tensor), x.bound * y.bound * static_cast<double>(inner));
-    }
-    if (x.tensor.rank() != 2) return binary();
-    push(x.tensor.matmul(x.tensor.T()), x.bound * x.bound * static_cast<double>(inner));
-  }
-  constexpr void cast() {
-    if (features_.gradients) return unary();
-    const Known x = recent();
-    push(x.tensor.cast(x.tensor.dtype() == tw::float32 ? tw::float16 : tw::float32), x.bound, x.positive);
-  }
-  constexpr void scaled_add() {
-    const Known x = recent(), y = recent();
-    if (x.tensor.spec() != y.tensor.spec()) return binary();
-    push(ops::scaled_add(x.tensor, y.tensor, {.a = number(), .b = number()}), 2 * (x.bound + y.bound));
-  }
-  /// Changes an owned tensor in place, perhaps through an alias of another shape; all that share it have other elements then.
-  constexpr void in_place() {
-    const Known x = recent_float32();
-    if (features_.gradients || !x.owned || x.bound > 16) return binary();
-    const bool through_alias = random_.one_in(2);
-    const Tensor target = through_alias ? ops::flatten_(x.tensor) : x.tensor;
-    const Tensor source = through_alias ? ops::flatten(any_like(x).tensor) : any_like(x).tensor;
-    ops::scaled_add_(target, source, {.a = number(), .b = 1});
-    for (Known& other : known_)
-      if (other.tensor == x.tensor) {
-        other.bound = 2 * x.bound + 16;
-        other.positive = false;
-      }
-  }
-  constexpr Known any_like(const Known& x) {
+  /// A tensor like x.
+  constexpr Known like(const Known& x, double bound = 16) {
     for (int tries = 0; tries < 8; ++tries)
-      if (const Known y = any(); y.tensor.spec() == x.tensor.spec() && y.bound <= 16) return y;
+      if (const Known y = any(); y.tensor.spec() == x.tensor.spec() && y.bound() <= bound) return y;
     return x;
   }
-  constexpr void normalise() {
-    const Known x = recent();
-    if (x.tensor.rank() < 2 || x.tensor.shape(-1) < 3) return unary();
-    const Known weight = partner_row(x), bias = partner_row(x);
-    if (weight.tensor.rank() != 1) return push(ops::softmax(x.tensor, -1), 1);
-    push(ops::layer_norm(x.tensor, weight.tensor, bias.tensor, 0.125), 8 * weight.bound + bias.bound);
+  /// A multiple of 1/8 up to 15/8, which float16 holds.
+  constexpr double number() { return static_cast<double>(random_.below(31) - 15) / 8; }
+  constexpr double whole_number() { return random_.below(5) - 2; }
+  constexpr int axis_of(const Known& x) { return random_.below(x.rank()); }
+  /// Counted from the first axis or from the last.
+  constexpr int signed_axis(int axis, int rank) { return random_.one_in(3) ? axis - rank : axis; }
+  static constexpr Elements number_or_whole(const Elements& of, double number) {
+    return number_elements(of.grain >= 3 ? number : static_cast<double>(static_cast<int>(number)));
   }
-  /// A vector as long as x's rows, or x.
-  constexpr Known partner_row(const Known& x) {
-    for (const Known& y : known_)
-      if (y.tensor.dtype() == x.tensor.dtype() && y.tensor.rank() == 1 && y.tensor.shape(0) == x.tensor.shape(-1)) return y;
+
+  // ---- away from jumps ----
+
+  /// x, or in programs with gradients x and half of the distance of exact elements, so that no element is a multiple of 2^-grain
+  /// of both. Nothing, if the finite differences could bring one there.
+  constexpr std::optional<Known> apart(Known x, const Elements& other) {
+    if (!features_.gradients) return x;
+    const int grain = Elements::common(x.elements.grain, other.grain);
+    if (grain < 0 || (x.elements.slope + other.slope) * most_moved > power_of_two(-grain - 2)) return std::nullopt;
+    const double shift = power_of_two(-grain - 1);
+    x.tensor = x.tensor + shift;
+    x.elements = x.elements + Elements{shift, shift, grain + 1, 0};
+    return x;
+  }
+  constexpr std::optional<Known> apart(const Known& x) {
+    return apart(x, x.elements.exact() ? Elements{0, 0, 0, 0} : x.elements);
+  }
+  /// In programs with gradients, x with an amount added along an axis, or to all elements, so that no two of a line are equal.
+  constexpr std::optional<Known> distinct(Known x, int axis = -1) {
+    if (!features_.gradients) return x;
+    const std::int64_t count = axis < 0 ? x.tensor.nelms() : x.tensor.shape(axis);
+    int bits = 0;
+    while ((std::int64_t{1} << bits) < count) ++bits;
+    const int grain = x.elements.grain;
+    if (grain < 0 || 2 * x.elements.slope * most_moved > power_of_two(-grain - 2 - bits)) return std::nullopt;
+    Shape shape = x.tensor.shape();
+    for (int other = 0; axis >= 0 && other < shape.rank; ++other)
+      if (other != axis) shape[other] = 1;
+    tw::List<double> values;
+    for (std::int64_t i = 0; i < count; ++i)
+      values.push_back(static_cast<double>(5 * i % count) * power_of_two(-grain - 1 - bits));
+    if (count % 5 == 0)
+      for (std::int64_t i = 0; i < count; ++i)
+        values[static_cast<std::size_t>(i)] = static_cast<double>(i) * power_of_two(-grain - 1 - bits);
+    x.tensor = x.tensor + ir_.constant(values, shape, x.tensor.dtype());
+    x.elements = x.elements + Elements{0, power_of_two(-grain - 1), grain + 1 + bits, 0};
     return x;
   }
 
-  /// A graph of random ops on these inputs with one result, of `result` if given; else of any shape.
-  constexpr tw::Graph graph(const std::vector<Known>& inputs, int depth, std::optional<TensorSpec> result) {
-    return ir_.create_graph(
-        [&](const std::vector<Tensor>& given) {
-          Generator inner(ir_, random_, features_);
-          for (std::size_t i = 0; i < given.size(); ++i) inner.add(given[i], inputs[i].positive);
-          for (std::size_t i = 0; i < given.size(); ++i) inner.known_[i].bound = inputs[i].bound;
-          inner.run(1 + random_.below(3), depth - 1);
-          if (!result) return ops::tanh(inner.results()[0]);
-          Tensor sum = given[0];
-          for (const Tensor& each : inner.results())
-            if (each.spec() == *result) sum = sum + each;
-            else if (each.dtype() == result->dtype) sum = sum + ops::mean(each);
-          return ops::tanh(sum);
-        },
-        tensors_of(inputs));
+  // ---- what ops give ----
+
+  /// Adds the result of an op, computed without rounding if its elements are exact. Larger results are brought down.
+  constexpr void push(Tensor tensor, Elements elements, bool changeable = true) {
+    const DType dtype = tensor.dtype();
+    if (tw::is_int(dtype)) {
+      const tw::NumberRange range = tw::number_range(dtype);
+      if (elements.bound() > most_whole) return;
+      if (elements.low < range.lowest || elements.high > range.highest) {
+        if (tw::size_of(dtype) == 8) return;
+        elements = {range.lowest, range.highest};
+      }
+    } else if (tw::is_floating_point(dtype) && elements.bound() > largest) {
+      tensor = ops::tanh(tensor);
+      elements = {-1, 1};
+    }
+    known_.push_back({tensor, stored(elements, dtype), ++memories_, changeable && !features_.gradients});
   }
-  constexpr std::vector<Tensor> tensors_of(const std::vector<Known>& all) const {
-    std::vector<Tensor> result;
-    for (const Known& each : all) result.push_back(each.tensor);
-    return result;
+  /// The elements in memory: exact ones may have no more digits than the dtype.
+  static constexpr Elements stored(const Elements& elements, DType dtype) {
+    if (dtype == tw::boolean) return {0, 1, 0, 0};
+    if (tw::is_int(dtype)) return {elements.low, elements.high, 0, elements.slope};
+    const int digits = dtype == tw::float16 ? 11 : dtype == tw::float32 ? 24 : 40;
+    const bool fits = elements.grain <= 20 && elements.bound() * power_of_two(elements.grain) <= power_of_two(digits);
+    return elements.exact() && !fits ? elements.rounded() : elements;
   }
-  constexpr void call(int depth) {
-    const std::vector<Known> inputs{recent(), recent()};
-    const tw::Graph called = graph(inputs, depth, {});
-    push(tw::call_with_info(called, tensors_of(inputs)).output(0), 1);
-    if (random_.one_in(2)) return;
-    std::vector<Known> others = inputs;  // the same code again, on another tensor
-    for (Known& other : others)
-      if (const Known like = any_like(other); like.positive == other.positive && like.bound <= other.bound) other = like;
-    push(tw::call_with_info(called, tensors_of(others)).output(0), 1);
+  /// Adds a view of x, which is a value of its own.
+  constexpr void push_view(Tensor tensor, const Known& x, bool changeable = true) {
+    push(tensor, x.elements, changeable && x.changeable);
   }
-  constexpr void loop(int depth) {
-    const Known x = recent(), y = recent();
-    const std::vector<Known> inputs{{x.tensor, x.bound + 1, false, false}, y};
-    const tw::Graph body = graph(inputs, depth, x.tensor.spec());
-    push(tw::repeat_with_info(body, random_.below(4), tensors_of(inputs)).output(0), x.bound + 1);
+  /// Records that an op changed x in place, a part of it if it is `partial`; so did all of its aliases.
+  constexpr void change(const Known& x, const Elements& elements, bool partial) {
+    for (Known& other : known_)
+      if (other.memory == x.memory) {
+        const bool whole = !partial && other.tensor.nelms() == x.tensor.nelms();
+        other.elements = stored(whole ? elements : hull(other.elements, elements), other.tensor.dtype());
+      }
   }
-  constexpr void branch(int depth) {
-    const Known x = recent(), y = recent();
-    const tw::Graph first = graph({x, y}, depth, x.tensor.spec()), second = graph({x}, depth, x.tensor.spec());
-    const Tensor condition = ir_.constant(random_.below(2), tw::boolean);
-    push(tw::conditional(condition, {first, {x.tensor, y.tensor}}, {second, {x.tensor}})[0], 1);
-  }
+
+  // ---- steps ----
+
+  // generator_elementwise.hpp
+  constexpr void unary();
+  constexpr void kinked();
+  constexpr void binary();
+  constexpr void scaled_add();
+  constexpr void compare();
+  constexpr void choose();
+  constexpr void classify();
+  // generator_in_place.hpp
+  constexpr void in_place();
+  constexpr void fresh_in_place();
+  constexpr void unary_in_place(const Known& target, bool partial);
+  constexpr void update_in_place(const Known& target, bool partial);
+  constexpr void step_of_adam();
+  // generator_reductions.hpp
+  constexpr void reduction();
+  constexpr void selection();
+  constexpr void line();
+  // generator_slices.hpp
+  constexpr void view();
+  constexpr void slice();
+  constexpr void join();
+  constexpr void assemble();
+  // generator_indexing.hpp
+  constexpr void gather();
+  constexpr void scatter();
+  constexpr void dynamic_slice();
+  constexpr void onehot();
+  // generator_networks.hpp
+  constexpr Known image();
+  constexpr void product();
+  constexpr void convolution();
+  constexpr void pool();
+  constexpr void normalise();
+  constexpr void resize();
+  constexpr void loss();
+  // generator_random.hpp
+  constexpr Tensor seed();
+  constexpr void random();
+  // generator_types.hpp
+  constexpr void cast();
+  constexpr void integer_arithmetic();
+  constexpr void float8();
+  // generator_calls.hpp
+  struct Called {
+    tw::Graph graph;
+    std::vector<Elements> results;
+  };
+  constexpr Called graph(const std::vector<Known>& inputs, int depth, std::optional<TensorSpec> result, bool counts,
+                         bool is_branch = false);
+  constexpr void call(int depth);
+  constexpr void call_by_reference(int depth);
+  constexpr void loop(int depth);
+  constexpr void branch(int depth);
 
   Ir& ir_;
   Random& random_;
   Features features_;
-  std::vector<Known> known_;
+  std::vector<Known> known_{};
+  std::size_t given_ = 0;
+  int memories_ = 0;
 };
 
-/// The extents that a program's variables have.
-constexpr std::int64_t extent(Random& random) {
-  constexpr std::int64_t all[] = {1, 2, 3, 5, 8, 16, 17, 33};
-  return all[random.below(8)];
-}
-
-/// Adds a random program to the main graph. Its variables are v<i> or, if their elements are positive, p<i>; its results go to
-/// streams y<i>; with gradients, the loss goes to the stream `loss` and the gradients of the variables to dv<i>. All names begin
-/// with the prefix.
-constexpr void add_program(Ir& ir, std::uint64_t seed, std::string_view prefix, Features features = {}) {
-  Random random(seed);
-  const std::int64_t a = extent(random), b = extent(random), c = extent(random);
-  const Shape shapes[] = {{a, b}, {b}, {b, c}, {2, a, b}, {}, {a, b}, {c}};
-  std::vector<Tensor> variables;
-  for (int i = 0; i < 7; ++i)
-    variables.push_back(ir.variable(tw::zeros(), shapes[i], tw::float32, tw::text(prefix, i % 3 == 1 ? "p" : "v", i).view()));
-  const auto store = [&](const tw::Text& name, Tensor tensor) {
-    ops::host_store(ir.d2h_stream(tw::text(prefix, name).view(), tensor.spec()), tensor);
-  };
-  const auto fill = [&](Generator& generator, const std::vector<Tensor>& tensors) {
-    for (std::size_t i = 0; i < tensors.size(); ++i) generator.add(tensors[i], i % 3 == 1);
-    generator.run(features.steps, 1);
-  };
-  if (!features.gradients) {
-    Generator generator(ir, random, features);
-    fill(generator, variables);
-    int i = 0;
-    for (const Tensor& result : generator.results()) store(tw::text("y", i++), result);
-    return;
+constexpr void Generator::run(int steps, int depth) {
+  for (int i = 0; i < steps; ++i) {
+    switch (random_.below(depth > 0 ? 44 : 38)) {
+      case 0:
+      case 1:
+      case 2: unary(); break;
+      case 3:
+      case 4:
+      case 5:
+      case 6: binary(); break;
+      case 7: kinked(); break;
+      case 8: scaled_add(); break;
+      case 9: compare(); break;
+      case 10:
+      case 11: choose(); break;
+      case 12: classify(); break;
+      case 13:
+      case 14:
+      case 15: in_place(); break;
+      case 16: step_of_adam(); break;
+      case 17: reduction(); break;
+      case 18: selection(); break;
+      case 19:
+      case 20: line(); break;
+      case 21: view(); break;
+      case 22:
+      case 23: slice(); break;
+      case 24: join(); break;
+      case 25: assemble(); break;
+      case 26: gather(); break;
+      case 27: scatter(); break;
+      case 28: random_.one_in(3) ? onehot() : dynamic_slice(); break;
+      case 29: product(); break;
+      case 30: convolution(); break;
+      case 31: pool(); break;
+      case 32: normalise(); break;
+      case 33: random_.one_in(2) ? resize() : loss(); break;
+      case 34: random(); break;
+      case 35: cast(); break;
+      case 36: integer_arithmetic(); break;
+      case 37: random_.one_in(2) ? float8() : cast(); break;
+      case 38:
+      case 39: call(depth); break;
+      case 40: call_by_reference(depth); break;
+      case 41:
+      case 42: loop(depth); break;
+      default: branch(depth); break;
+    }
   }
-  const tw::Graph graph = ir.create_graph(
-      [&](const std::vector<Tensor>& inputs) {
-        Generator generator(ir, random, features);
-        fill(generator, inputs);
-        Tensor loss = ops::mean(inputs[0]);
-        for (const Tensor& result : generator.results()) loss = loss + ops::mean(result * result);
-        return loss;
-      },
-      variables);
-  const auto call = tw::call_with_info(graph, variables);
-  store("loss", call.output(0));
-  if (features.only_loss) return;
-  const tw::GradGraphInfo gradient = tw::autodiff(graph);
-  const auto gradient_call = tw::call_with_info(gradient.graph(), ir.constant(1), gradient.inputs_dict(call));
-  const auto gradients = gradient.fwd_graph_ins_to_grad_parent_outs(gradient_call);
-  for (std::size_t i = 0; i < variables.size(); ++i)
-    if (const Tensor* dv = gradients.find(graph.inputs()[i])) store(tw::text("dv", i), *dv);
 }
 
 }  // namespace random_programs

@@ -1,5 +1,6 @@
 #pragma once
-// What a graph means, op by op, in float64: the reference for random programs. It knows nothing of plans and kernels.
+// What a graph means, op by op, in float64: the reference for random programs. It knows nothing of plans and kernels, but for
+// the enumerations in attributes.
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -16,6 +17,7 @@
 namespace random_programs {
 
 namespace tw = tilewright;
+using tw::DType;
 
 /// Elements of a tensor in row-major order, each at its place in memory that aliases share.
 struct Array {
@@ -114,7 +116,7 @@ class Interpreter {
       *known.memory = variables_->at(std::string(record.name.view()));
     } else {
       const auto& numbers = ir_.constants[static_cast<std::size_t>(record.payload)].values;
-      for (std::size_t i = 0; i < known.size(); ++i) known[i] = numbers[numbers.size() == 1 ? 0 : i];
+      for (std::size_t i = 0; i < known.size(); ++i) known[i] = rounded(numbers[numbers.size() == 1 ? 0 : i], record.spec.dtype);
     }
     return known;
   }
@@ -123,7 +125,7 @@ class Interpreter {
     for (const tw::TensorId input : node.inputs) inputs.push_back(value(graph, input, values));
     std::vector<tw::TensorSpec> specs;
     for (const tw::TensorId output : node.outputs) specs.push_back(graph.tensors[output].spec);
-    if (node.op->transfer) return store(node, inputs);
+    if (node.op->transfer) return store_result(node, inputs);
     std::vector<Array> outputs;
     if (node.else_graph != tw::GraphId::none) outputs = branch(node, inputs);
     else if (tw::detail::is_loop(node)) outputs = loop(node, inputs, specs);
@@ -132,7 +134,7 @@ class Interpreter {
     else outputs = compute(node, inputs, specs);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) values[node.outputs[i]] = outputs[i];
   }
-  void store(const tw::Node& node, const std::vector<Array>& inputs) {
+  void store_result(const tw::Node& node, const std::vector<Array>& inputs) {
     const auto& stream = ir_.streams[static_cast<std::size_t>(node.op->transfer(node.attributes).number)];
     results_[std::string(stream.name.view())] = inputs.at(0).elements();
   }
@@ -151,19 +153,32 @@ class Interpreter {
     std::vector<Array> copies;
     for (const Array& input : inputs) copies.push_back(input.copy());
     std::vector<Array> outputs = meaning->second(node, copies, specs);
-    for (Array& output : outputs) round(output);
+    for (Array& output : outputs) store(output);
+    for (std::size_t i = 0; i < node.modified.size(); ++i) {  // inputs that change without being an output
+      Array changed = inputs[static_cast<std::size_t>(node.modified[i])];
+      for (std::size_t k = 0; k < changed.size(); ++k) changed[k] = outputs.at(node.outputs.size() + i)[k];
+    }
     if (node.op->modifies < 0) return outputs;
     Array changed = inputs[static_cast<std::size_t>(node.op->modifies)];
     for (std::size_t i = 0; i < changed.size(); ++i) changed[i] = outputs[0][i];
     outputs[0] = changed;
     return outputs;
   }
-  void round(Array& array) const {
-    if (!rounds_) return;
+  /// What memory makes of elements: integers wrap around.
+  void store(Array& array) const {
+    const DType dtype = array.spec.dtype;
     for (double& x : *array.memory) {
-      if (array.spec.dtype == tw::float32) x = static_cast<float>(x);
-      if (array.spec.dtype == tw::float16) x = static_cast<float>(static_cast<tw::float16_t>(static_cast<float>(x)));
+      if (dtype == tw::boolean) x = x != 0;
+      else if (rounds_) x = rounded(x, dtype);
+      if (!tw::is_int(dtype) || tw::size_of(dtype) == 8) continue;
+      const double count = std::exp2(8 * tw::size_of(dtype)), least = tw::is_signed(dtype) ? -count / 2 : 0;
+      x -= count * std::floor((x - least) / count);
     }
+  }
+  static double rounded(double x, DType dtype) {
+    if (dtype == tw::float32) return static_cast<float>(x);
+    if (dtype == tw::float16) return static_cast<float>(static_cast<tw::float16_t>(static_cast<float>(x)));
+    return x;
   }
   std::vector<Array> call(tw::GraphId id, std::span<const Array> inputs) {
     const tw::GraphRecord& graph = ir_.record(id);

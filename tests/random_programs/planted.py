@@ -24,6 +24,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--most", type=int, default=1000, help="programs in which each fault must be found")
+    parser.add_argument("--seed", type=int, default=1, help="the first one")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
     missed = []
@@ -37,7 +38,7 @@ def main():
             if text.count(sound) != 1:
                 sys.exit(f"{header} does not have once what the fault replaces: {sound}")
             path.write_text(text.replace(sound, faulty))
-            if not run.run(options.compiler, include, 1, options.most, 5, options.jobs, stop_at_first=True):
+            if not run.run(options.compiler, include, options.seed, options.most, 5, options.jobs, stop_at_first=True):
                 missed.append(name)
     if missed:
         sys.exit("not found: " + ", ".join(missed))

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Compiles and runs random programs (generator.hpp), and compares what they give with the interpreter of graphs.
+"""Compiles and runs random programs (program.hpp), and compares what they give with the interpreter of graphs.
 
     ./dev fuzz programs                       1,000 programs
     ./dev fuzz programs --count 40 --seed 7   those of the seeds 7 to 46
+    ./dev fuzz programs --ops                 whether the programs of 3,000 seeds have all ops of the library; compiles none
 
-Each seed gives one program without gradients, which runs on the host and on the IPU model, and one with gradients; with --spread
-only one of the three, in turn. What fails is listed with its seed: `--count 1 --seed N` shows it again.
+Each seed gives one program without gradients, which runs on the host and on the IPU model, and one with gradients, which runs on
+one of the two; with --spread only one of the three, in turn. What fails is listed with its seed: `--count 1 --seed N` shows it
+again, and with --print the program.
 """
 
 import argparse
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -19,37 +22,73 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
-HEADER = """#include "{here}/check.hpp"
-using namespace random_programs;
+PRELUDE = f'#include "{HERE}/check.hpp"\n'
+CALLS = ("check_results<{first}, {count}, tw::cpu>(report, \"on the host\");",
+         "check_results<{first}, {count}, tw::ipu_model>(report, \"on the IPU model\");",
+         "check_gradients<{first}, {count}, tw::{gradient_target}>(report, \"gradients\");")
+OPS_PROGRAM = f"""#include "{HERE}/op_names.hpp"
+#include <iostream>
+int main() {{
+  for (const auto& name : random_programs::op_names(1, 3000)) std::cout << name << '\\n';
+}}
 """
-CASES = ["""TEST_CASE("results on the host") {{ check_results<{first}, {count}, tw::cpu>(); }}
-""", """TEST_CASE("results on the IPU model") {{ check_results<{first}, {count}, tw::ipu_model>(); }}
-""", """TEST_CASE("gradients") {{ check_gradients<{first}, {count}, tw::cpu>(); }}
-"""]
+PRINT_PROGRAM = f"""#include "{HERE}/program.hpp"
+#include <cstdio>
+int main() {{
+  for (const bool gradients : {{false, true}}) {{
+    tw::Ir ir;
+    random_programs::add_program(ir, SEED, "s.", {{.gradients = gradients, .only_loss = gradients}});
+    std::puts(tw::print_schedule(ir.main_graph()).string().c_str());
+  }}
+}}
+"""
+
+# Ops that no random program has, and why.
+EXCEPTIONS = {
+    "HostLoad": "programs have variables in place of inputs; what a run loads is for tests/run/sessions.cpp",
+    "RemoteLoad": "streaming memory: tests/run/remote_memory.cpp",
+    "RemoteLoadInplace": "streaming memory: tests/run/remote_memory.cpp",
+    "RemoteStore": "streaming memory: tests/run/remote_memory.cpp",
+    "RemoteCodeLoad": "moves no elements: tests/static/code_memory.cpp",
+    "ReplicatedAllReduce": "several replicas: tests/run/collectives.cpp",
+    "ReplicatedAllReduceInplace": "several replicas: tests/run/collectives.cpp",
+    "ReplicatedReduceScatter": "several replicas: tests/run/collectives.cpp",
+    "ReplicatedAllGather": "several replicas: tests/run/collectives.cpp",
+    "PrintTensor": "writes a text: tests/run/print_tensor.cpp",
+}
 
 
 def default_flags(include):
     return shlex.split(f"-std=c++20 -O0 -w -march=native -I{include} -I{PROJECT / 'tests'} -DXTENSOR_USE_XSIMD -pthread "
-                       "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096 "
-                       f"-DTILEWRIGHT_REFERENCE_DIR=\\\"{PROJECT / 'tests' / 'reference'}\\\"")
+                       "-fconstexpr-ops-limit=4000000000 -fconstexpr-loop-limit=100000000 -fconstexpr-depth=4096")
 
 
 def source_of(first, count, spread):
     parts = [(first + count * i // 3, first + count * (i + 1) // 3) for i in range(3)] if spread else [(first, first + count)] * 3
-    cases = [case.format(first=begin, count=end - begin) for case, (begin, end) in zip(CASES, parts) if end > begin]
-    return HEADER.format(here=HERE) + "".join(cases)
+    target = "cpu" if first // count % 2 == 0 else "ipu_model"
+    calls = [call.format(first=begin, count=end - begin, gradient_target=target)
+             for call, (begin, end) in zip(CALLS, parts) if end > begin]
+    return f"{PRELUDE}using namespace random_programs;\nint main() {{\n  Report report;\n  " + "\n  ".join(calls) + \
+        "\n  return report.failures() > 0;\n}\n"
 
 
 def run_batch(command, folder, spread, first, count):
     """What is wrong with the programs of these seeds, as a text; empty if nothing is."""
     source, program = folder / f"{first}.cpp", folder / f"{first}"
     source.write_text(source_of(first, count, spread))
-    built = subprocess.run([*command, str(source), str(folder / "main.o"), "-o", str(program)], capture_output=True, text=True)
+    built = subprocess.run([*command, "-include", str(folder / "prelude.hpp"), str(source), "-o", str(program)],
+                           capture_output=True, text=True)
+    where = f"seeds {first} to {first + count - 1}"
     if built.returncode != 0:
-        return f"seeds {first} to {first + count - 1} do not compile:\n{built.stderr[:4000]}"
-    result = subprocess.run([str(program)], capture_output=True, text=True, env={**os.environ, "TILEWRIGHT_LOG_LEVEL": "ERROR"})
-    program.unlink()
-    return "" if result.returncode == 0 else result.stdout[:8000] + result.stderr[:1000]
+        return f"{where} do not compile:\n{built.stderr[:4000]}"
+    try:
+        result = subprocess.run([str(program)], capture_output=True, text=True, timeout=300,
+                                env={**os.environ, "TILEWRIGHT_LOG_LEVEL": "ERROR"})
+    except subprocess.TimeoutExpired:
+        return f"{where} do not end"
+    finally:
+        program.unlink()
+    return "" if result.returncode == 0 else f"{where} end with {result.returncode}:\n{result.stdout[:8000]}{result.stderr[:1000]}"
 
 
 def run(compiler, include, first, count, batch, jobs, spread=False, stop_at_first=False):
@@ -58,7 +97,8 @@ def run(compiler, include, first, count, batch, jobs, spread=False, stop_at_firs
     failures = []
     with tempfile.TemporaryDirectory() as name, ThreadPoolExecutor(jobs) as pool:
         folder = Path(name)
-        subprocess.run([*command, "-c", str(PROJECT / "tests" / "main.cpp"), "-o", str(folder / "main.o")], check=True)
+        (folder / "prelude.hpp").write_text(PRELUDE)
+        subprocess.run([*command, "-x", "c++-header", str(folder / "prelude.hpp")], check=True)
         batches = [(start, min(batch, first + count - start)) for start in range(first, first + count, batch)]
         for number in range(0, len(batches), jobs):
             for text in pool.map(lambda each: run_batch(command, folder, spread, *each), batches[number:number + jobs]):
@@ -72,6 +112,46 @@ def run(compiler, include, first, count, batch, jobs, spread=False, stop_at_firs
     return failures
 
 
+def output_of(command, source):
+    """What a program prints that is compiled from this source."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "program"
+        subprocess.run([*command, "-x", "c++", "-", "-o", str(program)], input=source, text=True, check=True)
+        return subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
+
+
+def library_ops(include):
+    """The names of all op types of the library, as their headers write them."""
+    text = "\n".join(path.read_text() for path in sorted((include / "tilewright").rglob("*.hpp")))
+    names, structs = set(), {}
+    for struct in re.finditer(r"\nstruct (\w+)(?: : ([^{]*))? \{(.*?)\n\};", text, re.S):
+        structs[struct[1]] = (struct[2] or "", re.findall(r"std::string_view name = ([^;]*);", struct[3]))
+    for name, (bases, written) in structs.items():
+        own = [literal for value in written for literal in re.findall(r'"(\w+)"', value)]
+        names.update(own)
+        if re.match(r"(UnaryOp|SelectionOp|Normalisation)<", bases) and own:
+            body = text[text.index(f"struct {name} : {bases}"):]
+            if "UnaryOp" not in bases or re.search(r"\bbackward\(", body[:body.index("\n};")]):
+                names.add(own[0] + "Grad")
+    for struct in re.findall(r"apply<InPlace<(\w+)>>", text):
+        names.add(structs[struct][1][0].strip('"') + "Inplace")
+    return names
+
+
+def check_ops(command, include):
+    """Names of ops that are neither in the programs of many seeds nor exceptions, and of exceptions that are no longer any."""
+    known = set(output_of(command, OPS_PROGRAM).split())
+    library = library_ops(include)
+    missing = sorted(library - known - set(EXCEPTIONS))
+    idle = sorted((set(EXCEPTIONS) & known) | (set(EXCEPTIONS) - library))
+    print(f"{len(library)} ops in the library, {len(library & known)} in random programs, {len(EXCEPTIONS)} exceptions")
+    if missing:
+        print("no random program has: " + ", ".join(missing))
+    if idle:
+        print("no exceptions: " + ", ".join(idle))
+    return not missing and not idle
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", default="g++")
@@ -81,9 +161,15 @@ def main():
     parser.add_argument("--batch", type=int, default=5, help="programs in one source")
     parser.add_argument("--spread", action="store_true", help="a third of the programs for each of the three ways")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--ops", action="store_true", help="check only that random programs have all ops of the library")
+    parser.add_argument("--print", action="store_true", help="print the programs of the first seed only")
     options = parser.parse_args()
-    if run(options.compiler, options.include, options.seed, options.count, options.batch, options.jobs,
-           options.spread):
+    command = [options.compiler, *default_flags(options.include)]
+    if options.print:
+        print(output_of(command, PRINT_PROGRAM.replace("SEED", str(options.seed))))
+    elif options.ops:
+        sys.exit(not check_ops(command, options.include))
+    elif run(options.compiler, options.include, options.seed, options.count, options.batch, options.jobs, options.spread):
         sys.exit(1)
 
 

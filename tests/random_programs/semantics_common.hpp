@@ -1,0 +1,84 @@
+#pragma once
+// What the meanings of ops share.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "interpreter.hpp"
+
+namespace random_programs::meaning {
+
+using Inputs = std::span<const Array>;
+using Specs = std::span<const tw::TensorSpec>;
+using Meaning = Interpreter::Meaning;
+using Meanings = std::map<std::string_view, Meaning>;
+using Line = std::vector<double>;
+
+inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+inline double real(auto x) { return static_cast<double>(x); }
+/// Whether the node's op is this type, of those that have its name.
+template <class Op>
+bool is_op(const tw::Node& node) {
+  return node.op->tag == &tw::op_tag<Op>;
+}
+inline int from_first(std::int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
+
+/// f(elements at one place...) with broadcasting.
+template <class F>
+Meaning elementwise(F f) {
+  return [f](const tw::Node& node, Inputs inputs, Specs outputs) {
+    Array result(outputs[0]);
+    Line elements(inputs.size());
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const Index index = index_of(i, result.spec.shape);
+      for (std::size_t k = 0; k < elements.size(); ++k) elements[k] = broadcast_at(inputs[k], index);
+      if constexpr (requires { f(node, inputs, elements); }) result[i] = f(node, inputs, elements);
+      else result[i] = f(elements);
+    }
+    return std::vector{result};
+  };
+}
+template <class F>
+Meaning unary(F f) {
+  return elementwise([f](const Line& x) { return f(x[0]); });
+}
+template <class F>
+Meaning binary(F f) {
+  return elementwise([f](const Line& x) { return f(x[0], x[1]); });
+}
+/// f(attributes, elements at one place...)
+template <class Attributes, class F>
+Meaning elementwise_with(F f) {
+  return elementwise([f](const tw::Node& node, Inputs, const Line& x) { return f(tw::unpack<Attributes>(node.attributes), x); });
+}
+
+/// Calls f(index) for each index of a shape.
+template <class F>
+void for_each_index(const tw::Shape& shape, F f) {
+  for (std::size_t i = 0; i < at(shape.nelms()); ++i) f(index_of(i, shape));
+}
+inline double element(const Array& x, const Index& index) { return x[number_of(index, x.spec.shape)]; }
+inline double& element(Array& x, const Index& index) { return x[number_of(index, x.spec.shape)]; }
+
+/// f(line) for each line of an axis: the elements of the line in the result.
+template <class F>
+Array by_lines(const Array& x, int axis, const tw::TensorSpec& spec, F f) {
+  Array result(spec);
+  for_each_index(x.spec.shape, [&](Index index) {
+    if (index[at(axis)] != 0) return;
+    Line line;
+    for (std::int64_t k = 0; k < x.extent(axis); ++k) {
+      index[at(axis)] = k;
+      line.push_back(element(x, index));
+    }
+    const Line to = f(line);
+    if (spec.shape.rank < x.rank()) index.erase(index.begin() + axis);
+    for (std::size_t k = 0; k < to.size(); ++k) {
+      if (spec.shape.rank == x.rank()) index[at(axis)] = static_cast<std::int64_t>(k);
+      element(result, index) = to[k];
+    }
+  });
+  return result;
+}
+
+}  // namespace random_programs::meaning
