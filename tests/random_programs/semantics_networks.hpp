@@ -72,16 +72,16 @@ inline std::vector<Array> convolution(const tw::Node& node, Inputs inputs, Specs
 }
 inline std::vector<Array> transposed_convolution(const tw::Node& node, Inputs inputs, Specs outputs) {
   const auto attributes = tw::unpack<tw::ConvTransposeAttributes>(node.attributes);
-  const tw::WindowAttributes& given = attributes.windows;
+  const tw::WindowAttributes& given = attributes;
   const Array &x = inputs[0], &w = inputs[1];
   Array result(outputs[0]);
   const Index in = spatial(x.spec.shape), out = spatial(result.spec.shape), kernel = spatial(w.spec.shape);
   Steps steps(given, in, kernel);
   const bool is_same = given.pad_type == tw::PadType::same_upper || given.pad_type == tw::PadType::same_lower;
   for (std::size_t axis = 0; axis < in.size(); ++axis) {
-    if (!is_same && attributes.shape_count == 0) continue;
+    if (!is_same && attributes.output_shape_count == 0) continue;
     std::int64_t all = (in[axis] - 1) * steps.stride[axis] + (kernel[axis] - 1) * steps.dilation[axis] + 1 - out[axis];
-    if (attributes.padding_count > 0) all += attributes.output_padding[axis];
+    if (attributes.output_padding_count > 0) all += attributes.output_padding[axis];
     all = std::max<std::int64_t>(all, 0);
     steps.begin[axis] = given.pad_type == tw::PadType::same_upper ? all / 2 : all - all / 2;
   }

@@ -66,12 +66,12 @@ std::vector<Array> extreme_place(const tw::Node& node, Inputs inputs, Specs outp
   return {by_lines(inputs[0], axis, outputs[0], [](const Line& line) { return Line{real(ranking(line, largest)[0])}; })};
 }
 inline std::vector<Array> topk(const tw::Node& node, Inputs inputs, Specs outputs) {
-  const auto [k, axis, largest] = tw::unpack<tw::TopK::Attributes>(node.attributes);
-  const auto with = [&, count = at(k), from_largest = largest != 0](const tw::TensorSpec& spec, bool places) {
-    return by_lines(inputs[0], static_cast<int>(axis), spec, [&](const Line& line) {
+  const auto attributes = tw::unpack<tw::TopK::Attributes>(node.attributes);
+  const auto with = [&](const tw::TensorSpec& spec, bool places) {
+    return by_lines(inputs[0], static_cast<int>(attributes.axis), spec, [&](const Line& line) {
       Line result;
-      const auto ranks = ranking(line, from_largest);
-      for (std::size_t i = 0; i < count; ++i) result.push_back(places ? real(ranks[i]) : line[ranks[i]]);
+      const auto ranks = ranking(line, attributes.largest != 0);
+      for (std::size_t i = 0; i < at(attributes.k); ++i) result.push_back(places ? real(ranks[i]) : line[ranks[i]]);
       return result;
     });
   };
