@@ -102,7 +102,6 @@ struct Known {
 /// What a program may have.
 struct Features {
   bool gradients = false;  ///< only what has a derivative everywhere, as finite differences need it
-  int steps = 4;           ///< number of ops, or of calls
   bool repeats = false;    ///< its gradient computes it again, so nothing may have side effects
   bool only_loss = false;  ///< the program with gradients, without the gradients
 };

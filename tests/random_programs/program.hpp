@@ -61,7 +61,7 @@ constexpr void add_program(Ir& ir, std::uint64_t seed, std::string_view prefix, 
   const auto fill = [&](Generator& generator, const std::vector<Tensor>& tensors) {
     for (std::size_t i = 0; i < tensors.size(); ++i) generator.add(tensors[i], variable_elements(kinds[i]), !features.gradients);
     generator.begin();
-    generator.run(features.steps, 1);
+    generator.run(features.gradients ? 3 : 4, 1);
   };
   if (!features.gradients) {
     Generator generator(ir, random, features);

@@ -122,14 +122,14 @@ constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
 }
 constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs) {
-    const auto number = &input - inputs.data();
     if (!input.valid()) {
-      if (!ir.failed()) ir.fail(text(op.name, ": input ", number, " is a Tensor() of no graph: a tensor expected"));
+      if (!ir.failed())
+        ir.fail(text(op.name, ": input ", &input - inputs.data(), " is a Tensor() of no graph: a tensor expected"));
       return false;
     }
     if (!input.is_of(ir) || input.graph_id() != ir.current_graph) {
-      ir.fail(text(op.name, ": input ", number, ", ", to_text(input), ", of ", place_of(input, ir), ": a tensor of ",
-                   place_of({ir, ir.current_graph, TensorId{}}, ir), ", which is being built, expected"));
+      ir.fail(text(op.name, ": input ", &input - inputs.data(), ", ", to_text(input), ", of ", place_of(input, ir),
+                   ": a tensor of ", place_of({ir, ir.current_graph, TensorId{}}, ir), ", which is being built, expected"));
       return false;
     }
     if (ir.record(input).kind == TensorKind::remote) {
