@@ -15,6 +15,7 @@ struct ConvTranspose {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return serve_cases(argc, argv, {{"conv_transpose", serve_case<ConvTranspose>},
-                                  {"conv_transpose_gradients", serve_case<GradientOf<ConvTranspose>>}});
+  return serve_cases(
+      argc, argv,
+      {{"conv_transpose", serve_case<ConvTranspose>}, {"conv_transpose_gradients", serve_case<GradientOf<ConvTranspose>>}});
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Programs of single ops for ops.py: `ops_NAME CASE RESULTS` fills the inputs of a case, runs it once, writes the results to a file
-// and then speaks the protocol.
+// Programs of single ops for ops.py: `ops_NAME CASE RESULTS` fills the inputs of a case, runs it once, writes the results to a
+// file and then speaks the protocol.
 #include <CLI/CLI.hpp>
 #include <concepts>
 #include <cstring>
@@ -144,8 +144,7 @@ int serve_case(const std::string& results) {
     const auto outputs = session.run();
     std::ofstream file(results, std::ios::binary);
     const auto write = [&](const auto& array) {
-      file.write(reinterpret_cast<const char*>(array.data()),
-                 static_cast<std::streamsize>(array.size() * sizeof(*array.data())));
+      file.write(reinterpret_cast<const char*>(array.data()), static_cast<std::streamsize>(array.size() * sizeof(*array.data())));
     };
     [&]<std::size_t... o>(std::index_sequence<o...>) {
       constexpr std::tuple names("y0"_s, "y1"_s, "y2"_s, "y3"_s);

@@ -1,11 +1,10 @@
 // Runs of elements that kernels copy as they are, of lengths around vectors and around what memcpy copies.
-#include "tilewright/kernel/copy_run.hpp"
-
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "../catch.hpp"
+#include "tilewright/kernel/copy_run.hpp"
 
 namespace {
 

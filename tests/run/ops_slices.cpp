@@ -2,9 +2,7 @@
 #include "cases_slices.hpp"
 #include "op_checks.hpp"
 
-TEST_CASE("slices, concats and splits agree with NumPy and PyTorch") {
-  check_reference<op_cases::all_slices, tw::cpu>(1e-5);
-}
+TEST_CASE("slices, concats and splits agree with NumPy and PyTorch") { check_reference<op_cases::all_slices, tw::cpu>(1e-5); }
 TEST_CASE("gradients of slices, concats and splits agree with finite differences") {
   check_finite_differences<op_cases::all_slices, tw::cpu>();
 }

@@ -382,7 +382,8 @@ constexpr std::int64_t Tensor::shape(int axis) const {
 }
 constexpr TensorMap::TensorMap(std::initializer_list<MapEntry> entries) {
   for (const auto& [key, value, number, is_number] : entries)
-    insert(key, is_number ? key.ir().number(text("call of ", key.ir().record(key.graph_id()).name).view(), number, key.dtype()) : value);
+    insert(key, is_number ? key.ir().number(text("call of ", key.ir().record(key.graph_id()).name).view(), number, key.dtype())
+                          : value);
 }
 constexpr Tensor TensorMap::operator[](Tensor key) const {
   if (const Tensor* found = find(key)) return *found;

@@ -44,8 +44,8 @@ struct SessionOptions {
 ///
 /// Variables exist twice: the device computes with its own, and the host has a copy, which `get_tensor_data` reads. A run makes
 /// the copy stale; the next read fetches all variables at once, and others after it cost nothing. A session that is not attached
-/// has the host copy only. Ops of an execution context that is not Normal run at each copy of all variables, and when a session is
-/// made that is attached from the start; with ops after an upload, each write copies all variables.
+/// has the host copy only. Ops of an execution context that is not Normal run at each copy of all variables, and when a session
+/// is made that is attached from the start; with ops after an upload, each write copies all variables.
 ///
 /// One thread at a time may use a session, reading included; a call while another one runs throws std::logic_error, as does a run
 /// in a child process that was forked after a session of several threads was made. A session can be moved, to be kept in a
