@@ -50,8 +50,8 @@ Traced<program<OptimizerFromHostFragment>> optimizer_from_host;
 Traced<program<Subgraph>> subgraph;
 
 // CASE in_a_graph
-// expect: execution_context: WeightsFromHostFragment in graph `NetOfScale_subgraph(0)`, whose ops run with its calls: a scope of
-// the expect: main graph expected, in NetOfScale/scale
+// expect: execution_context: WeightsFromHostFragment in graph `NetOfScale_subgraph(0)`, whose ops run with its calls: a
+// expect: scope of the main graph expected, in NetOfScale/scale
 Traced<program<Normal, true>> in_a_graph;
 
 // CASE later_tensor
