@@ -1,0 +1,225 @@
+#pragma once
+// The cases of tests/reference/ops_dtypes.txt, as programs of one dtype each.
+#include <array>
+#include <type_traits>
+#include <vector>
+
+#include "op_case.hpp"
+
+namespace op_cases {
+
+struct NamedFunction {
+  const char* name;
+  Tensor (*op)(Tensor);
+};
+inline constexpr NamedFunction functions_of_floats[] = {{"exp", ops::exp},
+                                                        {"cos", ops::cos},
+                                                        {"tanh", ops::tanh},
+                                                        {"gelu", ops::gelu},
+                                                        {"relu", ops::relu},
+                                                        {"sigmoid", ops::sigmoid},
+                                                        {"softplus", [](Tensor x) { return ops::softplus(x); }},
+                                                        {"sign", ops::sign},
+                                                        {"ceil", ops::ceil},
+                                                        {"floor", ops::floor},
+                                                        {"clip", [](Tensor x) { return ops::clip(x, -1.25, 0.875); }},
+                                                        {"negate", ops::negate},
+                                                        {"log", ops::log},
+                                                        {"log2", ops::log2},
+                                                        {"sqrt", ops::sqrt}};
+inline constexpr NamedFunction reductions_of_floats[] = {{"max", [](Tensor x) { return ops::max(x, 1); }},
+                                                         {"min", [](Tensor x) { return ops::min(x, 1); }},
+                                                         {"median", [](Tensor x) { return ops::median(x, 1); }},
+                                                         {"prod", [](Tensor x) { return ops::prod(x, 1); }},
+                                                         {"sumsquare", [](Tensor x) { return ops::sumsquare(x, 1); }},
+                                                         {"l1", [](Tensor x) { return ops::l1(x, 1); }},
+                                                         {"l2", [](Tensor x) { return ops::l2(x, 1); }},
+                                                         {"logsum", [](Tensor x) { return ops::logsum(x, 1); }},
+                                                         {"logsumexp", [](Tensor x) { return ops::logsumexp(x, 1); }}};
+
+constexpr void of_each(Ir& ir, std::span<const NamedFunction> list, const TensorSpec& x) {
+  for (const auto& [name, op] : list) differentiable(ir, tw::text("floats_", name).view(), op, x);
+}
+template <tw::DType dtype>
+constexpr void float_functions(Ir& ir) {
+  of_each(ir, functions_of_floats, {{2, 7}, dtype});
+}
+template <tw::DType dtype>
+constexpr void float_reductions(Ir& ir) {
+  of_each(ir, reductions_of_floats, {{2, 7}, dtype});
+}
+
+template <tw::DType dtype>
+constexpr void float_arithmetic(Ir& ir) {
+  const TensorSpec x{{3, 7}, dtype}, row{{7}, dtype}, special{{3, 11}, dtype};
+  differentiable(
+      ir, "floats_minimum", [](Tensor a, Tensor b) { return ops::minimum(a, b); }, TensorSpec{{5, 1}, dtype},
+      TensorSpec{{1, 7}, dtype});
+  differentiable(ir, "floats_div", [](Tensor a, Tensor b) { return a / b; }, x, row);
+  differentiable(ir, "floats_scaled_add", [](Tensor a, Tensor b) { return ops::scaled_add(a, b, {.a = 2, .b = -0.5}); }, x, x);
+  forward(
+      ir, "floats_inplace",
+      [](Tensor a) {
+        std::vector<Tensor> results;
+        for (Tensor (*op)(Tensor) :
+             {ops::relu_, ops::exp_, ops::tanh_, ops::sigmoid_, ops::sqrt_, ops::gelu_, ops::geluerf_, ops::swish_})
+          results.push_back(op(ops::identity(a)));
+        results.push_back(ops::clip_(ops::identity(a), -1.25, 0.875));
+        results.push_back(ops::negate_(ops::identity(a)));
+        results.push_back(ops::increment_mod_(ops::identity(a), 1.5, 2));
+        return results;
+      },
+      x);
+  forward(
+      ir, "floats_assignments",
+      [](Tensor a, Tensor b) {
+        Tensor t = ops::identity(a);
+        t += b;
+        t *= a;
+        t -= b;
+        t /= b;
+        return std::array{t, ops::scaled_add_(ops::identity(a), ops::expand(b, {3, 7}), {.a = 2, .b = -1}),
+                          ops::accumulator_scale_(ops::identity(a), 0.5)};
+      },
+      x, row);
+  forward(ir, "floats_increment_mod", [](Tensor a) { return ops::increment_mod(a, 1.5, 2); }, x);
+  forward(
+      ir, "floats_compared",
+      [](Tensor a, Tensor b) {
+        return std::array{ops::less(a, b),      ops::less_equal(a, b), ops::greater_equal(a, b),
+                          ops::not_equal(a, b), ops::isfinite(a),      ops::isinf(a),
+                          ops::isnan(a)};
+      },
+      special, special);
+  forward(
+      ir, "floats_adam",
+      [](Tensor m, Tensor v, Tensor w, Tensor step) {
+        return ops::adam_updater(m, v, {.weight = w, .time_step = step, .weight_decay = 0.125, .beta1 = 0.9, .beta2 = 0.875});
+      },
+      x, x, x, f32({}));
+  forward(
+      ir, "floats_adam_var_update",
+      [](Tensor w, Tensor update) {
+        const auto norm = [&](double square) { return w.ir().constant(square); };
+        return ops::adam_var_update(w, update, norm(2.25), norm(0.25), 0.5);
+      },
+      x, x);
+}
+
+template <tw::DType dtype>
+constexpr void float_lines_and_indices(Ir& ir) {
+  const TensorSpec x{{3, 7}, dtype}, tall{{5, 7}, dtype};
+  differentiable(ir, "floats_cumsum", [](Tensor t) { return ops::cumsum(t, 1); }, x);
+  differentiable(ir, "floats_topk", [](Tensor t) { return ops::topk(t, 3).values; }, x);
+  forward(ir, "floats_places", [](Tensor t) { return std::array{ops::argmax(t, 1), ops::argmin(t, 1)}; }, x);
+  forward(ir, "floats_histogram", [](Tensor t) { return ops::histogram(t, {-1, -0.5, 0, 0.25, 2}); }, tall);
+  forward(ir, "floats_lamb_square", ops::lamb_square, tall);
+  differentiable(ir, "floats_gather", [](Tensor t, Tensor i) { return ops::gather(t, i); }, tall, i32({3}));
+  differentiable(ir, "floats_tied_gather", [](Tensor t, Tensor i) { return ops::tied_gather(t, i); }, tall, i32({3}));
+  differentiable(
+      ir, "floats_scatter", [](Tensor t, Tensor i, Tensor v) { return ops::scatter(t, i, v); }, TensorSpec{{5, 3}, dtype},
+      i32({2, 3}), TensorSpec{{2, 3}, dtype});
+  differentiable(
+      ir, "floats_scatter_max",
+      [](Tensor t, Tensor i) { return ops::scatter_reduce(t, i, tw::ScatterReduction::max, {.axis_size = 4}); },
+      TensorSpec{{6, 7}, dtype}, i32({6}));
+  differentiable(
+      ir, "floats_onehot", [](Tensor i, Tensor values) { return ops::onehot(i, 5, values); }, i32({7}), TensorSpec{{2}, dtype});
+  differentiable(ir, "floats_dynamic_slice", [](Tensor t, Tensor i) { return ops::dynamic_slice(t, i, {1}, {3}); }, x, i32({1}));
+  differentiable(
+      ir, "floats_dynamic_update", [](Tensor t, Tensor i, Tensor u) { return ops::dynamic_update(t, i, u, {1}, {3}); }, x,
+      i32({1}), TensorSpec{{3, 3}, dtype});
+  differentiable(ir, "floats_slice", [](Tensor t) { return t[{tw::slice(1, tw::none), tw::slice(tw::none, tw::none, 2)}]; }, x);
+  forward(
+      ir, "floats_sparse_accumulate", [](Tensor t, Tensor u, Tensor i) { return ops::sparse_accumulate_(t, u, i, 0, 0.5); }, tall,
+      TensorSpec{{4, 7}, dtype}, i32({4}));
+}
+
+/// Ops that only move elements; where the dtype is one of integers, the indices have it too.
+template <tw::DType dtype>
+constexpr void moved(Ir& ir) {
+  constexpr bool is_integer = dtype >= tw::int8 && dtype <= tw::uint64;
+  const TensorSpec x{{3, 5}, dtype}, i{{2}, is_integer ? dtype : tw::int32}, rows{{3}, i.dtype};
+  const auto move = [](Tensor a, Tensor b, Tensor at, Tensor to) {
+    const auto copy = [&] { return ops::identity(a); };
+    const Tensor start = at[tw::slice(0, 1)], part = b[{tw::all, tw::slice(1, 4)}], zeros = ops::init(a.ir(), {3, 5}, dtype);
+    const Tensor last_rows = copy();
+    ops::copy_var_update_(ops::slice_(last_rows, 1, 3), b[tw::slice(0, 2)]);
+    ops::copy_var_update_(ops::slice_(zeros, 1, 2), a[tw::slice(1, 2)]);
+    return std::vector<Tensor>{
+        ops::concat({a, b}, 1),
+        ops::concat_({copy(), ops::identity(b)}),
+        a.diag(),
+        ops::diag(a[0]),
+        a[{tw::slice(tw::none, tw::none, -2), tw::slice(1, 4)}],
+        last_rows,
+        ops::identity(a).reshape({3, 1, 5}).squeeze(),
+        ops::expand(a, {2, 3, 5}),
+        zeros,
+        copy().detach(),
+        ops::dynamic_slice(a, start, {1}, {3}),
+        ops::dynamic_update(a, start, part, {1}, {3}),
+        ops::dynamic_update_(copy(), start, part, {1}, {3}),
+        ops::onehot(at, 4, a[0][tw::slice(0, 2)]),
+        ops::tied_gather(a, at),
+        ops::scatter_reduce(a, to, dtype == tw::boolean ? tw::ScatterReduction::none : tw::ScatterReduction::max,
+                            {.axis_size = 2})};
+  };
+  forward(ir, dtype == tw::boolean ? "moved_bool" : "moved", move, x, x, i, rows);
+}
+constexpr void compared_bools(Ir& ir) {
+  forward(
+      ir, "compared_bool",
+      [](Tensor a, Tensor b) {
+        return std::array{ops::less(a, b),      ops::less_equal(a, b), ops::greater_equal(a, b),
+                          ops::not_equal(a, b), ops::maximum(a, b),    ops::minimum(a, b)};
+      },
+      bools({3, 5}), bools({3, 5}));
+}
+
+template <tw::DType dtype>
+constexpr void all_of_integers(Ir& ir) {
+  const TensorSpec x{{3, 7}, dtype};
+  const auto named = [](std::string_view name) { return tw::text("more_", tw::to_text(dtype), "_", name); };
+  forward(
+      ir, named("inplace").view(),
+      [](Tensor a, Tensor b) {
+        const auto copy = [&] { return ops::identity(a); };
+        Tensor t = copy();
+        t += b;
+        t *= b;
+        t -= a;
+        ops::negate_(t);
+        t /= b;
+        return std::array{t, ops::clip_(copy(), 2, 100), ops::increment_mod_(ops::identity(b), 3, 5),
+                          ops::scaled_add(a, b, {.a = 2, .b = 3}), ops::scaled_add_(ops::identity(b), a, {.a = 2, .b = 3})};
+      },
+      x, x);
+  forward(
+      ir, named("lines").view(),
+      [](Tensor a) {
+        const auto [values, places] = ops::topk(a, 3);
+        return std::array{ops::argmax(a, 1), ops::argmin(a, 1), values, places, ops::cumsum(a, 1)};
+      },
+      x);
+  forward(
+      ir, named("reduced").view(),
+      [](Tensor a, Tensor b) {
+        return std::array{ops::l1(a, 1),     ops::max(a, 1),  ops::min(a, 1),
+                          ops::median(a, 1), ops::prod(b, 1), ops::sumsquare(b, 1)};
+      },
+      x, x);
+  forward(
+      ir, named("compared").view(),
+      [](Tensor a, Tensor b) {
+        return std::array{ops::less(a, b),      ops::less_equal(a, b), ops::greater_equal(a, b),
+                          ops::not_equal(a, b), ops::isfinite(a),      ops::isinf(a),
+                          ops::isnan(a)};
+      },
+      x, x);
+  forward(
+      ir, named("powers").view(),
+      [](Tensor a, Tensor b) { return std::array{ops::pow(a, b), ops::pow(a, 3), ops::increment_mod(a, 3, 5)}; }, x, x);
+}
+
+}  // namespace op_cases
