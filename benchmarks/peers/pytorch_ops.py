@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """The single ops of ops.py in eager PyTorch: `pytorch_ops.py CASE FORM RESULTS`, measured as protocol.hpp says.
 
-A case has one form or several, of which the fastest counts. RESULTS is the file that the case's program of tilewright wrote: before
-anything is measured, the results in it are compared with this program's, or if they are random, both with what is expected of them.
-Inputs are the same numbers as there, and as many copies of them; the results of all copies are kept, as they are there.
+A case has one form or several, of which the fastest counts. RESULTS is the file that the case's program of tilewright wrote:
+before anything is measured, the results in it are compared with this program's, or if they are random, both with what is expected
+of them. Inputs are the same numbers as there, in as many copies; the results of all copies are kept, as they are there.
 """
 import os
 import sys
@@ -68,7 +68,8 @@ def close(relative):
             difference = np.abs(floats(their, mine) - mine)
             norms = [np.linalg.norm(array.astype(np.float64)) for array in (difference, mine)]
             require(norms[0] <= relative * norms[1], "result", i, "differs by", norms[0], "of", norms[1])
-            require(difference.max() <= 10 * relative * np.abs(mine).max(), "an element of result", i, "differs by", difference.max())
+            largest = difference.max()
+            require(largest <= 10 * relative * np.abs(mine).max(), "an element of result", i, "differs by", largest)
     return check
 
 

@@ -133,7 +133,7 @@ class Executor {
     const auto first = std::ranges::find_if(faults_, [](const FaultRecord& record) { return record.count != 0; });
     if (first == faults_.end()) return;
     const FrozenFaultSite& site = program_.fault_sites[static_cast<std::size_t>(first - faults_.begin())];
-    const auto part = [&](const Range& range) { return std::string(program_.characters.substr(range.first, range.count)); };
+    const auto part = [&](const PoolRange& range) { return std::string(program_.characters.substr(range.first, range.count)); };
     const auto more = first->count / site.reports - 1;
     const auto others = std::count_if(first + 1, faults_.end(), [](const FaultRecord& record) { return record.count != 0; });
     std::string message = part(site.before) + std::to_string(first->value);

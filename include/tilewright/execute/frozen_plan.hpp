@@ -11,7 +11,7 @@
 namespace tilewright::internal {
 
 /// A part of a pool of a frozen plan.
-struct Range {
+struct PoolRange {
   std::size_t first = 0;
   std::size_t count = 0;
 };
@@ -20,13 +20,13 @@ struct FrozenVariable {
   TensorSpec spec{};
   Base base = Base::variable;  ///< variable or remote
   std::int64_t offset = 0;     ///< in bytes, in that memory
-  Range name{};                ///< of the characters
+  PoolRange name{};                ///< of the characters
   FillFunction fill = nullptr;  ///< with `a`, `b` and `values`: the initialiser
   double a = 0, b = 0;
-  Range values{};  ///< of the values
+  PoolRange values{};  ///< of the values
   bool has_rests = false;  ///< as Numbers has; then the values are all values, then all rests
   Distribution distribution{};
-  Range assignment{};  ///< of the values
+  PoolRange assignment{};  ///< of the values
   Generator generator{};    ///< if there is neither fill nor values
   double scale = 1;         ///< of what fill gives
 };
@@ -34,8 +34,8 @@ struct FrozenVariable {
 struct FrozenConstant {
   TensorSpec spec{};
   std::int64_t offset = 0;  ///< in bytes
-  Range name{};             ///< of the characters
-  Range values{};           ///< of the values
+  PoolRange name{};             ///< of the characters
+  PoolRange values{};           ///< of the values
   bool has_rests = false;   ///< as a FrozenVariable's
   Generator generator{};    ///< if there are no values
 };
@@ -43,13 +43,13 @@ struct FrozenConstant {
 struct FrozenStream {
   StreamDirection direction{};
   TensorSpec spec{};
-  Range name{};  ///< of the characters
+  PoolRange name{};  ///< of the characters
   bool used = false;
   std::int64_t transfers = 1;  ///< elements of the host's array for a run
 };
 
 struct FrozenFaultSite {
-  Range before{}, after{};  ///< see PlannedFaultSite
+  PoolRange before{}, after{};  ///< see PlannedFaultSite
   std::int64_t reports = 1;
 };
 
@@ -63,7 +63,7 @@ struct PlanSizes {
   constexpr bool fits(const PlanSizes& room) const;
 };
 
-/// Calls f(pool of each plan...) for each pool of frozen plans: memory that rows of several tables share, by a Range.
+/// Calls f(pool of each plan...) for each pool of frozen plans: memory that rows of several tables share, by a PoolRange.
 constexpr void for_each_pool(auto f, auto&... plans) {
   f(plans.characters...);
   f(plans.values...);
@@ -123,8 +123,8 @@ struct FrozenPlan : PlanTotals {
   std::array<char, sizes.characters> characters{};
   std::array<double, sizes.values> values{};
 
-  constexpr std::string_view text(Range range) const { return {characters.data() + range.first, range.count}; }
-  constexpr std::span<const double> numbers(Range range) const { return {values.data() + range.first, range.count}; }
+  constexpr std::string_view text(PoolRange range) const { return {characters.data() + range.first, range.count}; }
+  constexpr std::span<const double> numbers(PoolRange range) const { return {values.data() + range.first, range.count}; }
   constexpr std::string_view variable_name(std::size_t i) const { return text(variables[i].name); }
   constexpr std::string_view constant_name(std::size_t i) const { return text(constants[i].name); }
   constexpr std::string_view stream_name(std::size_t i) const { return text(streams[i].name); }
@@ -176,14 +176,14 @@ class Freezer {
   constexpr FrozenFaultSite frozen_row(const PlannedFaultSite& site) {
     return {keep(site.before), keep(site.after), site.reports};
   }
-  constexpr Range keep(const Text& text) {
+  constexpr PoolRange keep(const Text& text) {
     const char* const source = text.view().data();
     char* const target = frozen_.characters.data() + characters_;
     for (std::size_t i = 0; i < text.size(); ++i) target[i] = source[i];
     return {std::exchange(characters_, characters_ + text.size()), text.size()};
   }
   template <class T>
-  constexpr Range keep(const List<T>& numbers) {
+  constexpr PoolRange keep(const List<T>& numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i) frozen_.values[values_ + i] = static_cast<double>(numbers[i]);
     return {std::exchange(values_, values_ + numbers.size()), numbers.size()};
   }

@@ -21,7 +21,7 @@ namespace detail {
 /// A reduction element by element. Half precision is accumulated in float, and means of integers in 64 bits; sums and products of
 /// integers wrap around.
 template <CollectiveOperator op, class T>
-struct Reduction {
+struct ElementReduction {
   static constexpr bool is_float = std::is_floating_point_v<compute_t<T>>;
   using Wide = std::conditional_t<std::is_signed_v<T>, std::int64_t, std::uint64_t>;
   using Element = compute_t<T>;
@@ -73,7 +73,7 @@ inline void narrow(const float* from, std::int64_t count, float16_t* to) {
 /// `first_of(member)`; `result` may be the elements of one member.
 template <CollectiveOperator op, class T, class FirstOf>
 inline void reduce_members(std::int64_t members, FirstOf first_of, std::int64_t count, T* result) {
-  using R = Reduction<op, T>;
+  using R = ElementReduction<op, T>;
   alignas(64) typename R::Sum sums[collective_chunk];
   const auto add = [&](const auto* x, bool is_first) {
     if (is_first)

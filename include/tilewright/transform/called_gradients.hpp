@@ -36,9 +36,9 @@ constexpr void add_activation_output(Ir& ir, GraphId graph, TensorId tensor) {
 }
 
 /// Positions of a graph's tensors among its inputs or outputs.
-class Positions {
+class TensorPositions {
  public:
-  constexpr Positions(const List<TensorId>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
+  constexpr TensorPositions(const List<TensorId>& list, std::size_t tensors, std::size_t first = 0) : positions_(tensors, -1) {
     for (std::size_t i = list.size(); i-- > first;) positions_[list[i]] = static_cast<int>(i);
   }
   /// The first position of the tensor, or -1.
@@ -67,7 +67,7 @@ constexpr void differentiate_call(GradientContext& context) {
   Ir& ir = context.ir();
   const GraphRecord& record = ir.record(context.node().called_graph);
   const GradientRecord callee = record.gradient;
-  const Positions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
+  const TensorPositions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
   List<Tensor> arguments;
   arguments.reserve(callee.inputs.size());
   for (int output : provided_outputs(callee, record.outputs)) arguments.push_back(context.output_gradient(output));
@@ -88,7 +88,7 @@ constexpr void keep_iterations(Ir& ir, const Node& loop) {
   const GradientRecord gradient = ir.record(body).gradient;
   for (const auto& [type, tensor] : gradient.inputs) {
     const GraphRecord& record = ir.record(body);
-    const Positions input_of(record.inputs, record.tensors.size()), kept_at(record.outputs, record.tensors.size(), carried);
+    const TensorPositions input_of(record.inputs, record.tensors.size()), kept_at(record.outputs, record.tensors.size(), carried);
     const bool is_same_for_all = input_of[tensor] >= static_cast<int>(carried);
     if (type == ExpectedConnectionType::Fwd && !is_same_for_all && kept_at[tensor] < 0) add_activation_output(ir, body, tensor);
   }
@@ -152,7 +152,7 @@ class LoopGradient {
         carried_.push_back({input, zeros_like(ir_, spec_of(tensor))});
   }
   constexpr void find_activations() {
-    const Positions kept_at(record_.outputs, record_.tensors.size(), static_cast<std::size_t>(loop_.carried));
+    const TensorPositions kept_at(record_.outputs, record_.tensors.size(), static_cast<std::size_t>(loop_.carried));
     for (const auto& [type, tensor] : callee().inputs) {
       if (type != ExpectedConnectionType::Fwd) continue;
       const int input = input_of_[tensor];
@@ -169,7 +169,7 @@ class LoopGradient {
     for (CarriedGradient& gradient : carried_) gradient.inner = ir_.add_input(input_spec(gradient.input));
     for (const std::size_t i : in_order_) activations_[i].inner = ir_.add_input(spec_of(activations_[i].tensor));
     const auto results = call_with_info(ir_.graph(callee().graph), iteration_arguments()).outputs();
-    const Positions result_of(callee().outputs, record_.tensors.size());
+    const TensorPositions result_of(callee().outputs, record_.tensors.size());
     for (const auto& [input, parent, inner] : carried_) {
       const int result = result_of[record_.inputs[static_cast<std::size_t>(input)]];
       if (!is_carried(input)) graph_output(inner + results[static_cast<std::size_t>(result)]);
@@ -194,7 +194,7 @@ class LoopGradient {
   GraphId body_;
   LoopAttributes loop_;
   GraphRecord record_;  // a copy: graphs are added
-  Positions input_of_;
+  TensorPositions input_of_;
   List<CarriedGradient> carried_{};
   List<LoopActivation> activations_{};
   List<std::size_t> in_order_{};  // of activations: slices, then others, as a loop takes them
@@ -219,7 +219,7 @@ constexpr List<Tensor> call_forward_and_gradient(Ir& ir, GraphId forward, const 
                                                  const List<Tensor>& inputs, const List<Tensor>& output_gradients) {
   const GraphRecord record = ir.record(forward);
   const auto outputs = call_with_info(ir.graph(forward), inputs).outputs();
-  const Positions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
+  const TensorPositions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
   List<Tensor> arguments;
   for (int output : provided_outputs(gradient, record.outputs)) {
     const auto o = static_cast<std::size_t>(output);
@@ -283,7 +283,7 @@ constexpr void differentiate_conditional(GradientContext& context) {
     for (int i = first; i < first + count; ++i) inputs.push_back(ir.add_input(context.input_spec(i)));
     if (ir.failed()) return branch;
     const auto results = call_forward_and_gradient(ir, forward, gradient, inputs, gradients);
-    const Positions result_of(gradient.outputs, ir.record(forward).tensors.size());
+    const TensorPositions result_of(gradient.outputs, ir.record(forward).tensors.size());
     for (int i : wanted) {
       int result = -1;
       if (i >= first && i < first + count) result = result_of[ir.record(forward).inputs[static_cast<std::size_t>(i - first)]];

@@ -38,7 +38,7 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
   const List<TensorId> inputs = ir.record(forward).inputs, outputs = ir.record(forward).outputs;
   for (const TensorId tensor : inputs) forward_inputs.push_back(connect(ExpectedConnectionType::Fwd, tensor));
   const auto results = call_with_info(ir.graph(forward), forward_inputs).outputs();
-  const detail::Positions input_of(inputs, ir.record(forward).tensors.size()),
+  const detail::TensorPositions input_of(inputs, ir.record(forward).tensors.size()),
       output_of(outputs, ir.record(forward).tensors.size());
   for (const auto& [type, tensor] : record.inputs) {
     if (type == ExpectedConnectionType::FwdGrad) continue;
