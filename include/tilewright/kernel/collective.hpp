@@ -56,16 +56,16 @@ struct ElementReduction {
 /// Half precision to floats and back, in vectors.
 inline void widen(const float16_t* from, std::int64_t count, float* to) {
   using Batch = xsimd::batch<float>;
-  constexpr auto lanes = static_cast<std::int64_t>(Batch::size);
-  const std::int64_t in_vectors = count / lanes * lanes;
-  for (std::int64_t i = 0; i < in_vectors; i += lanes) load_floats<Batch>(from + i).store_unaligned(to + i);
+  constexpr auto width = static_cast<std::int64_t>(Batch::size);
+  const std::int64_t in_vectors = count / width * width;
+  for (std::int64_t i = 0; i < in_vectors; i += width) load_floats<Batch>(from + i).store_unaligned(to + i);
   for (std::int64_t i = in_vectors; i < count; ++i) to[i] = static_cast<float>(from[i]);
 }
 inline void narrow(const float* from, std::int64_t count, float16_t* to) {
   using Batch = xsimd::batch<float>;
-  constexpr auto lanes = static_cast<std::int64_t>(Batch::size);
-  const std::int64_t in_vectors = count / lanes * lanes;
-  for (std::int64_t i = 0; i < in_vectors; i += lanes) store_floats(to + i, Batch::load_unaligned(from + i));
+  constexpr auto width = static_cast<std::int64_t>(Batch::size);
+  const std::int64_t in_vectors = count / width * width;
+  for (std::int64_t i = 0; i < in_vectors; i += width) store_floats(to + i, Batch::load_unaligned(from + i));
   for (std::int64_t i = in_vectors; i < count; ++i) to[i] = static_cast<float16_t>(from[i]);
 }
 

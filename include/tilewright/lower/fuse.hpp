@@ -30,9 +30,9 @@ constexpr std::int64_t cost_of(const Operation& operation) {
 /// Whether the op uses elements of its largest operand more than twice each, as matrix products do.
 constexpr bool is_heavy(const Operation& operation) { return cost_of(operation) > 2 * largest_operand(operation); }
 /// The vertices of a group before its blocks are made smaller: see partition.hpp.
-constexpr Partition partition(const BodyDraft& draft, const Group& group, const Target& target) {
+constexpr Partition partition_of(const BodyDraft& draft, const Group& group, const Target& target) {
   const Operation& first = draft.operation(group.members[0]);
-  return internal::partition(group.grid, first.operands[first.input_count].spec.dtype, target);
+  return partition(group.grid, first.operands[first.input_count].spec.dtype, target);
 }
 
 /// Makes groups of operations.
@@ -184,8 +184,8 @@ class Fuser {
     if (operand_count(group) + operand_count(second) > max_locations) return false;
     const Alignment alignment(draft_, group, second);
     Group merged = alignment.merged();
-    const Partition first_cut = partition(draft_, group, target_), second_cut = partition(draft_, second, target_);
-    const Partition merged_cut = partition(draft_, merged, target_);
+    const Partition first_cut = partition_of(draft_, group, target_), second_cut = partition_of(draft_, second, target_);
+    const Partition merged_cut = partition_of(draft_, merged, target_);
     if (!alignment.keeps_parts(first_cut, second_cut, merged_cut)) return false;
     // blocks of products stay as square as they are
     if (has_heavy_member(group) && !alignment.keeps_cuts_of_first(first_cut)) return false;

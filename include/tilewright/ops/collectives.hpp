@@ -175,9 +175,9 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
                         ": shards that are gathered outside of the graph expected"));
       return;
     }
-    using Slice = ReplicatedReduceScatter;
-    const Slice::Attributes slice{groups, static_cast<std::int64_t>(CollectiveOperator::local), 0, 1, axis};
-    const Tensor dx = apply<Slice>({op.output_gradient(0)}, slice);
+    using LocalSlice = ReplicatedReduceScatter;
+    const LocalSlice::Attributes slice{groups, static_cast<std::int64_t>(CollectiveOperator::local), 0, 1, axis};
+    const Tensor dx = apply<LocalSlice>({op.output_gradient(0)}, slice);
     op.input_gradient(0, dx.shape() == in.shape ? dx : dx.reshape(in.shape));
   }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
