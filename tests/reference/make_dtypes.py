@@ -158,4 +158,42 @@ for dtype in INTEGERS:
     forward(f"{name}_powers", lambda y, e: (wrapped([int(p) ** int(q) for p, q in zip(y.reshape(-1), e.reshape(-1))], y), y * y * y,
                                             np.fmod(y + 3 * one, 5 * one)), y, exponents)
 
+
+# float64 with all its digits, for what other files have with eight
+for name, op in {"abs": torch.abs, "sin": torch.sin, "geluerf": F.gelu, "swish": F.silu, "power": lambda x: x**3}.items():
+    differentiable(f"exact_{name}", op, tensor(2, 7))
+differentiable("exact_pow", torch.pow, positive(2, 7), tensor(2, 7))
+differentiable("exact_matmul", torch.matmul, tensor(3, 19), tensor(19, 3))
+differentiable("exact_mean", lambda x: x.mean(1), tensor(3, 7))
+differentiable("exact_softmax", lambda x: torch.softmax(x, 1), tensor(3, 7))
+differentiable("exact_nll_loss", lambda p, t: F.nll_loss(p.log(), t), f.probabilities(4, 3), torch.tensor([2, 0, 1, 2]))
+differentiable("exact_cross_entropy", F.cross_entropy, tensor(4, 3), torch.tensor([2, 0, 1, 2]))
+
+
+def with_grad(x, t):
+    x = x.detach().requires_grad_()
+    loss = F.cross_entropy(x, t)
+    return loss, torch.autograd.grad(3 * loss, x)[0]
+
+
+forward("exact_loss_grad", with_grad, tensor(4, 3), torch.tensor([2, 0, 1, 2]))
+differentiable("exact_layer_norm", lambda x, w, b: F.layer_norm(x, (7,), w, b, 0.125), tensor(3, 7), tensor(7), tensor(7))
+differentiable("exact_group_norm", lambda x, w, b: F.group_norm(x, 2, w, b, 0.125), tensor(2, 4, 3), tensor(4), tensor(4))
+differentiable("exact_batch_norm", lambda x, w, b, mean, var: F.batch_norm(x, None, None, w, b, True, eps=0.125), tensor(3, 2, 5),
+               tensor(2), tensor(2), f.integers(2), f.integers(2, low=1))
+differentiable("exact_conv", lambda x, w: F.conv2d(x, w, padding=1, stride=2), tensor(1, 3, 5, 6), tensor(2, 3, 3, 3))
+differentiable("exact_conv_transpose", lambda x, w: F.conv_transpose2d(x, w, stride=2), tensor(1, 3, 2, 3), tensor(3, 2, 2, 3))
+differentiable("exact_average_pool", lambda x: F.avg_pool2d(x, (3, 1), 1), tensor(1, 2, 5, 3))
+differentiable("exact_interpolate", lambda x: F.interpolate(x, scale_factor=(2, 1.5), mode="bilinear"), tensor(1, 2, 3, 4))
+differentiable("exact_interpolate_cubic", lambda x: F.interpolate(x, scale_factor=(2, 1.5), mode="bicubic"), tensor(1, 2, 3, 4))
+
+
+def four_samples(x, rois, index):
+    """Of a region from (1, 1) to (4, 3), one in the middle of each of four parts."""
+    places = [[[column / 2.5 - 1, row / 2 - 1] for column in (1.75, 3.25)] for row in (1.5, 2.5)]
+    return F.grid_sample(x, torch.tensor([places], dtype=torch.float64), align_corners=True)
+
+
+differentiable("exact_roi_align", four_samples, tensor(1, 2, 5, 6), torch.tensor([[1, 1, 4, 3]]), torch.tensor([0]))
+
 f.save("ops_dtypes.txt")

@@ -135,6 +135,61 @@ constexpr void float_lines_and_indices(Ir& ir) {
       TensorSpec{{4, 7}, dtype}, i32({4}));
 }
 
+/// With all digits of float64, which a step in float32 would lose.
+constexpr void exact_functions_and_losses(Ir& ir) {
+  const TensorSpec x = f64({2, 7}), rows = f64({4, 3}), labels = i32({4});
+  differentiable(ir, "exact_abs", ops::abs, x);
+  differentiable(ir, "exact_sin", ops::sin, x);
+  differentiable(ir, "exact_geluerf", ops::geluerf, x);
+  differentiable(ir, "exact_swish", ops::swish, x);
+  differentiable(ir, "exact_power", [](Tensor t) { return ops::pow(t, 3); }, x);
+  differentiable(ir, "exact_pow", [](Tensor t, Tensor e) { return ops::pow(t, e); }, x, x);
+  differentiable(ir, "exact_matmul", [](Tensor a, Tensor b) { return a.matmul(b); }, f64({3, 19}), f64({19, 3}));
+  differentiable(ir, "exact_mean", [](Tensor t) { return ops::mean(t, 1); }, f64({3, 7}));
+  differentiable(ir, "exact_softmax", [](Tensor t) { return ops::softmax(t); }, f64({3, 7}));
+  differentiable(ir, "exact_nll_loss", [](Tensor p, Tensor t) { return ops::nll_loss(p, t); }, rows, labels);
+  differentiable(ir, "exact_cross_entropy", [](Tensor t, Tensor l) { return ops::cross_entropy(t, l); }, rows, labels);
+  forward(
+      ir, "exact_loss_grad",
+      [](Tensor t, Tensor l) {
+        const auto both = ops::cross_entropy_with_grad(t, l, 3);
+        return std::array{both.loss, both.gradient};
+      },
+      rows, labels);
+}
+constexpr void exact_networks(Ir& ir) {
+  differentiable(
+      ir, "exact_layer_norm", [](Tensor x, Tensor w, Tensor b) { return ops::layer_norm(x, w, b, 0.125); }, f64({3, 7}), f64({7}),
+      f64({7}));
+  differentiable(
+      ir, "exact_group_norm", [](Tensor x, Tensor w, Tensor b) { return ops::group_norm(x, w, b, 2, 0.125); }, f64({2, 4, 3}),
+      f64({4}), f64({4}));
+  differentiable(
+      ir, "exact_batch_norm",
+      [](Tensor x, Tensor w, Tensor b, Tensor mean, Tensor var) {
+        return ops::batch_norm(x, w, b, mean.cast(tw::float64), var.cast(tw::float64), {.eps = 0.125});
+      },
+      f64({3, 2, 5}), f64({2}), f64({2}), i32({2}), i32({2}));
+  differentiable(
+      ir, "exact_conv", [](Tensor x, Tensor w) { return ops::conv(x, w, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}); },
+      f64({1, 3, 5, 6}), f64({2, 3, 3, 3}));
+  differentiable(
+      ir, "exact_conv_transpose", [](Tensor x, Tensor w) { return ops::conv_transpose(x, w, {.stride = {2, 2}}); },
+      f64({1, 3, 2, 3}), f64({3, 2, 2, 3}));
+  differentiable(ir, "exact_average_pool", [](Tensor x) { return ops::average_pool(x, {3, 1}); }, f64({1, 2, 5, 3}));
+  const auto resized = [](tw::ResizeMode mode) {
+    return [=](Tensor x) { return ops::interpolate(x, {1, 1, 2, 1.5}, {.mode = mode}); };
+  };
+  differentiable(ir, "exact_interpolate", resized(tw::ResizeMode::linear), f64({1, 2, 3, 4}));
+  differentiable(ir, "exact_interpolate_cubic", resized(tw::ResizeMode::cubic), f64({1, 2, 3, 4}));
+  differentiable(
+      ir, "exact_roi_align",
+      [](Tensor x, Tensor rois, Tensor index) {
+        return ops::roi_align(x, rois.cast(tw::float64), index, {.output_size = {2, 2}, .sampling_ratio = 1});
+      },
+      f64({1, 2, 5, 6}), i32({1, 4}), i32({1}));
+}
+
 /// Ops that only move elements; where the dtype is one of integers, the indices have it too.
 template <tw::DType dtype>
 constexpr void moved(Ir& ir) {

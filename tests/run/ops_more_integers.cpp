@@ -29,9 +29,10 @@ TEST_CASE("elements of every dtype move, at indices of every dtype of integers")
   check_reference<compared_bools, tw::cpu>(0);
 }
 TEST_CASE("ops_dtypes.txt and the programs have the same cases") {
-  check_same_cases("ops_dtypes.txt", {float_functions<tw::float64>, float_arithmetic<tw::float64>, float_reductions<tw::float64>,
-                                      float_lines_and_indices<tw::float64>, moved<tw::int8>, moved<tw::boolean>, compared_bools,
-                                      all_of_integers<tw::int8>, all_of_integers<tw::int16>, all_of_integers<tw::int32>,
-                                      all_of_integers<tw::int64>, all_of_integers<tw::uint8>, all_of_integers<tw::uint16>,
-                                      all_of_integers<tw::uint32>, all_of_integers<tw::uint64>});
+  check_same_cases("ops_dtypes.txt",
+                   {float_functions<tw::float64>, float_arithmetic<tw::float64>, float_reductions<tw::float64>,
+                    float_lines_and_indices<tw::float64>, exact_functions_and_losses, exact_networks, moved<tw::int8>,
+                    moved<tw::boolean>, compared_bools, all_of_integers<tw::int8>, all_of_integers<tw::int16>,
+                    all_of_integers<tw::int32>, all_of_integers<tw::int64>, all_of_integers<tw::uint8>,
+                    all_of_integers<tw::uint16>, all_of_integers<tw::uint32>, all_of_integers<tw::uint64>});
 }

@@ -55,7 +55,7 @@ inline double difference(const std::vector<double>& actual, const std::vector<do
 }
 
 /// A name of a plan for functions that take names as "name"_s.
-template <const auto& characters, tilewright::internal::Range range>
+template <const auto& characters, tilewright::internal::PoolRange range>
 constexpr auto name_of() {
   constexpr auto text = [] {
     char copy[range.count + 1]{};

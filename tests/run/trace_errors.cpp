@@ -312,6 +312,8 @@ TEST_CASE("numbers that a dtype does not have are errors") {
           const Tensor v = ir.variable(tw::zeros(), {2}, tw::int32, "v");
           ops::scaled_add_(v, v, {.a = 1e300});
         }) == "ScaledAddLhsInplace: 1e+300 as int32: " + whole);
+  CHECK(model_error([](auto&, Tensor x) { return ops::scaled_add(x, x); }, {{2}, tw::boolean}) ==
+        "ScaledAdd: (2,) bool: float16, float32 or float64 expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::scaled_add(x, x, {.b = 1e5}); }, {{2}, tw::float16}) == "no TraceError");
 
   const auto error = [](std::initializer_list<double> values, tw::DType dtype) {

@@ -8,7 +8,7 @@ namespace tilewright {
 
 /// Counts a step, and makes of the count t what corrects Adam's moments: inputs (t[, beta1][, beta2]), results t + 1 in place,
 /// 1 / (1 - beta1^(t + 1)) and 1 / (1 - beta2^(t + 1)). So what remains is a formula of elements, which can be part of the
-/// epilogue of the product that makes the gradient.
+/// epilogue of the product that makes the gradient. They are float64 for moments of float64, else float32.
 struct AdamFactors : Op<AdamFactors> {
   static constexpr std::string_view name = "AdamFactors";
   static constexpr WorkKind work_kind = WorkKind::map;
@@ -16,12 +16,14 @@ struct AdamFactors : Op<AdamFactors> {
   static constexpr int modifies = 0;
   static constexpr bool any_layout = true;
   struct Attributes {
-    std::int64_t inputs = 0;  ///< bits: 1 if beta1 is an input, 2 if beta2 is
+    std::int64_t inputs = 0;  ///< bits: 1 if beta1 is an input, 2 if beta2 is, 4 if the factors are float64
     double beta1 = 0, beta2 = 0;
+
+    constexpr DType factor_dtype() const { return (inputs & 4) != 0 ? float64 : float32; }
   };
   static constexpr void infer(Inference& op) {
     op.output(op.input(0));
-    for (int i = 0; i < 2; ++i) op.output({Shape{}, float32});
+    for (int i = 0; i < 2; ++i) op.output({Shape{}, op.attributes<Attributes>().factor_dtype()});
   }
   static constexpr Work work(std::span<const TensorSpec>, int, const PackedAttributes&) { return Work{}; }
   template <PackedAttributes A, class Step, class... V>
@@ -38,8 +40,9 @@ struct AdamFactors : Op<AdamFactors> {
     step.data[0] = static_cast<typename Step::element>(static_cast<double>(step.data[0]) + 1);
     // in double precision: for the first steps beta^t is close to 1
     const auto count = static_cast<double>(step.data[0]);
-    std::get<sizeof...(V) - 2>(operands).data[0] = static_cast<float>(1 / (1 - std::pow(beta1, count)));
-    std::get<sizeof...(V) - 1>(operands).data[0] = static_cast<float>(1 / (1 - std::pow(beta2, count)));
+    using Factor = std::conditional_t<attributes.factor_dtype() == float64, double, float>;
+    std::get<sizeof...(V) - 2>(operands).data[0] = static_cast<Factor>(1 / (1 - std::pow(beta1, count)));
+    std::get<sizeof...(V) - 1>(operands).data[0] = static_cast<Factor>(1 / (1 - std::pow(beta2, count)));
   }
 };
 
@@ -136,10 +139,11 @@ struct AdamOp : Op<AdamOp<Formula>> {
     for (int input : {at.weight, at.weight_decay, at.epsilon})
       if (input >= 0) formula.inputs.push_back(input);
     if (at.time_step >= 0) {
-      AdamFactors::Attributes betas{0, attributes.beta1, attributes.beta2};
+      const bool wide = operands[static_cast<std::size_t>(at.m)].dtype == float64;
+      AdamFactors::Attributes betas{wide ? 4 : 0, attributes.beta1, attributes.beta2};
       OpPart factors{&op_info<AdamFactors>, {}, {at.time_step}, {operands[static_cast<std::size_t>(at.time_step)]}};
       for (int i = 0; i < 2; ++i) {
-        factors.outputs.push_back({Shape{}, float32});
+        factors.outputs.push_back({Shape{}, betas.factor_dtype()});
         formula.inputs.push_back(input_count + 1 + i);
         if (const int beta = i == 0 ? at.beta1 : at.beta2; beta >= 0) factors.inputs.push_back(beta), betas.inputs |= i + 1;
       }
