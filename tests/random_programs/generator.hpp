@@ -268,6 +268,7 @@ class Generator {
   constexpr void assemble();
   // generator_indexing.hpp
   constexpr void gather();
+  constexpr Tensor distinct_indices(const Shape& shape, int axis, std::int64_t end);
   constexpr void scatter();
   constexpr void dynamic_slice();
   constexpr void onehot();

@@ -32,6 +32,16 @@ constexpr void Generator::gather() {
   push(ops::gather(t, indices(shape, extent), given), x.elements);
 }
 
+/// Indices along an axis of the shape, of which those of a line differ.
+constexpr Tensor Generator::distinct_indices(const Shape& shape, int axis, std::int64_t end) {
+  std::int64_t inner = 1;
+  for (int other = axis + 1; other < shape.rank; ++other) inner *= shape[other];
+  const std::int64_t first = random_.below(end);
+  tw::List<double> values;
+  for (std::int64_t i = 0; i < shape.nelms(); ++i) values.push_back(static_cast<double>((first + i / inner % shape[axis]) % end));
+  return ir_.constant(values, shape, tw::int32);
+}
+
 constexpr void Generator::scatter() {
   const auto found = find([&](const Known& k) {
     return k.rank() > 0 && k.tensor.nelms() <= 600 && !k.is_bool() && k.bound() <= 64 && (!features_.gradients || k.is_real());
@@ -41,7 +51,11 @@ constexpr void Generator::scatter() {
   const DType dtype = t.dtype();
   const Shape shape = t.shape();
   const int axis = axis_of(x), given = signed_axis(axis, x.rank());
-  const std::int64_t extent = shape[axis], size = 1 + random_.below(5);
+  const std::int64_t extent = shape[axis], size = (features_.gradients ? extent : 1) + random_.below(5);
+  // A value that another one overwrites has the gradient of its place, which finite differences do not see.
+  const auto places = [&](const Shape& of, int along, bool overwrites) {
+    return overwrites && features_.gradients ? distinct_indices(of, along, size) : indices(of, size);
+  };
   Shape whole = shape;
   whole[axis] = size;
   Known initial = tensor_of(whole, dtype);
@@ -49,17 +63,18 @@ constexpr void Generator::scatter() {
   if (kind == 0) {
     Shape at = shape;
     if (random_.one_in(2)) at[axis] = 1 + random_.below(extent);
-    return push(ops::scatter(initial.tensor, indices(at, size), t, given), hull(x.elements, initial.elements));
+    return push(ops::scatter(initial.tensor, places(at, axis, true), t, given), hull(x.elements, initial.elements));
   }
-  if (kind == 1) return push(ops::scatter(initial.tensor, indices({extent}, size), t, given), hull(x.elements, initial.elements));
+  if (kind == 1)
+    return push(ops::scatter(initial.tensor, places({extent}, 0, true), t, given), hull(x.elements, initial.elements));
   if (kind == 2) {  // adds to a tensor of its own
     if (features_.gradients || !x.is_real()) return gather();
     const Tensor sums = ops::identity(initial.tensor);
     const bool by_number = random_.one_in(2);
     const Known factor = constant({}, tw::float32);
     const double f = number();
-    const Tensor places = indices({extent}, size);
-    ops::sparse_accumulate_(sums, t, places, given, by_number ? tw::NumberOrTensor(f) : tw::NumberOrTensor(factor.tensor));
+    const Tensor rows = indices({extent}, size);
+    ops::sparse_accumulate_(sums, t, rows, given, by_number ? tw::NumberOrTensor(f) : tw::NumberOrTensor(factor.tensor));
     const Elements added = times(x.elements * Elements{-1.875, 1.875, 3, 0}, extent);
     return push(sums, initial.elements + hull(added, {0, 0, 0, 0}));
   }
@@ -75,6 +90,7 @@ constexpr void Generator::scatter() {
     if (away) x = *away, t = x.tensor;
     else reduction = tw::ScatterReduction::sum;
   }
+  const bool overwrites = reduction == tw::ScatterReduction::none;
   tw::ScatterReduceOptions options{.axis = given};
   if (has_initial) options.initial_values = initial.tensor;
   else options.axis_size = size;
@@ -83,9 +99,10 @@ constexpr void Generator::scatter() {
                                                                  : hull(x.elements, start);
   if (x.rank() > 1 && axis > 0 && shape[0] > 1 && random_.one_in(3)) {
     options.axis = axis;
-    return push(ops::grouped_scatter_reduce(t, indices({shape[0], extent}, size), reduction, shape[0], options), result);
+    return push(ops::grouped_scatter_reduce(t, places({shape[0], extent}, 1, overwrites), reduction, shape[0], options), result);
   }
-  push(ops::scatter_reduce(t, indices(broadcast ? Shape{extent} : shape, size), reduction, options), result);
+  const Tensor at = broadcast ? places({extent}, 0, overwrites) : places(shape, axis, overwrites);
+  push(ops::scatter_reduce(t, at, reduction, options), result);
 }
 
 constexpr void Generator::dynamic_slice() {
