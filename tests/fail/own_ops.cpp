@@ -16,6 +16,13 @@ struct WithCompute : Base<D> {
 };
 
 template <class D>
+struct Collective : Base<D> {
+  static constexpr std::int64_t collective_items(const tw::PackedAttributes&, const tw::TensorSpec&, const tw::TensorSpec&) {
+    return 1;
+  }
+};
+
+template <class D>
 constexpr bool traces() {
   tw::Ir ir;
   tw::apply<D>({ir.constant({1, 2}, {2})});
@@ -215,3 +222,122 @@ struct Own : WithCompute<Own> {
 };
 static_assert(traces<Own>());
 }  // namespace small_attributes
+
+// CASE expand_of_another_type
+// expect: Own: expand of another type, or not public: `static constexpr List<OpPart> expand(
+namespace expand_of_another_type {
+struct Own : Base<Own> {
+  static constexpr tw::List<tw::OpPart> expand() { return {}; }
+};
+static_assert(traces<Own>());
+}  // namespace expand_of_another_type
+
+// CASE transfer_of_another_type
+// expect: Own: transfer of another type, or not public: `static constexpr Transfer transfer(const PackedAttributes&)` expected
+namespace transfer_of_another_type {
+struct Own : Base<Own> {
+  static constexpr int transfer(const tw::PackedAttributes&) { return 0; }
+};
+static_assert(traces<Own>());
+}  // namespace transfer_of_another_type
+
+// CASE items_of_another_type
+// expect: Own: collective_items of another type, or not public: `static constexpr std::int64_t collective_items(
+namespace items_of_another_type {
+struct Own : Base<Own> {
+  static constexpr std::int64_t collective_items() { return 1; }
+};
+static_assert(traces<Own>());
+}  // namespace items_of_another_type
+
+// CASE items_and_compute
+// expect: Own: collective_items and compute: one of them expected
+namespace items_and_compute {
+struct Own : Collective<Own> {
+  template <tw::PackedAttributes, class X, class Y>
+  static void compute(X, Y) {}
+};
+static_assert(traces<Own>());
+}  // namespace items_and_compute
+
+// CASE items_that_nothing_runs
+// expect: Own: collective_items without run_collective: both expected
+namespace items_that_nothing_runs {
+struct Own : Collective<Own> {};
+static_assert(traces<Own>());
+}  // namespace items_that_nothing_runs
+
+// CASE items_without_volume
+// expect: Own: collective_items without collective_volume: `static constexpr CollectiveVolume collective_volume(
+namespace items_without_volume {
+struct Own : Collective<Own> {
+  template <tw::PackedAttributes, tw::TensorSpec, tw::TensorSpec>
+  static void run_collective(std::byte* const*, std::int64_t, std::int64_t) {}
+};
+static_assert(traces<Own>());
+}  // namespace items_without_volume
+
+// CASE fault_of_another_type
+// expect: Own: fault of another type, or not public: `static constexpr FaultText fault(
+namespace fault_of_another_type {
+struct Own : WithCompute<Own> {
+  static constexpr bool fault() { return true; }
+};
+static_assert(traces<Own>());
+}  // namespace fault_of_another_type
+
+// CASE fault_without_check
+// expect: Own: fault without compute_checked: both expected
+namespace fault_without_check {
+struct Own : WithCompute<Own> {
+  static constexpr tw::FaultText fault(std::span<const tw::TensorSpec>, int) { return {}; }
+};
+static_assert(traces<Own>());
+}  // namespace fault_without_check
+
+// CASE copy_that_modifies_nothing
+// expect: Own: is_copy without modifies = 0: both expected
+namespace copy_that_modifies_nothing {
+struct Own : Base<Own> {
+  static constexpr bool is_copy = true;
+};
+static_assert(traces<Own>());
+}  // namespace copy_that_modifies_nothing
+
+// CASE positions_in_a_formula
+// expect: Own: takes_positions and has_formula: has_formula = false, and a compute, expected
+namespace positions_in_a_formula {
+struct Own : tw::UnaryOp<Own> {
+  static constexpr std::string_view name = "Own";
+  static constexpr bool takes_positions = true;
+  template <class X> static X forward(X x) { return x; }
+};
+static_assert(traces<Own>());
+}  // namespace positions_in_a_formula
+
+// CASE repeats_without_side_effect
+// expect: Own: may_repeat without has_side_effect: both expected
+namespace repeats_without_side_effect {
+struct Own : WithCompute<Own> {
+  static constexpr bool may_repeat = true;
+};
+static_assert(traces<Own>());
+}  // namespace repeats_without_side_effect
+
+// CASE modifies_no_input
+// expect: Own: modifies -2: an input`s number, or -1 for none, expected
+namespace modifies_no_input {
+struct Own : WithCompute<Own> {
+  static constexpr int modifies = -2;
+};
+static_assert(traces<Own>());
+}  // namespace modifies_no_input
+
+// CASE rule_without_gradient
+// expect: Own: differentiation `rule` without gradient: a gradient, `stops` or `refuses` expected
+namespace rule_without_gradient {
+struct Own : WithCompute<Own> {
+  static constexpr tw::Differentiation differentiation = tw::Differentiation::rule;
+};
+static_assert(traces<Own>());
+}  // namespace rule_without_gradient
