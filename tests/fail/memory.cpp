@@ -16,12 +16,23 @@ tw::Session<test_step, tw::ipu_model> fits;
 
 // CASE few_tiles
 // expect: memory: tile 0 of 4 needs
-// expect: bytes: at most 638976 expected; largest tensors: fc1.weight (1024, 1024) float32 4194304 bytes
+// expect: bytes: at most 638976 expected; variables 1048576, constants 0, frame
+// expect: , stack 1280, reserve 8192; largest tensors: fc1.weight (1024, 1024) float32 1048576 bytes, MatMul in Linear_subgraph(0) (8, 1024) float32
 // expect: test_step
 tw::Session<test_step, tw::ipu_model.with_tiles(4)> few_tiles;
 
 // CASE small_tiles
 // expect: memory: tile 0 of 1472 needs
-// expect: bytes: at most 2000 expected; largest tensors: fc1.weight (1024, 1024) float32 4194304 bytes
+// expect: bytes: at most 2000 expected; variables
 // expect: test_step
 tw::Session<test_step, tw::ipu_model.with_bytes_per_tile(2000)> small_tiles;
+
+// CASE fifth_tensor
+// expect: ; largest tensors: v6 (7168,) float32 7168 bytes, v5 (6144,) float32 6144 bytes, v4 (5120,) float32 5120 bytes, v3 (4096,) float32 4096 bytes, v2 (3072,) float32 3072 bytes"
+constexpr void seven_variables(tw::Ir& ir) {
+  for (int i = 0; i < 7; ++i) {
+    const tw::Tensor v = ir.variable(tw::zeros(), {1024 * (i + 1)}, tw::float32, tw::text("v", i).view());
+    tw::ops::host_store(ir.d2h_stream(tw::text("y", i).view(), {}), v[0]);
+  }
+}
+tw::Session<seven_variables, tw::ipu_model.with_tiles(4).with_bytes_per_tile(4000)> fifth_tensor;

@@ -286,6 +286,15 @@ struct Own : WithCompute<Own> {
 static_assert(traces<Own>());
 }  // namespace fault_of_another_type
 
+// CASE partials_of_another_type
+// expect: Own: partials of another type, or not public: `static constexpr Partials partials(const PackedAttributes&)` expected
+namespace partials_of_another_type {
+struct Own : WithCompute<Own> {
+  static constexpr tw::Partials partials() { return {}; }
+};
+static_assert(traces<Own>());
+}  // namespace partials_of_another_type
+
 // CASE fault_without_check
 // expect: Own: fault without compute_checked: both expected
 namespace fault_without_check {
@@ -341,3 +350,30 @@ struct Own : WithCompute<Own> {
 };
 static_assert(traces<Own>());
 }  // namespace rule_without_gradient
+
+// CASE misspelt_vertex_cost
+// expect: Own: a member `vertex_costs`, which nothing reads: `vertex_cost` expected
+namespace misspelt_vertex_cost {
+struct Own : WithCompute<Own> {
+  static constexpr tw::VertexCost vertex_costs{};
+};
+static_assert(traces<Own>());
+}  // namespace misspelt_vertex_cost
+
+// CASE vertex_cost_of_another_type
+// expect: Own: vertex_cost of another type, or not public: `static constexpr VertexCost vertex_cost` expected
+namespace vertex_cost_of_another_type {
+struct Own : WithCompute<Own> {
+  static constexpr int vertex_cost = 3;
+};
+static_assert(traces<Own>());
+}  // namespace vertex_cost_of_another_type
+
+// CASE vertex_cost_without_loops
+// expect: Own: vertex_cost with loops of no cycles or no elements: at least 1 of both, for float32 and for float16, expected
+namespace vertex_cost_without_loops {
+struct Own : WithCompute<Own> {
+  static constexpr tw::VertexCost vertex_cost{.formula = tw::CostFormula::map, .float32 = {.cycles = 3, .elements = 2}};
+};
+static_assert(traces<Own>());
+}  // namespace vertex_cost_without_loops

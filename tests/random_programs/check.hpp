@@ -51,7 +51,7 @@ inline std::vector<double> read_elements(const std::byte* memory, const TensorSp
   return elements;
 }
 
-/// What the planned programs give to their streams.
+/// What the planned programs give to their streams, and their variables after the run.
 template <auto build, tw::Target target>
 Results run(const Results& variables) {
   using Program = tw::internal::Program<build, target>;
@@ -71,6 +71,9 @@ Results run(const Results& variables) {
   Results results;
   for (std::size_t i = 0; i < arrays.size(); ++i)
     results[std::string(plan.stream_name(i))] = read_elements(streams[i], plan.streams[i].spec);
+  for (std::size_t v = 0; v < plan.variables.size(); ++v)
+    results[std::string(plan.variable_name(v))] = read_elements(executor.variables() + plan.variables[v].offset,
+                                                                tw::host_spec(plan, v));
   return results;
 }
 
@@ -143,6 +146,7 @@ void check_gradients(Report& report, const std::string& where) {
     const double h = most_moved / 2;
     const Results after = losses_at(h), before = losses_at(-h), far_after = losses_at(2 * h), far_before = losses_at(-2 * h);
     for (const auto& [name, loss] : losses) {
+      if (kind_of(name) != 'l') continue;  // a variable
       const double near = (after.at(name)[0] - before.at(name)[0]) / (2 * h),
                    far = (far_after.at(name)[0] - far_before.at(name)[0]) / (4 * h);
       const std::string prefix = name.substr(0, name.find('.') + 1);

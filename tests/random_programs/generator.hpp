@@ -214,11 +214,17 @@ class Generator {
         if (tw::size_of(dtype) == 8) return;
         elements = {range.lowest, range.highest};
       }
-    } else if (tw::is_floating_point(dtype) && elements.bound() > largest) {
+      return known_.push_back({tensor, stored(elements, dtype), ++memories_, changeable && !features_.gradients});
+    }
+    known_.push_back(limited(tensor, elements, changeable));
+  }
+  /// The result of an op on floating point or bool; tanh of it if it is too large.
+  constexpr Known limited(Tensor tensor, Elements elements, bool changeable = true) {
+    if (elements.bound() > largest) {
       tensor = ops::tanh(tensor);
       elements = {-1, 1};
     }
-    known_.push_back({tensor, stored(elements, dtype), ++memories_, changeable && !features_.gradients});
+    return {tensor, stored(elements, tensor.dtype()), ++memories_, changeable && !features_.gradients};
   }
   /// The elements in memory: exact ones may have no more digits than the dtype.
   static constexpr Elements stored(const Elements& elements, DType dtype) {
@@ -287,6 +293,10 @@ class Generator {
   constexpr void cast();
   constexpr void integer_arithmetic();
   constexpr void float8();
+  // generator_memory.hpp
+  constexpr Known mixed(const Known& x);
+  constexpr Known combined(const Known& x, const Known& y);
+  constexpr void skip();
   // generator_calls.hpp
   struct Called {
     tw::Graph graph;
@@ -309,7 +319,7 @@ class Generator {
 
 constexpr void Generator::run(int steps, int depth) {
   for (int i = 0; i < steps; ++i) {
-    switch (random_.below(depth > 0 ? 44 : 38)) {
+    switch (random_.below(depth > 0 ? 46 : 40)) {
       case 0:
       case 1:
       case 2: unary(); break;
@@ -349,10 +359,12 @@ constexpr void Generator::run(int steps, int depth) {
       case 36: integer_arithmetic(); break;
       case 37: random_.one_in(2) ? float8() : cast(); break;
       case 38:
-      case 39: call(depth); break;
-      case 40: call_by_reference(depth); break;
-      case 41:
-      case 42: loop(depth); break;
+      case 39: skip(); break;
+      case 40:
+      case 41: call(depth); break;
+      case 42: call_by_reference(depth); break;
+      case 43:
+      case 44: loop(depth); break;
       default: branch(depth); break;
     }
   }

@@ -73,7 +73,7 @@ inline double broadcast_at(const Array& x, const Index& index) {
   return x[number_of(own, x.spec.shape)];
 }
 
-/// Results of a run by the names of their streams.
+/// Results of a run by the names of their streams, and variables after it by their own names.
 using Results = std::map<std::string, std::vector<double>>;
 
 /// Interprets one Ir.
@@ -88,6 +88,9 @@ class Interpreter {
     variables_ = &variables;
     Values values(ir_.record(tw::GraphId::main).tensors.size());
     run_graph(tw::GraphId::main, values);
+    const tw::GraphRecord& main = ir_.record(tw::GraphId::main);
+    for (const auto& variable : ir_.variables)
+      results_[std::string(main.tensors[variable.tensor].name.view())] = value(main, variable.tensor, values).elements();
     return std::move(results_);
   }
 

@@ -7,6 +7,7 @@
 #include "generator_elementwise.hpp"
 #include "generator_in_place.hpp"
 #include "generator_indexing.hpp"
+#include "generator_memory.hpp"
 #include "generator_networks.hpp"
 #include "generator_random.hpp"
 #include "generator_reductions.hpp"

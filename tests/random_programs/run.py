@@ -4,6 +4,7 @@
     ./dev fuzz programs                       1,000 programs
     ./dev fuzz programs --count 40 --seed 7   those of the seeds 7 to 46
     ./dev fuzz programs --ops                 whether the programs of 3,000 seeds have all ops of the library; compiles none
+    ./dev fuzz programs --plans               whether each pass of the planner keeps its contract for 1,000 programs; compiles none
 
 Each seed gives one program without gradients, which runs on the host and on the IPU model, and one with gradients, which runs on
 one of the two; with --spread only one of the three, of five programs one with gradients. What fails is listed with its seed:
@@ -31,6 +32,9 @@ OPS_PROGRAM = f"""#include "{HERE}/op_names.hpp"
 int main() {{
   for (const auto& name : random_programs::op_names(1, 3000)) std::cout << name << '\\n';
 }}
+"""
+PLANS_PROGRAM = f"""#include "{HERE}/verify_plans.hpp"
+int main() {{ random_programs::verify_plans(FIRST, COUNT); }}
 """
 PRINT_PROGRAM = f"""#include "{HERE}/program.hpp"
 #include <cstdio>
@@ -164,6 +168,7 @@ def main():
     parser.add_argument("--spread", action="store_true", help="each program in one of the three ways only")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--ops", action="store_true", help="check only that random programs have all ops of the library")
+    parser.add_argument("--plans", action="store_true", help="verify the plans of the programs only")
     parser.add_argument("--print", action="store_true", help="print the programs of the first seed only")
     options = parser.parse_args()
     command = [options.compiler, *default_flags(options.include)]
@@ -171,6 +176,11 @@ def main():
         print(output_of(command, PRINT_PROGRAM.replace("SEED", str(options.seed))))
     elif options.ops:
         sys.exit(not check_ops(command, options.include))
+    elif options.plans:
+        source = PLANS_PROGRAM.replace("FIRST", str(options.seed)).replace("COUNT", str(options.count))
+        violations = output_of([*command, "-O1"], source)
+        print(violations + f"{options.count} programs, {len(violations.splitlines())} wrong plans")
+        sys.exit(violations != "")
     elif run(options.compiler, options.include, options.seed, options.count, options.batch, options.jobs, options.spread):
         sys.exit(1)
 

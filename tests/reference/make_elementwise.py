@@ -205,4 +205,5 @@ for name in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "ui
 for name in ["int64", "uint64"]:
     x, y = np.array([0, 1, 2, 3, 7, 10, 13, 40], dtype=name), np.array([2, 9, 40, 5, 3, 10, 1, 0], dtype=name)
     ops.forward(f"{name}_powers", lambda x, y: (x**y, x * x * x, np.fmod(x + np.array(1, name), np.array(5, name))), x, y)
+ops.forward("increment_mod_inplace_in_float", lambda x: torch.fmod(x - 1.5, 2), tensor(3, 19))
 ops.save("ops_elementwise.txt")

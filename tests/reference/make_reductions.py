@@ -6,6 +6,7 @@
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from fixtures import Fixtures
 
 f = Fixtures(seed=13)
@@ -209,5 +210,47 @@ for name in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "ui
                     np.sum(sizes, 1, dtype=name), np.cumsum(x, 1, dtype=name), np.argmax(x, 1).astype(np.int32),
                     np.argmin(x, 1).astype(np.int32), values.astype(name), places)
     f.forward("reduced_" + name, reduced, x)
+
+# Lines of which blocks have parts.
+for name, op in reductions.items():
+    x = inputs(name, 2, 70) if name != "prod" else 1 + torch.tensor(f.random.integers(-1, 2, (2, 70))) / 16.0
+    f.differentiable("parts_" + name, lambda x: op(x, None, False), x)
+both = few(66, 65)
+both[65, 64], both[31, 33] = 2, -2
+for name in ("max", "min"):
+    op = reductions[name]
+    f.forward(f"parts_{name}_both", lambda x: op(x, None, True), both)
+    special = few(3, 200)
+    special[0, 199] = special[1, 31] = special[1, 64] = nan
+    special[2, :] = inf if name == "min" else -inf
+    f.forward(f"parts_{name}_nan", lambda x: op(x, [1], False), special)
+f.forward("parts_logsumexp_large", lambda x: torch.logsumexp(x, 1),
+          torch.tensor([[-inf] * 150, [inf] + [0.0] * 149, [-inf] * 149 + [2.0], [-1000.0] * 150, [nan] + [1.0] * 149, [1000.0] * 150],
+                       dtype=torch.float64))
+for name, options in (("mean", {}), ("sum", {"reduction": "sum"}), ("ignore", {"ignore_index": 2})):
+    p, labels = f.probabilities(130, 5), torch.tensor(f.random.integers(0, 5, 130))
+    f.differentiable("parts_nll_" + name, lambda p, t: F.nll_loss(p.log(), t, **options), p, labels)
+p, labels = f.probabilities(3, 70, 4), torch.tensor(f.random.integers(0, 4, (3, 70)))
+f.differentiable("parts_nll_axes", lambda p, t: F.nll_loss(p.log().reshape(-1, 4), t.reshape(-1)), p, labels)
+f.differentiable("parts_nll_none", lambda p, t: F.nll_loss(p.log().reshape(-1, 4), t.reshape(-1), reduction="none").reshape(3, 70),
+                 p.detach(), labels)
+
+
+def loss_and_gradient(p, labels, scale, **options):
+    """Of softmax's result."""
+    x = p.log().reshape(-1, p.shape[-1]).requires_grad_()
+    loss = F.cross_entropy(x, labels.reshape(-1), **options)
+    loss.backward(torch.as_tensor(scale, dtype=x.dtype))
+    return loss, x.grad.reshape(p.shape)
+
+
+p = p.detach()
+f.forward("parts_loss_grad", lambda p, t: loss_and_gradient(p, t, 1), p, labels)
+f.forward("parts_loss_grad_ignore", lambda p, t: loss_and_gradient(p, t, 2, ignore_index=1), p, labels)
+f.forward("parts_loss_grad_tensor", lambda p, t, s: loss_and_gradient(p, t, s), p, labels, torch.tensor(4.0, dtype=torch.float64))
+
+f.forward("parts_half", lambda x: (x.max(), x.min(), torch.prod(x), torch.logsumexp(x, 0)), halves.reshape(-1).repeat(3)[:100] / 2 + 0.5)
+wrap = f.random.integers(-128, 127, 300, endpoint=True).astype(np.int8) | np.int8(1)
+f.forward("parts_int8", lambda x: (x.max(), x.min(), np.prod(x, dtype=np.int8)), wrap)
 
 f.save("ops_reductions.txt")

@@ -115,6 +115,12 @@ constexpr void repeated(Ir& ir) {
   store("rows", rows);
 }
 
+/// A tensor is overwritten by an update of its own shape, of which each vertex needs all along the axis.
+constexpr void overwritten(Ir& ir) {
+  const Tensor x = ir.variable(tw::values({1, 2, 3, 4, 5, 6, 7, 8}), {4, 2}, tw::float32, "x");
+  ops::dynamic_update_(x, ir.constant({0}, {1}, tw::int32), x * 10, {0}, {4});
+}
+
 }  // namespace
 
 TEST_CASE("views are values, forms with _ aliases") {
@@ -172,5 +178,12 @@ TEST_CASE("an alias of a tensor whose elements share memory changes") {
     CHECK(elements(outputs["changed"_s]) == Floats{11, 32, 21, 42});
     CHECK(elements(outputs["transposed"_s]) == Floats{11, 21, 32, 42});
     CHECK(elements(outputs["rows"_s]) == Floats{1, 2, 1, 2});
+  });
+}
+
+TEST_CASE("a tensor is overwritten by what is computed of it") {
+  on_all_machines<overwritten>([](auto& session) {
+    session.run();
+    CHECK(elements(session.get_tensor_data("x"_s)) == Floats{10, 20, 30, 40, 50, 60, 70, 80});
   });
 }

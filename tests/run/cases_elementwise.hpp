@@ -131,6 +131,7 @@ constexpr void without_steps(Ir& ir) {
   forward(ir, "fmod", fmod_of_tensors, f32({4, 19}), f32({4, 1}));
   forward(ir, "fmod_of_special", fmod_of_tensors, f32({5, 11}), f32({5, 11}));
   forward(ir, "increment_mod", [](Tensor x) { return ops::increment_mod(x, 1.5, 2); }, f32({3, 19}));
+  forward(ir, "increment_mod_inplace_in_float", [](Tensor x) { return ops::increment_mod_(x, -1.5, 2); }, f32({3, 19}));
   forward(ir, "sign_of_special", ops::sign, f32({5, 11}));
   forward(ir, "ceil_of_special", ops::ceil, f32({5, 11}));
   forward(ir, "swish_of_special", ops::swish, f32({5}));

@@ -158,4 +158,45 @@ constexpr void reductions_in_tiles(Ir& ir) {
   forward(ir, "tiles_mean", [](Tensor x) { return ops::mean(x); }, i32({9, 34}));
 }
 
+/// Of lines of which blocks have parts on a target that cuts reductions.
+constexpr void reductions_in_parts(Ir& ir) {
+  for (const auto& [name, op] : reductions)
+    differentiable(ir, tw::text("parts_", name).view(), [op = op](Tensor x) { return op(x, {}, false); }, f32({2, 70}));
+  for (const auto& [name, op] : {reductions[0], reductions[1]}) {
+    forward(ir, tw::text("parts_", name, "_both").view(), [op = op](Tensor x) { return op(x, {}, true); }, f32({66, 65}));
+    forward(ir, tw::text("parts_", name, "_nan").view(), [op = op](Tensor x) { return op(x, 1, false); }, f32({3, 200}));
+  }
+  forward(ir, "parts_logsumexp_large", [](Tensor x) { return ops::logsumexp(x, 1); }, f32({6, 150}));
+}
+constexpr void other_reductions_in_parts(Ir& ir) {
+  forward(
+      ir, "parts_half", [](Tensor x) { return std::array{ops::max(x), ops::min(x), ops::prod(x), ops::logsumexp(x)}; },
+      f16({100}));
+}
+constexpr void integers_in_parts(Ir& ir) {
+  forward(ir, "parts_int8", [](Tensor x) { return std::array{ops::max(x), ops::min(x), ops::prod(x)}; }, of(tw::int8, {300}));
+}
+constexpr void losses_in_parts(Ir& ir) {
+  const auto loss = [](const NllOptions& options) {
+    return [options](Tensor p, Tensor labels) { return ops::nll_loss(p, labels, options); };
+  };
+  differentiable(ir, "parts_nll_mean", loss({}), f32({130, 5}), i32({130}));
+  differentiable(ir, "parts_nll_sum", loss({.reduction = Reduction::sum}), f32({130, 5}), i32({130}));
+  differentiable(ir, "parts_nll_ignore", loss({.ignore_index = 2}), f32({130, 5}), i32({130}));
+  differentiable(ir, "parts_nll_axes", loss({}), f32({3, 70, 4}), i32({3, 70}));
+  differentiable(ir, "parts_nll_none", loss({.reduction = Reduction::none}), f32({3, 70, 4}), i32({3, 70}));
+  const auto with_gradient = [](const tw::LossAndGradient& both) { return std::array{both.loss, both.gradient}; };
+  forward(
+      ir, "parts_loss_grad", [=](Tensor p, Tensor t) { return with_gradient(ops::nll_loss_with_softmax_grad(p, t)); },
+      f32({3, 70, 4}), i32({3, 70}));
+  forward(
+      ir, "parts_loss_grad_ignore",
+      [=](Tensor p, Tensor t) { return with_gradient(ops::nll_loss_with_softmax_grad(p, t, 2, {.ignore_index = 1})); },
+      f32({3, 70, 4}), i32({3, 70}));
+  forward(
+      ir, "parts_loss_grad_tensor",
+      [=](Tensor p, Tensor t, Tensor scale) { return with_gradient(ops::nll_loss_with_softmax_grad(p, t, scale)); },
+      f32({3, 70, 4}), i32({3, 70}), f32({}));
+}
+
 }  // namespace op_cases

@@ -5,7 +5,8 @@ using namespace op_cases;
 
 TEST_CASE("reductions have the cases of their reference") {
   check_same_cases("ops_reductions.txt", {selections, sums_of_functions, lines, ties_and_special_numbers, indices,
-                                          half_reductions, double_reductions, reductions_of_other_dtypes, reductions_in_tiles});
+                                          half_reductions, double_reductions, reductions_of_other_dtypes, reductions_in_tiles,
+                                          reductions_in_parts, other_reductions_in_parts, integers_in_parts, losses_in_parts});
 }
 TEST_CASE("reductions agree with PyTorch") {
   check_reference<selections, tw::cpu>(1e-5);

@@ -29,6 +29,14 @@ template <int columns>
 void softmax(tw::Ir& ir) {
   store(ir, "y", ops::softmax(load(ir, "x", {8, columns})));
 }
+/// Reductions that the IPU model cuts: of one output, and of an output of parts and one of rows.
+void parts(tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {128, 8}), labels = load(ir, "labels", {128}, tw::int32);
+  store(ir, "largest", ops::max(x));
+  const auto [loss, gradient] = ops::nll_loss_with_softmax_grad(x, labels, load(ir, "scale", {}));
+  store(ir, "loss", loss);
+  store(ir, "gradient", gradient);
+}
 /// Elementwise ops, the last of which reads the first two results: c takes over the memory of b.
 void chain(tw::Ir& ir) {
   const Tensor a = ops::exp(load(ir, "x", {64, 64})), b = ops::exp(a), c = ops::exp(b);
@@ -199,7 +207,7 @@ TEST_CASE("verify: operations and their operands") {
               for (auto& each : d.operations) each.partial = false;
             },
             Pass::split_reductions) ==
-        "sums that are cut give partials: operation 4 (ReduceSum) sums over axis 0, which can be cut, into a whole result: "
+        "sums that are cut give partials: operation 0 (MatMul) sums over axis 2, which can be cut, into a whole result: "
         "partials, or an axis that is whole, expected, in body 0 after split_reductions");
 }
 
@@ -478,7 +486,8 @@ TEST_CASE("verify: locations and memory") {
 TEST_CASE("verify: programs with all kinds of steps have no violation on any target") {
   tw::Target large_ipu = tw::ipu_model;
   large_ipu.bytes_per_tile *= 2;
-  for (const Case& each : {a_layer, on_tiles, a_chain, with_scratch, without_scratch, with_calls, with_replicas})
+  for (const Case& each :
+       {a_layer, on_tiles, Case{"parts", parts}, a_chain, with_scratch, without_scratch, with_calls, with_replicas})
     for (const tw::Target& target : {each.target, tw::cpu, large_ipu}) {
       INFO(each.name);
       const auto ir = tw::trace(each.program);

@@ -10,7 +10,14 @@ namespace ops = tw::ops;
 
 using support::load, support::store;
 
-constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::ipu_model) { return support::plan_of(build, target); }
+/// The model without exchange code: tests/static/tile_map.cpp counts that.
+constexpr tw::IpuModel free_exchange = [] {
+  tw::IpuModel model = tw::gc200_model;
+  model.code.exchange_instruction = 0;
+  return model;
+}();
+constexpr tw::Target ipu = tw::gc200.with_ipu(&free_exchange);
+constexpr tw::Plan plan_of(auto build, const tw::Target& target = ipu) { return support::plan_of(build, target); }
 
 // ---- the formula
 
@@ -22,32 +29,28 @@ static_assert(plan_of(one_product).memory.code == (1000 + 200) + (4 * 3 + 4) + 8
               "MatMul and copy, the state of a vertex, control");
 static_assert(plan_of(one_product).memory.loaded_code == 0);
 
-constexpr tw::TileCosts dear_products = [] {
-  tw::TileCosts costs = tw::ipu_costs;
-  costs.vertex_code_bytes[static_cast<std::size_t>(tw::CodeKind::product)] = 5000;
-  costs.operand_bytes = 100;
-  return costs;
+constexpr tw::IpuModel dear_products = [] {
+  tw::IpuModel model = free_exchange;
+  model.code.vertex_code[static_cast<std::size_t>(tw::CodeKind::product)] = 5000;
+  model.code.operand = 100;
+  return model;
 }();
-constexpr tw::Target with_dear_products = [] {
-  tw::Target target = tw::ipu_model;
-  target.costs = &dear_products;
-  return target;
-}();
+constexpr tw::Target with_dear_products = tw::ipu_model.with_ipu(&dear_products);
 static_assert(plan_of(one_product, with_dear_products).memory.code == (5000 + 200) + (100 * 3 + 4) + 8,
-              "costs are numbers of the target");
+              "sizes are numbers of the target's model");
 
 constexpr auto in_steps = [](Ir& ir) {
   const Tensor x = load(ir, "x", {8, 16});
   store("y", ops::softmax(ops::softmax(x).T()));
 };
-static_assert(plan_of(in_steps, tw::ipu_model.without_fusion()).memory.code == 1560 + 1560 + 200 + 3 * (4 * 2 + 4) + 8 + 20 * 2,
-              "three steps of two operands, two of which wait for data");
+static_assert(plan_of(in_steps, ipu.without_fusion()).memory.code == 1560 + 1560 + 200 + 3 * (4 * 2 + 4) + 20 + 8 * 2,
+              "three steps of two operands; the second gets data from other tiles");
 
 constexpr auto twice = [](Ir& ir) {
   const Tensor x = load(ir, "x", {8, 16});
   for (const std::string_view name : {"a", "b"}) store(name, ops::softmax(x));
 };
-static_assert(plan_of(twice, tw::ipu_model.without_fusion()).memory.code == 1560 + 200 + 4 * (4 * 2 + 4) + 8 + 3 * 20,
+static_assert(plan_of(twice, ipu.without_fusion()).memory.code == 1560 + 200 + 4 * (4 * 2 + 4) + 4 * 8,
               "the same code for both; state and control for each");
 
 // ---- code that comes and goes
@@ -71,7 +74,7 @@ constexpr auto two_graphs = [](Ir& ir) {
 };
 constexpr auto without = [] { return plan_of(two_graphs<Loads::nothing>).memory; }();
 constexpr auto with = [] { return plan_of(two_graphs<Loads::both>).memory; }();
-constexpr std::int64_t of_product = 1000 + (4 * 3 + 4) + 20, of_softmax = 1560 + (4 * 2 + 4) + 20, of_load = 8;
+constexpr std::int64_t of_product = 1000 + (4 * 3 + 4) + 8, of_softmax = 1560 + (4 * 2 + 4) + 20, of_load = 8;
 static_assert(with.code == without.code - of_product - of_softmax + 2 * of_load);
 static_assert(with.loaded_code == of_softmax && without.loaded_code == 0, "the larger of two that are not there together");
 static_assert(with.fullest_tile < without.fullest_tile);
@@ -133,8 +136,8 @@ static_assert(plan_of(unused_results).bodies.size() == 1, "what is not computed 
 
 static_assert(plan_of(two_graphs<Loads::both>).remote ==
               tw::RemoteTraffic{.code_bytes = 1472 * (of_product + of_softmax),
-                                .cycles = tw::ipu_model.streaming_memory.cycles(1472 * of_product, tw::ipu_model.clock_hz) +
-                                          tw::ipu_model.streaming_memory.cycles(1472 * of_softmax, tw::ipu_model.clock_hz),
+                                .cycles = tw::gc200_model.streaming_memory.cycles(1472 * of_product, tw::gc200_model.clock_hz) +
+                                          tw::gc200_model.streaming_memory.cycles(1472 * of_softmax, tw::gc200_model.clock_hz),
                                 .exchanges = 2});
 static_assert(plan_of(two_graphs<Loads::both>, tw::cpu).remote == tw::RemoteTraffic{});
 

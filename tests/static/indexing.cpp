@@ -170,3 +170,43 @@ TW_SAME(failure(onehot(0), i32(3), f32(2)), "OneHot: num_classes 0: a whole numb
 TW_SAME(failure(onehot(4), i32(3), f32(3)), "OneHot: values (3,) float32: two elements, off and on, expected, in graph");
 TW_SAME(failure(onehot(4), f32(3), f32(2)), "OneHot: indices (3,) float32: integers expected, in graph");
 TW_SAME(failure(onehot(4, 2), i32(3), f32(2)), "OneHot: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
+
+// ---- a table that is too large for a tile: its columns are cut, and each vertex has few of them
+struct Widest {
+  std::int64_t bytes = 0;  ///< of the fullest tile; 0: they are too many
+  std::int64_t vertices = 0;  ///< the fewest of a step
+};
+constexpr Widest planned(auto build, const tw::Target& target = tw::ipu_model) {
+  Ir ir(tw::OnError::record);
+  build(ir);
+  const tw::Plan plan = tw::lower(ir, target);
+  if (ir.failed()) return {};
+  Widest result{plan.memory.fullest_tile, target.tiles};
+  for (const tw::internal::Step& step : plan.steps) result.vertices = std::min(result.vertices, step.vertices);
+  return result;
+}
+template <std::int64_t rows, std::int64_t columns, std::int64_t hits>
+constexpr void large_gather(Ir& ir) {
+  const Tensor indices = support::load(ir, "indices", {hits}, tw::int32);
+  support::store("y", ops::gather(support::variable(ir, "table", {rows, columns}), indices));
+}
+template <std::int64_t rows, std::int64_t columns, std::int64_t hits>
+constexpr void large_gather_gradient(Ir& ir) {
+  const tw::Graph graph = ir.create_graph(gather(), f32(rows, columns), i32(hits));
+  const auto gradient = tw::autodiff(graph);
+  const auto call = tw::call_with_info(
+      graph, {support::variable(ir, "table", {rows, columns}), support::load(ir, "indices", {hits}, tw::int32)});
+  const Tensor dy = support::load(ir, "dy", {hits, columns});
+  support::store("dx", tw::call_with_info(gradient.graph(), dy, gradient.inputs_dict(call)).output(0));
+}
+constexpr Widest gathered = planned(large_gather<32'768, 256, 4096>),
+                 its_gradient = planned(large_gather_gradient<32'768, 256, 4096>);
+static_assert(gathered.bytes > 32'768 * 4, "a vertex has a column of the table");
+static_assert(gathered.bytes < tw::ipu_model.bytes_per_tile / 2 && gathered.vertices > 1200);
+static_assert(its_gradient.bytes > 0 && its_gradient.bytes < tw::ipu_model.bytes_per_tile / 2 && its_gradient.vertices > 1200);
+static_assert(planned(large_gather<400'000, 256, 4096>).bytes == 0, "a column is too large: no op adds up hits of parts of it");
+// A norm of the gathered rows needs whole ones, so it stays a step of its own.
+static_assert(planned([](Ir& ir) {
+                const Tensor indices = support::load(ir, "indices", {4096}, tw::int32);
+                support::store("y", ops::softmax(ops::gather(support::variable(ir, "table", {32'768, 256}), indices)));
+              }).bytes < tw::ipu_model.bytes_per_tile / 2);

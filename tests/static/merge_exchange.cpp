@@ -239,7 +239,7 @@ TW_SAME(failure_in_scope([](RemoteBuffer buffer, Tensor x) {
 // ---- what it costs: one synchronisation, then the bytes of all transfers on all exchange blocks
 
 constexpr std::int64_t cycles_of(std::initializer_list<std::int64_t> transfers) {
-  return tw::ipu_model.streaming_memory.cycles(std::span(transfers.begin(), transfers.size()), tw::ipu_model.clock_hz);
+  return tw::gc200_model.streaming_memory.cycles(std::span(transfers.begin(), transfers.size()), tw::gc200_model.clock_hz);
 }
 static_assert(cycles_of({}) == 0 && cycles_of({0, 0}) == 0);
 static_assert(cycles_of({4, 4, 4}) == 600 + 17, "each on a block: 4 x 4.24 = 16.96");

@@ -152,7 +152,7 @@ static_assert(plan_of(rows_share_code).compute_sets.size() == 2 + 1, "one load f
 // 10 GB/s / 32 = 0.3125 GB/s, which is 4.24 cycles a byte at 1.325 GHz
 
 constexpr std::int64_t cycles_of(std::int64_t bytes) {
-  return tw::ipu_model.streaming_memory.cycles(bytes, tw::ipu_model.clock_hz);
+  return tw::gc200_model.streaming_memory.cycles(bytes, tw::gc200_model.clock_hz);
 }
 static_assert(cycles_of(0) == 0, "nothing to wait for");
 static_assert(cycles_of(4) == 600 + 17);              // 4 x 4.24 = 16.96

@@ -9,6 +9,14 @@
 
 namespace tilewright {
 
+/// std::is_trivially_destructible_v, for which GCC 12 instantiates a dozen templates.
+template <class T>
+#if defined(__GNUC__) && !defined(__clang__)
+inline constexpr bool trivially_destructible = __has_trivial_destructor(T);
+#else
+inline constexpr bool trivially_destructible = std::is_trivially_destructible_v<T>;
+#endif
+
 /// A growing array like std::vector, for constant expressions: there compilers pay for each call, and std::vector makes about ten
 /// calls to add, visit or destroy an item. Iterators are pointers. A list is indexed by any integer, or, if `Index` is an
 /// enumeration, by that only: `List<Storage, StorageId>` takes no number of a node.
@@ -99,7 +107,7 @@ class List {
   }
   constexpr void pop_back() {
     --size_;
-    if constexpr (!std::is_trivially_destructible_v<T>) std::destroy_at(data_ + size_);
+    if constexpr (!trivially_destructible<T>) std::destroy_at(data_ + size_);
   }
   constexpr void clear() { shrink(0); }
   constexpr void resize(std::size_t count) {
@@ -168,7 +176,7 @@ class List {
     else std::allocator<T>().deallocate(data_, capacity_);
   }
   constexpr void destroy() {
-    if constexpr (!std::is_trivially_destructible_v<T>)
+    if constexpr (!trivially_destructible<T>)
       for (std::size_t i = 0; i < size_; ++i) std::destroy_at(data_ + i);
     free_memory();
   }
@@ -184,7 +192,7 @@ class List {
     ++size_;
   }
   constexpr void shrink(std::size_t count) {
-    if constexpr (!std::is_trivially_destructible_v<T>)
+    if constexpr (!trivially_destructible<T>)
       for (std::size_t i = count; i < size_; ++i) std::destroy_at(data_ + i);
     size_ = count;
   }

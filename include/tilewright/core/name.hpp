@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <boost/hana/fwd/string.hpp>
 #include <cstddef>
 #include <string_view>
@@ -11,7 +10,9 @@ namespace tilewright {
 template <std::size_t N>
 struct NameText {
   char characters[N]{};
-  constexpr NameText(const char (&text)[N]) { std::ranges::copy(text, characters); }
+  constexpr NameText(const char (&text)[N]) {
+    for (std::size_t i = 0; i < N; ++i) characters[i] = text[i];
+  }
   constexpr std::string_view view() const { return {characters, N - 1}; }
 };
 

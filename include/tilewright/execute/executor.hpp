@@ -3,6 +3,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -23,6 +25,23 @@
 
 namespace tilewright::internal {
 
+struct ProgramView;
+
+/// The memory of a program as the host sees it.
+struct HostMemory {
+  std::byte *variables = nullptr, *constants = nullptr, *remote = nullptr;  ///< of replica 0
+  std::int64_t variable_bytes = 0, remote_bytes = 0;  ///< from one replica to the next
+  FaultRecord* faults = nullptr;  ///< by fault site
+};
+/// Runs a program on tiles with memory of their own, and finds what a plan does not say or an op does not declare.
+class StrictRunner {
+ public:
+  virtual ~StrictRunner() = default;
+  /// Runs a root body; `streams` are those of replica 0, empty for a body without. Returns whether all replicas reached all
+  /// collectives. Throws StrictError.
+  virtual bool run(const HostMemory& host, BodyId root, std::span<std::byte* const> streams) = 0;
+};
+
 /// A frozen plan and its code, without their types.
 struct ProgramView {
   std::span<const Body> bodies;
@@ -36,7 +55,18 @@ struct ProgramView {
   std::string_view characters;  ///< of the fault sites' texts
   MemoryUse memory{};  ///< of each replica
   int replicas = 1;
+  // for the strict executor
+  std::span<const ComputeSet> compute_sets{};
+  std::span<const Stage> stages{};
+  std::span<const StageOperand> operands{};
+  std::span<const FrozenVariable> variables{};
+  std::span<const FrozenConstant> constants{};
+  std::string_view tile_table{};  ///< empty: the target is no simulated IPU
 };
+
+/// Makes strict executors. Null in programs of which no source includes execute/strict_executor.hpp, whose code takes some
+/// seconds to compile.
+inline std::unique_ptr<StrictRunner> (*strict_factory)(const ProgramView&) = nullptr;
 
 /// Runs a program: its workers go through the steps of a root body together, each with its share of the vertices of every
 /// step, and wait for each other where a step needs what others wrote. Results do not depend on the number of workers, and a run
@@ -46,8 +76,11 @@ struct ProgramView {
 /// before the next one. The branches of a conditional run one after the other, each for the replicas that take it.
 class Executor {
  public:
-  Executor(const ProgramView& program, int threads)
+  /// `strict`: on tiles with memory of their own; also if TILEWRIGHT_STRICT is 1 and the target is a simulated IPU.
+  /// std::invalid_argument for another target.
+  Executor(const ProgramView& program, int threads, bool strict = false)
       : program_(program),
+        strict_(make_strict(program_, strict)),
         variable_bytes_(align(program.memory.variables)),
         remote_bytes_(program.memory.remote),
         frame_bytes_(align(program.memory.frame)),
@@ -57,7 +90,7 @@ class Executor {
         faults_(program.fault_sites.size()),
         frame_(program.replicas * frame_bytes_),
         all_(program.replicas),
-        choice_(threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
+        choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
         workers_(choice_.limit()) {
     for (const Body& body : program.bodies) deepest_ += body.max_arguments;
     states_.resize(static_cast<std::size_t>(workers_.count()));
@@ -73,12 +106,15 @@ class Executor {
   int threads() const { return choice_.threads(); }
   int most_threads() const { return choice_.limit(); }
   const Logger& logger() const { return logger_; }
+  StrictRunner* strict() const { return strict_.get(); }  ///< null: the program runs in the fast mode
 
   /// Runs the program once; throws FaultError if an op met values that it cannot compute with, std::runtime_error if replicas did
   /// not all reach a collective, std::logic_error in a child process that does not have the threads, and what an op threw: then
   /// steps after it have not run, or not on all threads. `streams` has for each stream the host's memory for all elements that
   /// the run takes or gives: [transfers, replicas] of them.
   void run(std::span<std::byte* const> streams) {
+    if (strict_) [[unlikely]]
+      return run_strictly(BodyId::main, streams);
     root_ = BodyId::main;
     for (auto& state : states_)
       for (int replica = 0; replica < program_.replicas; ++replica)
@@ -96,6 +132,8 @@ class Executor {
   /// Runs another body that no step calls, once, as `run` does. It moves no streams, and its time tells nothing of the number of
   /// threads.
   void run_root(BodyId body) {
+    if (strict_) [[unlikely]]
+      return run_strictly(body, {});
     root_ = body;
     run_workers();
     check_collectives();
@@ -103,6 +141,31 @@ class Executor {
   }
 
  private:
+  static std::unique_ptr<StrictRunner> make_strict(const ProgramView& program, bool strict) {
+    if (program.tile_table.empty()) {
+      if (strict)
+        throw std::invalid_argument("strict: the target has no tiles with memory of their own: a simulated IPU expected");
+      return nullptr;
+    }
+    const char* const variable = std::getenv("TILEWRIGHT_STRICT");
+    if (!strict && (variable == nullptr || std::string_view(variable) != "1")) return nullptr;
+    if (strict_factory == nullptr)
+      throw std::invalid_argument(
+          "strict: `#include <tilewright/execute/strict_executor.hpp>` in one source of the program expected");
+    return strict_factory(program);
+  }
+  void run_strictly(BodyId root, std::span<std::byte* const> streams) {
+    const FlushDenormals flush;
+    try {
+      missed_collective_ = !strict_->run(
+          {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults_.data()}, root, streams);
+    } catch (...) {
+      std::ranges::fill(faults_, FaultRecord{});
+      throw;
+    }
+    check_collectives();
+    check_faults();
+  }
   /// What each worker has for itself, by replica.
   struct alignas(64) State {
     std::vector<std::byte*> arguments;  // of all calls on the way to the running body
@@ -124,13 +187,13 @@ class Executor {
   /// Throws for a collective that some replicas did not reach. Faults of the run are forgotten.
   void check_collectives() {
     if (!std::exchange(missed_collective_, false)) return;
-    std::ranges::fill(faults_, FaultRecord{});
+    std::fill(faults_.begin(), faults_.end(), FaultRecord{});
     throw std::runtime_error(
         "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
   }
   /// Throws for the faults of a run, with the first site that had some, and forgets them.
   void check_faults() {
-    const auto first = std::ranges::find_if(faults_, [](const FaultRecord& record) { return record.count != 0; });
+    const auto first = std::find_if(faults_.begin(), faults_.end(), [](const FaultRecord& record) { return record.count != 0; });
     if (first == faults_.end()) return;
     const FrozenFaultSite& site = program_.fault_sites[static_cast<std::size_t>(first - faults_.begin())];
     const auto part = [&](const PoolRange& range) { return std::string(program_.characters.substr(range.first, range.count)); };
@@ -140,7 +203,7 @@ class Executor {
     if (more > 0) message += " (and " + std::to_string(more) + " more)";
     message += part(site.after);
     if (others > 0) message += "; faults of other ops: " + std::to_string(others);
-    std::ranges::fill(faults_, FaultRecord{});
+    std::fill(faults_.begin(), faults_.end(), FaultRecord{});
     throw FaultError(message);
   }
   void run_timed() {
@@ -158,7 +221,7 @@ class Executor {
       workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
     } catch (...) {
       barrier_.mend();
-      std::ranges::fill(faults_, FaultRecord{});
+      std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       missed_collective_ = false;
       throw;
     }
@@ -291,6 +354,7 @@ class Executor {
   }
 
   ProgramView program_;
+  std::unique_ptr<StrictRunner> strict_;  // null: the fast mode
   std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
   AlignedMemory variables_, constants_, remote_;
   std::vector<FaultRecord> faults_;  // by fault site

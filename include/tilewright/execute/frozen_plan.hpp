@@ -102,6 +102,7 @@ constexpr PlanSizes sizes_of(const Plan& plan) {
   }
   for (const auto& stream : plan.streams) sizes.characters += stream.name.size();
   for (const auto& site : plan.fault_sites) sizes.characters += site.before.size() + site.after.size();
+  sizes.characters += plan.tile_table.size();
   return sizes;
 }
 
@@ -122,6 +123,7 @@ struct FrozenPlan : PlanTotals {
   std::array<FrozenFaultSite, sizes.fault_sites> fault_sites{};
   std::array<char, sizes.characters> characters{};
   std::array<double, sizes.values> values{};
+  PoolRange tile_table{};  ///< of the characters
 
   constexpr std::string_view text(PoolRange range) const { return {characters.data() + range.first, range.count}; }
   constexpr std::span<const double> numbers(PoolRange range) const { return {values.data() + range.first, range.count}; }
@@ -147,6 +149,13 @@ class Freezer {
       if constexpr (std::is_same_v<decltype(*source), const std::remove_reference_t<decltype(*target)>&>) target[i] = source[i];
       else target[i] = frozen_row(source[i]);
     }
+  }
+
+  constexpr PoolRange keep(const Text& text) {
+    const char* const source = text.view().data();
+    char* const target = frozen_.characters.data() + characters_;
+    for (std::size_t i = 0; i < text.size(); ++i) target[i] = source[i];
+    return {std::exchange(characters_, characters_ + text.size()), text.size()};
   }
 
  private:
@@ -176,12 +185,6 @@ class Freezer {
   constexpr FrozenFaultSite frozen_row(const PlannedFaultSite& site) {
     return {keep(site.before), keep(site.after), site.reports};
   }
-  constexpr PoolRange keep(const Text& text) {
-    const char* const source = text.view().data();
-    char* const target = frozen_.characters.data() + characters_;
-    for (std::size_t i = 0; i < text.size(); ++i) target[i] = source[i];
-    return {std::exchange(characters_, characters_ + text.size()), text.size()};
-  }
   template <class T>
   constexpr PoolRange keep(const List<T>& numbers) {
     for (std::size_t i = 0; i < numbers.size(); ++i) frozen_.values[values_ + i] = static_cast<double>(numbers[i]);
@@ -201,7 +204,12 @@ constexpr FrozenPlan<sizes> freeze(const AnyPlan& plan) {
   detail::Freezer<sizes> freezer(frozen);
   const auto copy_rows = [&](const auto& from, auto& to) { freezer(from, to); };
   for_each_table(copy_rows, plan, frozen);
-  if constexpr (!std::is_same_v<AnyPlan, Plan>) for_each_pool(copy_rows, plan, frozen);
+  if constexpr (std::is_same_v<AnyPlan, Plan>) {
+    frozen.tile_table = freezer.keep(plan.tile_table);
+  } else {
+    for_each_pool(copy_rows, plan, frozen);
+    frozen.tile_table = plan.tile_table;
+  }
   static_cast<PlanTotals&>(frozen) = plan;
   return frozen;
 }

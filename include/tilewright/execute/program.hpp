@@ -36,7 +36,8 @@ static_assert([] {
 struct PlanDraft {
   PlanSizes sizes{};
   std::size_t failure = 0;  ///< length of the error text
-  FrozenPlan<draft_room> plan{};
+  FrozenPlan<draft_room> plan{};  ///< its totals are right also if the program is not
+  bool is_too_large = false;  ///< the program is wrong only in that a tile's memory is too small for it
 };
 
 /// Traces and plans a program, to know its sizes and whether it is right.
@@ -46,9 +47,14 @@ consteval PlanDraft make_draft() {
   build(ir);
   const Plan plan = lower(ir, target);
   PlanDraft draft{.sizes = sizes_of(plan), .failure = ir.failure().size()};
+  static_cast<PlanTotals&>(draft.plan) = plan;
+  draft.is_too_large = ir.failure().view().starts_with(memory_error);
   if (draft.failure == 0 && draft.sizes.fits(draft_room)) draft.plan = freeze<draft_room>(plan);
   return draft;
 }
+/// Made once for a program, also for one that is only asked about.
+template <auto build, Target target>
+inline constexpr PlanDraft draft_of = make_draft<build, target>();
 template <auto build, Target target>
 constexpr Text failure_text() {
   Ir ir(OnError::record);
@@ -103,28 +109,65 @@ struct Errors<build, target, draft> : Report<failure_text<build, target>, draft.
 /// are compile errors that show the message and the call stack of the trace.
 template <auto build, Target target = cpu>
 struct Program {
-  static constexpr detail::PlanDraft draft = detail::make_draft<build, target>();
-  static constexpr auto plan = detail::make_plan<build, target, draft>();
-  static constexpr detail::Errors<build, target, draft> errors{};
+  static constexpr auto plan = detail::make_plan<build, target, detail::draft_of<build, target>>();
+  static constexpr detail::Errors<build, target, detail::draft_of<build, target>> errors{};
   static constexpr auto stream_bytes = [] {
     std::array<std::int64_t, plan.streams.size()> bytes{};
     for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = plan.streams[i].spec.bytes();
     return bytes;
   }();
   static ProgramView view() {
-    return {.bodies = plan.bodies,
-            .steps = plan.steps,
-            .locations = plan.locations,
-            .functions = compute_functions<plan>,
-            .strides = plan.strides,
-            .stream_bytes = stream_bytes,
-            .remote_buffers = plan.remote_buffers,
-            .fault_sites = plan.fault_sites,
-            .characters = {plan.characters.data(), plan.characters.size()},
-            .memory = plan.memory,
-            .replicas = plan.replicas};
+    ProgramView view{.bodies = plan.bodies,
+                     .steps = plan.steps,
+                     .locations = plan.locations,
+                     .functions = compute_functions<plan>,
+                     .strides = plan.strides,
+                     .stream_bytes = stream_bytes,
+                     .remote_buffers = plan.remote_buffers,
+                     .fault_sites = plan.fault_sites,
+                     .characters = {plan.characters.data(), plan.characters.size()},
+                     .memory = plan.memory,
+                     .replicas = plan.replicas};
+    if constexpr (target.ipu != nullptr) {
+      view.compute_sets = plan.compute_sets;
+      view.stages = plan.stages;
+      view.operands = plan.operands;
+      view.variables = plan.variables;
+      view.constants = plan.constants;
+      view.tile_table = plan.text(plan.tile_table);
+    }
+    return view;
   }
 };
+
+namespace detail {
+/// The totals of a program's plan, also of one that does not fit. Other errors of the program are compile errors.
+template <auto build, Target target>
+consteval const PlanTotals& totals() {
+  constexpr const PlanDraft& draft = draft_of<build, target>;
+  if constexpr (!draft.is_too_large) static_assert(sizeof(Errors<build, target, draft_of<build, target>>) > 0);
+  return draft.plan;
+}
+}  // namespace detail
+
+/// Whether the program fits in the tiles' memory of a target:
+///
+///     static_assert(tw::fits<train_step, tw::gc200>);
+template <auto build, Target target>
+inline constexpr bool fits = detail::totals<build, target>().memory.fullest_tile <= target.bytes_per_tile ||
+                             !target.checks_memory();
+/// Bytes of the fullest tile.
+template <auto build, Target target>
+inline constexpr std::int64_t peak_bytes = detail::totals<build, target>().memory.fullest_tile;
+/// Bytes of the fullest tile of a simulated IPU, by what they are for.
+template <auto build, Target target>
+inline constexpr TileMemory peak_memory = detail::totals<build, target>().tile;
+/// Cycles of a run on a simulated IPU; 0 for the host.
+template <auto build, Target target>
+inline constexpr std::int64_t cycles = detail::totals<build, target>().cycles.total();
+/// Cycles of a run on a simulated IPU, by what they are for.
+template <auto build, Target target>
+inline constexpr CycleUse cycle_use = detail::totals<build, target>().cycles;
 
 /// Traces a program at run time: for a debugger, to print its graphs, or to plan it for a machine that is known late.
 /// The tensors and graphs of an Ir point to it, so that it stays where it is.
@@ -138,6 +181,7 @@ std::unique_ptr<Ir> trace(const Build& build) {
 }  // namespace tilewright::internal
 
 namespace tilewright {
+using internal::cycle_use, internal::cycles, internal::fits, internal::peak_bytes, internal::peak_memory;
 using internal::Program;
 using internal::trace;
 }  // namespace tilewright

@@ -1,8 +1,8 @@
 #pragma once
-#include <algorithm>
 #include <array>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
 #include "tilewright/graph/layout.hpp"
@@ -59,7 +59,7 @@ constexpr TensorId viewed_tensor(const GraphRecord& record, TensorId tensor) {
 /// Records that a call changes the caller's tensor at `input`. The inputs [first, first + count) of the call belong to the same
 /// called graph. Fails if the tensor may not change.
 constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int first, int count) {
-  if (std::ranges::find(call.modified, input) != call.modified.end()) return;
+  if (has_item(call.modified, input)) return;
   const auto parent_of = [&](int i) { return Tensor(ir, graph, call.inputs[i]); };
   const Tensor parent = parent_of(input);
   const std::string_view called = ir.record(call.called_graph).name.view();

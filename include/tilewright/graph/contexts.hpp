@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <span>
 
 #include "tilewright/core/list.hpp"
@@ -53,7 +52,9 @@ constexpr void go_on_after(const Ir& ir, List<NodeId>& nodes, const List<NodeId>
   if (ir.has_contexts) {
     const auto& graph = ir.record(ir.current_graph);
     erase_if(nodes, [&](NodeId node) {
-      return std::ranges::any_of(last, [&](NodeId other) { return graph.nodes[other].context == graph.nodes[node].context; });
+      for (const NodeId other : last)
+        if (graph.nodes[other].context == graph.nodes[node].context) return true;
+      return false;
     });
     for (const NodeId node : last) nodes.push_back(node);
   } else {

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/op_order.hpp"
@@ -90,7 +91,7 @@ class DotWriter {
       case TensorKind::input: {
         const auto& inputs = ir_.record(graph).inputs;
         if (!label.empty()) label += "\\n";
-        label += text("input ", std::ranges::find(inputs, tensor) - inputs.begin());
+        label += text("input ", std::find(inputs.begin(), inputs.end(), tensor) - inputs.begin());
         look = "shape=invhouse style=filled fillcolor=lightblue";
         break;
       }
@@ -118,7 +119,7 @@ class DotWriter {
     clusters_ += "\" shape=box]\n";
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const int input = static_cast<int>(i);
-      const bool changes = input == node.op->modifies || std::ranges::find(node.modified, input) != node.modified.end();
+      const bool changes = input == node.op->modifies || has_item(node.modified, input);
       std::string_view look;
       if (changes) look = " color=red";
       write_edge(graph, node.inputs[i], name, look);

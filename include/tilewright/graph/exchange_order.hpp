@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 
@@ -70,8 +71,7 @@ class ExchangeOrder {
       const TensorId tensor = viewed_tensor(record_, node.inputs[i]);
       const int input = static_cast<int>(i);
       op.reads.push_back(tensor);
-      if (input == node.op->modifies || std::ranges::find(node.modified, input) != node.modified.end())
-        op.writes.push_back(tensor);
+      if (input == node.op->modifies || has_item(node.modified, input)) op.writes.push_back(tensor);
     }
     for (const TensorId output : node.outputs) op.writes.push_back(output);
     return op;
@@ -86,11 +86,11 @@ class ExchangeOrder {
     later.after = earlier.transfer ? a : earlier.after;
   }
   constexpr bool is_in_sequence(NodeId before, NodeId after) const {
-    return std::ranges::find(record_.sequence, std::pair{before, after}) != record_.sequence.end();
+    return has_item(record_.sequence, std::pair{before, after});
   }
   static constexpr bool share(const List<TensorId>& some, const List<TensorId>& others) {
     for (const TensorId tensor : some)
-      if (std::ranges::find(others, tensor) != others.end()) return true;
+      if (has_item(others, tensor)) return true;
     return false;
   }
   /// Both take the next elements of one stream: in one exchange, too, but in order.

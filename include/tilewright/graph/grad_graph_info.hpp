@@ -1,8 +1,8 @@
 #pragma once
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 
@@ -30,7 +30,7 @@ class GradGraphInfo {
     for (const auto& [type, tensor] : inputs) {
       record_.inputs.push_back({type, tensor.number()});
       expected.push_back(tensor);
-      const auto at = [given = tensor](const List<Tensor>& among) { return std::ranges::find(among, given) != among.end(); };
+      const auto at = [given = tensor](const List<Tensor>& among) { return has_item(among, given); };
       if (!at(forward_graph.outputs()) && (type == ExpectedConnectionType::FwdGrad || !at(forward_graph.inputs())))
         fail(gradient_graph,
              text(to_text(tensor), type == ExpectedConnectionType::Fwd ? ": an input or output of the forward graph expected"

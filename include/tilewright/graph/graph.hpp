@@ -1,11 +1,11 @@
 #pragma once
-#include <algorithm>
 #include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/ir.hpp"
@@ -74,7 +74,7 @@ class Graph {
     List<Graph> result;
     for (const auto& node : ir_->record(id_).nodes)
       detail::for_each_callee(node, [&](GraphId called, int) {
-        if (std::ranges::find(result, Graph(*ir_, called)) == result.end()) result.push_back({*ir_, called});
+        if (!has_item(result, Graph(*ir_, called))) result.push_back({*ir_, called});
       });
     return result;
   }
@@ -98,7 +98,7 @@ class Graph {
     List<Tensor> result;
     const auto& tensors = ir_->record(id_).tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (const auto tensor = TensorId(i); kinds.size() == 0 || std::ranges::find(kinds, tensors[tensor].kind) != kinds.end())
+      if (const auto tensor = TensorId(i); kinds.size() == 0 || has_item(kinds, tensors[tensor].kind))
         result.push_back({*ir_, id_, tensor});
     return result;
   }

@@ -10,6 +10,7 @@
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/layout.hpp"
+#include "tilewright/graph/vertex_cost.hpp"
 #include "tilewright/graph/work.hpp"
 #include "tilewright/graph/work_kind.hpp"
 
@@ -23,8 +24,8 @@ struct OpTag {};
 
 /// An op's attributes, packed: a struct of 8-byte members, as words.
 struct PackedAttributes {
-  static constexpr std::size_t capacity = 40;
-  std::int64_t words[capacity]{};
+  static constexpr std::size_t capacity = 40;  ///< in words
+  std::int64_t words[capacity]{};  ///< one for each member; 0 after the last
   friend constexpr bool operator==(const PackedAttributes& a, const PackedAttributes& b) {
     for (std::size_t i = 0; i < capacity; ++i)
       if (a.words[i] != b.words[i]) return false;
@@ -50,23 +51,22 @@ constexpr A unpack(const PackedAttributes& packed) {
 
 /// What autodiff does when a gradient reaches an op.
 enum class Differentiation : std::uint8_t {
-  rule,    ///< the op has a gradient rule
+  rule,    ///< the op has a gradient rule, or it is a call: autodiff differentiates the called graph
   stops,   ///< the gradient ends here (detach, integer results)
-  refuses  ///< an error: the op has no gradient
+  refuses  ///< an error: the op has no gradient. An op in place is refused even if no gradient reaches it
 };
 
 struct OpInfo;
 
-/// One of the ops that an op stands for. Its inputs are numbers: those of the whole op's inputs, then of the outputs of the parts
-/// before it.
+/// One of the ops that an op stands for.
 struct OpPart {
-  const OpInfo* op = nullptr;
-  PackedAttributes attributes{};
-  List<int> inputs{};
-  List<TensorSpec> outputs{};
+  const OpInfo* op = nullptr;  ///< never null
+  PackedAttributes attributes{};  ///< of `op`
+  List<int> inputs{};  ///< by number: the whole op's inputs from 0 on, then the outputs of the parts before this one
+  List<TensorSpec> outputs{};  ///< not read for the last part, whose outputs are the whole op's
 };
 /// The parts of an op with these inputs and outputs, in the order in which they run. The outputs of the last are the whole op's.
-/// None: it is planned as it is.
+/// An empty list: the op is planned as it is.
 using ExpandRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
 /// What is at the other end of a transfer.
@@ -86,9 +86,9 @@ struct Transfer {
   TransferKind kind{};
   std::int64_t number = -1;  ///< of the stream, the remote buffer, or the graph whose code it is, in the Ir; -1: not set
   bool stores = false;  ///< from the tiles; else it loads
-  int tensor = 0;  ///< of a store: the input that is stored. A load writes the input that the op `modifies`, or makes output 0
-  int offset = -1;  ///< remote: the input that holds the row's number in a run; -1: `row` is known. Either is given, never both
-  std::int64_t row = -1;  ///< remote: the row's number, if the trace knows it; -1: `offset` is given. Others: both are -1
+  int tensor = 0;  ///< the input that is stored. Not read for a load, which writes the input that the op `modifies`, or output 0
+  int offset = -1;  ///< remote: the input that holds the row's number in a run; -1: `row` has it. Others: -1
+  std::int64_t row = -1;  ///< remote: the row's number, if the trace knows it; -1: `offset` has it. Others: -1
   const OpInfo* kernel = nullptr;  ///< the op whose kernel moves the row; null: the op itself
 };
 using TransferRule = Transfer (*)(const PackedAttributes&);
@@ -113,43 +113,54 @@ struct FaultText {
 };
 using FaultRule = FaultText (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
+/// How the planner cuts a reduction: what blocks take, and what makes one result of their partials.
+struct Partials {
+  const OpInfo* combiner = nullptr;  ///< the op that reduces partials along their first axis; null: they are summed
+  PackedAttributes attributes{};  ///< of the combiner
+  int whole_input = -1;  ///< an input that each block also takes whole, as one more input after the others; -1: none
+};
+using PartialsRule = Partials (*)(const PackedAttributes&);
+
 /// What the library knows about an op without knowing its type.
 struct OpInfo {
-  const OpTag* tag = nullptr;
+  const OpTag* tag = nullptr;  ///< never null
   std::string_view name{};  ///< as print_schedule shows it
-  void (*infer)(Inference&) = nullptr;  ///< checks the inputs and gives the outputs' specs; null only for calls and exchanges
+  void (*infer)(Inference&) = nullptr;  ///< checks the inputs and gives the outputs' specs; null: a call or MultiExchange
   Differentiation differentiation = Differentiation::refuses;
   void (*gradient)(GradientContext&) = nullptr;  ///< gives the inputs' gradients; null: the op has no rule, or is a call
   int modifies = -1;  ///< the input that is written in place and aliased by output 0, or -1
-  bool has_side_effect = false;  ///< it stays although nothing uses its results
-  bool any_layout = false;  ///< its codelet takes views of any strides; others get dense operands
+  bool has_side_effect = false;  ///< it is live even if nothing uses its results, and no other op is in its group
+  bool any_layout = false;  ///< its kernel, or its rule `view`, takes inputs of any strides; others get dense inputs
   bool elementwise = false;  ///< each element of output 0 depends on the elements at the same place only
-  bool has_formula = false;  ///< it is a function object of elements, which can be part of a larger expression
-  bool has_epilogue = false;  ///< its codelet runs epilogues of others on its result, while that is in registers
-  bool bools_are_masks = false;  ///< its formula takes and gives bools as masks, where vectors are computed
+  bool has_formula = false;  ///< it is a formula, which can be part of an expression or of an epilogue
+  bool has_epilogue = false;  ///< its kernel can run an epilogue on its result, while that is in registers
+  bool bools_are_masks = false;  ///< its formula takes and gives bools as masks of vectors; false: one by one
   ViewRule view = nullptr;  ///< the layout of output 0 in the storage of input 0; null: output 0 is no view
-  Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) = nullptr;  ///< null: one vertex
-  ExpandRule expand = nullptr;  ///< what is planned in its place, or null
+  /// The iteration space, which the planner cuts into vertices; null: one vertex.
+  Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) = nullptr;
+  ExpandRule expand = nullptr;  ///< the ops that are planned in its place; null: none
   bool is_copy = false;  ///< input 1 is written into all of input 0, which it modifies: the planner's own copy, without a kernel
-  bool result_stays = false;  ///< output 0 may not change in place
-  bool gives_memory = false;  ///< it gives memory whose elements nobody has written yet: nothing runs
-  bool takes_positions = false;  ///< its work and codelet have one more input: the positions of the elements of output 0
-  WorkKind work_kind = WorkKind::other;
+  bool result_stays = false;  ///< an op in place on output 0 is an error of the trace
+  bool gives_memory = false;  ///< output 0 is memory with undefined elements: nothing runs
+  bool takes_positions = false;  ///< its work and kernel have one more input: the positions of the elements of output 0
+  WorkKind work_kind = WorkKind::other;  ///< gives code_kind and takes_float8 of ops that do not state them
   bool takes_float8 = false;  ///< its operands may be float8: it moves elements, or converts them
-  CodeKind code_kind = CodeKind::other;  ///< of its codelet: what the op states, else that of its work_kind; so always an answer
+  CodeKind code_kind = CodeKind::other;  ///< of its kernel: what the op states, else that of its work_kind
+  VertexCost vertex_cost{};  ///< what its kernel costs on an IPU: what the op states, else that of its work_kind
   FaultRule fault = nullptr;  ///< the values that its kernel reports as faults, or null: there are none
   bool is_alias = false;  ///< a view that is the same tensor: what changes one changes the other
-  bool may_repeat = false;  ///< its side effect may come again where a gradient graph computes its graph again
+  bool may_repeat = false;  ///< a gradient graph may recompute it, so that its side effect happens again
   TransferRule transfer = nullptr;  ///< what a load or store moves; null: the op is neither
-  /// Of a collective, which all replicas run together, each reading what others have: the items into which its work is cut, of
-  /// all replicas together. `input` and `output` are as one replica has them. Null: the op is no collective.
+  /// The number of items into which the work of a collective is cut, of all replicas together. `input` and `output` are as one
+  /// replica has them. Null: the op is no collective.
   std::int64_t (*collective_items)(const PackedAttributes&, const TensorSpec& input, const TensorSpec& output) = nullptr;
   /// What the graph printer adds to the op's line, such as `partials_type=float16`, or nothing; null: never anything.
   Text (*options)(const PackedAttributes&) = nullptr;
-  /// The dtype of the partial results of an output of some dtype, where a sum is cut; null: float32 for float16, else the
+  PartialsRule partials = nullptr;  ///< how partials become results, where a reduction is cut; null: by a sum
+  /// The dtype of the partials of an output of some dtype, where a reduction is cut; null: float32 for float16, else the
   /// output's.
   DType (*partials_dtype)(const PackedAttributes&, DType output) = nullptr;
-  VolumeRule collective_volume = nullptr;  ///< of a collective: what it moves; null: the op is no collective
+  VolumeRule collective_volume = nullptr;  ///< what a collective moves; null: the op is no collective
 };
 
 /// The iteration space of an op on the given inputs and outputs.

@@ -21,7 +21,7 @@ enum class TensorKind : std::uint8_t {
   remote  ///< a variable in a row of a remote buffer; ops take what remote_load gives, not the variable
 };
 
-/// A shard's whole tensor: its shape, and the number of parts that it is cut into.
+/// A shard's whole tensor: its shape, and the number of shards that it is cut into.
 struct MetaShape {
   Shape whole{};
   std::int64_t parts = 1;
@@ -31,23 +31,23 @@ struct MetaShape {
 struct TensorRecord {
   TensorSpec spec;
   TensorKind kind = TensorKind::intermediate;
-  int payload = -1;                ///< index in Ir::variables or Ir::constants; -1: neither a variable nor a constant
-  NodeId producer = NodeId::none;  ///< node of its graph that makes it; none, as of inputs, variables and constants
+  int payload = -1;                ///< index in Ir::variables (variable, remote) or Ir::constants (constant); -1: others
+  NodeId producer = NodeId::none;  ///< node of its graph that makes it; none: an input, a variable or a constant
   Text name{};                     ///< unique in its graph; empty: unnamed
   int meta_shape = -1;             ///< index in Ir::meta_shapes; -1: no shard
 };
 
 struct Node {
   const OpInfo* op = nullptr;
-  int id = 0;  ///< number of the op in its Ir, as printed
+  int id = 0;  ///< number of the op in its Ir, from 100, as printed; 0: the planner made the node
   List<TensorId> inputs{};   ///< tensors of its graph
   List<TensorId> outputs{};  ///< tensors of its graph
   PackedAttributes attributes{};
   GraphId called_graph = GraphId::none;  ///< graph that a call, loop or conditional (if true) calls
   int scope = -1;                        ///< index in Ir::name_scopes of the scope that it was made in; -1: none
-  ExecutionContext context = ExecutionContext::Subgraph;  ///< when it runs; of graphs but the main one: Subgraph
+  ExecutionContext context = ExecutionContext::Subgraph;  ///< when it runs; Subgraph: the node is not of the main graph
   GraphId else_graph = GraphId::none;  ///< graph that a conditional calls if false; none: no conditional
-  List<int> modified{};                  ///< positions of inputs that change without an output as their alias
+  List<int> modified{};                  ///< positions of inputs that it changes in place, besides OpInfo::modifies
 };
 
 /// The input tensor of the node that its output `tensor` is an alias of, or none.
@@ -74,13 +74,13 @@ struct GradientRecord {
 using NameTable = List<std::pair<std::size_t, TensorId>>;
 
 struct GraphRecord {
-  Text name;
+  Text name;  ///< empty: the main graph
   List<TensorRecord, TensorId> tensors{};
   List<Node, NodeId> nodes{};
   List<TensorId> inputs{};
   List<TensorId> outputs{};
   List<int> by_reference{};                       ///< positions of the inputs by reference: a call's changes reach the caller
-  int activations = 0;                            ///< number of activations, which are the last outputs
+  int activations = 0;                            ///< number of activations: last outputs, added for gradient graphs
   List<std::pair<GraphId, NodeId>> call_sites{};  ///< (graph, node) of every call of this graph
   List<std::pair<NodeId, NodeId>> sequence{};     ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};                      ///< its gradient graph, which autodiff of a caller made
@@ -91,7 +91,7 @@ struct GraphRecord {
 struct Distribution {
   Shape shape{};                ///< shape of a group's whole tensor: each replica has all of it, or a shard
   int groups = 1;               ///< replica groups, each with values of its own
-  std::int64_t shard_over = 1;  ///< parts that the tensor is cut into; 1: not sharded
+  std::int64_t shard_over = 1;  ///< shards that the tensor is cut into; 1: it is not sharded
   bool all_replicas = false;    ///< whether the host has the tensor of every replica; else one for each group
 };
 
@@ -101,22 +101,22 @@ struct VariableRecord {
   Distribution distribution{};
   List<int> assignment{};  ///< by replica: its group; empty: one group of all replicas
   int remote_buffer = -1;  ///< index in Ir::remote_buffers; -1: it is in the machine's own memory
-  std::int64_t row = 0;    ///< of the remote buffer
+  std::int64_t row = 0;    ///< number of its row of the remote buffer; 0 if there is no buffer
 };
 
 /// A remote buffer: rows of equal tensors in streaming memory.
 struct RemoteBufferRecord {
   TensorSpec spec{};                   ///< of one row
   std::int64_t entries = 1;            ///< number of rows of each replica
-  List<std::int64_t> variable_rows{};  ///< rows that are variables
+  List<std::int64_t> variable_rows{};  ///< numbers of the rows that are variables
   bool is_used = false;                ///< whether a variable, load or store uses the buffer
-  std::int64_t last_row = 0;           ///< largest row number that a variable, load or store names
+  std::int64_t last_row = 0;           ///< largest row number that a variable, load or store names; 0 if none does
   int meta_shape = -1;                 ///< index in Ir::meta_shapes of the tensor that rows are shards of; -1: no shards
-  std::int64_t shard_over = 1;         ///< parts that this tensor is cut into
+  std::int64_t shard_over = 1;         ///< shards that this tensor is cut into; 1 if rows are none
 };
 
 struct ConstantRecord {
-  Numbers values{};  ///< one for all elements, or one for each; none if there is a generator
+  Numbers values{};  ///< one for all elements, or one for each; empty if there is a generator
   Generator generator{};
 };
 
@@ -133,8 +133,8 @@ struct MergedExchanges {
 /// How an in_sequence scope orders its ops.
 enum class SequenceMode : std::uint8_t {
   ordered,    ///< each op runs after the one before it
-  unordered,  ///< not among themselves; with others as one op
-  pass        ///< not at all
+  unordered,  ///< its ops have no order among themselves; the scope around it orders them as one op
+  pass        ///< its ops have no order, neither among themselves nor with ops before and after the scope
 };
 
 /// An open in_sequence scope of a graph.

@@ -10,13 +10,13 @@ namespace tilewright {
 /// How the planner may cut one axis of an op's work.
 enum class WorkAxisKind : std::uint8_t {
   parallel,   ///< blocks are independent of each other
-  reduction,  ///< blocks give partial results whose sum is the result
-  summed,     ///< blocks are independent for results that follow the axis, and give partial sums of the others
+  reduction,  ///< as `summed`, but cut only where a target that cuts reductions has tiles left over
+  summed,     ///< blocks are independent for results that follow the axis, and give partials of the others
   whole       ///< never cut
 };
 
-/// Whether blocks along such an axis give parts of a sum.
-constexpr bool is_sum(WorkAxisKind kind) { return kind == WorkAxisKind::reduction || kind == WorkAxisKind::summed; }
+/// Whether blocks along such an axis give partials.
+constexpr bool gives_partials(WorkAxisKind kind) { return kind == WorkAxisKind::reduction || kind == WorkAxisKind::summed; }
 
 /// Whether work is cut along such an axis wherever it can be.
 constexpr bool is_cut_always(WorkAxisKind kind) { return kind == WorkAxisKind::parallel || kind == WorkAxisKind::summed; }
@@ -24,8 +24,12 @@ constexpr bool is_cut_always(WorkAxisKind kind) { return kind == WorkAxisKind::p
 struct WorkAxis {
   std::int64_t extent = 1;
   WorkAxisKind kind = WorkAxisKind::parallel;
-  std::int64_t grain = 1;   ///< extents of blocks are multiples of it, but for the last block; 1: any
-  bool vectorised = false;  ///< the grain is instead a vector of the target, in elements of the first output's dtype
+  /// Extents of blocks are multiples of it, but for the last block; 1: any. A reduction axis is cut at
+  /// multiples of the larger of it and Target::shortest_reduction.
+  std::int64_t grain = 1;
+  /// Whether the grain is instead a vector of the target, in elements of the first output's dtype. Not read for a reduction axis.
+  bool vectorised = false;
+  std::int64_t block = 0;   ///< extent of a vertex that the planner has chosen; 0: as many blocks as there are tiles left
 
   constexpr bool operator==(const WorkAxis&) const = default;
 };
@@ -38,8 +42,9 @@ inline constexpr int max_work_axes = 8;
 /// The iteration space of an op, and for each axis of each operand the axis of that space that it follows. With these the planner
 /// cuts the op into vertices for tiles. Operands are the inputs, then the outputs.
 struct Work {
-  FixedVector<WorkAxis, max_work_axes> axes;
-  std::int8_t follows_plus_one[max_operands][max_rank]{};  ///< 0: every vertex takes the operand's whole axis
+  FixedVector<WorkAxis, max_work_axes> axes;  ///< none: one vertex
+  /// By operand and its axis: 1 + the axis of the work that it follows; 0: every vertex takes the operand's whole axis.
+  std::int8_t follows_plus_one[max_operands][max_rank]{};
 
   constexpr int add_axis(const WorkAxis& axis) {
     axes.push_back(axis);

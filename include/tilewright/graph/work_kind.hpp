@@ -4,23 +4,24 @@
 
 namespace tilewright {
 
-/// What kind of work an op does, for passes that price or rewrite ops without knowing them.
+/// What kind of work an op does. The defaults of OpInfo::code_kind and OpInfo::takes_float8 follow from it; no pass reads it.
 enum class WorkKind : std::uint8_t {
   other,        ///< none of these, or not stated
-  map,          ///< a formula of the elements at one place
+  map,          ///< each element by a formula of the operands' elements at the same place
   reduction,    ///< sums, or extremes, over axes or windows
-  line,         ///< each line of an axis by itself, with sums over it: softmax, normalisation
-  product,      ///< of matrices
+  line,         ///< each line along an axis by itself: softmax, normalisation, cumulative sums, top-k, resizing
+  product,      ///< products of matrices
   convolution,  ///< sums of products over windows, and their gradients
-  view,         ///< nothing is computed
-  indexed,      ///< elements at places that are known in a run: gather, scatter, slices with starts that are tensors
+  view,         ///< nothing is computed: a layout of memory that is there, or memory that is not written yet
+  indexed,      ///< elements at places that only a run knows: gather, scatter, slices whose starts are tensors
   composite,    ///< several ops, which `expand` gives
-  transfer,     ///< between the tiles and what is outside of them
+  transfer,     ///< a load or store between the tiles and the host or streaming memory
   collective    ///< between replicas
 };
 
-/// Which code a vertex of an op has, for the account of the tiles' memory. What each takes is a number of the target. `softmax`
-/// and `norm`: the ops and their gradients; `other`: none of the rest.
+/// The kind of code of an op's kernel, by which the planner estimates the code on a tile: CodeSizes has the bytes of each kind.
+/// `copy`: also gathers, scatters and transfers; `product`: also convolutions; `softmax` and `norm`: the ops and their gradients;
+/// `other`: none of the rest.
 enum class CodeKind : std::uint8_t { other, map, copy, reduction, product, softmax, norm };
 inline constexpr std::size_t code_kinds = 7;
 

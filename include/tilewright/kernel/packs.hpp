@@ -67,7 +67,9 @@ inline void load_wide(const T* from, std::int64_t count, wide_t<T>* to) {
   } else if constexpr (step == 1 && std::is_same_v<T, float16_t>) {
     using Batch = xsimd::batch<float>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
-    for (; i + width <= count; i += width) load_floats<Batch>(from + i).store_unaligned(to + i);
+    const std::int64_t in_batches = count - count % width;  // a bound that GCC can follow
+    for (; i < in_batches; i += width) load_floats<Batch>(from + i).store_unaligned(to + i);
+    i = in_batches;
   }
   for (; i < count; ++i) to[i] = static_cast<wide_t<T>>(from[i * step]);
 }
@@ -81,7 +83,9 @@ inline void store_wide(const wide_t<T>* from, std::int64_t count, T* to) {
   } else if constexpr (step == 1 && std::is_same_v<T, float16_t>) {
     using Batch = xsimd::batch<float>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
-    for (; i + width <= count; i += width) store_floats(to + i, Batch::load_unaligned(from + i));
+    const std::int64_t in_batches = count - count % width;
+    for (; i < in_batches; i += width) store_floats(to + i, Batch::load_unaligned(from + i));
+    i = in_batches;
   }
   for (; i < count; ++i) to[i * step] = static_cast<T>(from[i]);
 }

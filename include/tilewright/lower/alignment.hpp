@@ -66,6 +66,7 @@ class Alignment {
       const WorkAxis& other = second_.grid[second_of_[axis]];
       common.grain = std::max(common.grain, other.grain);
       common.vectorised = common.vectorised || other.vectorised;
+      if (common.block == 0) common.block = other.block;
       if (other.kind == WorkAxisKind::summed) common.kind = WorkAxisKind::summed;
     }
     for (const Member& member : second_.members) {
@@ -101,7 +102,7 @@ class Alignment {
     if (first >= 0 && second >= 0 && second_of_[first] < 0 && first_of_[second] < 0) {
       second_of_[first] = static_cast<std::int8_t>(second);
       first_of_[second] = static_cast<std::int8_t>(first);
-    } else if (first >= 0 && second_of_[first] != second) {
+    } else if (first >= 0 && (second < 0 || second_of_[first] != second)) {
       cuttable_[first] = false;
     }
     if (second >= 0 && first_of_[second] != first && first_of_[second] >= 0) cuttable_[first_of_[second]] = false;
@@ -112,8 +113,8 @@ class Alignment {
   const Group& second_;
   FixedVector<std::int8_t, max_work_axes> first_of_{};   // by axis of the second grid: its match in the first; -1: none
   FixedVector<std::int8_t, max_work_axes> second_of_{};  // by axis of the first grid: its match in the second; -1: none
-  FixedVector<bool, max_work_axes> cuttable_{};          // by axis of the first grid: the merged group is cut along it
-  unsigned whole_of_second_ = 0;  // a bit for each axis of the second grid: a vertex needs all of it
+  FixedVector<bool, max_work_axes> cuttable_{};          // by axis of the first grid: the merged group may be cut along it
+  unsigned whole_of_second_ = 0;  // bit a: a vertex needs all of axis a of the second grid
 };
 
 }  // namespace tilewright::internal::detail

@@ -9,13 +9,10 @@
 #include "tilewright/graph/repeat.hpp"
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
+#include "tilewright/lower/storage_id.hpp"
+#include "tilewright/lower/tile_map.hpp"
 
 namespace tilewright::internal {
-
-/// The number of a storage in its draft.
-enum class StorageId : int { none = -1 };
-template <class T>
-using PerStorage = List<T, StorageId>;
 
 /// Memory that all views of a tensor share.
 struct Storage {
@@ -23,8 +20,8 @@ struct Storage {
   Location location{};    ///< in the frame the offset is 0 until `place` sets it; it may set it to 0
   StorageId reuses = StorageId::none;  ///< the storage whose memory it takes over; none: it has memory of its own
   bool internal = false;  ///< only one group uses it, each vertex its block, in scratch or in registers: it has no place
-  bool begins_undefined = false;  ///< an op gives it without writing it
-  bool is_call_result = false;  ///< a call writes it that is neither a loop nor a conditional
+  bool begins_undefined = false;  ///< an op gives it without writing its elements (OpInfo::gives_memory)
+  bool is_call_result = false;  ///< a plain call writes it, no loop and no conditional
 };
 
 /// An operand of an operation: a view of a storage.
@@ -43,9 +40,9 @@ constexpr bool is_whole_and_dense(const Value& value, const Storage& storage) {
 struct Calling {
   BodyId body = BodyId::none;  ///< called, by a conditional for true, or loaded; none: the operation is an op
   BodyId else_body = BodyId::none;  ///< called by a conditional for false; none for others
-  int inputs = 0, outputs = 0;  ///< of the graph of `body`
-  int else_inputs = 0, else_outputs = 0;  ///< of the graph of `else_body`
-  std::optional<LoopAttributes> loop{};  ///< of a loop
+  int inputs = 0, outputs = 0;  ///< of the graph of `body`, also outputs that nothing uses
+  int else_inputs = 0, else_outputs = 0;  ///< the same of `else_body`; 0 for others
+  std::optional<LoopAttributes> loop{};  ///< of a loop; empty for others
 };
 
 /// One op, one call, or one load of code.
@@ -54,11 +51,11 @@ struct Operation {
   PackedAttributes attributes{};
   int input_count = 0;  ///< of the operands, which are inputs, then outputs
   /// Of a call: the condition of a conditional; the inputs of each body; from `input_count` on the outputs of each body; for each
-  /// tensor that a loop carries its second place; the inputs that the call changes, again; last the frame of the bodies.
+  /// tensor that a loop carries its second place; the inputs that the call changes, again, as outputs; last the bodies' frame.
   List<Value> operands{};
   Work work{};  ///< of an op, set by split_reductions; axes of sums that are not cut are whole
-  /// It gives partials: some axis of a sum (is_sum) is cut. Each output that does not follow that axis is the first of
-  /// Partition::partials tensors, which its storage holds one after the other.
+  /// It gives partials: some axis of a reduction (gives_partials) is cut. Each output that does not follow that axis is the first
+  /// of Partition::partials tensors, which its storage holds one after the other.
   bool partial = false;
   Calling calling{};
   GraphId graph =
@@ -101,7 +98,7 @@ struct Member {
 struct Group {
   List<Member> members{};
   FixedVector<WorkAxis, max_work_axes> grid{};
-  std::int64_t cost = 0;  ///< an estimate, in multiply-adds of all vertices together, at least 1; of a call without meaning
+  std::int64_t cost = 0;  ///< an estimate of all vertices together, in multiply-adds, at least 1; not read for a call
 };
 
 /// How the values of a group's members are computed; by member.
@@ -123,6 +120,7 @@ struct BodyDraft {
   List<Operation> operations{};  ///< in an order in which they can run
   List<Group> groups{};  ///< in the order in which they run; set by fuse
   List<Cut> cuts{};  ///< by group; set by cut_groups
+  TileMap tiles{};  ///< of a simulated IPU; set by map_tiles and place_tiles
 
   constexpr Storage& storage(StorageId i) { return storages[i]; }
   constexpr const Storage& storage(StorageId i) const { return storages[i]; }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/lower/copies.hpp"
@@ -61,7 +62,7 @@ class CallLowerer {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       Value given = copier_.value(caller, node.inputs[i]);
       given_storages.push_back(given.storage);
-      if (!contains(node.modified, static_cast<int>(i))) {
+      if (!has_item(node.modified, static_cast<int>(i))) {
         if (!node.modified.empty() && is_modified(caller, node, given.storage)) given = copier_.copied(given);
         inlined.borrowed.push_back(given.storage);
       } else if (!is_dense(given.spec.shape, given.layout)) {
@@ -99,7 +100,7 @@ class CallLowerer {
     const List<bool>& modified = live_.modified[callee];
     const int count = static_cast<int>(modified.size());
     for (int input = first; input < first + count; ++input) {
-      const bool by_value = !contains(node.modified, input);
+      const bool by_value = !has_item(node.modified, input);
       Value given;
       if (const int same = by_value ? -1 : same_modified(graph, node, input, static_cast<int>(call.operands.size())); same >= 0)
         given = call.operands[same];
@@ -148,7 +149,7 @@ class CallLowerer {
     for (int input : node.modified) {
       const Value& target = copier_.value(graph, node.inputs[input]);
       const StorageId changed = given[input].storage;
-      if (changed == target.storage || contains(written, changed)) continue;
+      if (changed == target.storage || has_item(written, changed)) continue;
       copier_.copy(given[input], target);
       written.push_back(changed);
     }
@@ -165,7 +166,7 @@ class CallLowerer {
   const Plan& plan_;
   Copier& copier_;
   BodyDraft& draft_;
-  int inlined_calls_ = 0;
+  int inlined_calls_ = 0;  // so far: the number of the last one
   PerStorage<int> taken_at_{};  // the number of the last inlined call that took it, from 1; 0: none
 };
 

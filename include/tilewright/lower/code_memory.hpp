@@ -11,14 +11,15 @@
 
 namespace tilewright::internal {
 
-/// Bytes of code on the fullest tile, which has a vertex of every step. An estimate, by the target's costs, of three parts:
+/// Bytes of code on the fullest tile, which has a vertex of every step. An estimate, by the target's sizes of code, of three
+/// parts:
 ///  - vertex code, once for each compute set, by the kinds of code that its ops state;
 ///  - for each step, the state of its vertices: their extents, and a pointer for each operand;
 ///  - for each step, control code: more if tiles exchange data before it, and for a loop or a conditional.
 struct CodeUse {
-  std::int64_t always = 0;               ///< what stays on the tile
-  std::int64_t loaded = 0;               ///< the most that remote_code_load has there at a time
-  List<std::int64_t, BodyId> by_body{};  ///< of the body alone: its steps, and compute sets that only it uses
+  CodeBytes always{};               ///< what stays on the tile
+  CodeBytes loaded{};               ///< the most that remote_code_load has there at a time
+  List<CodeBytes, BodyId> by_body{};  ///< of the body alone: its steps, and compute sets that only it uses
 };
 
 namespace detail {
@@ -49,30 +50,42 @@ class CodeCounter {
   };
   constexpr const Step& step(BodyId body, int s) const { return plan_.steps[plan_.bodies[body].first_step + s]; }
 
-  constexpr std::int64_t bytes_of(const Step& step) const {
-    const TileCosts& costs = *target_.costs;
-    if (step.kind == StepKind::loop || step.kind == StepKind::conditional) return costs.branch_bytes;
-    if (step.is_call() || step.kind == StepKind::load_code) return costs.step_bytes;
+  constexpr CodeBytes bytes_of(std::size_t number) const {
+    const CodeSizes& sizes = target_.code();
+    const Step& step = plan_.steps[number];
+    CodeBytes result;
+    bool exchanges = step.barrier_before;
+    if (!plan_.moves.empty()) {  // a simulated IPU
+      const StepMoves& moves = plan_.moves[number];
+      exchanges = !moves.before.is_empty() || !moves.after.is_empty();
+      for (const TileExchange* exchange : {&moves.before, &moves.after})
+        result.exchange += sizes.exchange_instruction *
+                           (exchange->sends + target_.ipu->fragment_instructions * exchange->fragments);
+    }
+    result.control = sizes.step;
+    if (step.kind == StepKind::loop || step.kind == StepKind::conditional) result.control = sizes.branch;
+    if (step.is_call() || step.kind == StepKind::load_code) return result;
+    if (exchanges) result.control = sizes.exchange;
     const std::int64_t vertices = (step.parts() + target_.tiles - 1) / target_.tiles;
-    return (step.barrier_before ? costs.exchange_bytes : costs.step_bytes) +
-           vertices * (costs.operand_bytes * step.location_count + costs.vertex_bytes);
+    result.state = vertices * (sizes.operand * step.location_count + sizes.vertex);
+    return result;
   }
   constexpr void count_code() {
     constexpr auto nobody = BodyId::none, several = BodyId(-2);
-    result_.by_body.assign(plan_.bodies.size(), 0);
+    result_.by_body.assign(plan_.bodies.size(), CodeBytes{});
     List<BodyId> users(plan_.compute_sets.size(), nobody);
     for (std::size_t i = 0; i < plan_.bodies.size(); ++i) {
       const auto body = BodyId(i);
       for (int s = 0; s < plan_.bodies[body].step_count; ++s) {
         const Step& each = step(body, s);
-        result_.by_body[body] += bytes_of(each);
+        result_.by_body[body] += bytes_of(static_cast<std::size_t>(plan_.bodies[body].first_step + s));
         if (each.is_call() || each.kind == StepKind::load_code) continue;
         BodyId& user = users[each.compute_set];
         user = user == nobody || user == body ? body : several;
       }
     }
     for (std::size_t set = 0; set < users.size(); ++set)
-      (users[set] > nobody ? result_.by_body[users[set]] : result_.always) += plan_.compute_sets[set].code_bytes;
+      (users[set] > nobody ? result_.by_body[users[set]] : result_.always).vertex += plan_.compute_sets[set].code_bytes;
   }
   /// Whether a step calls a body, directly or through others.
   constexpr bool calls(const Step& caller, BodyId body) const {
@@ -115,22 +128,22 @@ class CodeCounter {
       if (live.loaded == loaded && live.place == place && live.first < s && s <= live.last) return true;
     return false;
   }
-  constexpr std::int64_t most_loaded() const {
-    List<std::int64_t, BodyId> most(plan_.bodies.size(), 0);  // while the body runs
+  constexpr CodeBytes most_loaded() const {
+    List<CodeBytes, BodyId> most(plan_.bodies.size());  // while the body runs
     for (std::size_t i = plan_.bodies.size(); i-- > 0;) {     // callers come before what they call
       const auto body = BodyId(i);
       for (int s = 0; s < plan_.bodies[body].step_count; ++s) {
-        std::int64_t bytes = 0;
-        for (const BodyId called : called_bodies(step(body, s))) bytes = std::max(bytes, most[called]);
+        CodeBytes bytes;
+        for (const BodyId called : called_bodies(step(body, s))) bytes = larger(bytes, most[called]);
         for (const Live& live : ranges_)
           if (is_loaded_[live.loaded] && live.place == body && live.first <= s && s <= live.last)
             bytes += result_.by_body[live.loaded];
-        most[body] = std::max(most[body], bytes);
+        most[body] = larger(most[body], bytes);
       }
     }
-    std::int64_t result = 0;
+    CodeBytes result;
     for (std::size_t i = 0; i < most.size(); ++i)
-      if (plan_.is_root(BodyId(i))) result = std::max(result, most[BodyId(i)]);
+      if (plan_.is_root(BodyId(i))) result = larger(result, most[BodyId(i)]);
     return result;
   }
 

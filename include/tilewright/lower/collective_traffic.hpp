@@ -2,46 +2,31 @@
 // takes: a whole plan
 // gives: CollectiveTraffic: what a run moves between replicas
 // keeps: the plan
-#include <algorithm>
 #include <cstdint>
 
 #include "tilewright/lower/fold_bodies.hpp"
+#include "tilewright/target/ipu_link_cycles.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
 
-/// What collectives cost on machines in a ring, after the older popops/Collectives.cpp of poplibs. A tensor of S bytes on each of
-/// n machines goes around in n pieces, of which each machine passes on n - 1. There are two ways, of which the faster counts:
-///  - two rings, one each way, each with one half of every piece: n - 1 steps of S / 2n bytes;
-///  - meeting in the middle: pieces go both ways at a time, ceil(n / 2) steps of S / n bytes.
-/// Two machines have one ring: one step of S / 2 bytes. In groups with a stride of s, a piece goes over s links to the next
-/// member, and the pieces of s groups share each link. No more than that is known of where replicas are: the way back from a
-/// group's last member to its first counts as one step like others.
-
 namespace detail {
-/// `per_step(bytes)` is what a machine computes with the bytes that came in a step.
-constexpr CollectiveTraffic ring_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target, auto per_step) {
+constexpr CollectiveTraffic ring_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target, bool reduces) {
   const std::int64_t n = groups.group_size;
   if (n == 1 || bytes == 0) return {};
   CollectiveTraffic result{.bytes = (n - 1) * ((bytes + n - 1) / n)};
-  if (target.replica_link.bytes_per_second == 0) return result;
-  const auto steps = [&](std::int64_t count, std::int64_t pieces, std::int64_t ways) {
-    const std::int64_t piece = (bytes + pieces - 1) / pieces;
-    return count * (target.replica_link.cycles(piece * groups.stride, target.clock_hz) + per_step(ways * piece));
-  };
-  result.cycles = n == 2 ? steps(1, 2, 1) : std::min(steps(n - 1, 2 * n, 2), steps((n + 1) / 2, n, 2));
+  if (target.ipu) result.cycles = collective_cycles(*target.ipu, target.tiles, bytes, groups, reduces).cycles;
   return result;
 }
 }  // namespace detail
 
 /// For a tensor of so many bytes that is reduced, each replica of a group getting a part of the result.
 constexpr CollectiveTraffic reduce_scatter_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
-  return detail::ring_traffic(bytes, groups, target,
-                              [&](std::int64_t came) { return target.costs->addition(came, target.tiles); });
+  return detail::ring_traffic(bytes, groups, target, true);
 }
 /// For a tensor of so many bytes that is gathered from its parts.
 constexpr CollectiveTraffic all_gather_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {
-  return detail::ring_traffic(bytes, groups, target, [](std::int64_t) { return std::int64_t{0}; });
+  return detail::ring_traffic(bytes, groups, target, false);
 }
 /// For a tensor of so many bytes that is reduced: scattered, then gathered.
 constexpr CollectiveTraffic all_reduce_traffic(std::int64_t bytes, const ReplicaGroups& groups, const Target& target) {

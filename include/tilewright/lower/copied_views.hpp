@@ -35,15 +35,16 @@ class CopiedViewFinder {
   }
 
  private:
+  // before all nodes, and after all: where a caller, or another root, may read
   static constexpr auto never = NodeId::none, always = NodeId(std::numeric_limits<int>::max());
 
   /// A tensor with its aliases.
   struct Value {
-    NodeId made = never;       ///< by this node
-    NodeId last_read = never;  ///< by this node
-    List<NodeId> changes{};    ///< by these nodes
-    bool needs_dense = false;  ///< an alias has another shape, which memory in another order cannot have
-    int next = -1;             ///< of those that share memory, in a ring
+    NodeId made = never;       ///< the node that makes it; never: it is there before all nodes
+    NodeId last_read = never;  ///< the last node that reads it; never: none does; always: it may be read after all nodes
+    List<NodeId> changes{};    ///< the nodes that change it in place
+    bool needs_dense = false;  ///< an alias of it needs dense elements, as one of another shape
+    int next = -1;             ///< the next value in the ring of those that share memory; itself: no other does
   };
 
   constexpr bool has_changes() const {
@@ -103,8 +104,8 @@ class CopiedViewFinder {
   constexpr void share(int made, int viewed) { std::swap(values_[made].next, values_[viewed].next); }
 
   const GraphRecord& record_;
-  bool has_contexts_;  // a root reads what another one made, when that has ended
-  List<int, TensorId> value_of_{};
+  bool has_contexts_;  // there are other roots, which may read what one made after it has ended
+  List<int, TensorId> value_of_{};  // by tensor: the number of its value
   List<Value> values_{};
   List<bool, NodeId> copied_{};
 };

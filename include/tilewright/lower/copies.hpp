@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/lower/copied_views.hpp"
@@ -8,11 +9,6 @@
 #include "tilewright/lower/intrinsics.hpp"
 
 namespace tilewright::internal::detail {
-
-template <class T>
-constexpr bool contains(const List<T>& list, T item) {
-  return std::ranges::find(list, item) != list.end();
-}
 
 /// The values of a graph's tensors in a draft: of the body's own graph, or of a graph that is inlined at a call.
 struct GraphValues {
@@ -35,10 +31,10 @@ struct GraphValues {
 
   GraphId graph;
   const GraphRecord& record;
-  List<Value, TensorId> values;      ///< one without a storage is not made yet
+  List<Value, TensorId> values;      ///< a value without a storage is not made yet
   List<bool, NodeId> copied_views;   ///< the node is a view whose elements are copied; empty if there are none
   List<StorageId> borrowed{};        ///< storages of the caller of an inlined graph, which the graph must not write
-  List<TensorSpec> between_parts{};  ///< of tensors after the graph's own: what parts of an op hand to each other
+  List<TensorSpec> between_parts{};  ///< of the tensors that parts of an op hand to each other, numbered after the graph's own
 };
 
 /// Adds a body's copies: where an op changes memory that is not its graph's to change, where it reads what it overwrites, and
@@ -83,7 +79,7 @@ class Copier {
     if (const Value& given = value(graph, tensor); repeats_elements(given.spec.shape, given.layout))
       return make_dense(graph, tensor);
     const StorageId storage = value(graph, tensor).storage;
-    if (is_writable(draft_.storage(storage).location) && !contains(graph.borrowed, storage)) return;
+    if (is_writable(draft_.storage(storage).location) && !has_item(graph.borrowed, storage)) return;
     const TensorSpec whole = draft_.storage(storage).whole;
     const Value fresh = draft_.add_value(whole);
     copy({storage, dense_layout(whole.shape), whole}, fresh);
@@ -131,7 +127,8 @@ class Copier {
     const TensorSpec& spec = graph.spec(tensor);
     if (const auto [aliased, layout] = aliased_tensor(ir_, graph.graph, tensor); aliased != tensor)
       return {value(graph, aliased).storage, layout, spec};
-    const auto place = std::ranges::find(plan_.kept, tensor, &KeptTensor::tensor);
+    const auto place = std::find_if(plan_.kept.begin(), plan_.kept.end(),
+                                    [tensor](const KeptTensor& kept) { return kept.tensor == tensor; });
     return draft_.add_value(spec, {Base::variable, 0, place->offset});
   }
   /// The tensor of the graph that a tensor is an alias of; itself if it is none.

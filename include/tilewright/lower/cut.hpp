@@ -5,6 +5,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/evaluation.hpp"
 #include "tilewright/lower/partition.hpp"
+#include "tilewright/lower/tile_fit.hpp"
 
 namespace tilewright::internal {
 
@@ -21,7 +22,8 @@ class Cutter {
     if (first.is_call()) return result;
     const DType dtype = first.operands[first.input_count].spec.dtype;
     result.evaluations = evaluate(draft_, group);
-    result.partition = partition(group.grid, dtype, target_);
+    result.partition = target_.checks_memory() ? fit_tiles(draft_, group, target_).partition
+                                               : partition(group.grid, dtype, target_);
     if (group.members.size() == 1) return result;
     const List<PassedOn> passed_on = find_passed_on(group, result.evaluations);
     cut_blocks(result.partition, group.grid, dtype, target_.block_bytes, target_, [&](const auto& blocks) {
@@ -91,9 +93,9 @@ class Cutter {
 
 }  // namespace detail
 
-/// Cuts each group of a draft into vertices, first into at most one for each tile, then into smaller ones where kernels of the
-/// group would pass on more than the target's `block_bytes`, and decides how its values are computed. Internal storages for which
-/// a vertex's scratch has no room become storages of the frame: from here on `internal` is final.
+/// Cuts each group of a draft into vertices, first into at most one for each tile whose memory has room for it, then into smaller
+/// ones where kernels of the group would pass on more than the target's `block_bytes`, and decides how its values are computed.
+/// Internal storages for which a vertex's scratch has no room become storages of the frame: from here on `internal` is final.
 constexpr void cut_groups(BodyDraft& draft, const Target& target) {
   detail::Cutter cutter(draft, target);
   draft.cuts.reserve(draft.groups.size());

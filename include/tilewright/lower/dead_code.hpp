@@ -2,8 +2,8 @@
 // takes: an Ir
 // gives: LiveCode: which nodes, outputs and calls a run needs, and which graphs are inlined
 // keeps: the Ir
-#include <algorithm>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
@@ -43,7 +43,7 @@ class LiveCodeFinder {
   }
   constexpr LiveCode run() {
     visit(GraphId::main);
-    std::ranges::reverse(live_.order);
+    reverse_items(live_.order);
     for (std::size_t i = 0; i < live_.order.size(); ++i) mark(live_.order[i]);
     for (const GraphId graph : live_.order) live_.is_update[graph] = is_update(graph);
     erase_if(live_.order, [this](GraphId graph) { return graph != GraphId::main && live_.calls[graph] == 0; });
@@ -116,7 +116,7 @@ class LiveCodeFinder {
       if (node.called_graph != GraphId::none ||
           !(node.op->elementwise || node.op->view || node.op->expand || is_of_scalars(record, node)))
         return false;
-    return std::ranges::find(live_.modified[graph], true) != live_.modified[graph].end();
+    return has_item(live_.modified[graph], true);
   }
   static constexpr bool is_of_scalars(const GraphRecord& record, const Node& node) {
     for (const TensorId input : node.inputs)

@@ -148,7 +148,7 @@ class Flattener {
   const LiveCode& live_;
   const Plan& plan_;
   GraphId graph_;
-  ExecutionContext context_;  // of the main graph
+  ExecutionContext context_;  // of the main graph's nodes that are the body; not read for other graphs
   BodyDraft draft_{};
   Copier copier_;
   TransferLowerer transfers_;

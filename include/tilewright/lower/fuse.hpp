@@ -8,14 +8,11 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/alignment.hpp"
+#include "tilewright/lower/tile_fit.hpp"
 
 namespace tilewright::internal {
 
 namespace detail {
-
-/// What a barrier and the way of a result through memory cost, in multiply-adds of one worker: a rough price. W1, W1a, W1h and W3
-/// of ./dev bench have other groups at an eighth of it, W5 at an eighth and at eight times as much.
-inline constexpr std::int64_t barrier_cost = 4096;
 
 constexpr std::int64_t largest_operand(const Operation& operation) {
   std::int64_t largest = 1;
@@ -57,7 +54,7 @@ class Fuser {
   /// Moves small operations that read only variables and inputs to the front: the step of an optimiser, a factor. Operations that
   /// read their results can then join other groups.
   constexpr void move_small_first() {
-    constexpr std::int64_t small = barrier_cost / 64;
+    constexpr std::int64_t small = 64;  // elements
     PerStorage<bool> used(draft_.storages.size(), false), written(used);  // by operations that stay where they are
     List<Operation> first, rest;
     for (Operation& operation : draft_.operations) {
@@ -118,8 +115,8 @@ class Fuser {
   /// A group with a product that changes a tensor in place joins the last group with a product that read the tensor, such as the
   /// product by a weight in the backward pass: the weight goes through the caches once for both.
   constexpr void share_passes() {
-    std::ranges::fill(writer_, -1);
-    std::ranges::fill(user_, -1);
+    std::fill(writer_.begin(), writer_.end(), -1);
+    std::fill(user_.begin(), user_.end(), -1);
     for (std::size_t i = 0; i < draft_.groups.size(); ++i) {
       if (draft_.groups[i].members.empty()) continue;
       const int reader = has_heavy_member(draft_.groups[i]) ? last_reader_of_changed(draft_.groups[i]) : -1;
@@ -190,10 +187,17 @@ class Fuser {
     // blocks of products stay as square as they are
     if (has_heavy_member(group) && !alignment.keeps_cuts_of_first(first_cut)) return false;
     if (has_heavy_member(second) && !alignment.keeps_cuts_of_second(second_cut)) return false;
-    const std::int64_t before = group.cost / first_cut.vertices + second.cost / second_cut.vertices + barrier_cost;
+    const std::int64_t before = group.cost / first_cut.vertices + second.cost / second_cut.vertices + target_.barrier_cost;
     if (merged.cost / merged_cut.vertices > before) return false;
+    if (target_.checks_memory() && outgrows_tiles(group, second, merged)) return false;
     group = std::move(merged);
     return true;
+  }
+  /// Whether a merged group has larger vertices than a tile has room for, and than each group alone.
+  constexpr bool outgrows_tiles(const Group& first, const Group& second, const Group& merged) const {
+    const auto bytes_of = [&](const Group& group) { return fit_tiles(draft_, group, target_).bytes; };
+    const std::int64_t bytes = bytes_of(merged);
+    return bytes > vertex_limit(target_) && bytes > bytes_of(first) && bytes > bytes_of(second);
   }
   constexpr int operand_count(const Group& group) const {
     std::size_t count = 0;

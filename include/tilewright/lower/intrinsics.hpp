@@ -11,10 +11,11 @@ namespace tilewright::internal::detail {
 constexpr Operation copy_operation(const Value& from, const Value& to) {
   return {.op = &op_info<Identity>, .input_count = 1, .operands = {from, to}};
 }
-/// The sum of parts along their first axis.
-constexpr Operation sum_operation(const Value& parts, const Value& sum) {
-  return {
-      .op = &op_info<ReduceSum>, .attributes = pack(ReduceSum::make(Axes(0), false)), .input_count = 1, .operands = {parts, sum}};
+/// The reduction of partials along their first axis: as an op states, or their sum.
+constexpr Operation combining_operation(const Partials& how, const Value& partials, const Value& result) {
+  Operation operation{.op = how.combiner, .attributes = how.attributes, .input_count = 1, .operands = {partials, result}};
+  if (!how.combiner) operation.op = &op_info<ReduceSum>, operation.attributes = pack(ReduceSum::make(Axes(0), false));
+  return operation;
 }
 
 }  // namespace tilewright::internal::detail

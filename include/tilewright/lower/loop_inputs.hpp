@@ -2,8 +2,8 @@
 // takes: an Ir
 // gives: loops whose graph changes no input that the loop gives by value: where another call changes it, a wrapper graph
 // keeps: results; the graphs of other nodes
-#include <algorithm>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
@@ -56,7 +56,7 @@ constexpr void keep_loop_inputs(Ir& ir) {
       const auto loop = unpack<LoopAttributes>(node.attributes);
       bool keeps = true;
       for (auto i = static_cast<std::size_t>(loop.carried + loop.sliced); i < inputs.size(); ++i)
-        keeps = keeps && (!inputs[i] || std::ranges::find(node.modified, static_cast<int>(i)) != node.modified.end());
+        keeps = keeps && (!inputs[i] || has_item(node.modified, static_cast<int>(i)));
       if (!keeps) detail::add_call_in_loop(ir, graph, NodeId(n));
     }
 }

@@ -1,7 +1,9 @@
 #pragma once
 #include <algorithm>
+#include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/argument_links.hpp"
 #include "tilewright/lower/barriers.hpp"
 #include "tilewright/lower/check_code_loads.hpp"
 #include "tilewright/lower/check_transfers.hpp"
@@ -13,22 +15,27 @@
 #include "tilewright/lower/globals.hpp"
 #include "tilewright/lower/internal_storages.hpp"
 #include "tilewright/lower/loop_inputs.hpp"
+#include "tilewright/lower/map_tiles.hpp"
 #include "tilewright/lower/pass.hpp"
 #include "tilewright/lower/place.hpp"
+#include "tilewright/lower/place_tiles.hpp"
 #include "tilewright/lower/remote_traffic.hpp"
 #include "tilewright/lower/reuse.hpp"
 #include "tilewright/lower/roots.hpp"
 #include "tilewright/lower/split_reductions.hpp"
+#include "tilewright/lower/step_cycles.hpp"
+#include "tilewright/lower/tile_exchange.hpp"
 #include "tilewright/lower/tile_memory.hpp"
+#include "tilewright/lower/tile_table.hpp"
 
 namespace tilewright::internal {
 
 /// Plans a traced program for a target: dead code is dropped, each graph that is called
 /// more than once becomes one body of supersteps, others are inlined, the ops of the main graph become one body for each
 /// execution context, and all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is
-/// too small. The observer sees what passes give: see pass.hpp.
+/// too small. The observer sees what passes give: see pass.hpp. `keep_homes` gets where variables and constants are on tiles.
 template <class Observer = Unobserved>
-constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer()) {
+constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer(), TileHomes* keep_homes = nullptr) {
   Plan plan;
   check_code_loads(ir);
   if (ir.failed()) return plan;
@@ -53,11 +60,17 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   }
   plan.bodies.resize(bodies.size());
   ComputeSets compute_sets;
+  TileHomes homes;
+  if (target.ipu != nullptr) {
+    homes = make_homes(plan);
+    link_gradients(ir, body_of, homes);
+  }
+  ProductPartitions partitions(target.ipu ? product_machine(target) : ProductMachine{});
   for (std::size_t i = bodies.size(); i-- > 0;) {  // called graphs first
     const auto body = BodyId(i);
     BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body], context_of(plan, body));
     observe(Pass::flatten, body, draft, plan);
-    split_reductions(draft, target);
+    split_reductions(draft, target, partitions);
     observe(Pass::split_reductions, body, draft, plan);
     fuse(draft, target);
     observe(Pass::fuse, body, draft, plan);
@@ -67,7 +80,16 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
     observe(Pass::cut_groups, body, draft, plan);
     reuse_dying_inputs(draft);
     observe(Pass::reuse_dying_inputs, body, draft, plan);
+    if (target.ipu != nullptr) {
+      map_tiles(draft, target, homes, body);
+      observe(Pass::map_tiles, body, draft, plan);
+      place_tiles(draft, target, homes, body);
+      observe(Pass::place_tiles, body, draft, plan);
+      count_moves(draft, homes, target, plan);
+      count_step_cycles(draft, target, plan);
+    }
     plan.bodies[body] = place(ir, draft, target, compute_sets, plan);
+    if (target.ipu != nullptr) write_tiles(draft, homes, body, plan);
     observe(Pass::place, body, draft, plan);
     place_barriers(plan, body);
     if (plan.is_root(body)) plan.memory.frame = std::max(plan.memory.frame, plan.bodies[body].frame_bytes);
@@ -75,11 +97,18 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   observe(plan);
   check_transfers(ir, plan);
   const CodeUse code = count_code(plan, target);
-  plan.memory.code = code.always;
-  plan.memory.loaded_code = code.loaded;
+  plan.memory.code = code.always.total();
+  plan.memory.loaded_code = code.loaded.total();
   plan.remote = count_remote_traffic(plan, code, target);
   plan.collectives = count_collective_traffic(plan);
-  count_tile_memory(ir, live, compute_sets, target, plan);
+  if (target.ipu != nullptr) {
+    plan.cycles = count_run_cycles(plan);
+    count_tile_memory(ir, code, homes, target, plan);
+    write_homes(ir, homes, target.tiles, plan);
+  } else {
+    count_even_memory(ir, live, compute_sets, target, plan);
+  }
+  if (keep_homes != nullptr) *keep_homes = std::move(homes);
   return plan;
 }
 

@@ -39,7 +39,8 @@ class FreeList {
     return offset;
   }
   constexpr void give(std::int64_t offset, std::int64_t bytes) {
-    auto next = std::ranges::lower_bound(free_, offset, {}, &Range::offset);
+    auto next = std::lower_bound(free_.begin(), free_.end(), offset,
+                                 [](const Range& range, std::int64_t at) { return range.offset < at; });
     if (next != free_.end() && offset + bytes == next->offset) {
       next->offset = offset;
       next->bytes += bytes;
@@ -64,16 +65,17 @@ class FreeList {
 }  // namespace detail
 
 /// Gives each block an offset such that blocks whose live ranges overlap do not overlap in the frame. Blocks are given in the
-/// order of their first steps. Returns the bytes of the frame. Takes the smallest free range that fits; free ranges are few.
-constexpr std::int64_t allocate(List<LiveBlock>& blocks, int steps) {
+/// order of their first steps, at multiples of `alignment`. Returns the bytes of the frame. Takes the smallest free range that
+/// fits; free ranges are few.
+constexpr std::int64_t allocate(List<LiveBlock>& blocks, int steps, std::int64_t alignment = memory_alignment) {
   List<List<std::size_t>> ends(static_cast<std::size_t>(steps) + 1);
   detail::FreeList memory;
   int released = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     for (; released < blocks[i].first; ++released)
-      for (std::size_t ended : ends[released]) memory.give(blocks[ended].offset, align(blocks[ended].bytes));
+      for (std::size_t ended : ends[released]) memory.give(blocks[ended].offset, align(blocks[ended].bytes, alignment));
     if (blocks[i].bytes == 0) continue;
-    blocks[i].offset = memory.take(align(blocks[i].bytes));
+    blocks[i].offset = memory.take(align(blocks[i].bytes, alignment));
     ends[blocks[i].last].push_back(i);
   }
   return memory.end();

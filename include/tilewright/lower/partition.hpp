@@ -10,7 +10,7 @@ namespace tilewright::internal {
 struct Partition {
   FixedVector<std::int64_t, max_work_axes> blocks{};  ///< by axis: the extent of a vertex; the last one may have less
   std::int64_t vertices = 1;
-  std::int64_t partials = 1;  ///< of each sum: the number of blocks along all summed axes
+  std::int64_t partials = 1;  ///< of each result of a reduction: the number of blocks along all cut axes of it
 };
 
 /// The number of blocks along an axis.
@@ -28,8 +28,8 @@ constexpr std::int64_t block_for(const WorkAxis& axis, std::int64_t grain, std::
 }
 }  // namespace detail
 
-/// Cuts a grid into at most one vertex for each tile: first parallel and summed axes, then, where tiles are left and the target
-/// cuts sums, reduction axes; each time from the first axis to the last.
+/// Cuts a grid into at most one vertex for each tile: those of `WorkAxis::block`, if there are any; else first parallel and
+/// summed axes, then, where tiles are left and the target cuts sums, reduction axes; each time from the first axis to the last.
 constexpr Partition partition(const FixedVector<WorkAxis, max_work_axes>& axes, DType dtype, const Target& target) {
   Partition result;
   for (const WorkAxis& axis : axes) result.blocks.push_back(axis.extent);
@@ -37,8 +37,18 @@ constexpr Partition partition(const FixedVector<WorkAxis, max_work_axes>& axes, 
     result.blocks[i] = detail::block_for(axes[i], grain, target.tiles / result.vertices);
     const std::int64_t count = block_count(axes[i].extent, result.blocks[i]);
     result.vertices *= count;
-    if (is_sum(axes[i].kind)) result.partials *= count;
+    if (gives_partials(axes[i].kind)) result.partials *= count;
   };
+  bool chosen = false;
+  for (int i = 0; i < axes.size(); ++i) {
+    if (axes[i].block == 0 || axes[i].kind == WorkAxisKind::whole) continue;
+    chosen = true;
+    result.blocks[i] = axes[i].block;
+    const std::int64_t count = block_count(axes[i].extent, axes[i].block);
+    result.vertices *= count;
+    if (gives_partials(axes[i].kind)) result.partials *= count;
+  }
+  if (chosen) return result;
   for (int i = 0; i < axes.size(); ++i)
     if (is_cut_always(axes[i].kind)) cut(i, detail::grain_of(axes[i], dtype, target));
   if (target.shortest_reduction > 0)

@@ -7,11 +7,22 @@
 namespace tilewright::internal {
 
 /// The passes that plan one body, in their order.
-enum class Pass : std::uint8_t { flatten, split_reductions, fuse, find_internal_storages, cut_groups, reuse_dying_inputs, place };
+enum class Pass : std::uint8_t {
+  flatten,
+  split_reductions,
+  fuse,
+  find_internal_storages,
+  cut_groups,
+  reuse_dying_inputs,
+  map_tiles,  ///< for a simulated IPU
+  place_tiles,  ///< for a simulated IPU
+  place
+};
 
 constexpr std::string_view name_of(Pass pass) {
-  constexpr std::string_view names[] = {"flatten",    "split_reductions",   "fuse", "find_internal_storages",
-                                        "cut_groups", "reuse_dying_inputs", "place"};
+  constexpr std::string_view names[] = {"flatten",    "split_reductions",   "fuse",      "find_internal_storages",
+                                        "cut_groups", "reuse_dying_inputs", "map_tiles", "place_tiles",
+                                        "place"};
   return names[static_cast<int>(pass)];
 }
 

@@ -94,7 +94,7 @@ class ComputePlacer {
     for (int o = 0; o < stage.operand_count; ++o) add_operand(member, o);
     stage.can_fault = add_fault_site(added);
     set_.stages.push_back(stage);
-    set_.set.code_bytes += target_.costs->code_bytes(added.op->code_kind);
+    set_.set.code_bytes += target_.code().code(added.op->code_kind);
   }
   /// Appends what a fault of the operation is called, if it can have one. Returns whether it can.
   constexpr bool add_fault_site(const Operation& added) {
@@ -149,7 +149,7 @@ class ComputePlacer {
     std::int64_t part = value.spec.bytes();  // partials stand one after the other, the last cut axis fastest
     for (int axis = of.work.axes.size(); axis-- > 0;) {
       const int cut = group_.members[member].grid_axis[axis];
-      if (cut < 0 || !is_sum(of.work.axes[axis].kind) || of.work.has_follower(o, axis)) continue;
+      if (cut < 0 || !gives_partials(of.work.axes[axis].kind) || of.work.has_follower(o, axis)) continue;
       result[cut] += part;
       part *= block_count(set.extents[cut], set.blocks[cut]);
     }

@@ -6,6 +6,7 @@
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/kernel/view.hpp"
 #include "tilewright/lower/namespace.hpp"
+#include "tilewright/lower/tile_figures.hpp"
 
 namespace tilewright::internal {
 
@@ -53,7 +54,7 @@ struct StageOperand {
   /// memory: the number of the location among the step's; scratch: bytes from the start of the scratch; value: the number of the
   /// stage among the set's.
   int index = 0;
-  /// By axis of the tensor: the axis of the grid along which it is cut; -1: not cut; 0: the first one. The planner writes all.
+  /// By axis of the tensor: the axis of the grid along which it is cut; -1: not cut. The planner writes all: 0 is an axis.
   std::int8_t grid_axis[max_rank]{};
   constexpr bool operator==(const StageOperand&) const = default;
 };
@@ -88,10 +89,12 @@ struct Stage {
   bool can_fault = false;  ///< its kernel gets a `Faults` to report to; it has a fault site in each step of the set
 };
 
-/// What collectives move between the machines of the replicas: one collective, or all of a run.
+/// What collectives move between the machines of the replicas: one collective, or all of a run. A conditional counts with the
+/// larger branch, figure by figure.
 struct CollectiveTraffic {
   std::int64_t bytes = 0;  ///< that each replica sends to others
-  /// From start to end of the collective, by the machine's clock; of a run, the sum. 0: the target has no link between replicas.
+  /// From start to end of the collective, by the machine's clock; of a run, the sum. 0: nothing moves, or the target has no link
+  /// between replicas.
   std::int64_t cycles = 0;
   constexpr bool operator==(const CollectiveTraffic&) const = default;
 };
@@ -105,8 +108,8 @@ struct ComputeSet {
   int first_stride = 0;  ///< in the plan's strides: by location, then by axis of the grid, bytes from one block to the next
   int location_count = 0;  ///< of each step that runs the set
   std::int64_t scratch_bytes = 0;  ///< of each vertex
-  std::int64_t code_bytes = 0;  ///< of its stages' code on one tile: an estimate, the sum of the target's costs
-  CollectiveTraffic traffic{};  ///< of a collective: each time that it runs
+  std::int64_t code_bytes = 0;  ///< of its stages' code on one tile: an estimate, by the target's CodeSizes
+  CollectiveTraffic traffic{};  ///< of a collective, each time that it runs; zeros for others
 };
 
 /// The most operands of a group of several operations, so of locations of its compute set, and the most of its stages. One op has
@@ -136,22 +139,24 @@ enum class StepKind : std::uint8_t {
 struct Step {
   StepKind kind = StepKind::compute;
   int compute_set = -1;  ///< compute, collective: the set; -1 for others
-  BodyId body = BodyId::none;  ///< calls: the one that is called, by a conditional for true; load_code: whose code it is; or none
+  BodyId body = BodyId::none;  ///< calls: the called body, of a conditional for true; load_code: the loaded one; none for others
   BodyId else_body = BodyId::none;  ///< conditional: the body that is called for false; none for others
   int first_location = 0;  ///< in the plan's locations
-  int location_count = 0;
+  int location_count = 0;  ///< loop: of all three lists
   std::int64_t vertices = 0;  ///< compute: of one replica; 0 for others
   std::int64_t items = 0;  ///< collective: the parts that workers share, of all replicas together; 0 for others
   std::int64_t frame_offset = 0;  ///< calls: bytes from this body's frame to the called body's, which lies in it; 0 for others
   std::int64_t count = 1;  ///< loop: iterations, at least 1; 1 for others
   /// Loop: in the plan's strides, by argument, in bytes. In iteration i, from 0, an argument is at the location in the
-  /// iteration's list plus i x stride. A stride of 0: it stays there.
+  /// iteration's list plus i x stride. A stride of 0: it stays there. 0 for others.
   int first_stride = 0;
-  int arguments = 0;  ///< calls: inputs and outputs of `body`; the rest of the locations are those of `else_body`; 0 for others
+  /// Calls: inputs and outputs of `body`; 0 for others. A conditional has those of `else_body` in the locations after its
+  /// condition and these.
+  int arguments = 0;
   int stream = -1;  ///< the stream that moves to its next element after the step; -1: none
   int first_fault_site = -1;  ///< compute: in the plan's fault sites, one for each stage that can fault, in order; -1: none can
-  /// Workers wait for each other before the step: a conditional always, to read its condition. Plain calls and loops have it set,
-  /// but do not wait: the first step of the called body does.
+  /// Workers wait for each other before the step: a conditional always, to read its condition. Plain calls, loops and loads of
+  /// code have it set, but do not wait: of a call, the first step of the called body does.
   bool barrier_before = true;
 
   /// Whether bodies run in the step: a load of code is no call.
@@ -198,7 +203,7 @@ struct PlannedStream {
   Text name{};  ///< as the program gave it
   bool used = false;  ///< a live op loads from it or stores to it
   bool moves = false;  ///< each load and store moves it to its next element; else all are at fixed places of the host's array
-  std::int64_t elements = 0;  ///< of each replica, that the main body has at fixed places; 0 if the stream moves
+  std::int64_t elements = 0;  ///< of each replica, at fixed places, which the main body uses; 0 if the stream moves
   /// Elements of each replica in the host's array for one run: num_host_transfers; or, if the program sets none, those that a run
   /// moves, with the larger branch of each conditional. At least 1.
   std::int64_t transfers = 1;
@@ -206,7 +211,9 @@ struct PlannedStream {
 
 /// Storages, variables, constants and rows start at multiples of this many bytes: a cache line, and the widest vector.
 inline constexpr std::int64_t memory_alignment = 64;
-constexpr std::int64_t align(std::int64_t bytes) { return (bytes + memory_alignment - 1) / memory_alignment * memory_alignment; }
+constexpr std::int64_t align(std::int64_t bytes, std::int64_t alignment = memory_alignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 struct PlannedRemoteBuffer {
   TensorSpec spec{};  ///< of one row
@@ -226,19 +233,20 @@ struct PlannedFaultSite {
 /// Bytes of memory that a program needs, of each replica's machine. Those of variables, constants and frame are of all tiles
 /// together. The fullest tile is tile 0, which has a share of all memory and the code of all steps.
 struct MemoryUse {
-  std::int64_t variables = 0;  ///< with kept tensors, but for those in remote buffers
+  std::int64_t variables = 0;  ///< of variables that are not in remote buffers, and of kept tensors
   std::int64_t constants = 0;  ///< as each machine has them; replicas on one host share them
   std::int64_t remote = 0;  ///< of remote buffers and the variables in them, in streaming memory
   std::int64_t frame = 0;  ///< of the largest root body, whose frame holds those of bodies that it calls
   std::int64_t code = 0;  ///< on the fullest tile, what stays there for the whole run: an estimate, see code_memory.hpp
   std::int64_t loaded_code = 0;  ///< on the fullest tile, not in `code`: the most that remote_code_load has there at a time
-  /// On the fullest tile: its share of variables, constants and frame, `code`, `loaded_code`, and slices and scratch of the
-  /// largest vertex.
+  /// All bytes of the fullest tile. Of a simulated IPU: TileMemory::total(). Of other machines, tile 0: its share of variables,
+  /// constants and frame, `code`, `loaded_code`, and slices and scratch of the largest vertex.
   std::int64_t fullest_tile = 0;
   constexpr bool operator==(const MemoryUse&) const = default;
 };
 
-/// What one run moves between tiles and streaming memory, on each replica.
+/// What one run moves between tiles and streaming memory, on each replica. A conditional counts with the larger branch,
+/// figure by figure.
 struct RemoteTraffic {
   std::int64_t loaded_bytes = 0;  ///< of rows, without what aligns them
   std::int64_t stored_bytes = 0;  ///< of rows, without what aligns them
@@ -250,17 +258,20 @@ struct RemoteTraffic {
 
 /// A tensor of the main graph that one root makes and another one reads: it is kept from run to run.
 struct KeptTensor {
-  TensorId tensor = TensorId::none;  ///< no alias of another one
-  ExecutionContext made_in = ExecutionContext::Normal;
-  std::int64_t bytes = 0;
+  TensorId tensor = TensorId::none;  ///< never an alias of another one
+  ExecutionContext made_in = ExecutionContext::Normal;  ///< the context of the root that makes it
+  std::int64_t bytes = 0;  ///< of its elements
   std::int64_t offset = 0;  ///< in bytes, in the memory of the variables, where it stays between runs
+  DType dtype = float32;
 };
 
 /// What a plan says of the program as a whole.
 struct PlanTotals {
   MemoryUse memory{};
-  RemoteTraffic remote{};
-  CollectiveTraffic collectives{};
+  TileMemory tile{};  ///< of a simulated IPU; zeros for the host
+  CycleUse cycles{};  ///< of a run on a simulated IPU; zeros for the host
+  RemoteTraffic remote{};  ///< of one run
+  CollectiveTraffic collectives{};  ///< of one run
   /// What the program sets for all streams: elements of each replica in the host's array for one run. 0: it sets none, and each
   /// stream has as many as the run moves.
   int num_host_transfers = 0;
@@ -277,7 +288,7 @@ struct PlanTotals {
 /// A program for a machine: bodies of steps and the memory they use.
 struct Plan : PlanTotals {
   List<Body, BodyId> bodies{};
-  List<Step> steps{};
+  List<Step> steps{};  ///< body by body, those of called bodies first
   List<Location> locations{};
   List<ComputeSet> compute_sets{};
   List<Stage> stages{};
@@ -290,6 +301,9 @@ struct Plan : PlanTotals {
   List<KeptTensor> kept{};  ///< not frozen, because steps have its offsets
   List<PlannedExchange> exchanges{};  ///< in the order of their steps; not frozen, because a run needs none of it
   List<PlannedFaultSite> fault_sites{};
+  List<CycleUse> step_cycles{};  ///< of a simulated IPU, by step, each time that it runs. Not frozen either
+  Text tile_table{};  ///< of a simulated IPU: numbers for the strict executor, see tile_table.hpp; a frozen plan has it in a pool
+  List<StepMoves> moves{};  ///< of a simulated IPU, by step; empty for the host. Not frozen, because a run needs none of it
 };
 
 /// Calls f(table of each plan...) for each table of plans that is frozen. This is the list of them: a new table is a member of
@@ -313,5 +327,6 @@ constexpr void for_each_table(auto f, auto&... plans) {
 
 /// Figures of a plan, for users.
 namespace tilewright {
-using internal::CollectiveTraffic, internal::MemoryUse, internal::Plan, internal::RemoteTraffic;
+using internal::CodeBytes, internal::CollectiveTraffic, internal::CycleUse, internal::MemoryUse, internal::Plan,
+    internal::RemoteTraffic, internal::TileMemory;
 }  // namespace tilewright

@@ -36,13 +36,13 @@ class RemoteTrafficCounter {
     if (step.kind == StepKind::load_code) add_code(all, step.body);
     else if (!plan_.remote_buffers.empty()) add_row(all, step);
     if (together_.empty() || !ends_exchange(s)) return;
-    all.cycles += target_.streaming_memory.cycles(together_, target_.clock_hz);
+    if (target_.ipu) all.cycles += target_.ipu->streaming_memory.cycles(together_, target_.clock_hz());
     ++all.exchanges;
     together_.clear();
   }
   constexpr void add_code(RemoteTraffic& all, BodyId body) {
-    if (target_.streaming_memory.bytes_per_second == 0) return;
-    together_.push_back(target_.tiles * code_.by_body[body]);
+    if (!target_.ipu || target_.ipu->streaming_memory.bytes_per_second == 0) return;
+    together_.push_back(target_.tiles * code_.by_body[body].total());
     all.code_bytes += together_.back();
   }
   /// A step that has a table of rows (rows, elements) among its operands moves one of them.

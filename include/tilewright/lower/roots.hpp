@@ -36,7 +36,7 @@ constexpr void plan_kept_tensors(const Ir& ir, const LiveCode& live, Plan& plan)
       const ExecutionContext made_in = main.nodes[record.producer].context;
       if (made_in == node.context) continue;
       is_kept[tensor] = true;
-      plan.kept.push_back({tensor, made_in, record.spec.bytes(), plan.memory.variables});
+      plan.kept.push_back({tensor, made_in, record.spec.bytes(), plan.memory.variables, record.spec.dtype});
       plan.memory.variables += align(record.spec.bytes());
     }
   }

@@ -1,12 +1,13 @@
 #pragma once
 // takes: operations without work
-// gives: the work of each op; an op whose sum is cut gives partials, and one that adds them follows
+// gives: the work of each op; an op whose reduction is cut gives partials, and one that combines them follows
 // keeps: the order of operations; storages, to which those of partials are added
 #include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/intrinsics.hpp"
 #include "tilewright/lower/partition.hpp"
+#include "tilewright/lower/product_blocks.hpp"
 
 namespace tilewright::internal {
 
@@ -18,9 +19,9 @@ constexpr Work work_of(const Operation& operation) {
   for (const Value& value : operation.operands) specs.push_back(value.spec);
   return tilewright::work_of(*operation.op, specs, operation.input_count, operation.attributes);
 }
-constexpr void take_sums_whole(Work& work) {
+constexpr void take_reductions_whole(Work& work) {
   for (int i = 0; i < work.axes.size(); ++i)
-    if (is_sum(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
+    if (gives_partials(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
 }
 /// Rows of a weight that each tile has, at least, if it is cut along its rows: the grain of a product's sums. W1, W1a, W1h and W3
 /// of
@@ -59,7 +60,8 @@ constexpr void follow_the_largest(Operation& operation, const Target& target) {
 constexpr bool has_parts(const Operation& operation, int operand, const FixedVector<std::int64_t, max_work_axes>& blocks) {
   const Work& work = operation.work;
   for (int axis = 0; axis < work.axes.size(); ++axis)
-    if (is_sum(work.axes[axis].kind) && blocks[axis] < work.axes[axis].extent && !work.has_follower(operand, axis)) return true;
+    if (gives_partials(work.axes[axis].kind) && blocks[axis] < work.axes[axis].extent && !work.has_follower(operand, axis))
+      return true;
   return false;
 }
 
@@ -68,27 +70,46 @@ constexpr DType dtype_of_parts(const Operation& operation, DType output) {
   if (operation.op->partials_dtype) return operation.op->partials_dtype(operation.attributes, output);
   return output == float16 ? float32 : output;
 }
-/// The sum of an operation's parts of an output, as an op; the output becomes the parts.
-constexpr Operation sum_of_parts(BodyDraft& draft, Value& output, std::int64_t parts, DType dtype) {
-  Value sum = output;
+/// The op that makes an operation's output of its parts; the output becomes the parts.
+constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& output, std::int64_t parts, DType dtype) {
+  Value whole = output;
   TensorSpec part = output.spec;
   part.dtype = dtype;
   TensorSpec all_parts{{parts}, part.dtype};
-  if (part.shape.rank == max_rank) sum.spec.shape = {part.nelms()}, sum.layout = dense_layout(sum.spec.shape);
-  for (int axis = 0; axis < sum.spec.shape.rank; ++axis) all_parts.shape.push_back(sum.spec.shape[axis]);
+  if (part.shape.rank == max_rank) whole.spec.shape = {part.nelms()}, whole.layout = dense_layout(whole.spec.shape);
+  for (int axis = 0; axis < whole.spec.shape.rank; ++axis) all_parts.shape.push_back(whole.spec.shape[axis]);
   const Value memory = draft.add_value(all_parts);
   output = {memory.storage, dense_layout(part.shape), part};
-  Operation result = sum_operation(memory, sum);
+  Operation result = combining_operation(how, memory, whole);
   result.work = work_of(result);
-  take_sums_whole(result.work);
+  take_reductions_whole(result.work);
   return result;
+}
+
+/// How a target cuts an operation. One whose blocks need an input whole, too, gets that once more if it is then cut into parts.
+constexpr Partition cut_of(Operation& operation, const Target& target) {
+  const DType dtype = operation.operands[operation.input_count].spec.dtype;
+  if (operation.op->partials && target.shortest_reduction > 0)
+    if (const int whole_input = operation.op->partials(operation.attributes).whole_input; whole_input >= 0) {
+      Operation with_whole = operation;
+      const Value input = operation.operands[whole_input];
+      with_whole.operands.insert(with_whole.operands.begin() + with_whole.input_count++, input);
+      with_whole.work = work_of(with_whole);
+      const Partition parts = partition(with_whole.work.axes, dtype, target);
+      if (parts.partials > 1) {
+        operation = std::move(with_whole);
+        return parts;
+      }
+    }
+  return partition(operation.work.axes, dtype, target);
 }
 
 }  // namespace detail
 
-/// Finds the work of all operations. Where a target has tiles left over for parts of a reduction, the op gives partial
-/// results (of float16 in float32, unless the op says otherwise), which a second op sums.
-constexpr void split_reductions(BodyDraft& draft, const Target& target) {
+/// Finds the work of all operations. For a simulated IPU products are cut by their cycles. Where a target has tiles left over for
+/// parts of a reduction, the op gives partial results (of float16 in float32, unless the op says otherwise), which a second op
+/// combines: it sums them, unless the op says otherwise.
+constexpr void split_reductions(BodyDraft& draft, const Target& target, ProductPartitions& partitions) {
   List<Operation> operations;
   operations.reserve(2 * draft.operations.size());
   for (Operation& given : draft.operations) {
@@ -96,20 +117,26 @@ constexpr void split_reductions(BodyDraft& draft, const Target& target) {
     if (operations.back().is_call()) continue;
     operations.back().work = detail::work_of(operations.back());
     detail::follow_the_largest(operations.back(), target);
-    const Operation& operation = operations.back();
-    const int outputs = operation.input_count;
-    const Partition cut = partition(operation.work.axes, operation.operands[outputs].spec.dtype, target);
+    if (target.ipu && is_product(operations.back()))
+      set_product_blocks(operations.back(), detail::dtype_of_parts(operations.back(), operations.back().operands[2].spec.dtype),
+                         target, partitions);
+    Operation& operation = operations.back();
+    Partition cut = detail::cut_of(operation, target);
+    const DType result = operation.operands[operation.input_count].spec.dtype;
+    if (detail::has_parts(operation, operation.input_count, cut.blocks))  // later passes cut it by the dtype of the parts
+      cut = partition(operation.work.axes, detail::dtype_of_parts(operation, result), target);
     if (cut.partials == 1) {
-      detail::take_sums_whole(operations.back().work);
+      detail::take_reductions_whole(operation.work);
       continue;
     }
-    operations.back().partial = true;
-    List<Operation> sums;
-    for (int i = outputs, count = static_cast<int>(operation.operands.size()); i < count; ++i)
+    operation.partial = true;
+    const Partials partials = operation.op->partials ? operation.op->partials(operation.attributes) : Partials{};
+    List<Operation> combining;
+    for (int i = operation.input_count, count = static_cast<int>(operation.operands.size()); i < count; ++i)
       if (detail::has_parts(operation, i, cut.blocks))
-        sums.push_back(detail::sum_of_parts(draft, operations.back().operands[i], cut.partials,
-                                            detail::dtype_of_parts(operation, operation.operands[i].spec.dtype)));
-    for (Operation& sum : sums) operations.push_back(std::move(sum));
+        combining.push_back(detail::combine_parts(draft, partials, operation.operands[i], cut.partials,
+                                                  detail::dtype_of_parts(operation, operation.operands[i].spec.dtype)));
+    for (Operation& each : combining) operations.push_back(std::move(each));
   }
   draft.operations = std::move(operations);
 }

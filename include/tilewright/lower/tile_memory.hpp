@@ -1,12 +1,18 @@
 #pragma once
-#include <algorithm>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/compute_sets.hpp"
 #include "tilewright/lower/dead_code.hpp"
+#include "tilewright/lower/fault_sites.hpp"
+#include "tilewright/lower/place_tiles.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
+
+/// How the error of a program that is too large for its machine begins.
+inline constexpr std::string_view memory_error = "memory: ";
 
 namespace detail {
 
@@ -29,7 +35,7 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
         all.push_back({tensor.spec.bytes(), text(name, " ", to_text(tensor.spec), " ", tensor.spec.bytes(), " bytes")});
     }
   }
-  std::ranges::sort(all, [](const Named& a, const Named& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name; });
+  sort_items(all, [](const Named& a, const Named& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name; });
   List<Text> names;
   for (std::size_t i = 0; i < all.size() && i < 3; ++i) names.push_back(all[i].name);
   return join(names, ", ");
@@ -45,13 +51,69 @@ constexpr std::int64_t fullest_tile(const MemoryUse& memory, const ComputeSets& 
 
 }  // namespace detail
 
-/// Counts the bytes of the fullest tile, when all other memory of the plan is counted. Error: they are more than the target's
-/// tiles have.
-constexpr void count_tile_memory(Ir& ir, const LiveCode& live, const ComputeSets& sets, const Target& target, Plan& plan) {
+/// Counts the bytes of the fullest tile of a machine that is no simulated IPU, when all other memory of the plan is counted.
+/// Error: they are more than the target's tiles have.
+constexpr void count_even_memory(Ir& ir, const LiveCode& live, const ComputeSets& sets, const Target& target, Plan& plan) {
   plan.memory.fullest_tile = detail::fullest_tile(plan.memory, sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)
-    ir.fail(text("memory: tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
+    ir.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
                  target.bytes_per_tile, " expected; largest tensors: ", detail::largest_tensors(ir, live)));
+}
+
+namespace detail {
+
+/// The tensors that take most of a tile, for the error text.
+constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& homes, std::int64_t tiles) {
+  List<LargeRoom> largest = homes.largest;
+  for (const List<Home>* list : {&homes.variables, &homes.constants})
+    for (const Home& home : *list)
+      if (home.layout.is_decided())
+        keep_largest(largest, {room_bytes(home.layout, home.spec.dtype, tiles), home.spec,
+                               list == &homes.variables ? Base::variable : Base::constant, home.offset});
+  List<Text> names;
+  for (const LargeRoom& room : largest) {
+    Text name;
+    if (room.base == Base::variable) {
+      for (const PlannedVariable& variable : plan.variables)
+        if (variable.base == Base::variable && variable.offset == room.offset) name = variable.name;
+    } else if (room.base == Base::constant) {
+      for (const PlannedConstant& constant : plan.constants)
+        if (constant.offset == room.offset) name = constant.name;
+      if (name.empty()) name = "a constant";
+    } else if (room.graph == GraphId::none) {
+      name = Text(room.op.empty() ? std::string_view("an argument") : room.op);
+    } else {
+      name = text(room.op.empty() ? "an argument" : room.op, " in ", place_in_model(ir, room.graph, room.scope));
+    }
+    names.push_back(text(name, " ", to_text(room.spec), " ", room.bytes, " bytes"));
+  }
+  return join(names, ", ");
+}
+
+}  // namespace detail
+
+/// Counts the bytes of the fullest tile of a simulated IPU, which is tile 0: every storage, every step and all code has a part on
+/// it. Error: they are more than the target's tiles have.
+constexpr void count_tile_memory(Ir& ir, const CodeUse& code, TileHomes& homes, const Target& target, Plan& plan) {
+  TileMemory& tile = plan.tile;
+  tile.variables = place_homes(homes.variables, target.tiles);
+  tile.constants = place_homes(homes.constants, target.tiles);
+  for (std::size_t i = 0; i < homes.bodies.size(); ++i)
+    if (const BodyTiles& body = homes.bodies[BodyId(i)];
+        plan.is_root(BodyId(i)) && body.frame_bytes >= tile.frame + tile.padding) {
+      tile.frame = body.live_bytes;
+      tile.padding = body.frame_bytes - body.live_bytes;
+    }
+  tile.code = code.always;
+  tile.code += code.loaded;
+  tile.stack = target.ipu->code.stack;
+  tile.reserve = target.ipu->code.reserve;
+  plan.memory.fullest_tile = tile.total();
+  if (!target.checks_memory() || tile.total() <= target.bytes_per_tile) return;
+  ir.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", tile.total(), " bytes: at most ", target.bytes_per_tile,
+               " expected; variables ", tile.variables, ", constants ", tile.constants, ", frame ", tile.frame, ", padding ",
+               tile.padding, ", code ", tile.code.total(), ", stack ", tile.stack, ", reserve ", tile.reserve,
+               "; largest tensors: ", detail::largest_rooms(ir, plan, homes, target.tiles)));
 }
 
 }  // namespace tilewright::internal

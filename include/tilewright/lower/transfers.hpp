@@ -169,7 +169,7 @@ class TransferLowerer {
   Plan& plan_;
   BodyDraft& draft_;
   bool in_main_graph_;
-  int exchanges_ = 0;
+  int exchanges_ = 0;  // so far: the number of the next one
 };
 
 }  // namespace tilewright::internal::detail

@@ -1,8 +1,8 @@
 #pragma once
-#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/ir.hpp"
 
@@ -166,7 +166,7 @@ class DotTree {
     order.reserve(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) order.push_back(i);
     if (alphabetical)  // level by level: a dot comes before all characters of keys
-      std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return entries_[a].key < entries_[b].key; });
+      sort_items(order, [&](std::size_t a, std::size_t b) { return entries_[a].key < entries_[b].key; });
     DotTree result;
     result.entries_.reserve(entries_.size());
     for (std::size_t i : order) {

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/core/items.hpp"
 #include "tilewright/module/dot_tree.hpp"
 
 namespace tilewright {
@@ -15,7 +16,7 @@ class NamedTensors : public DotTree<Tensor> {
   constexpr List<Tensor> tensors() const {
     List<Tensor> result;
     for (const auto& [name, tensor] : to_dict()) result.push_back(tensor);
-    std::ranges::sort(result, [](const Tensor& a, const Tensor& b) { return a.name() < b.name(); });
+    sort_items(result, [](const Tensor& a, const Tensor& b) { return a.name() < b.name(); });
     return result;
   }
   /// All tensors with their dotted names.

@@ -34,6 +34,7 @@ struct VarUpdate : Elementwise<D> {
 template <class D>
 struct AccumulateOp : VarUpdate<D, 2> {
   static constexpr std::string_view name = "Accumulate";
+  static constexpr VertexCost vertex_cost = binary_map_cost({6, 2}, {6, 4});
   struct Attributes {
     double factor = 1;
   };
@@ -62,6 +63,7 @@ struct AccumulateOp : VarUpdate<D, 2> {
 };
 
 struct AccumulateAdd : AccumulateOp<AccumulateAdd> {
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scaled_add, Confidence::published);
   static constexpr bool takes_integers = true;
   template <class T> static T update(T t, T x, T f) { return math::fma(f, x, t); }
 };
@@ -89,6 +91,7 @@ struct AccumulateMovingAverageSquare : AccumulateOp<AccumulateMovingAverageSquar
 /// t f, and 0 wherever f is 0.
 struct AccumulatorScale : VarUpdate<AccumulatorScale, 1> {
   static constexpr std::string_view name = "AccumulatorScale";
+  static constexpr VertexCost vertex_cost = map_cost({3, 2}, {3, 4}, Confidence::derived);
   static constexpr bool takes_integers = true;
   struct Attributes {
     double factor = 1;
@@ -110,6 +113,7 @@ struct AccumulatorScale : VarUpdate<AccumulatorScale, 1> {
 
 struct CopyVarUpdate : VarUpdate<CopyVarUpdate, 2> {
   static constexpr std::string_view name = "CopyVarUpdate";
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
   static constexpr bool takes_float8 = true;
   static constexpr void infer(Inference& op) {
     if (op.input(0).dtype == op.input(1).dtype) infer_shapes(op);

@@ -11,6 +11,7 @@ namespace tilewright {
 /// epilogue of the product that makes the gradient. They are float64 for moments of float64, else float32.
 struct AdamFactors : Op<AdamFactors> {
   static constexpr std::string_view name = "AdamFactors";
+  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {400, 1}, {400, 1});
   static constexpr WorkKind work_kind = WorkKind::map;
   static constexpr CodeKind code_kind = CodeKind::other;
   static constexpr int modifies = 0;
@@ -60,6 +61,7 @@ struct AdamAttributes {
 template <class D>
 struct AdamFormula : Elementwise<D> {
   static constexpr std::string_view name = "AdamUpdater";
+  static constexpr VertexCost vertex_cost = binary_map_cost({22, 2}, {48, 4});
   using Attributes = AdamAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 

@@ -11,6 +11,7 @@ namespace tilewright {
 /// a + b, broadcast. Integers wrap around; of bool, it is "or".
 struct Add : Elementwise<Add> {
   static constexpr std::string_view name = "Add";
+  static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
   template <class X> static X forward(X a, X b) { return math::add(a, b); }
   static constexpr void gradient(GradientContext& op) {
     for (int i = 0; i < 2; ++i)
@@ -21,6 +22,7 @@ struct Add : Elementwise<Add> {
 /// a - b, broadcast. Integers wrap around.
 struct Sub : Elementwise<Sub> {
   static constexpr std::string_view name = "Sub";
+  static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
   template <class X> static X forward(X a, X b) { return math::subtract(a, b); }
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   static constexpr void gradient(GradientContext& op) {
@@ -32,6 +34,7 @@ struct Sub : Elementwise<Sub> {
 /// a b, broadcast. A float16 tensor may have a factor of one float32 element, which is not rounded to float16; the result is.
 struct Mul : Elementwise<Mul> {
   static constexpr std::string_view name = "Mul";
+  static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
   template <class X> static X forward(X a, X b) { return math::multiply(a, b); }
   static constexpr bool is_half_by_number(const TensorSpec& a, const TensorSpec& b) {
     return a.dtype == float16 && b.dtype == float32 && b.nelms() == 1;
@@ -57,6 +60,7 @@ struct Mul : Elementwise<Mul> {
 /// integer by 0 is a fault, and 0.
 struct Div : Elementwise<Div> {
   static constexpr std::string_view name = "Div";
+  static constexpr VertexCost vertex_cost = binary_map_cost({10, 2}, {21, 4}, Confidence::published);
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   template <class X> static X forward(X a, X b) { return math::divide(a, b); }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int) {
@@ -83,6 +87,7 @@ struct Div : Elementwise<Div> {
 /// The remainder of a / b with the sign of a, as C's fmod; broadcast. An integer by 0 is a fault, and 0.
 struct Fmod : Elementwise<Fmod> {
   static constexpr std::string_view name = "Fmod";
+  static constexpr VertexCost vertex_cost = binary_map_cost({20, 2}, {40, 4});
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   template <class X> static X forward(X a, X b) { return math::fmod(a, b); }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int input_count) {

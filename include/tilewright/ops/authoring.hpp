@@ -11,6 +11,8 @@ namespace tilewright::authoring {
 
 // what an op is
 using tilewright::CodeKind;
+using tilewright::Confidence;
+using tilewright::CostFormula;
 using tilewright::Differentiation;
 using tilewright::Elementwise;
 using tilewright::GradientContext;
@@ -18,15 +20,18 @@ using tilewright::GradientFrom;
 using tilewright::GradientName;
 using tilewright::Inference;
 using tilewright::InPlace;
+using tilewright::LoopCost;
 using tilewright::Op;
 using tilewright::OpPart;
 using tilewright::PackedAttributes;
 using tilewright::UnaryGrad;
 using tilewright::UnaryOp;
+using tilewright::VertexCost;
 using tilewright::WorkKind;
 
 // how its work is cut, and what its result is a view of
 using tilewright::Layout;
+using tilewright::Partials;
 using tilewright::Work;
 using tilewright::WorkAxis;
 using tilewright::WorkAxisKind;

@@ -10,6 +10,7 @@ namespace tilewright {
 template <class D>
 struct BatchNormOp : Elementwise<D> {
   static constexpr std::string_view name = "BatchNormalization";
+  static constexpr VertexCost vertex_cost = binary_map_cost({8, 2}, {8, 4});
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }  // ops::batch_norm has checked them
   template <class X>
   static X forward(X x, X scale, X bias, X mean, X inverse) {
@@ -59,6 +60,7 @@ struct BatchNormTraining : BatchNormOp<BatchNormTraining> {
 /// not computed twice.
 struct RunningStatistic : Elementwise<RunningStatistic> {
   static constexpr std::string_view name = "RunningStatistic";
+  static constexpr VertexCost vertex_cost = binary_map_cost({6, 2}, {6, 4});
   static constexpr int modifies = 0;
   static constexpr bool has_side_effect = true;
   static constexpr Differentiation differentiation = Differentiation::stops;

@@ -6,6 +6,7 @@ namespace tilewright {
 /// The elements in another dtype, as element_cast has them.
 struct Cast : Elementwise<Cast> {
   static constexpr std::string_view name = "Cast";
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::cast, Confidence::published);
   static constexpr bool bools_are_masks = true;
   struct Attributes {
     std::int64_t dtype = 0;

@@ -17,13 +17,13 @@ namespace detail {
 /// Names that an op may have or miss, and wrong spellings. A class that also has one of them in another base cannot say which it
 /// means, so `&OpNames<D>::gradient` compiles only if D has no `gradient`, be it a function, a template or a number.
 struct HookNames {
-  int name, infer, gradient, work, view, expand, transfer, collective_items, collective_volume, run_collective, fault, compute,
-      compute_with, compute_checked, forward;
+  int name, infer, gradient, work, view, expand, transfer, collective_items, collective_volume, run_collective, fault, partials,
+      compute, compute_with, compute_checked, forward, vertex_cost;
   int gradiant, gradients, gradeint, graident, backwards, foward, forwards, infere, infers, infer_shape, inference;
   int modifes, modify, modified, works, computes, compute_epilogue, computes_with, views, expands, transfers;
   int side_effect, has_side_effects, has_sideeffect, may_repeats, can_repeat, alias, any_layouts, any_strides, element_wise,
       is_elementwise, has_formular, has_epilog, epilogue, collective_item, run_collectives, code_byte, code_bytes, faults,
-      differentation, diferentiation, Attribute, Atributes;
+      differentation, diferentiation, Attribute, Atributes, vertex_costs, vertexcost, cost;
 };
 template <class D>
 struct OpNames : D, HookNames {};
@@ -40,7 +40,7 @@ concept HasNoMisspelling = requires {
     &Names::any_layouts; &Names::any_strides; &Names::element_wise; &Names::is_elementwise; &Names::has_formular;
     &Names::has_epilog; &Names::epilogue; &Names::collective_item; &Names::run_collectives; &Names::code_byte;
     &Names::code_bytes; &Names::faults; &Names::differentation; &Names::diferentiation; &Names::Attribute;
-    &Names::Atributes;
+    &Names::Atributes; &Names::vertex_costs; &Names::vertexcost; &Names::cost;
   // clang-format on
 };
 struct Misspelling {
@@ -94,15 +94,25 @@ constexpr Misspelling misspelling() {
   if (!requires { &Names::diferentiation; }) return {"diferentiation", "differentiation"};
   if (!requires { &Names::Attribute; }) return {"Attribute", "Attributes"};
   if (!requires { &Names::Atributes; }) return {"Atributes", "Attributes"};
+  if (!requires { &Names::vertex_costs; }) return {"vertex_costs", "vertex_cost"};
+  if (!requires { &Names::vertexcost; }) return {"vertexcost", "vertex_cost"};
+  if (!requires { &Names::cost; }) return {"cost", "vertex_cost"};
   // clang-format on
   return {};
 }
 
 /// Whether an op's attributes are numbers of 8 bytes without padding between them, which words can hold.
 template <class A>
-concept PackableAttributes = sizeof(A) % 8 == 0 && std::is_trivially_copyable_v<A> && requires {
+concept PackableAttributes = sizeof(A) % 8 == 0 && __is_trivially_copyable(A) && requires {
   typename std::bool_constant<(std::bit_cast<std::array<std::int64_t, sizeof(A) / 8>>(A{}), true)>;
 };
+
+/// The op's name, or that of its type, and a message.
+template <class D, class... Pieces>
+constexpr Text problem_text(const Pieces&... message) {
+  if constexpr (requires { std::string_view(D::name); }) return text(std::string_view(D::name), ": ", message...);
+  else return text(type_name<D>(), ": ", message...);
+}
 
 /// What is wrong with an op type: `<op>: <given>: <expected>`, or nothing.
 template <class D>
@@ -110,81 +120,94 @@ constexpr Text op_problem() {
   using Names = OpNames<D>;
   constexpr bool has_view = !requires { &Names::view; }, has_expand = !requires { &Names::expand; },
                  has_compute = !requires { &Names::compute; }, has_items = !requires { &Names::collective_items; };
-  const auto fail = [](const auto&... message) {
-    if constexpr (requires { std::string_view(D::name); }) return text(std::string_view(D::name), ": ", message...);
-    else return text(type_name<D>(), ": ", message...);
-  };
   if constexpr (!HasNoMisspelling<D>)
-    return fail("a member `", misspelling<D>().wrong, "`, which nothing reads: `", misspelling<D>().right, "` expected");
+    return problem_text<D>("a member `", misspelling<D>().wrong, "`, which nothing reads: `", misspelling<D>().right,
+                           "` expected");
   else if constexpr (!requires { std::string_view(D::name); })
-    return fail("no name: `static constexpr std::string_view name` expected");
+    return problem_text<D>("no name: `static constexpr std::string_view name` expected");
   else if constexpr (!requires { static_cast<decltype(OpInfo::infer)>(D::infer); })
-    return fail(
+    return problem_text<D>(
         requires { &Names::infer; } ? "no infer" : "infer of another type, or not public",
         ": `static constexpr void infer(Inference&)` expected");
   else if constexpr (!requires { &Names::gradient; } && !requires { static_cast<decltype(OpInfo::gradient)>(D::gradient); })
-    return fail("gradient of another type, or not public: `static constexpr void gradient(GradientContext&)` expected");
+    return problem_text<D>(
+        "gradient of another type, or not public: `static constexpr void gradient(GradientContext&)` expected");
   else if constexpr (!requires { &Names::work; } && !requires { static_cast<decltype(OpInfo::work)>(D::work); })
-    return fail(
+    return problem_text<D>(
         "work of another type, or not public: `static constexpr Work work(std::span<const TensorSpec> operands, int "
         "input_count, const PackedAttributes&)` expected");
   else if constexpr (has_view && !requires { static_cast<decltype(OpInfo::view)>(D::view); })
-    return fail(
+    return problem_text<D>(
         "view of another type, or not public: `static constexpr Layout view(const Shape& input, const Layout&, const "
         "Shape& output, const PackedAttributes&)` expected");
   else if constexpr (has_expand && !requires { static_cast<decltype(OpInfo::expand)>(D::expand); })
-    return fail(
+    return problem_text<D>(
         "expand of another type, or not public: `static constexpr List<OpPart> expand(std::span<const TensorSpec> "
         "operands, int input_count, const PackedAttributes&)` expected");
   else if constexpr (!requires { &Names::transfer; } && !requires { static_cast<decltype(OpInfo::transfer)>(D::transfer); })
-    return fail(
+    return problem_text<D>(
         "transfer of another type, or not public: `static constexpr Transfer transfer(const PackedAttributes&)` expected");
   else if constexpr (has_items && !requires { static_cast<decltype(OpInfo::collective_items)>(D::collective_items); })
-    return fail(
+    return problem_text<D>(
         "collective_items of another type, or not public: `static constexpr std::int64_t collective_items(const "
         "PackedAttributes&, const TensorSpec& input, const TensorSpec& output)` expected");
   else if constexpr (has_view && (has_compute || has_expand || has_items))
-    return fail("view and ", has_compute ? "compute" : has_expand ? "expand" : "collective_items", ": one of them expected");
+    return problem_text<D>("view and ",
+                           has_compute  ? "compute"
+                           : has_expand ? "expand"
+                                        : "collective_items",
+                           ": one of them expected");
   else if constexpr (has_items && (has_compute || has_expand))
-    return fail("collective_items and ", has_compute ? "compute" : "expand", ": one of them expected");
+    return problem_text<D>("collective_items and ", has_compute ? "compute" : "expand", ": one of them expected");
   else if constexpr (has_items == requires { &Names::run_collective; })
-    return fail(has_items ? "collective_items without run_collective" : "run_collective without collective_items",
-                ": both expected");
+    return problem_text<D>(has_items ? "collective_items without run_collective" : "run_collective without collective_items",
+                           ": both expected");
   else if constexpr (has_items && !requires { static_cast<decltype(OpInfo::collective_volume)>(D::collective_volume); })
-    return fail(
+    return problem_text<D>(
         "collective_items without collective_volume: `static constexpr CollectiveVolume collective_volume(const "
         "PackedAttributes&, const TensorSpec& input, const TensorSpec& output)` expected");
+  else if constexpr (!requires { &Names::partials; } && !requires { static_cast<decltype(OpInfo::partials)>(D::partials); })
+    return problem_text<D>(
+        "partials of another type, or not public: `static constexpr Partials partials(const PackedAttributes&)` expected");
   else if constexpr (
       !requires { &Names::fault; } && !requires { static_cast<FaultRule>(D::fault); } &&
       !requires { static_cast<FaultText (*)(std::span<const TensorSpec>, int)>(D::fault); })
-    return fail(
+    return problem_text<D>(
         "fault of another type, or not public: `static constexpr FaultText fault(std::span<const TensorSpec> operands, int "
         "input_count)`, with `const PackedAttributes&` or without, expected");
   else if constexpr (has_compute && !requires { &Names::fault; } && requires { &Names::compute_checked; })
-    return fail("fault without compute_checked: both expected");
-  else if constexpr (D::is_copy && D::modifies != 0) return fail("is_copy without modifies = 0: both expected");
+    return problem_text<D>("fault without compute_checked: both expected");
+  else if constexpr (!requires { &Names::vertex_cost; } && !requires { std::bool_constant<D::vertex_cost.is_complete()>{}; })
+    return problem_text<D>("vertex_cost of another type, or not public: `static constexpr VertexCost vertex_cost` expected");
+  else if constexpr (!requires { &Names::vertex_cost; } && !requires { requires D::vertex_cost.is_complete(); })
+    return problem_text<D>(
+        "vertex_cost with loops of no cycles or no elements: at least 1 of both, for float32 and for float16, expected");
+  else if constexpr (D::is_copy && D::modifies != 0) return problem_text<D>("is_copy without modifies = 0: both expected");
   else if constexpr (!has_view && !has_compute && !has_expand && !has_items && !D::is_copy && !D::gives_memory &&
                      requires { &Names::transfer; })
-    return fail("nothing that gives its result: compute, view, expand or collective_items expected");
+    return problem_text<D>("nothing that gives its result: compute, view, expand or collective_items expected");
   else if constexpr (D::has_epilogue == requires { &Names::compute_with; })
-    return fail(D::has_epilogue ? "has_epilogue without compute_with" : "compute_with without has_epilogue", ": both expected");
+    return problem_text<D>(D::has_epilogue ? "has_epilogue without compute_with" : "compute_with without has_epilogue",
+                           ": both expected");
   else if constexpr (D::has_formula && !has_expand && requires { &Names::forward; })
-    return fail("has_formula without forward: both expected");
+    return problem_text<D>("has_formula without forward: both expected");
   else if constexpr (D::takes_positions && D::has_formula)
-    return fail("takes_positions and has_formula: has_formula = false, and a compute, expected");
-  else if constexpr (D::is_alias && !has_view) return fail("is_alias without view: both expected");
-  else if constexpr (D::may_repeat && !D::has_side_effect) return fail("may_repeat without has_side_effect: both expected");
-  else if constexpr (D::modifies < -1) return fail("modifies ", D::modifies, ": an input's number, or -1 for none, expected");
+    return problem_text<D>("takes_positions and has_formula: has_formula = false, and a compute, expected");
+  else if constexpr (D::is_alias && !has_view) return problem_text<D>("is_alias without view: both expected");
+  else if constexpr (D::may_repeat && !D::has_side_effect)
+    return problem_text<D>("may_repeat without has_side_effect: both expected");
+  else if constexpr (D::modifies < -1)
+    return problem_text<D>("modifies ", D::modifies, ": an input's number, or -1 for none, expected");
   else if constexpr (D::differentiation == Differentiation::rule && requires { &Names::gradient; })
-    return fail("differentiation `rule` without gradient: a gradient, `stops` or `refuses` expected");
+    return problem_text<D>("differentiation `rule` without gradient: a gradient, `stops` or `refuses` expected");
   else if constexpr (D::differentiation == Differentiation::stops && !requires { &Names::gradient; })
-    return fail("differentiation `stops` and a gradient: one of them expected");
-  else if constexpr (std::is_empty_v<typename D::Attributes>) return {};
+    return problem_text<D>("differentiation `stops` and a gradient: one of them expected");
+  else if constexpr (__is_empty(typename D::Attributes)) return {};
   else if constexpr (sizeof(typename D::Attributes) > 8 * PackedAttributes::capacity)
-    return fail("Attributes of ", sizeof(typename D::Attributes), " bytes: at most ", PackedAttributes::capacity,
-                " members of 8 bytes expected");
+    return problem_text<D>("Attributes of ", sizeof(typename D::Attributes), " bytes: at most ", PackedAttributes::capacity,
+                           " members of 8 bytes expected");
   else if constexpr (!PackableAttributes<typename D::Attributes>)
-    return fail("Attributes with members of other than 8 bytes: std::int64_t and double expected");
+    return problem_text<D>("Attributes with members of other than 8 bytes: std::int64_t and double expected");
   else return {};
 }
 
@@ -195,7 +218,7 @@ inline constexpr bool has_problem = !op_problem<D>().empty();
 /// Whether an op type gives the library what it asks for (ops/op.hpp). If not, the compilation stops with what is wrong.
 template <class D>
 constexpr bool check_op() {
-  if constexpr (std::is_final_v<D>) {
+  if constexpr (__is_final(D)) {
     return true;
   } else if constexpr (!detail::has_problem<D>) {
     return true;

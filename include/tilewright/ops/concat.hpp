@@ -1,7 +1,7 @@
 #pragma once
-#include <algorithm>
 #include <span>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/slice.hpp"
 
@@ -181,7 +181,7 @@ class SliceJoiner {
     for (std::size_t i = 0; i < rest_.size(); ++i)
       if (only_axis(rest_[i].slice) == axis && rest_[i].slice.step(axis) == step) order.push_back(i);
     const auto start = [&](std::size_t i) { return rest_[i].slice.start(axis); };
-    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return start(a) != start(b) ? start(a) < start(b) : a < b; });
+    sort_items(order, [&](std::size_t a, std::size_t b) { return start(a) != start(b) ? start(a) < start(b) : a < b; });
     List<std::size_t> chosen;
     std::int64_t end = 0;  // of the chosen ones; of interleaved ones: the next start
     for (std::size_t i : order) {
@@ -192,7 +192,7 @@ class SliceJoiner {
     if (chosen.size() < 2 || (step > 1 && end != step)) return padded(take(0));
     List<Part> parts;
     for (std::size_t i : chosen) parts.push_back(rest_[i]);
-    std::ranges::sort(chosen);
+    sort_items(chosen, [](std::size_t a, std::size_t b) { return a < b; });
     List<Part> others;
     for (std::size_t i = 0, c = 0; i < rest_.size(); ++i) {
       if (c < chosen.size() && chosen[c] == i) ++c;

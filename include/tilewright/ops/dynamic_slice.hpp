@@ -29,6 +29,7 @@ struct DynamicSliceAttributes {
 template <class D>
 struct DynamicSliceOp : Op<D> {
   static constexpr WorkKind work_kind = WorkKind::indexed;
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::slice, Confidence::published);
   static constexpr bool any_layout = true;
   static constexpr bool takes_positions = true;
   static constexpr bool takes_float8 = true;

@@ -23,7 +23,7 @@ namespace detail {
 template <class D, PackedAttributes A>
 struct Formula {
   // the result types tell xtensor what can be called
-  static constexpr bool plain = std::is_empty_v<typename D::Attributes>;
+  static constexpr bool plain = __is_empty(typename D::Attributes);
   static constexpr bool bools_are_masks = D::bools_are_masks;
   template <class... X>
     requires plain
@@ -107,19 +107,21 @@ struct Elementwise : Op<D> {
   }
 };
 
+/// Which value a unary op's derivative is written in.
+enum class GradientFrom { input, output };
+
 /// The gradient op of a unary op: inputs (x or y, dy), result dx.
 template <class D>
 struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
+  static constexpr VertexCost vertex_cost = unary_gradient_cost(detail::vertex_cost_of<D>(),
+                                                                D::gradient_from == GradientFrom::output);
   template <class X, class... A>
   static X forward(X x_or_y, X dy, A... attributes) {
     return D::backward(x_or_y, dy, attributes...);
   }
 };
-
-/// Which value a unary op's derivative is written in.
-enum class GradientFrom { input, output };
 
 /// Base of ops with one input, of floating point unless D has a `check_dtypes` of its own. D gives `name`, `forward(x)` and
 /// `backward(x, dy)`, the gradient of x, or `backward(y, dy)` with `gradient_from = GradientFrom::output`; both take the

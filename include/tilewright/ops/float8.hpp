@@ -45,6 +45,7 @@ constexpr Tensor log2_scale_tensor(Tensor t, const NumberOrTensor& log2_scale) {
 /// Base of ops that give x 2^log2_scale in the dtype of their result: inputs x, log2_scale.
 template <class D>
 struct Pow2ScaleOp : Elementwise<D> {
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::cast);
   static constexpr bool takes_float8 = true;
   static constexpr bool has_formula = false;
   struct Attributes {
@@ -96,6 +97,7 @@ namespace detail {
 /// The numbers of a float8 tensor as float32: a part of the ops below.
 struct Float8ToFloat : Elementwise<Float8ToFloat> {
   static constexpr std::string_view name = "Float8ToFloat";
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::cast);
   static constexpr bool takes_float8 = true;
   static constexpr void infer(Inference& op) { op.output({op.input(0).shape, float32}); }
   template <class X> static X forward(X x) { return x; }

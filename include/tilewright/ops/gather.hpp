@@ -7,6 +7,7 @@ namespace tilewright {
 /// The gradient of a gather: inputs (dy, indices), dy added up at its indices in zeros. An index out of range adds nothing.
 struct GatherGrad : IndexedOp<GatherGrad> {
   static constexpr std::string_view name = "GatherGrad";
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scatter, Confidence::published);
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const Shape& dy = op.input(0).shape;
@@ -38,6 +39,7 @@ struct GatherGrad : IndexedOp<GatherGrad> {
 /// What gathers share: inputs (t, indices), rows of t along an axis at the indices.
 template <class D>
 struct GatherOp : IndexedOp<D> {
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::gather, Confidence::published);
   static constexpr bool takes_float8 = true;
   using Attributes = IndexAttributes;
 
@@ -130,6 +132,7 @@ struct TiedGather : GatherOp<TiedGather> {
 /// out of range, and where the result has more places than the indices. The gradient of Scatter's and ScatterReduce's elements.
 struct GatherElements : Op<GatherElements> {
   static constexpr std::string_view name = "GatherElements";
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::gather);
   static constexpr WorkKind work_kind = WorkKind::indexed;
   static constexpr bool any_layout = true;
   struct Attributes {

@@ -32,6 +32,7 @@ struct InPlace : Elementwise<InPlace<D>>, detail::GradientOf<D>, detail::FaultOf
   static constexpr int modifies = 0;
   static constexpr bool bools_are_masks = D::bools_are_masks;
   static constexpr Differentiation differentiation = D::differentiation;
+  static constexpr VertexCost vertex_cost = detail::vertex_cost_of<D>();
   using Attributes = typename D::Attributes;
 
   static constexpr bool check_dtypes(Inference& op) { return D::check_dtypes(op); }

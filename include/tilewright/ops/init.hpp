@@ -25,6 +25,7 @@ struct InitUndefined : Op<InitUndefined> {
 /// Elements of 0.
 struct InitZero : Op<InitZero> {
   static constexpr std::string_view name = "InitZero";
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::fill, Confidence::published);
   static constexpr WorkKind work_kind = WorkKind::map;
   static constexpr bool takes_float8 = true;
   using Attributes = InitAttributes;
@@ -44,6 +45,7 @@ struct InitZero : Op<InitZero> {
 /// Writes input 1 into all of input 0, which is mostly a view of something larger.
 struct CopyInto : Op<CopyInto> {
   static constexpr std::string_view name = "CopyInto";
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
   static constexpr int modifies = 0;
   static constexpr bool is_copy = true;
   static constexpr bool any_layout = true;

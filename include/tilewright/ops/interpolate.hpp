@@ -25,6 +25,7 @@ struct ResizeAttributes {
 template <class D>
 struct ResizeOp : Op<D> {
   static constexpr WorkKind work_kind = WorkKind::line;
+  static constexpr VertexCost vertex_cost = line_cost(1, {12, 2}, {12, 4});
   static constexpr bool any_layout = true;
   using Attributes = ResizeAttributes;
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {

@@ -10,6 +10,7 @@ namespace tilewright {
 /// The sum of all elements' squares, a float32 scalar. Each vertex has its part of the sum.
 struct LambSquare : Op<LambSquare> {
   static constexpr std::string_view name = "LambSquare";
+  static constexpr VertexCost vertex_cost = reduction_cost({2, 2}, {2, 4});
   static constexpr WorkKind work_kind = WorkKind::reduction;
   static constexpr CodeKind code_kind = CodeKind::other;
   static constexpr void infer(Inference& op) {
@@ -39,6 +40,7 @@ struct LambSquare : Op<LambSquare> {
 /// min(sqrt(r1), max_weight_norm) / sqrt(r2) learning_rate: inputs (r1, r2[, learning_rate][, max_weight_norm]).
 struct TrustRatio : Op<TrustRatio> {
   static constexpr std::string_view name = "TrustRatio";
+  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {60, 1}, {60, 1});
   static constexpr WorkKind work_kind = WorkKind::map;
   static constexpr CodeKind code_kind = CodeKind::other;
   static constexpr bool any_layout = true;
@@ -66,6 +68,7 @@ struct TrustRatio : Op<TrustRatio> {
 /// t - factor x in place: inputs (t, x, factor).
 struct TrustedStep : VarUpdate<TrustedStep, 2> {
   static constexpr std::string_view name = "AdamVarUpdate";
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scaled_add, Confidence::published);
   template <class T, class X, class F>
   static T forward(T t, X x, F factor) {
     return math::fma(-T(factor), T(x), t);

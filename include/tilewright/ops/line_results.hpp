@@ -45,6 +45,7 @@ struct LineResultOp : Op<D> {
 template <class D, bool largest>
 struct ArgOp : detail::LineResultOp<D> {
   static constexpr WorkKind work_kind = WorkKind::reduction;
+  static constexpr VertexCost vertex_cost = reduction_cost({3, 2}, {3, 4});
   static constexpr Differentiation differentiation = Differentiation::stops;
   struct Attributes {
     std::int64_t axis = 0;  ///< from the first
@@ -75,6 +76,7 @@ struct ArgMin : ArgOp<ArgMin, false> {
 /// Running sums along an axis.
 struct CumSum : detail::LineResultOp<CumSum> {
   static constexpr std::string_view name = "CumSum";
+  static constexpr VertexCost vertex_cost = line_cost(1, {3, 1}, {3, 1});
   static constexpr CodeKind code_kind = CodeKind::reduction;
   struct Attributes {
     std::int64_t axis = 0;  ///< from the first
@@ -98,6 +100,7 @@ struct CumSum : detail::LineResultOp<CumSum> {
 /// The gradient of TopK: inputs (dy, indices), result dx.
 struct TopKGrad : detail::LineResultOp<TopKGrad> {
   static constexpr std::string_view name = "TopKGrad";
+  static constexpr VertexCost vertex_cost = line_cost(2, {8, 1}, {8, 1});
   struct Attributes {
     std::int64_t axis = 0;
     std::int64_t extent = 0;  ///< of x along the axis
@@ -115,6 +118,7 @@ struct TopKGrad : detail::LineResultOp<TopKGrad> {
 };
 struct TopK : detail::LineResultOp<TopK> {
   static constexpr std::string_view name = "TopK";
+  static constexpr VertexCost vertex_cost = line_cost(1, {40, 1}, {40, 1});
   struct Attributes {
     std::int64_t k = 0;
     std::int64_t axis = 0;  ///< from the first
@@ -151,6 +155,7 @@ struct TopK : detail::LineResultOp<TopK> {
 /// Elements by levels: inputs (x, levels).
 struct Histogram : Op<Histogram> {
   static constexpr std::string_view name = "Histogram";
+  static constexpr VertexCost vertex_cost = reduction_cost({12, 1}, {12, 1});
   static constexpr WorkKind work_kind = WorkKind::reduction;
   static constexpr Differentiation differentiation = Differentiation::stops;
   static constexpr bool any_layout = true;

@@ -16,7 +16,7 @@ struct ReduceMean : SumOp<ReduceMean> {
     Work work = SumOp::work(operands, input_count, packed);
     if (is_int(operands[0].dtype))
       for (int axis = 0; axis < work.axes.size(); ++axis)
-        if (is_sum(work.axes[axis].kind)) work.axes[axis].kind = WorkAxisKind::whole;
+        if (gives_partials(work.axes[axis].kind)) work.axes[axis].kind = WorkAxisKind::whole;
     return work;
   }
   template <PackedAttributes A, class In, class Out>

@@ -48,6 +48,7 @@ struct NormOp : Op<D> {
 template <class N>
 struct NormGrad : NormOp<NormGrad<N>> {
   static constexpr std::string_view name = GradientName<N>::value;
+  static constexpr VertexCost vertex_cost = line_cost(5, {11, 2}, {11, 4}, Confidence::derived);
   static constexpr void infer(Inference& op) {
     op.output(op.input(0));
     op.output(op.input(1));
@@ -85,6 +86,7 @@ struct NormGrad : NormOp<NormGrad<N>> {
 template <class D>
 struct Normalisation : NormOp<D> {
   static constexpr std::string_view name = "GroupNormalization";
+  static constexpr VertexCost vertex_cost = line_cost(6, {14, 2}, {14, 4}, Confidence::derived);
 
   static constexpr void gradient(GradientContext& op) {
     if (!op.has_output_gradient(0)) return;

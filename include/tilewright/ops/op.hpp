@@ -24,28 +24,8 @@ struct ByTag {
 template <class D>
 inline constexpr OpTag op_tag{};
 
-/// Base of every op, the library's and the user's alike. An op type D is one struct with
-///  - `static constexpr std::string_view name`: as print_schedule shows it;
-///  - `struct Attributes` (optional): members of 8 bytes each (std::int64_t, double);
-///  - `static constexpr void infer(Inference&)`: checks the inputs and gives the outputs' specs;
-///  - `static constexpr void gradient(GradientContext&)` (optional): gradients of the inputs as graph code; without it
-///    autodiff refuses the op, or passes no gradient on if `differentiation` is Differentiation::stops;
-///  - `static constexpr Work work(operands, input_count, attributes)`: its iteration space, which the planner cuts
-///    into vertices; or `static constexpr Layout view(...)`: its result is a view of its first input and costs nothing; or
-///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
-///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
-///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
-///    `collective_items`, the `run_collective` that ops/collectives.hpp describes; or `transfer`: what it moves;
-///  - `static constexpr Text options(const PackedAttributes&)` (optional): what its line in a printed graph has at its end;
-///  - `static constexpr DType partials_dtype(const PackedAttributes&, DType output)` (optional): see OpInfo;
-///  - `static constexpr bool takes_float8` (optional): whether operands may be float8, with which nothing is computed. Views,
-///    transfers and ops of CodeKind::copy do without saying so;
-///  - `static constexpr WorkKind work_kind` and `static constexpr CodeKind code_kind` (optional), where they do not follow from
-///    the rest: see make_op_info.
-/// Families (ops/elementwise.hpp, ops/sum.hpp) give all but a few lines of it. What is missing, misspelt or of another type is a
-/// compile error (ops/check_op.hpp).
-template <class D>
-struct Op {
+/// What an op is unless it says something else.
+struct OpDefaults {
   struct Attributes {};
   static constexpr Differentiation differentiation = Differentiation::refuses;
   static constexpr int modifies = -1;
@@ -67,7 +47,32 @@ struct Op {
   /// Whether an element depends on its position, its number in the row-major order of output 0. `work` and `compute` then have
   /// one more input, after the others: a view of output 0's shape, of which `position_of` gives the first element's position.
   static constexpr bool takes_positions = false;
+};
 
+/// Base of every op, the library's and the user's alike. An op type D is one struct with
+///  - `static constexpr std::string_view name`: as print_schedule shows it;
+///  - `struct Attributes` (optional): members of 8 bytes each (std::int64_t, double);
+///  - `static constexpr void infer(Inference&)`: checks the inputs and gives the outputs' specs;
+///  - `static constexpr void gradient(GradientContext&)` (optional): gradients of the inputs as graph code; without it
+///    autodiff refuses the op, or passes no gradient on if `differentiation` is Differentiation::stops;
+///  - `static constexpr Work work(operands, input_count, attributes)`: its iteration space, which the planner cuts
+///    into vertices; or `static constexpr Layout view(...)`: its result is a view of its first input and costs nothing; or
+///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
+///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
+///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
+///    `collective_items`, the `run_collective` that ops/collectives.hpp describes; or `transfer`: what it moves;
+///  - `static constexpr Text options(const PackedAttributes&)` (optional): what its line in a printed graph has at its end;
+///  - `static constexpr Partials partials(const PackedAttributes&)` (optional): see OpInfo;
+///  - `static constexpr DType partials_dtype(const PackedAttributes&, DType output)` (optional): see OpInfo;
+///  - `static constexpr bool takes_float8` (optional): whether operands may be float8, with which nothing is computed. Views,
+///    transfers and ops of CodeKind::copy do without saying so;
+///  - `static constexpr WorkKind work_kind` and `static constexpr CodeKind code_kind` (optional), where they do not follow from
+///    the rest: see make_op_info;
+///  - `static constexpr VertexCost vertex_cost` (optional): what its kernel costs on an IPU; else it is a guess by its work_kind.
+/// Families (ops/elementwise.hpp, ops/sum.hpp) give all but a few lines of it. What is missing, misspelt or of another type is a
+/// compile error (ops/check_op.hpp).
+template <class D>
+struct Op : OpDefaults {
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
 };
 
@@ -82,6 +87,13 @@ constexpr WorkKind work_kind_of() {
   else if constexpr (D::elementwise) return WorkKind::map;
   else if constexpr (requires { D::expand; }) return WorkKind::composite;
   else return WorkKind::other;
+}
+/// The cost that an op states; else that of its kind.
+template <class D>
+constexpr VertexCost vertex_cost_of() {
+  if constexpr (requires { D::vertex_cost; }) return D::vertex_cost;
+  else if constexpr (requires { D::code_kind; }) return default_vertex_cost(work_kind_of<D>(), D::code_kind);
+  else return default_vertex_cost(work_kind_of<D>(), code_kind_of(work_kind_of<D>()));
 }
 template <class D>
 constexpr OpInfo make_op_info() {
@@ -105,6 +117,8 @@ constexpr OpInfo make_op_info() {
               .is_alias = D::is_alias,
               .may_repeat = D::may_repeat};
   if constexpr (requires { D::code_kind; }) info.code_kind = D::code_kind;
+  if constexpr (requires { D::vertex_cost; }) info.vertex_cost = D::vertex_cost;
+  else info.vertex_cost = default_vertex_cost(info.work_kind, info.code_kind);
   info.takes_float8 = info.code_kind == CodeKind::copy || info.work_kind == WorkKind::view;
   if constexpr (requires { D::takes_float8; }) info.takes_float8 = D::takes_float8;
   if constexpr (requires { D::gradient; }) {
@@ -120,6 +134,7 @@ constexpr OpInfo make_op_info() {
       return D::fault(operands, input_count);
     };
   if constexpr (requires { D::options; }) info.options = D::options;
+  if constexpr (requires { D::partials; }) info.partials = D::partials;
   if constexpr (requires { D::partials_dtype; }) info.partials_dtype = D::partials_dtype;
   if constexpr (requires { D::transfer; }) info.transfer = D::transfer;
   if constexpr (requires { D::collective_items; }) {
@@ -141,7 +156,7 @@ inline constexpr OpInfo op_info = detail::checked_op_info<D>();
 /// Appends an op to the graph that is being built and returns all its outputs.
 template <class D>
 constexpr List<Tensor> apply_all(Ir& ir, std::span<const Tensor> inputs, const typename D::Attributes& attributes = {}) {
-  if constexpr (std::is_empty_v<typename D::Attributes>) return emit(ir, op_info<D>, inputs);
+  if constexpr (__is_empty(typename D::Attributes)) return emit(ir, op_info<D>, inputs);
   else return emit(ir, op_info<D>, inputs, pack(attributes));
 }
 /// Appends an op with one output.
@@ -151,16 +166,28 @@ constexpr Tensor apply(std::initializer_list<Tensor> inputs, const typename D::A
   return at_or_invalid(ir, apply_all<D>(ir, {inputs.begin(), inputs.size()}, attributes), 0);
 }
 
+namespace detail {
+template <std::size_t size>
+struct Letters {
+  char characters[size]{};
+};
+/// The texts, one after the other; `size` is that of both.
+template <std::size_t size>
+constexpr Letters<size> joined_letters(std::string_view first, std::string_view second) {
+  Letters<size> result;
+  for (std::size_t i = 0; i < first.size(); ++i) result.characters[i] = first[i];
+  for (std::size_t i = 0; i < second.size(); ++i) result.characters[first.size() + i] = second[i];
+  return result;
+}
+}  // namespace detail
+
 /// The name of an op with letters after it.
 template <class D, char... suffix>
 struct NameWith {
-  static constexpr auto characters = [] {
-    std::array<char, D::name.size() + sizeof...(suffix)> result{};
-    auto end = std::copy(D::name.begin(), D::name.end(), result.begin());
-    for (char c : {suffix...}) *end++ = c;
-    return result;
-  }();
-  static constexpr std::string_view value{characters.data(), characters.size()};
+  static constexpr char letters[]{suffix...};
+  static constexpr auto joined = detail::joined_letters<D::name.size() + sizeof...(suffix)>(D::name,
+                                                                                            {letters, sizeof...(suffix)});
+  static constexpr std::string_view value{joined.characters, D::name.size() + sizeof...(suffix)};
 };
 /// The name of an op's gradient op: `GeluGrad` for Gelu.
 template <class D>

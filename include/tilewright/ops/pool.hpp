@@ -78,6 +78,7 @@ using pool_kernel = std::conditional_t<gaps.none(), Pool<windows, T>, PoolLoops<
 template <class D>
 struct PoolOp : Op<D> {
   static constexpr WorkKind work_kind = WorkKind::reduction;
+  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::window, {3, 2}, {3, 4}, Confidence::published);
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     Work work;
     for (int axis = 0; axis < 2; ++axis) {
@@ -152,6 +153,7 @@ struct PoolForward : PoolOp<D> {
 /// The gradient of MaxPool: inputs (x, dy). The largest elements are searched for again.
 struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static constexpr std::string_view name = "MaxPoolGrad";
+  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::window, {5, 2}, {5, 4}, Confidence::published);
   using Attributes = PoolGradAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 

@@ -12,6 +12,7 @@ namespace tilewright {
 template <class D>
 struct RandomOp : Op<D> {
   static constexpr WorkKind work_kind = WorkKind::map;
+  static constexpr VertexCost vertex_cost = map_cost({6, 2}, {6, 4});
   static constexpr bool takes_positions = true;
   static constexpr bool any_layout = true;
 
@@ -124,6 +125,7 @@ struct RandomUniform : RandomNumbers<RandomUniform> {
 /// Normal random numbers of a seed: inputs (seed).
 struct RandomNormal : RandomNumbers<RandomNormal> {
   static constexpr std::string_view name = "RandomNormal";
+  static constexpr VertexCost vertex_cost = map_cost({12, 2}, {10, 4});
   static constexpr bool require_numbers(Inference& op, const Attributes& attributes) {
     const double mean = attributes.first, deviation = attributes.second;
     const DType dtype = attributes.type();
@@ -204,6 +206,7 @@ struct DropoutMask : RandomOp<DropoutMask> {
 /// x times a mask that broadcasts to it: inputs (x, mask of the type in which x is computed).
 struct DropoutProduct : Elementwise<DropoutProduct> {
   static constexpr std::string_view name = "DropoutProduct";
+  static constexpr VertexCost vertex_cost = binary_map_cost({5, 2}, {5, 4});
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   template <class X>
   static X forward(X x, X factor) {
@@ -244,6 +247,7 @@ struct ShapedDropout : Op<ShapedDropout> {
 /// A seed made of another and a number, the modifier: inputs (seed[, modifier]).
 struct CreateRandomSeed : Op<CreateRandomSeed> {
   static constexpr std::string_view name = "CreateRandomSeed";
+  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {20, 1}, {20, 1});
   static constexpr WorkKind work_kind = WorkKind::map;
   static constexpr bool any_layout = true;
   static constexpr Differentiation differentiation = Differentiation::stops;

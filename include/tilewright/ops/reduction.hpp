@@ -96,7 +96,8 @@ struct ReductionRules {
 };
 
 /// Base of reductions over axes: the result has the input's dtype and its axes without the reduced ones, or with them as extents
-/// of 1. D gives `name`, `compute`, and `axis_kind` if its partial results can be summed.
+/// of 1. D gives `name`, `compute`, and `axis_kind` if its partial results can be summed, or with `partials` combined by another
+/// op.
 template <class D>
 struct ReductionOp : Op<D>, ReductionRules {
   using ReductionRules::Attributes;
@@ -106,6 +107,10 @@ struct ReductionOp : Op<D>, ReductionRules {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return work_of_kind(D::axis_kind, operands, packed);
   }
+
+ protected:
+  /// Of an op that gives the same if it reduces parts, and then their results.
+  static constexpr Partials combined_by_itself() { return {&op_info<D>, pack(ReductionRules::make(Axes(0), false))}; }
 };
 
 }  // namespace tilewright

@@ -12,6 +12,7 @@ namespace tilewright {
 /// Base of reductions by a rule of kernel/reduction.hpp.
 template <class D, class Rule>
 struct RuleReduction : ReductionOp<D> {
+  static constexpr VertexCost vertex_cost = reduction_cost({1, 2}, {1, 4}, Confidence::published);
   using Attributes = ReductionAttributes;
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
@@ -25,6 +26,7 @@ template <class D>
 struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
   using Base = ReductionOp<SelectionGrad<D>>;
   static constexpr std::string_view name = GradientName<D>::value;
+  static constexpr VertexCost vertex_cost = line_cost(2, {10, 2}, {10, 4});
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const Shape& x = operands[0].shape;
@@ -61,14 +63,22 @@ struct SelectionOp : RuleReduction<D, Rule> {
   }
 };
 
-struct ReduceMax : SelectionOp<ReduceMax, ExtremeRule<true>> {
+/// Base of ReduceMax and ReduceMin. D gives `name`.
+template <class D, bool largest>
+struct ExtremeReduction : SelectionOp<D, ExtremeRule<largest>> {
+  static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  static constexpr Partials partials(const PackedAttributes&) { return D::combined_by_itself(); }
+  static constexpr DType partials_dtype(const PackedAttributes&, DType output) { return output; }
+};
+struct ReduceMax : ExtremeReduction<ReduceMax, true> {
   static constexpr std::string_view name = "ReduceMax";
 };
-struct ReduceMin : SelectionOp<ReduceMin, ExtremeRule<false>> {
+struct ReduceMin : ExtremeReduction<ReduceMin, false> {
   static constexpr std::string_view name = "ReduceMin";
 };
 struct ReduceMedian : SelectionOp<ReduceMedian, void> {
   static constexpr std::string_view name = "ReduceMedian";
+  static constexpr VertexCost vertex_cost = reduction_cost({40, 1}, {40, 1});
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     assign_median<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
@@ -78,6 +88,7 @@ struct ReduceMedian : SelectionOp<ReduceMedian, void> {
 /// dx of a product: inputs (x, dy), where dy has all axes.
 struct ReduceProdGrad : ReductionOp<ReduceProdGrad> {
   static constexpr std::string_view name = "ReduceProdGrad";
+  static constexpr VertexCost vertex_cost = line_cost(3, {9, 2}, {9, 4});
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const Shape& x = operands[0].shape;
@@ -98,6 +109,8 @@ struct ReduceProdGrad : ReductionOp<ReduceProdGrad> {
 };
 struct ReduceProd : RuleReduction<ReduceProd, ProductRule> {
   static constexpr std::string_view name = "ReduceProd";
+  static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  static constexpr Partials partials(const PackedAttributes&) { return combined_by_itself(); }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
     const DType dtype = op.input_spec(0).dtype;
@@ -120,6 +133,7 @@ struct ReduceSumSquare : RuleReduction<ReduceSumSquare, SquareSumRule> {
 /// dy with the sign of x, 0 at 0.
 struct ReduceL1Grad : Elementwise<ReduceL1Grad> {
   static constexpr std::string_view name = "ReduceL1Grad";
+  static constexpr VertexCost vertex_cost = binary_map_cost({7, 2}, {7, 4});
   template <class X> static X forward(X x, X dy) {
     const X zero = math::number<X>(0);
     return math::select(x > zero, dy, math::select(x < zero, -dy, zero));
@@ -127,6 +141,7 @@ struct ReduceL1Grad : Elementwise<ReduceL1Grad> {
 };
 struct ReduceL1 : RuleReduction<ReduceL1, AbsoluteSumRule> {
   static constexpr std::string_view name = "ReduceL1";
+  static constexpr VertexCost vertex_cost = reduction_cost({2, 2}, {2, 4});
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0)) op.input_gradient(0, apply<ReduceL1Grad>({op.input(0), with_all_axes(op, op.output_gradient(0))}));
@@ -156,6 +171,7 @@ struct FunctionOfReduction : ReductionOp<D> {
 /// x dy / y, and 0 where y is 0.
 struct ReduceL2Grad : Elementwise<ReduceL2Grad> {
   static constexpr std::string_view name = "ReduceL2Grad";
+  static constexpr VertexCost vertex_cost = binary_map_cost({18, 2}, {30, 4});
   template <class X> static X forward(X x, X y, X dy) {
     const X zero = math::number<X>(0);
     return math::select(y == zero, zero, x * math::divide(dy, y));
@@ -186,10 +202,14 @@ struct ReduceLogSum : FunctionOfReduction<ReduceLogSum, ReduceSum, Log> {
 /// dy exp(x - y).
 struct ReduceLogSumExpGrad : Elementwise<ReduceLogSumExpGrad> {
   static constexpr std::string_view name = "ReduceLogSumExpGrad";
+  static constexpr VertexCost vertex_cost = binary_map_cost({10, 2}, {8, 4});
   template <class X> static X forward(X x, X y, X dy) { return dy * math::exp(x - y); }
 };
 struct ReduceLogSumExp : ReductionOp<ReduceLogSumExp> {
   static constexpr std::string_view name = "ReduceLogSumExp";
+  static constexpr VertexCost vertex_cost = reduction_cost({23, 2}, {13, 4}, Confidence::published);
+  static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  static constexpr Partials partials(const PackedAttributes&) { return combined_by_itself(); }
   static constexpr void infer(Inference& op) {
     if (op.require_floating_point(0)) ReductionOp::infer(op);
   }

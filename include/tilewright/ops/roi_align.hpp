@@ -21,6 +21,7 @@ struct RoiAlignAttributes {
 struct RoiAlignGrad : Op<RoiAlignGrad> {
   static constexpr WorkKind work_kind = WorkKind::reduction;
   static constexpr std::string_view name = "RoiAlignGrad";
+  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {80, 1}, {80, 1});
   using Attributes = RoiAlignAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -74,6 +75,7 @@ struct RoiAlignGrad : Op<RoiAlignGrad> {
 struct RoiAlign : Op<RoiAlign> {
   static constexpr WorkKind work_kind = WorkKind::reduction;
   static constexpr std::string_view name = "RoiAlign";
+  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {60, 1}, {60, 1});
   using Attributes = RoiAlignAttributes;
 
   static constexpr void infer(Inference& op) {

@@ -14,6 +14,7 @@ struct ScaledAddFactors {
 /// the result has X's.
 template <class D>
 struct ScaledAddOp : Elementwise<D> {
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scaled_add, Confidence::published);
   struct Attributes {
     double a = 1, b = 1;
     std::int64_t inputs = 0;  ///< bits: 1 if a is an input, 2 if b is

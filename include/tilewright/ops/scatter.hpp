@@ -8,6 +8,7 @@ namespace tilewright {
 /// Inputs (a, b, x): x where a equals b, else 0: what choosing between elements has as its gradient.
 struct SelectEqual : Elementwise<SelectEqual> {
   static constexpr std::string_view name = "SelectEqual";
+  static constexpr VertexCost vertex_cost = binary_map_cost({7, 2}, {7, 4});
   template <class X>
   static X forward(X a, X b, X x) {
     return math::select(a == b, x, math::number<X>(0));
@@ -33,6 +34,7 @@ struct Meet {
 /// axis.
 template <class D>
 struct ScatterOp : IndexedOp<D> {
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scatter);
   using Attributes = IndexAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -163,6 +165,7 @@ struct ScatterReduce : ScatterOp<ScatterReduce> {
 /// Inputs (t, x, indices[, f]): t[.., indices[i], ..] += f x[.., i, ..], in place.
 struct SparseAccumulate : IndexedOp<SparseAccumulate> {
   static constexpr std::string_view name = "SparseAccumulate";
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scatter, Confidence::published);
   static constexpr int modifies = 0;
 
   static constexpr void infer(Inference& op) {

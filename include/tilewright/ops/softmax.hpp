@@ -49,6 +49,7 @@ struct LineOp : Op<D> {
 /// dx = y (dy - sum(y dy)) along an axis, for y = softmax(x).
 struct SoftmaxGrad : LineOp<SoftmaxGrad> {
   static constexpr std::string_view name = "SoftmaxGrad";
+  static constexpr VertexCost vertex_cost = line_cost(4, {10, 2}, {10, 4});
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 
   template <PackedAttributes A, class Y, class DY, class DX>
@@ -67,6 +68,7 @@ struct SoftmaxGrad : LineOp<SoftmaxGrad> {
 /// exp(x) / sum(exp(x)) along an axis, computed from x less its largest element.
 struct Softmax : LineOp<Softmax> {
   static constexpr std::string_view name = "Softmax";
+  static constexpr VertexCost vertex_cost = line_cost(5, {14, 2}, {12, 4}, Confidence::derived);
   static constexpr void infer(Inference& op) {
     if (!op.require_floating_point(0)) return;
     if (op.require_axis(op.attributes<Attributes>().axis, op.input(0).shape.rank) >= 0) op.output(op.input(0));

@@ -7,6 +7,7 @@ namespace tilewright {
 /// Base of scaled sums over axes: scale * sum. D gives `name`.
 template <class D>
 struct SumOp : ReductionOp<D> {
+  static constexpr VertexCost vertex_cost = reduction_cost({1, 2}, {1, 4}, Confidence::published);
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   static constexpr bool has_epilogue = true;
   using Attributes = ReductionAttributes;

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <numbers>
 
-/// Learning rates by step, computed on the host and fed to a program as a tensor: a function object of the step, from 0.
+/// Learning rates by step, computed on the host and fed to a program as a tensor: a function object of the step, from 0. `every`
+/// and `steps` are at least 1; a WarmUp of 0 steps is its `after`.
 ///
 ///     const tw::optim::WarmUp schedule{.steps = 500, .after = tw::optim::CosineDecay{.peak = 1e-3, .steps = 7500}};
 ///     session.run("lr"_s = static_cast<float>(schedule(step)), ...);
@@ -38,7 +39,7 @@ struct CosineDecay {
   }
 };
 
-/// Grows in equal parts to the first value of another schedule over `steps`, then is that schedule.
+/// Grows in equal parts over `steps` to the first value of `after`, another schedule; then is that schedule, from its step 0 on.
 template <class Schedule>
 struct WarmUp {
   std::int64_t steps = 1;

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
@@ -49,7 +48,8 @@ class LoadError : public std::runtime_error {
   static std::string printable(std::string_view text) {
     constexpr std::size_t longest = 400;
     std::string result(text.substr(0, longest));
-    std::ranges::replace_if(result, [](unsigned char c) { return c < ' ' || c == 0x7f; }, '?');
+    for (char& c : result)
+      if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
     return text.size() > longest ? result + "..." : result;
   }
 

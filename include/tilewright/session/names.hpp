@@ -151,7 +151,7 @@ struct PlanNames {
                     " expected");
     for (std::size_t i = 0; i < plan.streams.size(); ++i) {
       if (!is_expected(i, inputs, outputs)) continue;
-      const auto count = std::ranges::count(given, plan.stream_name(i));
+      const auto count = std::count(given.begin(), given.end(), plan.stream_name(i));
       if (count == 0) return text(what, ": no '", plan.stream_name(i), "': each of ", expected, " expected");
       if (count > 1) return text(what, ": '", plan.stream_name(i), "' ", count, " times: each of ", expected, " once expected");
     }

@@ -33,6 +33,7 @@ struct SessionOptions {
   int threads = 0;                       ///< host threads; 0: as many, up to one a core, as the first runs show to be fastest
   bool attach = true;                    ///< whether the session is attached from the start; else it waits for a context
   bool weights_to_host_on_exit = true;   ///< whether a context that ends copies the variables to the host
+  bool strict = false;  ///< whether to check the plan and the ops while they run: see docs/errors-and-debugging.md#strict-mode
 };
 
 /// A program with its memory, ready to run. `build` is a constexpr function of an Ir& that makes the main graph; it is
@@ -342,7 +343,7 @@ class Session {
   struct State {
     explicit State(const SessionOptions& given)
         : options(given),
-          executor(program::view(), given.threads),
+          executor(program::view(), given.threads, given.strict),
           copies(executor, given.seed, given.attach),
           outputs(output_offsets<program::plan>.back()) {}
 

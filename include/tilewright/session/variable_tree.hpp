@@ -33,9 +33,9 @@ class VariableTree {
   static consteval auto joined() {
     constexpr std::size_t length = path.view().size() + (path.view().empty() ? 0 : 1) + key.view().size();
     char characters[length + 1]{};
-    auto* end = std::ranges::copy(path.view(), characters).out;
+    auto* end = std::copy(path.view().begin(), path.view().end(), characters);
     if (!path.view().empty()) *end++ = '.';
-    std::ranges::copy(key.view(), end);
+    std::copy(key.view().begin(), key.view().end(), end);
     return NameText<length + 1>(characters);
   }
   const VariableCopies<plan>& copies_;

@@ -1,10 +1,8 @@
 #pragma once
-#include <cstddef>
-#include <iterator>
+#include <span>
 #include <stdexcept>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "tilewright/core/text.hpp"
 #include "tilewright/target/target.hpp"
@@ -16,32 +14,43 @@ struct Device {
   std::string_view name;
   Target target;
 };
-inline constexpr Device devices[] = {{"cpu", cpu}, {"ipu_model", ipu_model}};
+inline constexpr Device devices[] = {{"cpu", cpu},  {"ipu_model", ipu_model}, {"gc2", gc2}, {"gc200", gc200}, {"bow", bow},
+                                     {"c600", c600}};
 
-/// The name of a target; "custom" for a target that is not in `devices`, such as ipu_model.with_tiles(64).
+/// The name of a target, the first one for a target with two; "custom" for a target that is not in `devices`, such as
+/// ipu_model.with_tiles(64).
 constexpr std::string_view device_name(const Target& target) {
   for (const Device& device : devices)
     if (device.target == target) return device.name;
   return "custom";
 }
 
-/// "cpu, ipu_model"
-constexpr Text device_names() {
+/// Names of those of `targets` that have one: "cpu, ipu_model, gc200".
+constexpr Text device_names(std::span<const Target> targets) {
   Text names;
-  for (const Device& device : devices) names += text(names.empty() ? "" : ", ", device.name);
+  for (const Device& device : devices) {
+    bool found = false;
+    for (const Target& target : targets) found = found || target == device.target;
+    if (found) names += text(names.empty() ? "" : ", ", device.name);
+  }
   return names;
 }
 
-/// For a machine that is chosen at run time: calls f with the target as a std::integral_constant, so that f is compiled for
-/// each. Throws std::invalid_argument for an unknown name.
+/// For a machine that is chosen at run time: calls f with the target as a std::integral_constant, so that f is compiled for each
+/// of `targets`; without any, for cpu and ipu_model. Throws std::invalid_argument for the name of none of them.
 ///
 ///     tw::visit_device(options.device, [](auto device) { tw::Session<train_step, device.value> session; ... });
-template <class F>
-void visit_device(std::string_view name, F&& f) {
-  const bool known = [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return ((name == devices[i].name && (f(std::integral_constant<Target, devices[i].target>()), true)) || ...);
-  }(std::make_index_sequence<std::size(devices)>());
-  if (!known) throw std::invalid_argument(text("device: '", name, "': one of ", device_names(), " expected").string());
+template <Target... targets, class F>
+constexpr void visit_device(std::string_view name, F&& f) {
+  if constexpr (sizeof...(targets) == 0) {
+    visit_device<cpu, ipu_model>(name, f);
+  } else {
+    constexpr Target choice[] = {targets...};
+    for (const Device& device : devices)
+      if (device.name == name && ((device.target == targets && (f(std::integral_constant<Target, targets>()), true)) || ...))
+        return;
+    throw std::invalid_argument(text("device: '", name, "': one of ", device_names(choice), " expected").string());
+  }
 }
 
 }  // namespace tilewright

@@ -2,24 +2,30 @@
 #include <cstdint>
 #include <numeric>
 
+#include "tilewright/core/figure.hpp"
+
 namespace tilewright {
 
-/// The links of machines that run replicas, in a ring. Each machine has `links` links to the one before it and as many to the one
-/// after it; all of them carry data at the same time, both ways.
+/// The links of machines that run replicas, in a ladder of pairs. Each machine has `links` links to the one before it and as many
+/// to the one after it; all of them carry data at the same time, both ways.
 struct IpuLink {
-  std::int64_t bytes_per_second = 0;  ///< of one link, one way; 0: there are no links, as on the host, and no cycles are counted
-  std::int64_t links = 1;  ///< to each neighbour
-  std::int64_t sync_cycles = 0;  ///< of the barrier of all machines before data goes over links
+  Figure bytes_per_second = 0;  ///< of one link, one way; 0: there are no links, and no cycles are counted
+  Figure links = 1;  ///< to each neighbour
+  Figure pair_links = 1;  ///< between the two machines of a pair
+  Figure sync_cycles = 0;  ///< of the barrier of all machines before data goes over links
+  Figure linked_ipus = 1;  ///< machines that links connect; more are connected by gateways
+  Figure gateway_bytes_per_second = 0;  ///< of one machine, one way, to machines that no link reaches; 0: there are none
 
   /// Cycles of a machine's clock for `bytes` bytes to a neighbour: sync + clock x bytes / (links x bandwidth).
-  constexpr std::int64_t cycles(std::int64_t bytes, std::int64_t clock_hz) const {
+  constexpr std::int64_t cycles(std::int64_t bytes, std::int64_t clock_hz) const { return cycles(bytes, clock_hz, links); }
+  /// The same over so many links.
+  constexpr std::int64_t cycles(std::int64_t bytes, std::int64_t clock_hz, std::int64_t over_links) const {
     if (bytes_per_second == 0 || bytes == 0) return 0;
-    const std::int64_t bandwidth = links * bytes_per_second;
+    const std::int64_t bandwidth = over_links * bytes_per_second;
     const std::int64_t divisor = std::gcd(clock_hz, bandwidth);  // so that products of large numbers stay small
-    const std::int64_t cycles = clock_hz / divisor, for_bytes = bandwidth / divisor;
-    return sync_cycles + (bytes * cycles + for_bytes - 1) / for_bytes;
+    const std::int64_t for_clock = clock_hz / divisor, for_bytes = bandwidth / divisor;
+    return sync_cycles + (bytes * for_clock + for_bytes - 1) / for_bytes;
   }
-  constexpr bool operator==(const IpuLink&) const = default;
 };
 
 }  // namespace tilewright

@@ -3,9 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/core/dtype.hpp"
-#include "tilewright/target/ipu_costs.hpp"
-#include "tilewright/target/ipu_link.hpp"
-#include "tilewright/target/streaming_memory.hpp"
+#include "tilewright/target/ipu_presets.hpp"
 
 namespace tilewright {
 
@@ -15,17 +13,19 @@ struct Target {
   std::int64_t tiles = 1;
   std::int64_t bytes_per_tile = 0;     ///< memory of a tile; 0: the host's memory, and no limit is checked
   std::int64_t vector_bytes = 8;       ///< width of a vector: work is cut at multiples of it
-  std::int64_t shortest_reduction = 0;  ///< fewest terms of the partial sums that a reduction is cut into; 0: it is never cut
+  std::int64_t shortest_reduction = 0;  ///< fewest terms of a part that a reduction is cut into; 0: it is never cut
   std::int64_t block_bytes =
       40'960;  ///< limit of the working set that ops of one vertex pass on to each other, the size of a cache; work is cut to it
 
   bool keeps_weights = false;  ///< whether large matrices are always cut along their rows, so that each row stays with one tile
   bool fuses = true;  ///< whether ops are joined; without, every op is a step of its own
 
-  std::int64_t clock_hz = 0;  ///< clock of a tile; 0: no cycles are counted
-  StreamingMemory streaming_memory{};
-  IpuLink replica_link{};  ///< between replicas
-  const TileCosts* costs = &ipu_costs;  ///< a static object, never null; the host has the IPU's
+  /// What a barrier and the way of a result through memory cost, in multiply-adds of one worker: a rough price, by which ops are
+  /// joined. Of the host, W1, W1a, W1h and W3 of ./dev bench have other groups at an eighth of it, W5 at an eighth and at eight
+  /// times as much. Of an IPU it is about 300 cycles of barrier and exchange.
+  std::int64_t barrier_cost = 4096;
+
+  const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
 
   constexpr Target without_fusion() const {
     Target result = *this;
@@ -42,10 +42,25 @@ struct Target {
     result.bytes_per_tile = bytes;
     return result;
   }
-  constexpr std::int64_t vector_width(DType dtype) const { return std::max<std::int64_t>(1, vector_bytes / size_of(dtype)); }
-  constexpr double seconds(std::int64_t cycles) const {
-    return clock_hz == 0 ? 0 : static_cast<double>(cycles) / static_cast<double>(clock_hz);
+  /// Another model's numbers, its tiles and their memory among them.
+  constexpr Target with_ipu(const IpuModel* model) const {
+    Target result = *this;
+    result.ipu = model;
+    result.tiles = model->tiles;
+    result.bytes_per_tile = model->bytes_per_tile;
+    return result;
   }
+  constexpr std::int64_t vector_width(DType dtype) const { return std::max<std::int64_t>(1, vector_bytes / size_of(dtype)); }
+  constexpr std::int64_t clock_hz() const { return ipu ? ipu->clock_hz.value : 0; }  ///< of a tile; 0: the host's
+  constexpr double seconds(std::int64_t cycles) const {
+    return ipu ? static_cast<double>(cycles) / static_cast<double>(ipu->clock_hz.value) : 0;
+  }
+  /// Floating-point operations in a second at most, a multiplication and an addition counting as two; 0 for the host.
+  constexpr std::int64_t peak_flops(DType dtype, DType partials) const {
+    return ipu ? tilewright::peak_flops(*ipu, tiles, dtype, partials) : 0;
+  }
+  /// Bytes of code; the host has those of gc200.
+  constexpr const CodeSizes& code() const { return ipu ? ipu->code : gc200_model.code; }
   constexpr bool checks_memory() const { return bytes_per_tile > 0; }
   constexpr bool operator==(const Target&) const = default;
 };
@@ -53,21 +68,14 @@ struct Target {
 /// The host: its cores as a few large tiles. The number of tiles is fixed, so that results do not depend on the host.
 inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = true};
 
-/// One Mk2 IPU: 1,472 tiles of 624 KiB (Graphcore's GC200; 897 MiB on the chip). Work is cut at multiples of 32 bytes, the
-/// output of one 8-row float32 matrix product.
-///
-/// Clock: the IPU-POD64's 15.978 Pflop/s in float16 (datasheet) by 64 IPUs, 1,472 tiles and 128 operations a cycle.
-/// Streaming memory: behind 16 GB/s of PCIe, of which 10 GB/s are assumed to arrive; 32 exchange blocks and packets of 1,024
-/// bytes as in poplibs' HostSliceTensor.cpp; a global sync of 600 cycles as reported of Poplar's target for this generation.
-/// Links: 16 GB/s each way, of which 85 % arrive, as in poplibs' sources of 2019; two to each neighbour, as in a
-/// ladder of IPUs; the same global sync.
-inline constexpr Target ipu_model{
-    .tiles = 1472,
-    .bytes_per_tile = 638'976,
-    .vector_bytes = 32,
-    .shortest_reduction = 32,
-    .clock_hz = 1'325'000'000,
-    .streaming_memory = {.bytes_per_second = 10'000'000'000, .sync_cycles = 600, .exchange_blocks = 32, .packet_bytes = 1024},
-    .replica_link = {.bytes_per_second = 13'600'000'000, .links = 2, .sync_cycles = 600}};
+/// An IPU. Work is cut at multiples of 32 bytes, the output of one 8-row float32 matrix product.
+constexpr Target ipu_target(const IpuModel* model) {
+  return Target{.vector_bytes = 32, .shortest_reduction = 32, .barrier_cost = 256}.with_ipu(model);
+}
+inline constexpr Target gc2 = ipu_target(&gc2_model);  ///< Mk1: 1,216 tiles of 256 KiB
+inline constexpr Target gc200 = ipu_target(&gc200_model);  ///< Mk2: 1,472 tiles of 624 KiB, 897 MiB on the chip
+inline constexpr Target bow = ipu_target(&bow_model);  ///< the same with a faster clock
+inline constexpr Target c600 = ipu_target(&c600_model);  ///< the same on a PCIe card
+inline constexpr Target ipu_model = gc200;
 
 }  // namespace tilewright

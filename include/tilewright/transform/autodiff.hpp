@@ -1,8 +1,8 @@
 #pragma once
-#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
@@ -214,7 +214,7 @@ class Differentiator final : public GradientContext::Builder {
         }
         next = after;
       }
-      std::ranges::reverse(same);  // in the order in which they came
+      reverse_items(same);  // in the order in which they came
       add_gradient(tensor, join(ir_, record().tensors[tensor].spec, {same.data(), same.size()}));
       next = others;
     }
@@ -274,9 +274,10 @@ constexpr List<GradGraphInfo> GradGraphInfo::all_grad_graphs() const {
   List<GradGraphInfo> result{*this};
   for (std::size_t next = 0; next < result.size(); ++next)
     for (const Graph called : Graph(result[next].forward_graph()).called_graphs()) {
-      const auto is_of_called = [called](const GradGraphInfo& known) { return known.forward_graph() == called; };
-      if (const GradientRecord& record = ir_->record(called.id()).gradient; record.graph != GraphId::none)
-        if (std::ranges::find_if(result, is_of_called) == result.end()) result.push_back({*ir_, called.id(), record});
+      const GradientRecord& record = ir_->record(called.id()).gradient;
+      bool is_new = record.graph != GraphId::none;
+      for (const GradGraphInfo& known : result) is_new = is_new && known.forward_graph() != called;
+      if (is_new) result.push_back({*ir_, called.id(), record});
     }
   return result;
 }

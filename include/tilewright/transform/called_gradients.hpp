@@ -181,7 +181,8 @@ class LoopGradient {
   constexpr List<Tensor> iteration_arguments() {
     List<Tensor> arguments;
     for (int output : provided_outputs(callee(), record_.outputs)) {
-      const auto known = std::ranges::find(carried_, output, &CarriedGradient::input);
+      const auto known = std::find_if(carried_.begin(), carried_.end(),
+                                      [output](const CarriedGradient& carried) { return carried.input == output; });
       if (is_carried(output) && known != carried_.end()) arguments.push_back(known->inner);
       else arguments.push_back(zeros_like(ir_, spec_of(record_.outputs[static_cast<std::size_t>(output)])));
     }

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
 
@@ -47,8 +48,7 @@ constexpr Overwritten find_overwritten(Ir& ir, GraphId graph) {
     if (!is_current(output)) return fail("a result is", output), Overwritten{};
   // an input by value is a copy, and the caller keeps the value
   for (std::size_t i = 0; i < record.inputs.size(); ++i)
-    if (std::ranges::find(record.by_reference, static_cast<int>(i)) == record.by_reference.end())
-      result.by[record.inputs[i]] = NodeId::none;
+    if (!has_item(record.by_reference, static_cast<int>(i))) result.by[record.inputs[i]] = NodeId::none;
   return result;
 }
 

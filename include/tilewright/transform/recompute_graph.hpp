@@ -1,6 +1,7 @@
 #pragma once
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/transform/called_gradients.hpp"
@@ -50,7 +51,7 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
   List<std::pair<Tensor, Tensor>> renamed;  // inputs of the gradient graph, and of the new one
   for (std::size_t i = 0; i < gradient_inputs.size(); ++i) {
     if (i >= record.inputs.size()) {
-      const bool by_ref = std::ranges::find(by_reference, static_cast<int>(i)) != by_reference.end();
+      const bool by_ref = has_item(by_reference, static_cast<int>(i));
       arguments.push_back(ir.add_input(gradient_inputs[i].spec(), gradient_inputs[i].name(), by_ref));
     }
     renamed.push_back({gradient_inputs[i], arguments[i]});

@@ -108,8 +108,8 @@ class OperationsViolation : DraftViolation {
           expect(work.follows(o, axis) < work.axes.size(), "work has its axes", i, "has operand ", o, " whose axis ", axis,
                  " follows axis ", work.follows(o, axis), " of ", work.axes.size(), ": one of them expected");
       for (int axis = 0; axis < work.axes.size(); ++axis)
-        expect(operation.partial || !is_sum(work.axes[axis].kind), "sums that are cut give partials", i, "sums over axis ", axis,
-               ", which can be cut, into a whole result: partials, or an axis that is whole, expected");
+        expect(operation.partial || !gives_partials(work.axes[axis].kind), "sums that are cut give partials", i,
+               "sums over axis ", axis, ", which can be cut, into a whole result: partials, or an axis that is whole, expected");
     }
   }
 };

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/verify/plan_violation.hpp"
 
@@ -26,7 +27,7 @@ class ProgramViolation : PlanViolation {
       std::int64_t begin, end;
     };
     const auto check = [&](std::string_view what, List<Block> blocks, std::int64_t bytes) {
-      std::ranges::sort(blocks, {}, &Block::begin);
+      sort_items(blocks, [](const Block& a, const Block& b) { return a.begin < b.begin; });
       std::int64_t used = 0;
       for (const auto& [begin, end] : blocks) {
         expect(begin >= used && begin % memory_alignment == 0 && end <= bytes, "memory is divided", what, " at bytes ", begin,

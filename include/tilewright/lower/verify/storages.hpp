@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/lower/verify/draft_violation.hpp"
 
 namespace tilewright::internal::detail {
@@ -60,7 +61,7 @@ class StoragesViolation : DraftViolation {
     PerStorage<StorageId> last_of(draft_.storages.size(), StorageId::none);  // by owner: the storage that lives last so far
     for (int i = 0; i < storages; ++i)
       if (const auto s = StorageId(i); lifetimes.first[s] >= 0 && draft_.in_frame(s)) order.push_back(s);
-    std::ranges::sort(order, [&](StorageId a, StorageId b) {
+    sort_items(order, [&](StorageId a, StorageId b) {
       const int of_a = lifetimes.first[a], of_b = lifetimes.first[b];
       return of_a != of_b ? of_a < of_b : lifetimes.last[a] < lifetimes.last[b];
     });
@@ -96,7 +97,7 @@ class StoragesViolation : DraftViolation {
       block.first = std::min(block.first, lifetimes.first[s]);
       block.last = std::max(block.last, lifetimes.last[s]);
     }
-    std::ranges::sort(blocks, {}, &Block::first);
+    sort_items(blocks, [](const Block& a, const Block& b) { return a.first < b.first; });
     for (const Block& block : blocks) {
       if (block.begin == block.end) continue;
       expect(block.begin >= 0 && block.begin % memory_alignment == 0 && block.end <= plan_.bodies[body_].frame_bytes,

@@ -1,0 +1,62 @@
+#pragma once
+// BERT-Large (arXiv 1810.04805) without embeddings and dropout: encoder layers that normalise last.
+#include "../workloads/encoder.hpp"
+
+namespace bert {
+
+inline constexpr int sequence = 128, hidden = 1024, heads = 16, inner = 4096;
+inline constexpr tw::TensorSpec activations{{1, sequence, hidden}, tw::float16};
+
+struct Layer : tw::Module<Layer> {
+  using Attention = SelfAttention<hidden, heads>;
+  using Inner = FeedForward<hidden, inner>;
+  BOOST_HANA_DEFINE_STRUCT(Layer, (Attention, attention), (LayerNorm, norm1), (Inner, feed_forward), (LayerNorm, norm2));
+
+  constexpr tw::Tensor build(tw::Tensor x) {
+    x = norm1(x + attention(x));
+    return norm2(x + feed_forward(x));
+  }
+};
+
+/// Layers with one graph, which is called with the weights of each.
+template <int layers>
+struct Encoder : tw::Module<Encoder<layers>> {
+  constexpr tw::Tensor build(tw::Tensor x) {
+    const auto [factories, layer] = tw::create_graph(Layer{}, x);
+    for (int i = 0; i < layers; ++i) x = layer.bind(this->add_variable_inputs(tw::text("layers.", i).view(), factories)).call(x);
+    return x;
+  }
+};
+/// One layer is inlined.
+template <>
+struct Encoder<1> : tw::Module<Encoder<1>> {
+  BOOST_HANA_DEFINE_STRUCT(Encoder, (Layer, layer));
+  constexpr tw::Tensor build(tw::Tensor x) { return layer(x); }
+};
+
+template <int layers>
+constexpr void inference(tw::Ir& ir) {
+  const auto x = tw::ops::host_load(ir.h2d_stream("x", activations));
+  const auto [factories, forward] = tw::create_graph(Encoder<layers>{}, x);
+  const auto weights = factories.init();
+  tw::ops::host_store(ir.d2h_stream("y", activations), forward.bind(weights).call(x));
+}
+
+/// The result, the gradients of all weights for a given gradient of the result, and a step of gradient descent.
+template <int layers>
+constexpr void training(tw::Ir& ir) {
+  const auto x = tw::ops::host_load(ir.h2d_stream("x", activations));
+  const auto dy = tw::ops::host_load(ir.h2d_stream("dy", activations));
+  const auto [factories, forward] = tw::create_graph(Encoder<layers>{}, x);
+  const auto backward = tw::autodiff(forward);
+  const auto weights = factories.init();
+
+  const auto call = forward.bind(weights).call_with_info(x);
+  tw::ops::host_store(ir.d2h_stream("y", activations), call.output(0));
+  const auto info = backward.grad_graph_info();
+  const auto backward_call = backward.call_with_info(dy, info.inputs_dict(call));
+  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call, backward_call);
+  for (const auto& [name, weight] : weights.named_tensors()) tw::ops::scaled_add_(weight, gradients[weight], {.b = -0.001});
+}
+
+}  // namespace bert

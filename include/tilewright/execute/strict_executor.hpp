@@ -1,0 +1,322 @@
+#pragma once
+#include "tilewright/execute/strict_plan_reader.hpp"
+#include "tilewright/execute/strict_vertex.hpp"
+
+namespace tilewright::internal {
+
+/// Runs a frozen plan on tiles with memory of their own, one vertex after the other. Exchange copies what the plan says, elements
+/// with the tags of their last writes; a vertex gets copies of the elements that it declares, and nothing else
+/// (strict_vertex.hpp). Homes get the host's values before a run, and the host gets them back after it. Results are those of the
+/// fast mode.
+class StrictExecutor final : public StrictRunner {
+ public:
+  [[gnu::cold]] explicit StrictExecutor(const ProgramView& program) : program_(program), plan_(program_), shadows_(plan_) {
+    StrictPlanReader(plan_).run();
+  }
+
+  /// For tests, which change it before the first run.
+  StrictPlan& plan() { return plan_; }
+
+  [[gnu::cold]] bool run(const HostMemory& host, BodyId root, std::span<std::byte* const> streams) override {
+    host_ = host;
+    start();
+    streams_.clear();
+    for (int r = 0; r < program_.replicas; ++r)
+      for (std::size_t i = 0; i < streams.size(); ++i) streams_.push_back(streams[i] + r * program_.stream_bytes[i]);
+    std::vector<int> all;
+    for (int r = 0; r < program_.replicas; ++r) {
+      all.push_back(r);
+      load_homes(r);
+    }
+    const auto body = static_cast<std::size_t>(root);
+    open_rooms(body, 0, plan_.home_bytes, all);
+    if (!run_groups(body, plan_.home_bytes, all)) return false;
+    close_rooms(body, -1, all);
+    for (int r = 0; r < program_.replicas; ++r) store_homes(r);
+    is_clean_ = true;
+    return true;
+  }
+
+ private:
+  using Replicas = std::vector<int>;
+
+  [[gnu::cold]] void start() {
+    if (machines_.empty()) {
+      std::int64_t frame = 0;
+      for (const StrictBody& body : plan_.bodies) frame = std::max(frame, body.frame_bytes);
+      for (int r = 0; r < program_.replicas; ++r)
+        machines_.push_back(std::make_unique<StrictMachine>(plan_, plan_.home_bytes + frame));
+    }
+    if (!is_clean_) {
+      for (auto& machine : machines_) machine->reset();
+      shadows_.poison();
+    }
+    is_clean_ = false;
+    version_ = 2;
+  }
+  StrictMachine& machine(int replica) { return *machines_[static_cast<std::size_t>(replica)]; }
+
+  // ---- between the host and homes
+
+  std::byte* host_data(const StrictHome& home, int replica) const {
+    if (home.base == Base::constant) return host_.constants + home.offset;
+    return host_.variables + replica * host_.variable_bytes + home.offset;
+  }
+  [[gnu::cold]] void load_homes(int replica) {
+    for (const StrictHome& home : plan_.homes)
+      if (home.body >= 0) load(static_cast<std::size_t>(home.body), storage_of(home), replica, host_data(home, replica));
+  }
+  [[gnu::cold]] void store_homes(int replica) {
+    for (const StrictHome& home : plan_.homes)
+      if (home.body >= 0 && home.base == Base::variable)
+        store(static_cast<std::size_t>(home.body), storage_of(home), replica, host_data(home, replica), "the host");
+  }
+  [[gnu::cold]] const StrictStorage& storage_of(const StrictHome& home) const {
+    return plan_.bodies[static_cast<std::size_t>(home.body)].storages[static_cast<std::size_t>(home.storage)];
+  }
+  void load(std::size_t body, const StrictStorage& storage, int replica, const std::byte* from) {
+    const StrictPlace place(machine(replica), body, storage);
+    ++version_;
+    for (std::int64_t e = 0; e < storage.elements; ++e) place.write(e, from + e * storage.bytes, version_);
+  }
+  /// Elements that nobody has written stay as the host has them.
+  void store(std::size_t body, const StrictStorage& storage, int replica, std::byte* to, const std::string& reader) {
+    const StrictPlace place(machine(replica), body, storage);
+    for (std::int64_t e = 0; e < storage.elements; ++e)
+      if (place.is_written(e))
+        std::memcpy(to + e * storage.bytes, place.read(e, reader), static_cast<std::size_t>(storage.bytes));
+  }
+
+  // ---- bodies
+
+  /// Rooms whose live ranges begin at a step.
+  [[gnu::cold]] void open_rooms(std::size_t b, int group, std::int64_t frame, const Replicas& replicas) {
+    const StrictBody& body = plan_.bodies[b];
+    for (const int replica : replicas)
+      for (std::size_t r = 0; r < body.rooms.size(); ++r) {
+        const Room& room = body.rooms[r];
+        if (room.first != group || room.bytes == 0 || room.kind == RoomKind::called) continue;
+        const bool has_elements = static_cast<int>(room.storage) >= 0;
+        const StrictStorage* const storage = has_elements ? &body.storages[static_cast<std::size_t>(room.storage)] : nullptr;
+        machine(replica).open(machine(replica).room(b, static_cast<int>(r)), frame + room.address, room.bytes,
+                              has_elements ? storage->bytes : 1);
+        if (room.kind != RoomKind::storage) continue;
+        StrictTensor& tensor = machine(replica).tensor_of(b, *storage);
+        tensor.is_written = false;
+        std::fill(tensor.versions.begin(), tensor.versions.end(), 0u);
+        if (!storage->begins_undefined) continue;
+        const std::uint64_t zero = 0;  // what nobody has written may be read
+        const StrictPlace place(machine(replica), b, *storage);
+        for (std::int64_t e = 0; e < storage->elements; ++e) place.write(e, reinterpret_cast<const std::byte*>(&zero), 1);
+      }
+  }
+  /// Those whose live ranges end at a step; -1: all that are left.
+  [[gnu::cold]] void close_rooms(std::size_t b, int group, const Replicas& replicas) {
+    const StrictBody& body = plan_.bodies[b];
+    for (const int replica : replicas)
+      for (std::size_t r = 0; r < body.rooms.size(); ++r)
+        if (group < 0 || body.rooms[r].last == group) machine(replica).close(machine(replica).room(b, static_cast<int>(r)));
+  }
+  /// The groups of a body whose first rooms are open. Its last ones stay open. Returns false, at once, if some replicas do not
+  /// reach a collective.
+  [[gnu::cold]] bool run_groups(std::size_t b, std::int64_t frame, const Replicas& replicas) {
+    const StrictBody& body = plan_.bodies[b];
+    for (std::size_t g = 0; g < body.groups.size(); ++g) {
+      const StrictGroup& group = body.groups[g];
+      const Step& step = plan_.step(b, g);
+      const int number = static_cast<int>(g);
+      if (g > 0) open_rooms(b, number, frame, replicas);
+      for (const int s : group.loads)
+        for (const int r : replicas) load(b, storage(body, s), r, stream(storage(body, s).location, r));
+      switch (step.kind) {
+        case StepKind::compute: run_compute(b, g, step, frame, replicas); break;
+        case StepKind::collective:
+          if (static_cast<int>(replicas.size()) < program_.replicas) return false;
+          run_collective(b, g, step, replicas);
+          break;
+        case StepKind::conditional:
+          if (!run_conditional(b, g, step, frame, replicas)) return false;
+          break;
+        case StepKind::call:
+        case StepKind::loop:
+          if (!run_calls(b, g, step, step.body, step.first_location, step.arguments, frame, replicas)) return false;
+          break;
+        case StepKind::load_code: break;
+      }
+      for (const int s : group.stores)
+        for (const int r : replicas) {
+          const StrictStorage& stored = storage(body, s);
+          store(b, stored, r, stream(stored.location, r), strict_text({"stream ", stored.location.index}));
+        }
+      if (step.stream >= 0)
+        for (const int r : replicas)
+          streams_[stream_number(step.stream, r)] += program_.replicas *
+                                                     program_.stream_bytes[static_cast<std::size_t>(step.stream)];
+      if (g + 1 < body.groups.size()) close_rooms(b, number, replicas);
+    }
+    return true;
+  }
+  static const StrictStorage& storage(const StrictBody& body, int s) { return body.storages[static_cast<std::size_t>(s)]; }
+  std::size_t stream_number(int stream, int replica) const {
+    return static_cast<std::size_t>(replica) * program_.stream_bytes.size() + static_cast<std::size_t>(stream);
+  }
+  std::byte* stream(const Location& location, int replica) const {
+    return streams_[stream_number(location.index, replica)] + location.offset;
+  }
+
+  // ---- steps
+
+  [[gnu::cold]] void run_compute(std::size_t b, std::size_t g, const Step& step, std::int64_t frame, const Replicas& replicas) {
+    const StrictGroup& group = plan_.bodies[b].groups[g];
+    const ComputeFunction function = program_.functions[static_cast<std::size_t>(step.compute_set)];
+    for (const int r : replicas) {
+      const auto guarded = [&](const std::vector<StrictMove>& moves) {
+        for (const StrictMove& move : moves) machine(r).move(move, frame);
+      };
+      guarded(group.before);
+      StrictVertices vertices(program_, plan_, machine(r), shadows_, b, g, host_.remote + r * host_.remote_bytes);
+      FaultRecord* const faults = step.first_fault_site >= 0 ? host_.faults + step.first_fault_site : nullptr;
+      for (std::int64_t v = 0; v < step.vertices; ++v) vertices.run(v, function, faults, ++version_);
+      guarded(group.after);
+    }
+  }
+  [[gnu::cold]] void run_collective(std::size_t b, std::size_t g, const Step& step, const Replicas& replicas) {
+    std::vector<StrictVertices> all;
+    for (const int r : replicas) all.emplace_back(program_, plan_, machine(r), shadows_, b, g, nullptr);
+    run_collective_step(all, program_.functions[static_cast<std::size_t>(step.compute_set)], step.items, ++version_);
+  }
+  [[gnu::cold]] bool run_conditional(std::size_t b, std::size_t g, const Step& step, std::int64_t frame,
+                                     const Replicas& replicas) {
+    const StrictCallOperand& condition = plan_.bodies[b].groups[g].call_operands[0];
+    Replicas of_branch[2];
+    for (const int r : replicas) {
+      const StrictPlace place(machine(r), b, storage(plan_.bodies[b], condition.storage));
+      of_branch[*place.read(condition.offset, plan_.name_of_step(b, g)) != std::byte{0} ? 1 : 0].push_back(r);
+    }
+    const int first = step.first_location + 1;
+    if (!of_branch[1].empty() && !run_calls(b, g, step, step.body, first, step.arguments, frame, of_branch[1])) return false;
+    return of_branch[0].empty() || run_calls(b, g, step, step.else_body, first + step.arguments,
+                                             step.location_count - 1 - step.arguments, frame, of_branch[0]);
+  }
+  /// An argument of a call in the memory of the caller.
+  struct Argument {
+    int storage = -1, inner = -1;  ///< the caller's, and the called body's; -1: the body does not use it
+    std::int64_t first = 0;  ///< element of the caller's
+    bool is_input = false, is_output = false;
+  };
+  [[gnu::cold]] bool run_calls(std::size_t b, std::size_t g, const Step& step, BodyId called, int first_location, int count,
+                               std::int64_t frame, const Replicas& replicas) {
+    const auto target = static_cast<std::size_t>(called);
+    const StrictBody& body = plan_.bodies[b];
+    std::int64_t inner_frame = frame;
+    for (const Room& room : body.rooms)
+      if (room.kind == RoomKind::called && room.first == static_cast<int>(g)) {
+        inner_frame = frame + room.address;
+        if (plan_.bodies[target].frame_bytes > room.bytes)
+          throw StrictError(strict_text({"strict: ", plan_.name_of_step(b, g), ": the frame of the called body has ",
+                                         plan_.bodies[target].frame_bytes, " bytes: at most ", room.bytes, " expected"}));
+      }
+    for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
+      const std::vector<Argument> arguments = arguments_of(b, g, step, called, first_location, count, iteration);
+      open_rooms(target, 0, inner_frame, replicas);
+      for (const int r : replicas)
+        for (const Argument& argument : arguments)
+          if (argument.is_input) pass(r, b, argument, target, plan_.name_of_step(b, g), true);
+      if (!run_groups(target, inner_frame, replicas)) return false;
+      for (const int r : replicas)
+        for (const Argument& argument : arguments) {
+          if (argument.is_output) pass(r, b, argument, target, plan_.name_of_step(b, g), false);
+          else if (argument.inner >= 0) spoil(r, b, argument, target);
+        }
+      close_rooms(target, -1, replicas);
+    }
+    return true;
+  }
+  [[gnu::cold]] std::vector<Argument> arguments_of(std::size_t b, std::size_t g, const Step& step, BodyId called,
+                                                   int first_location, int count, std::int64_t iteration) const {
+    const StrictBody& body = plan_.bodies[b];
+    const StrictGroup& group = body.groups[g];
+    const bool is_else = step.kind == StepKind::conditional && called == step.else_body &&
+                         first_location > step.first_location + 1;
+    const int inputs = is_else ? group.else_inputs : group.inputs;
+    const int first_input = step.kind == StepKind::conditional ? (is_else ? 1 + group.inputs : 1) : 0;
+    const int own = iteration == 0 ? 0 : static_cast<int>(2 - iteration % 2) * count;
+    const std::size_t first_modified = static_cast<std::size_t>(group.input_count + group.outputs + group.else_outputs +
+                                                                group.carried);
+    std::vector<Argument> result(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
+      Argument& argument = result[static_cast<std::size_t>(i)];
+      Location location = program_.locations[static_cast<std::size_t>(first_location + own + i)];
+      if (step.kind == StepKind::loop)
+        location.offset += iteration * program_.strides[static_cast<std::size_t>(step.first_stride + i)];
+      for (const StrictCallOperand& operand : group.call_operands) {
+        const StrictStorage& storage = body.storages[static_cast<std::size_t>(operand.storage)];
+        const std::int64_t offset = location.offset - storage.location.offset;
+        if (storage.location.base != location.base || storage.location.index != location.index || offset < 0 ||
+            offset >= storage.elements * storage.bytes)
+          continue;
+        argument.storage = operand.storage;
+        argument.first = offset / storage.bytes;
+        break;
+      }
+      const StrictBody& inner = plan_.bodies[static_cast<std::size_t>(called)];
+      for (std::size_t s = 0; s < inner.storages.size(); ++s)
+        if (inner.storages[s].is_on_tiles && inner.storages[s].location.base == Base::argument &&
+            inner.storages[s].location.index == i) {
+          if (argument.inner >= 0) throw std::logic_error("strict: two storages are one argument");
+          argument.inner = static_cast<int>(s);
+        }
+      argument.is_input = i < inputs;
+      argument.is_output = i >= inputs;
+      if (!argument.is_input) continue;
+      const StrictCallOperand& given = group.call_operands[static_cast<std::size_t>(first_input + i)];
+      for (std::size_t o = first_modified; o < group.call_operands.size(); ++o)
+        if (group.call_operands[o].storage == given.storage && group.call_operands[o].offset == given.offset)
+          argument.is_output = true;
+    }
+    return result;
+  }
+  /// Copies an argument to the called body, or a result from it.
+  void pass(int replica, std::size_t b, const Argument& argument, std::size_t target, const std::string& reader, bool in) {
+    if (argument.inner < 0) return;
+    const StrictStorage& inner = plan_.bodies[target].storages[static_cast<std::size_t>(argument.inner)];
+    if (argument.storage < 0) throw std::logic_error("strict: an argument is nowhere");
+    const StrictStorage& outer = plan_.bodies[b].storages[static_cast<std::size_t>(argument.storage)];
+    if (outer.bytes != inner.bytes || argument.first + inner.elements > outer.elements)
+      throw std::logic_error("strict: an argument is not where the caller has it");
+    const StrictPlace there(machine(replica), target, inner), here(machine(replica), b, outer);
+    ++version_;
+    for (std::int64_t e = 0; e < inner.elements; ++e) {
+      const StrictPlace &from = in ? here : there, &to = in ? there : here;
+      const std::int64_t source = in ? argument.first + e : e, result = in ? e : argument.first + e;
+      if (from.is_written(source)) to.write(result, from.read(source, reader), version_);
+    }
+    if (in) machine(replica).tensor_of(target, inner).is_written = false;
+  }
+  /// The fast mode has changed what the caller gave by value: nobody may read it.
+  [[gnu::cold]] void spoil(int replica, std::size_t b, const Argument& argument, std::size_t target) {
+    const StrictStorage& inner = plan_.bodies[target].storages[static_cast<std::size_t>(argument.inner)];
+    if (argument.storage < 0 || !machine(replica).tensor_of(target, inner).is_written) return;
+    StrictTensor& outer = machine(replica).tensor_of(b, plan_.bodies[b].storages[static_cast<std::size_t>(argument.storage)]);
+    ++version_;
+    for (std::int64_t e = 0; e < inner.elements; ++e) outer.versions[static_cast<std::size_t>(argument.first + e)] = version_;
+  }
+
+  ProgramView program_;
+  StrictPlan plan_;
+  StrictShadows shadows_;
+  std::vector<std::unique_ptr<StrictMachine>> machines_;  // by replica; made by the first run
+  std::vector<std::byte*> streams_;  // by replica and stream: the next element
+  HostMemory host_{};
+  std::uint32_t version_ = 2;  // of what was written last; 1: undefined elements that may be read
+  bool is_clean_ = false;  // no room but homes is in use, and shadows are poisoned
+};
+
+[[gnu::cold]] inline std::unique_ptr<StrictRunner> make_strict_executor(const ProgramView& program) {
+  return std::make_unique<StrictExecutor>(program);
+}
+
+/// Programs that have this header have a strict mode.
+inline const bool has_strict_mode = (strict_factory = &make_strict_executor) != nullptr;
+
+}  // namespace tilewright::internal

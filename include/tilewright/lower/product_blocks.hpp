@@ -1,0 +1,93 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/product_partition.hpp"
+
+namespace tilewright::internal {
+
+/// What an axis of the work of a product is: which operands have it says so.
+enum class ProductAxis : std::uint8_t { group, row, inner, column, other };
+
+namespace detail {
+
+constexpr ProductAxis product_axis(const Work& work, int axis) {
+  const bool first = work.has_follower(0, axis), second = work.has_follower(1, axis), result = work.has_follower(2, axis);
+  if (first && second) return result ? ProductAxis::group : ProductAxis::inner;
+  if (!result) return ProductAxis::other;
+  return first ? ProductAxis::row : second ? ProductAxis::column : ProductAxis::other;
+}
+
+/// Extents of the operand's axes that no axis of the work cuts, the last ones of a tensor: places of a convolution.
+constexpr void for_each_uncut_axis(const Operation& operation, int operand, auto f) {
+  const Shape& shape = operation.operands[operand].spec.shape;
+  int place = 2;
+  for (int axis = shape.rank - 1; axis >= 0 && place >= 0; --axis)
+    if (operation.work.follows(operand, axis) < 0) f(place--, shape[axis]);
+}
+
+/// The product that an operation of two inputs and a result computes.
+constexpr ProductProblem problem_of(const Operation& operation, DType partials, const Target& target) {
+  const Work& work = operation.work;
+  const DType operands = operation.operands[0].spec.dtype, result = operation.operands[2].spec.dtype;
+  ProductProblem problem;
+  problem.element_bytes = size_of(operands);
+  problem.partial_bytes = size_of(partials);
+  problem.output_bytes = size_of(result);
+  for (int i = 0; i < work.axes.size(); ++i) {
+    const WorkAxis& axis = work.axes[i];
+    const std::int64_t grain = std::min(grain_of(axis, result, target), axis.extent);
+    switch (product_axis(work, i)) {
+      case ProductAxis::group: problem.groups *= axis.extent; break;
+      case ProductAxis::row: problem.rows *= axis.extent; break;  // of any number: the grain is the host kernel's
+      case ProductAxis::inner: problem.inner *= axis.extent, problem.inner_grain = grain; break;
+      case ProductAxis::column: problem.columns *= axis.extent, problem.column_grain = grain; break;
+      case ProductAxis::other: break;
+    }
+  }
+  if (operation.op->work_kind != WorkKind::convolution) return problem;
+  problem.is_convolution = true;
+  for_each_uncut_axis(operation, 2, [&](int place, std::int64_t extent) {
+    problem.axes[place].field = extent;
+    problem.rows *= extent, problem.row_grain *= extent;
+  });
+  for_each_uncut_axis(operation, 1, [&](int place, std::int64_t extent) { problem.axes[place].kernel = extent; });
+  for_each_uncut_axis(operation, 0, [&](int place, std::int64_t extent) {
+    problem.axes[place].stride = std::max<std::int64_t>(1, extent / problem.axes[place].field);
+  });
+  return problem;
+}
+
+/// Sets the blocks of those axes of the work that are `kind` of a product, `parts` altogether, from the first axis to the last.
+constexpr void set_blocks(Work& work, ProductAxis kind, std::int64_t parts, std::int64_t grain) {
+  for (int i = 0; i < work.axes.size(); ++i) {
+    WorkAxis& axis = work.axes[i];
+    if (axis.kind == WorkAxisKind::whole || product_axis(work, i) != kind) continue;
+    const std::int64_t least = kind == ProductAxis::group ? axis.grain : grain;  // groups of a convolution are not cut
+    axis.block = block_for(axis, std::min(least, axis.extent), parts);
+    parts /= block_count(axis.extent, axis.block);
+  }
+}
+
+}  // namespace detail
+
+/// Whether it is a product of two operands, whose partition is chosen by cycles.
+constexpr bool is_product(const Operation& operation) {
+  const WorkKind kind = operation.op->work_kind;
+  return (kind == WorkKind::product || kind == WorkKind::convolution) && operation.input_count == 2 &&
+         operation.operands.size() == 3;
+}
+
+/// Gives the work of a product or a convolution the blocks that take the fewest cycles on a simulated IPU.
+constexpr void set_product_blocks(Operation& operation, DType partials, const Target& target, ProductPartitions& partitions) {
+  const ProductProblem problem = detail::problem_of(operation, partials, target);
+  const ProductPartition& part = partitions.find(problem, default_memory_proportion);
+  const detail::ProductGrains grains = detail::grains_of(problem, partitions.machine(), part.method);
+  detail::set_blocks(operation.work, ProductAxis::group, part.group_parts, 1);
+  detail::set_blocks(operation.work, ProductAxis::row, part.row_parts, 1);
+  detail::set_blocks(operation.work, ProductAxis::column, part.column_parts, grains.columns);
+  detail::set_blocks(operation.work, ProductAxis::inner, part.inner_parts, grains.inner);
+}
+
+}  // namespace tilewright::internal

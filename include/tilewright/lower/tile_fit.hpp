@@ -1,0 +1,74 @@
+#pragma once
+#include <utility>
+
+#include "tilewright/lower/body_draft.hpp"
+
+namespace tilewright::internal::detail {
+
+/// Bytes of the operands of a group's largest vertex, each view of a storage once. Intermediate results count, too.
+constexpr std::int64_t vertex_bytes(const BodyDraft& draft, const Group& group, const Partition& cut) {
+  const Value* known[max_locations]{};
+  GridAxes known_axes[max_locations]{};
+  int count = 0;
+  std::int64_t bytes = 0;
+  for (const Member& member : group.members) {
+    const Operation& operation = draft.operation(member);
+    for (int o = 0; o < static_cast<int>(operation.operands.size()); ++o) {
+      const Value& value = operation.operands[o];
+      if (draft.storage(value.storage).location.base == Base::position) continue;
+      const GridAxes axes = grid_axes_of(operation, member, o);
+      int i = 0;
+      while (i < count && (known[i]->storage != value.storage || known[i]->layout != value.layout ||
+                           known[i]->spec != value.spec || known_axes[i] != axes))
+        ++i;
+      if (i < count) continue;
+      known[count] = &value;
+      known_axes[count++] = axes;
+      bytes += block_bytes(value, axes, cut.blocks);
+    }
+  }
+  return bytes;
+}
+
+/// The most bytes of operands that a vertex should have on a target whose memory is checked. The other half of a tile is for its
+/// share of all tensors, and for code.
+constexpr std::int64_t vertex_limit(const Target& target) { return target.bytes_per_tile / 2; }
+
+/// The partition for which an axis is cut before all others, and in single elements if it `cuts_vectors`.
+constexpr Partition partition_from(int axis, bool cuts_vectors, FixedVector<WorkAxis, max_work_axes> axes, DType dtype,
+                                   const Target& target) {
+  if (cuts_vectors && axes[axis].vectorised) axes[axis].vectorised = false, axes[axis].grain = 1;
+  for (int i = axis; i > 0; --i) std::swap(axes[i], axes[i - 1]);
+  Partition result = partition(axes, dtype, target);
+  for (int i = 0; i < axis; ++i) std::swap(result.blocks[i], result.blocks[i + 1]);
+  return result;
+}
+
+/// How a group is cut, and the bytes of its largest vertex.
+struct TileFit {
+  Partition partition{};
+  std::int64_t bytes = 0;
+};
+
+/// Cuts a group into at most one vertex for each tile, as `partition` does. If an operand that vertices need whole along some
+/// axis, such as the table of a gather, makes these too large for a tile, one of the parallel axes is cut before all others: the
+/// one with which vertices are smallest. If that is not enough, vectors are cut, too.
+/// Only of targets that check memory.
+constexpr TileFit fit_tiles(const BodyDraft& draft, const Group& group, const Target& target) {
+  const Operation& first = draft.operation(group.members[0]);
+  const DType dtype = first.operands[first.input_count].spec.dtype;
+  TileFit best{partition(group.grid, dtype, target)};
+  best.bytes = vertex_bytes(draft, group, best.partition);
+  for (const WorkAxis& axis : group.grid)
+    if (gives_partials(axis.kind)) return best;  // the number of partials is fixed
+  for (const bool cuts_vectors : {false, true})
+    for (int axis = 0; axis < group.grid.size() && best.bytes > vertex_limit(target); ++axis) {
+      if (group.grid[axis].kind != WorkAxisKind::parallel) continue;
+      TileFit other{partition_from(axis, cuts_vectors, group.grid, dtype, target)};
+      other.bytes = vertex_bytes(draft, group, other.partition);
+      if (other.bytes < best.bytes) best = other;
+    }
+  return best;
+}
+
+}  // namespace tilewright::internal::detail

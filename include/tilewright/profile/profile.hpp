@@ -1,0 +1,177 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilewright {
+
+/// What the bytes of a tile are for.
+enum class MemoryCategory {
+  variables,         ///< variables, and what is kept beside them from one run to the next
+  constants,         ///< constants of the program
+  frame,             ///< tensors of bodies: storages whose live ranges are apart share bytes
+  exchange_buffers,  ///< what a step sends, or receives for its vertices, in copies that live for that step
+  vertex_code,       ///< codelets, each once on a tile
+  vertex_state,      ///< fields and pointers of vertices
+  exchange_code,     ///< instructions that send and receive
+  control_code,      ///< the program's steps, calls and loops
+  stack,             ///< stacks of the supervisor and the workers, and the runtime's reserve
+  padding,           ///< gaps between blocks, and what shorter blocks leave of their rooms
+};
+
+inline constexpr std::size_t memory_category_count = 10;
+
+/// Names for tables and files, by MemoryCategory.
+inline constexpr std::array<std::string_view, memory_category_count> memory_category_names{
+    "variables",     "constants",    "frame", "exchange buffers", "vertex code", "vertex state",
+    "exchange code", "control code", "stack", "padding"};
+
+/// Whether a category's bytes are needed in every step; others are those of the fullest step.
+constexpr bool always_live(MemoryCategory category) {
+  return category != MemoryCategory::frame && category != MemoryCategory::exchange_buffers;
+}
+
+/// What a plan costs on a simulated machine, for people to look at: memory by tile and category, cycles by step. Plain data;
+/// print it as a page of text, or give it to write_report.
+///
+///     std::cout << session.profile();
+struct Profile {
+  /// The bytes of one tile by category.
+  struct TileMemory {
+    std::array<std::int64_t, memory_category_count> bytes{};
+
+    std::int64_t& operator[](MemoryCategory category) { return bytes[static_cast<std::size_t>(category)]; }
+    std::int64_t operator[](MemoryCategory category) const { return bytes[static_cast<std::size_t>(category)]; }
+    std::int64_t total() const { return std::accumulate(bytes.begin(), bytes.end(), std::int64_t{0}); }
+    bool operator==(const TileMemory&) const = default;
+  };
+
+  /// A storage: a tensor with all its views.
+  struct Tensor {
+    std::string name;               ///< of a variable, or the op that makes the tensor
+    std::string module;             ///< path of the module that made it; empty: none
+    std::int64_t bytes = 0;         ///< on the fullest tile
+    std::int64_t whole_bytes = 0;   ///< on all tiles
+    int first_step = 0;             ///< first and last of `steps` in which it is live; without meaning if `always_live`
+    int last_step = 0;
+    bool always_live = false;       ///< such as a variable
+    MemoryCategory category = MemoryCategory::frame;
+  };
+
+  /// A step of a plan. Cycles and bytes are those of one execution; a run executes it `times` times.
+  struct Step {
+    std::string label;              ///< its ops, as print_plan shows them
+    std::string module;             ///< module path of the op that counts most; empty: the main graph
+    std::string kind;               ///< superstep, copy, stream, remote, collective, code
+    int body = 0;                   ///< index in `bodies`
+    std::int64_t times = 1;         ///< executions in one run
+    std::int64_t vertices = 0;
+    std::int64_t tiles_used = 0;    ///< tiles that have a vertex
+    std::int64_t compute = 0;       ///< cycles of the slowest tile's vertices
+    std::int64_t exchange = 0;      ///< cycles of the fullest tile's sends and receives
+    std::int64_t sync = 0;          ///< cycles until all tiles have met
+    std::int64_t host = 0;          ///< cycles of streams from and to the host
+    std::int64_t remote = 0;        ///< cycles of streaming memory
+    std::int64_t collective = 0;    ///< cycles of links between replicas
+    std::int64_t assumed = 0;       ///< those of all these cycles that rest on assumed or recalled numbers
+    std::int64_t bytes_in = 0;      ///< received by the tile that receives most
+    std::int64_t bytes_out = 0;     ///< sent by the tile that sends most
+    std::int64_t fragments = 0;     ///< contiguous pieces that the tile with most of them receives
+    std::int64_t exchanged_bytes = 0;  ///< received by all tiles
+    std::int64_t flops = 0;         ///< additions and multiplications
+    double balance = 1;  ///< compute cycles of all tiles' mean, by those of the slowest tile; 1: all are equally busy
+    std::int64_t live_bytes = 0;  ///< of the frame and of exchange buffers that are live in it, on the fullest tile
+
+    /// Cycles of one execution.
+    std::int64_t cycles() const { return compute + exchange + sync + host + remote + collective; }
+    /// Cycles of all executions in a run.
+    std::int64_t cycles_in_run() const { return times * cycles(); }
+  };
+
+  /// A body of the plan: steps that others call. Body 0 is the main graph's.
+  struct Body {
+    std::string name;
+  };
+  /// A body's calls of another.
+  struct Call {
+    int caller = 0, callee = 0;  ///< indices in `bodies`
+    std::int64_t times = 1;  ///< in one execution of the caller
+  };
+
+  /// A number of the machine model, and how far to trust it.
+  struct Number {
+    std::string name, value;
+    std::string confidence;  ///< published, derived, recalled or assumed
+    std::string source;  ///< title or arXiv number
+  };
+
+  /// What a run comes to: sums over its steps, each as often as it is executed.
+  struct Totals {
+    std::int64_t cycles = 0;
+    std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0;  ///< cycles
+    std::int64_t flops = 0;
+    double seconds = 0;
+    double runs_per_second = 0;  ///< 0 if the run takes no time
+    double flops_per_second = 0;
+    double utilisation = 0;  ///< flops_per_second by the machine's peak
+    double balance = 1;  ///< mean of the steps' balance, weighted by their compute cycles
+    double assumed = 0;  ///< share of the cycles that rests on assumed or recalled numbers
+  };
+
+  std::string program, target;  ///< names
+  std::int64_t replicas = 1;  ///< each is a machine of its own; all figures are those of one
+  std::int64_t bytes_per_tile = 0;  ///< memory of a tile
+  std::int64_t clock_hz = 0;  ///< tile cycles a second
+  double peak_flops = 0;  ///< floating-point operations a second of one machine, in the dtype of its products
+  std::vector<TileMemory> tiles;  ///< by tile
+  int fullest_tile = -1;  ///< index in `tiles`; -1: no tiles
+  std::vector<std::int64_t> compute_by_tile;  ///< compute cycles of a run by tile; empty: not counted
+  std::vector<Tensor> tensors;  ///< all storages, those with most bytes on the fullest tile first
+  std::vector<Step> steps;  ///< in the order of a run; steps of a called body stand where it is called first
+  std::vector<Body> bodies;
+  std::vector<Call> calls;
+  std::vector<Number> numbers;  ///< of the machine model; may be empty
+
+  Totals totals() const {
+    Totals sum;
+    double balanced = 0;
+    std::int64_t assumed = 0;
+    for (const Step& step : steps) {
+      sum.cycles += step.cycles_in_run();
+      sum.compute += step.times * step.compute;
+      sum.exchange += step.times * step.exchange;
+      sum.sync += step.times * step.sync;
+      sum.host += step.times * step.host;
+      sum.remote += step.times * step.remote;
+      sum.collective += step.times * step.collective;
+      sum.flops += step.times * step.flops;
+      assumed += step.times * step.assumed;
+      balanced += static_cast<double>(step.times * step.compute) * step.balance;
+    }
+    if (sum.compute > 0) sum.balance = balanced / static_cast<double>(sum.compute);
+    if (sum.cycles > 0) sum.assumed = static_cast<double>(assumed) / static_cast<double>(sum.cycles);
+    if (sum.cycles > 0 && clock_hz > 0) {
+      sum.seconds = static_cast<double>(sum.cycles) / static_cast<double>(clock_hz);
+      sum.runs_per_second = 1 / sum.seconds;
+      sum.flops_per_second = static_cast<double>(sum.flops) / sum.seconds;
+      if (peak_flops > 0) sum.utilisation = sum.flops_per_second / peak_flops;
+    }
+    return sum;
+  }
+
+  /// The memory of the fullest tile; none without tiles.
+  TileMemory fullest() const { return fullest_tile < 0 ? TileMemory() : tiles[static_cast<std::size_t>(fullest_tile)]; }
+
+  /// The index of the step with most live bytes on the fullest tile, the first of equals; -1 without steps.
+  int peak_step() const {
+    const auto less = [](const Step& a, const Step& b) { return a.live_bytes < b.live_bytes; };
+    return steps.empty() ? -1 : static_cast<int>(std::max_element(steps.begin(), steps.end(), less) - steps.begin());
+  }
+};
+
+}  // namespace tilewright

@@ -1,0 +1,56 @@
+#pragma once
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "tilewright/profile/json_text.hpp"
+#include "tilewright/profile/profile.hpp"
+#include "tilewright/profile/profile_json.hpp"
+#include "tilewright/profile/profile_trace.hpp"
+#include "tilewright/profile/report_page.hpp"
+
+namespace tilewright {
+
+namespace detail {
+inline std::string profiles_to_json(const Profile& profile, const Profile* other) {
+  if (!other) return profile_to_json(profile);
+  JsonText json;
+  json.begin_array();
+  write_profile(json, profile);
+  write_profile(json, *other);
+  return json.end_array().text() + '\n';
+}
+
+inline void write_text(const std::filesystem::path& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (!file)
+    throw std::filesystem::filesystem_error("write_report: cannot write", path, std::make_error_code(std::errc::io_error));
+}
+
+inline void write_report(std::filesystem::path path, const Profile& profile, const Profile* other) {
+  if (path.extension() == ".html") path.replace_extension();
+  const auto file = [&](const char* ending) { return std::filesystem::path(path) += ending; };
+  const std::string json = profiles_to_json(profile, other);
+  write_text(file(".json"), json);
+  write_text(file(".trace.json"), profile_to_trace(profile, other));
+  write_text(file(".html"), report_page(json));
+}
+}  // namespace detail
+
+/// Writes what a profile shows to three files: `path`.html, a page that needs nothing but a browser; `path`.trace.json, for
+/// ui.perfetto.dev; `path`.json, the data. An ending .html of `path` is left out. Throws std::filesystem::filesystem_error.
+///
+///     tw::write_report("mnist", session.profile());
+inline void write_report(const std::filesystem::path& path, const Profile& profile) {
+  detail::write_report(path, profile, nullptr);
+}
+/// The same with two profiles side by side, such as those of two targets, or before and after a change; the JSON is a list of
+/// both.
+inline void write_report(const std::filesystem::path& path, const Profile& profile, const Profile& other) {
+  detail::write_report(path, profile, &other);
+}
+
+}  // namespace tilewright

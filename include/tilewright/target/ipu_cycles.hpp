@@ -1,0 +1,113 @@
+#pragma once
+#include <cstdint>
+
+#include "tilewright/graph/vertex_cost.hpp"
+#include "tilewright/target/cycle_count.hpp"
+#include "tilewright/target/ipu_model.hpp"
+
+// Cycles of loops over the elements of one tile, which all its workers share, after the estimates of poplibs sdk-release-3.4,
+// popops/popopsCycleEstimators.cpp and popops/PerformanceEstimation.cpp. A worker's instruction takes as many cycles of the tile
+// as there are workers. `elements` is what the tile has, w its workers, v the elements of a vector (2 of float32, 4 of float16)
+// and e = ceil(elements / w).
+
+namespace tilewright {
+
+/// A loop as it is for a dtype. Float64 and 64-bit integers, which no IPU has, take twice as long as float32.
+constexpr LoopCost loop_of(const VertexCost& cost, DType dtype) {
+  LoopCost loop = size_of(dtype) == 2 ? cost.float16 : cost.float32;
+  if (size_of(dtype) == 8) loop.cycles = static_cast<std::int16_t>(2 * loop.cycles);
+  return loop;
+}
+/// How far a cost can be trusted for a dtype: stated costs are of float16 and float32, others are assumed to be alike.
+constexpr Confidence confidence_of(const VertexCost& cost, DType dtype) {
+  return dtype == float16 || dtype == float32 || is_guess(cost.confidence) ? cost.confidence : Confidence::assumed;
+}
+/// Instructions of a worker for its share of the elements.
+constexpr std::int64_t loop_instructions(const IpuModel& model, const LoopCost& loop, std::int64_t elements) {
+  return ceil_divide(ceil_divide(elements, model.workers), loop.elements) * loop.cycles;
+}
+
+/// A map with one input: 20 + w (17 + steps of a worker x cycles of a step). Published.
+constexpr std::int64_t map_cycles(const IpuModel& model, const LoopCost& loop, std::int64_t elements) {
+  return 20 + model.workers * ((loop.start > 0 ? loop.start : 17) + loop_instructions(model, loop, elements));
+}
+/// A map with two inputs: launch + w (29 + steps x cycles); 26 in place of 29 for float16, 58 in place. Published.
+constexpr std::int64_t binary_map_cycles(const IpuModel& model, const LoopCost& loop, DType dtype, std::int64_t elements,
+                                         bool in_place = false) {
+  const std::int64_t start = loop.start > 0 ? loop.start : in_place ? 58 : dtype == float16 ? 26 : 29;
+  return model.launch_cycles + model.workers * (start + loop_instructions(model, loop, elements));
+}
+/// Elements added to others: the binary map in place, with 3 instructions for a vector.
+constexpr std::int64_t add_in_place_cycles(const IpuModel& model, std::int64_t bytes) {
+  const LoopCost loop{.cycles = 3, .elements = static_cast<std::int16_t>(model.data_path_bytes)};
+  return binary_map_cycles(model, loop, float32, bytes, true);
+}
+
+/// Several maps in one loop. Each op's arithmetic is that of its own loop less the 2 slots that load and store there; the loop
+/// has 2 to 4 slots, one fewer than tensors that it reads and writes. Assumed.
+class FusedMap {
+ public:
+  constexpr explicit FusedMap(DType dtype, const IpuModel& model) : dtype_(dtype), width_(model.vector_width(dtype)) {}
+  constexpr void add(const VertexCost& cost) {
+    const LoopCost loop = loop_of(cost, dtype_);
+    if (loop.cycles == 0) return;
+    const std::int64_t arithmetic = loop.cycles > 2 ? loop.cycles - 2 : 1;
+    instructions_ += ceil_divide(width_ * arithmetic, loop.elements);
+    ++ops_;
+  }
+  constexpr int ops() const { return ops_; }
+  constexpr std::int64_t cycles(const IpuModel& model, std::int64_t elements, int tensors) const {
+    const std::int64_t slots = tensors < 3 ? 2 : tensors > 5 ? 4 : tensors - 1;
+    const LoopCost loop{.cycles = static_cast<std::int16_t>(instructions_ + slots),
+                        .elements = static_cast<std::int16_t>(width_)};
+    return tensors < 3 ? map_cycles(model, loop, elements) : binary_map_cycles(model, loop, dtype_, elements);
+  }
+
+ private:
+  DType dtype_;
+  std::int64_t width_;
+  std::int64_t instructions_ = 0;  // for a vector
+  int ops_ = 0;
+};
+
+/// A conversion: 12 + w (18 + 19 + e / 4 x cycles), with 2 cycles for 4 elements. Published for float16 and float32.
+constexpr std::int64_t cast_cycles(const IpuModel& model, std::int64_t elements) {
+  return 12 + model.workers * (18 + 19 + 2 * ceil_divide(ceil_divide(elements, model.workers), 4));
+}
+
+/// Where x and y of a scaled addition are: the more of them can be loaded in a cycle, the faster it is.
+enum class OperandBanks : std::uint8_t { same, different, interleaved };
+/// x + a y: 60 + w (24 + cycles x (e / v - 1)), with 3 cycles for a vector; 2 if x and y are in different banks of memory; 1 if
+/// they are interleaved too, from 16 vectors on. Published: 57 to 63 to start.
+constexpr std::int64_t scaled_add_cycles(const IpuModel& model, DType dtype, std::int64_t elements,
+                                         OperandBanks banks = OperandBanks::same) {
+  const std::int64_t vectors = ceil_divide(ceil_divide(elements, model.workers), model.vector_width(dtype));
+  const std::int64_t cycles = banks == OperandBanks::same ? 3 : banks == OperandBanks::interleaved && vectors >= 16 ? 1 : 2;
+  return 60 + model.workers * (24 + cycles * (vectors > 0 ? vectors - 1 : 0));
+}
+
+/// Elements set to a number: 23 + elements / v, by one worker, whose stores the others would not make faster. Published.
+constexpr std::int64_t fill_cycles(const IpuModel& model, DType dtype, std::int64_t elements) {
+  return 23 + ceil_divide(elements, model.vector_width(dtype));
+}
+
+/// A copy within the tile: a call of all workers, and 8 bytes a cycle. Published: measured on ipu21 by a third party.
+constexpr std::int64_t copy_cycles(const IpuModel& model, std::int64_t bytes) {
+  return bytes == 0 ? 0 : model.copy_call_cycles + ceil_divide(bytes, model.copy_bytes);
+}
+
+/// `blocks` transposed matrices of rows x columns: of 2-byte elements, launch of 7 + w (29 + ceil(blocks / w) (18 + rows / 4 (12
+/// + 4 (columns / 4 - 2)))); of 4-byte elements by 2 x 2 with 3 instructions; of 4 x 4 elements of 2 bytes 7 + w (37 + 4
+/// (ceil(blocks / w) - 2)); where extents are no multiples, columns x (5 + 2.5 rows) for each. Published.
+constexpr std::int64_t transpose_cycles(const IpuModel& model, DType dtype, std::int64_t rows, std::int64_t columns,
+                                        std::int64_t blocks = 1) {
+  const std::int64_t of_worker = ceil_divide(blocks, model.workers);
+  const std::int64_t side = size_of(dtype) == 2 ? 4 : size_of(dtype) == 4 ? 2 : 0;
+  if (side == 0 || rows % side != 0 || columns % side != 0)
+    return 7 + model.workers * (29 + of_worker * ceil_divide(columns * (10 + 5 * rows), 2));
+  if (side == 4 && rows == 4 && columns == 4) return 7 + model.workers * (37 + 4 * (of_worker > 2 ? of_worker - 2 : 0));
+  const std::int64_t grain = side == 4 ? 4 : 3, in_row = columns / side;
+  return 7 + model.workers * (29 + of_worker * (18 + rows / side * (12 + grain * (in_row > 2 ? in_row - 2 : 0))));
+}
+
+}  // namespace tilewright

@@ -1,0 +1,37 @@
+#pragma once
+#include <cstdint>
+
+#include "tilewright/target/ipu_cycles.hpp"
+
+// Cycles on one tile of ops whose places are known in a run only, after popops' estimates (poplibs sdk-release-3.4). w is the
+// number of workers.
+
+namespace tilewright {
+
+/// `slices` slices, read from a table or written to it: 25 + w (39 + slices (24 + 2 e / v)), with e = ceil(elements of a slice /
+/// w) and v the elements of a vector. Published.
+constexpr std::int64_t dynamic_slice_cycles(const IpuModel& model, DType dtype, std::int64_t slices,
+                                            std::int64_t slice_elements) {
+  const std::int64_t vectors = ceil_divide(ceil_divide(slice_elements, model.workers), model.vector_width(dtype));
+  return 25 + model.workers * (39 + slices * (24 + 2 * vectors));
+}
+
+/// Rows of a table: w (30 + hits (19 + 2 ceil(row / 2)) + misses x 8), and 20 log2(rows) for each search if indices are sorted.
+/// hits: indices of rows that the tile has, misses: others; `row_elements`: what the tile has of a row. Published.
+constexpr std::int64_t gather_cycles(const IpuModel& model, std::int64_t hits, std::int64_t misses, std::int64_t row_elements,
+                                     std::int64_t sorted_indices = 0) {
+  std::int64_t search = 0;
+  for (std::int64_t n = 1; n < sorted_indices; n *= 2) search += 20;
+  return model.workers * (30 + hits * (19 + 2 * ceil_divide(row_elements, 2)) + misses * 8 + search);
+}
+
+/// Rows added to those of a table: w (33 + hits (12 + 3 (row / atom - 1)) + misses x 5), an atom being the 4 bytes that are
+/// stored at a time; smaller elements take 20 more each. Published; the atom is assumed.
+constexpr std::int64_t scatter_add_cycles(const IpuModel& model, DType dtype, std::int64_t hits, std::int64_t misses,
+                                          std::int64_t row_elements) {
+  const std::int64_t atoms = ceil_divide(row_elements * size_of(dtype), 4);
+  const std::int64_t parts = size_of(dtype) < 4 && row_elements * size_of(dtype) % 4 != 0 ? 20 * row_elements : 0;
+  return model.workers * (33 + hits * (12 + 3 * (atoms > 0 ? atoms - 1 : 0) + parts) + misses * 5);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,74 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/core/replica_groups.hpp"
+#include "tilewright/target/cycle_count.hpp"
+#include "tilewright/target/ipu_cycles.hpp"
+
+// Cycles of what moves between machines in a ring, after poplibs' popops/Collectives.cpp of 2019 and its link model. A tensor of
+// S bytes on each of n machines goes around in n pieces, of which each machine passes on n - 1.
+
+namespace tilewright {
+
+enum class RingScheme : std::uint8_t {
+  one_way,  ///< one ring: n - 1 steps of S / n bytes
+  two_ways,  ///< two rings, one each way, each with one half of every piece: n - 1 steps of S / 2n bytes
+  middle  ///< pieces go both ways at a time and meet in the middle: ceil(n / 2) steps of S / n bytes
+};
+
+/// Bytes from machine to machine: sync + bytes / (links x bandwidth). Published: 16 GB/s by 0.85 for a link.
+constexpr CycleCount link_cycles(const IpuModel& model, std::int64_t bytes, std::int64_t links) {
+  const std::int64_t cycles = model.link.cycles(bytes, model.clock_hz, links);
+  return cycles == 0 ? CycleCount()
+                     : CycleCount(model.link.sync_cycles) +
+                           CycleCount(cycles - model.link.sync_cycles, model.link.bytes_per_second.confidence);
+}
+
+/// A tensor of so many bytes that each machine of a group has a part of afterwards, reduced, or had a part of before. In groups
+/// with a stride of s, a piece goes over s links to the next member, and the pieces of s groups share each link. What came in a
+/// step is added to the machine's own, if it reduces. The way from a group's last member to its first is taken to be a step like
+/// others.
+constexpr CycleCount ring_cycles(const IpuModel& model, std::int64_t tiles, std::int64_t bytes, const ReplicaGroups& groups,
+                                 RingScheme scheme, bool reduces) {
+  const std::int64_t n = groups.group_size;
+  if (n == 1 || bytes == 0) return {};
+  const std::int64_t count = scheme == RingScheme::middle ? (n + 1) / 2 : n - 1;
+  const std::int64_t ways = scheme == RingScheme::one_way ? 1 : 2;
+  const std::int64_t piece = ceil_divide(bytes, scheme == RingScheme::two_ways ? 2 * n : n);
+  CycleCount step = link_cycles(model, piece * groups.stride, model.link.links);
+  if (reduces) step += add_in_place_cycles(model, ceil_divide(ways * piece, tiles));
+  return count * step;
+}
+
+/// The scheme by poplibs' thresholds: two machines have one ring; few bytes meet in the middle, and many go around both ways.
+constexpr RingScheme ring_scheme(std::int64_t bytes, std::int64_t group_size, bool reduces) {
+  if (group_size <= 2) return RingScheme::one_way;
+  const std::int64_t limit = group_size <= 4 ? 1'245'184 : group_size <= 8 ? 4'980'736 : 39'845'888;
+  return bytes < (reduces ? limit : limit / 2) ? RingScheme::middle : RingScheme::two_ways;
+}
+/// The faster scheme by these formulas, which need not be that of the thresholds.
+constexpr CycleCount fastest_ring_cycles(const IpuModel& model, std::int64_t tiles, std::int64_t bytes,
+                                         const ReplicaGroups& groups, bool reduces) {
+  const auto by = [&](RingScheme scheme) { return ring_cycles(model, tiles, bytes, groups, scheme, reduces); };
+  if (groups.group_size <= 2) return by(RingScheme::one_way);
+  const CycleCount around = by(RingScheme::two_ways), middle = by(RingScheme::middle);
+  return middle.cycles < around.cycles ? middle : around;
+}
+
+/// The same where a group may be larger than what links connect: pieces are reduced among linked machines, then around over the
+/// gateways of these pods. Assumed for such groups.
+constexpr CycleCount collective_cycles(const IpuModel& model, std::int64_t tiles, std::int64_t bytes, const ReplicaGroups& groups,
+                                       bool reduces) {
+  const std::int64_t linked = std::max<std::int64_t>(1, model.link.linked_ipus / groups.stride);
+  if (groups.group_size <= linked || model.link.gateway_bytes_per_second == 0)
+    return fastest_ring_cycles(model, tiles, bytes, groups, reduces);
+  const std::int64_t pods = ceil_divide(groups.group_size, linked);
+  IpuModel gateway = model;
+  gateway.link.bytes_per_second = Figure(model.link.gateway_bytes_per_second, Confidence::assumed, "");
+  gateway.link.links = 1;
+  return fastest_ring_cycles(model, tiles, bytes, {groups.num_replicas, groups.stride, linked}, reduces) +
+         ring_cycles(gateway, tiles, ceil_divide(bytes, linked), {pods, 1, pods}, RingScheme::one_way, reduces);
+}
+
+}  // namespace tilewright

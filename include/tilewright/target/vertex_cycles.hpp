@@ -1,0 +1,79 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/op_info.hpp"
+#include "tilewright/target/ipu_indexed_cycles.hpp"
+#include "tilewright/target/ipu_reduction_cycles.hpp"
+
+namespace tilewright {
+
+/// Where the terms of a reduction lie.
+enum class TermOrder : std::uint8_t {
+  rows,  ///< a result's terms are as far apart as results are many, so that vectors are of results
+  lines  ///< next to each other, so that vectors are of terms
+};
+
+/// Cycles of a vertex that has a tile to itself, by the cost that its op states.
+///  - `elements`: of the vertex's block of the result; of an op on lines, of all its lines; of an indexed op, of all rows or
+///  slices
+///    that it moves.
+///  - `reduced`: terms of each element; of an op on lines, the length of a line; of an indexed op, the elements of a row or
+///  slice.
+/// A product by these numbers alone is a guess: target/amp.hpp has the formulas.
+constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int64_t elements, std::int64_t reduced,
+                                   const IpuModel& model, bool in_place = false, TermOrder order = TermOrder::rows) {
+  if (elements == 0 || cost.formula == CostFormula::none) return {};
+  const LoopCost loop = loop_of(cost, dtype);
+  const Confidence confidence = confidence_of(cost, dtype);
+  const std::int64_t length = std::max<std::int64_t>(1, reduced), rows = ceil_divide(elements, length);
+  const auto term_cycles = [&] { return ceil_divide(loop.cycles * model.vector_width(dtype), loop.elements); };
+  switch (cost.formula) {
+    case CostFormula::map: return {map_cycles(model, loop, elements), confidence};
+    case CostFormula::binary_map: return {binary_map_cycles(model, loop, dtype, elements, in_place), confidence};
+    case CostFormula::scaled_add: return {scaled_add_cycles(model, dtype, elements), confidence};
+    case CostFormula::cast: return {cast_cycles(model, elements), confidence};
+    case CostFormula::fill: return {fill_cycles(model, dtype, elements), confidence};
+    case CostFormula::copy: return {copy_cycles(model, elements * size_of(dtype)), cost.confidence};
+    case CostFormula::reduction:
+      if (order == TermOrder::lines || elements == 1)
+        return {reduce_lines_cycles(model, dtype, elements, length, term_cycles()), confidence};
+      return {reduce_rows_cycles(model, dtype, dtype, elements, length, term_cycles()), confidence};
+    case CostFormula::line: return {line_cycles(model, loop, cost.passes, rows, length), confidence};
+    case CostFormula::serial:
+      return {(loop.start > 0 ? loop.start : 25) + ceil_divide(elements * length, loop.elements) * loop.cycles, confidence};
+    case CostFormula::window: {  // rows of 4 vectors are assumed
+      const std::int64_t row = 4 * model.vector_width(dtype);
+      return {pool_cycles(model, dtype, ceil_divide(elements, row), std::min(row, elements), length, term_cycles()),
+              Confidence::assumed};
+    }
+    case CostFormula::slice: return {dynamic_slice_cycles(model, dtype, rows, length), confidence};
+    case CostFormula::gather: return {gather_cycles(model, rows, 0, length), confidence};
+    case CostFormula::scatter: return {scatter_add_cycles(model, dtype, rows, 0, length), confidence};
+    case CostFormula::product:
+    case CostFormula::convolution: {
+      const AmpModel& unit = model.product_unit(dtype, float32);
+      return {amp_cycles(unit, ceil_divide(elements, unit.units), length, unit.units), Confidence::assumed};
+    }
+    default: return {20 + model.workers * (17 + loop_instructions(model, loop, elements)), confidence};
+  }
+}
+constexpr CycleCount vertex_cycles(const OpInfo& op, DType dtype, std::int64_t elements, std::int64_t reduced,
+                                   const IpuModel& model, TermOrder order = TermOrder::rows) {
+  return vertex_cycles(op.vertex_cost, dtype, elements, reduced, model, op.modifies >= 0, order);
+}
+
+/// Cycles of vertices of one worker each, which run on one tile at the same time: the longest first, each on the worker that has
+/// least to do. `instructions`: of each vertex. Assumed: the order.
+constexpr CycleCount packed_cycles(const IpuModel& model, std::span<const std::int64_t> instructions) {
+  List<std::int64_t> longest_first, workers(static_cast<std::size_t>(model.workers.value), 0);
+  for (const std::int64_t each : instructions) longest_first.push_back(each);
+  std::sort(longest_first.begin(), longest_first.end(), std::greater<>());
+  for (const std::int64_t each : longest_first) *std::min_element(workers.begin(), workers.end()) += each;
+  return {model.workers * *std::max_element(workers.begin(), workers.end()), Confidence::assumed};
+}
+
+}  // namespace tilewright

@@ -1,0 +1,28 @@
+#pragma once
+// Plans random programs when the test runs, and verifies what each pass of the planner gives.
+#include <cstdint>
+#include <cstdio>
+
+#include "program.hpp"
+#include "tilewright/lower/verify.hpp"
+
+namespace random_programs {
+
+/// Prints a line for each plan of a program of the seeds [first, first + count) that breaks the contract of a pass, or has an
+/// error.
+inline void verify_plans(std::uint64_t first, std::uint64_t count) {
+  for (std::uint64_t seed = first; seed < first + count; ++seed)
+    for (const bool gradients : {false, true})
+      for (const bool on_ipu : {false, true}) {
+        try {
+          Ir ir;
+          add_program(ir, seed, "s.", {.gradients = gradients});
+          tw::lower_verified(ir, on_ipu ? tw::ipu_model : tw::cpu);
+        } catch (const tw::TraceError& error) {
+          std::printf("seed %llu%s, %s: %s\n", static_cast<unsigned long long>(seed), gradients ? ", gradients" : "",
+                      on_ipu ? "ipu_model" : "cpu", error.what());
+        }
+      }
+}
+
+}  // namespace random_programs

@@ -1,0 +1,26 @@
+// Writes the reports of made-up profiles into the folder that it is given, for run.py; with a file of text for each.
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "synthetic_profiles.hpp"
+#include "tilewright/profile/print_profile.hpp"
+#include "tilewright/profile/write_report.hpp"
+
+int main(int count, char** arguments) {
+  if (count != 2) {
+    std::cerr << "usage: write_reports FOLDER\n";
+    return 2;
+  }
+  const std::filesystem::path folder = arguments[1];
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const char* name, const tilewright::Profile& profile) {
+    tilewright::write_report(folder / name, profile);
+    std::ofstream(folder / (std::string(name) + ".txt")) << profile;
+  };
+  write("transformer", synthetic::transformer());
+  write("small", synthetic::small());
+  write("nothing", synthetic::nothing());
+  tilewright::write_report(folder / "compared.html", synthetic::transformer(), synthetic::transformer(synthetic::bow));
+  tilewright::write_report(folder / "unlike", synthetic::small(), synthetic::nothing());
+}

@@ -1,0 +1,100 @@
+// What ops state of their cost on an IPU, and the cycles that follow.
+#include "../support/same.hpp"
+#include "tilewright/target/target.hpp"
+#include "tilewright/target/vertex_cycles.hpp"
+#include "tilewright/tilewright.hpp"
+
+namespace {
+
+namespace tw = tilewright;
+using tw::Confidence, tw::CostFormula, tw::CycleCount, tw::float16, tw::float32, tw::gc200_model;
+
+template <class D>
+constexpr CycleCount cycles(tw::DType dtype, std::int64_t elements, std::int64_t reduced = 1,
+                            tw::TermOrder order = tw::TermOrder::rows) {
+  return tw::vertex_cycles(tw::op_info<D>, dtype, elements, reduced, gc200_model, order);
+}
+
+// ---- by formula: 100 vectors for a worker
+
+static_assert(cycles<tw::Relu>(float32, 1200) == CycleCount(20 + 6 * (17 + 300)));
+static_assert(cycles<tw::Exp>(float16, 2400) == CycleCount(20 + 6 * (33 + 400)));
+static_assert(cycles<tw::Add>(float16, 2400) == CycleCount(11 + 6 * (26 + 300)));
+static_assert(cycles<tw::InPlace<tw::Add>>(float32, 1200) == CycleCount(11 + 6 * (58 + 300)), "in place");
+static_assert(cycles<tw::Div>(float16, 2400) == CycleCount(11 + 6 * (26 + 2100)));
+static_assert(cycles<tw::Identity>(float32, 1024) == CycleCount(288 + 512));
+static_assert(cycles<tw::Cast>(float16, 2400) == CycleCount(12 + 6 * (37 + 200)));
+static_assert(cycles<tw::InitZero>(float32, 1000) == CycleCount(23 + 500));
+static_assert(cycles<tw::ScaledAddLhsInplace>(float32, 1200) == CycleCount(60 + 6 * (24 + 3 * 99)));
+static_assert(cycles<tw::ReduceSum>(float32, 1200, 10) == CycleCount(6 * (16 + 100 * (11 + 9))));
+static_assert(cycles<tw::ReduceSum>(float32, 1, 1200) == CycleCount(6 * (22 + 100) + 6 * 25), "one result");
+static_assert(cycles<tw::ReduceSum>(float32, 12, 100, tw::TermOrder::lines) == CycleCount(6 * 2 * (22 + 50)));
+static_assert(cycles<tw::ReduceLogSumExp>(float16, 2400, 10) == CycleCount(6 * (16 + 100 * (14 + 9 * 13))));
+static_assert(cycles<tw::DynamicSlice>(float32, 2400, 1200) == CycleCount(25 + 6 * (39 + 2 * 224)), "two slices");
+static_assert(cycles<tw::Gather>(float32, 3 * 64, 64) == CycleCount(6 * (30 + 3 * 83)));
+static_assert(cycles<tw::SparseAccumulate>(float32, 3 * 64, 64) == CycleCount(6 * (33 + 3 * 201)));
+static_assert(cycles<tw::NllWithSoftmaxGrad>(float16, 100) == CycleCount(25 + 450));
+static_assert(cycles<tw::Reshape>(float32, 1000) == CycleCount() && cycles<tw::Relu>(float32, 0) == CycleCount());
+
+/// Whether a is within a quarter of b.
+constexpr bool is_near(std::int64_t a, std::int64_t b) { return 4 * a > 3 * b && 4 * a < 5 * b; }
+static_assert(is_near(cycles<tw::Softmax>(float32, 12 * 100, 100).cycles, softmax_cycles(gc200_model, float32, 12, 100)));
+static_assert(is_near(cycles<tw::Softmax>(float16, 96 * 400, 400).cycles, softmax_cycles(gc200_model, float16, 96, 400)));
+
+// ---- what is assumed
+
+static_assert(cycles<tw::Gelu>(float32, 1200).assumed == cycles<tw::Gelu>(float32, 1200).cycles);
+static_assert(cycles<tw::Relu>(tw::int32, 1200) == CycleCount(20 + 6 * (17 + 300), Confidence::assumed), "as float32");
+static_assert(cycles<tw::Add>(tw::float64, 1200).cycles > cycles<tw::Add>(float32, 1200).cycles);
+static_assert(cycles<tw::MatMul>(float32, 256, 64).assumed > 0, "target/amp.hpp knows better");
+
+/// Whether all of these state their cost.
+template <class... D>
+constexpr bool stated = (requires { D::vertex_cost; } && ...);
+static_assert(stated<tw::Gelu, tw::Relu, tw::GeluErf, tw::Sigmoid, tw::Swish, tw::Softplus, tw::UnaryGrad<tw::Gelu>, tw::Exp,
+                     tw::Log, tw::Log2, tw::Sqrt, tw::Sin, tw::Cos, tw::Tanh, tw::Negate, tw::Identity, tw::Abs, tw::Sign,
+                     tw::Ceil, tw::Floor, tw::Clip, tw::IncrementMod, tw::InPlace<tw::Clip>>);
+static_assert(stated<tw::Add, tw::Sub, tw::Mul, tw::Div, tw::Fmod, tw::Equal, tw::IsNan, tw::And, tw::Or, tw::Not, tw::PowNumber,
+                     tw::Pow, tw::Where, tw::Maximum, tw::ScaledAdd, tw::AccumulateAdd, tw::AccumulateMean, tw::AccumulatorScale,
+                     tw::CopyVarUpdate, tw::Cast, tw::AdamFactors, tw::AdamStep, tw::LambSquare, tw::TrustRatio>);
+static_assert(
+    stated<tw::ReduceSum, tw::ReduceMean, tw::ReduceMax, tw::ReduceMedian, tw::ReduceProdGrad, tw::ReduceLogSumExp, tw::ArgMax,
+           tw::CumSum, tw::TopK, tw::Histogram, tw::Softmax, tw::SoftmaxGrad, tw::Nll, tw::NllGrad, tw::MaxPool,
+           tw::AveragePoolGrad, tw::BatchNormTraining, tw::RunningStatistic, tw::ResizeAxis, tw::RoiAlign>);
+static_assert(
+    stated<tw::Gather, tw::GatherGrad, tw::GatherElements, tw::Scatter, tw::SparseAccumulate, tw::OneHot, tw::DynamicSlice,
+           tw::DynamicUpdate, tw::InitZero, tw::CopyInto, tw::RandomNormal, tw::Dropout, tw::CreateRandomSeed>);
+static_assert(tw::op_info<tw::MatMul>.vertex_cost.formula == CostFormula::product, "by its kind");
+static_assert(tw::op_info<tw::Conv>.vertex_cost.formula == CostFormula::convolution);
+
+// ---- an op of a user's own
+
+struct Cube : tw::UnaryOp<Cube> {
+  static constexpr std::string_view name = "Cube";
+  static constexpr tw::VertexCost vertex_cost{.formula = CostFormula::map,
+                                              .float32 = {.cycles = 4, .elements = 2},
+                                              .float16 = {.cycles = 4, .elements = 4},
+                                              .confidence = Confidence::given};
+  template <class X> static X forward(X x) { return x * x * x; }
+  template <class X> static X backward(X x, X dy) { return dy * x * x * tw::math::number<X>(3); }
+};
+static_assert(cycles<Cube>(float32, 1200) == CycleCount(20 + 6 * (17 + 400)));
+static_assert(cycles<tw::InPlace<Cube>>(float32, 1200) == CycleCount(20 + 6 * (17 + 400)));
+static_assert(cycles<tw::UnaryGrad<Cube>>(float32, 1200) == CycleCount(11 + 6 * (29 + 800), Confidence::assumed), "4 more");
+
+struct Unpriced : tw::UnaryOp<Unpriced> {
+  static constexpr std::string_view name = "Unpriced";
+  template <class X> static X forward(X x) { return x; }
+  template <class X> static X backward(X, X dy) { return dy; }
+};
+static_assert(tw::op_info<Unpriced>.vertex_cost == tw::default_vertex_cost(tw::WorkKind::map, tw::CodeKind::map));
+static_assert(cycles<Unpriced>(float32, 1200).assumed == cycles<Unpriced>(float32, 1200).cycles);
+
+// ---- vertices of one worker each: six at a time
+
+constexpr std::int64_t seven[] = {4, 10, 9, 8, 7, 6, 5};
+static_assert(packed_cycles(gc200_model, seven).cycles == 6 * 10, "the last one goes with the one of 5");
+constexpr std::int64_t equal[] = {4, 4, 4, 4, 4, 4, 4};
+static_assert(packed_cycles(gc200_model, equal).cycles == 6 * 8 && packed_cycles(gc200_model, {}).cycles == 0);
+
+}  // namespace
