@@ -19,13 +19,13 @@ constexpr TensorSpec of(tw::DType dtype, std::initializer_list<std::int64_t> sha
 
 constexpr void add_reductions(Ir& ir, int first, int last) {
   for (int i = first; i < last; ++i) {
-    const auto [name, op] = reductions[i];
-    const auto named = [&](const char* form) { return tw::text(name, form); };
-    differentiable(ir, name, [op = op](Tensor x) { return op(x, {}, false); }, f32({2, 3, 4}));
-    differentiable(ir, named("_rows").view(), [op = op](Tensor x) { return op(x, -1, false); }, f32({2, 35}));
-    differentiable(ir, named("_columns").view(), [op = op](Tensor x) { return op(x, 0, false); }, f32({3, 19}));
-    differentiable(ir, named("_axes").view(), [op = op](Tensor x) { return op(x, {0, 2}, true); }, f32({2, 3, 4}));
-    differentiable(ir, named("_transposed").view(), [op = op](Tensor x) { return op(x.T(), 1, false); }, f32({2, 2, 19}));
+    const NamedReduction& each = reductions[i];
+    const auto named = [&](const char* form) { return tw::text(each.name, form); };
+    differentiable(ir, each.name, [op = each.op](Tensor x) { return op(x, {}, false); }, f32({2, 3, 4}));
+    differentiable(ir, named("_rows").view(), [op = each.op](Tensor x) { return op(x, -1, false); }, f32({2, 35}));
+    differentiable(ir, named("_columns").view(), [op = each.op](Tensor x) { return op(x, 0, false); }, f32({3, 19}));
+    differentiable(ir, named("_axes").view(), [op = each.op](Tensor x) { return op(x, {0, 2}, true); }, f32({2, 3, 4}));
+    differentiable(ir, named("_transposed").view(), [op = each.op](Tensor x) { return op(x.T(), 1, false); }, f32({2, 2, 19}));
   }
 }
 constexpr void selections(Ir& ir) { add_reductions(ir, 0, 4); }
@@ -58,20 +58,20 @@ constexpr auto minimum_index(int axis) {
 
 constexpr void ties_and_special_numbers(Ir& ir) {
   for (int i = 0; i < 3; ++i) {
-    const auto [name, op] = reductions[i];
-    const auto over = [op = op](const Axes& axes) { return [=](Tensor x) { return op(x, axes, false); }; };
-    differentiable(ir, tw::text(name, "_ties_rows").view(), over(1), f32({3, 37}));
-    differentiable(ir, tw::text(name, "_ties_columns").view(), over(0), f32({4, 21}));
-    differentiable(ir, tw::text(name, "_ties_all").view(), over({}), f32({4, 19}));
-    differentiable(ir, tw::text(name, "_nan_rows").view(), over(1), f32({5, 19}));
-    differentiable(ir, tw::text(name, "_nan_columns").view(), over(0), f32({5, 19}));
+    const NamedReduction& each = reductions[i];
+    const auto over = [op = each.op](const Axes& axes) { return [=](Tensor x) { return op(x, axes, false); }; };
+    differentiable(ir, tw::text(each.name, "_ties_rows").view(), over(1), f32({3, 37}));
+    differentiable(ir, tw::text(each.name, "_ties_columns").view(), over(0), f32({4, 21}));
+    differentiable(ir, tw::text(each.name, "_ties_all").view(), over({}), f32({4, 19}));
+    differentiable(ir, tw::text(each.name, "_nan_rows").view(), over(1), f32({5, 19}));
+    differentiable(ir, tw::text(each.name, "_nan_columns").view(), over(0), f32({5, 19}));
   }
   differentiable(ir, "prod_zeros", [](Tensor x) { return ops::prod(x, 1); }, f32({4, 5}));
   differentiable(ir, "l2_zero", [](Tensor x) { return ops::l2(x, 1); }, f32({2, 3}));
   differentiable(ir, "l1_zero", [](Tensor x) { return ops::l1(x); }, f32({4, 5}));
   forward(ir, "logsumexp_large", [](Tensor x) { return ops::logsumexp(x, 1); }, f32({6, 3}));
-  for (const auto& [name, op] : reductions)
-    differentiable(ir, tw::text(name, "_scalar").view(), [op = op](Tensor x) { return op(x, {}, false); }, f32({}));
+  for (const NamedReduction& each : reductions)
+    differentiable(ir, tw::text(each.name, "_scalar").view(), [op = each.op](Tensor x) { return op(x, {}, false); }, f32({}));
 }
 
 constexpr void indices(Ir& ir) {
@@ -105,8 +105,9 @@ constexpr void indices(Ir& ir) {
 }
 
 constexpr void half_reductions(Ir& ir) {
-  for (const auto& [name, op] : reductions)
-    differentiable(ir, tw::text("reduced_half_", name).view(), [op = op](Tensor x) { return op(x, 1, false); }, f16({2, 19}));
+  for (const NamedReduction& each : reductions)
+    differentiable(
+        ir, tw::text("reduced_half_", each.name).view(), [op = each.op](Tensor x) { return op(x, 1, false); }, f16({2, 19}));
   forward(ir, "reduced_half_columns", [](Tensor x) { return ops::max(x, 0); }, f16({5, 37}));
   forward(ir, "reduced_half_argmax", maximum_index(0), f16({3, 37}));
   forward(ir, "reduced_half_topk", top(3, 1), f16({3, 19}));
@@ -115,9 +116,10 @@ constexpr void half_reductions(Ir& ir) {
 }
 
 constexpr void double_reductions(Ir& ir) {
-  for (const auto& [name, op] : reductions)
+  for (const NamedReduction& each : reductions)
     differentiable(
-        ir, tw::text("reduced_double_", name).view(), [op = op](Tensor x) { return op(x, 1, false); }, of(tw::float64, {2, 19}));
+        ir, tw::text("reduced_double_", each.name).view(), [op = each.op](Tensor x) { return op(x, 1, false); },
+        of(tw::float64, {2, 19}));
   differentiable(ir, "reduced_double_cumsum", [](Tensor x) { return ops::cumsum(x, 0); }, of(tw::float64, {2, 19}));
   differentiable(ir, "reduced_double_topk", [](Tensor x) { return ops::topk(x, 5, 1).values; }, of(tw::float64, {2, 19}));
 }
@@ -148,8 +150,8 @@ constexpr void reductions_of_other_dtypes(Ir& ir) {
 
 /// Of which tiles have parts.
 constexpr void reductions_in_tiles(Ir& ir) {
-  for (const auto& [name, op] : reductions)
-    differentiable(ir, tw::text("tiles_", name).view(), [op = op](Tensor x) { return op(x, {}, false); }, f32({5, 34}));
+  for (const NamedReduction& each : reductions)
+    differentiable(ir, tw::text("tiles_", each.name).view(), [op = each.op](Tensor x) { return op(x, {}, false); }, f32({5, 34}));
   differentiable(ir, "tiles_rows", [](Tensor x) { return ops::max(x, 1); }, f32({5, 34}));
   differentiable(ir, "tiles_cumsum", [](Tensor x) { return ops::cumsum(x, 1); }, f32({5, 19}));
   differentiable(ir, "tiles_topk", [](Tensor x) { return ops::topk(x, 3).values; }, f32({5, 19}));
@@ -160,11 +162,13 @@ constexpr void reductions_in_tiles(Ir& ir) {
 
 /// Of lines of which blocks have parts on a target that cuts reductions.
 constexpr void reductions_in_parts(Ir& ir) {
-  for (const auto& [name, op] : reductions)
-    differentiable(ir, tw::text("parts_", name).view(), [op = op](Tensor x) { return op(x, {}, false); }, f32({2, 70}));
-  for (const auto& [name, op] : {reductions[0], reductions[1]}) {
-    forward(ir, tw::text("parts_", name, "_both").view(), [op = op](Tensor x) { return op(x, {}, true); }, f32({66, 65}));
-    forward(ir, tw::text("parts_", name, "_nan").view(), [op = op](Tensor x) { return op(x, 1, false); }, f32({3, 200}));
+  for (const NamedReduction& each : reductions)
+    differentiable(ir, tw::text("parts_", each.name).view(), [op = each.op](Tensor x) { return op(x, {}, false); }, f32({2, 70}));
+  for (const NamedReduction& each : {reductions[0], reductions[1]}) {
+    forward(
+        ir, tw::text("parts_", each.name, "_both").view(), [op = each.op](Tensor x) { return op(x, {}, true); }, f32({66, 65}));
+    forward(
+        ir, tw::text("parts_", each.name, "_nan").view(), [op = each.op](Tensor x) { return op(x, 1, false); }, f32({3, 200}));
   }
   forward(ir, "parts_logsumexp_large", [](Tensor x) { return ops::logsumexp(x, 1); }, f32({6, 150}));
 }

@@ -6,6 +6,7 @@
 
 #include "tilewright/kernel/faults.hpp"
 #include "tilewright/kernel/half.hpp"
+#include "tilewright/kernel/line.hpp"
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/elementwise.hpp"
@@ -158,8 +159,8 @@ class Epilogue {
   }
   template <class X>
   void operator()(std::int64_t i, std::int64_t j, const X& x) const {
-    if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result)>(i, j, x);
-    run_from<kernel + 1>(i, j, x);
+    if constexpr (is_part_of_batch<X>) give<X::count>(i, j, x.batch);
+    else give<whole>(i, j, x);
   }
   /// Prefetches the operands of a call (i, j, ...).
   void prefetch(std::int64_t i, std::int64_t j) const {
@@ -173,6 +174,8 @@ class Epilogue {
   }
 
  private:
+  static constexpr std::int64_t whole = -1;  // all elements of a batch
+
   /// Whether the epilogue goes on to this stage: it ends before the next kernel. A nested stage is evaluated with its reader.
   static constexpr bool has(int stage) { return stage < B::set.stage_count && B::stage(stage).evaluation != Evaluation::kernel; }
   /// The operands in memory, of the kernel's result and the epilogue's stages, and their number.
@@ -223,7 +226,13 @@ class Epilogue {
     constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
     return reinterpret_cast<ElementAt<place>*>(pointers_[place]) + i * stride(view, -2) + j * stride(view, -1);
   }
-  template <Leaf leaf, class X>
+  // `count`: of the elements of a batch, the first ones that there are.
+  template <std::int64_t count, class X>
+  void give(std::int64_t i, std::int64_t j, const X& x) const {
+    if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result), count>(i, j, x);
+    run_from<kernel + 1, count>(i, j, x);
+  }
+  template <Leaf leaf, std::int64_t count, class X>
   auto load(std::int64_t i, std::int64_t j, const X& x) const {
     if constexpr (B::operand(leaf.stage, leaf.operand).source == Source::value) {
       return x;
@@ -234,29 +243,35 @@ class Epilogue {
       if constexpr (std::is_arithmetic_v<X>) return static_cast<std::conditional_t<is_bool, bool, X>>(*data);
       else if constexpr (is_bool && stride(B::slice(leaf.stage, leaf.operand), -1) == 0)
         return typename X::batch_bool_type(*data);
+      else if constexpr (is_bool && count != whole) return tilewright::detail::MaskLine{data}.template load<count>(0);
       else if constexpr (is_bool) return load_mask<typename X::batch_bool_type>(data);
       else if constexpr (stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(static_cast<float>(*data));
+      else if constexpr (count != whole)
+        return Line<const ElementAt<place>, stride(B::slice(leaf.stage, leaf.operand), -1)>{data}.template load<count>(0);
       else return load_floats<X>(data);
     }
   }
-  template <std::size_t place, class X>
+  template <std::size_t place, std::int64_t count, class X>
   void store(std::int64_t i, std::int64_t j, const X& x) const {
     auto* data = address<place>(i, j);
     if constexpr (std::is_arithmetic_v<X>) *data = static_cast<ElementAt<place>>(x);
+    else if constexpr (is_mask<X> && count != whole) tilewright::detail::MaskLine{data}.template store<count>(0, x);
+    else if constexpr (count != whole)
+      Line<ElementAt<place>, stride(B::slice(places[place].stage, places[place].operand), -1)>{data}.template store<count>(0, x);
     else if constexpr (is_mask<X>) store_mask(data, x);
     else store_floats(data, x);
   }
-  template <int s, class X>
+  template <int s, std::int64_t count, class X>
   void run_from(std::int64_t i, std::int64_t j, const X& x) const {
     if constexpr (has(s)) {
       if constexpr (B::stage(s).evaluation == Evaluation::epilogue) {
         using E = Expression<B, s>;
         const auto value = [&]<std::size_t... l>(std::index_sequence<l...>) {
-          return as_element<typename B::template Element<s, B::stage(s).input_count>>(E()(load<E::leaves[l]>(i, j, x)...));
+          return as_element<typename B::template Element<s, B::stage(s).input_count>>(E()(load<E::leaves[l], count>(i, j, x)...));
         }(std::make_index_sequence<E::leaves.size()>{});
-        store<place_of(s, B::stage(s).input_count)>(i, j, value);
+        store<place_of(s, B::stage(s).input_count), count>(i, j, value);
       }
-      run_from<s + 1>(i, j, x);
+      run_from<s + 1, count>(i, j, x);
     }
   }
 

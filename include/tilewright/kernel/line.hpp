@@ -65,6 +65,17 @@ struct Line {
   static constexpr auto mask = static_cast<std::uint16_t>((std::uint32_t{1} << count) - 1);
 };
 
+/// A batch of which only the first `count` elements count, as at the end of a row.
+template <std::int64_t elements, class Batch>
+struct PartOfBatch {
+  static constexpr std::int64_t count = elements;
+  Batch batch;
+};
+template <class X>
+inline constexpr bool is_part_of_batch = false;
+template <std::int64_t elements, class Batch>
+inline constexpr bool is_part_of_batch<PartOfBatch<elements, Batch>> = true;
+
 /// One number as a line of any length.
 template <class T>
 struct BroadcastLine {

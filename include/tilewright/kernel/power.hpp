@@ -65,14 +65,16 @@ template <Float32 X>
 inline X power_of_float(X x, X y) {
   const X zero = number<X>(0), one = number<X>(1), infinity = number<X>(std::numeric_limits<float>::infinity());
   const X size = math::abs(x);
-  const auto is_infinite = size == infinity, at_end = (size == zero) | is_infinite;
+  const auto is_infinite = size == infinity;
+  const decltype(is_infinite) at_end = (size == zero) | is_infinite;
   const auto [high, low] = log2_pair(math::select(at_end, one, size));
   const X p = y * high, rest = math::fma(y, high, -p) + y * low;
   X result = exp2_of_pair(p, math::select(math::abs(p) < number<X>(256), rest, zero));
   result = math::select(at_end, math::select(math::not_equal(y < zero, is_infinite), infinity, zero), result);
   result = math::select(size == one, one, result);
   const X half = y * number<X>(0.5);
-  const auto is_whole = math::floor(y) == y, is_odd = is_whole & math::not_equal(math::floor(half), half);
+  const auto is_whole = math::floor(y) == y;
+  const decltype(is_whole) is_odd = is_whole & math::not_equal(math::floor(half), half);
   const auto sign_if_odd = to_bits(math::select(is_odd, number<X>(-0.0), zero));
   result = from_bits<X>(to_bits(result) ^ (to_bits(x) & sign_if_odd));
   const auto is_undefined = (x < zero) & math::less(size, infinity) & math::not_equal(math::floor(y), y);

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/kernel/elementwise.hpp"
+#include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/math.hpp"
 
 namespace tilewright {
@@ -74,8 +75,8 @@ inline void sum_vectors(const float* from, Batch scale, const F& f) {
 }  // namespace detail
 
 /// Calls epilogue.matrix(b)(i, j, x) for the elements of scale * (sum of in over the axes of `reduced`), a tensor of Out's shape:
-/// x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j. Half
-/// precision is summed in float.
+/// x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j, or a part of
+/// a batch at the end of a row. Half precision is summed in float.
 template <std::uint64_t reduced, class Out, class In, class Epilogue>
 inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
   using Sum = compute_t<typename Out::element>;
@@ -119,8 +120,13 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
         detail::sum_vectors<loops, rest>(row + j, Batch(static_cast<float>(scale)), vector);
         j += rest * width;
       }
-      element += j;
-      for (; j < columns; ++j) sum_one(at[0] + j);
+      if constexpr (constexpr std::int64_t last = columns % width; last > 0) {
+        Batch sum(0.f);
+        for_each_offset<1>(loops.summed, loops.summed_strides,
+                           [&](const auto& term) { sum += Line<const float, 1>{row + term[0]}.template load<last>(j); });
+        give(element + j, PartOfBatch<last, Batch>{sum * Batch(static_cast<float>(scale))});
+      }
+      element += columns;
     });
   } else {
     for_each_offset<1>(loops.kept, loops.kept_strides, [&](const auto& at) { sum_one(at[0]); });
@@ -146,7 +152,9 @@ struct StoreElements {
     constexpr std::int64_t row = Out::shape.rank > 1 ? Out::spec.stride(-2) : 0;
     constexpr std::int64_t column = Out::shape.rank > 0 ? Out::spec.stride(-1) : 0;
     auto* at = data + i * row + j * column;
-    if constexpr (std::is_arithmetic_v<X> || std::is_same_v<X, float16_t>) {
+    if constexpr (is_part_of_batch<X>) {
+      Line<typename Out::element, column>{at}.template store<X::count>(0, x.batch);
+    } else if constexpr (std::is_arithmetic_v<X> || std::is_same_v<X, float16_t>) {
       *at = static_cast<typename Out::element>(x);
     } else if constexpr (column == 1) {
       x.store_unaligned(at);
