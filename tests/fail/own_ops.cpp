@@ -295,6 +295,15 @@ struct Own : WithCompute<Own> {
 static_assert(traces<Own>());
 }  // namespace partials_of_another_type
 
+// CASE memory_proportion_of_another_type
+// expect: Own: memory_proportion of another type, or not public: `static constexpr double memory_proportion(const PackedAttributes&)` expected
+namespace memory_proportion_of_another_type {
+struct Own : WithCompute<Own> {
+  static constexpr double memory_proportion = 0.5;
+};
+static_assert(traces<Own>());
+}  // namespace memory_proportion_of_another_type
+
 // CASE fault_without_check
 // expect: Own: fault without compute_checked: both expected
 namespace fault_without_check {

@@ -1,6 +1,8 @@
 // How products are cut for the tiles of an IPU, and what that takes.
 #include "tilewright/lower/product_partition.hpp"
 
+#include "tilewright/tilewright.hpp"
+
 namespace {
 
 namespace tw = tilewright;
@@ -176,5 +178,17 @@ constexpr bool finds_again() {
          partitions.find(problem, 0.6).cycles.total() == cycles;
 }
 static_assert(finds_again());
+
+// ---- a proportion that is given at the op
+
+template <int percent>
+constexpr void product(tw::Ir& ir) {
+  const tw::Tensor x = tw::ops::host_load(ir.h2d_stream("x", {2048, 2048}, tw::float16));
+  const tw::Tensor w = tw::ops::host_load(ir.h2d_stream("w", {2048, 2048}, tw::float16));
+  const tw::MatMulOptions options{.available_memory_proportion = percent / 100.};
+  tw::ops::host_store(ir.d2h_stream("y", {2048, 2048}, tw::float16), tw::ops::matmul(x, w, options));
+}
+static_assert(tw::peak_bytes<product<0>, tw::gc200> < tw::peak_bytes<product<60>, tw::gc200>);
+static_assert(tw::cycles<product<0>, tw::gc200> > tw::cycles<product<60>, tw::gc200>);
 
 }  // namespace

@@ -160,6 +160,9 @@ struct OpInfo {
   /// The dtype of the partials of an output of some dtype, where a reduction is cut; null: float32 for float16, else the
   /// output's.
   DType (*partials_dtype)(const PackedAttributes&, DType output) = nullptr;
+  /// The share of a tile's memory, from 0 to 1, that a product or a convolution may take for its operands and results; -1: the
+  /// planner's own. Null: the op has no say.
+  double (*memory_proportion)(const PackedAttributes&) = nullptr;
   VolumeRule collective_volume = nullptr;  ///< what a collective moves; null: the op is no collective
 };
 

@@ -82,7 +82,8 @@ constexpr bool is_product(const Operation& operation) {
 /// Gives the work of a product or a convolution the blocks that take the fewest cycles on a simulated IPU.
 constexpr void set_product_blocks(Operation& operation, DType partials, const Target& target, ProductPartitions& partitions) {
   const ProductProblem problem = detail::problem_of(operation, partials, target);
-  const ProductPartition& part = partitions.find(problem, default_memory_proportion);
+  const double given = operation.op->memory_proportion ? operation.op->memory_proportion(operation.attributes) : -1;
+  const ProductPartition& part = partitions.find(problem, given < 0 ? default_memory_proportion : given);
   const detail::ProductGrains grains = detail::grains_of(problem, partitions.machine(), part.method);
   detail::set_blocks(operation.work, ProductAxis::group, part.group_parts, 1);
   detail::set_blocks(operation.work, ProductAxis::row, part.row_parts, 1);

@@ -21,8 +21,8 @@ inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max
 /// has about a thousand partitions.
 class PartitionSearch {
  public:
-  constexpr PartitionSearch(const ProductProblem& problem, const ProductMachine& machine)
-      : problem_(problem), machine_(machine) {}
+  constexpr PartitionSearch(const ProductProblem& problem, const ProductMachine& machine, bool in_slices)
+      : problem_(problem), machine_(machine), in_slices_(in_slices) {}
 
   /// Whether some partition needs at most `limit` bytes of a tile, where the inner axis is cut into so many slices.
   /// `fewest_bytes`: the one with the fewest bytes is searched instead of the fastest.
@@ -149,6 +149,12 @@ class PartitionSearch {
   constexpr std::int64_t keep_in_slices(Candidate candidate, std::int64_t inputs, std::int64_t bytes_of_columns,
                                         std::int64_t input_cycles) {
     const std::int64_t columns = candidate.column_slices, each = bytes_of_columns / columns;
+    if (!in_slices_) {
+      candidate.column_slices = 1;
+      candidate.estimate = inputs + bytes_of_columns;
+      if (fewest_bytes_ && candidate.estimate < candidates_[kept - 1].estimate) keep(candidate);
+      return fewest_bytes_ ? unlimited : highest_estimate();
+    }
     if (fewest_bytes_) {
       candidate.estimate = inputs + each;
       if (candidate.estimate < candidates_[kept - 1].estimate) keep(candidate);
@@ -221,6 +227,7 @@ class PartitionSearch {
 
   const ProductProblem& problem_;
   const ProductMachine& machine_;
+  bool in_slices_ = true;
   std::int64_t limit_ = 0, inner_slices_ = 1;
   bool fewest_bytes_ = false, found_ = false;
   Candidate candidates_[kept]{};  ///< the lowest estimates, lowest first
@@ -232,12 +239,13 @@ class PartitionSearch {
 /// Cuts a product for a machine so that it takes the fewest cycles with at most a proportion of a tile's memory for its operands
 /// and results (ties: the fewest bytes). Where nothing fits, the inner axis is cut into slices, too; then the limit is doubled,
 /// up to twice the memory; then there is none. A proportion of 0 asks for the fewest bytes. The order of these is poplibs'
-/// (poplin, ConvPlan).
+/// (poplin, ConvPlan). `in_slices`: whether there may be slices at all.
 constexpr ProductPartition partition_product(const ProductProblem& problem, const ProductMachine& machine,
-                                             double available_memory_proportion = default_memory_proportion) {
-  constexpr std::int64_t most_inner_slices = 16;
+                                             double available_memory_proportion = default_memory_proportion,
+                                             bool in_slices = true) {
+  const std::int64_t most_inner_slices = in_slices ? 16 : 1;
   const auto given = static_cast<std::int64_t>(available_memory_proportion * static_cast<double>(machine.bytes_per_tile));
-  detail::PartitionSearch search(problem, machine);
+  detail::PartitionSearch search(problem, machine, in_slices);
   bool found = false;
   if (given == 0) {
     ProductPartition least;
@@ -256,7 +264,8 @@ constexpr ProductPartition partition_product(const ProductProblem& problem, cons
   return result;
 }
 
-/// The partitions that a pass has found, by problem: a body often has equal products.
+/// The partitions that a pass has found, by problem: a body often has equal products. They have no slices: plans compute a product
+/// at once.
 class ProductPartitions {
  public:
   constexpr explicit ProductPartitions(const ProductMachine& machine) : machine_(machine) {}
@@ -265,7 +274,8 @@ class ProductPartitions {
   constexpr const ProductPartition& find(const ProductProblem& problem, double available_memory_proportion) {
     for (const Known& known : known_)
       if (known.proportion == available_memory_proportion && known.problem == problem) return known.partition;
-    known_.push_back({problem, available_memory_proportion, partition_product(problem, machine_, available_memory_proportion)});
+    known_.push_back(
+        {problem, available_memory_proportion, partition_product(problem, machine_, available_memory_proportion, false)});
     return known_.back().partition;
   }
 

@@ -18,7 +18,7 @@ namespace detail {
 /// means, so `&OpNames<D>::gradient` compiles only if D has no `gradient`, be it a function, a template or a number.
 struct HookNames {
   int name, infer, gradient, work, view, expand, transfer, collective_items, collective_volume, run_collective, fault, partials,
-      compute, compute_with, compute_checked, forward, vertex_cost;
+      memory_proportion, compute, compute_with, compute_checked, forward, vertex_cost;
   int gradiant, gradients, gradeint, graident, backwards, foward, forwards, infere, infers, infer_shape, inference;
   int modifes, modify, modified, works, computes, compute_epilogue, computes_with, views, expands, transfers;
   int side_effect, has_side_effects, has_sideeffect, may_repeats, can_repeat, alias, any_layouts, any_strides, element_wise,
@@ -169,6 +169,12 @@ constexpr Text op_problem() {
   else if constexpr (!requires { &Names::partials; } && !requires { static_cast<decltype(OpInfo::partials)>(D::partials); })
     return problem_text<D>(
         "partials of another type, or not public: `static constexpr Partials partials(const PackedAttributes&)` expected");
+  else if constexpr (
+      !requires { &Names::memory_proportion; } &&
+      !requires { static_cast<decltype(OpInfo::memory_proportion)>(D::memory_proportion); })
+    return problem_text<D>(
+        "memory_proportion of another type, or not public: `static constexpr double memory_proportion(const PackedAttributes&)` "
+        "expected");
   else if constexpr (
       !requires { &Names::fault; } && !requires { static_cast<FaultRule>(D::fault); } &&
       !requires { static_cast<FaultText (*)(std::span<const TensorSpec>, int)>(D::fault); })

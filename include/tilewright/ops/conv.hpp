@@ -12,10 +12,10 @@ struct ConvOptions {
   List<std::int64_t> stride{}, padding{}, dilation{};
   std::int64_t groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
   PadType pad_type = PadType::not_set;
-  /// Kept on the op and printed, as PlannerAttributes says: lists of one element, or none. Gradients have the same.
-  List<double> available_memory_proportions{};
+  // Lists of one element, or none. Gradients have the same.
+  List<double> available_memory_proportions{};  ///< from 0 to 1: as of MatMulOptions
   List<DType> partials_types{};  ///< float16 or float32: the dtype of partial sums, if the sum is cut
-  List<bool> enable_conv_dithering{};
+  List<bool> enable_conv_dithering{};  ///< kept on the op and printed; it changes nothing else
 };
 
 namespace detail {
@@ -137,6 +137,9 @@ struct ConvOp : Op<D> {
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<A>(packed).planner.partials_dtype(output);
+  }
+  static constexpr double memory_proportion(const PackedAttributes& packed) {
+    return unpack<A>(packed).planner.memory_proportion();
   }
 };
 

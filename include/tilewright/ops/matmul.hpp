@@ -8,7 +8,7 @@ namespace tilewright {
 
 /// Options of a product of matrices.
 struct MatMulOptions {
-  /// From 0 to 1. Kept on the op and printed; it changes nothing else.
+  /// From 0 to 1: the share of a tile's memory for the operands and the results of a tile, on a simulated IPU. Not given: 0.6.
   std::optional<double> available_memory_proportion{};
   std::optional<DType> output_type{};    ///< the result's dtype; else the operands'
   std::optional<DType> partials_type{};  ///< float16 or float32: the dtype of partial sums, if the sum is cut; else float32
@@ -35,6 +35,9 @@ struct MatMul : Op<MatMul> {
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<Attributes>(packed).planner.partials_dtype(output);
+  }
+  static constexpr double memory_proportion(const PackedAttributes& packed) {
+    return unpack<Attributes>(packed).planner.memory_proportion();
   }
   static constexpr void infer(Inference& op) {
     const TensorSpec &a = op.input(0), &b = op.input(1);

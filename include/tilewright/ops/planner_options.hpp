@@ -8,8 +8,9 @@
 namespace tilewright {
 
 /// Options of products and convolutions that say how they are planned, as attributes: 2 words, all 0 for none given.
-/// `partials_type` is the dtype of partial sums where a sum is cut into blocks, for results of float16 and float32; the planner
-/// heeds it. The others are kept for PopXL's sake: they stand in printed graphs, and nothing else reads them.
+/// `partials_type` is the dtype of partial sums where a sum is cut into blocks, for results of float16 and float32.
+/// `available_memory_proportion` bounds what a product may take of a tile's memory on a simulated IPU. The planner heeds both.
+/// Dithering is kept for PopXL's sake: it stands in printed graphs, and nothing else reads it.
 struct PlannerAttributes {
   double available_memory_proportion = 0;
   std::int8_t has_proportion = 0;
@@ -33,6 +34,8 @@ struct PlannerAttributes {
                                             (dithering.size() > 1 ? 4 : 0));
     return result;
   }
+  /// -1: not given.
+  constexpr double memory_proportion() const { return has_proportion != 0 ? available_memory_proportion : -1; }
   constexpr DType partials_type() const { return static_cast<DType>(partials - 1); }
 
   /// Fails for values that PopXL refuses.
