@@ -15,15 +15,15 @@ struct Gelu : UnaryOp<Gelu> {
 
   template <class X>
   static X forward(X x) {
-    const X u = x * (math::number<X>(alpha) + math::number<X>(alpha * beta) * x * x);
+    const X u = x * math::fma(math::number<X>(alpha * beta) * x, x, math::number<X>(alpha));
     return math::divide(x, math::number<X>(1) + math::exp(-u));
   }
   template <class X>
   static X backward(X x, X dy) {
-    const X xx = x * x;
-    const X s = math::sigmoid(x * (math::number<X>(alpha) + math::number<X>(alpha * beta) * xx));
-    const X du = math::number<X>(alpha) + math::number<X>(3 * alpha * beta) * xx;
-    return dy * s * (math::number<X>(1) + x * du * (math::number<X>(1) - s));
+    const X xx = x * x, one = math::number<X>(1);
+    const X s = math::sigmoid(x * math::fma(math::number<X>(alpha * beta), xx, math::number<X>(alpha)));
+    const X du = math::fma(math::number<X>(3 * alpha * beta), xx, math::number<X>(alpha));
+    return dy * s * math::fma(x * du, one - s, one);
   }
 };
 
@@ -49,7 +49,7 @@ struct GeluErf : UnaryOp<GeluErf> {
   static constexpr std::string_view name = "GeluErf";
   static constexpr VertexCost vertex_cost = map_cost({22, 1}, {16, 1}, Confidence::published);
   template <class X> static X forward(X x) { return x * math::normal_cdf(x); }
-  template <class X> static X backward(X x, X dy) { return dy * (math::normal_cdf(x) + x * math::normal_density(x)); }
+  template <class X> static X backward(X x, X dy) { return dy * math::fma(x, math::normal_density(x), math::normal_cdf(x)); }
 };
 
 struct Sigmoid : UnaryOp<Sigmoid> {
@@ -70,7 +70,7 @@ struct Swish : UnaryOp<Swish> {
   template <class X>
   static X backward(X x, X dy) {
     const X s = math::sigmoid(x), one = math::number<X>(1);
-    return dy * s * (one + x * (one - s));
+    return dy * s * math::fma(x, one - s, one);
   }
 };
 

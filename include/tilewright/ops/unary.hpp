@@ -55,7 +55,7 @@ struct Tanh : UnaryOp<Tanh> {
   static constexpr VertexCost vertex_cost = map_cost({12, 2}, {4, 4}, Confidence::published);
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::tanh(x); }
-  template <class X> static X backward(X y, X dy) { return dy * (math::number<X>(1) - y * y); }
+  template <class X> static X backward(X y, X dy) { return dy * math::fma(-y, y, math::number<X>(1)); }
 };
 
 /// -x, integers too, which wrap around.
