@@ -47,3 +47,21 @@ void check_bits() {
 }
 
 using support::variable;
+
+/// Forward, backward and an update of all weights of a model, and what they are afterwards.
+template <class Model>
+constexpr void train(tw::Tensor x, auto update) {
+  const auto [factories, forward] = tw::create_graph(Model{}, x);
+  const auto backward = tw::autodiff(forward);
+  const auto weights = factories.init();
+  const auto call = forward.bind(weights).call_with_info(x);
+  store("y", call.output(0));
+  const auto info = backward.grad_graph_info();
+  const auto backward_call = backward.call_with_info(call.output(0) * 0.125, info.inputs_dict(call));
+  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call, backward_call);
+  for (const auto& [name, weight] : weights.named_tensors()) {
+    update(weight, gradients[weight] * 0.0625);
+    store(tw::text("after ", name).view(), weight);
+  }
+}
+constexpr void descend(tw::Tensor weight, tw::Tensor gradient) { tw::ops::scaled_add_(weight, gradient, {.b = -0.125}); }
