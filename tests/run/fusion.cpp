@@ -1,4 +1,4 @@
-// An encoder block gives the same whether the planner joins ops or makes each a step of its own.
+// An encoder block, and sums of columns, give the same whether the planner joins ops or makes each a step of its own.
 #include "fusion_checks.hpp"
 
 namespace {
@@ -25,9 +25,22 @@ struct Encoder : tw::Module<Encoder> {
 };
 constexpr void encoder(Ir& ir) { train<Encoder>(variable(ir, "x", {2, 20, 24}), descend); }
 
+/// Sums of columns, of which some are no full vector, and what is chosen of them by bools in memory.
+constexpr void chosen_sums(Ir& ir) {
+  const Tensor sums = ops::sum(variable(ir, "x", {5, 42}), {0});
+  store("sums", sums);
+  const Tensor bias = variable(ir, "bias", {42}), is_above = variable(ir, "is_above", {42}, tw::boolean);
+  ops::copy_var_update_(is_above, ops::greater(bias, variable(ir, "limit", {})));
+  store("chosen", ops::where(is_above, sums * 2 + bias, sums));
+}
+
 }  // namespace
 
 TEST_CASE("joined ops of an encoder block give what single ones give") {
   check_fusion<encoder, tw::cpu>(1e-5);
   check_fusion<encoder, tw::ipu_model>(1e-5);
+}
+TEST_CASE("joined ops of sums of columns give what single ones give") {
+  check_fusion<chosen_sums, tw::cpu>(1e-6);
+  check_fusion<chosen_sums, tw::ipu_model>(1e-6);
 }

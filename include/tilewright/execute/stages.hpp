@@ -238,7 +238,7 @@ class Epilogue {
       return x;
     } else {
       constexpr std::size_t place = place_of(leaf.stage, leaf.operand);
-      const auto* data = address<place>(i, j);
+      auto* const data = address<place>(i, j);
       constexpr bool is_bool = std::is_same_v<ElementAt<place>, bool>;
       if constexpr (std::is_arithmetic_v<X>) return static_cast<std::conditional_t<is_bool, bool, X>>(*data);
       else if constexpr (is_bool && stride(B::slice(leaf.stage, leaf.operand), -1) == 0)
