@@ -34,6 +34,15 @@ constexpr void chosen_sums(Ir& ir) {
   store("chosen", ops::where(is_above, sums * 2 + bias, sums));
 }
 
+/// A product that sums over what is cut, and sums and copies of the same shape that are cut along their rows.
+constexpr void copies_beside_a_product(Ir& ir) {
+  const auto rows = [&](std::string_view name) { return ops::expand(variable(ir, name, {132}), {132, 132}); };
+  const Tensor x = variable(ir, "x", {132, 2}), y = rows("a").matmul(x) * 0.5, sum = y + x;
+  store("product", rows("b").matmul(sum));
+  store("sum", sum);
+  store("y", y);
+}
+
 }  // namespace
 
 TEST_CASE("joined ops of an encoder block give what single ones give") {
@@ -43,4 +52,8 @@ TEST_CASE("joined ops of an encoder block give what single ones give") {
 TEST_CASE("joined ops of sums of columns give what single ones give") {
   check_fusion<chosen_sums, tw::cpu>(1e-6);
   check_fusion<chosen_sums, tw::ipu_model>(1e-6);
+}
+TEST_CASE("joined ops beside a product give what single ones give") {
+  check_fusion<copies_beside_a_product, tw::cpu>(1e-5);
+  check_fusion<copies_beside_a_product, tw::ipu_model>(1e-5);
 }

@@ -66,12 +66,23 @@ class Evaluator {
     return true;
   }
 
+  /// Whether vertices have the same blocks of two results of one shape.
+  constexpr bool same_blocks(int a, int b) const {
+    const GridAxes of_a = grid_axes_of(operation(a), group_.members[a], operation(a).input_count);
+    const GridAxes of_b = grid_axes_of(operation(b), group_.members[b], operation(b).input_count);
+    const auto cut = [&](int axis) { return axis >= 0 && group_.grid[axis].kind != WorkAxisKind::whole ? axis : -1; };
+    const Shape& shape = result_of(a).spec.shape;
+    for (int axis = 0; axis < shape.rank; ++axis)
+      if (shape[axis] > 1 && cut(of_a[axis]) != cut(of_b[axis])) return false;
+    return true;
+  }
   /// Whether a member can be computed in the epilogue of a kernel: it is a formula of floats, in single or half precision, or of
-  /// bools, whose operands have the shape of the kernel's result, or are broadcast to it.
+  /// bools, whose operands have the shape of the kernel's result, or are broadcast to it, and whose result is cut as the
+  /// kernel's.
   constexpr bool fits_epilogue(int kernel, int member) const {
     const Operation &producer = operation(kernel), &op = operation(member);
     const Value& result = result_of(kernel);
-    if (!is_formula(op) || op.operands.back().spec.shape != result.spec.shape) return false;
+    if (!is_formula(op) || op.operands.back().spec.shape != result.spec.shape || !same_blocks(kernel, member)) return false;
     for (const Value& value : producer.operands)
       if (value.spec.dtype != float32) return false;
     for (const Value& value : op.operands) {
