@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "catch.hpp"
+#include "../catch.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace tw = tilewright;

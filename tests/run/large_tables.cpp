@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "catch.hpp"
+#include "../catch.hpp"
 #include "tilewright/lower/verify.hpp"
 #include "tilewright/tilewright.hpp"
 

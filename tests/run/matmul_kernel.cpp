@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "catch.hpp"
+#include "../catch.hpp"
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "catch.hpp"
+#include "../catch.hpp"
 #include "report/synthetic_profiles.hpp"
 #include "run/temporary_folder.hpp"
 #include "tilewright/profile/print_profile.hpp"

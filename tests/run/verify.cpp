@@ -3,7 +3,7 @@
 #include <tilewright/lower/print_passes.hpp>
 #include <tilewright/tilewright.hpp>
 
-#include "catch.hpp"
+#include "../catch.hpp"
 
 namespace {
 
