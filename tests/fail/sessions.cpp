@@ -78,6 +78,10 @@ void dtype_of_a_variable(Session& session, const xt::xtensor<std::int32_t, 2>& v
   session.write_variable_data("fc1.weight"_s, values);
 }
 
+// CASE profile_without_its_header
+// expect: session.profile() needs #include <tilewright/profile/make_profile.hpp>
+void profile_without_its_header(const Session& session) { session.profile("forward"); }
+
 // CASE missing_input
 // expect: run: no `scale`: each of image, scale expected
 void missing_input(Session& session, const Images& images) { session.run("image"_s = images); }

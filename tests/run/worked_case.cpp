@@ -7,6 +7,7 @@
 #include "../catch.hpp"
 #include "tilewright/data/generated_digits.hpp"
 #include "tilewright/data/loader.hpp"
+#include "tilewright/profile/make_profile.hpp"
 
 namespace {
 
@@ -46,4 +47,10 @@ TEST_CASE("the steps of the worked case have the same losses for 200 steps") {
     ++done;
   }
   CHECK(done == steps);
+}
+
+TEST_CASE("a session's profile has the cycles of its plan") {
+  const tw::Profile profile = tw::Session<inlined, tw::gc200>().profile("inlined");
+  CHECK(profile.program == "inlined");
+  CHECK(profile.totals().cycles == tw::cycles<inlined, tw::gc200>);
 }

@@ -90,11 +90,4 @@ struct Unpriced : tw::UnaryOp<Unpriced> {
 static_assert(tw::op_info<Unpriced>.vertex_cost == tw::default_vertex_cost(tw::WorkKind::map, tw::CodeKind::map));
 static_assert(cycles<Unpriced>(float32, 1200).assumed == cycles<Unpriced>(float32, 1200).cycles);
 
-// ---- vertices of one worker each: six at a time
-
-constexpr std::int64_t seven[] = {4, 10, 9, 8, 7, 6, 5};
-static_assert(packed_cycles(gc200_model, seven).cycles == 6 * 10, "the last one goes with the one of 5");
-constexpr std::int64_t equal[] = {4, 4, 4, 4, 4, 4, 4};
-static_assert(packed_cycles(gc200_model, equal).cycles == 6 * 8 && packed_cycles(gc200_model, {}).cycles == 0);
-
 }  // namespace

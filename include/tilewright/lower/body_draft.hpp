@@ -76,11 +76,23 @@ struct Operation {
   }
 };
 
+namespace detail {
+constexpr List<TensorSpec> operand_specs(const Operation& operation) {
+  List<TensorSpec> specs;
+  specs.reserve(operation.operands.size());
+  for (const Value& value : operation.operands) specs.push_back(value.spec);
+  return specs;
+}
+/// The iteration space of an op, by its operands.
+constexpr Work work_of(const Operation& operation) {
+  return tilewright::work_of(*operation.op, operand_specs(operation), operation.input_count, operation.attributes);
+}
+}  // namespace detail
+
 /// The values that the operation's kernel reports as faults.
 constexpr FaultText fault_of(const Operation& operation) {
   if (operation.is_call() || !operation.op->fault) return {};
-  List<TensorSpec> specs;
-  for (const Value& value : operation.operands) specs.push_back(value.spec);
+  const List<TensorSpec> specs = detail::operand_specs(operation);
   return operation.op->fault({specs.data(), specs.size()}, operation.input_count, operation.attributes);
 }
 /// Whether the op is a formula that can be part of a larger expression, or of an epilogue. One that can fault has a kernel.

@@ -79,16 +79,25 @@ constexpr bool is_product(const Operation& operation) {
          operation.operands.size() == 3;
 }
 
-/// Gives the work of a product or a convolution the blocks that take the fewest cycles on a simulated IPU.
-constexpr void set_product_blocks(Operation& operation, DType partials, const Target& target, ProductPartitions& partitions) {
-  const ProductProblem problem = detail::problem_of(operation, partials, target);
-  const double given = operation.op->memory_proportion ? operation.op->memory_proportion(operation.attributes) : -1;
+/// The partition of a product, and of what its blocks and slices are multiples.
+struct ProductCut {
+  ProductPartition part{};
+  detail::ProductGrains grains{};
+};
+
+/// The partition of a product or a convolution that takes the fewest cycles on a simulated IPU.
+constexpr ProductCut cut_product(const Operation& product, DType partials, const Target& target, ProductPartitions& partitions) {
+  const ProductProblem problem = detail::problem_of(product, partials, target);
+  const double given = product.op->memory_proportion ? product.op->memory_proportion(product.attributes) : -1;
   const ProductPartition& part = partitions.find(problem, given < 0 ? default_memory_proportion : given);
-  const detail::ProductGrains grains = detail::grains_of(problem, partitions.machine(), part.method);
-  detail::set_blocks(operation.work, ProductAxis::group, part.group_parts, 1);
-  detail::set_blocks(operation.work, ProductAxis::row, part.row_parts, 1);
-  detail::set_blocks(operation.work, ProductAxis::column, part.column_parts, grains.columns);
-  detail::set_blocks(operation.work, ProductAxis::inner, part.inner_parts, grains.inner);
+  return {part, detail::grains_of(problem, partitions.machine(), part.method)};
+}
+/// Gives the work of a product, or of a slice of it, its blocks.
+constexpr void set_blocks(Work& work, const ProductCut& cut) {
+  detail::set_blocks(work, ProductAxis::group, cut.part.group_parts, 1);
+  detail::set_blocks(work, ProductAxis::row, cut.part.row_parts, 1);
+  detail::set_blocks(work, ProductAxis::column, cut.part.column_parts, cut.grains.columns);
+  detail::set_blocks(work, ProductAxis::inner, cut.part.inner_parts, cut.grains.inner);
 }
 
 }  // namespace tilewright::internal

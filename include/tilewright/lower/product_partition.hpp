@@ -13,6 +13,8 @@ inline constexpr double default_memory_proportion = 0.6;
 
 namespace detail {
 
+/// Most slices of a product, and most of its inner axis: each is an operation of its own, with exchange code of its own.
+inline constexpr std::int64_t most_slices = 32, most_inner_slices = 16;
 /// More than any number of cycles or bytes.
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
@@ -156,12 +158,14 @@ class PartitionSearch {
       return fewest_bytes_ ? unlimited : highest_estimate();
     }
     if (fewest_bytes_) {
-      candidate.estimate = inputs + each;
+      candidate.column_slices = std::min(columns, most_slices / inner_slices_);
+      candidate.estimate = inputs + each * ceil_divide(columns, candidate.column_slices);
       if (candidate.estimate < candidates_[kept - 1].estimate) keep(candidate);
       return unlimited;
     }
     if (inputs + each <= limit_) {
       const std::int64_t slices = ceil_divide(columns, (limit_ - inputs) / each), padded = slices * ceil_divide(columns, slices);
+      if (slices * inner_slices_ > most_slices) return highest_estimate();
       candidate.column_slices = slices;
       candidate.estimate += (candidate.estimate - input_cycles) * (padded - columns) / columns + (slices - 1) * input_cycles +
                             1000 * slices;
@@ -243,7 +247,7 @@ class PartitionSearch {
 constexpr ProductPartition partition_product(const ProductProblem& problem, const ProductMachine& machine,
                                              double available_memory_proportion = default_memory_proportion,
                                              bool in_slices = true) {
-  const std::int64_t most_inner_slices = in_slices ? 16 : 1;
+  const std::int64_t most_inner_slices = in_slices ? detail::most_inner_slices : 1;
   const auto given = static_cast<std::int64_t>(available_memory_proportion * static_cast<double>(machine.bytes_per_tile));
   detail::PartitionSearch search(problem, machine, in_slices);
   bool found = false;
@@ -264,8 +268,8 @@ constexpr ProductPartition partition_product(const ProductProblem& problem, cons
   return result;
 }
 
-/// The partitions that a pass has found, by problem: a body often has equal products. They have no slices: plans compute a product
-/// at once.
+/// The partitions that a pass has found, by problem: a body often has equal products. One has slices only if it needs more than
+/// its share of the memory at once: slices are not fused, and their operands are rearranged, which their price does not have.
 class ProductPartitions {
  public:
   constexpr explicit ProductPartitions(const ProductMachine& machine) : machine_(machine) {}
@@ -274,8 +278,12 @@ class ProductPartitions {
   constexpr const ProductPartition& find(const ProductProblem& problem, double available_memory_proportion) {
     for (const Known& known : known_)
       if (known.proportion == available_memory_proportion && known.problem == problem) return known.partition;
-    known_.push_back(
-        {problem, available_memory_proportion, partition_product(problem, machine_, available_memory_proportion, false)});
+    ProductPartition best = partition_product(problem, machine_, available_memory_proportion, false);
+    if (!best.fits) {
+      const ProductPartition slices = partition_product(problem, machine_, available_memory_proportion);
+      if (slices.temporary_bytes < best.temporary_bytes) best = slices;
+    }
+    known_.push_back({problem, available_memory_proportion, best});
     return known_.back().partition;
   }
 

@@ -189,7 +189,7 @@ constexpr void price(ProductPartition& part, const ProductProblem& problem, cons
     const std::int64_t of_results = ceil_divide(problem.groups * problem.rows * problem.columns, machine.tiles);
     cycles.slices = slice_cycles(of_weights, element);
     if (part.column_slices > 1) cycles.slices += slice_cycles(ceil_divide(of_results, part.column_slices), problem.output_bytes);
-    if (part.inner_slices > 1)  // a slice of the input, too; and the result is added to
+    if (part.inner_slices > 1)  // a slice of the input, too; and the parts of all slices are added
       cycles.slices += slice_cycles(
                            ceil_divide(ceil_divide(problem.groups * problem.rows * problem.inner, machine.tiles), slices),
                            element) +
@@ -198,7 +198,7 @@ constexpr void price(ProductPartition& part, const ProductProblem& problem, cons
   part.cycles = {cycles.inputs * slices,   cycles.weights * slices,   cycles.compute * slices,
                  cycles.partials * slices, cycles.reduction * slices, cycles.slices * slices};
   part.temporary_bytes = (inputs + weights) * element + results * partial;
-  if (part.inner_slices > 1) part.temporary_bytes += ceil_divide(results, part.inner_parts) * partial;
+  if (part.inner_slices > 1) part.temporary_bytes += part.inner_slices * ceil_divide(results, part.inner_parts) * partial;
 }
 
 }  // namespace detail

@@ -1,28 +1,20 @@
 #pragma once
 // takes: operations without work
-// gives: the work of each op; an op whose reduction is cut gives partials, and one that combines them follows
+// gives: the work of each op; an op whose reduction is cut gives partials, and those that combine them follow; a product that needs
+// too much memory at once becomes several, each of a slice
 // keeps: the order of operations; storages, to which those of partials are added
 #include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/intrinsics.hpp"
 #include "tilewright/lower/partition.hpp"
-#include "tilewright/lower/product_blocks.hpp"
+#include "tilewright/lower/product_slices.hpp"
+#include "tilewright/lower/reduction_stages.hpp"
 
 namespace tilewright::internal {
 
 namespace detail {
 
-constexpr Work work_of(const Operation& operation) {
-  List<TensorSpec> specs;
-  specs.reserve(operation.operands.size());
-  for (const Value& value : operation.operands) specs.push_back(value.spec);
-  return tilewright::work_of(*operation.op, specs, operation.input_count, operation.attributes);
-}
-constexpr void take_reductions_whole(Work& work) {
-  for (int i = 0; i < work.axes.size(); ++i)
-    if (gives_partials(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
-}
 /// Rows of a weight that each tile has, at least, if it is cut along its rows: the grain of a product's sums. W1, W1a, W1h and W3
 /// of
 /// ./dev bench are cut so, with rows enough.
@@ -82,7 +74,6 @@ constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& 
   output = {memory.storage, dense_layout(part.shape), part};
   Operation result = combining_operation(how, memory, whole);
   result.work = work_of(result);
-  take_reductions_whole(result.work);
   return result;
 }
 
@@ -104,41 +95,106 @@ constexpr Partition cut_of(Operation& operation, const Target& target) {
   return partition(operation.work.axes, dtype, target);
 }
 
+/// Gives each operation its work, and adds those that combine parts.
+class ReductionSplitter {
+ public:
+  constexpr ReductionSplitter(BodyDraft& draft, const Target& target, ProductPartitions& partitions)
+      : draft_(draft), target_(target), partitions_(partitions) {}
+
+  constexpr void run() {
+    operations_.reserve(2 * draft_.operations.size());
+    for (Operation& operation : draft_.operations) {
+      if (!operation.is_call()) {
+        operation.work = work_of(operation);
+        follow_the_largest(operation, target_);
+        if (target_.ipu && is_product(operation)) {
+          add_product(std::move(operation));
+          continue;
+        }
+      }
+      add(std::move(operation));
+    }
+    draft_.operations = std::move(operations_);
+  }
+
+ private:
+  /// Adds an operation and, if it is cut into parts, those that combine them.
+  constexpr void add(Operation&& given) {
+    operations_.push_back(std::move(given));
+    if (operations_.back().is_call()) return;
+    Operation& operation = operations_.back();
+    Partition cut = cut_of(operation, target_);
+    const DType result = operation.operands[operation.input_count].spec.dtype;
+    if (has_parts(operation, operation.input_count, cut.blocks))  // later passes cut it by the dtype of the parts
+      cut = partition(operation.work.axes, dtype_of_parts(operation, result), target_);
+    if (cut.partials == 1) {
+      take_reductions_whole(operation.work);
+      return;
+    }
+    operation.partial = true;
+    List<Operation> combining;
+    for (int i = operation.input_count, count = static_cast<int>(operation.operands.size()); i < count; ++i)
+      if (has_parts(operation, i, cut.blocks)) combining.push_back(combine(operation, i, cut.partials));
+    for (Operation& each : combining) add_combining(std::move(each));
+  }
+  constexpr Operation combine(Operation& operation, int output, std::int64_t parts) {
+    const Partials how = operation.op->partials ? operation.op->partials(operation.attributes) : Partials{};
+    return combine_parts(draft_, how, operation.operands[output], parts,
+                         dtype_of_parts(operation, operation.operands[output].spec.dtype));
+  }
+  constexpr void add_combining(Operation&& combining) {
+    if (target_.ipu && set_stage(combining, target_)) {
+      add(std::move(combining));
+      return;
+    }
+    take_reductions_whole(combining.work);
+    operations_.push_back(std::move(combining));
+  }
+
+  /// Adds a product, or one for each of its slices.
+  constexpr void add_product(Operation&& product) {
+    const ProductCut cut = cut_product(product, dtype_of_parts(product, product.operands[2].spec.dtype), target_, partitions_);
+    if (cut.part.slices() == 1 || product.operands[2].spec.shape.rank == max_rank) {  // whose parts are flat: see combine_parts
+      set_blocks(product.work, cut);
+      add(std::move(product));
+      return;
+    }
+    for (Operation& columns : slices_of(product, ProductAxis::column, cut.part.column_slices, cut.grains.columns)) {
+      List<Operation> slices = slices_of(columns, ProductAxis::inner, cut.part.inner_slices, cut.grains.inner);
+      if (slices.size() == 1) {
+        add_slice(std::move(slices[0]), cut);
+        continue;
+      }
+      Operation sum = combine(columns, 2, static_cast<std::int64_t>(slices.size()));  // whose parts the slices make
+      for (std::size_t i = 0; i < slices.size(); ++i) {
+        slices[i].operands[2] = columns.operands[2];
+        slices[i].operands[2].layout.offset = static_cast<std::int64_t>(i) * columns.operands[2].spec.nelms();
+        slices[i].work = work_of(slices[i]);
+        add_slice(std::move(slices[i]), cut);
+      }
+      add_combining(std::move(sum));
+    }
+  }
+  /// Slices come one after the other: only one needs memory at a time.
+  constexpr void add_slice(Operation&& slice, const ProductCut& cut) {
+    slice.alone = true;
+    set_blocks(slice.work, cut);
+    add(std::move(slice));
+  }
+
+  BodyDraft& draft_;
+  const Target& target_;
+  ProductPartitions& partitions_;
+  List<Operation> operations_{};
+};
+
 }  // namespace detail
 
 /// Finds the work of all operations. For a simulated IPU products are cut by their cycles. Where a target has tiles left over for
 /// parts of a reduction, the op gives partial results (of float16 in float32, unless the op says otherwise), which a second op
 /// combines: it sums them, unless the op says otherwise.
 constexpr void split_reductions(BodyDraft& draft, const Target& target, ProductPartitions& partitions) {
-  List<Operation> operations;
-  operations.reserve(2 * draft.operations.size());
-  for (Operation& given : draft.operations) {
-    operations.push_back(std::move(given));
-    if (operations.back().is_call()) continue;
-    operations.back().work = detail::work_of(operations.back());
-    detail::follow_the_largest(operations.back(), target);
-    if (target.ipu && is_product(operations.back()))
-      set_product_blocks(operations.back(), detail::dtype_of_parts(operations.back(), operations.back().operands[2].spec.dtype),
-                         target, partitions);
-    Operation& operation = operations.back();
-    Partition cut = detail::cut_of(operation, target);
-    const DType result = operation.operands[operation.input_count].spec.dtype;
-    if (detail::has_parts(operation, operation.input_count, cut.blocks))  // later passes cut it by the dtype of the parts
-      cut = partition(operation.work.axes, detail::dtype_of_parts(operation, result), target);
-    if (cut.partials == 1) {
-      detail::take_reductions_whole(operation.work);
-      continue;
-    }
-    operation.partial = true;
-    const Partials partials = operation.op->partials ? operation.op->partials(operation.attributes) : Partials{};
-    List<Operation> combining;
-    for (int i = operation.input_count, count = static_cast<int>(operation.operands.size()); i < count; ++i)
-      if (detail::has_parts(operation, i, cut.blocks))
-        combining.push_back(detail::combine_parts(draft, partials, operation.operands[i], cut.partials,
-                                                  detail::dtype_of_parts(operation, operation.operands[i].spec.dtype)));
-    for (Operation& each : combining) operations.push_back(std::move(each));
-  }
-  draft.operations = std::move(operations);
+  detail::ReductionSplitter(draft, target, partitions).run();
 }
 
 }  // namespace tilewright::internal

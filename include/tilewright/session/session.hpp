@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +36,15 @@ struct SessionOptions {
   bool weights_to_host_on_exit = true;   ///< whether a context that ends copies the variables to the host
   bool strict = false;  ///< whether to check the plan and the ops while they run: see docs/errors-and-debugging.md#strict-mode
 };
+
+namespace detail {
+/// tw::profile, if the user has included its header.
+template <class Build>
+auto profile_of(const Build& build, const Target& target, const auto& program) {
+  if constexpr (requires { profile(build, target, program); }) return profile(build, target, program);
+  else static_assert(sizeof(Build) == 0, "session.profile() needs #include <tilewright/profile/make_profile.hpp>");
+}
+}  // namespace detail
 
 /// A program with its memory, ready to run. `build` is a constexpr function of an Ir& that makes the main graph; it is
 /// traced, differentiated and planned for the target while the program compiles.
@@ -83,6 +93,9 @@ class Session {
   const SessionOptions& options() const { return state_->options; }
   /// The number of host threads of the next run.
   int threads() const { return state_->executor.threads(); }
+
+  /// What the plan costs on the session's simulated IPU, as tw::profile gives it, whose header the caller includes.
+  auto profile(const std::string& name = {}) const { return detail::profile_of(build, machine, name); }
 
   // ---- streams ----
 

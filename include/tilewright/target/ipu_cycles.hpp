@@ -96,18 +96,4 @@ constexpr std::int64_t copy_cycles(const IpuModel& model, std::int64_t bytes) {
   return bytes == 0 ? 0 : model.copy_call_cycles + ceil_divide(bytes, model.copy_bytes);
 }
 
-/// `blocks` transposed matrices of rows x columns: of 2-byte elements, launch of 7 + w (29 + ceil(blocks / w) (18 + rows / 4 (12
-/// + 4 (columns / 4 - 2)))); of 4-byte elements by 2 x 2 with 3 instructions; of 4 x 4 elements of 2 bytes 7 + w (37 + 4
-/// (ceil(blocks / w) - 2)); where extents are no multiples, columns x (5 + 2.5 rows) for each. Published.
-constexpr std::int64_t transpose_cycles(const IpuModel& model, DType dtype, std::int64_t rows, std::int64_t columns,
-                                        std::int64_t blocks = 1) {
-  const std::int64_t of_worker = ceil_divide(blocks, model.workers);
-  const std::int64_t side = size_of(dtype) == 2 ? 4 : size_of(dtype) == 4 ? 2 : 0;
-  if (side == 0 || rows % side != 0 || columns % side != 0)
-    return 7 + model.workers * (29 + of_worker * ceil_divide(columns * (10 + 5 * rows), 2));
-  if (side == 4 && rows == 4 && columns == 4) return 7 + model.workers * (37 + 4 * (of_worker > 2 ? of_worker - 2 : 0));
-  const std::int64_t grain = side == 4 ? 4 : 3, in_row = columns / side;
-  return 7 + model.workers * (29 + of_worker * (18 + rows / side * (12 + grain * (in_row > 2 ? in_row - 2 : 0))));
-}
-
 }  // namespace tilewright

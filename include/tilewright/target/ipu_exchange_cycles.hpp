@@ -71,10 +71,5 @@ constexpr CycleCount host_cycles(const IpuModel& model, std::span<const std::int
 constexpr CycleCount streaming_memory_cycles(const IpuModel& model, std::span<const std::int64_t> transfers) {
   return detail::path_cycles(model.streaming_memory, transfers, model.clock_hz);
 }
-/// A step that computes while other tiles load and store: the longer of both and two barriers. Published: PopART's documentation
-/// of overlapped I/O.
-constexpr CycleCount overlapped_cycles(const IpuModel& model, const CycleCount& compute, const CycleCount& transfers) {
-  return longer(compute, transfers) + 2 * sync_cycles(model);
-}
 
 }  // namespace tilewright

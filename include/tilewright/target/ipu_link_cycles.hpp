@@ -41,13 +41,7 @@ constexpr CycleCount ring_cycles(const IpuModel& model, std::int64_t tiles, std:
   return count * step;
 }
 
-/// The scheme by poplibs' thresholds: two machines have one ring; few bytes meet in the middle, and many go around both ways.
-constexpr RingScheme ring_scheme(std::int64_t bytes, std::int64_t group_size, bool reduces) {
-  if (group_size <= 2) return RingScheme::one_way;
-  const std::int64_t limit = group_size <= 4 ? 1'245'184 : group_size <= 8 ? 4'980'736 : 39'845'888;
-  return bytes < (reduces ? limit : limit / 2) ? RingScheme::middle : RingScheme::two_ways;
-}
-/// The faster scheme by these formulas, which need not be that of the thresholds.
+/// The faster scheme by these formulas, which need not be the one of poplibs' thresholds.
 constexpr CycleCount fastest_ring_cycles(const IpuModel& model, std::int64_t tiles, std::int64_t bytes,
                                          const ReplicaGroups& groups, bool reduces) {
   const auto by = [&](RingScheme scheme) { return ring_cycles(model, tiles, bytes, groups, scheme, reduces); };

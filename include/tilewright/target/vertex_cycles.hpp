@@ -1,10 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <span>
 
-#include "tilewright/core/list.hpp"
 #include "tilewright/graph/op_info.hpp"
 #include "tilewright/target/ipu_indexed_cycles.hpp"
 #include "tilewright/target/ipu_reduction_cycles.hpp"
@@ -64,16 +61,6 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
 constexpr CycleCount vertex_cycles(const OpInfo& op, DType dtype, std::int64_t elements, std::int64_t reduced,
                                    const IpuModel& model, TermOrder order = TermOrder::rows) {
   return vertex_cycles(op.vertex_cost, dtype, elements, reduced, model, op.modifies >= 0, order);
-}
-
-/// Cycles of vertices of one worker each, which run on one tile at the same time: the longest first, each on the worker that has
-/// least to do. `instructions`: of each vertex. Assumed: the order.
-constexpr CycleCount packed_cycles(const IpuModel& model, std::span<const std::int64_t> instructions) {
-  List<std::int64_t> longest_first, workers(static_cast<std::size_t>(model.workers.value), 0);
-  for (const std::int64_t each : instructions) longest_first.push_back(each);
-  std::sort(longest_first.begin(), longest_first.end(), std::greater<>());
-  for (const std::int64_t each : longest_first) *std::min_element(workers.begin(), workers.end()) += each;
-  return {model.workers * *std::max_element(workers.begin(), workers.end()), Confidence::assumed};
 }
 
 }  // namespace tilewright
