@@ -1,7 +1,7 @@
 #pragma once
 // takes: operations without work
-// gives: the work of each op; an op whose reduction is cut gives partials, and those that combine them follow; a product that needs
-// too much memory at once becomes several, each of a slice
+// gives: the work of each op; an op whose reduction is cut gives partials, and those that combine them follow; a product that
+// needs too much memory at once becomes several, each of a slice
 // keeps: the order of operations; storages, to which those of partials are added
 #include <utility>
 
