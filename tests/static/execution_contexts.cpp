@@ -160,8 +160,10 @@ TW_SAME(
       sum_of_exp(from_host, 500'000'000)(ir);
       tw::lower(ir, tw::ipu_model.without_fusion());
     }),
-    "memory: tile 0 of 1472 needs 4644112 bytes: at most 638976 expected; variables 136, constants 0, frame 4612528, padding 440, "
-    "code 21536, stack 1280, reserve 8192; largest tensors: Gelu in the main graph (500000000, 3) float32 4076088 bytes, MatMul in "
+    "memory: tile 0 of 1472 needs 4644112 bytes: at most 638976 expected; variables 136, constants 0, frame 4612528, padding "
+    "440, "
+    "code 21536, stack 1280, reserve 8192; largest tensors: Gelu in the main graph (500000000, 3) float32 4076088 bytes, MatMul "
+    "in "
     "the main graph (500000000, 3) float32 268128 bytes, MatMul in the main graph (500000000, 3) float32 268128 bytes, MatMul in "
     "the main graph (500000000, 3) float32 268128 bytes, MatMul in the main graph (500000000, 3) float32 268128 bytes");
 
