@@ -17,7 +17,7 @@ tw::Session<test_step, tw::ipu_model> fits;
 // CASE few_tiles
 // expect: memory: tile 0 of 4 needs
 // expect: bytes: at most 638976 expected; variables 1048576, constants 0, frame
-// expect: , stack 1280, reserve 8192; largest tensors: fc1.weight (1024, 1024) float32 1048576 bytes, MatMul in Linear_subgraph(0) (8, 1024) float32
+// expect: , stack 1280, reserve 8192; largest tensors: fc1.weight (1024, 1024) float32 1048576 bytes, fc1.weight (1024, 1024) float32 262144 bytes
 // expect: test_step
 tw::Session<test_step, tw::ipu_model.with_tiles(4)> few_tiles;
 
