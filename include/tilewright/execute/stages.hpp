@@ -7,6 +7,7 @@
 #include "tilewright/kernel/faults.hpp"
 #include "tilewright/kernel/half.hpp"
 #include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/streamed_copy.hpp"
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/ops/elementwise.hpp"
@@ -278,6 +279,20 @@ class Epilogue {
   std::array<std::byte*, places.size()> pointers_;
 };
 
+/// Whether a stage copies, into a tensor that is too large for caches.
+template <class B, int s>
+constexpr bool is_streamed_copy() {
+  if constexpr (B::template OpOf<s>::has_formula) {
+    constexpr int result = B::stage(s).input_count;
+    constexpr ViewSpec block = B::slice(s, result);
+    return Expression<B, s>::is_copy && B::operand(s, result).source == Source::memory &&
+           span_bytes(B::operand(s, result).view) >= streamed_bytes &&
+           block.shape.nelms() * size_of(block.dtype) >= streamed_vertex_bytes;
+  } else {
+    return false;
+  }
+}
+
 /// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these.
 template <class B, int s>
 inline void run_stage(std::byte* const* locations, std::byte* scratch) {
@@ -293,6 +308,9 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
         O::template compute_checked<B::stage(s).attributes>(B::template faults<s>(locations),
                                                             view.template operator()<s, static_cast<int>(o)>()...);
       }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
+    } else if constexpr (is_streamed_copy<B, s>()) {
+      constexpr Leaf source = Expression<B, s>::leaves[0];
+      stream_elements(view.template operator()<s, result>(), view.template operator()<source.stage, source.operand>());
     } else if constexpr (O::has_formula) {
       using E = Expression<B, s>;
       [&]<std::size_t... l>(std::index_sequence<l...>) {

@@ -1,20 +1,19 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 
 #include "tilewright/kernel/copy_run.hpp"
-#include "tilewright/kernel/elementwise.hpp"
+#include "tilewright/kernel/elementwise_loops.hpp"
 
 namespace tilewright {
 
-/// to = from, of one shape and dtype.
+/// to = from, broadcast to its shape; of one dtype.
 template <class To, class From>
 inline void copy_elements(To to, From from) {
-  static_assert(To::shape == From::shape && To::spec.dtype == From::spec.dtype);
+  static_assert(To::spec.dtype == From::spec.dtype);
   static constexpr auto loops = detail::elementwise_loops<2>({To::spec, From::spec});
-  if (to.data == from.data && To::spec.strides == From::spec.strides) return;
+  if (To::shape == From::shape && To::spec.strides == From::spec.strides && to.data == from.data) return;
   for_each_offset<2>(loops.outer, loops.strides, [&](const auto& at) {
     auto* const target = to.data + at[0];
     const auto* const source = from.data + at[1];

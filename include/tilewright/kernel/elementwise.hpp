@@ -3,7 +3,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "tilewright/kernel/copy_run.hpp"
+#include "tilewright/kernel/copy.hpp"
+#include "tilewright/kernel/elementwise_loops.hpp"
 #include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/view.hpp"
@@ -12,48 +13,6 @@
 namespace tilewright {
 
 namespace detail {
-
-/// The loops of an elementwise kernel over operands (the result first), broadcast to the result's shape: axes of extent 1
-/// are dropped and neighbours that are contiguous in all operands are merged, so that the innermost run is long.
-template <int operands>
-struct ElementwiseLoops {
-  Shape outer{};
-  std::array<std::array<std::int64_t, max_rank>, std::size_t(operands)> strides{};
-  std::int64_t run = 1;
-  std::array<std::int64_t, std::size_t(operands)> run_strides{};
-};
-
-template <int operands>
-constexpr ElementwiseLoops<operands> elementwise_loops(const std::array<ViewSpec, std::size_t(operands)>& views) {
-  constexpr auto n = static_cast<std::size_t>(operands);
-  std::array<std::array<std::int64_t, n>, max_rank> strides{};  // innermost first
-  std::array<std::int64_t, max_rank> extents{};
-  std::size_t axes = 0;
-  const Shape& result = views[0].shape;
-  for (int axis = 1; axis <= result.rank; ++axis) {
-    if (result[-axis] == 1) continue;
-    std::array<std::int64_t, n> step{};
-    for (std::size_t o = 0; o < n; ++o)
-      if (axis <= views[o].shape.rank && views[o].shape[-axis] != 1) step[o] = views[o].stride(-axis);
-    bool merges = axes > 0;
-    for (std::size_t o = 0; merges && o < n; ++o) merges = step[o] == strides[axes - 1][o] * extents[axes - 1];
-    if (merges) {
-      extents[axes - 1] *= result[-axis];
-    } else {
-      strides[axes] = step;
-      extents[axes++] = result[-axis];
-    }
-  }
-  ElementwiseLoops<operands> loops;
-  if (axes == 0) return loops;
-  loops.run = extents[0];
-  loops.run_strides = strides[0];
-  for (std::size_t axis = axes; axis-- > 1;) {
-    for (std::size_t o = 0; o < n; ++o) loops.strides[o][static_cast<std::size_t>(loops.outer.rank)] = strides[axis][o];
-    loops.outer.push_back(extents[axis]);
-  }
-  return loops;
-}
 
 /// One run of an operand as an xtensor expression: a vector of static length, or a scalar where it is broadcast.
 template <std::int64_t run, std::int64_t stride>
@@ -118,23 +77,6 @@ inline void assign_elements(const F& f, Out out, In... ins) {
   });
 }
 
-/// out = in, broadcast to out's shape; of one dtype.
-template <class Out, class In>
-inline void assign_copy(Out out, In in) {
-  static constexpr auto loops = detail::elementwise_loops<2>({Out::spec, In::spec});
-  for_each_offset<2>(loops.outer, loops.strides, [&](const auto& offsets) {
-    auto* const to = out.data + offsets[0];
-    const auto* const from = in.data + offsets[1];
-    if constexpr (loops.run_strides[0] == 1 && loops.run_strides[1] == 1) {
-      if (to != from) detail::copy_run<loops.run>(to, from);
-    } else if constexpr (loops.run_strides[1] == 0) {
-      const auto value = *from;
-      for (std::int64_t k = 0; k < loops.run; ++k) to[k * loops.run_strides[0]] = value;
-    } else {
-      for (std::int64_t k = 0; k < loops.run; ++k) to[k * loops.run_strides[0]] = from[k * loops.run_strides[1]];
-    }
-  });
-}
 /// Every element of out = value.
 template <class Out>
 inline void fill_elements(Out out, typename Out::element value) {
@@ -163,7 +105,7 @@ inline void assign_elementwise(Out out, In... ins) {
   constexpr bool batches = fits(Out::spec.dtype) && (fits(In::spec.dtype) && ...) &&
                            (computes_in_float(Out::spec.dtype) || ... || computes_in_float(In::spec.dtype));
   using G = std::conditional_t<masks, detail::Converted<F, typename Out::element>, F>;
-  if constexpr (requires { requires F::is_copy; }) return assign_copy(out, ins...);
+  if constexpr (requires { requires F::is_copy; }) return copy_elements(out, ins...);
   else if constexpr (!contiguous || !batches) return assign_elements(F(), out, ins...);
   else
     for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {

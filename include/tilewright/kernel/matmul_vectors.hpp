@@ -5,14 +5,13 @@
 #include <utility>
 
 #include "tilewright/kernel/blocks.hpp"
+#include "tilewright/kernel/view.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
 namespace tilewright::detail {
 
 using FloatBatch = xsimd::batch<float>;
 inline constexpr std::int64_t float_width = FloatBatch::size;
-/// Alignment of a kernel's blocks on the stack: a cache line, which is also the longest vector.
-inline constexpr std::size_t line_bytes = 64;
 
 /// The `count` floats from data on, and zeros after them; no other memory is read.
 template <std::int64_t count>

@@ -9,6 +9,11 @@
 
 namespace tilewright {
 
+namespace detail {
+/// A cache line, which is also the longest vector: the alignment of a kernel's blocks on the stack.
+inline constexpr std::size_t line_bytes = 64;
+}  // namespace detail
+
 /// An operand's slice as a codelet's constant: dtype, extents, and strides in elements.
 struct ViewSpec {
   DType dtype = float32;
@@ -19,8 +24,18 @@ struct ViewSpec {
   constexpr std::int64_t stride(int axis) const { return strides[static_cast<std::size_t>(axis < 0 ? shape.rank + axis : axis)]; }
 };
 
-/// The same with every stride written. Needed for template arguments: GCC 12 leaves out elements that were never written, and
-/// then takes views with zeros at different places for equal.
+/// Bytes from the first to the last element of a view in memory, whatever the signs of its strides.
+constexpr std::int64_t span_bytes(const ViewSpec& view) {
+  std::int64_t last = 0;
+  for (int axis = 0; axis < view.shape.rank; ++axis) {
+    const std::int64_t reach = (view.shape[axis] - 1) * view.stride(axis);
+    last += reach < 0 ? -reach : reach;
+  }
+  return (last + 1) * size_of(view.dtype);
+}
+
+/// The same view with every stride written. Needed for template arguments: GCC 12 leaves out elements that were never written,
+/// and then takes views with zeros at different places for equal.
 constexpr ViewSpec written_out(ViewSpec view) {
   for (auto& stride : view.strides) stride = std::int64_t{stride};
   return view;

@@ -32,15 +32,6 @@ constexpr bool conflict(const Access& a, const Access& b) {
     return false;
   return a.from.offset < b.from.offset + b.bytes && b.from.offset < a.from.offset + a.bytes && !interleave(a, b);
 }
-/// Bytes from the first to the last element of a view in memory, whatever the signs of its strides.
-constexpr std::int64_t span_bytes(const ViewSpec& view) {
-  std::int64_t last = 0;
-  for (int axis = 0; axis < view.shape.rank; ++axis) {
-    const std::int64_t reach = (view.shape[axis] - 1) * view.stride(axis);
-    last += reach < 0 ? -reach : reach;
-  }
-  return (last + 1) * size_of(view.dtype);
-}
 
 /// The steps in bytes by which all vertices together reach the elements of an operand, with how many there are of each: along its
 /// axes, and from one partial result to the next.
