@@ -232,6 +232,15 @@ struct Own : Base<Own> {
 static_assert(traces<Own>());
 }  // namespace expand_of_another_type
 
+// CASE blocks_of_another_type
+// expect: Own: expand_in_blocks of another type, or not public: `static constexpr List<OpPart> expand_in_blocks(
+namespace blocks_of_another_type {
+struct Own : WithCompute<Own> {
+  static constexpr tw::List<tw::OpPart> expand_in_blocks(std::int64_t) { return {}; }
+};
+static_assert(traces<Own>());
+}  // namespace blocks_of_another_type
+
 // CASE transfer_of_another_type
 // expect: Own: transfer of another type, or not public: `static constexpr Transfer transfer(const PackedAttributes&)` expected
 namespace transfer_of_another_type {

@@ -69,6 +69,11 @@ struct OpPart {
 /// An empty list: the op is planned as it is.
 using ExpandRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&);
 
+/// The same for a convolution over so many blocks of rows, which are extents of the first spatial axis: blocks are images of
+/// their own there. An empty list: the rows are no multiple of the blocks.
+using BlockRule = List<OpPart> (*)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&,
+                                   std::int64_t blocks);
+
 /// What is at the other end of a transfer.
 enum class TransferKind : std::uint8_t {
   stream,  ///< the host: the next element of a stream
@@ -139,6 +144,8 @@ struct OpInfo {
   /// The iteration space, which the planner cuts into vertices; null: one vertex.
   Work (*work)(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) = nullptr;
   ExpandRule expand = nullptr;  ///< the ops that are planned in its place; null: none
+  /// Of a convolution: what is planned in its place where it occupies few tiles of a simulated IPU; null: it is never cut so.
+  BlockRule expand_in_blocks = nullptr;
   bool is_copy = false;  ///< input 1 is written into all of input 0, which it modifies: the planner's own copy, without a kernel
   bool result_stays = false;  ///< an op in place on output 0 is an error of the trace
   bool gives_memory = false;  ///< output 0 is memory with undefined elements: nothing runs

@@ -8,6 +8,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/op_order.hpp"
 #include "tilewright/lower/calls.hpp"
+#include "tilewright/lower/convolution_blocks.hpp"
 #include "tilewright/lower/transfers.hpp"
 
 namespace tilewright::internal {
@@ -18,12 +19,14 @@ namespace detail {
 class Flattener {
  public:
   constexpr Flattener(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph,
-                      ExecutionContext context)
+                      ExecutionContext context, const Target& target, ProductPartitions& partitions)
       : ir_(ir),
         live_(live),
         plan_(plan),
         graph_(graph),
         context_(context),
+        target_(target),
+        partitions_(partitions),
         copier_(ir, live, plan, draft_, graph),
         transfers_(copier_, body_of, plan, draft_, graph == GraphId::main),
         calls_(ir, live, body_of, plan, copier_, draft_) {}
@@ -71,7 +74,7 @@ class Flattener {
   constexpr void flatten(GraphValues& graph, const Node& node) {
     if (node.op->transfer) return transfers_.add(graph, node);
     if (node.called_graph != GraphId::none) return flatten_call(graph, node);
-    if (node.op->expand && flatten_parts(graph, node)) return;
+    if ((node.op->expand || node.op->expand_in_blocks) && flatten_parts(graph, node)) return;
     if (node.op->modifies >= 0) copier_.make_writable(graph, node.inputs[node.op->modifies]);
     if (node.op->is_copy) return flatten_copy(graph, node);
     if (node.op->gives_memory) return give_memory(graph, node);
@@ -130,8 +133,10 @@ class Flattener {
     List<TensorSpec> operands;
     for (const auto* tensors : {&node.inputs, &node.outputs})
       for (const TensorId tensor : *tensors) operands.push_back(graph.spec(tensor));
-    const auto parts = node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
+    const auto parts = parts_of(node, {operands.data(), operands.size()});
     List<TensorId> tensors = node.inputs;
+    const bool was_in_blocks = is_in_blocks_;
+    if (node.op->expand_in_blocks) is_in_blocks_ = true;
     for (std::size_t p = 0; p < parts.size(); ++p) {
       Node part{.op = parts[p].op, .attributes = parts[p].attributes, .scope = node.scope};
       for (int input : parts[p].inputs) part.inputs.push_back(tensors[input]);
@@ -141,7 +146,13 @@ class Flattener {
       for (const TensorId output : part.outputs) tensors.push_back(output);
       flatten(graph, part);
     }
+    is_in_blocks_ = was_in_blocks;
     return !parts.empty();
+  }
+  constexpr List<OpPart> parts_of(const Node& node, std::span<const TensorSpec> operands) {
+    if (node.op->expand) return node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
+    if (!target_.ipu || is_in_blocks_) return {};
+    return ConvolutionBlocks(target_, partitions_).find(*node.op, operands, node.attributes);
   }
 
   const Ir& ir_;
@@ -149,6 +160,9 @@ class Flattener {
   const Plan& plan_;
   GraphId graph_;
   ExecutionContext context_;  // of the main graph's nodes that are the body; not read for other graphs
+  const Target& target_;
+  ProductPartitions& partitions_;
+  bool is_in_blocks_ = false;  // what is flattened is part of an op over blocks
   BodyDraft draft_{};
   Copier copier_;
   TransferLowerer transfers_;
@@ -157,11 +171,12 @@ class Flattener {
 
 }  // namespace detail
 
-/// The operations of a graph's body: views are resolved to layouts, graphs that are called only once are inlined, and calls
-/// go to bodies that are planned already. Of the main graph, the ops of one execution context are its body.
+/// The operations of a graph's body: views are resolved to layouts, ops that stand for others are those, on a simulated IPU also
+/// convolutions over blocks of rows, graphs that are called only once are inlined, and calls go to bodies that are planned
+/// already. Of the main graph, the ops of one execution context are its body.
 constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph,
-                            ExecutionContext context = ExecutionContext::Normal) {
-  return detail::Flattener(ir, live, body_of, plan, graph, context).run();
+                            ExecutionContext context, const Target& target, ProductPartitions& partitions) {
+  return detail::Flattener(ir, live, body_of, plan, graph, context, target, partitions).run();
 }
 
 }  // namespace tilewright::internal

@@ -68,7 +68,7 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   ProductPartitions partitions(target.ipu ? product_machine(target) : ProductMachine{});
   for (std::size_t i = bodies.size(); i-- > 0;) {  // called graphs first
     const auto body = BodyId(i);
-    BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body], context_of(plan, body));
+    BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body], context_of(plan, body), target, partitions);
     observe(Pass::flatten, body, draft, plan);
     split_reductions(draft, target, partitions);
     observe(Pass::split_reductions, body, draft, plan);

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "tilewright/lower/body_draft.hpp"
 #include "tilewright/lower/product_partition.hpp"
@@ -20,19 +21,18 @@ constexpr ProductAxis product_axis(const Work& work, int axis) {
 }
 
 /// Extents of the operand's axes that no axis of the work cuts, the last ones of a tensor: places of a convolution.
-constexpr void for_each_uncut_axis(const Operation& operation, int operand, auto f) {
-  const Shape& shape = operation.operands[operand].spec.shape;
+constexpr void for_each_uncut_axis(const Work& work, int operand, const Shape& shape, auto f) {
   int place = 2;
   for (int axis = shape.rank - 1; axis >= 0 && place >= 0; --axis)
-    if (operation.work.follows(operand, axis) < 0) f(place--, shape[axis]);
+    if (work.follows(operand, axis) < 0) f(place--, shape[axis]);
 }
 
-/// The product that an operation of two inputs and a result computes.
-constexpr ProductProblem problem_of(const Operation& operation, DType partials, const Target& target) {
-  const Work& work = operation.work;
-  const DType operands = operation.operands[0].spec.dtype, result = operation.operands[2].spec.dtype;
+/// The product that an op of two inputs and a result computes.
+constexpr ProductProblem problem_of(const OpInfo& op, std::span<const TensorSpec> operands, const Work& work, DType partials,
+                                    const Target& target) {
+  const DType result = operands[2].dtype;
   ProductProblem problem;
-  problem.element_bytes = size_of(operands);
+  problem.element_bytes = size_of(operands[0].dtype);
   problem.partial_bytes = size_of(partials);
   problem.output_bytes = size_of(result);
   for (int i = 0; i < work.axes.size(); ++i) {
@@ -46,17 +46,24 @@ constexpr ProductProblem problem_of(const Operation& operation, DType partials, 
       case ProductAxis::other: break;
     }
   }
-  if (operation.op->work_kind != WorkKind::convolution) return problem;
+  if (op.work_kind != WorkKind::convolution) return problem;
   problem.is_convolution = true;
-  for_each_uncut_axis(operation, 2, [&](int place, std::int64_t extent) {
+  for_each_uncut_axis(work, 2, operands[2].shape, [&](int place, std::int64_t extent) {
     problem.axes[place].field = extent;
     problem.rows *= extent, problem.row_grain *= extent;
   });
-  for_each_uncut_axis(operation, 1, [&](int place, std::int64_t extent) { problem.axes[place].kernel = extent; });
-  for_each_uncut_axis(operation, 0, [&](int place, std::int64_t extent) {
-    problem.axes[place].stride = std::max<std::int64_t>(1, extent / problem.axes[place].field);
+  for_each_uncut_axis(work, 1, operands[1].shape, [&](int place, std::int64_t extent) { problem.axes[place].kernel = extent; });
+  for_each_uncut_axis(work, 0, operands[0].shape, [&](int place, std::int64_t extent) {
+    ConvolutionAxis& axis = problem.axes[place];
+    if (axis.field > 1)  // as if there were no padding; rounded to the nearest
+      axis.stride = std::max<std::int64_t>(1, (extent - axis.kernel + (axis.field - 1) / 2) / (axis.field - 1));
   });
   return problem;
+}
+
+constexpr ProductProblem problem_of(const Operation& product, DType partials, const Target& target) {
+  const List<TensorSpec> operands = operand_specs(product);
+  return problem_of(*product.op, {operands.data(), operands.size()}, product.work, partials, target);
 }
 
 /// Sets the blocks of those axes of the work that are `kind` of a product, `parts` altogether, from the first axis to the last.
@@ -85,10 +92,17 @@ struct ProductCut {
   detail::ProductGrains grains{};
 };
 
-/// The partition of a product or a convolution that takes the fewest cycles on a simulated IPU.
-constexpr ProductCut cut_product(const Operation& product, DType partials, const Target& target, ProductPartitions& partitions) {
-  const ProductProblem problem = detail::problem_of(product, partials, target);
-  const double given = product.op->memory_proportion ? product.op->memory_proportion(product.attributes) : -1;
+/// The dtype of an op's parts of an output.
+constexpr DType dtype_of_parts(const OpInfo& op, const PackedAttributes& attributes, DType output) {
+  if (op.partials_dtype) return op.partials_dtype(attributes, output);
+  return output == float16 ? float32 : output;
+}
+/// The partition of a product or a convolution of two operands and a result, which takes the fewest cycles on a simulated IPU.
+constexpr ProductCut cut_product(const OpInfo& op, std::span<const TensorSpec> operands, const PackedAttributes& attributes,
+                                 const Work& work, const Target& target, ProductPartitions& partitions) {
+  const ProductProblem problem = detail::problem_of(op, operands, work, dtype_of_parts(op, attributes, operands[2].dtype),
+                                                    target);
+  const double given = op.memory_proportion ? op.memory_proportion(attributes) : -1;
   const ProductPartition& part = partitions.find(problem, given < 0 ? default_memory_proportion : given);
   return {part, detail::grains_of(problem, partitions.machine(), part.method)};
 }

@@ -57,11 +57,6 @@ constexpr bool has_parts(const Operation& operation, int operand, const FixedVec
   return false;
 }
 
-/// The dtype of an operation's parts of an output.
-constexpr DType dtype_of_parts(const Operation& operation, DType output) {
-  if (operation.op->partials_dtype) return operation.op->partials_dtype(operation.attributes, output);
-  return output == float16 ? float32 : output;
-}
 /// The op that makes an operation's output of its parts; the output becomes the parts.
 constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& output, std::int64_t parts, DType dtype) {
   Value whole = output;
@@ -126,7 +121,7 @@ class ReductionSplitter {
     Partition cut = cut_of(operation, target_);
     const DType result = operation.operands[operation.input_count].spec.dtype;
     if (has_parts(operation, operation.input_count, cut.blocks))  // later passes cut it by the dtype of the parts
-      cut = partition(operation.work.axes, dtype_of_parts(operation, result), target_);
+      cut = partition(operation.work.axes, dtype_of_parts(*operation.op, operation.attributes, result), target_);
     if (cut.partials == 1) {
       take_reductions_whole(operation.work);
       return;
@@ -140,7 +135,7 @@ class ReductionSplitter {
   constexpr Operation combine(Operation& operation, int output, std::int64_t parts) {
     const Partials how = operation.op->partials ? operation.op->partials(operation.attributes) : Partials{};
     return combine_parts(draft_, how, operation.operands[output], parts,
-                         dtype_of_parts(operation, operation.operands[output].spec.dtype));
+                         dtype_of_parts(*operation.op, operation.attributes, operation.operands[output].spec.dtype));
   }
   constexpr void add_combining(Operation&& combining) {
     if (target_.ipu && set_stage(combining, target_)) {
@@ -153,7 +148,9 @@ class ReductionSplitter {
 
   /// Adds a product, or one for each of its slices.
   constexpr void add_product(Operation&& product) {
-    const ProductCut cut = cut_product(product, dtype_of_parts(product, product.operands[2].spec.dtype), target_, partitions_);
+    const List<TensorSpec> operands = operand_specs(product);
+    const ProductCut cut = cut_product(*product.op, {operands.data(), operands.size()}, product.attributes, product.work, target_,
+                                       partitions_);
     if (cut.part.slices() == 1 || product.operands[2].spec.shape.rank == max_rank) {  // whose parts are flat: see combine_parts
       set_blocks(product.work, cut);
       add(std::move(product));

@@ -17,8 +17,8 @@ namespace detail {
 /// Names that an op may have or miss, and wrong spellings. A class that also has one of them in another base cannot say which it
 /// means, so `&OpNames<D>::gradient` compiles only if D has no `gradient`, be it a function, a template or a number.
 struct HookNames {
-  int name, infer, gradient, work, view, expand, transfer, collective_items, collective_volume, run_collective, fault, partials,
-      memory_proportion, compute, compute_with, compute_checked, forward, vertex_cost;
+  int name, infer, gradient, work, view, expand, expand_in_blocks, transfer, collective_items, collective_volume, run_collective,
+      fault, partials, memory_proportion, compute, compute_with, compute_checked, forward, vertex_cost;
   int gradiant, gradients, gradeint, graident, backwards, foward, forwards, infere, infers, infer_shape, inference;
   int modifes, modify, modified, works, computes, compute_epilogue, computes_with, views, expands, transfers;
   int side_effect, has_side_effects, has_sideeffect, may_repeats, can_repeat, alias, any_layouts, any_strides, element_wise,
@@ -144,6 +144,12 @@ constexpr Text op_problem() {
     return problem_text<D>(
         "expand of another type, or not public: `static constexpr List<OpPart> expand(std::span<const TensorSpec> "
         "operands, int input_count, const PackedAttributes&)` expected");
+  else if constexpr (
+      !requires { &Names::expand_in_blocks; } &&
+      !requires { static_cast<decltype(OpInfo::expand_in_blocks)>(D::expand_in_blocks); })
+    return problem_text<D>(
+        "expand_in_blocks of another type, or not public: `static constexpr List<OpPart> expand_in_blocks(std::span<const "
+        "TensorSpec> operands, int input_count, const PackedAttributes&, std::int64_t blocks)` expected");
   else if constexpr (!requires { &Names::transfer; } && !requires { static_cast<decltype(OpInfo::transfer)>(D::transfer); })
     return problem_text<D>(
         "transfer of another type, or not public: `static constexpr Transfer transfer(const PackedAttributes&)` expected");

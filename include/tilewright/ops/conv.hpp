@@ -2,6 +2,7 @@
 #include "tilewright/kernel/conv_data.hpp"
 #include "tilewright/kernel/conv_loops.hpp"
 #include "tilewright/kernel/conv_weights.hpp"
+#include "tilewright/ops/conv_blocks.hpp"
 #include "tilewright/ops/window.hpp"
 
 namespace tilewright {
@@ -157,6 +158,11 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return detail::transposed_work(operands, unpack<Attributes>(packed).groups);
   }
+  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                                 std::int64_t blocks) {
+    const auto attributes = unpack<Attributes>(packed);
+    return detail::data_blocks(operands, attributes.windows(), blocks, op_info<ConvDataGrad>, detail::packed_windows(attributes));
+  }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
     static constexpr Windows windows = unpack<Attributes>(A).windows();
@@ -181,6 +187,12 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
     detail::ConvWork cut(operands[0].shape, operands[2].shape, groups, reduction, parallel, parallel);
     cut.follow(0, 2, 1, groups);
     return cut.work;
+  }
+  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                                 std::int64_t blocks) {
+    const auto attributes = unpack<Attributes>(packed);
+    return detail::weights_blocks(operands, attributes.windows(), blocks, op_info<ConvWeightsGrad>,
+                                  detail::packed_windows(attributes));
   }
   template <PackedAttributes A, class X, class DY, class DW>
   static void compute(X x, DY dy, DW dw) {
@@ -224,6 +236,14 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return detail::convolution_work(operands, unpack<Attributes>(packed).groups);
+  }
+  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                                 std::int64_t blocks) {
+    const auto attributes = unpack<Attributes>(packed);
+    const Shape kernel = detail::kernel_of(operands[1].shape);
+    return detail::convolution_blocks(
+        operands, detail::windows_of(operands[0].shape, kernel, attributes), blocks, op_info<Conv>,
+        [&](const Windows& windows) { return pack(detail::explicit_attributes(windows, kernel.rank, attributes)); });
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y) {

@@ -58,6 +58,8 @@ struct OpDefaults {
 ///  - `static constexpr Work work(operands, input_count, attributes)`: its iteration space, which the planner cuts
 ///    into vertices; or `static constexpr Layout view(...)`: its result is a view of its first input and costs nothing; or
 ///    `static constexpr List<OpPart> expand(operands, input_count, attributes)`: the ops that it stands for;
+///  - `static constexpr List<OpPart> expand_in_blocks(operands, input_count, attributes, std::int64_t blocks)` (optional): see
+///  OpInfo;
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
 ///    `collective_items`, the `run_collective` that ops/collectives.hpp describes; or `transfer`: what it moves;
@@ -129,6 +131,7 @@ constexpr OpInfo make_op_info() {
   if constexpr (requires { D::view; }) info.view = D::view;
   if constexpr (requires { D::work; }) info.work = D::work;
   if constexpr (requires { D::expand; }) info.expand = D::expand;
+  if constexpr (requires { D::expand_in_blocks; }) info.expand_in_blocks = D::expand_in_blocks;
   if constexpr (requires { static_cast<FaultRule>(D::fault); }) info.fault = D::fault;
   else if constexpr (requires { D::fault; })
     info.fault = [](std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
