@@ -5,6 +5,7 @@
 
 #include "tilewright/kernel/copy.hpp"
 #include "tilewright/kernel/faults.hpp"
+#include "tilewright/kernel/line.hpp"
 
 namespace tilewright {
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/lower/body_draft.hpp"
+#include "tilewright/target/amp.hpp"
 #include "tilewright/target/ipu_exchange_cycles.hpp"
 #include "tilewright/target/vertex_cycles.hpp"
 
@@ -12,9 +13,6 @@ constexpr void take_reductions_whole(Work& work) {
   for (int i = 0; i < work.axes.size(); ++i)
     if (gives_partials(work.axes[i].kind)) work.axes[i].kind = WorkAxisKind::whole;
 }
-
-/// Fewest parts that are combined in more than one stage: poplibs' choice (poplin, ConvReducePlan).
-inline constexpr std::int64_t min_parts_of_stages = 16;
 
 /// Cycles of a step in which a tile combines `parts` parts of each of so many results, with its barrier.
 constexpr std::int64_t combining_cycles(const Operation& combining, std::int64_t results, std::int64_t parts,

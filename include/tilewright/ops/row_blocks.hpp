@@ -1,8 +1,8 @@
 #pragma once
+#include <algorithm>
 #include <span>
 
-#include "tilewright/kernel/window.hpp"
-#include "tilewright/ops/init.hpp"
+#include "tilewright/ops/slice.hpp"
 
 namespace tilewright {
 
@@ -38,7 +38,7 @@ namespace detail {
 /// The rows of each block: `rows`, of which the first is `first` in block 0 and moves on by `step` from block to block. They may
 /// be in several blocks, or outside of the images.
 struct BlockRows {
-  std::int64_t blocks = 1, first = 0, step = 1, rows = 1;
+  std::int64_t blocks = 0, first = 0, step = 0, rows = 0;
 };
 
 /// The parts of a convolution over blocks of rows: the same convolution, with each block of each image as an image of its own.
@@ -82,7 +82,6 @@ class BlockParts {
     add({&op_info<CopyInto>, {}, {target, reshaped(blocks, split)}, {{split, images.dtype}}});
     add({&op_info<DetachInplace>, {}, {result}, {images}});
   }
-  constexpr const TensorSpec& spec(int tensor) const { return tensors_[index(tensor)]; }
   constexpr List<OpPart> parts() { return std::move(parts_); }
 
  private:

@@ -119,14 +119,16 @@ constexpr std::int64_t slic_cycles(const ConvolutionBlock& block) {
   return 200 + ceil_divide(macs, macs_per_cycle) + 30 * ceil_divide(block.rows, tile_workers) * windows * block.groups;
 }
 
-/// The stages of a sum of parts: stage i adds depth[i] of them. Their number is poplibs' choice (poplin, ConvReducePlan).
+/// Fewest parts that are combined in more than one stage: poplibs' choice (poplin, ConvReducePlan).
+inline constexpr std::int64_t min_parts_of_stages = 16;
+/// The stages of a sum of parts: stage i adds depth[i] of them. Their number is poplibs' choice, too.
 struct ReductionStages {
   std::int64_t depth[3]{1, 1, 1};
   int count = 0;  ///< 0: there is one part, and nothing to add
 };
 constexpr ReductionStages reduction_stages(std::int64_t parts) {
   if (parts <= 1) return {};
-  if (parts < 16) return {{parts, 1, 1}, 1};
+  if (parts < min_parts_of_stages) return {{parts, 1, 1}, 1};
   if (parts < 125) {  // two factors near the square root
     std::int64_t root = 4;
     while (root * (root + 1) < parts) ++root;
