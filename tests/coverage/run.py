@@ -72,6 +72,7 @@ ELSEWHERE = {
     "ReplicatedAllReduceInplace": "run/replication.cpp",
     "ReplicatedReduceScatter": "run/collectives.cpp",
     "ReshapeInplace": "run/aliases.cpp",
+    "RowBlocks": "run/convolution_blocks.cpp",
     "TransposeInplace": "run/aliases.cpp",
     "TrustRatio": "run/optimisers.cpp",
 }
