@@ -166,6 +166,14 @@ constexpr Convolution transposed{.channels = 8,
                                  .end{0, 1, 1},
                                  .transposed = true};
 
+// The cycles of a step are of the unit's mode by which it is planned: one for at most 4 channels in float16.
+template <int channels>
+constexpr void first_layer(tw::Ir& ir) {
+  support::store("y", tw::ops::conv(support::load(ir, "x", {64, channels, 32, 32}, tw::float16),
+                                    support::load(ir, "w", {64, channels, 3, 3}, tw::float16)));
+}
+static_assert(2 * tw::cycle_use<first_layer<4>, tw::gc200>.compute < tw::cycle_use<first_layer<5>, tw::gc200>.compute);
+
 }  // namespace
 
 TEST_CASE("a convolution over blocks of rows with padding") { check<padded>(); }

@@ -1,5 +1,6 @@
 #pragma once
-// takes: a graph, LiveCode, the bodies of the graphs that it calls, and by graph the number of its body; -1: dead or inlined
+// takes: a graph, LiveCode, the bodies of the graphs that it calls, and by graph the number of its body; -1: dead or inlined; for a
+// simulated IPU its partitions of products
 // gives: a draft: storages, and operations in an order in which they can run; no groups
 // keeps: the graph; of the plan all but the use of its streams
 #include <span>

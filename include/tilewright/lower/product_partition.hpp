@@ -36,7 +36,7 @@ class PartitionSearch {
     const AmpModel& amp = *grains_of(problem_, machine_, ProductMethod::amp).amp;
     const bool has_unit = amp.units > 0 && (problem_.element_bytes == 2 || problem_.element_bytes == 4);
     if (has_unit) search(ProductMethod::amp);
-    if (has_unit && problem_.is_convolution && problem_.element_bytes == 2 && problem_.inner <= 4) search(ProductMethod::slic);
+    if (takes_slic(problem_, amp)) search(ProductMethod::slic);
     if (!has_unit || 2 * problem_.columns <= amp.units) search(ProductMethod::dots);
     return found_;
   }

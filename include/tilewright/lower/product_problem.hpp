@@ -116,6 +116,11 @@ constexpr ProductGrains grains_of(const ProductProblem& problem, const ProductMa
           common_multiple(method == ProductMethod::amp ? amp.units : 1, problem.column_grain)};
 }
 
+/// Whether the unit's mode for convolutions of few channels can compute it.
+constexpr bool takes_slic(const ProductProblem& problem, const AmpModel& amp) {
+  return amp.units > 0 && problem.is_convolution && problem.element_bytes == 2 && problem.inner <= 4;
+}
+
 /// Places of the input, of all images, that so many places of the result need.
 constexpr std::int64_t input_places(const ProductProblem& problem, std::int64_t rows) {
   std::int64_t places = 1;

@@ -128,10 +128,7 @@ class CycleCounter {
   }
   constexpr CycleCount product_of(std::size_t g, const Member& member) const {
     const Operation& operation = draft_.operation(member);
-    const DType result = operation.operands[2].spec.dtype;
-    const DType partials = operation.op->partials_dtype ? operation.op->partials_dtype(operation.attributes, result)
-                           : result == float16          ? float32
-                                                        : result;
+    const DType partials = dtype_of_parts(*operation.op, operation.attributes, operation.operands[2].spec.dtype);
     const ProductProblem problem = problem_of(operation, partials, target_);
     ProductPartition part;
     part.tile_rows = problem.row_grain;
@@ -151,6 +148,8 @@ class CycleCounter {
     std::int64_t cycles = compute_cycles(problem, part, unit);
     part.method = ProductMethod::dots;
     cycles = std::min(cycles, compute_cycles(problem, part, unit));
+    part.method = ProductMethod::slic;
+    if (takes_slic(problem, unit)) cycles = std::min(cycles, compute_cycles(problem, part, unit));
     return {cycles, confidence_of(operation.op->vertex_cost, operation.operands[0].spec.dtype)};
   }
   /// A multiplication and an addition for each element of the iteration space of a product.
