@@ -6,7 +6,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <span>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tilewright/tilewright.hpp"
@@ -54,46 +57,41 @@ inline double difference(const std::vector<double>& actual, const std::vector<do
   return largest;
 }
 
-/// A name of a plan for functions that take names as "name"_s.
-template <const auto& characters, tilewright::internal::PoolRange range>
-constexpr auto name_of() {
-  constexpr auto text = [] {
-    char copy[range.count + 1]{};
-    std::copy_n(characters.begin() + range.first, range.count, copy);
-    return tilewright::NameText<range.count + 1>(copy);
-  }();
-  return tilewright::Name<text>();
+/// The elements of a tensor of any dtype, and the bytes of such elements.
+inline std::vector<double> elements_of(const tilewright::HostTensor& tensor) {
+  return tilewright::visit_dtype(tensor.spec.dtype, [&]<class T>(std::type_identity<T>) {
+    std::vector<double> elements(tensor.bytes.size() / sizeof(T));
+    std::ranges::transform(std::span(reinterpret_cast<const T*>(tensor.bytes.data()), elements.size()), elements.begin(),
+                           [](T x) { return static_cast<double>(x); });
+    return elements;
+  });
+}
+inline std::vector<std::byte> bytes_of(const tilewright::TensorSpec& spec, const std::vector<double>& elements) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(spec.bytes()));
+  tilewright::visit_dtype(spec.dtype, [&]<class T>(std::type_identity<T>) {
+    std::ranges::transform(elements, reinterpret_cast<T*>(bytes.data()), [](double x) { return static_cast<T>(x); });
+  });
+  return bytes;
 }
 
 /// Gives all variables of a session the elements of these names.
 template <class Session>
 void write_variables(Session& session, const Values& values) {
-  [&]<std::size_t... v>(std::index_sequence<v...>) {
-    constexpr const auto& plan = Session::plan;
-    const auto write = [&](auto name) {
-      auto array = session.get_tensor_data(name);
-      const auto& elements = values.at(std::string(name.view()));
-      if (elements.size() != array.size()) throw std::length_error("write_variables: " + std::string(name.view()));
-      std::ranges::transform(elements, array.data(),
-                             [](double x) { return static_cast<std::decay_t<decltype(*array.data())>>(x); });
-      session.write_variable_data(name, array);
-    };
-    (write(name_of<plan.characters, plan.variables[v].name>()), ...);
-  }(std::make_index_sequence<Session::plan.variables.size()>());
+  auto tensors = session.host_tensors();
+  std::vector<std::vector<std::byte>> memory;
+  for (auto& tensor : tensors) {
+    const auto& elements = values.at(std::string(tensor.name));
+    if (std::cmp_not_equal(elements.size(), tensor.spec.nelms()))
+      throw std::length_error("write_variables: " + std::string(tensor.name));
+    tensor.bytes = memory.emplace_back(bytes_of(tensor.spec, elements));
+  }
+  session.load_tensors({"values", tensors});
 }
 
 /// Runs a session of a program without inputs; all its outputs.
 template <class Session>
 Values run(Session& session) {
   Values values;
-  [&]<std::size_t... s>(std::index_sequence<s...>) {
-    constexpr const auto& plan = Session::plan;
-    const auto outputs = session.run();
-    const auto read = [&](auto name) {
-      const auto array = outputs[name];
-      values[std::string(name.view())].assign(array.data(), array.data() + array.size());
-    };
-    (read(name_of<plan.characters, plan.streams[s].name>()), ...);
-  }(std::make_index_sequence<Session::plan.streams.size()>());
+  for (const auto& tensor : session.run().host_tensors()) values[std::string(tensor.name)] = elements_of(tensor);
   return values;
 }

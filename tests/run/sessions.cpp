@@ -217,6 +217,16 @@ TEST_CASE("with num_host_transfers all streams have the same number of elements"
                                    "takes_two"_s = std::array<bool, 8>{true});
   CHECK(outputs["last"_s](0, 1) == 200);
   CHECK(outputs["sums"_s](3, 0) == 20);
+
+  const auto tensors = outputs.host_tensors();
+  REQUIRE(tensors.size() == Session::expected_outputs().size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const auto& expected = Session::expected_outputs()[i];
+    CHECK(tensors[i].name == expected.name);
+    CHECK(tensors[i].spec == tw::TensorSpec{expected.host_shape, expected.spec.dtype});
+    CHECK(std::cmp_equal(tensors[i].bytes.size(), tensors[i].spec.bytes()));
+    if (tensors[i].name == "sums") CHECK(tensors[i].bytes.data() == reinterpret_cast<const std::byte*>(outputs["sums"_s].data()));
+  }
 }
 TEST_CASE("outputs of a run may be inputs of the next one") {
   on_all_machines<products>([](auto& session) {

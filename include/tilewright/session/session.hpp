@@ -117,6 +117,17 @@ class Session {
         return static_view<plan.streams[stream].spec.dtype, host_shape(plan, stream)>(memory_ +
                                                                                       output_offsets<program::plan>[stream]);
     }
+    /// All of them with name and spec, to save them for example: views that the next `run` overwrites.
+    auto host_tensors() const {
+      std::array<HostTensor, expected_outputs().size()> tensors{};
+      for (std::size_t stream = 0, n = 0; stream < plan.streams.size(); ++stream) {
+        if (!plan.streams[stream].used || plan.streams[stream].direction != StreamDirection::device_to_host) continue;
+        const TensorSpec spec{host_shape(plan, stream), plan.streams[stream].spec.dtype};
+        const std::byte* const first = memory_ + output_offsets<program::plan>[stream];
+        tensors[n++] = {plan.stream_name(stream), spec, {first, static_cast<std::size_t>(spec.bytes())}};
+      }
+      return tensors;
+    }
 
    private:
     friend Session;
