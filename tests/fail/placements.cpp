@@ -17,10 +17,14 @@ constexpr void on_io_tiles(Ir& ir) {
   const Tensor x = ops::host_load(ir.h2d_stream("x", {4}));
   ops::host_store(ir.d2h_stream("y", {4}), x);
 }
-// CASE io_tiles_that_are_not_set_aside
-// expect: HostLoad.100 on IO tiles of IPU 0: the target sets none aside: Target::with_io_tiles expected
-tw::Session<on_io_tiles, tw::ipu_model> io_tiles_that_are_not_set_aside;
+// CASE simulated_io_tiles
+// expect: HostLoad.100 on IO tiles of IPU 0 of a simulated machine: compute tiles of IPU 0, or the host, expected
+tw::Session<on_io_tiles, tw::ipu_model> simulated_io_tiles;
+
+// CASE several_simulated_ipus
+// expect: IpuCopy.101 on IPU 1 of a simulated machine: compute tiles of IPU 0, or the host, expected
+tw::Session<on_two, tw::ipu_model.with_ipus(2)> several_simulated_ipus;
 
 // CASE no_ipus
-// expect: with_ipus: from 1 to 64 IPUs expected
+// expect: with_ipus(0)
 constexpr tw::Target no_ipus = tw::cpu.with_ipus(0);

@@ -1,5 +1,8 @@
 // Pipelines against their steps in order: the same bits.
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "../catch.hpp"
@@ -9,7 +12,7 @@
 namespace tw = tilewright;
 namespace ops = tw::ops;
 using namespace tw::literals;
-using tw::Ir, tw::Tensor;
+using tw::Graph, tw::Ir, tw::Tensor;
 
 namespace {
 
@@ -158,4 +161,109 @@ TEST_CASE("a pipeline that trains on two IPUs gives what its step gives in order
   for (std::size_t i = 0; i < labels.size(); ++i) labels.data()[i] = static_cast<std::int32_t>(i * 7 % 10);
   check_same<training<true>, training<false>, tw::cpu.with_ipus(2)>(
       5, [&](auto& session) { return session.run("x"_s = images(), "label"_s = labels); });
+}
+
+// ---- collectives between IPUs, on integers in float32: sums are exact
+
+namespace {
+using tw::CollectiveOperator;
+inline constexpr CollectiveOperator operators[] = {
+    CollectiveOperator::add, CollectiveOperator::mean,        CollectiveOperator::mul,        CollectiveOperator::min,
+    CollectiveOperator::max, CollectiveOperator::logical_and, CollectiveOperator::logical_or, CollectiveOperator::square_add};
+
+constexpr tw::List<Tensor> inputs_of(Ir& ir, tw::DType dtype) {
+  tw::List<Tensor> ts;
+  for (int i = 0; i < 3; ++i) {
+    const auto device = tw::ipu(ir, i);
+    ts.push_back(ops::host_load(ir.h2d_stream(tw::text("x", i, dtype == tw::int32 ? "_int" : "").view(), {4}, dtype)));
+  }
+  return ts;
+}
+constexpr void reductions(Ir& ir) {
+  for (const tw::DType dtype : {tw::float32, tw::int32}) {
+    const auto ts = inputs_of(ir, dtype);
+    for (const CollectiveOperator op : operators) {
+      const auto results = ops::collectives::all_reduce(ts, {.op = op});
+      for (int i = 0; i < 3; ++i)
+        ops::host_store(ir.d2h_stream(tw::text(tw::to_text(op), i, dtype == tw::int32 ? "_int" : "").view(), {4}, dtype),
+                        results[static_cast<std::size_t>(i)]);
+    }
+  }
+}
+double expected(CollectiveOperator op, double a, double b, double c, bool is_int) {
+  switch (op) {
+    case CollectiveOperator::mean:
+      return is_int ? std::trunc((a + b + c) / 3) : static_cast<double>(static_cast<float>(a + b + c) / 3);
+    case CollectiveOperator::mul: return a * b * c;
+    case CollectiveOperator::min: return std::min({a, b, c});
+    case CollectiveOperator::max: return std::max({a, b, c});
+    case CollectiveOperator::logical_and: return a != 0 && b != 0 && c != 0;
+    case CollectiveOperator::logical_or: return a != 0 || b != 0 || c != 0;
+    case CollectiveOperator::square_add: return a * a + b * b + c * c;
+    default: return a + b + c;
+  }
+}
+
+/// Gradients of sums of the results times 1, 2 and 3.
+constexpr void gradients(Ir& ir) {
+  const auto ts = inputs_of(ir, tw::float32);
+  const auto run = [&](std::string_view name, const auto& reduce) {
+    const Graph graph = ir.create_graph([&](const tw::List<Tensor>& xs) { return reduce(xs); }, ts);
+    const auto forward = tw::call_with_info(graph, {ts.data(), ts.size()});
+    const auto info = tw::autodiff(graph);
+    tw::List<Tensor> dys;
+    for (int i = 0; i < 3; ++i) {
+      const auto device = tw::ipu(ir, i);
+      dys.push_back(ir.constant(tw::List<double>{i + 1.0}, {4}));
+    }
+    const auto dxs = tw::call(info.graph(), {dys[0], dys[1], dys[2]}, info.inputs_dict(forward));
+    for (int i = 0; i < 3; ++i) {
+      ops::host_store(ir.d2h_stream(tw::text(name, ".y", i).view(), {4}), forward.output(i));
+      ops::host_store(ir.d2h_stream(tw::text(name, ".dx", i).view(), {4}), dxs[static_cast<std::size_t>(i)]);
+    }
+  };
+  run("both", [](const auto& xs) { return ops::collectives::all_reduce(xs); });
+  run("inputs", [](const auto& xs) { return ops::collectives::all_reduce_identical_inputs(xs); });
+  run("gradients", [](const auto& xs) { return ops::collectives::all_reduce_identical_grad_inputs(xs); });
+}
+}  // namespace
+
+TEST_CASE("tensors on three IPUs are reduced, and each IPU has the result") {
+  const std::vector<float> x[] = {{1, -2, 0, 7}, {3, 5, 0, -1}, {2, 2, 4, 4}};
+  std::vector<std::int32_t> ints[3];
+  for (int i = 0; i < 3; ++i) ints[i].assign(x[i].begin(), x[i].end());
+  tw::Session<reductions, tw::cpu.with_ipus(3)> session({.threads = 2});
+  const auto outputs = session.run("x0"_s = x[0], "x1"_s = x[1], "x2"_s = x[2], "x0_int"_s = ints[0], "x1_int"_s = ints[1],
+                                   "x2_int"_s = ints[2]);
+  std::size_t n = 0;
+  for (const bool is_int : {false, true})
+    for (const CollectiveOperator op : operators)
+      for (int ipu = 0; ipu < 3; ++ipu, ++n) {
+        const auto tensor = outputs.host_tensors()[n];
+        INFO(tensor.name);
+        const auto elements = elements_of(tensor);
+        for (std::size_t i = 0; i < 4; ++i) {
+          const auto at = [&](int j) { return static_cast<double>(x[j][i]); };
+          CHECK(elements[i] == expected(op, at(0), at(1), at(2), is_int));
+        }
+      }
+}
+TEST_CASE("gradients of reductions between IPUs") {
+  const std::vector<float> x[] = {{1, -2, 0, 7}, {3, 5, 0, -1}, {2, 2, 4, 4}};
+  tw::Session<gradients, tw::cpu.with_ipus(3)> session({.threads = 2});
+  const auto outputs = session.run("x0"_s = x[0], "x1"_s = x[1], "x2"_s = x[2]);
+  std::map<std::string, std::vector<double>> values;
+  for (const auto& tensor : outputs.host_tensors()) values[std::string(tensor.name)] = elements_of(tensor);
+  for (int ipu = 0; ipu < 3; ++ipu) {
+    const std::string number = std::to_string(ipu);
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double sum = static_cast<double>(x[0][i] + x[1][i] + x[2][i]), own = static_cast<double>(x[ipu][i]);
+      CHECK(values["both.y" + number][i] == sum);
+      CHECK(values["both.dx" + number][i] == 6);
+      CHECK(values["inputs.y" + number][i] == own);
+      CHECK(values["inputs.dx" + number][i] == 6);
+      CHECK(values["gradients.y" + number][i] == sum);
+      CHECK(values["gradients.dx" + number][i] == ipu + 1);
+    }
+  }
 }

@@ -188,3 +188,45 @@ TW_SAME(failure([](Ir& ir) {
         }),
         "Exp: Tensor[float32 (2,)] of a stage of a pipeline that has ended: a tensor that a stage changes in place, or a stream, "
         "expected");
+
+// ---- collectives between IPUs
+constexpr tw::List<Tensor> on_ipus(Ir& ir, int count) {
+  tw::List<Tensor> result;
+  for (int i = 0; i < count; ++i) {
+    const auto device = tw::ipu(ir, i);
+    result.push_back(ops::exp(variable(ir, tw::text("x", i).view(), {2})));
+  }
+  return result;
+}
+constexpr Text collectives() {
+  support::Facts facts;
+  Ir ir;
+  const auto reduced = ops::collectives::all_reduce(on_ipus(ir, 3), {.op = tw::CollectiveOperator::mean});
+  facts.check(reduced.size() == 3, "one result for each");
+  for (int i = 0; i < 3; ++i) facts.check(reduced[static_cast<std::size_t>(i)].ipu() == i, "on its IPU");
+  return facts.check(reduced[2].spec() == tw::TensorSpec{{2}, tw::float32}, "the same spec");
+}
+TW_SAME(collectives(), "");
+TW_SAME(failure([](Ir& ir) { ops::collectives::all_reduce({variable(ir, "x", {2})}); }),
+        "all_reduce: Tensor[x float32 (2,)] is on no IPU yet, as no op has used it: the option ipus expected");
+TW_SAME(failure([](Ir& ir) { ops::collectives::all_reduce(on_ipus(ir, 2), {.ipus = {0}}); }),
+        "all_reduce: 1 IPUs for 2 tensors: one for each expected");
+TW_SAME(failure([](Ir& ir) { ops::collectives::all_reduce(on_ipus(ir, 2), {.ipus = {0, 2}}); }),
+        "all_reduce: Tensor[float32 (2,)] is on IPU 1: that IPU, not 2, in the option ipus expected");
+TW_SAME(failure([](Ir& ir) {
+          const Tensor x = ops::exp(variable(ir, "x", {2}));
+          ops::collectives::all_reduce({x, ops::exp(x)});
+        }),
+        "all_reduce: Tensor[float32 (2,)] is on IPU 0, as another one: tensors on different IPUs expected");
+TW_SAME(failure([](Ir& ir) {
+          const Tensor x = ops::exp(variable(ir, "x", {2}));
+          ops::collectives::all_reduce({x, ops::exp(variable(ir, "y", {3})).copy_to_ipu(1)});
+        }),
+        "all_reduce: Tensor[float32 (2,)] and Tensor[float32 (3,)]: equal shapes and dtypes expected");
+TW_SAME(failure([](Ir& ir) {
+          const Tensor x = ops::init(ir, {2}, tw::int8);
+          ops::collectives::all_reduce({x});
+        }),
+        "all_reduce: Tensor[int8 (2,)]: float16, float32, int32 or uint32 expected");
+TW_SAME(failure([](Ir& ir) { ops::collectives::all_reduce(on_ipus(ir, 2), {.op = tw::CollectiveOperator::local}); }),
+        "all_reduce: `local` between IPUs: an operator that reduces expected");

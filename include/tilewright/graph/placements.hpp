@@ -131,8 +131,8 @@ constexpr detail::PlacementScope ipu(Ir& ir, int number) {
   detail::track_placements(ir);
   return {ir, {number, ir.current_placement.tile_set}};
 }
-/// While it lives, new ops run on the IO tiles of their IPU, which Target::with_io_tiles sets aside: loads and stores there go on
-/// beside what the other tiles compute. ops::io_tile_copy brings a tensor from one set of tiles to the other.
+/// While it lives, new ops run on the IO tiles of their IPU, where loads and stores go on beside what the other tiles compute.
+/// ops::io_tile_copy brings a tensor from one set of tiles to the other. The host, which has one set, runs them as others.
 constexpr detail::PlacementScope io_tiles(Ir& ir) {
   detail::track_placements(ir);
   return {ir, {ir.current_placement.ipu, TileSet::io}};

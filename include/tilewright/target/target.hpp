@@ -27,7 +27,6 @@ struct Target {
   std::int64_t barrier_cost = 4096;
 
   int ipus = 1;  ///< of a replica; each has `tiles` of its own
-  std::int64_t io_tiles = 0;  ///< of each IPU's tiles, those that load and store beside what the others compute
   const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
 
   constexpr Target without_fusion() const {
@@ -40,8 +39,8 @@ struct Target {
     result.tiles = count;
     return result;
   }
-  /// A machine whose replicas have several IPUs, each as this one: tw::ipu names them. Throws std::invalid_argument for fewer
-  /// than 1 and more than 64.
+  /// A machine whose replicas have several IPUs, each as this one: tw::ipu names them. Programs that use several are planned for
+  /// the host only. Throws std::invalid_argument for fewer than 1 and more than 64.
   constexpr Target with_ipus(int count) const {
     if (count < 1 || count > max_ipus) throw std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
     Target result = *this;
