@@ -10,6 +10,13 @@ class NamedTensors : public DotTree<Tensor> {
   constexpr NamedTensors() = default;
   constexpr NamedTensors(DotTree<Tensor> tree) : DotTree(std::move(tree)) {}
 
+  using DotTree::pack;
+  /// A call's outputs with their names; nothing after an error.
+  static constexpr NamedTensors pack(const List<Text>& names, const Outputs& outputs) {
+    if (outputs.ir().failed()) return {};
+    return DotTree::pack(names, {outputs.begin(), outputs.end()});
+  }
+
   /// The subtree of a dotted name: the tensors of one module, for example.
   constexpr NamedTensors subtree(std::string_view name) const { return DotTree::subtree(name); }
   /// All tensors, sorted by the tensors' own names.
