@@ -1,5 +1,5 @@
-// Trains the network of mnist.cpp on four replicas, as mnist_replicas.cpp does, with replicated tensor sharding: each replica keeps
-// a quarter of each variable, and updates no more than that. The results are the same to the last bit.
+// Trains the network of mnist.cpp on four replicas, as mnist_replicas.cpp does, with replicated tensor sharding: each replica
+// keeps a quarter of each variable, and updates no more than that. The results are the same to the last bit.
 //
 // test: --limit-batches 100 --threads 1
 // last-line-of: mnist_replicas
@@ -32,9 +32,7 @@ constexpr void train_with_shards(tw::Ir& ir) {
   const auto backward = tw::autodiff(forward);
   const auto info = backward.grad_graph_info();
   const auto backward_call = backward.call_with_info(dy, info.inputs_dict(call));
-  const auto gradient_of = info.fwd_parent_ins_to_grad_parent_outs(call, backward_call);
-  const tw::NamedTensors gradients = variables.transform<tw::Tensor>(
-      "", [&](std::string_view, tw::Tensor variable) { return gradient_of[variable]; });
+  const auto gradients = variables.remap(info.fwd_parent_ins_to_grad_parent_outs(call, backward_call));
 
   // the mean of all replicas' gradients: of each variable the shard that this replica has
   const auto [reduce, gradient_names] = tw::reduce_replica_sharded_graph(gradients, {.op = tw::CollectiveOperator::mean});

@@ -2,8 +2,8 @@
 #include "tilewright/graph/replica_grouping.hpp"
 
 // Groups of replicas within one process, an instance of the program, or within one link domain. Both have consecutive replicas:
-// with four of them in each, replicas 0 to 3 are in the first. How many they have is an argument, because a program is traced once
-// for every number of processes.
+// with four of them in each, replicas 0 to 3 are in the first. How many they have is an argument, because a program is traced
+// once for every number of processes.
 
 namespace tilewright {
 

@@ -28,6 +28,11 @@ class NamedTensors : public DotTree<Tensor> {
   }
   /// All tensors with their dotted names.
   constexpr List<std::pair<Text, Tensor>> named_tensors() const { return to_dict(); }
+  /// The tensors that a map has for these, under the same names: gradients of variables, for example. Fails for a tensor that it
+  /// does not have.
+  constexpr NamedTensors remap(const TensorMap& map) const {
+    return transform<Tensor>("", [&map](std::string_view, Tensor tensor) { return map[tensor]; });
+  }
   /// This tree's tensors to the other's, for the names that both have.
   constexpr TensorMap to_mapping(const DotTree<Tensor>& other) const {
     TensorMap result;

@@ -31,8 +31,12 @@ class VariableFactory {
     if (shard_over == 0) shard_over = group;
     const bool divides = shard_over > 0 && group % shard_over == 0;
     if (is_sharded() || (divides && !can_be_sharded(shape_.nelms(), shard_over))) return *this;
-    return {*ir_, initialiser_, {shape_, spec_.dtype}, by_ref_,
-            ShardedVariableOptions{.replica_grouping = replica_grouping_, .shard_over = shard_over}, name};
+    return {*ir_,
+            initialiser_,
+            {shape_, spec_.dtype},
+            by_ref_,
+            ShardedVariableOptions{.replica_grouping = replica_grouping_, .shard_over = shard_over},
+            name};
   }
   static constexpr VariableFactory invalid(Ir& ir) { return {ir, zeros(), {}}; }
 
@@ -40,7 +44,9 @@ class VariableFactory {
   /// Of the variable on each replica.
   constexpr const TensorSpec& spec() const { return spec_; }
   /// The replicas that share a variable.
-  constexpr ReplicaGrouping replica_grouping() const { return replica_grouping_.valid() ? replica_grouping_ : ir_->replica_grouping(); }
+  constexpr ReplicaGrouping replica_grouping() const {
+    return replica_grouping_.valid() ? replica_grouping_ : ir_->replica_grouping();
+  }
   /// The replicas that have one copy of all shards together: single ones for a variable that is not sharded.
   constexpr ReplicaGrouping shard_grouping() const {
     if (!is_sharded()) return ir_->replica_grouping(1, 1);
@@ -104,13 +110,12 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
 
   /// The subtree of a dotted name: the factories of one module, for example.
   constexpr NamedVariableFactories subtree(std::string_view name) const { return DotTree::subtree(name); }
-  /// The same factories, but of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a variable's group.
-  /// A variable whose elements cannot be divided into as many equal shards stays whole. Fails unless `shard_over` divides the size
-  /// of the groups.
+  /// The same factories, but of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a variable's
+  /// group. A variable whose elements cannot be divided into as many equal shards stays whole. Fails unless `shard_over` divides
+  /// the size of the groups.
   constexpr NamedVariableFactories replica_sharded(std::int64_t shard_over = 0) const {
-    return transform<VariableFactory>("", [&](std::string_view name, const VariableFactory& factory) {
-      return factory.replica_sharded(name, shard_over);
-    });
+    return transform<VariableFactory>(
+        "", [&](std::string_view name, const VariableFactory& factory) { return factory.replica_sharded(name, shard_over); });
   }
   /// The replicas that share each variable.
   constexpr NamedReplicaGrouping replica_groupings() const {

@@ -63,9 +63,9 @@ constexpr TensorSpec replica_sharded_spec(Tensor t, const ReplicaGrouping& shard
   return replica_sharded_spec(t, shard_group.group_size());
 }
 
-/// The whole tensor, of t's meta shape, from the shards of all replicas of the group; a t without a meta shape as it is. The group
-/// is that of the replicas which have one copy of all shards, by default all. Fails for a group of more or fewer replicas than
-/// there are shards. Not differentiable.
+/// The whole tensor, of t's meta shape, from the shards of all replicas of the group; a t without a meta shape as it is. The
+/// group is that of the replicas which have one copy of all shards, by default all. Fails for a group of more or fewer replicas
+/// than there are shards. Not differentiable.
 constexpr Tensor gather_replica_sharded_tensor(Tensor t, const ReplicaGrouping& group = {}) {
   if (!t.valid() || !t.meta_shape()) return t;
   return ops::collectives::replicated_all_gather(t, {.group = group});
@@ -81,7 +81,8 @@ constexpr Tensor reduce_replica_sharded_tensor(Tensor t, const ReduceShardedOpti
   namespace collectives = ops::collectives;
   constexpr std::string_view what = "reduce_replica_sharded_tensor";
   if (!t.valid() || !detail::check_whole(what, t)) return t;
-  if (options.op == CollectiveOperator::local) return t.ir().fail(text(what, ": local of ", to_text(t), ": a reduction expected"));
+  if (options.op == CollectiveOperator::local)
+    return t.ir().fail(text(what, ": local of ", to_text(t), ": a reduction expected"));
   const ReplicaGroups replicas = collectives::detail::groups_for(what, t, options.replica_group);
   const ReplicaGrouping& shard_group = options.shard_group.valid() ? options.shard_group : options.replica_group;
   const ReplicaGroups shards = collectives::detail::groups_for(what, t, shard_group);
@@ -93,8 +94,8 @@ constexpr Tensor reduce_replica_sharded_tensor(Tensor t, const ReduceShardedOpti
   return can_be_sharded(t.nelms(), shards.group_size) ? collectives::replica_sharded_slice(reduced, shard_group) : reduced;
 }
 
-/// A graph that makes one tensor of each of several named tensors. Its named inputs are these, its outputs have the same names, in
-/// alphabetical order.
+/// A graph that makes one tensor of each of several named tensors. Its named inputs are these, its outputs have the same names,
+/// in alphabetical order.
 struct NamedTensorsGraph {
   GraphWithNamedArgs graph;
   List<Text> names;  ///< of the outputs
@@ -146,12 +147,11 @@ constexpr NamedTensorsGraph all_gather_replica_sharded_graph(const DotTree<Tenso
 ///     const auto reduced = tw::NamedTensors::pack(names, graph.bind(gradients).call());
 constexpr NamedTensorsGraph reduce_replica_sharded_graph(const DotTree<Tensor>& tensors,
                                                          const ReduceShardedGraphOptions& options = {}) {
-  return detail::graph_of_each("reduce_replica_sharded_graph", "reduce_replica_sharded", tensors,
-                               [&](std::string_view name, Tensor t) {
-                                 return reduce_replica_sharded_tensor(t, {.op = options.op,
-                                                                          .shard_group = options.shard_groups.of(name),
-                                                                          .replica_group = options.replica_group});
-                               });
+  return detail::graph_of_each(
+      "reduce_replica_sharded_graph", "reduce_replica_sharded", tensors, [&](std::string_view name, Tensor t) {
+        return reduce_replica_sharded_tensor(
+            t, {.op = options.op, .shard_group = options.shard_groups.of(name), .replica_group = options.replica_group});
+      });
 }
 
 }  // namespace tilewright
