@@ -23,7 +23,7 @@ constexpr void train_with_shards(tw::Ir& ir) {
   // each variable is sharded, but for the last layer's bias: 10 elements cannot be divided by 4
   const auto [factories, forward] = tw::create_graph(Net{}, images);
   const tw::NamedTensors shards = factories.replica_sharded().init();
-  const auto [gather, variable_names] = tw::all_gather_replica_sharded_graph(shards);
+  const auto [gather, variable_names] = tw::all_gather_replica_sharded_graph(ir, shards);
   const auto variables = tw::NamedTensors::pack(variable_names, gather.bind(shards).call());
 
   const auto call = forward.bind(variables).call_with_info(images);
@@ -35,7 +35,7 @@ constexpr void train_with_shards(tw::Ir& ir) {
   const auto gradients = variables.remap(info.fwd_parent_ins_to_grad_parent_outs(call, backward_call));
 
   // the mean of all replicas' gradients: of each variable the shard that this replica has
-  const auto [reduce, gradient_names] = tw::reduce_replica_sharded_graph(gradients, {.op = tw::CollectiveOperator::mean});
+  const auto [reduce, gradient_names] = tw::reduce_replica_sharded_graph(ir, gradients, {.op = tw::CollectiveOperator::mean});
   const auto means = tw::NamedTensors::pack(gradient_names, reduce.bind(gradients).call());
   for (const auto& [name, shard] : shards.named_tensors())
     tw::ops::scaled_add_(shard, means[name.view()], {.b = -replicas * learning_rate});

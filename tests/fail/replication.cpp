@@ -155,32 +155,39 @@ struct Weight : tw::Module<Weight> {
 // CASE gather_of_named_shards
 // expect: ReplicatedAllGather: (6,) float32 over ReplicaGrouping(num_replicas=8,
 // expect: to (3, 4), which is in 2 parts: groups of as many replicas expected, in all_gather_replica_sharded/fc1.weight
-Case<[](Ir&, const Replicated& with) { tw::all_gather_replica_sharded_graph(shard_of(with)); }> gather_of_named_shards;
-
-// CASE gather_of_nothing
-// expect: all_gather_replica_sharded_graph: no tensors: at least one expected
-Case<[](Ir&, const Replicated&) { tw::all_gather_replica_sharded_graph({}); }> gather_of_nothing;
+Case<[](Ir& ir, const Replicated& with) { tw::all_gather_replica_sharded_graph(ir, shard_of(with)); }> gather_of_named_shards;
 
 // CASE gather_in_irregular_groups
-// expect: replicated_all_gather: Tensor[all_gather_replica_sharded_subgraph(1)/fc1.weight float32 (6,)]
+// expect: replicated_all_gather: Tensor[fc1.weight float32 (6,)]
 // expect: : a grouping with a constant stride expected, in all_gather_replica_sharded/fc1.weight
 Case<[](Ir& ir, const Replicated& with) {
   tw::all_gather_replica_sharded_graph(
-      shard_of(with),
+      ir, shard_of(with),
       tw::NamedReplicaGrouping::from_dict({{"fc1.weight", ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1})}}));
 }>
     gather_in_irregular_groups;
 
 // CASE reduction_of_a_shard
-// expect: reduce_replica_sharded_tensor: Tensor[reduce_replica_sharded_subgraph(1)/fc1.weight float32 (6,)], a shard of (3, 4): a
+// expect: reduce_replica_sharded_tensor: Tensor[fc1.weight float32 (6,)], a shard of (3, 4): a
 // expect: whole tensor expected, in reduce_replica_sharded/fc1.weight
-Case<[](Ir&, const Replicated& with) { tw::reduce_replica_sharded_graph(shard_of(with)); }> reduction_of_a_shard;
+Case<[](Ir& ir, const Replicated& with) { tw::reduce_replica_sharded_graph(ir, shard_of(with)); }> reduction_of_a_shard;
 
 // CASE local_reduction_to_a_shard
-// expect: reduce_replica_sharded_tensor: local of Tensor[reduce_replica_sharded_subgraph(1)/fc1.weight float32 (3, 4)]: a
-// reduction expect: expected, in reduce_replica_sharded/fc1.weight
-Case<[](Ir&, const Replicated& with) { tw::reduce_replica_sharded_graph(whole_of(with), {.op = tw::CollectiveOperator::local}); }>
+// expect: reduce_replica_sharded_tensor: local of Tensor[fc1.weight float32 (3, 4)]:
+// expect: : a reduction expected, in reduce_replica_sharded/fc1.weight
+Case<[](Ir& ir, const Replicated& with) {
+  tw::reduce_replica_sharded_graph(ir, whole_of(with), {.op = tw::CollectiveOperator::local});
+}>
     local_reduction_to_a_shard;
+
+// CASE first_error_of_a_step
+// expect: reduce_replica_sharded_tensor: Tensor[fc1.weight float32 (6,)], a shard of (3, 4): a whole tensor expected
+Case<[](Ir& ir, const Replicated& with) {
+  const tw::NamedTensors reduced = tw::reduce_replica_sharded_graph(ir, shard_of(with)).call(shard_of(with));
+  const auto [gather, names] = tw::all_gather_replica_sharded_graph(ir, reduced);
+  ops::scaled_add_(with.x, tw::NamedTensors::pack(names, gather.bind(reduced).call())["fc1.weight"]);
+}>
+    first_error_of_a_step;
 
 // CASE sum_of_bools_to_a_shard
 // expect: ReplicatedReduceScatter: (3, 4) bool over ReplicaGrouping(num_replicas=8,
@@ -204,7 +211,7 @@ Case<[](Ir&, const Replicated& with) {
 Case<[](Ir&, const Replicated& with) { tw::replica_sharded_spec(with.x, 0); }> spec_over_none;
 
 // CASE factories_over_three
-// expect: replica_sharded_variable: 'weight' over 3 replicas of groups of 8: a divisor of 8 expected
+// expect: replica_sharded_variable: `weight` over 3 replicas of groups of 8: a divisor of 8 expected
 Case<[](Ir&, const Replicated& with) { Weight().create_graph(with.x).factories.replica_sharded(3); }> factories_over_three;
 
 // CASE optimiser_of_a_shard

@@ -25,7 +25,7 @@ constexpr void use_shards_in_remote_memory(Ir& ir, Tensor x) {
   const auto buffers = tw::named_variable_buffers(factories, 2);
   factories.init_remote(buffers, 1);
   const NamedTensors shards = tw::load_remote_graph(ir, buffers).call(1);
-  const auto gather = tw::all_gather_replica_sharded_graph(shards, factories.shard_groupings());
+  const auto gather = tw::all_gather_replica_sharded_graph(ir, shards, factories.shard_groupings());
   store("affine", graph.bind(gather.call(shards)).call(x));
   const NamedTensors changed = shards.transform<Tensor>("", [](std::string_view, Tensor shard) { return shard * 2; });
   tw::store_remote_graph(ir, buffers).bind(changed).call(ir.constant(1, tw::uint32));
@@ -39,10 +39,10 @@ constexpr void reduce_and_gather(Ir& ir) {
       {{"a.four", x}, {"a.two", x * 10}, {"odd", x.reshape({8})[tw::slice(0, 3)]}});
   const auto quads = ir.replica_grouping(1, 4), pairs = ir.replica_grouping(1, 2);
   const auto [reduce, reduced_names] = tw::reduce_replica_sharded_graph(
-      tensors, {.shard_groups = tw::NamedReplicaGrouping::from_dict({{"a.two", pairs}}), .replica_group = quads});
+      ir, tensors, {.shard_groups = tw::NamedReplicaGrouping::from_dict({{"a.two", pairs}}), .replica_group = quads});
   const auto reduced = NamedTensors::pack(reduced_names, reduce.bind(tensors).call());
   const auto [gather, names] = tw::all_gather_replica_sharded_graph(
-      reduced, tw::NamedReplicaGrouping::from_dict({{"a.four", quads}, {"a.two", pairs}}));
+      ir, reduced, tw::NamedReplicaGrouping::from_dict({{"a.four", quads}, {"a.two", pairs}}));
   const auto gathered = NamedTensors::pack(names, gather.bind(reduced).call());
   store("four", reduced["a.four"]);
   store("two", reduced["a.two"]);
@@ -72,7 +72,7 @@ constexpr void train_tensor_parallel(Ir& ir) {
   const auto [whole_factories, forward] = TensorParallel<parts>().create_graph(x);
   const auto factories = whole_factories.replica_sharded();
   const NamedTensors shards = factories.init();
-  const auto variables = tw::all_gather_replica_sharded_graph(shards, factories.shard_groupings()).call(shards);
+  const auto variables = tw::all_gather_replica_sharded_graph(ir, shards, factories.shard_groupings()).call(shards);
 
   const auto call = forward.bind(variables).call_with_info(x);
   const Tensor y = ops::collectives::replicated_all_reduce(call.output(0), {.group = ir.replica_grouping(1, parts)});
@@ -84,7 +84,7 @@ constexpr void train_tensor_parallel(Ir& ir) {
   const NamedTensors gradients = variables.remap(info.fwd_parent_ins_to_grad_parent_outs(call, backward_call));
   const auto copies = ir.replica_grouping(parts);
   const auto means = tw::reduce_replica_sharded_graph(
-                         gradients, {.op = tw::CollectiveOperator::mean, .shard_groups = copies, .replica_group = copies})
+                         ir, gradients, {.op = tw::CollectiveOperator::mean, .shard_groups = copies, .replica_group = copies})
                          .call(gradients);
   for (const auto& [name, shard] : shards.named_tensors()) {
     const auto [state, adam] = tw::create_graph(tw::optim::Adam(), shard, means[name.view()],

@@ -389,7 +389,8 @@ constexpr auto reductions_to_shards = [](Ir& ir) {
                                                     {"c", ir.variable(tw::ones(), {8}, tw::float32, "y")},
                                                     {"a.odd", ir.variable(tw::ones(), {7}, tw::float32, "z")}});
   tw::reduce_replica_sharded_graph(
-      tensors, {.op = CollectiveOperator::mean, .shard_groups = tw::NamedReplicaGrouping::from_dict({{"b", all}, {"c", pairs}})});
+      ir, tensors,
+      {.op = CollectiveOperator::mean, .shard_groups = tw::NamedReplicaGrouping::from_dict({{"b", all}, {"c", pairs}})});
 };
 constexpr Text graph_of_reductions() {
   Ir ir = ir_of(8);
@@ -408,7 +409,7 @@ constexpr Text graph_of_gathers() {
   const auto tensors = tw::NamedTensors::from_dict(
       {{"whole", ir.variable(tw::ones(), {3}, tw::float32, "x")},
        {"shard", ir.replica_sharded_variable(tw::ones(), {3, 3}, tw::float32, "y", {.shard_over = 2})}});
-  const auto [graph, names] = tw::all_gather_replica_sharded_graph(tensors, ir.replica_grouping(1, 2));
+  const auto [graph, names] = tw::all_gather_replica_sharded_graph(ir, tensors, ir.replica_grouping(1, 2));
   if (tw::join(names, " ") != "shard whole") throw tw::TraceError("the tensors' names expected");
   return graph.print_schedule();
 }

@@ -11,10 +11,11 @@ class NamedTensors : public DotTree<Tensor> {
   constexpr NamedTensors(DotTree<Tensor> tree) : DotTree(std::move(tree)) {}
 
   using DotTree::pack;
-  /// A call's outputs with their names; nothing after an error.
+  /// A call's outputs with their names; invalid tensors after an error.
   static constexpr NamedTensors pack(const List<Text>& names, const Outputs& outputs) {
-    if (outputs.ir().failed()) return {};
-    return DotTree::pack(names, {outputs.begin(), outputs.end()});
+    List<Tensor> tensors(outputs.begin(), outputs.end());
+    if (outputs.ir().failed()) tensors.assign(names.size(), Tensor::invalid(outputs.ir()));
+    return DotTree::pack(names, tensors);
   }
 
   /// The subtree of a dotted name: the tensors of one module, for example.

@@ -32,8 +32,7 @@ struct LoadRemoteGraph {
 
   /// Calls the graph: the tensors of that entry, a scalar uint32 tensor.
   constexpr NamedTensors call(Tensor entry) const {
-    if (!entry.valid()) return {};
-    return NamedTensors::pack(names, tilewright::call(graph, entry));
+    return NamedTensors::pack(names, entry.valid() ? tilewright::call(graph, entry) : Outputs(graph.ir(), {}));
   }
   constexpr NamedTensors call(std::int64_t entry) const { return call(graph.ir().constant(static_cast<double>(entry), uint32)); }
 };

@@ -108,11 +108,8 @@ struct NamedTensorsGraph {
 
 namespace detail {
 /// The graph of f(name, input) for all tensors, which are descriptions only.
-constexpr NamedTensorsGraph graph_of_each(std::string_view what, std::string_view graph_name, const DotTree<Tensor>& tensors,
-                                          auto f) {
+constexpr NamedTensorsGraph graph_of_each(Ir& ir, std::string_view graph_name, const DotTree<Tensor>& tensors, auto f) {
   const auto [names, described] = tensors.unpack();
-  if (described.empty()) throw TraceError(text(what, ": no tensors: at least one expected").string());
-  Ir& ir = described[0].ir();
   const Graph graph = ir.create_empty_graph(graph_name);
   const GraphScope scope(graph);
   const PathScope path(ir, graph_name);
@@ -131,27 +128,26 @@ constexpr NamedTensorsGraph graph_of_each(std::string_view what, std::string_vie
 /// A graph that gathers all shards among the tensors, as gather_replica_sharded_tensor does; others pass through it. Calls share
 /// its code. The tensors describe its inputs, and are not connected.
 ///
-///     const auto [graph, names] = tw::all_gather_replica_sharded_graph(shards, factories.shard_groupings());
+///     const auto [graph, names] = tw::all_gather_replica_sharded_graph(ir, shards, factories.shard_groupings());
 ///     const auto variables = tw::NamedTensors::pack(names, graph.bind(shards).call());
-constexpr NamedTensorsGraph all_gather_replica_sharded_graph(const DotTree<Tensor>& tensors,
+constexpr NamedTensorsGraph all_gather_replica_sharded_graph(Ir& ir, const DotTree<Tensor>& tensors,
                                                              const ReplicaGroupingChoice& replica_groups = {}) {
-  return detail::graph_of_each(
-      "all_gather_replica_sharded_graph", "all_gather_replica_sharded", tensors,
-      [&](std::string_view name, Tensor t) { return gather_replica_sharded_tensor(t, replica_groups.of(name)); });
+  return detail::graph_of_each(ir, "all_gather_replica_sharded", tensors, [&](std::string_view name, Tensor t) {
+    return gather_replica_sharded_tensor(t, replica_groups.of(name));
+  });
 }
 
 /// A graph that reduces all tensors to shards, as reduce_replica_sharded_tensor does. Calls share its code. The tensors describe
 /// its inputs, and are not connected.
 ///
-///     const auto [graph, names] = tw::reduce_replica_sharded_graph(gradients, {.op = tw::CollectiveOperator::mean});
+///     const auto [graph, names] = tw::reduce_replica_sharded_graph(ir, gradients, {.op = tw::CollectiveOperator::mean});
 ///     const auto reduced = tw::NamedTensors::pack(names, graph.bind(gradients).call());
-constexpr NamedTensorsGraph reduce_replica_sharded_graph(const DotTree<Tensor>& tensors,
+constexpr NamedTensorsGraph reduce_replica_sharded_graph(Ir& ir, const DotTree<Tensor>& tensors,
                                                          const ReduceShardedGraphOptions& options = {}) {
-  return detail::graph_of_each(
-      "reduce_replica_sharded_graph", "reduce_replica_sharded", tensors, [&](std::string_view name, Tensor t) {
-        return reduce_replica_sharded_tensor(
-            t, {.op = options.op, .shard_group = options.shard_groups.of(name), .replica_group = options.replica_group});
-      });
+  return detail::graph_of_each(ir, "reduce_replica_sharded", tensors, [&](std::string_view name, Tensor t) {
+    return reduce_replica_sharded_tensor(
+        t, {.op = options.op, .shard_group = options.shard_groups.of(name), .replica_group = options.replica_group});
+  });
 }
 
 }  // namespace tilewright
