@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/core/items.hpp"
+#include "tilewright/graph/call_site.hpp"
 #include "tilewright/module/dot_tree.hpp"
 
 namespace tilewright {
