@@ -363,6 +363,9 @@ constexpr Text factories_of_shards() {
   facts.check(sharded.shard_groupings()["even"] == ir.replica_grouping(2), "as many shards as a group has");
   facts.check(halves.shard_groupings()["even"] == ir.replica_grouping(2, 2), "a copy of two shards");
   facts.check(halves.shard_groupings()["odd"] == ir.replica_grouping(1, 1), "no shards");
+  const auto irregular = ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1});
+  const tw::VariableFactory factory(ir, tw::ones(), {{2, 4}, tw::float32}, false, irregular);
+  facts.check(factory.replica_sharded("w").shard_grouping() == irregular, "a group without a constant stride");
   Ir alone;
   const auto of_one = tw::create_graph(alone, Alone(), TensorSpec{{2, 4}, tw::float32}).factories.replica_sharded();
   return facts.check(of_one["even"].spec().shape == Shape{2, 4}, "one replica has all");

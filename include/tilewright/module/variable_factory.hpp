@@ -45,13 +45,15 @@ class VariableFactory {
   constexpr const TensorSpec& spec() const { return spec_; }
   /// The replicas that share a variable.
   constexpr ReplicaGrouping replica_grouping() const {
-    return replica_grouping_.valid() ? replica_grouping_ : ir_->replica_grouping();
+    if (replica_grouping_.valid()) return replica_grouping_;
+    return ir_->replica_grouping();
   }
   /// The replicas that have one copy of all shards together: single ones for a variable that is not sharded.
   constexpr ReplicaGrouping shard_grouping() const {
     if (!is_sharded()) return ir_->replica_grouping(1, 1);
     const ReplicaGrouping grouping = replica_grouping();
-    return shard_over_ == grouping.group_size() ? grouping : ir_->replica_grouping(grouping.stride(), shard_over_);
+    if (shard_over_ == grouping.group_size()) return grouping;
+    return ir_->replica_grouping(grouping.stride(), shard_over_);
   }
   /// An input for the variable in the graph that is being built.
   constexpr Tensor create_input(std::string_view name) const {

@@ -32,7 +32,8 @@ struct LoadRemoteGraph {
 
   /// Calls the graph: the tensors of that entry, a scalar uint32 tensor.
   constexpr NamedTensors call(Tensor entry) const {
-    return NamedTensors::pack(names, entry.valid() ? tilewright::call(graph, entry) : Outputs(graph.ir(), {}));
+    if (!entry.valid()) return NamedTensors::pack(names, Outputs(graph.ir(), {}));
+    return NamedTensors::pack(names, tilewright::call(graph, entry));
   }
   constexpr NamedTensors call(std::int64_t entry) const { return call(graph.ir().constant(static_cast<double>(entry), uint32)); }
 };
