@@ -147,7 +147,7 @@ void check_tensor_parallel() {
   write("f1"_s, of("f1"), f1);
   write("f2"_s, of("f2"), f2);
   // of each step, the rows of each replica: those with parts of the weights share them
-  constexpr std::int64_t rows = batch * parts / replicas;
+  static constexpr std::int64_t rows = batch * parts / replicas;
   const auto rows_of_replicas = [](const std::vector<double>& all, std::int64_t step, std::int64_t width) {
     xt::xtensor<float, 3> array({replicas, rows, static_cast<std::size_t>(width)});
     for (std::int64_t replica = 0; replica < replicas; ++replica)
