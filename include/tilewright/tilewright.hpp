@@ -21,4 +21,5 @@
 #include "tilewright/transform/accumulation.hpp"
 #include "tilewright/transform/autodiff.hpp"
 #include "tilewright/transform/decompose_sum.hpp"
+#include "tilewright/transform/pipeline.hpp"
 #include "tilewright/transform/recompute_graph.hpp"

@@ -16,6 +16,7 @@
 #include "tilewright/core/logger.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/codelet.hpp"
+#include "tilewright/execute/crew.hpp"
 #include "tilewright/execute/fault_error.hpp"
 #include "tilewright/execute/flush_denormals.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
@@ -55,6 +56,7 @@ struct ProgramView {
   std::string_view characters;  ///< of the fault sites' texts
   MemoryUse memory{};  ///< of each replica
   int replicas = 1;
+  int ipus = 1;  ///< of each replica
   // for the strict executor
   std::span<const ComputeSet> compute_sets{};
   std::span<const Stage> stages{};
@@ -91,6 +93,7 @@ class Executor {
         frame_(program.replicas * frame_bytes_),
         all_(program.replicas),
         choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
+        ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit()) {
     for (const Body& body : program.bodies) deepest_ += body.max_arguments;
     states_.resize(static_cast<std::size_t>(workers_.count()));
@@ -220,7 +223,7 @@ class Executor {
     try {
       workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
     } catch (...) {
-      barrier_.mend();
+      for_each_barrier([](Barrier& barrier) { barrier.mend(); });
       std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       missed_collective_ = false;
       throw;
@@ -235,7 +238,7 @@ class Executor {
                {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
     } catch (const Barrier::Broken&) {  // the worker whose exception it was has thrown it
     } catch (...) {
-      barrier_.break_up();
+      for_each_barrier([](Barrier& barrier) { barrier.break_up(); });
       throw;
     }
   }
@@ -270,25 +273,40 @@ class Executor {
         case StepKind::conditional: run_conditional(step, running); break;
         case StepKind::call:
         case StepKind::loop:
+          if (step.ipu >= 0 && !enters(step, running)) break;
           run_calls(step, step.body, program_.locations.data() + step.first_location, step.arguments, running);
           break;
         case StepKind::load_code: break;
       }
     }
   }
-  void wait_before(const Step& step) {
-    if (step.barrier_before) barrier_.arrive_and_wait(active_);
+  Crew crew_of(const Step& step) const { return internal::crew_of(step.ipu, program_.ipus, active_); }
+  void wait_before(const Step& step, const Crew& crew, const Running& running) {
+    if (!step.barrier_before) return;
+    if (step.joins_ipus) barrier_.arrive_and_wait(active_);
+    else if (crew.has(running.worker)) ipu_barriers_[static_cast<std::size_t>(step.ipu)].arrive_and_wait(crew.count);
   }
-  /// Workers share the vertices of all replicas.
+  /// Whether the worker takes part in the call of a body on one IPU.
+  bool enters(const Step& step, const Running& running) {
+    if (step.joins_ipus) barrier_.arrive_and_wait(active_);
+    return crew_of(step).has(running.worker);
+  }
+  void for_each_barrier(auto f) {
+    f(barrier_);
+    for (int ipu = 0; ipu < program_.ipus; ++ipu) f(ipu_barriers_[static_cast<std::size_t>(ipu)]);
+  }
+  /// Workers of the step's IPU share the vertices of all replicas.
   void run_compute(const Step& step, const Running& running) {
-    wait_before(step);
+    const Crew crew = crew_of(step);
+    wait_before(step, crew, running);
     const Location* const locations = program_.locations.data() + step.first_location;
-    const std::int64_t vertices = step.vertices * running.replicas.count;
-    const std::int64_t end = vertices * (running.worker + 1) / active_;
+    const std::int64_t vertices = crew.has(running.worker) ? step.vertices * running.replicas.count : 0;
+    const int number = running.worker - crew.first;
+    const std::int64_t end = vertices * (number + 1) / crew.count;
     std::byte* operands[max_locations + 1];
     if (step.first_fault_site >= 0)
       operands[step.location_count] = reinterpret_cast<std::byte*>(faults_.data() + step.first_fault_site);
-    for (std::int64_t begin = vertices * running.worker / active_; begin < end;) {
+    for (std::int64_t begin = vertices * number / crew.count; begin < end;) {
       const int replica = running.replicas.numbers[begin / step.vertices];
       const std::int64_t first = begin % step.vertices, last = std::min(step.vertices, first + end - begin);
       for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i], running, replica);
@@ -303,9 +321,11 @@ class Executor {
   }
   /// The operands are those of all replicas: inputs, then outputs.
   void run_collective(const Step& step, const Running& running) {
-    wait_before(step);
+    const Crew crew = crew_of(step);
+    wait_before(step, crew, running);
+    if (!crew.has(running.worker)) return;
     if (running.replicas.count < program_.replicas) {
-      if (running.worker == 0) missed_collective_ = true;
+      if (running.worker == crew.first) missed_collective_ = true;
       return;
     }
     const Location& input = program_.locations[static_cast<std::size_t>(step.first_location)];
@@ -315,11 +335,14 @@ class Executor {
       operands[replica] = address(input, running, replica);
       operands[program_.replicas + replica] = address(output, running, replica);
     }
-    const std::int64_t first = step.items * running.worker / active_, last = step.items * (running.worker + 1) / active_;
+    const int number = running.worker - crew.first;
+    const std::int64_t first = step.items * number / crew.count, last = step.items * (number + 1) / crew.count;
     if (first < last) program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last);
   }
   void run_conditional(const Step& step, const Running& running) {
-    wait_before(step);
+    const Crew crew = crew_of(step);
+    wait_before(step, crew, running);
+    if (!crew.has(running.worker)) return;
     const Location* const condition = program_.locations.data() + step.first_location;
     Replicas of_branch[2]{Replicas(0), Replicas(0)};
     for (int i = 0; i < running.replicas.count; ++i) {
@@ -366,7 +389,8 @@ class Executor {
   Logger logger_ = Logger::from_environment();
   ThreadChoice choice_;
   int active_ = 1;
-  Barrier barrier_;
+  Barrier barrier_;  // of all workers
+  std::unique_ptr<Barrier[]> ipu_barriers_;  // of the workers of each IPU
   std::vector<State> states_;
   Workers workers_;  // last: its threads end before what they use
 };

@@ -271,6 +271,9 @@ class Ir {
   GraphId current_graph = GraphId::main;
   ExecutionContext current_context = ExecutionContext::Normal;  ///< of new ops of the main graph
   bool has_contexts = false;  ///< whether there was a scope of another context than Normal
+  Placement current_placement{};  ///< of new ops; on no IPU: where their inputs are, or on IPU 0
+  bool has_placements =
+      false;  ///< whether nodes and tensors have placements: once one was asked for, or another than IPU 0 named
   int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
   List<GraphRecord, GraphId> graphs;
   List<VariableRecord> variables;
