@@ -4,6 +4,7 @@
 #include "tilewright/core/table_text.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/instance_grouping.hpp"
+#include "tilewright/graph/io_tile_exchange.hpp"
 #include "tilewright/graph/merge_exchange.hpp"
 #include "tilewright/graph/repeat.hpp"
 #include "tilewright/graph/replicated_variable.hpp"

@@ -100,6 +100,35 @@ TW_SAME(failure([](Ir& ir) {
         "call of graph_subgraph(0): Tensor[float32 (2,)] on IPU 1 for input 0, which the graph uses on IPU 0: a tensor there "
         "expected");
 
+/// Loads of one exchange on IO tiles.
+constexpr Text exchange() {
+  support::Facts facts;
+  Ir ir;
+  const auto a = ir.h2d_stream("a", {2}), b = ir.h2d_stream("b", {2});
+  Tensor x, y;
+  {
+    const auto loads = tw::io_tile_exchange(ir);
+    x = ops::host_load(a);
+    y = ops::host_load(b);
+  }
+  facts.check(x.tile_set() == TileSet::io && y.tile_set() == TileSet::io, "on IO tiles");
+  facts.check(ir.merged_exchanges.size() == 1, "one exchange");
+  const Text printed = tw::print_schedule(ir.main_graph());
+  facts.check(printed.view().find("MultiExchange") != printed.view().npos, "printed as one");
+  const Tensor z = ops::io_tile_copy(x).copy_to_ipu(1);
+  const Text copied = tw::print_schedule(ir.main_graph());
+  return facts.check(copied.view().find("{from IPU 0, to IPU 1} on IPU 1") != copied.view().npos && z.ipu() == 1,
+                     "where an op runs is printed");
+}
+TW_SAME(exchange(), "");
+TW_SAME(failure([](Ir& ir) {
+          const auto stream = ir.h2d_stream("a", {2});
+          const auto out = ir.d2h_stream("b", {2});
+          const auto both = tw::io_tile_exchange(ir);
+          ops::host_store(out, ops::host_load(stream));
+        }),
+        "merge_exchange: HostStore.101 has to come after HostLoad.100: loads and stores that one exchange can hold expected");
+
 // ---- pipelines
 
 /// A pipeline of stages that `f` makes, of a variable x.
