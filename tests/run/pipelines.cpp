@@ -267,3 +267,23 @@ TEST_CASE("gradients of reductions between IPUs") {
     }
   }
 }
+
+namespace {
+/// Loads and stores on IO tiles, and what is between on the others.
+constexpr void on_io_tiles(Ir& ir) {
+  const auto load = [&] {
+    const auto io = tw::io_tiles(ir);
+    return ops::host_load(ir.h2d_stream("x", {5}));
+  };
+  const Tensor y = ops::negate(ops::io_tile_copy(load()));
+  const auto io = tw::io_tiles(ir);
+  ops::host_store(ir.d2h_stream("y", {5}), ops::io_tile_copy(y));
+}
+}  // namespace
+
+TEST_CASE("the host runs ops of IO tiles as others") {
+  tw::Session<on_io_tiles> session({.threads = 1});
+  const std::vector<float> x{1, 2, 3, 4, 5};
+  const auto outputs = session.run("x"_s = x);
+  for (std::size_t i = 0; i < x.size(); ++i) CHECK(outputs["y"_s](i) == -x[i]);
+}
