@@ -1,5 +1,6 @@
 #pragma once
 // Plans as texts that change when anything in the plan changes.
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -57,6 +58,7 @@ inline void print_tables(std::ostream& out, const tw::Plan& plan) {
     const int target = s.compute_set >= 0 ? s.compute_set : static_cast<int>(s.body);
     add(s.kind, target, s.first_location, s.location_count, s.parts(), s.frame_offset, s.count, s.first_stride, s.else_body,
         s.arguments, s.stream, s.barrier_before);
+    if (s.ipu >= 0) add(s.ipu, s.from_ipu, s.joins_ipus);
   });
   table(out, "locations", plan.locations, [](Digest& add, const tw::internal::Location& l) { add(l.base, l.index, l.offset); });
   table(out, "compute sets", plan.compute_sets, [](Digest& add, const tw::internal::ComputeSet& s) {
@@ -116,7 +118,11 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
       out << "  " << error.what() << '\n';
     }
   };
-  print_target("cpu", tw::cpu);
+  int ipus = 1;
+  for (const tw::GraphRecord& graph : traced->graphs)
+    for (const tw::Node& node : graph.nodes) ipus = std::max(ipus, node.placement.ipu + 1);
+  if (ipus == 1) print_target("cpu", tw::cpu);
+  else print_target("cpu of " + std::to_string(ipus) + " IPUs", tw::cpu.with_ipus(ipus));
   print_target("ipu_model", tw::ipu_model);
 }
 

@@ -40,6 +40,7 @@ PROGRAMS = {
     "examples/net.cpp": ["[](tw::Ir& ir) { tw::create_graph(ir, Net{}, tw::TensorSpec{{28, 28}, tw::float32}); }"],
     "examples/net_outlined.cpp": [
         "[](tw::Ir& ir) { tw::create_graph(ir, NetOutlined{}, tw::TensorSpec{{28, 28}, tw::float32}); }"],
+    "examples/pipeline.cpp": ["train_in_pipeline"],
     "examples/remote_variable.cpp": ["add_two", "all_at_once", "in_phases"],
     "examples/repeat.cpp": ["increment", "stream", "accumulate<4>", "accumulate<1>"],
     "examples/replication.cpp": ["groups", "train<1>", "train<4>", "sharded"],

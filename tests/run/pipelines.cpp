@@ -8,6 +8,7 @@
 #include "../catch.hpp"
 #include "reference.hpp"
 #include "tilewright/layers/linear.hpp"
+#include "tilewright/lower/verify.hpp"
 
 namespace tw = tilewright;
 namespace ops = tw::ops;
@@ -155,6 +156,21 @@ xt::xtensor<float, 3> images() {
 TEST_CASE("a pipeline of three stages gives what its step gives in order") {
   check_same<inference<true>, inference<false>, tw::cpu.with_ipus(3)>(
       5, [](auto& session) { return session.run("x"_s = images()); });
+}
+TEST_CASE("plans for several IPUs whose workers do not meet are found") {
+  const auto ir = tw::trace(inference<true>);
+  const auto plan = [&] { return tw::lower(*ir, tw::cpu.with_ipus(3)); };
+  CHECK(tw::internal::verify(plan()).empty());
+  int copies = 0;
+  for (std::size_t i = 0; i < plan().steps.size(); ++i) {
+    tw::Plan broken = plan();
+    tw::internal::Step& step = broken.steps[i];
+    if (step.from_ipu < 0 || !step.barrier_before) continue;
+    step.joins_ipus = false;  // before it reads what another IPU made
+    CHECK(!tw::internal::verify(broken).empty());
+    ++copies;
+  }
+  CHECK(copies >= 4);
 }
 TEST_CASE("a pipeline that trains on two IPUs gives what its step gives in order") {
   xt::xtensor<std::int32_t, 2> labels({steps, batch});

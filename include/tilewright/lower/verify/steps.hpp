@@ -66,6 +66,7 @@ class StepsViolation : PlanViolation {
   constexpr void check_body(const Body& body) {
     List<Earlier> since;  // the last barrier of all workers
     List<int> after_call;  // IPUs whose next step comes after a call; -1: all
+    List<int> called;  // IPUs that ran calls since all workers met
     if (!plan_.is_root(body_)) after_call.push_back(body.ipu);
     for (int s = 0; s < body.step_count && violation_.empty(); ++s) {
       const Step& step = plan_.steps[body.first_step + s];
@@ -79,7 +80,8 @@ class StepsViolation : PlanViolation {
       if (step.is_call()) {
         check_call(body, step);
         after_call.push_back(step.ipu);
-        if (step.joins_ipus) since.clear();
+        if (step.joins_ipus) since.clear(), called.clear();
+        called.push_back(step.ipu);
         continue;
       }
       check_compute(step);
@@ -90,9 +92,12 @@ class StepsViolation : PlanViolation {
              "barriers stand between conflicts", "no barrier in the first step, or after a call: one expected");
       expect(joins || !has_item(after_call, -1), "barriers stand between conflicts",
              "workers of one IPU meet after a call on several: those of all expected");
+      expect((step.barrier_before && joins) || !has_item(called, step.from_ipu) || step.from_ipu < 0,
+             "barriers stand between conflicts", "a copy from IPU ", step.from_ipu,
+             ", which ran a call: workers of all meet expected");
       if (step.barrier_before) {
         erase_if(after_call, [&](int ipu) { return joins || ipu == step.ipu; });
-        if (joins) since.clear();
+        if (joins) since.clear(), called.clear();
         for (Earlier& earlier : since) earlier.is_over = earlier.is_over || earlier.ipu == step.ipu;
       }
       for (const Access& access : own)
