@@ -1,0 +1,3 @@
+#pragma once
+// Programs whose replicas are in several processes; it needs MPI. Not in tilewright.hpp.
+#include "tilewright/distributed/session.hpp"
