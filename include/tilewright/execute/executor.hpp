@@ -82,8 +82,9 @@ class Executor {
   /// `strict`: on tiles with memory of their own; also if TILEWRIGHT_STRICT is 1 and the target is a simulated IPU.
   /// std::invalid_argument for another target.
   Executor(const ProgramView& program, int threads, bool strict = false, const HeldReplicas& held = {})
-      : program_(program_of(program, held)),
-        held_(held),
+      : held_(held.of(program.replicas)),
+        locations_(held_locations(program.locations, program.stream_bytes, program.replicas, held_.count)),
+        program_(program_of(program)),
         strict_(make_strict(program_, strict)),
         variable_bytes_(align(program.memory.variables)),
         remote_bytes_(program.memory.remote),
@@ -148,8 +149,9 @@ class Executor {
   }
 
  private:
-  static ProgramView program_of(ProgramView program, const HeldReplicas& held) {
-    if (held.count > 0) program.replicas = held.count;
+  ProgramView program_of(ProgramView program) const {
+    program.replicas = held_.count;
+    if (!locations_.empty()) program.locations = locations_;
     return program;
   }
   static std::unique_ptr<StrictRunner> make_strict(const ProgramView& program, bool strict) {
@@ -362,8 +364,9 @@ class Executor {
     }
   }
 
-  ProgramView program_;
   HeldReplicas held_;
+  std::vector<Location> locations_;  // of the program for the held replicas; empty: those of the plan
+  ProgramView program_;
   ExchangedCollective exchanged_;  // of the collective that runs
   std::unique_ptr<StrictRunner> strict_;  // null: the fast mode
   std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "tilewright/lower/plan.hpp"
 
@@ -38,6 +39,26 @@ struct HeldReplicas {
   ReplicaTransport* transport = nullptr;  ///< to the processes that hold the others; null: there are none
   int rank = -1;  ///< of the process, for lines of the log; -1: they name none
   bool names_replicas = false;  ///< whether print_tensor says which replica prints
+
+  /// The same for a program of so many replicas, with their count.
+  HeldReplicas of(int replicas) const {
+    HeldReplicas result = *this;
+    if (count == 0) result.count = replicas;
+    return result;
+  }
 };
+
+/// Where operands are if the host's arrays have the elements of `held` replicas of a program of `replicas`; nothing if it holds all.
+inline std::vector<Location> held_locations(std::span<const Location> locations, std::span<const std::int64_t> stream_bytes,
+                                            std::int64_t replicas, std::int64_t held) {
+  if (held == replicas) return {};
+  std::vector<Location> result(locations.begin(), locations.end());
+  for (Location& location : result) {
+    if (location.base != Base::stream) continue;
+    const std::int64_t element = replicas * stream_bytes[static_cast<std::size_t>(location.index)];  // from one to the next
+    if (element > 0) location.offset = location.offset / element * (element / replicas * held) + location.offset % element;
+  }
+  return result;
+}
 
 }  // namespace tilewright::internal
