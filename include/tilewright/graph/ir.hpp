@@ -64,6 +64,14 @@ class Ir {
   }
   constexpr std::int64_t replication_factor() const { return replication_factor_; }
   static constexpr std::int64_t max_replicas = 64;
+  /// Always an error: into how many processes the replicas are divided is known when the program runs. A
+  /// tilewright::distributed::Session says it then.
+  constexpr std::int64_t instance_replication_factor() {
+    fail(text("instance_replication_factor: ", replication_factor_,
+              " replicas on a number of processes that is not known before the program runs: replication_factor() in a program, "
+              "or session.instance_replication_factor(), expected"));
+    return replication_factor_;
+  }
   /// A partition of the replicas into groups: graph/replica_grouping.hpp.
   constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
   constexpr ReplicaGrouping replica_grouping_from_assignments(List<int> assignment);
