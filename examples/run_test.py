@@ -5,9 +5,11 @@
     // test-needs: TILEWRIGHT_MNIST
     // expect: Accuracy
     // expect-regex: loss [0-9.]+
+    // last-line-of: mnist_replicas
 
 Each 'test' line is one run with these arguments, in an empty folder. It must succeed, and its output must hold the
-texts and match the regular expressions that follow, up to the next 'test' line. A run that needs an environment
+texts and match the regular expressions that follow, up to the next 'test' line. With 'last-line-of', another example with
+the same arguments must end with the same line; it is not asked if it is not built beside this one. A run that needs an environment
 variable which is not set is skipped; in the arguments, $NAME of a needed variable stands for its value.
 """
 
@@ -29,6 +31,7 @@ class Run:
     needs: list = field(default_factory=list)
     texts: list = field(default_factory=list)
     patterns: list = field(default_factory=list)
+    twins: list = field(default_factory=list)
 
 
 def parse(source):
@@ -37,7 +40,7 @@ def parse(source):
     for line in source.read_text().splitlines():
         if not line.startswith("//"):
             break
-        match = re.fullmatch(r"// (test|test-needs|expect|expect-regex):\s*(.*?)\s*", line)
+        match = re.fullmatch(r"// (test|test-needs|expect|expect-regex|last-line-of):\s*(.*?)\s*", line)
         if not match:
             continue
         kind, value = match.groups()
@@ -46,24 +49,37 @@ def parse(source):
         elif not runs:
             sys.exit(f"{source}: '// {kind}:' before the first '// test:'")
         else:
-            {"test-needs": runs[-1].needs, "expect": runs[-1].texts, "expect-regex": runs[-1].patterns}[kind].append(value)
+            {"test-needs": runs[-1].needs, "expect": runs[-1].texts, "expect-regex": runs[-1].patterns,
+             "last-line-of": runs[-1].twins}[kind].append(value)
     if not runs:
         sys.exit(f"{source}: no '// test: arguments' at the top")
     return runs
 
 
-def execute(executable, run):
-    """What is wrong with the run, and its output; "" when all is well."""
+def start(executable, run):
+    """What running the executable gives, in an empty folder."""
     arguments = shlex.split(run.arguments)
     for name in run.needs:
         arguments = [argument.replace(f"${name}", os.environ[name]) for argument in arguments]
     with tempfile.TemporaryDirectory() as folder:
-        result = subprocess.run([executable, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, text=True, errors="replace")
+        return subprocess.run([executable, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, errors="replace")
+
+
+def last_line(output):
+    return output.rstrip("\n").rpartition("\n")[2]
+
+
+def execute(executable, run):
+    """What is wrong with the run, and its output; "" when all is well."""
+    result = start(executable, run)
     problems = [f"exit status {result.returncode}"] if result.returncode != 0 else []
     problems += [f"not in the output: {text}" for text in run.texts if text not in result.stdout]
     problems += [f"not matched by the output: {pattern}" for pattern in run.patterns
                  if not re.search(pattern, result.stdout, re.MULTILINE)]
+    for twin in (executable.with_name(name) for name in run.twins):
+        if twin.exists() and last_line(result.stdout) != (line := last_line(start(twin, run).stdout)):
+            problems.append(f"not the last line of {twin.name}: {line}")
     return "".join(f"\n  {problem}" for problem in problems), result.stdout
 
 

@@ -72,6 +72,8 @@ ELSEWHERE = {
     "ReplicatedAllReduceInplace": "run/replication.cpp",
     "ReplicatedReduceScatter": "run/collectives.cpp",
     "ReshapeInplace": "run/aliases.cpp",
+    "IpuCopy": "run/pipelines.cpp",
+    "IoTileCopy": "run/pipelines.cpp",
     "RowBlocks": "run/convolution_blocks.cpp",
     "TransposeInplace": "run/aliases.cpp",
     "TrustRatio": "run/optimisers.cpp",

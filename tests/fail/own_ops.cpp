@@ -241,6 +241,15 @@ struct Own : WithCompute<Own> {
 static_assert(traces<Own>());
 }  // namespace blocks_of_another_type
 
+// CASE placement_of_another_type
+// expect: Own: result_placement of another type, or not public: `static constexpr Placement result_placement(const
+namespace placement_of_another_type {
+struct Own : WithCompute<Own> {
+  static constexpr int result_placement(const tw::PackedAttributes&) { return 0; }
+};
+static_assert(traces<Own>());
+}  // namespace placement_of_another_type
+
 // CASE transfer_of_another_type
 // expect: Own: transfer of another type, or not public: `static constexpr Transfer transfer(const PackedAttributes&)` expected
 namespace transfer_of_another_type {

@@ -145,3 +145,106 @@ Case<[](Ir& ir, const Replicated& with) {
                                with.x));
 }>
     gradient_of_gathered_shards;
+
+// ---- replicated tensor sharding
+
+/// A shard in one of two parts, as a named tensor.
+constexpr tw::NamedTensors shard_of(const Replicated& with) {
+  return tw::NamedTensors::from_dict({{"fc1.weight", collectives::replica_sharded_slice(with.x, with.pairs)}});
+}
+constexpr tw::NamedTensors whole_of(const Replicated& with) { return tw::NamedTensors::from_dict({{"fc1.weight", with.x}}); }
+struct Weight : tw::Module<Weight> {
+  constexpr Tensor build(Tensor x) { return x + add_variable_input("weight", tw::zeros(), {3, 4}); }
+};
+
+// CASE gather_of_named_shards
+// expect: ReplicatedAllGather: (6,) float32 over ReplicaGrouping(num_replicas=8,
+// expect: to (3, 4), which is in 2 parts: groups of as many replicas expected, in all_gather_replica_sharded/fc1.weight
+Case<[](Ir& ir, const Replicated& with) { tw::all_gather_replica_sharded_graph(ir, shard_of(with)); }> gather_of_named_shards;
+
+// CASE gather_in_irregular_groups
+// expect: replicated_all_gather: Tensor[fc1.weight float32 (6,)]
+// expect: : a grouping with a constant stride expected, in all_gather_replica_sharded/fc1.weight
+Case<[](Ir& ir, const Replicated& with) {
+  tw::all_gather_replica_sharded_graph(
+      ir, shard_of(with),
+      tw::NamedReplicaGrouping::from_dict({{"fc1.weight", ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1})}}));
+}>
+    gather_in_irregular_groups;
+
+// CASE reduction_of_a_shard
+// expect: reduce_replica_sharded_tensor: Tensor[fc1.weight float32 (6,)], a shard of (3, 4): a
+// expect: whole tensor expected, in reduce_replica_sharded/fc1.weight
+Case<[](Ir& ir, const Replicated& with) { tw::reduce_replica_sharded_graph(ir, shard_of(with)); }> reduction_of_a_shard;
+
+// CASE local_reduction_to_a_shard
+// expect: reduce_replica_sharded_tensor: local of Tensor[fc1.weight float32 (3, 4)]:
+// expect: : a reduction expected, in reduce_replica_sharded/fc1.weight
+Case<[](Ir& ir, const Replicated& with) {
+  tw::reduce_replica_sharded_graph(ir, whole_of(with), {.op = tw::CollectiveOperator::local});
+}>
+    local_reduction_to_a_shard;
+
+// CASE first_error_of_a_step
+// expect: reduce_replica_sharded_tensor: Tensor[fc1.weight float32 (6,)], a shard of (3, 4): a whole tensor expected
+Case<[](Ir& ir, const Replicated& with) {
+  const tw::NamedTensors reduced = tw::reduce_replica_sharded_graph(ir, shard_of(with)).call(shard_of(with));
+  const auto [gather, names] = tw::all_gather_replica_sharded_graph(ir, reduced);
+  ops::scaled_add_(with.x, tw::NamedTensors::pack(names, gather.bind(reduced).call())["fc1.weight"]);
+}>
+    first_error_of_a_step;
+
+// CASE sum_of_bools_to_a_shard
+// expect: ReplicatedReduceScatter: (3, 4) bool over ReplicaGrouping(num_replicas=8,
+// expect: : a dtype of numbers expected
+Case<[](Ir&, const Replicated& with) {
+  tw::reduce_replica_sharded_tensor(with.x.cast(tw::boolean), {.replica_group = with.pairs});
+}>
+    sum_of_bools_to_a_shard;
+
+// CASE shard_group_of_another_ir
+// expect: reduce_replica_sharded_tensor: Tensor[float32 (3, 4)] over ReplicaGrouping(num_replicas=1, stride=1, group_size=1,
+// expect: num_groups=1) of another Ir: a group of the tensor`s Ir expected
+Case<[](Ir&, const Replicated& with) {
+  Ir other;
+  tw::reduce_replica_sharded_tensor(with.x, {.shard_group = other.replica_grouping()});
+}>
+    shard_group_of_another_ir;
+
+// CASE spec_over_none
+// expect: replica_sharded_spec: Tensor[float32 (3, 4)] over 0 replicas: at least 1 expected
+Case<[](Ir&, const Replicated& with) { tw::replica_sharded_spec(with.x, 0); }> spec_over_none;
+
+// CASE factories_over_three
+// expect: replica_sharded_variable: `weight` over 3 replicas of groups of 8: a divisor of 8 expected
+Case<[](Ir&, const Replicated& with) { Weight().create_graph(with.x).factories.replica_sharded(3); }> factories_over_three;
+
+// CASE optimiser_of_a_shard
+// expect: (6,) and (3, 4)
+Case<[](Ir&, const Replicated& with) {
+  ops::add_(collectives::replica_sharded_slice(with.x, with.pairs), tw::gather_replica_sharded_tensor(with.x));
+}>
+    optimiser_of_a_shard;
+
+// CASE instances_of_three
+// expect: get_instance_replica_grouping: ReplicaGrouping(num_replicas=8, stride=1, group_size=2, num_groups=4) with 3 replicas in
+// expect: each: a divisor of 8 expected
+Case<[](Ir&, const Replicated& with) { tw::get_instance_replica_grouping(with.pairs, 3); }> instances_of_three;
+
+// CASE domains_of_none
+// expect: get_ild_replica_grouping: ReplicaGrouping(num_replicas=8, stride=1, group_size=2, num_groups=4) with 0 replicas in
+// expect: each: a divisor of 8 expected
+Case<[](Ir&, const Replicated& with) { tw::get_ild_replica_grouping(with.pairs, 0); }> domains_of_none;
+
+// CASE is_cross_no_instance
+// expect: is_cross_instance: ReplicaGrouping(num_replicas=8, stride=1, group_size=2, num_groups=4) with 5 replicas in each: a
+// expect: divisor of 8 expected
+Case<[](Ir&, const Replicated& with) { tw::is_cross_instance(with.pairs, 5); }> is_cross_no_instance;
+
+// CASE uneven_instances
+// expect: get_instance_replica_grouping: ReplicaGrouping(num_replicas=8, assignment=[0, 0, 0, 1, 0, 1, 1, 1],
+// expect: with 4 replicas in each, of which one group has 3 and another 1: groups with as many replicas in each expected
+Case<[](Ir& ir, const Replicated&) {
+  tw::get_instance_replica_grouping(ir.replica_grouping_from_assignments({0, 0, 0, 1, 0, 1, 1, 1}), 4);
+}>
+    uneven_instances;

@@ -35,6 +35,7 @@ PROGRAMS = {
     "examples/mnist_float8.cpp": ["train_step<ConvNet, 8, 28, 28>", "float8_test_step<tw::float8_143, 80>"],
     "examples/mnist_guide.cpp": ["train_step", "test_step"],
     "examples/mnist_replicas.cpp": ["train_on_replicas", "test_step<Net, 80, 28, 28>"],
+    "examples/mnist_rts.cpp": ["train_with_shards", "test_step<Net, 80, 28, 28>"],
     "examples/multiple_bound_graphs.cpp": ["program"],
     "examples/net.cpp": ["[](tw::Ir& ir) { tw::create_graph(ir, Net{}, tw::TensorSpec{{28, 28}, tw::float32}); }"],
     "examples/net_outlined.cpp": [

@@ -59,6 +59,8 @@ EXCEPTIONS = {
     "ReplicatedAllReduceInplace": "several replicas: tests/run/collectives.cpp",
     "ReplicatedReduceScatter": "several replicas: tests/run/collectives.cpp",
     "ReplicatedAllGather": "several replicas: tests/run/collectives.cpp",
+    "IpuCopy": "between IPUs: tests/run/pipelines.cpp",
+    "IoTileCopy": "between sets of tiles: tests/run/pipelines.cpp",
     "RowBlocks": "the planner makes it of convolutions: tests/run/convolution_blocks.cpp",
     "PrintTensor": "writes a text: tests/run/print_tensor.cpp",
 }

@@ -85,6 +85,28 @@ def lamb(lr, beta1, beta2, epsilon, weight_decay, max_weight_norm):
 write("optimiser.lamb", lamb(0.01, 0.9, 0.999, 1e-6, 0.1, 1.0))
 
 
+def tensor_parallel():
+    """Three steps of Adam for (x f1) f2 with mean squared error, on all of a batch."""
+    f1, f2, x, target = tensor(6, 8), tensor(8, 4), tensor(3, 8, 6), tensor(3, 8, 4)
+    for name, values in ("f1", f1), ("f2", f2), ("x", x), ("target", target):
+        write(f"tensor_parallel.{name}", values)
+    weights = [f1.clone().requires_grad_(), f2.clone().requires_grad_()]
+    optimiser = torch.optim.Adam(weights, lr=0.01, eps=1e-5)
+    results = []
+    for inputs, targets in zip(x, target):
+        y = (inputs @ weights[0]) @ weights[1]
+        results.append(y.detach())
+        optimiser.zero_grad()
+        ((y - targets) ** 2).mean().backward()
+        optimiser.step()
+    write("tensor_parallel.y", torch.stack(results))
+    for name, weight in zip(("f1", "f2"), weights):
+        write(f"tensor_parallel.new_{name}", weight)
+        state = optimiser.state[weight]
+        write(f"tensor_parallel.{name}.first_order", state["exp_avg"])
+        write(f"tensor_parallel.{name}.second_order", state["exp_avg_sq"])
+
+
 def schedule(name, make):
     weight = torch.zeros(1, requires_grad=True)
     optimiser = torch.optim.SGD([weight], lr=0.5)
@@ -102,5 +124,6 @@ schedule("step", lambda o: rates.StepLR(o, step_size=5, gamma=0.1))
 schedule("linear", lambda o: rates.LinearLR(o, start_factor=1, end_factor=0.2, total_iters=8))
 # of CosineAnnealingLR only the way down: it rises again afterwards
 schedule("cosine", lambda o: rates.CosineAnnealingLR(o, T_max=11, eta_min=0.1))
+tensor_parallel()
 
 Path(__file__).with_name("programs.txt").write_text("\n".join(lines) + "\n")

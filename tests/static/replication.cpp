@@ -114,6 +114,33 @@ static_assert(transposed({0, 0, 0, 0}) == Numbers{0, 1, 2, 3});
 static_assert(transposed({0, 1, 2, 3}) == Numbers{0, 0, 0, 0});
 static_assert(transposed({0, 0, 1, 1, 2, 2}) == Numbers{0, 1, 0, 1, 0, 1});
 
+// ---- groups within an instance, or a link domain
+
+constexpr Numbers within_instances(const Numbers& assignment, std::int64_t instance_replicas) {
+  Ir ir = ir_of(static_cast<std::int64_t>(assignment.size()));
+  return tw::get_instance_replica_grouping(ir.replica_grouping_from_assignments(assignment), instance_replicas).assignment();
+}
+static_assert(within_instances({0, 0, 0, 0, 0, 0, 0, 0}, 4) == Numbers{0, 0, 0, 0, 1, 1, 1, 1});
+static_assert(within_instances({0, 0, 0, 0, 0, 0, 0, 0}, 8) == Numbers{0, 0, 0, 0, 0, 0, 0, 0});
+static_assert(within_instances({0, 0, 0, 0, 0, 0, 0, 0}, 1) == Numbers{0, 1, 2, 3, 4, 5, 6, 7});
+static_assert(within_instances({0, 1, 0, 1, 0, 1, 0, 1}, 4) == Numbers{0, 1, 0, 1, 2, 3, 2, 3});
+static_assert(within_instances({0, 1, 2, 3, 0, 1, 2, 3}, 4) == Numbers{0, 1, 2, 3, 4, 5, 6, 7}, "no two are in one instance");
+static_assert(within_instances({0, 0, 1, 1, 2, 2, 3, 3}, 4) == Numbers{0, 0, 1, 1, 2, 2, 3, 3}, "none is cut");
+static_assert(within_instances({0, 0, 1, 1, 0, 0, 1, 1}, 4) == Numbers{0, 0, 1, 1, 2, 2, 3, 3}, "it gets a constant stride");
+
+constexpr bool is_cut(std::int64_t stride, std::int64_t size, std::int64_t instance_replicas) {
+  Ir ir = ir_of(8);
+  const ReplicaGrouping grouping = ir.replica_grouping(stride, size);
+  const bool is_cut = tw::is_cross_instance(grouping, instance_replicas);
+  if (tw::is_cross_instance(tw::get_instance_replica_grouping(grouping, instance_replicas), instance_replicas))
+    throw tw::TraceError("groups within instances expected");
+  if (tw::get_ild_replica_grouping(grouping, instance_replicas) != tw::get_instance_replica_grouping(grouping, instance_replicas))
+    throw tw::TraceError("the same groups expected");
+  return is_cut;
+}
+static_assert(is_cut(1, 8, 4) && is_cut(4, 2, 4) && is_cut(2, 4, 4) && is_cut(1, 2, 1));
+static_assert(!is_cut(1, 4, 4) && !is_cut(2, 2, 4) && !is_cut(1, 8, 8) && !is_cut(1, 1, 1));
+
 // ---- groups in the older form
 
 constexpr Numbers assignment_of(const tw::CommGroup& group) {
@@ -307,6 +334,101 @@ constexpr Text graphs_take_and_give_shards() {
   return facts.check(gradient.graph().output(0).meta_shape() == whole, "gradient");
 }
 TW_SAME(graphs_take_and_give_shards(), "");
+
+// ---- replicated tensor sharding
+
+/// Two variables of a module: one that two or four replicas can divide, and one that they cannot.
+struct Weights : tw::Module<Weights> {
+  constexpr Tensor build(Tensor x) {
+    const tw::VariableInputOptions options{.replica_grouping = ir().replica_grouping(2)};
+    return x * add_variable_input("even", tw::ones(), {2, 4}, tw::float32, options) + add_variable_input("odd", tw::ones(), {});
+  }
+};
+struct Alone : tw::Module<Alone> {
+  constexpr Tensor build(Tensor x) { return x * add_variable_input("even", tw::ones(), {2, 4}); }
+};
+constexpr Text factories_of_shards() {
+  Ir ir = ir_of(8);
+  const auto whole = tw::create_graph(ir, Weights(), TensorSpec{{2, 4}, tw::float32}).factories;
+  const auto sharded = whole.replica_sharded(), halves = whole.replica_sharded(2);
+  const auto variables = halves.init();
+  Facts facts;
+  facts.check(sharded["even"].spec().shape == Shape{2} && halves["even"].spec().shape == Shape{4}, "shapes of shards");
+  facts.check(sharded["odd"].spec().shape == Shape{}, "a scalar stays whole");
+  facts.check(variables["even"].meta_shape() == Shape{2, 4} && !variables["odd"].meta_shape(), "meta shapes");
+  facts.check(variables["even"].shape_on_host() == Shape{2, 2, 4}, "each group has values of its own");
+  facts.check(halves.replica_sharded()["even"].spec().shape == Shape{4}, "shards stay");
+  facts.check(whole.replica_groupings()["even"] == ir.replica_grouping(2), "a variable's group");
+  facts.check(whole.replica_groupings()["odd"] == ir.replica_grouping(), "all replicas");
+  facts.check(sharded.shard_groupings()["even"] == ir.replica_grouping(2), "as many shards as a group has");
+  facts.check(halves.shard_groupings()["even"] == ir.replica_grouping(2, 2), "a copy of two shards");
+  facts.check(halves.shard_groupings()["odd"] == ir.replica_grouping(1, 1), "no shards");
+  const auto irregular = ir.replica_grouping_from_assignments({0, 0, 1, 1, 0, 0, 1, 1});
+  const tw::VariableFactory factory(ir, tw::ones(), {{2, 4}, tw::float32}, false, irregular);
+  facts.check(factory.replica_sharded("w").shard_grouping() == irregular, "a group without a constant stride");
+  Ir alone;
+  const auto of_one = tw::create_graph(alone, Alone(), TensorSpec{{2, 4}, tw::float32}).factories.replica_sharded();
+  return facts.check(of_one["even"].spec().shape == Shape{2, 4}, "one replica has all");
+}
+TW_SAME(factories_of_shards(), "");
+
+constexpr Text specs_of_shards() {
+  Ir ir = ir_of(8);
+  const Tensor x = ir.variable(tw::ones(), {3, 4}, tw::float16, "x");
+  Facts facts;
+  facts.check(tw::replica_sharded_spec(x, 4) == TensorSpec{{3}, tw::float16}, "a quarter");
+  facts.check(tw::replica_sharded_spec(x, 8) == x.spec() && tw::replica_sharded_spec(x, 1) == x.spec(), "whole");
+  facts.check(tw::replica_sharded_spec(x, ir.replica_grouping(4)) == TensorSpec{{6}, tw::float16}, "a group of two");
+  const Tensor shard = tw::reduce_replica_sharded_tensor(x, {.replica_group = ir.replica_grouping(1, 4)});
+  facts.check(shard.spec() == tw::replica_sharded_spec(x, 4) && shard.meta_shape() == x.shape(), "of a reduction");
+  facts.check(tw::gather_replica_sharded_tensor(x) == x, "what is whole passes");
+  return facts.check(tw::gather_replica_sharded_tensor(shard, ir.replica_grouping(1, 4)).shape() == x.shape(), "gathered");
+}
+TW_SAME(specs_of_shards(), "");
+
+constexpr auto reductions_to_shards = [](Ir& ir) {
+  const auto all = ir.replica_grouping(), pairs = ir.replica_grouping(1, 2);
+  const auto tensors = tw::NamedTensors::from_dict({{"b", ir.variable(tw::ones(), {8}, tw::float32, "x")},
+                                                    {"c", ir.variable(tw::ones(), {8}, tw::float32, "y")},
+                                                    {"a.odd", ir.variable(tw::ones(), {7}, tw::float32, "z")}});
+  tw::reduce_replica_sharded_graph(
+      ir, tensors,
+      {.op = CollectiveOperator::mean, .shard_groups = tw::NamedReplicaGrouping::from_dict({{"b", all}, {"c", pairs}})});
+};
+constexpr Text graph_of_reductions() {
+  Ir ir = ir_of(8);
+  reductions_to_shards(ir);
+  return tw::print_schedule(tw::Graph(ir, tw::GraphId(1)));
+}
+TW_SAME(graph_of_reductions(),
+        "Graph : reduce_replica_sharded_subgraph(0)\n  (%1, %2, %3) -> (%4, %5, %7) {\n"
+        "    ReplicatedAllReduce.100 (%1 [(7,) float32]) -> (%4 [(7,) float32])\n"
+        "    ReplicatedReduceScatter.101 (%2 [(8,) float32]) -> (%5 [(1,) float32])\n"
+        "    ReplicatedAllReduce.102 (%3 [(8,) float32]) -> (%6 [(8,) float32])\n"
+        "    ReplicatedReduceScatter.103 (%6 [(8,) float32]) -> (%7 [(4,) float32])\n  }\n");
+
+constexpr Text graph_of_gathers() {
+  Ir ir = ir_of(8);
+  const auto tensors = tw::NamedTensors::from_dict(
+      {{"whole", ir.variable(tw::ones(), {3}, tw::float32, "x")},
+       {"shard", ir.replica_sharded_variable(tw::ones(), {3, 3}, tw::float32, "y", {.shard_over = 2})}});
+  const auto [graph, names] = tw::all_gather_replica_sharded_graph(ir, tensors, ir.replica_grouping(1, 2));
+  if (tw::join(names, " ") != "shard whole") throw tw::TraceError("the tensors' names expected");
+  return graph.print_schedule();
+}
+TW_SAME(graph_of_gathers(),
+        "Graph : all_gather_replica_sharded_subgraph(0)\n  (shard=%1, whole=%2) -> (%3, %2) {\n"
+        "    ReplicatedAllGather.100 (%1 [(5,) float32]) -> (%3 [(3, 3) float32])\n  }\n");
+
+// a collective does not decide on which tiles a variable is that it reads first
+constexpr std::int64_t most_on_a_tile() {
+  Ir ir = ir_of(4);
+  const Tensor shard = ir.replica_sharded_variable(tw::ones(), {1024, 1024}, tw::float32, "w");
+  const Tensor whole = collectives::replicated_all_gather(shard);
+  tw::ops::host_store(ir.d2h_stream("y", {}), tw::ops::sum(whole));
+  return tw::lower(ir, tw::ipu_model).memory.fullest_tile;
+}
+static_assert(most_on_a_tile() < 100'000, "1 MiB of a shard on 1,472 tiles");
 
 // ---- gradients
 

@@ -6,6 +6,10 @@ namespace tilewright {
 /// Elements of a shard if a tensor's elements are cut into `parts` runs. The last runs may be shorter, or empty.
 constexpr std::int64_t shard_elements(std::int64_t elements, std::int64_t parts) { return (elements + parts - 1) / parts; }
 
+/// Whether a tensor's elements make `parts` shards of one size, and more than one. If not, replicated tensor sharding leaves it
+/// whole.
+constexpr bool can_be_sharded(std::int64_t elements, std::int64_t parts) { return parts > 1 && elements % parts == 0; }
+
 /// A ReplicaGrouping of constant stride as plain numbers, for attributes of ops and for kernels: the replicas of a group are
 /// `stride` apart.
 struct ReplicaGroups {

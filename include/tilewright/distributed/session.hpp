@@ -169,10 +169,11 @@ class Session : private tilewright::Session<build, machine> {
     if (transport) held = {transport->first(), transport->held(), transport, Processes::world().rank(), held.names_replicas};
     return held;
   }
-  /// With one thread if there are no more cores than processes.
+  /// With one thread if there are no more cores than processes, or several IPUs: their collectives then have one order everywhere.
   static SessionOptions with_threads(SessionOptions given) {
     const Processes& processes = Processes::world();
     if (given.threads == 0 && processes.count() > 1 && processes.count_on_host() >= processes.cores()) given.threads = 1;
+    if (processes.count() > 1 && machine.ipus > 1) given.threads = 1;
     return given;
   }
   Session(const SessionOptions& given, std::unique_ptr<internal::Transport> transport)

@@ -16,59 +16,15 @@
 #include "tilewright/core/logger.hpp"
 #include "tilewright/core/print_stream.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
-#include "tilewright/execute/codelet.hpp"
+#include "tilewright/execute/crew.hpp"
 #include "tilewright/execute/fault_report.hpp"
 #include "tilewright/execute/flush_denormals.hpp"
-#include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/execute/held_replicas.hpp"
+#include "tilewright/execute/program_view.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
-#include "tilewright/lower/plan.hpp"
 
 namespace tilewright::internal {
-
-struct ProgramView;
-
-/// The memory of a program as the host sees it.
-struct HostMemory {
-  std::byte *variables = nullptr, *constants = nullptr, *remote = nullptr;  ///< of replica 0
-  std::int64_t variable_bytes = 0, remote_bytes = 0;  ///< from one replica to the next
-  FaultRecord* faults = nullptr;  ///< by fault site
-};
-/// Runs a program on tiles with memory of their own, and finds what a plan does not say or an op does not declare.
-class StrictRunner {
- public:
-  virtual ~StrictRunner() = default;
-  /// Runs a root body; `streams` are those of replica 0, empty for a body without. Returns whether all replicas reached all
-  /// collectives. Throws StrictError.
-  virtual bool run(const HostMemory& host, BodyId root, std::span<std::byte* const> streams) = 0;
-};
-
-/// A frozen plan and its code, without their types.
-struct ProgramView {
-  std::span<const Body> bodies;
-  std::span<const Step> steps;
-  std::span<const Location> locations;
-  std::span<const ComputeFunction> functions;
-  std::span<const std::int64_t> strides;
-  std::span<const std::int64_t> stream_bytes;
-  std::span<const PlannedRemoteBuffer> remote_buffers;
-  std::span<const FrozenFaultSite> fault_sites;
-  std::string_view characters;  ///< of the fault sites' texts
-  MemoryUse memory{};  ///< of each replica
-  int replicas = 1;
-  // for the strict executor
-  std::span<const ComputeSet> compute_sets{};
-  std::span<const Stage> stages{};
-  std::span<const StageOperand> operands{};
-  std::span<const FrozenVariable> variables{};
-  std::span<const FrozenConstant> constants{};
-  std::string_view tile_table{};  ///< empty: the target is no simulated IPU
-};
-
-/// Makes strict executors. Null in programs of which no source includes execute/strict_executor.hpp, whose code takes some
-/// seconds to compile.
-inline std::unique_ptr<StrictRunner> (*strict_factory)(const ProgramView&) = nullptr;
 
 /// Runs a program: its workers go through the steps of a root body together, each with its share of the vertices of every
 /// step, and wait for each other where a step needs what others wrote. Results do not depend on the number of workers, and a run
@@ -97,6 +53,7 @@ class Executor {
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
+        ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit()) {
     for (const Body& body : program.bodies) deepest_ += body.max_arguments;
     states_.resize(static_cast<std::size_t>(workers_.count()));
@@ -219,7 +176,7 @@ class Executor {
     try {
       workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
     } catch (...) {
-      barrier_.mend();
+      for_each_barrier([](Barrier& barrier) { barrier.mend(); });
       std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       missed_collective_ = false;
       throw;
@@ -235,7 +192,7 @@ class Executor {
                {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
     } catch (const Barrier::Broken&) {  // the worker whose exception it was has thrown it
     } catch (...) {
-      barrier_.break_up();
+      for_each_barrier([](Barrier& barrier) { barrier.break_up(); });
       throw;
     }
   }
@@ -270,25 +227,40 @@ class Executor {
         case StepKind::conditional: run_conditional(step, running); break;
         case StepKind::call:
         case StepKind::loop:
+          if (step.ipu >= 0 && !enters(step, running)) break;
           run_calls(step, step.body, program_.locations.data() + step.first_location, step.arguments, running);
           break;
         case StepKind::load_code: break;
       }
     }
   }
-  void wait_before(const Step& step) {
-    if (step.barrier_before) barrier_.arrive_and_wait(active_);
+  Crew crew_of(const Step& step) const { return internal::crew_of(step.ipu, program_.ipus, active_); }
+  void wait_before(const Step& step, const Crew& crew, const Running& running) {
+    if (!step.barrier_before) return;
+    if (step.joins_ipus) barrier_.arrive_and_wait(active_);
+    else if (crew.has(running.worker)) ipu_barriers_[static_cast<std::size_t>(step.ipu)].arrive_and_wait(crew.count);
   }
-  /// Workers share the vertices of all replicas.
+  /// Whether the worker takes part in the call of a body on one IPU.
+  bool enters(const Step& step, const Running& running) {
+    if (step.joins_ipus) barrier_.arrive_and_wait(active_);
+    return crew_of(step).has(running.worker);
+  }
+  void for_each_barrier(auto f) {
+    f(barrier_);
+    for (int ipu = 0; ipu < program_.ipus; ++ipu) f(ipu_barriers_[static_cast<std::size_t>(ipu)]);
+  }
+  /// Workers of the step's IPU share the vertices of all replicas.
   void run_compute(const Step& step, const Running& running) {
-    wait_before(step);
+    const Crew crew = crew_of(step);
+    wait_before(step, crew, running);
     const Location* const locations = program_.locations.data() + step.first_location;
-    const std::int64_t vertices = step.vertices * running.replicas.count;
-    const std::int64_t end = vertices * (running.worker + 1) / active_;
+    const std::int64_t vertices = crew.has(running.worker) ? step.vertices * running.replicas.count : 0;
+    const int number = running.worker - crew.first;
+    const std::int64_t end = vertices * (number + 1) / crew.count;
     std::byte* operands[max_locations + 1];
     if (step.first_fault_site >= 0)
       operands[step.location_count] = reinterpret_cast<std::byte*>(faults_.data() + step.first_fault_site);
-    for (std::int64_t begin = vertices * running.worker / active_; begin < end;) {
+    for (std::int64_t begin = vertices * number / crew.count; begin < end;) {
       const int replica = running.replicas.numbers[begin / step.vertices];
       const std::int64_t first = begin % step.vertices, last = std::min(step.vertices, first + end - begin);
       if (held_.names_replicas) [[unlikely]]
@@ -305,9 +277,11 @@ class Executor {
   }
   /// The operands are those of all replicas: inputs, then outputs.
   void run_collective(const Step& step, const Running& running) {
-    wait_before(step);
+    const Crew crew = crew_of(step);
+    wait_before(step, crew, running);
+    if (!crew.has(running.worker)) return;
     if (running.replicas.count < program_.replicas) {
-      if (running.worker == 0) missed_collective_ = true;
+      if (running.worker == crew.first) missed_collective_ = true;
       return;
     }
     const Location& input = program_.locations[static_cast<std::size_t>(step.first_location)];
@@ -318,19 +292,21 @@ class Executor {
       operands[program_.replicas + replica] = address(output, running, replica);
     }
     ExchangedCollective work{operands, 0, step.items};
-    if (held_.transport) [[unlikely]] {
-      barrier_.arrive_and_wait(active_);  // what the last exchange brought is no longer read
-      if (running.worker == 0) exchanged_ = held_.transport->exchange(step, operands);
-      barrier_.arrive_and_wait(active_);
+    if (held_.transport) [[unlikely]] {  // then there is one IPU, or one worker
+      barrier_.arrive_and_wait(crew.count);  // what the last exchange brought is no longer read
+      if (running.worker == crew.first) exchanged_ = held_.transport->exchange(step, operands);
+      barrier_.arrive_and_wait(crew.count);
       work = exchanged_;
     }
-    const std::int64_t items = work.last - work.first;
-    const std::int64_t first = items * running.worker / active_, last = items * (running.worker + 1) / active_;
+    const std::int64_t items = work.last - work.first, number = running.worker - crew.first;
+    const std::int64_t first = items * number / crew.count, last = items * (number + 1) / crew.count;
     if (first == last) return;
     program_.functions[static_cast<std::size_t>(step.compute_set)](work.operands, work.first + first, work.first + last);
   }
   void run_conditional(const Step& step, const Running& running) {
-    wait_before(step);
+    const Crew crew = crew_of(step);
+    wait_before(step, crew, running);
+    if (!crew.has(running.worker)) return;
     const Location* const condition = program_.locations.data() + step.first_location;
     Replicas of_branch[2]{Replicas(0), Replicas(0)};
     for (int i = 0; i < running.replicas.count; ++i) {
@@ -380,7 +356,8 @@ class Executor {
   Logger logger_;
   ThreadChoice choice_;
   int active_ = 1;
-  Barrier barrier_;
+  Barrier barrier_;  // of all workers
+  std::unique_ptr<Barrier[]> ipu_barriers_;  // of the workers of each IPU
   std::vector<State> states_;
   Workers workers_;  // last: its threads end before what they use
 };

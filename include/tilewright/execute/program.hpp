@@ -127,7 +127,8 @@ struct Program {
                      .fault_sites = plan.fault_sites,
                      .characters = {plan.characters.data(), plan.characters.size()},
                      .memory = plan.memory,
-                     .replicas = plan.replicas};
+                     .replicas = plan.replicas,
+                     .ipus = target.ipus};
     if constexpr (target.ipu != nullptr) {
       view.compute_sets = plan.compute_sets;
       view.stages = plan.stages;

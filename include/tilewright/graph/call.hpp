@@ -93,6 +93,7 @@ constexpr bool check_call(Ir& ir, Graph graph) {
 /// Records the call in the called graph, and the call's inputs that it changes: those given for inputs by reference. Input
 /// `first_input` of the node is given for the graph's input 0.
 constexpr void add_call_site(Ir& ir, GraphId called, NodeId node, int first_input = 0) {
+  if (ir.has_placements) place_call(ir, ir.current().nodes[node]);
   ir.record(called).call_sites.push_back({ir.current_graph, node});
   const auto inputs = static_cast<int>(ir.record(called).inputs.size());
   for (int input : ir.record(called).by_reference)

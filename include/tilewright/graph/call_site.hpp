@@ -101,6 +101,7 @@ class Outputs {
  public:
   constexpr Outputs(Ir& ir, List<Tensor> tensors) : ir_(&ir), tensors_(std::move(tensors)) {}
 
+  constexpr Ir& ir() const { return *ir_; }
   constexpr std::size_t size() const { return tensors_.size(); }
   constexpr auto begin() const { return tensors_.begin(); }
   constexpr auto end() const { return tensors_.end(); }

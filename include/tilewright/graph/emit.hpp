@@ -6,6 +6,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/contexts.hpp"
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/graph/placements.hpp"
 
 namespace tilewright {
 
@@ -132,6 +133,12 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
                    ": a tensor of ", place_of({ir, ir.current_graph, TensorId{}}, ir), ", which is being built, expected"));
       return false;
     }
+    if (const TensorRecord& record = ir.record(input);
+        record.kind == TensorKind::intermediate && record.producer == NodeId::none) {
+      ir.fail(text(op.name, ": ", to_text(input), " of a stage of a pipeline that has ended: a tensor that a stage changes in "
+                   "place, or a stream, expected"));
+      return false;
+    }
     if (ir.record(input).kind == TensorKind::remote) {
       ir.fail(text(op.name, ": ", to_text(input), " lives in streaming memory: what remote_load gives of it expected"));
       return false;
@@ -218,7 +225,8 @@ constexpr void run_op_created_hooks(Ir& ir, NodeId node) {
 
 /// Appends a node to the current graph with outputs of the given specs; returns its number.
 constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
-                             const PackedAttributes& attributes = {}, GraphId called_graph = GraphId::none) {
+                             const PackedAttributes& attributes = {}, GraphId called_graph = GraphId::none,
+                             const Placement& placement = {}) {
   auto& graph = ir.current();
   const auto index = NodeId(graph.nodes.size());
   Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph, .scope = ir.current_scope};
@@ -231,6 +239,7 @@ constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> i
   graph.nodes.push_back(std::move(node));
   detail::append_in_sequence(ir, index);
   if (called_graph != GraphId::none && !ir.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
+  if (placement.is_known()) detail::place_node(ir, graph.nodes.back(), placement);
   if (!ir.op_created_hooks.empty()) detail::run_op_created_hooks(ir, index);
   return index;
 }
@@ -254,8 +263,10 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   int meta_shape = inference.meta_shape();
   if (meta_shape < 0 && !ir.meta_shapes.empty() && !inference.outputs().empty())
     meta_shape = detail::find_meta_shape(ir, op, inputs, inference.outputs()[0].shape);
+  Placement placement;
+  if (ir.has_placements && !ir.failed()) placement = detail::find_placement(ir, op, inputs, attributes);
   if (ir.failed()) return {};
-  const NodeId index = append_node(ir, op, inputs, inference.outputs(), attributes);
+  const NodeId index = append_node(ir, op, inputs, inference.outputs(), attributes, GraphId::none, placement);
   List<Tensor> results;
   for (const TensorId id : ir.current().nodes[index].outputs) results.push_back({ir, ir.current_graph, id});
   if (meta_shape >= 0) ir.record(results[0]).meta_shape = meta_shape;

@@ -19,8 +19,6 @@
 
 namespace tilewright {
 
-class Ir;
-
 /// What a failed check does: throw at once (the compiler then shows the user's call stack), or keep the first message
 /// and go on with invalid tensors, so that the message can be reported with its values.
 enum class OnError : std::uint8_t { raise, record };
@@ -64,14 +62,7 @@ class Ir {
   }
   constexpr std::int64_t replication_factor() const { return replication_factor_; }
   static constexpr std::int64_t max_replicas = 64;
-  /// Always an error: into how many processes the replicas are divided is known when the program runs. A
-  /// tilewright::distributed::Session says it then.
-  constexpr std::int64_t instance_replication_factor() {
-    fail(text("instance_replication_factor: ", replication_factor_,
-              " replicas on a number of processes that is not known before the program runs: replication_factor() in a program, "
-              "or session.instance_replication_factor(), expected"));
-    return replication_factor_;
-  }
+  constexpr std::int64_t instance_replication_factor();  ///< always an error: graph/instance_grouping.hpp
   /// A partition of the replicas into groups: graph/replica_grouping.hpp.
   constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
   constexpr ReplicaGrouping replica_grouping_from_assignments(List<int> assignment);
@@ -279,6 +270,9 @@ class Ir {
   GraphId current_graph = GraphId::main;
   ExecutionContext current_context = ExecutionContext::Normal;  ///< of new ops of the main graph
   bool has_contexts = false;  ///< whether there was a scope of another context than Normal
+  Placement current_placement{};  ///< of new ops; on no IPU: where their inputs are, or on IPU 0
+  bool has_placements =
+      false;  ///< whether nodes and tensors have placements: once one was asked for, or another than IPU 0 named
   int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
   List<GraphRecord, GraphId> graphs;
   List<VariableRecord> variables;

@@ -10,6 +10,7 @@
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/core/text.hpp"
 #include "tilewright/graph/layout.hpp"
+#include "tilewright/graph/placement.hpp"
 #include "tilewright/graph/vertex_cost.hpp"
 #include "tilewright/graph/work.hpp"
 #include "tilewright/graph/work_kind.hpp"
@@ -171,6 +172,8 @@ struct OpInfo {
   /// planner's own. Null: the op has no say.
   double (*memory_proportion)(const PackedAttributes&) = nullptr;
   VolumeRule collective_volume = nullptr;  ///< what a collective moves; null: the op is no collective
+  /// Where the op runs and its result is, if that is not where input 0 is; null: all are in one place.
+  Placement (*result_placement)(const PackedAttributes&, const Placement& input) = nullptr;
 };
 
 /// The iteration space of an op on the given inputs and outputs.

@@ -33,8 +33,9 @@ class ValueNumbers {
 }  // namespace detail
 
 /// A graph as text, in popxl.addons' format: name, inputs (`name=%2` for those in `input_names`, which maps tensor ids to
-/// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs, and options that are not the
-/// default. Loads and stores that are one exchange are one MultiExchange, with the number of the first.
+/// names) and outputs, then a line for every op: type, number, called graph, inputs and outputs, options that are not the
+/// default, and the IPU or IO tiles on which it runs if that is not IPU 0. Loads and stores that are one exchange are one
+/// MultiExchange, with the number of the first.
 constexpr Text print_schedule(Graph graph, const List<std::pair<TensorId, Text>>& input_names = {}) {
   const GraphRecord& record = graph.ir().record(graph.id());
   detail::ValueNumbers value(record);
@@ -52,6 +53,7 @@ constexpr Text print_schedule(Graph graph, const List<std::pair<TensorId, Text>>
     ops += text(" -> (", value.with_specs(node.outputs), ")");
     if (node.op->options)
       if (const Text options = node.op->options(node.attributes); !options.empty()) ops += text(" {", options, "}");
+    if (node.placement.ipu > 0 || node.placement.tile_set == TileSet::io) ops += text(" on ", to_text(node.placement));
     ops += "\n";
   };
   detail::for_each_op(graph.ir(), graph.id(), [&](std::span<const NodeId> nodes) {

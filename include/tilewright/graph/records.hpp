@@ -35,6 +35,7 @@ struct TensorRecord {
   NodeId producer = NodeId::none;  ///< node of its graph that makes it; none: an input, a variable or a constant
   Text name{};                     ///< unique in its graph; empty: unnamed
   int meta_shape = -1;             ///< index in Ir::meta_shapes; -1: no shard
+  Placement placement{};           ///< of a variable, constant or input: that of the first op that uses it
 };
 
 struct Node {
@@ -48,6 +49,7 @@ struct Node {
   ExecutionContext context = ExecutionContext::Subgraph;  ///< when it runs; Subgraph: the node is not of the main graph
   GraphId else_graph = GraphId::none;  ///< graph that a conditional calls if false; none: no conditional
   List<int> modified{};                  ///< positions of inputs that it changes in place, besides OpInfo::modifies
+  Placement placement{};                 ///< where it runs; not known: a call, or Ir::has_placements is false
 };
 
 /// The input tensor of the node that its output `tensor` is an alias of, or none.

@@ -18,6 +18,8 @@ class ReplicaGrouping {
  public:
   constexpr ReplicaGrouping() = default;
 
+  static constexpr ReplicaGrouping invalid(Ir&) { return {}; }
+
   constexpr bool valid() const { return ir_ != nullptr; }
   constexpr Ir& ir() const { return *ir_; }
   constexpr std::int64_t num_replicas() const { return groups_.num_replicas; }

@@ -19,6 +19,7 @@ class Ir;
 class ReplicaGrouping;
 enum class RetrievalMode : std::uint8_t;
 enum class TensorKind : std::uint8_t;
+enum class TileSet : std::uint8_t;
 struct Axes;
 struct TensorIndex;
 
@@ -73,6 +74,13 @@ class Tensor {
   constexpr Shape shape_on_host() const;
   /// Of a variable: the shape that each replica has, of a shard if it is sharded.
   constexpr Shape shape_on_replica() const;
+
+  /// The number of the IPU that it is on; of a variable, a constant or a graph's input that no op has used, nothing.
+  constexpr std::optional<int> ipu() const;
+  /// Whether it is on the IPU's compute tiles or its IO tiles; nothing where the IPU is not known.
+  constexpr std::optional<TileSet> tile_set() const;
+  /// A copy on another IPU of the replica: ops::ipu_copy. `source` is needed where ipu() is not known.
+  constexpr Tensor copy_to_ipu(int destination, std::optional<int> source = {}) const;
 
   constexpr Tensor matmul(Tensor rhs) const;
   /// Another shape for the same elements; one extent may be -1 and is then found from the others.

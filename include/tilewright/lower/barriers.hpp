@@ -1,7 +1,8 @@
 #pragma once
 // takes: the steps of a body
-// gives: Step::barrier_before
+// gives: Step::barrier_before, Step::joins_ipus
 // keeps: all else
+#include <algorithm>
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"
@@ -117,37 +118,91 @@ constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
 
 }  // namespace detail
 
-/// Places a barrier before each step of a body that conflicts with a step since the last barrier: one of them writes what the
-/// other reads or writes. Other steps run side by side. The first step after a call, and the first of a called body, have one
-/// too.
-constexpr void place_barriers(Plan& plan, BodyId number) {
-  const Body& body = plan.bodies[number];
+/// What steps since the last barriers do, of the workers of one IPU, or of all where the program names none.
+struct StepsOfIpu {
+  List<detail::Access> since{};  ///< the last barrier of these workers
+  bool after_call = false;  ///< what a called body accesses is not known
+  bool is_ahead = false;  ///< a step ran since workers of all IPUs met
+};
+
+/// Places barriers in a body, step after step.
+class BarrierPlacer {
+ public:
+  constexpr BarrierPlacer(Plan& plan, BodyId number) : plan_(plan), body_(plan.bodies[number]) {
+    int last = -1;
+    for (int s = 0; s < body_.step_count; ++s) last = std::max(last, plan.steps[body_.first_step + s].ipu);
+    ipus_.resize(static_cast<std::size_t>(last) + 2);
+    if (!plan.is_root(number))  // at the start of a run there is nothing to wait for
+      body_.ipu < 0 ? void(after_call_of_all_ = true) : void(of(body_.ipu).after_call = true);
+  }
+  constexpr void run() {
+    for (int s = 0; s < body_.step_count; ++s) {
+      Step& step = plan_.steps[body_.first_step + s];
+      if (step.is_call()) place_at_call(step);
+      else if (step.kind != StepKind::load_code) place(step);
+    }
+  }
+
+ private:
   // Accesses since the last barrier that are compared with a step's own. After more there is a barrier, so that the pass stays
   // linear in steps. W1a of ./dev bench would notice a quarter of them.
-  constexpr std::size_t most = 64;
-  List<detail::Access> since;  // the last barrier
-  bool after_call = !plan.is_root(number);  // at the start of a run there is nothing to wait for
-  for (int s = 0; s < body.step_count; ++s) {
-    Step& step = plan.steps[body.first_step + s];
-    if (step.kind == StepKind::load_code) continue;
-    if (step.is_call()) {  // they keep theirs: a conditional reads its condition
-      after_call = true;
-      continue;
-    }
-    const List<detail::Access> own = detail::accesses_of(plan, step);
-    step.barrier_before = after_call || since.size() > most;
-    for (const detail::Access& access : own) {
-      if (step.barrier_before) break;
-      const detail::Access* const earlier = since.data();
-      for (std::size_t i = 0, count = since.size(); i < count && !step.barrier_before; ++i)  // few of them are in the same memory
-        if (earlier[i].from.index == access.from.index && earlier[i].from.base == access.from.base)
-          step.barrier_before = detail::conflict(access, earlier[i]);
-    }
-    if (step.barrier_before) since.clear();
-    make_room(since, own.size());
-    for (const detail::Access& access : own) since.push_back(access);
-    after_call = false;
+  static constexpr std::size_t most = 64;
+
+  constexpr StepsOfIpu& of(int ipu) { return ipus_[static_cast<std::size_t>(ipu + 1)]; }
+  constexpr bool is_on_several() const { return ipus_.size() > 1; }
+  constexpr void join() {
+    for (StepsOfIpu& each : ipus_) each = {};
+    between_ipus_.clear();
+    after_call_of_all_ = false;
   }
-}
+  static constexpr bool conflicts(const List<detail::Access>& own, const List<detail::Access>& others) {
+    const detail::Access* const earlier = others.data();
+    for (const detail::Access& access : own)
+      for (std::size_t i = 0, count = others.size(); i < count; ++i)  // few of them are in the same memory
+        if (earlier[i].from.index == access.from.index && earlier[i].from.base == access.from.base &&
+            detail::conflict(access, earlier[i]))
+          return true;
+    return false;
+  }
+  constexpr void place(Step& step) {
+    const List<detail::Access> own = detail::accesses_of(plan_, step);
+    StepsOfIpu& known = of(step.ipu);
+    step.joins_ipus = after_call_of_all_ || !is_on_several() || step.ipu < 0 ||
+                      (step.from_ipu >= 0 && of(step.from_ipu).is_ahead) || conflicts(own, between_ipus_);
+    step.barrier_before = (step.joins_ipus && is_on_several()) || after_call_of_all_ || known.after_call ||
+                          known.since.size() > most || conflicts(own, known.since);
+    if (step.barrier_before && step.joins_ipus) join();
+    else if (step.barrier_before) known = {.is_ahead = known.is_ahead};
+    if (body_.ipu >= 0) step.joins_ipus = false;
+    make_room(known.since, own.size());
+    for (const detail::Access& access : own) known.since.push_back(access);
+    if (step.from_ipu >= 0) {
+      between_ipus_.push_back(own[0]);
+      between_ipus_.back().single = false;  // other workers run the steps that it is compared with
+    }
+    known.is_ahead = true;
+    if (step.ipu < 0 && is_on_several()) after_call_of_all_ = true;  // other workers run the next one
+  }
+  /// A call on all IPUs meets in its first step, and the step after it. One on a single IPU waits for the others only if these
+  /// may read what it writes.
+  constexpr void place_at_call(Step& step) {
+    step.joins_ipus = step.ipu < 0 || !between_ipus_.empty();
+    if (step.joins_ipus && step.ipu >= 0) join();
+    if (step.ipu < 0) after_call_of_all_ = true;
+    else of(step.ipu).after_call = of(step.ipu).is_ahead = true;
+  }
+
+  Plan& plan_;
+  const Body& body_;
+  List<StepsOfIpu> ipus_{};  // from -1 on: where the program names none; only that if it names none at all
+  List<detail::Access> between_ipus_{};  // what copies read of other IPUs, since workers of all IPUs met
+  bool after_call_of_all_ = false;
+};
+
+/// Places a barrier before each step of a body that conflicts with a step since the last barrier: one of them writes what the
+/// other reads or writes. Other steps run side by side. The first step after a call, and the first of a called body, have one
+/// too. Workers of several IPUs meet only at copies between IPUs, before what such copies read is written, and at calls of bodies
+/// on several IPUs.
+constexpr void place_barriers(Plan& plan, BodyId number) { BarrierPlacer(plan, number).run(); }
 
 }  // namespace tilewright::internal

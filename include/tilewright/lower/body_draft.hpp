@@ -22,6 +22,7 @@ struct Storage {
   bool internal = false;  ///< only one group uses it, each vertex its block, in scratch or in registers: it has no place
   bool begins_undefined = false;  ///< an op gives it without writing its elements (OpInfo::gives_memory)
   bool is_call_result = false;  ///< a plain call writes it, no loop and no conditional
+  Placement placement{};  ///< on which IPU and tiles it is; not known where the program names none, or where several have it
 };
 
 /// An operand of an operation: a view of a storage.
@@ -64,6 +65,7 @@ struct Operation {
   bool loads_code = false;  ///< of `calling.body`, which does not run
   int stream = -1;  ///< the stream that moves to its next element afterwards; -1: none
   bool alone = false;  ///< its group has no other operations
+  Placement placement{};  ///< where it runs: that of its first result, or input; not known as in Storage
   int exchange = -1;  ///< counted from 0 in each draft: transfers with the same number go in one exchange; -1: it is in none
 
   /// Whether it is a call or a load of code, which have no op. Step::is_call is of calls alone.
@@ -133,6 +135,7 @@ struct BodyDraft {
   List<Group> groups{};  ///< in the order in which they run; set by fuse
   List<Cut> cuts{};  ///< by group; set by cut_groups
   TileMap tiles{};  ///< of a simulated IPU; set by map_tiles and place_tiles
+  Placement placement{};  ///< of new storages, while operations are added
 
   constexpr Storage& storage(StorageId i) { return storages[i]; }
   constexpr const Storage& storage(StorageId i) const { return storages[i]; }
@@ -146,17 +149,26 @@ struct BodyDraft {
   }
   constexpr StorageId add_storage(const TensorSpec& whole, const Location& location = {}) {
     make_room(storages);
-    storages.push_back({whole, location});
+    storages.push_back({.whole = whole, .location = location, .placement = placement});
     return StorageId(storages.size() - 1);
   }
   constexpr void add(Operation&& operation) {
     make_room(operations);
+    const int results = static_cast<int>(operation.operands.size()) - operation.input_count;
+    if (!operation.is_call() && !operation.operands.empty())
+      operation.placement = storages[operation.operands[results > 0 ? operation.input_count : 0].storage].placement;
     operations.push_back(std::move(operation));
   }
   /// A dense value with a storage of its own: in the frame, or at the location.
   constexpr Value add_value(const TensorSpec& spec, const Location& location = {}) {
     return {add_storage(spec, location), dense_layout(spec.shape), spec};
   }
+  /// Says where a new value's storage is.
+  constexpr Value placed(const Value& value, const Placement& where) {
+    storages[value.storage].placement = where;
+    return value;
+  }
+  constexpr const Placement& placement_of(const Value& value) const { return storages[value.storage].placement; }
   /// Where the first element of a value is. If that is in the frame, the offset is right only once `place` has run.
   constexpr Location location_of(const Value& value) const {
     Location result = storages[owner(value.storage)].location;

@@ -13,6 +13,7 @@ class CallPlacer {
 
   constexpr void run() {
     Step step{.kind = StepKind::call, .body = calling_.body, .first_location = static_cast<int>(plan_.locations.size())};
+    step.ipu = call_.placement.ipu;
     step.arguments = calling_.inputs + calling_.outputs;
     make_room(plan_.locations, call_.operands.size());
     make_room(plan_.steps);

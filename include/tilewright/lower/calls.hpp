@@ -29,11 +29,14 @@ class CallLowerer {
     for_each_callee(node, [&](GraphId callee, int first_input) {
       const bool is_first = calling.body == BodyId::none;
       const BodyId body = body_of_[callee];
+      call.placement.ipu = is_first || call.placement.ipu == plan_.bodies[body].ipu ? plan_.bodies[body].ipu : -1;
       const int inputs = add_inputs(graph, node, call, callee, first_input);
       frame = std::max(frame, plan_.bodies[body].frame_bytes);
       (is_first ? calling.body : calling.else_body) = body;
       (is_first ? calling.inputs : calling.else_inputs) = inputs;
     });
+    if (node.else_graph != GraphId::none && draft_.placement_of(call.operands[0]).ipu != call.placement.ipu)
+      call.placement = {};  // all workers read the condition
     call.input_count = static_cast<int>(call.operands.size());
     calling.outputs = add_outputs(graph, node, call, node.called_graph);
     if (node.else_graph != GraphId::none) calling.else_outputs = add_outputs(graph, node, call, node.else_graph);
@@ -42,10 +45,10 @@ class CallLowerer {
         draft_.storage(call.operands[o].storage).is_call_result = true;
     if (calling.loop)  // what an iteration takes over from the one before it is in two places by turns
       for (int k = 0; k < calling.loop->carried; ++k)
-        call.operands.push_back(calling.loop->count > 1 ? draft_.add_value(graph.spec(node.outputs[k]))
+        call.operands.push_back(calling.loop->count > 1 ? new_value(graph, node.outputs[k])
                                                         : call.operands[call.input_count + k]);
     for (int input : node.modified) call.operands.push_back(call.operands[input]);
-    call.operands.push_back(draft_.add_value({{frame}, uint8}));
+    call.operands.push_back(draft_.placed(draft_.add_value({{frame}, uint8}), call.placement));
     const List<Value> given = call.operands;
     draft_.add(std::move(call));
     copy_changed_back(graph, node, given);
@@ -88,9 +91,12 @@ class CallLowerer {
   /// elements, it gets no value.
   constexpr void add_no_iteration(GraphValues& graph, const Node& node, std::int64_t carried) {
     for (std::int64_t k = 0; k < carried; ++k) {
-      const Value result = graph.value_of(node.outputs[k]) = draft_.add_value(graph.spec(node.outputs[k]));
+      const Value result = graph.value_of(node.outputs[k]) = new_value(graph, node.outputs[k]);
       copier_.copy(copier_.value(graph, node.inputs[k]), result);
     }
+  }
+  constexpr Value new_value(const GraphValues& graph, TensorId tensor) {
+    return draft_.placed(draft_.add_value(graph.spec(tensor)), graph.placement(tensor));
   }
   constexpr void make_modified_writable(GraphValues& graph, const Node& node) {
     for (int input : node.modified) copier_.make_writable(graph, node.inputs[input]);
@@ -133,12 +139,13 @@ class CallLowerer {
       TensorSpec spec{{0}, uint8};  // no memory for what nobody uses
       if (o >= node.outputs.size()) {  // what autodiff added to a branch of a conditional for calls elsewhere
         if (live[o]) spec = called.tensors[called.outputs[o]].spec;
-        call.operands.push_back(draft_.add_value(spec));
+        call.operands.push_back(draft_.placed(draft_.add_value(spec), call.placement));
         continue;
       }
       Value& output = graph.value_of(node.outputs[o]);
       if (live[o]) spec = graph.spec(node.outputs[o]);
-      if (output.storage == StorageId::none || draft_.storage(output.storage).whole != spec) output = draft_.add_value(spec);
+      if (output.storage == StorageId::none || draft_.storage(output.storage).whole != spec)
+        output = draft_.placed(draft_.add_value(spec), graph.placement(node.outputs[o]));
       call.operands.push_back(output);
     }
     return static_cast<int>(live.size());

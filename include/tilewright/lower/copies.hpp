@@ -22,6 +22,11 @@ struct GraphValues {
     const int number = static_cast<int>(tensor), count = static_cast<int>(record.tensors.size());
     return number < count ? record.tensors[tensor].spec : between_parts[number - count];
   }
+  /// Where a tensor is; those between the parts of an op are not known.
+  constexpr Placement placement(TensorId tensor) const {
+    if (static_cast<std::size_t>(tensor) >= record.tensors.size()) return {};
+    return record.tensors[tensor].placement;
+  }
   /// A tensor that the graph does not have; returns its number.
   constexpr TensorId add(const TensorSpec& spec) {
     between_parts.push_back(spec);
@@ -53,11 +58,11 @@ class Copier {
     Location location{Base::constant, 0, 0};
     if (record.kind == TensorKind::variable) location = {Base::variable, 0, plan_.variables[record.payload].offset};
     else location.offset = plan_.constants[record.payload].offset;
-    return known = draft_.add_value(record.spec, location);
+    return known = draft_.placed(draft_.add_value(record.spec, location), record.placement);
   }
   constexpr void copy(const Value& from, const Value& to) { draft_.add(copy_operation(from, to)); }
   constexpr Value copied(const Value& given) {
-    const Value result = draft_.add_value(given.spec);
+    const Value result = draft_.placed(draft_.add_value(given.spec), draft_.placement_of(given));
     copy(given, result);
     return result;
   }
@@ -70,7 +75,7 @@ class Copier {
   constexpr void give(const Value& result, const Location& target) {
     Storage& storage = draft_.storage(result.storage);
     if (storage.location.base == Base::frame && is_whole_and_dense(result, storage)) storage.location = target;
-    else copy(result, draft_.add_value(result.spec, target));
+    else copy(result, draft_.placed(draft_.add_value(result.spec, target), draft_.placement_of(result)));
   }
 
   /// Before an op works in place: memory that the graph may not write is copied, for all views of it; a tensor whose elements
@@ -81,7 +86,7 @@ class Copier {
     const StorageId storage = value(graph, tensor).storage;
     if (is_writable(draft_.storage(storage).location) && !has_item(graph.borrowed, storage)) return;
     const TensorSpec whole = draft_.storage(storage).whole;
-    const Value fresh = draft_.add_value(whole);
+    const Value fresh = draft_.placed(draft_.add_value(whole), draft_.storage(storage).placement);
     copy({storage, dense_layout(whole.shape), whole}, fresh);
     const TensorId changed = alias_root(graph, tensor);  // other values in the same memory stay there
     for (std::size_t t = 0; t < graph.values.size(); ++t)
@@ -129,7 +134,7 @@ class Copier {
       return {value(graph, aliased).storage, layout, spec};
     const auto place = std::find_if(plan_.kept.begin(), plan_.kept.end(),
                                     [tensor](const KeptTensor& kept) { return kept.tensor == tensor; });
-    return draft_.add_value(spec, {Base::variable, 0, place->offset});
+    return draft_.placed(draft_.add_value(spec, {Base::variable, 0, place->offset}), graph.placement(tensor));
   }
   /// The tensor of the graph that a tensor is an alias of; itself if it is none.
   static constexpr TensorId alias_root(const GraphValues& graph, TensorId tensor) {

@@ -1,8 +1,7 @@
 #pragma once
-// takes: a graph, LiveCode, the bodies of the graphs that it calls, and by graph the number of its body; -1: dead or inlined; for a
-// simulated IPU its partitions of products
-// gives: a draft: storages, and operations in an order in which they can run; no groups
-// keeps: the graph; of the plan all but the use of its streams
+// takes: a graph, LiveCode, the bodies of the graphs that it calls, and by graph the number of its body; -1: dead or inlined; for
+// a simulated IPU its partitions of products gives: a draft: storages, and operations in an order in which they can run; no
+// groups keeps: the graph; of the plan all but the use of its streams
 #include <span>
 #include <utility>
 
@@ -36,7 +35,8 @@ class Flattener {
     GraphValues graph(ir_, graph_);
     const auto& inputs = graph.record.inputs;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      graph.value_of(inputs[i]) = draft_.add_value(graph.spec(inputs[i]), {Base::argument, static_cast<int>(i)});
+      graph.value_of(inputs[i]) = draft_.placed(draft_.add_value(graph.spec(inputs[i]), {Base::argument, static_cast<int>(i)}),
+                                                graph.placement(inputs[i]));
     flatten_nodes(graph);
     const auto& outputs = graph.record.outputs;
     for (std::size_t o = 0; graph_ != GraphId::main && o < outputs.size(); ++o)
@@ -73,6 +73,7 @@ class Flattener {
     view = copier_.copied(view);
   }
   constexpr void flatten(GraphValues& graph, const Node& node) {
+    if (node.placement.is_known()) draft_.placement = node.placement;
     if (node.op->transfer) return transfers_.add(graph, node);
     if (node.called_graph != GraphId::none) return flatten_call(graph, node);
     if ((node.op->expand || node.op->expand_in_blocks) && flatten_parts(graph, node)) return;
@@ -112,7 +113,7 @@ class Flattener {
     Operation operation{&op, node.attributes, static_cast<int>(node.inputs.size())};
     operation.graph = graph.graph;
     operation.scope = node.scope;
-    operation.alone = op.has_side_effect || op.collective_items;
+    operation.alone = op.has_side_effect || op.collective_items || op.result_placement;
     operation.operands.reserve(node.inputs.size() + node.outputs.size());
     for (std::size_t i = 0; i < node.inputs.size(); ++i) operation.operands.push_back(operand(graph, node, i));
     if (op.takes_positions) {

@@ -177,6 +177,7 @@ class Fuser {
   }
   constexpr bool try_merge(int first, const Group& second) {
     Group& group = draft_.groups[first];
+    if (draft_.operation(group.members[0]).placement != draft_.operation(second.members[0]).placement) return false;
     if (group.members.size() + second.members.size() > max_stages) return false;
     if (operand_count(group) + operand_count(second) > max_locations) return false;
     const Alignment alignment(draft_, group, second);

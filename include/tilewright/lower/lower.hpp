@@ -6,6 +6,7 @@
 #include "tilewright/lower/argument_links.hpp"
 #include "tilewright/lower/barriers.hpp"
 #include "tilewright/lower/check_code_loads.hpp"
+#include "tilewright/lower/check_placements.hpp"
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
@@ -42,6 +43,8 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   plan_globals(ir, plan);
   keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
+  if (ir.has_placements) check_placements(ir, live, target);
+  if (ir.failed()) return plan;
   List<BodyId, GraphId> body_of(ir.graphs.size(), BodyId::none);  // none: the graph is dead or inlined
   List<GraphId, BodyId> bodies;  // the graph of each
   for (const GraphId graph : live.order) {
@@ -88,7 +91,7 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
       count_moves(draft, homes, target, plan);
       count_step_cycles(draft, target, plan);
     }
-    plan.bodies[body] = place(ir, draft, target, compute_sets, plan);
+    plan.bodies[body] = place(ir, draft, body, target, compute_sets, plan);
     if (target.ipu != nullptr) write_tiles(draft, homes, body, plan);
     observe(Pass::place, body, draft, plan);
     place_barriers(plan, body);

@@ -234,6 +234,7 @@ class TileMapper {
   constexpr void lay_out_inputs(std::size_t g) {
     for (const Member& member : draft_.groups[g].members) {
       const Operation& operation = draft_.operation(member);
+      if (operation.op->collective_items) continue;  // its operands have any layout
       for (int o = 0; o < operation.input_count; ++o) {
         const StorageId s = draft_.owner(operation.operands[o].storage);
         if (!is_on_tiles(s) || draft_.in_frame(s) || map_.layouts[s].is_decided() || is_written(s)) continue;

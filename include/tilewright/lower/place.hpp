@@ -15,11 +15,42 @@ namespace tilewright::internal {
 
 namespace detail {
 
+/// The same for blocks on several IPUs, whose steps go side by side: each IPU has a part of the frame for itself.
+constexpr std::int64_t allocate_apart(List<LiveBlock>& blocks, const List<int>& ipus, int steps) {
+  std::int64_t end = 0;
+  const int last = *std::max_element(ipus.begin(), ipus.end());
+  for (int ipu = -1; ipu <= last; ++ipu) {
+    List<LiveBlock> own;
+    for (std::size_t i = 0; i < blocks.size(); ++i)
+      if (ipus[i] == ipu) own.push_back(blocks[i]);
+    const std::int64_t bytes = allocate(own, steps);
+    for (std::size_t i = 0, n = 0; i < blocks.size(); ++i)
+      if (ipus[i] == ipu) blocks[i].offset = end + own[n++].offset;
+    end += bytes;
+  }
+  return end;
+}
+/// The IPU from which an operation copies to another one; -1: it does not.
+constexpr int source_ipu(const BodyDraft& draft, const Operation& operation) {
+  if (operation.is_call() || !operation.op->result_placement) return -1;
+  const int ipu = draft.placement_of(operation.operands[0]).ipu;
+  return ipu == operation.placement.ipu ? -1 : ipu;
+}
+/// The IPU on which all operations of a draft run; -1: there are several, or a stream moves, which all workers have to know.
+constexpr int only_ipu(const BodyDraft& draft) {
+  const int first = draft.operations.empty() ? -1 : draft.operations[0].placement.ipu;
+  for (const Operation& operation : draft.operations)
+    if (operation.placement.ipu != first || operation.stream >= 0 || source_ipu(draft, operation) >= 0) return -1;
+  return first;
+}
+
 /// Gives each storage that needs it a place in the frame: sets the offset of its location. Returns the size of the frame in
 /// bytes.
 constexpr std::int64_t place_storages(BodyDraft& draft) {
   PerStorage<int> block_of(draft.storages.size(), -1);  // -1: it has no block of its own
   List<LiveBlock> blocks;
+  List<int> ipus;  // of the blocks
+  bool is_on_one = true;
   for (std::size_t i = 0; i < draft.groups.size(); ++i)
     for_each_operand(draft, draft.groups[i], [&](const Operation& operation, int o, const Member&) {
       const StorageId storage = draft.owner(operation.operands[o].storage);
@@ -30,10 +61,13 @@ constexpr std::int64_t place_storages(BodyDraft& draft) {
         block = static_cast<int>(blocks.size());
         make_room(blocks);
         blocks.push_back({draft.storage(storage).whole.bytes(), step, step});
+        ipus.push_back(draft.storage(storage).placement.ipu);
+        is_on_one = is_on_one && ipus.back() == ipus[0];
       }
       blocks[block].last = step;
     });
-  const std::int64_t frame_bytes = allocate(blocks, static_cast<int>(draft.groups.size()));
+  const int steps = static_cast<int>(draft.groups.size());
+  const std::int64_t frame_bytes = is_on_one ? allocate(blocks, steps) : allocate_apart(blocks, ipus, steps);
   for (std::size_t i = 0; i < block_of.size(); ++i) {
     const auto s = StorageId(i);
     if (block_of[s] >= 0) draft.storages[s].location.offset = blocks[block_of[s]].offset;
@@ -62,6 +96,8 @@ class ComputePlacer {
     const Operation& first = operation(0);
     Step step{.first_location = static_cast<int>(plan_.locations.size()),
               .stream = first.stream,
+              .ipu = first.placement.ipu,
+              .from_ipu = source_ipu(draft_, first),
               .first_fault_site = first_fault_site_};
     step.location_count = static_cast<int>(set_.locations.size());
     set_.set.location_count = step.location_count;
@@ -85,7 +121,6 @@ class ComputePlacer {
 
  private:
   constexpr const Operation& operation(int member) const { return draft_.operation(group_.members[member]); }
-
   constexpr void add_stage(int member) {
     const Operation& added = operation(member);
     Stage stage{added.op->tag, added.op->name, added.attributes, evaluations_.kinds[member], added.input_count};
@@ -171,9 +206,10 @@ class ComputePlacer {
 }  // namespace detail
 
 /// Gives the storages of a draft places in a frame, and appends a step for each group to the plan.
-constexpr Body place(const Ir& ir, BodyDraft& draft, const Target& target, ComputeSets& compute_sets, Plan& plan) {
+constexpr Body place(const Ir& ir, BodyDraft& draft, BodyId number, const Target& target, ComputeSets& compute_sets, Plan& plan) {
   Body body{.first_step = static_cast<int>(plan.steps.size()), .step_count = static_cast<int>(draft.groups.size())};
   body.frame_bytes = detail::place_storages(draft);
+  if (!plan.is_root(number)) body.ipu = detail::only_ipu(draft);
   int last_exchange = -1;
   for (std::size_t i = 0; i < draft.groups.size(); ++i) {
     const Operation& first = draft.operation(draft.groups[i].members[0]);

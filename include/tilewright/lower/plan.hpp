@@ -154,10 +154,14 @@ struct Step {
   /// condition and these.
   int arguments = 0;
   int stream = -1;  ///< the stream that moves to its next element after the step; -1: none
+  int ipu = -1;  ///< whose tiles run it, or whose alone the called bodies use; -1: all work on it, or there is one IPU only
+  int from_ipu = -1;  ///< of a copy between IPUs: the one whose memory it reads; -1 for others
   int first_fault_site = -1;  ///< compute: in the plan's fault sites, one for each stage that can fault, in order; -1: none can
   /// Workers wait for each other before the step: a conditional always, to read its condition. Plain calls, loops and loads of
   /// code have it set, but do not wait: of a call, the first step of the called body does.
   bool barrier_before = true;
+  /// Whether the workers of all IPUs wait there for each other; else those of the step's IPU. Not read without barrier_before.
+  bool joins_ipus = true;
 
   /// Whether bodies run in the step: a load of code is no call.
   constexpr bool is_call() const { return kind == StepKind::call || kind == StepKind::loop || kind == StepKind::conditional; }
@@ -179,6 +183,7 @@ struct Body {
   int step_count = 0;
   std::int64_t frame_bytes = 0;  ///< with the frames of the bodies it calls
   int max_arguments = 0;  ///< the most inputs and outputs of a body that one of its steps calls; 0: it has no calls
+  int ipu = -1;  ///< the IPU on which all its steps run; -1: there are several, or one only, or the body moves a stream
 };
 
 struct PlannedVariable {

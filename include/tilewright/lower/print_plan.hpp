@@ -27,10 +27,15 @@ constexpr Text print_stages(const auto& plan, const ComputeSet& set) {
   if (in_epilogue) result += "]";
   return result;
 }
+/// The IPU on which a step runs, if that is not IPU 0.
+constexpr Text place_of(const Step& step) {
+  if (step.ipu <= 0) return {};
+  return text(" on IPU ", step.ipu);
+}
 }  // namespace detail
 
 /// A plan as text: for each body its steps, with the number of vertices, their extents along the axes of the grid, and the ops
-/// that each vertex runs. A line `--` says that workers wait for each other there.
+/// that each vertex runs. A line `--` says that workers wait for each other there; of several IPUs, those of one if it names one.
 constexpr Text print_plan(const auto& plan) {
   Text result;
   int number = 0;
@@ -42,7 +47,7 @@ constexpr Text print_plan(const auto& plan) {
     for (int s = 0; s < body.step_count; ++s) {
       const Step& step = plan.steps[body.first_step + s];
       if (step.kind == StepKind::call || step.kind == StepKind::loop) {
-        result += text("  call body ", step.body);
+        result += text("  call body ", step.body, detail::place_of(step));
         if (step.kind == StepKind::loop) result += text(" ", step.count, " times");
         result += "\n";
         continue;
@@ -55,11 +60,12 @@ constexpr Text print_plan(const auto& plan) {
         result += text("  load the code of body ", step.body, "\n");
         continue;
       }
-      if (step.barrier_before) result += "  --\n";
+      if (step.barrier_before && step.joins_ipus) result += "  --\n";
+      else if (step.barrier_before) result += text("  -- of IPU ", step.ipu, "\n");
       const ComputeSet& set = plan.compute_sets[step.compute_set];
       Text extents;
       for (int axis = 0; axis < set.blocks.size(); ++axis) extents += text(axis > 0 ? " x " : "", set.blocks[axis]);
-      result += text("  ", step.parts(), " of ", extents, ": ", detail::print_stages(plan, set), "\n");
+      result += text("  ", step.parts(), " of ", extents, ": ", detail::print_stages(plan, set), detail::place_of(step), "\n");
     }
   }
   return result;

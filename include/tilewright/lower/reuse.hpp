@@ -38,6 +38,7 @@ constexpr void reuse_dying_inputs(BodyDraft& draft) {
       if (!lives_in(output) || draft.storage(output).reuses != StorageId::none || lifetimes.first[output] != step) continue;
       for (int o = 0; o < operation.input_count; ++o) {
         const StorageId input = draft.owner(operation.operands[o].storage);
+        if (draft.storage(input).placement != draft.storage(output).placement) continue;
         if (!lives_in(input) || input == output || lifetimes.last[input] != step || lifetimes.first[input] == step ||
             !detail::same_elements(draft, draft.groups[g], operation, input))
           continue;

@@ -65,9 +65,10 @@ constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& 
   TensorSpec all_parts{{parts}, part.dtype};
   if (part.shape.rank == max_rank) whole.spec.shape = {part.nelms()}, whole.layout = dense_layout(whole.spec.shape);
   for (int axis = 0; axis < whole.spec.shape.rank; ++axis) all_parts.shape.push_back(whole.spec.shape[axis]);
-  const Value memory = draft.add_value(all_parts);
+  const Value memory = draft.placed(draft.add_value(all_parts), draft.placement_of(output));
   output = {memory.storage, dense_layout(part.shape), part};
   Operation result = combining_operation(how, memory, whole);
+  result.placement = draft.placement_of(whole);
   result.work = work_of(result);
   return result;
 }

@@ -70,7 +70,11 @@ constexpr bool is_by_reference() {
 constexpr Tensor graph_input_for(Ir& ir, const TensorSpec& spec, bool by_ref) { return ir.add_input(spec, "", by_ref); }
 constexpr Tensor graph_input_for(Ir& ir, const Tensor& tensor, bool by_ref) {
   if (!tensor.valid()) return Tensor::invalid(ir);
-  return ir.add_input(tensor.spec(), "", by_ref, tensor.is_of(ir) ? ir.record(tensor).meta_shape : -1);
+  if (!tensor.is_of(ir)) return ir.add_input(tensor.spec(), "", by_ref);
+  const Placement placement = ir.record(tensor).placement;
+  const Tensor input = ir.add_input(tensor.spec(), "", by_ref, ir.record(tensor).meta_shape);
+  ir.record(input).placement = placement;
+  return input;
 }
 
 /// What a build function gets for an argument: a new graph input for a tensor or spec, by reference if its parameter is a

@@ -16,16 +16,18 @@ using KindOfArgument =
     std::conditional_t<std::derived_from<T, Tensor>, TensorSpec, std::conditional_t<std::is_arithmetic_v<T>, double, T>>;
 }  // namespace detail
 
-/// Makes each graph once: create_graph with an equal module and arguments of equal shapes, dtypes and meta shapes returns the
-/// same graph, and factories of its own for the variables. Modules are equal if their types and their keys are: a module whose
-/// graph depends on data members needs a member `constexpr std::int64_t cache_key() const`. Other arguments are numbers,
-/// enumerations, or structs of such that Boost.Hana knows, and are compared by value. One cache serves one Ir.
+/// Makes each graph once: create_graph with an equal module and arguments of equal shapes, dtypes, meta shapes and IPUs, in a
+/// scope of the same IPU, returns the same graph, and factories of its own for the variables. Modules are equal if their types
+/// and their keys are: a module whose graph depends on data members needs a member `constexpr std::int64_t cache_key() const`.
+/// Other arguments are numbers, enumerations, or structs of such that Boost.Hana knows, and are compared by value. One cache
+/// serves one Ir.
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>
   constexpr CreatedGraph create_graph(Ir& ir, const M& module, const Arguments&... arguments) {
     Key key{&ir, &detail::type_identity_of<M, detail::KindOfArgument<Arguments>...>};
     if constexpr (requires { module.cache_key(); }) key.numbers.push_back(static_cast<double>(module.cache_key()));
+    if (ir.has_placements) add(key, ir.current_placement);
     (add(key, arguments), ...);
     for (const auto& [known, graph] : entries_)
       if (known == key) return graph;
@@ -65,6 +67,11 @@ class GraphCache {
     } else if constexpr (std::derived_from<T, Tensor>) {
       key.specs.push_back(argument.spec());
       key.numbers.push_back(meta_shape(key, argument));
+      if (key.ir->has_placements && argument.valid() && argument.is_of(*key.ir))
+        add(key, key.ir->record(argument.graph_id()).tensors[argument.number()].placement);
+    } else if constexpr (std::same_as<T, Placement>) {
+      key.numbers.push_back(argument.ipu);
+      key.numbers.push_back(static_cast<double>(argument.tile_set));
     } else if constexpr (detail::TensorRange<T>) {
       const std::size_t before = key.specs.size();
       for (const Tensor& tensor : argument) add(key, tensor);

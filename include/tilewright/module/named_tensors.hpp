@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/core/items.hpp"
+#include "tilewright/graph/call_site.hpp"
 #include "tilewright/module/dot_tree.hpp"
 
 namespace tilewright {
@@ -9,6 +10,14 @@ class NamedTensors : public DotTree<Tensor> {
  public:
   constexpr NamedTensors() = default;
   constexpr NamedTensors(DotTree<Tensor> tree) : DotTree(std::move(tree)) {}
+
+  using DotTree::pack;
+  /// A call's outputs with their names; invalid tensors after an error.
+  static constexpr NamedTensors pack(const List<Text>& names, const Outputs& outputs) {
+    List<Tensor> tensors(outputs.begin(), outputs.end());
+    if (outputs.ir().failed()) tensors.assign(names.size(), Tensor::invalid(outputs.ir()));
+    return DotTree::pack(names, tensors);
+  }
 
   /// The subtree of a dotted name: the tensors of one module, for example.
   constexpr NamedTensors subtree(std::string_view name) const { return DotTree::subtree(name); }
@@ -21,6 +30,11 @@ class NamedTensors : public DotTree<Tensor> {
   }
   /// All tensors with their dotted names.
   constexpr List<std::pair<Text, Tensor>> named_tensors() const { return to_dict(); }
+  /// The tensors that a map has for these, under the same names: gradients of variables, for example. Fails for a tensor that it
+  /// does not have.
+  constexpr NamedTensors remap(const TensorMap& map) const {
+    return transform<Tensor>("", [&map](std::string_view, Tensor tensor) { return map[tensor]; });
+  }
   /// This tree's tensors to the other's, for the names that both have.
   constexpr TensorMap to_mapping(const DotTree<Tensor>& other) const {
     TensorMap result;

@@ -24,11 +24,37 @@ class VariableFactory {
     if (!ir.check_spec("replica_sharded_variable", name, spec)) shard_over_ = 0;
     if (shard_over_ > 0) spec_ = detail::shard_spec(shape_, spec.dtype, shard_over_);
   }
+  /// The same factory, but of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a group. If the
+  /// elements cannot be divided into as many equal shards, or the variable is sharded already, the factory as it is.
+  constexpr VariableFactory replica_sharded(std::string_view name, std::int64_t shard_over = 0) const {
+    const std::int64_t group = replica_grouping().group_size();
+    if (shard_over == 0) shard_over = group;
+    const bool divides = shard_over > 0 && group % shard_over == 0;
+    if (is_sharded() || (divides && !can_be_sharded(shape_.nelms(), shard_over))) return *this;
+    return {*ir_,
+            initialiser_,
+            {shape_, spec_.dtype},
+            by_ref_,
+            ShardedVariableOptions{.replica_grouping = replica_grouping_, .shard_over = shard_over},
+            name};
+  }
   static constexpr VariableFactory invalid(Ir& ir) { return {ir, zeros(), {}}; }
 
   constexpr Ir& ir() const { return *ir_; }
   /// Of the variable on each replica.
   constexpr const TensorSpec& spec() const { return spec_; }
+  /// The replicas that share a variable.
+  constexpr ReplicaGrouping replica_grouping() const {
+    if (replica_grouping_.valid()) return replica_grouping_;
+    return ir_->replica_grouping();
+  }
+  /// The replicas that have one copy of all shards together: single ones for a variable that is not sharded.
+  constexpr ReplicaGrouping shard_grouping() const {
+    if (!is_sharded()) return ir_->replica_grouping(1, 1);
+    const ReplicaGrouping grouping = replica_grouping();
+    if (shard_over_ == grouping.group_size()) return grouping;
+    return ir_->replica_grouping(grouping.stride(), shard_over_);
+  }
   /// An input for the variable in the graph that is being built.
   constexpr Tensor create_input(std::string_view name) const {
     const Tensor input = ir_->add_input(spec_, name, by_ref_);
@@ -75,6 +101,8 @@ constexpr Text to_text(const VariableFactory& factory) { return text("VariableFa
 
 /// Remote buffers by name.
 using NamedRemoteBuffers = DotTree<RemoteBuffer>;
+/// Groupings of replicas by name.
+using NamedReplicaGrouping = DotTree<ReplicaGrouping>;
 
 /// The factories of a module's variables by name.
 class NamedVariableFactories : public DotTree<VariableFactory> {
@@ -84,6 +112,23 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
 
   /// The subtree of a dotted name: the factories of one module, for example.
   constexpr NamedVariableFactories subtree(std::string_view name) const { return DotTree::subtree(name); }
+  /// The same factories, but of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a variable's
+  /// group. A variable whose elements cannot be divided into as many equal shards stays whole. Fails unless `shard_over` divides
+  /// the size of the groups.
+  constexpr NamedVariableFactories replica_sharded(std::int64_t shard_over = 0) const {
+    return transform<VariableFactory>(
+        "", [&](std::string_view name, const VariableFactory& factory) { return factory.replica_sharded(name, shard_over); });
+  }
+  /// The replicas that share each variable.
+  constexpr NamedReplicaGrouping replica_groupings() const {
+    return transform<ReplicaGrouping>(
+        "", [](std::string_view, const VariableFactory& factory) { return factory.replica_grouping(); });
+  }
+  /// The replicas that have one copy of all shards of each variable: the groups that gather it, and reduce its gradient.
+  constexpr NamedReplicaGrouping shard_groupings() const {
+    return transform<ReplicaGrouping>("",
+                                      [](std::string_view, const VariableFactory& factory) { return factory.shard_grouping(); });
+  }
   /// A new variable for every factory, in alphabetical order of the names; the tensors are called `prefix.name`.
   /// Each call makes an independent set. The main graph must be the current one.
   constexpr NamedTensors init(std::string_view prefix = "") const {

@@ -18,7 +18,7 @@ namespace detail {
 /// means, so `&OpNames<D>::gradient` compiles only if D has no `gradient`, be it a function, a template or a number.
 struct HookNames {
   int name, infer, gradient, work, view, expand, expand_in_blocks, transfer, collective_items, collective_volume, run_collective,
-      fault, partials, memory_proportion, compute, compute_with, compute_checked, forward, vertex_cost;
+      fault, partials, memory_proportion, result_placement, compute, compute_with, compute_checked, forward, vertex_cost;
   int gradiant, gradients, gradeint, graident, backwards, foward, forwards, infere, infers, infer_shape, inference;
   int modifes, modify, modified, works, computes, compute_epilogue, computes_with, views, expands, transfers;
   int side_effect, has_side_effects, has_sideeffect, may_repeats, can_repeat, alias, any_layouts, any_strides, element_wise,
@@ -181,6 +181,12 @@ constexpr Text op_problem() {
     return problem_text<D>(
         "memory_proportion of another type, or not public: `static constexpr double memory_proportion(const PackedAttributes&)` "
         "expected");
+  else if constexpr (
+      !requires { &Names::result_placement; } &&
+      !requires { static_cast<decltype(OpInfo::result_placement)>(D::result_placement); })
+    return problem_text<D>(
+        "result_placement of another type, or not public: `static constexpr Placement result_placement(const "
+        "PackedAttributes&, const Placement& input)` expected");
   else if constexpr (
       !requires { &Names::fault; } && !requires { static_cast<FaultRule>(D::fault); } &&
       !requires { static_cast<FaultText (*)(std::span<const TensorSpec>, int)>(D::fault); })

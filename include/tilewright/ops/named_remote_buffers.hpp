@@ -32,10 +32,8 @@ struct LoadRemoteGraph {
 
   /// Calls the graph: the tensors of that entry, a scalar uint32 tensor.
   constexpr NamedTensors call(Tensor entry) const {
-    if (!entry.valid()) return {};
-    const Outputs outputs = tilewright::call(graph, entry);
-    if (graph.ir().failed()) return {};
-    return NamedTensors::pack(names, {outputs.begin(), outputs.end()});
+    if (!entry.valid()) return NamedTensors::pack(names, Outputs(graph.ir(), {}));
+    return NamedTensors::pack(names, tilewright::call(graph, entry));
   }
   constexpr NamedTensors call(std::int64_t entry) const { return call(graph.ir().constant(static_cast<double>(entry), uint32)); }
 };

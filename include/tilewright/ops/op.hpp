@@ -67,6 +67,7 @@ struct OpDefaults {
 ///  - `static constexpr Partials partials(const PackedAttributes&)` (optional): see OpInfo;
 ///  - `static constexpr DType partials_dtype(const PackedAttributes&, DType output)` (optional): see OpInfo;
 ///  - `static constexpr double memory_proportion(const PackedAttributes&)` (optional): see OpInfo;
+///  - `static constexpr Placement result_placement(const PackedAttributes&, const Placement& input)` (optional): see OpInfo;
 ///  - `static constexpr bool takes_float8` (optional): whether operands may be float8, with which nothing is computed. Views,
 ///    transfers and ops of CodeKind::copy do without saying so;
 ///  - `static constexpr WorkKind work_kind` and `static constexpr CodeKind code_kind` (optional), where they do not follow from
@@ -142,6 +143,7 @@ constexpr OpInfo make_op_info() {
   if constexpr (requires { D::partials_dtype; }) info.partials_dtype = D::partials_dtype;
   if constexpr (requires { D::memory_proportion; }) info.memory_proportion = D::memory_proportion;
   if constexpr (requires { D::transfer; }) info.transfer = D::transfer;
+  if constexpr (requires { D::result_placement; }) info.result_placement = D::result_placement;
   if constexpr (requires { D::collective_items; }) {
     info.collective_items = D::collective_items;
     info.collective_volume = D::collective_volume;

@@ -14,6 +14,8 @@
 #include "tilewright/ops/indexing.hpp"
 #include "tilewright/ops/init.hpp"
 #include "tilewright/ops/interpolate.hpp"
+#include "tilewright/ops/ipu_collectives.hpp"
+#include "tilewright/ops/ipu_copy.hpp"
 #include "tilewright/ops/line_results.hpp"
 #include "tilewright/ops/logical.hpp"
 #include "tilewright/ops/matmul.hpp"

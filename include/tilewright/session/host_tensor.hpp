@@ -34,8 +34,8 @@ class LoadError : public std::runtime_error {
   LoadError(std::string_view function, std::string_view file, std::string_view tensor, std::string_view found,
             std::string_view expected)
       : std::runtime_error(std::string(function) + ": " + std::string(file) + ": " +
-                           (tensor.empty() ? "" : "'" + printable(tensor) + "': ") + printable(found) + ": " +
-                           printable(expected) + " expected"),
+                           (tensor.empty() ? "" : std::string("'").append(printable(tensor)).append("': ")) + printable(found) +
+                           ": " + printable(expected) + " expected"),
         file_(file),
         tensor_(tensor) {}
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <stdexcept>
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/target/ipu_presets.hpp"
@@ -25,6 +26,7 @@ struct Target {
   /// times as much. Of an IPU it is about 300 cycles of barrier and exchange.
   std::int64_t barrier_cost = 4096;
 
+  int ipus = 1;  ///< of a replica; each has `tiles` of its own
   const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
 
   constexpr Target without_fusion() const {
@@ -37,6 +39,15 @@ struct Target {
     result.tiles = count;
     return result;
   }
+  /// A machine whose replicas have several IPUs, each as this one: tw::ipu names them. Programs that use several are planned for
+  /// the host only. Throws std::invalid_argument for fewer than 1 and more than 64.
+  constexpr Target with_ipus(int count) const {
+    if (count < 1 || count > max_ipus) throw std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
+    Target result = *this;
+    result.ipus = count;
+    return result;
+  }
+  static constexpr int max_ipus = 64;
   constexpr Target with_bytes_per_tile(std::int64_t bytes) const {
     Target result = *this;
     result.bytes_per_tile = bytes;

@@ -55,6 +55,7 @@ class Differentiator final : public GradientContext::Builder {
     find_needed(required);
 
     const GraphScope scope(ir_.graph(result_.graph));
+    const PlacementScope anywhere(ir_, {});
     for (const TensorId tensor : provided)  // a tensor that is an output twice has two gradients
       add_gradient(tensor, add_graph_input(ExpectedConnectionType::FwdGrad, tensor));
     for (auto n = record().nodes.size(); n-- > 0 && !ir_.failed();) differentiate_node(NodeId(n));
@@ -78,6 +79,7 @@ class Differentiator final : public GradientContext::Builder {
   }
   constexpr void add_gradient(TensorId tensor, Tensor gradient) override {
     Tensor& sum = gradients_[tensor];
+    const PlacementScope placement = where(tensor);
     sum = sum.valid() ? sum + gradient : gradient;
   }
   constexpr void add_gradient_part(TensorId tensor, const GradientPart& part, JoinRule join) override {
@@ -98,6 +100,7 @@ class Differentiator final : public GradientContext::Builder {
     if (!connected && info.producer != NodeId::none) {
       const Node producer = record().nodes[info.producer];
       if (producer.op->view) {
+        const PlacementScope placement = where(tensor);
         const Tensor input = activation(producer.inputs[0]);
         return known = at_or_invalid(ir_, emit(ir_, *producer.op, {&input, 1}, producer.attributes), 0);
       }
@@ -118,6 +121,9 @@ class Differentiator final : public GradientContext::Builder {
  private:
   constexpr GraphRecord& record() const { return ir_.record(forward_); }
   constexpr Tensor forward_tensor(TensorId tensor) const { return {ir_, forward_, tensor}; }
+
+  /// New ops are where a forward tensor is.
+  constexpr PlacementScope where(TensorId tensor) const { return {ir_, record().tensors[tensor].placement}; }
 
   constexpr List<TensorId> ids(const List<Tensor>& tensors, std::string_view what) const {
     List<TensorId> result;
@@ -190,6 +196,7 @@ class Differentiator final : public GradientContext::Builder {
       return;
     }
     GradientContext context(*this, ir_, forward_, node);
+    const PlacementScope placement(ir_, node.placement);
     if (node.op == &call_info) differentiate_call(context);
     else if (node.op == &loop_info) differentiate_loop(context);
     else if (node.op == &conditional_info) differentiate_conditional(context);
@@ -215,6 +222,7 @@ class Differentiator final : public GradientContext::Builder {
         next = after;
       }
       reverse_items(same);  // in the order in which they came
+      const PlacementScope placement = where(tensor);
       add_gradient(tensor, join(ir_, record().tensors[tensor].spec, {same.data(), same.size()}));
       next = others;
     }
@@ -224,7 +232,9 @@ class Differentiator final : public GradientContext::Builder {
     const TensorRecord info = record().tensors[tensor];
     Text name = info.name;
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", info.name);
-    return ir_.add_input(info.spec, name.view(), false, info.meta_shape);
+    const Tensor input = ir_.add_input(info.spec, name.view(), false, info.meta_shape);
+    ir_.record(input).placement = info.placement;
+    return input;
   }
   struct Part {
     GradientPart part{};

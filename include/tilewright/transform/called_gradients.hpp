@@ -18,6 +18,7 @@ constexpr void add_activation_output(Ir& ir, GraphId graph, TensorId tensor) {
   const TensorRecord& activation = ir.record(graph).tensors[tensor];
   const TensorSpec slice = activation.spec;
   const int meta_shape = activation.meta_shape;
+  const Placement placement = activation.placement;
   for (const auto& [caller, node] : ir.record(graph).call_sites) {
     const GraphScope scope(ir.graph(caller));
     const Node& call = ir.record(caller).nodes[node];
@@ -30,7 +31,7 @@ constexpr void add_activation_output(Ir& ir, GraphId graph, TensorId tensor) {
     }
     if (call.op == &loop_info) spec = stacked(slice, unpack<LoopAttributes>(call.attributes).count);
     const TensorId output = ir.add_tensor(
-        {.spec = spec, .producer = node, .meta_shape = call.op == &loop_info ? -1 : meta_shape});
+        {.spec = spec, .producer = node, .meta_shape = call.op == &loop_info ? -1 : meta_shape, .placement = placement});
     ir.record(caller).nodes[node].outputs.push_back(output);
   }
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/barriers.hpp"
 #include "tilewright/lower/verify/plan_violation.hpp"
@@ -51,9 +52,21 @@ class StepsViolation : PlanViolation {
       }
     }
   }
+  /// What a step before accesses.
+  struct Earlier {
+    Access access{};
+    int ipu = -1;
+    bool is_over = false;  // for the workers of its IPU, by a barrier of theirs
+  };
+  /// An access that is compared with one of other workers.
+  static constexpr Access by_many(Access access) {
+    access.single = false;
+    return access;
+  }
   constexpr void check_body(const Body& body) {
-    List<Access> since;            // the last barrier
-    bool is_entered = plan_.is_root(body_);  // no barrier is needed: nothing ran before, or since the last call
+    List<Earlier> since;  // the last barrier of all workers
+    List<int> after_call;  // IPUs whose next step comes after a call; -1: all
+    if (!plan_.is_root(body_)) after_call.push_back(body.ipu);
     for (int s = 0; s < body.step_count && violation_.empty(); ++s) {
       const Step& step = plan_.steps[body.first_step + s];
       where_ = text(", in step ", s, " of body ", body_);
@@ -65,22 +78,30 @@ class StepsViolation : PlanViolation {
       }
       if (step.is_call()) {
         check_call(body, step);
-        is_entered = false;
+        after_call.push_back(step.ipu);
+        if (step.joins_ipus) since.clear();
         continue;
       }
       check_compute(step);
       if (!violation_.empty()) return;
       const List<Access> own = accesses(body, step);
-      expect(step.barrier_before || is_entered, "barriers stand between conflicts",
-             "no barrier in the first step, or after a call: one expected");
-      if (step.barrier_before) since.clear();
+      const bool joins = step.joins_ipus || body.ipu >= 0;
+      expect(step.barrier_before || !(has_item(after_call, -1) || has_item(after_call, step.ipu)),
+             "barriers stand between conflicts", "no barrier in the first step, or after a call: one expected");
+      expect(joins || !has_item(after_call, -1), "barriers stand between conflicts",
+             "workers of one IPU meet after a call on several: those of all expected");
+      if (step.barrier_before) {
+        erase_if(after_call, [&](int ipu) { return joins || ipu == step.ipu; });
+        if (joins) since.clear();
+        for (Earlier& earlier : since) earlier.is_over = earlier.is_over || earlier.ipu == step.ipu;
+      }
       for (const Access& access : own)
-        for (const Access& earlier : since)
-          expect(!conflict(access, earlier), "barriers stand between conflicts",
-                 "no barrier before a step that shares bytes with an earlier one at offset ", access.from.offset, " of memory `",
-                 name_of(access.from.base), "`: one expected");
-      for (const Access& access : own) since.push_back(access);
-      is_entered = true;
+        for (const Earlier& earlier : since)
+          expect(earlier.ipu == step.ipu ? earlier.is_over || !conflict(access, earlier.access)
+                                         : !conflict(by_many(access), by_many(earlier.access)),
+                 "barriers stand between conflicts", "no barrier before a step that shares bytes with an earlier one at offset ",
+                 access.from.offset, " of memory `", name_of(access.from.base), "`: one expected");
+      for (const Access& access : own) since.push_back({access, step.ipu});
     }
   }
   constexpr void check_call(const Body& body, const Step& step) {

@@ -1,0 +1,21 @@
+#pragma once
+
+namespace tilewright::internal {
+
+/// The workers that share what an IPU does: neighbours of each other, or one that serves several IPUs.
+struct Crew {
+  int first = 0;  ///< the number of the first worker
+  int count = 1;
+  constexpr bool has(int worker) const { return worker >= first && worker < first + count; }
+};
+/// The crew of an IPU of several, by the number of workers; -1: all workers.
+constexpr Crew crew_of(int ipu, int ipus, int workers) {
+  if (ipu < 0 || ipus == 1) return {0, workers};
+  if (workers < ipus) return {ipu % workers, 1};
+  const int first = ipu * workers / ipus;
+  return {first, (ipu + 1) * workers / ipus - first};
+}
+static_assert(crew_of(-1, 1, 3).count == 3 && crew_of(1, 4, 2).first == 1 && crew_of(3, 4, 2).first == 1);
+static_assert(crew_of(0, 2, 3).count == 1 && crew_of(1, 2, 3).first == 1 && crew_of(1, 2, 3).count == 2);
+
+}  // namespace tilewright::internal

@@ -1,0 +1,152 @@
+#pragma once
+#include <span>
+
+#include "tilewright/graph/callees.hpp"
+#include "tilewright/graph/graph.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// Sets where a tensor is that no op has used yet.
+constexpr void place(TensorRecord& tensor, const Placement& placement) {
+  if (!tensor.placement.is_known()) tensor.placement = placement;
+}
+
+/// From now on nodes and tensors have placements. Those so far are on IPU 0.
+constexpr void track_placements(Ir& ir) {
+  if (ir.has_placements) return;
+  ir.has_placements = true;
+  for (GraphRecord& graph : ir.graphs)
+    for (Node& node : graph.nodes) {
+      if (node.called_graph == GraphId::none) node.placement = {0};
+      for (const auto* tensors : {&node.inputs, &node.outputs})
+        for (const TensorId tensor : *tensors) place(graph.tensors[tensor], {0});
+    }
+}
+
+/// The input that says where a load or store runs; -1: the scope says it.
+constexpr int placed_input(const OpInfo& op, const PackedAttributes& attributes) {
+  const Transfer transfer = op.transfer(attributes);
+  if (transfer.kind == TransferKind::code) return -1;
+  return transfer.stores ? transfer.tensor : op.modifies;
+}
+
+/// Where an op runs that is appended now, an op on the given inputs: on the IPU of the scope, if it names one, else on that of
+/// its inputs. Fails, and says so by a placement on no IPU, if an input is elsewhere.
+constexpr Placement find_placement(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const PackedAttributes& attributes) {
+  Placement placement = ir.current_placement;
+  const auto at = [&](const Tensor& input) -> const Placement& { return ir.record(input).placement; };
+  const auto follow = [&](const Tensor& input) {
+    if (placement.ipu < 0) placement.ipu = at(input).ipu;
+  };
+  if (op.result_placement) {
+    const Placement from = at(inputs[0]);
+    return op.result_placement(attributes, from.is_known() ? from : Placement{std::max(placement.ipu, 0), placement.tile_set});
+  }
+  if (op.transfer) {
+    if (const int input = placed_input(op, attributes); input >= 0) {
+      const Tensor& tensor = inputs[static_cast<std::size_t>(input)];
+      follow(tensor);
+      if (at(tensor).is_known()) placement.tile_set = at(tensor).tile_set;
+    }
+  } else {
+    for (const Tensor& input : inputs) follow(input);
+  }
+  if (placement.ipu < 0) placement.ipu = 0;
+  for (const Tensor& input : inputs) {
+    if (!at(input).is_known() || at(input) == placement) continue;
+    Text problem = text(op.name, ": ", to_text(input), " on ", to_text(at(input)), ", for an op on ", to_text(placement), ": ");
+    if (at(input).ipu == placement.ipu) problem += "a tensor on its tiles, such as io_tile_copy gives, expected";
+    else problem += text("a tensor of that IPU, such as copy_to_ipu(", placement.ipu, ") gives, expected");
+    ir.fail(problem);
+    return {};
+  }
+  return placement;
+}
+/// Places the node that was appended last, and its tensors.
+constexpr void place_node(Ir& ir, Node& node, const Placement& placement) {
+  GraphRecord& graph = ir.current();
+  node.placement = placement;
+  if (!node.op->result_placement)
+    for (const TensorId input : node.inputs) place(graph.tensors[input], placement);
+  for (const TensorId output : node.outputs) graph.tensors[output].placement = placement;
+}
+
+/// Gives a call's tensors the placements of the called graphs'. Fails if an input is where the graph does not use it.
+constexpr void place_call(Ir& ir, Node& call) {
+  GraphRecord& graph = ir.current();
+  for_each_callee(call, [&](GraphId callee, int first_input) {
+    const GraphRecord& called = ir.record(callee);
+    for (std::size_t i = 0; i < called.inputs.size(); ++i) {
+      const Placement& wanted = called.tensors[called.inputs[i]].placement;
+      const TensorId input = call.inputs[static_cast<std::size_t>(first_input) + i];
+      TensorRecord& given = graph.tensors[input];
+      if (!wanted.is_known()) continue;
+      place(given, wanted);
+      if (given.placement == wanted) continue;
+      ir.fail(text("call of ", called.name, ": ", to_text(Tensor(ir, ir.current_graph, input)), " on ", to_text(given.placement),
+                   " for input ", i, ", which the graph uses on ", to_text(wanted), ": a tensor there expected"));
+      return;
+    }
+    for (std::size_t o = 0; o < call.outputs.size() && o < called.outputs.size(); ++o) {
+      const TensorId output = called.outputs[o];
+      Placement made = called.tensors[output].placement;
+      for (std::size_t i = 0; i < called.inputs.size() && !made.is_known(); ++i)  // an input that goes through
+        if (called.inputs[i] == output) made = graph.tensors[call.inputs[static_cast<std::size_t>(first_input) + i]].placement;
+      place(graph.tensors[call.outputs[o]], made.is_known() ? made : Placement{std::max(ir.current_placement.ipu, 0)});
+    }
+  });
+}
+
+/// While it lives, new ops have a placement.
+class [[nodiscard]] PlacementScope {
+ public:
+  constexpr PlacementScope(Ir& ir, const Placement& placement) : ir_(ir), outer_(ir.current_placement) {
+    ir.current_placement = placement;
+  }
+  constexpr ~PlacementScope() { ir_.current_placement = outer_; }
+  PlacementScope(const PlacementScope&) = delete;
+  PlacementScope& operator=(const PlacementScope&) = delete;
+
+ private:
+  Ir& ir_;
+  Placement outer_;
+};
+
+}  // namespace detail
+
+/// While it lives, new ops of all graphs run on IPU `number` of each replica, from 0 on. Outside of such scopes an op runs where
+/// its inputs are, and on IPU 0 if nothing says where they are. A variable, a constant or a graph's input is where the first op
+/// runs that uses it; ops::ipu_copy gives a tensor on another IPU. The target says how many there are: Target::with_ipus.
+///
+///     {
+///       const auto second = tw::ipu(ir, 1);
+///       y = layer.call(x.copy_to_ipu(1));
+///     }
+///
+/// Errors: a negative number; an input of an op that is on another IPU; a number that the target does not have.
+constexpr detail::PlacementScope ipu(Ir& ir, int number) {
+  if (number < 0) ir.fail(text("ipu: ", number, ": a number from 0 on expected"));
+  detail::track_placements(ir);
+  return {ir, {number, ir.current_placement.tile_set}};
+}
+/// While it lives, new ops run on the IO tiles of their IPU, where loads and stores go on beside what the other tiles compute.
+/// ops::io_tile_copy brings a tensor from one set of tiles to the other. The host, which has one set, runs them as others.
+constexpr detail::PlacementScope io_tiles(Ir& ir) {
+  detail::track_placements(ir);
+  return {ir, {ir.current_placement.ipu, TileSet::io}};
+}
+
+constexpr std::optional<int> Tensor::ipu() const {
+  detail::track_placements(ir());
+  const Placement& placement = ir().record(*this).placement;
+  return placement.is_known() ? std::optional(placement.ipu) : std::nullopt;
+}
+constexpr std::optional<TileSet> Tensor::tile_set() const {
+  detail::track_placements(ir());
+  const Placement& placement = ir().record(*this).placement;
+  return placement.is_known() ? std::optional(placement.tile_set) : std::nullopt;
+}
+
+}  // namespace tilewright

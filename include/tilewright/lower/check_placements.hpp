@@ -1,0 +1,29 @@
+#pragma once
+#include "tilewright/lower/dead_code.hpp"
+#include "tilewright/target/target.hpp"
+
+namespace tilewright::internal {
+
+/// Fails for an op on an IPU that the target does not have. Of a simulated machine, programs are planned for the compute tiles of
+/// one IPU only. The host runs ops of IO tiles as others.
+constexpr void check_placements(Ir& ir, const LiveCode& live, const Target& target) {
+  for (const GraphId graph : live.order) {
+    const GraphRecord& record = ir.record(graph);
+    for (std::size_t n = 0; n < record.nodes.size() && !ir.failed(); ++n) {
+      const Node& node = record.nodes[NodeId(n)];
+      const auto fail = [&](const auto&... problem) {
+        const bool is_named = !record.name.empty();
+        ir.fail(text(node.op->name, ".", node.id, is_named ? " in " : "", record.name, " on ", to_text(node.placement),
+                     problem..., " expected"));
+      };
+      if (!live.nodes[graph][NodeId(n)] || !node.placement.is_known()) continue;
+      if (node.placement.ipu >= target.ipus)
+        fail(": the target has ", target.ipus, target.ipus == 1 ? " IPU" : " IPUs", " in a replica: Target::with_ipus(",
+             node.placement.ipu + 1, ")");
+      else if (target.ipu && node.placement != Placement{0})
+        fail(" of a simulated machine: compute tiles of IPU 0, or the host,");
+    }
+  }
+}
+
+}  // namespace tilewright::internal

@@ -1,0 +1,134 @@
+#pragma once
+#include <exception>
+#include <optional>
+
+#include "tilewright/graph/grad_graph_info.hpp"
+#include "tilewright/transform/pipeline_cycles.hpp"
+
+namespace tilewright {
+
+/// While it lives, new ops of the graph that was current at its creation are a step that runs `steps` times, in stages, which
+/// work side by side, each on another step:
+///
+///     {
+///       auto pipeline = tw::pipelined_execution(ir, 8);
+///       Tensor hidden;
+///       {
+///         const auto stage = pipeline.stage(0);
+///         const auto device = tw::ipu(ir, 0);
+///         hidden = first_layer.call(ops::host_load(images)).copy_to_ipu(1);
+///       }
+///       {
+///         const auto stage = pipeline.stage(1);
+///         const auto device = tw::ipu(ir, 1);
+///         ops::host_store(results, second_layer.call(hidden));
+///       }
+///     }
+///
+/// When it ends, the ops are regrouped: stages - 1 cycles in which one stage after the other begins, a loop of cycles in which
+/// all run, and stages - 1 cycles in which one after the other ends. Each stream moves as often as if the step ran `steps` times
+/// in order, and all results have the same bits.
+///
+/// A stage uses tensors of the stage before it; those of earlier ones come by stash_and_restore_tensor. Tensors of stages end
+/// with the pipeline: what is to stay is changed in place by one stage, such as an accumulated gradient, or stored to the host.
+/// Errors: an op in no stage; fewer than 2 x stages steps; a stage without ops; tensors of other stages; a tensor from outside
+/// that one stage changes and another one uses; a stream in two stages.
+class [[nodiscard]] Pipeline {
+ public:
+  constexpr Pipeline(Ir& ir, std::int64_t steps)
+      : ir_(ir), steps_(steps), graph_(ir.current_graph), first_(NodeId(ir.current().nodes.size())) {
+    if (!std::is_constant_evaluated()) exceptions_ = std::uncaught_exceptions();
+    detail::track_placements(ir);
+  }
+  constexpr ~Pipeline() noexcept(false) {
+    if (ir_.failed()) return;
+    if (!std::is_constant_evaluated() && std::uncaught_exceptions() != exceptions_) return;
+    if (ir_.current().nodes.size() == static_cast<std::size_t>(first_)) return;
+    detail::PipelineCycles(ir_, graph_, first_, steps_, stages_, stashes_).run();
+  }
+  Pipeline(const Pipeline&) = delete;
+  Pipeline& operator=(const Pipeline&) = delete;
+
+  /// While it lives, new ops belong to a stage, from 0 on.
+  class [[nodiscard]] Stage {
+   public:
+    constexpr Stage(Pipeline& pipeline, int number)
+        : pipeline_(pipeline), number_(number), first_(NodeId(pipeline.ir_.record(pipeline.graph_).nodes.size())) {
+      if (number < 0) pipeline.ir_.fail(text("pipeline.stage: ", number, ": a number from 0 on expected"));
+      else if (pipeline.stage_ >= 0)
+        pipeline.ir_.fail(text("pipeline.stage: ", number, " in stage ", pipeline.stage_, ": one after the other expected"));
+      pipeline.stage_ = number;
+    }
+    constexpr ~Stage() {
+      const auto end = NodeId(pipeline_.ir_.record(pipeline_.graph_).nodes.size());
+      if (end > first_) pipeline_.stages_.push_back({number_, first_, end});
+      pipeline_.stage_ = -1;
+    }
+    Stage(const Stage&) = delete;
+    Stage& operator=(const Stage&) = delete;
+
+   private:
+    Pipeline& pipeline_;
+    int number_;
+    NodeId first_;
+  };
+  constexpr Stage stage(int number) { return {*this, number}; }
+
+  /// The tensor of an earlier stage, as it was in the step that the current stage works on: it is kept for the cycles in between.
+  /// `from_stage` is needed for a tensor that no op of the pipeline makes. The result is where t is.
+  constexpr Tensor stash_and_restore_tensor(Tensor t, std::optional<int> from_stage = {}) {
+    if (!t.valid() || ir_.failed()) return t;
+    const auto fail = [&](const auto&... problem) {
+      return ir_.fail(text("stash_and_restore_tensor: ", to_text(t), problem..., " expected"));
+    };
+    if (stage_ < 0) return fail(" in no stage: a scope of pipeline.stage(i)");
+    const int from = stage_of(t).value_or(from_stage.value_or(-1));
+    if (from < 0) return fail(" is made outside of the pipeline: from_stage");
+    if (from_stage && *from_stage != from) return fail(" of stage ", from, ": from_stage ", from, ", not ", *from_stage, ",");
+    if (from > stage_) return fail(" of stage ", from, " in stage ", stage_, ": a tensor of an earlier stage");
+    if (from == stage_) return t;
+    for (const auto& [stash, given, result] : known_)
+      if (given == t && stash == stage_) return result;
+    const detail::PlacementScope there(ir_, ir_.record(t).placement);
+    const auto node = NodeId(ir_.current().nodes.size());
+    const Tensor result = apply<Identity>({t});
+    stashes_.push_back({node, from, stage_});
+    known_.push_back({stage_, t, result});
+    return result;
+  }
+  /// The arguments of a call of a gradient graph, from a call of its forward graph in an earlier stage: the activations that the
+  /// pipeline makes are stashed, and others, such as weights, are given as they are.
+  constexpr TensorMap stash_and_restore_activations(const CallSiteInfo& forward_call, const GradGraphInfo& info) {
+    TensorMap result;
+    for (const auto& [input, parent] : info.inputs_dict(forward_call))
+      result.insert(input, stage_of(parent) ? stash_and_restore_tensor(parent) : parent);
+    return result;
+  }
+
+ private:
+  struct Known {
+    int stage;
+    Tensor given, result;
+  };
+  /// The stage that makes a tensor; nothing for one from outside.
+  constexpr std::optional<int> stage_of(Tensor t) const {
+    const NodeId producer = ir_.record(t).producer;
+    if (t.graph_id() != graph_ || producer == NodeId::none || producer < first_) return {};
+    for (const auto& [stage, first, end] : stages_)
+      if (producer >= first && producer < end) return stage;
+    return stage_;
+  }
+
+  Ir& ir_;
+  std::int64_t steps_;
+  GraphId graph_;
+  NodeId first_;
+  int stage_ = -1;  // that is open; -1: none is
+  int exceptions_ = 0;
+  List<detail::StageNodes> stages_{};
+  List<detail::Stash> stashes_{};
+  List<Known> known_{};
+};
+constexpr Pipeline pipelined_execution(Ir& ir, std::int64_t steps) { return {ir, steps}; }
+
+}  // namespace tilewright

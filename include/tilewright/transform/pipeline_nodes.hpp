@@ -1,0 +1,202 @@
+#pragma once
+#include <algorithm>
+#include <utility>
+
+#include "tilewright/core/items.hpp"
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/call_site.hpp"
+#include "tilewright/graph/graph.hpp"
+
+// The ops of a pipeline's stages, and what they may use of each other.
+
+namespace tilewright::detail {
+
+/// Nodes [first, end) of the pipeline's graph, which were appended in a scope of one stage.
+struct StageNodes {
+  int stage = 0;
+  NodeId first{}, end{};
+};
+/// A tensor that a stage keeps for a later one. `node` stands for its return: an Identity of the later stage.
+struct Stash {
+  NodeId node{};
+  int from = 0;  ///< the stage that makes the tensor
+  int to = 0;    ///< the stage that gets it back
+};
+
+/// The part of a cycle in which a node runs.
+enum class CyclePart : std::uint8_t {
+  loads,     ///< loads from the host
+  copies_in,  ///< copies to other IPUs of what the stage before made
+  stages,    ///< the graphs of the stages
+  copies_out,  ///< copies to other IPUs for the next stage
+  stores     ///< stores to the host
+};
+struct StagedNode {
+  Node node{};
+  int stage = 0;
+  CyclePart part = CyclePart::stages;
+  int stash = -1;  ///< the stash that the node returns, by number; -1: it is an op of the user
+};
+
+/// Takes the nodes of a pipeline from their graph, sorts them, and checks what they use.
+class PipelineNodes {
+ public:
+  static constexpr int outside = -1;
+
+  constexpr PipelineNodes(Ir& ir, GraphId graph, NodeId first, const List<StageNodes>& ranges, const List<Stash>& stashes)
+      : ir_(ir), graph_(graph) {
+    for (const StageNodes& range : ranges) stages = std::max(stages, range.stage + 1);
+    take(first, ranges, stashes);
+    for (std::size_t i = 0; i < stashes.size(); ++i) stashed.push_back(TensorId::none);
+    for (const StagedNode& staged : nodes)
+      if (staged.stash >= 0) stashed[static_cast<std::size_t>(staged.stash)] = staged.node.inputs[0];
+  }
+  /// Sorts the nodes. Returns whether all is right; fails if not.
+  constexpr bool check(std::int64_t steps) {
+    if (ir_.failed()) return false;
+    List<bool> has_ops(static_cast<std::size_t>(stages), false);
+    for (const StagedNode& staged : nodes) has_ops[static_cast<std::size_t>(staged.stage)] = true;
+    for (int s = 0; s < stages; ++s)
+      if (!has_ops[static_cast<std::size_t>(s)])
+        ir_.fail(text("pipelined_execution: no op in stage ", s, " of ", stages, ": stages from 0 on, each with ops, expected"));
+    if (steps < 2 * stages)
+      ir_.fail(text("pipelined_execution: ", steps, " steps of ", stages, " stages: at least ", 2 * stages, " steps expected"));
+    if (ir_.failed()) return false;
+    sort();
+    return check_uses() && check_changes() && check_streams();
+  }
+
+  constexpr GraphRecord& record() const { return ir_.record(graph_); }
+  /// For tensors that were added to the graph since.
+  constexpr void make_room_for_tensors() {
+    made_in.resize(record().tensors.size(), outside);
+    maker.resize(record().tensors.size(), -1);
+    changed_in.resize(record().tensors.size(), outside);
+  }
+
+  int stages = 0;
+  List<StagedNode> nodes{};
+  List<int, TensorId> made_in{};     ///< by tensor of the pipeline's graph: its stage; outside
+  List<int, TensorId> maker{};       ///< its node in `nodes`; -1: outside
+  List<int, TensorId> changed_in{};  ///< of tensors from outside: the stage that changes it in place; outside: none does
+  List<TensorId> stashed{};          ///< by stash: its tensor
+
+ private:
+  constexpr void take(NodeId first, const List<StageNodes>& ranges, const List<Stash>& stashes) {
+    GraphRecord& graph = record();
+    made_in.assign(graph.tensors.size(), outside);
+    maker.assign(graph.tensors.size(), -1);
+    List<int> stage_of(graph.nodes.size(), outside), stash_of(graph.nodes.size(), -1);
+    for (const auto& [stage, begin, end] : ranges)
+      for (auto n = static_cast<std::size_t>(begin); n < static_cast<std::size_t>(end); ++n) stage_of[n] = stage;
+    for (std::size_t i = 0; i < stashes.size(); ++i) stash_of[static_cast<std::size_t>(stashes[i].node)] = static_cast<int>(i);
+    for (auto n = static_cast<std::size_t>(first); n < graph.nodes.size(); ++n) {
+      StagedNode staged{.node = graph.nodes[NodeId(n)], .stage = stage_of[n], .stash = stash_of[n]};
+      if (staged.stage == outside && !ir_.failed())
+        ir_.fail(text("pipelined_execution: ", staged.node.op->name, ".", staged.node.id,
+                      " in no stage: ops in scopes of pipeline.stage(i) expected"));
+      for (const TensorId output : staged.node.outputs) {
+        made_in[output] = staged.stage;
+        maker[output] = static_cast<int>(nodes.size());
+        graph.tensors[output].producer = NodeId::none;  // no op outside of the pipeline can use it
+      }
+      make_room(nodes);
+      nodes.push_back(std::move(staged));
+    }
+    forget(first);
+  }
+  /// Removes the nodes from their graph, and what refers to them.
+  constexpr void forget(NodeId first) {
+    GraphRecord& graph = record();
+    graph.nodes.resize(static_cast<std::size_t>(first));
+    for (GraphRecord& each : ir_.graphs)
+      erase_if(each.call_sites, [&](const auto& site) { return site.first == graph_ && site.second >= first; });
+    erase_if(graph.sequence, [&](const auto& edge) { return edge.second >= first; });
+    erase_if(ir_.merged_exchanges, [&](const MergedExchanges& scope) { return scope.graph == graph_ && scope.end > first; });
+    for (SequenceScope& scope : ir_.sequences)
+      if (scope.graph == graph_)
+        for (auto* last : {&scope.before, &scope.last}) erase_if(*last, [&](NodeId node) { return node >= first; });
+  }
+  constexpr void sort() {
+    List<bool, TensorId> is_used_here(made_in.size(), false);
+    for (StagedNode& staged : nodes) {
+      const Node& node = staged.node;
+      if (is_stream(node))
+        staged.part = node.op->transfer(node.attributes).stores ? CyclePart::stores
+                      : node.inputs.empty()                     ? CyclePart::loads
+                                                                : CyclePart::stages;
+      else if (node.op->result_placement && made_in[node.inputs[0]] != staged.stage) staged.part = CyclePart::copies_in;
+      if (staged.part != CyclePart::stages || staged.stash >= 0) continue;
+      for (const TensorId input : node.inputs)
+        if (made_in[input] == staged.stage) is_used_here[input] = true;
+    }
+    for (StagedNode& staged : nodes)
+      if (staged.node.op->result_placement && staged.part == CyclePart::stages && !is_used_here[staged.node.outputs[0]])
+        staged.part = CyclePart::copies_out;
+  }
+  /// Whether each stage uses only what it can have: what is outside, its own, and what the stage before it made.
+  constexpr bool check_uses() {
+    for (const StagedNode& staged : nodes)
+      for (const TensorId input : staged.node.inputs) {
+        const int made = made_in[input];
+        if (staged.stash >= 0 || made == outside || made == staged.stage || made == staged.stage - 1) continue;
+        ir_.fail(text("pipelined_execution: ", staged.node.op->name, ".", staged.node.id, " of stage ", staged.stage, " on ",
+                      to_text(tensor(input)), " of stage ", made, ": ",
+                      made > staged.stage ? "a tensor of an earlier stage" : "what stash_and_restore_tensor gives of it",
+                      " expected"));
+        return false;
+      }
+    return true;
+  }
+  /// What a stage changes, another one may not use: its steps would see it early or late.
+  constexpr bool check_changes() {
+    changed_in.assign(made_in.size(), outside);
+    for (const StagedNode& staged : nodes) {
+      const Node& node = staged.node;
+      if (node.op->modifies >= 0) changed_in[root_of(node.inputs[static_cast<std::size_t>(node.op->modifies)])] = staged.stage;
+      for (const int input : node.modified) changed_in[root_of(node.inputs[static_cast<std::size_t>(input)])] = staged.stage;
+    }
+    for (const StagedNode& staged : nodes)
+      for (const TensorId input : staged.node.inputs) {
+        const TensorId root = root_of(input);
+        if (made_in[root] != outside || changed_in[root] == outside || changed_in[root] == staged.stage) continue;
+        ir_.fail(text("pipelined_execution: ", staged.node.op->name, ".", staged.node.id, " of stage ", staged.stage, " on ",
+                      to_text(tensor(root)), ", which stage ", changed_in[root],
+                      " changes: a tensor that one stage alone uses expected"));
+        return false;
+      }
+    return true;
+  }
+  /// A stream that two stages use would give or take its elements in another order.
+  constexpr bool check_streams() {
+    List<int> stage_of(ir_.streams.size(), outside);
+    for (const StagedNode& staged : nodes) {
+      if (!is_stream(staged.node)) continue;
+      const auto number = static_cast<std::size_t>(staged.node.op->transfer(staged.node.attributes).number);
+      const int other = std::exchange(stage_of[number], staged.stage);
+      if (other == outside || other == staged.stage) continue;
+      ir_.fail(text("pipelined_execution: stream '", ir_.streams[number].name, "' in stages ", other, " and ", staged.stage,
+                    ": a stream of one stage expected"));
+      return false;
+    }
+    return true;
+  }
+  static constexpr bool is_stream(const Node& node) {
+    return node.op->transfer && node.op->transfer(node.attributes).kind == TransferKind::stream;
+  }
+  /// The tensor whose memory a tensor of the pipeline is an alias of.
+  constexpr TensorId root_of(TensorId t) const {
+    while (maker[t] >= 0) {
+      const TensorId input = aliased_input(nodes[static_cast<std::size_t>(maker[t])].node, t);
+      if (input == TensorId::none) break;
+      t = input;
+    }
+    return t;
+  }
+  constexpr Tensor tensor(TensorId t) const { return {ir_, graph_, t}; }
+
+  Ir& ir_;
+  GraphId graph_;
+};
+
+}  // namespace tilewright::detail

@@ -1,0 +1,63 @@
+// Programs that name IPUs and tiles which their machine does not have.
+#include "traced.hpp"
+
+constexpr void on_two(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {4}));
+  ops::host_store(ir.d2h_stream("y", {4}), ops::exp(x.copy_to_ipu(1)));
+}
+tw::Session<on_two, tw::cpu.with_ipus(2)> fits;
+
+// CASE ipu_that_is_not_there
+// expect: IpuCopy.101 on IPU 1: the target has 1 IPU in a replica: Target::with_ipus(2) expected
+// expect: on_two
+tw::Session<on_two, tw::cpu> ipu_that_is_not_there;
+
+constexpr void on_io_tiles(Ir& ir) {
+  const auto io = tw::io_tiles(ir);
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {4}));
+  ops::host_store(ir.d2h_stream("y", {4}), x);
+}
+// CASE simulated_io_tiles
+// expect: HostLoad.100 on IO tiles of IPU 0 of a simulated machine: compute tiles of IPU 0, or the host, expected
+tw::Session<on_io_tiles, tw::ipu_model> simulated_io_tiles;
+
+// CASE several_simulated_ipus
+// expect: IpuCopy.101 on IPU 1 of a simulated machine: compute tiles of IPU 0, or the host, expected
+tw::Session<on_two, tw::ipu_model.with_ipus(2)> several_simulated_ipus;
+
+// CASE no_ipus
+// expect: with_ipus(0)
+constexpr tw::Target no_ipus = tw::cpu.with_ipus(0);
+
+/// A program with a function of a variable.
+template <auto function>
+constexpr void with_variable(Ir& ir) {
+  function(ir.variable(tw::ones(), {2}, tw::float32, "x"));
+}
+template <auto function>
+using Case = Traced<with_variable<function>>;
+
+// CASE copy_to_a_negative_ipu
+// expect: ipu_copy: Tensor[float32 (2,)] to IPU -1: a number from 0 on expected
+Case<[](Tensor x) { ops::exp(x).copy_to_ipu(-1); }> copy_to_a_negative_ipu;
+
+// CASE copy_from_an_unknown_ipu
+// expect: ipu_copy: Tensor[x float32 (2,)] is on no IPU yet, as no op has used it: ipu_copy(t, destination, source) expected
+Case<[](Tensor x) { x.copy_to_ipu(1); }> copy_from_an_unknown_ipu;
+
+// CASE copy_from_another_ipu
+// expect: ipu_copy: Tensor[float32 (2,)] is on IPU 0: source 0, not 2, expected
+Case<[](Tensor x) { ops::exp(x).copy_to_ipu(1, 2); }> copy_from_another_ipu;
+
+constexpr void use_after_a_pipeline(Tensor x) {
+  Tensor y;
+  {
+    auto pipeline = tw::pipelined_execution(x.ir(), 4);
+    const auto stage = pipeline.stage(0);
+    y = ops::exp(x);
+  }
+  ops::exp(y);
+}
+// CASE tensor_of_an_ended_pipeline
+// expect: Exp: Tensor[float32 (2,)] of a stage of a pipeline that has ended: a tensor that a stage changes in place, or a stream, expected
+Case<use_after_a_pipeline> tensor_of_an_ended_pipeline;
