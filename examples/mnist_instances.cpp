@@ -1,5 +1,5 @@
-// Trains the network of mnist.cpp on four replicas in one, two or four processes: `./dev launch 2 mnist_instances`. The accuracy and
-// the weights do not depend on the number of processes.
+// Trains the network of mnist.cpp on four replicas in one, two or four processes: `./dev launch 2 mnist_instances`. The accuracy
+// and the weights do not depend on the number of processes.
 //
 // test: --limit-batches 100 --threads 1
 // expect-regex: ^Hash of weights: [0-9a-f]{16}$
@@ -36,9 +36,9 @@ void train_and_test(const Options& options, const tw::data::Digits& digits) {
   using TrainSession = tw::distributed::Session<train_on_replicas, device>;
   TrainSession session({.seed = options.seed, .threads = options.threads});
   // the batches of the program, of which each process loads what its replicas take
-  tw::data::Loader loader(digits.train, tw::distributed::shard(session, {.batch_size = tw::train::batch_size<TrainSession>,
-                                                                         .shuffle = true,
-                                                                         .seed = options.seed}));
+  tw::data::Loader loader(
+      digits.train, tw::distributed::shard(
+                        session, {.batch_size = tw::train::batch_size<TrainSession>, .shuffle = true, .seed = options.seed}));
   const tw::train::LoopOptions loop{.epochs = static_cast<std::uint64_t>(options.epochs), .limit_batches = options.limit_batches};
   tw::train::ProgressBar bar;
   const auto [steps, seconds] = tw::train::run_epochs(session, loader, loop, [&](const tw::train::Progress& progress) {
@@ -57,11 +57,10 @@ void train_and_test(const Options& options, const tw::data::Digits& digits) {
 int main(int argc, char** argv) {
   // one process speaks for all
   if (!tw::distributed::Processes::world().is_first() && !std::freopen("/dev/null", "w", stdout)) return 1;
-  return run_mnist_program(argc, argv, "Trains a network on MNIST, on four replicas in several processes, and tests it.",
-                           [](const Options& options, const tw::data::Digits& digits) {
-                             tw::distributed::end_all_on_exception([&] {
-                               tw::visit_device(options.device,
-                                                [&](auto device) { train_and_test<device.value>(options, digits); });
-                             });
-                           });
+  return run_mnist_program(
+      argc, argv, "Trains a network on MNIST, on four replicas in several processes, and tests it.",
+      [](const Options& options, const tw::data::Digits& digits) {
+        tw::distributed::end_all_on_exception(
+            [&] { tw::visit_device(options.device, [&](auto device) { train_and_test<device.value>(options, digits); }); });
+      });
 }

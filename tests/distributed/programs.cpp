@@ -1,5 +1,7 @@
 // Programs of several replicas in 1, 2 or 4 processes: each process checks what it gets, against values worked out by hand or
 // against one process with all replicas, bit by bit.
+#include "../support/programs.hpp"
+
 #include <cstdint>
 #include <sstream>
 #include <stdexcept>
@@ -7,7 +9,6 @@
 #include <xtensor/xview.hpp>
 
 #include "../catch.hpp"
-#include "../support/programs.hpp"
 #include "tilewright/distributed/distributed.hpp"
 #include "tilewright/tilewright.hpp"
 
@@ -43,8 +44,8 @@ constexpr void shards(Ir& ir) {
   ir.set_replication_factor(2);
   const Tensor shard = ir.replica_sharded_variable(tw::values({1, 1}), {2}, tw::float32, "v");
   store("whole", collectives::replicated_all_gather(shard));
-  const Tensor part = collectives::replicated_reduce_scatter(
-      ir.constant({1}, {2}), {.op = op, .configure_output_for_replicated_tensor_sharding = true});
+  const Tensor part = collectives::replicated_reduce_scatter(ir.constant({1}, {2}),
+                                                             {.op = op, .configure_output_for_replicated_tensor_sharding = true});
   ops::accumulate_(shard, part);
 }
 
@@ -56,8 +57,8 @@ constexpr void remote_shards(Ir& ir) {
   ir.remote_replica_sharded_variable(tw::values({1, 1}), buffer, 0, "v");
   const Tensor shard = ops::remote_load(buffer, 0);
   store("whole", collectives::replicated_all_gather(shard));
-  const Tensor part = collectives::replicated_reduce_scatter(
-      ir.constant({1}, {2}), {.op = op, .configure_output_for_replicated_tensor_sharding = true});
+  const Tensor part = collectives::replicated_reduce_scatter(ir.constant({1}, {2}),
+                                                             {.op = op, .configure_output_for_replicated_tensor_sharding = true});
   ops::remote_store(buffer, 0, shard + part);
 }
 
@@ -110,7 +111,8 @@ constexpr void exchanges(Ir& ir) {
   store("columns", columns);
   store("looped", tw::repeat(ir.create_graph(Rounds(), x), 3, x)[0]);
   const Tensor condition = load(ir, "condition", {}, tw::boolean);
-  store("branch", tw::conditional(condition, {ir.create_graph(Reduce(), row), {row}}, {ir.create_graph(Double(), row), {row}})[0]);
+  store("branch",
+        tw::conditional(condition, {ir.create_graph(Reduce(), row), {row}}, {ir.create_graph(Double(), row), {row}})[0]);
 }
 
 /// Variables in groups of all kinds, each changed by its replica's input.

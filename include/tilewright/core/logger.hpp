@@ -53,8 +53,8 @@ class Logger {
 
   bool shows(LogLevel level) const { return level >= least_; }
 
-  /// Writes "tilewright LEVEL: ", or "tilewright LEVEL: rank 1: ", the pieces, which are strings and integers, and a newline, at once, so that lines of several
-  /// threads are not mixed. Allocates nothing; cuts off a line of more than 511 characters.
+  /// Writes "tilewright LEVEL: ", or "tilewright LEVEL: rank 1: ", the pieces, which are strings and integers, and a newline, at
+  /// once, so that lines of several threads are not mixed. Allocates nothing; cuts off a line of more than 511 characters.
   template <class... Pieces>
   void write(LogLevel level, const Pieces&... pieces) const {
     if (!shows(level)) [[likely]]

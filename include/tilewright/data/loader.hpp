@@ -33,7 +33,8 @@ struct LoaderOptions {
   bool drop_last = true;   ///< leave out the last samples if they fill no batch; else the last batch is smaller
   std::uint64_t seed = 0;  ///< decides the orders of all epochs, on every platform
   bool prefetch = true;    ///< another thread makes batches ahead, where there is a core for it; the batches are the same
-  std::size_t shards = 1;  ///< loaders that share each batch, of which each hands out its shard: in as many processes, for example
+  std::size_t shards =
+      1;  ///< loaders that share each batch, of which each hands out its shard: in as many processes, for example
   std::size_t shard = 0;   ///< the number of this loader among them
   std::size_t runs = 1;    ///< equal runs of samples in a batch, each of which the shards divide: micro-batches
 };
@@ -52,8 +53,8 @@ struct LoaderOptions {
 ///     for (auto epoch = loader.state().epoch; epoch < 10; ++epoch)
 ///       for (const auto& batch : loader) train(batch.images, batch.labels), save(loader.state());
 ///
-/// Loaders of equal options but for `shard` hand out the parts of the same batches, and have the same state; batch_size is that of
-/// a whole batch.
+/// Loaders of equal options but for `shard` hand out the parts of the same batches, and have the same state; batch_size is that
+/// of a whole batch.
 template <class Data = Dataset>
 class Loader {
   static_assert(Samples<Data>,
@@ -259,11 +260,11 @@ class Loader {
   LoaderOptions options_;
   Random random_;
   std::vector<std::size_t> order_;  // a permutation of the data set's indices
-  std::uint64_t begun_ = 0;         // epochs, with the current one
-  std::uint64_t handed_out_ = 0;    // batches of the current epoch
-  bool resumes_ = false;            // the next pass goes on with the current epoch
-  std::size_t first_ = 0;           // the first batch of this pass
-  std::size_t chunk_ = 1;           // batches that are made at once
+  std::uint64_t begun_ = 0;  // epochs, with the current one
+  std::uint64_t handed_out_ = 0;  // batches of the current epoch
+  bool resumes_ = false;  // the next pass goes on with the current epoch
+  std::size_t first_ = 0;  // the first batch of this pass
+  std::size_t chunk_ = 1;  // batches that are made at once
   Batches own_;
   const Batches* made_ = &own_;
   std::optional<Prefetch<Batches>> prefetch_;  // last: its thread ends before what it uses

@@ -60,8 +60,8 @@ template <const auto& plan, std::size_t stream, NameText what, class T>
 std::byte* host_memory(std::remove_reference_t<T>& array, std::int64_t replicas) {
   using Array = std::remove_cvref_t<T>;
   using Use = StreamArray<plan, stream, Array>;
-  if constexpr ((tilewright::detail::HostNumber<Array> || tilewright::detail::HostArray<Array>)&&!tilewright::detail::is_writable<
-                    T>())
+  if constexpr ((tilewright::detail::HostNumber<Array> || tilewright::detail::HostArray<Array>) &&
+                !tilewright::detail::is_writable<T>())
     return report<[] { return text(what.view(), ": '", Use::name(), "' is const or temporary: an array to fill expected"); }>(),
            nullptr;
   else return const_cast<std::byte*>(host_data<plan, stream, what>(array, replicas));

@@ -18,9 +18,7 @@ namespace tilewright::internal {
 class Messages {
  public:
   Messages(const distributed::Processes& processes, MPI_Comm communicator)
-      : processes_(processes),
-        communicator_(communicator),
-        patience_(processes.count_on_host() > processes.cores() ? 0 : 2000) {}
+      : processes_(processes), communicator_(communicator), patience_(processes.count_on_host() > processes.cores() ? 0 : 2000) {}
 
   /// Makes room for so many messages of so many bytes at a time.
   void reserve(std::size_t messages, std::int64_t bytes) {
@@ -28,12 +26,14 @@ class Messages {
   }
   void send(int rank, const std::byte* data, std::int64_t bytes) {
     for (std::int64_t done = 0; done < bytes; done += most_bytes)
-      check_mpi(MPI_Isend(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, &requests_.emplace_back()), "MPI_Isend");
+      check_mpi(MPI_Isend(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, &requests_.emplace_back()),
+                "MPI_Isend");
   }
   /// `bytes` are the most that come.
   void receive(int rank, std::byte* data, std::int64_t bytes) {
     for (std::int64_t done = 0; done < bytes; done += most_bytes)
-      check_mpi(MPI_Irecv(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, &requests_.emplace_back()), "MPI_Irecv");
+      check_mpi(MPI_Irecv(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, &requests_.emplace_back()),
+                "MPI_Irecv");
   }
   /// Returns when all messages are through. Throws std::runtime_error, which names `what`, when that takes too long.
   void wait(const char* what) {
@@ -48,7 +48,8 @@ class Messages {
       if (start == decltype(start){}) start = now;
       if (const std::chrono::duration<double> waited = now - start; waited.count() > processes_.wait_seconds())
         throw std::runtime_error(std::string(what) + ": other processes did not come for " +
-                                 std::to_string(static_cast<std::int64_t>(waited.count())) + " s: the same calls on all processes, " +
+                                 std::to_string(static_cast<std::int64_t>(waited.count())) +
+                                 " s: the same calls on all processes, " +
                                  "or more seconds in TILEWRIGHT_WAIT_SECONDS, expected");
     }
   }

@@ -45,8 +45,8 @@ class Processes {
 
   /// Ends all processes with status 1 and one line: "tilewright: rank 1 of 2 on <host>, step 3: <cause>".
   [[noreturn]] void end_all(std::string_view cause) const {
-    std::string line = "tilewright: rank " + std::to_string(rank_) + " of " + std::to_string(count_) + " on " + host_ + ", step " +
-                       std::to_string(step_.load(std::memory_order_relaxed)) + ": ";
+    std::string line = "tilewright: rank " + std::to_string(rank_) + " of " + std::to_string(count_) + " on " + host_ +
+                       ", step " + std::to_string(step_.load(std::memory_order_relaxed)) + ": ";
     for (const char c : cause) line += c == '\n' ? ' ' : c;
     line += '\n';
     std::fflush(stdout);
@@ -65,7 +65,8 @@ class Processes {
     int is_initialised = 0;
     MPI_Initialized(&is_initialised);
     int level = MPI_THREAD_SINGLE;
-    if (is_initialised == 0) internal::check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
+    if (is_initialised == 0)
+      internal::check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
     ends_mpi_ = is_initialised == 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &count_);

@@ -50,16 +50,16 @@ inline constexpr bool may_go_apart = [] {
 
 }  // namespace detail
 
-/// A Session whose replicas are in the processes that mpirun started: of R replicas, process p of N holds R / N, from p R / N on. N
-/// must divide R. The program is the same for every N, and so are its results, bit by bit.
+/// A Session whose replicas are in the processes that mpirun started: of R replicas, process p of N holds R / N, from p R / N on.
+/// N must divide R. The program is the same for every N, and so are its results, bit by bit.
 ///
 ///     tw::distributed::Session<train_step> session({.seed = 1});
 ///     const auto outputs = session.run("image"_s = images);  // of this process's replicas
 ///
 /// All processes make the same session and the same calls, in the same order. Streams: each process gives and gets what its own
-/// replicas have. If the program has several replicas, arrays have an axis for them, with an extent of R / N; it is checked when the
-/// program runs, all other axes while it compiles. Variables: each process gives and gets the values of all replicas, as with a
-/// tw::Session. Reading variables after a run is a call of all processes.
+/// replicas have. If the program has several replicas, arrays have an axis for them, with an extent of R / N; it is checked when
+/// the program runs, all other axes while it compiles. Variables: each process gives and gets the values of all replicas, as with
+/// a tw::Session. Reading variables after a run is a call of all processes.
 ///
 /// With several processes, an exception in a run ends all of them, with status 1 and one line on standard error.
 template <auto build, Target machine = cpu>
@@ -74,8 +74,8 @@ class Session : private tilewright::Session<build, machine> {
   using Base::get_tensor_data, Base::get_tensors_data, Base::host_tensors, Base::in_sync, Base::transfers;
   using Base::load_from_session, Base::load_tensors, Base::write_variable_data, Base::write_variables_data;
 
-  /// Throws std::invalid_argument, before anything is allocated, if the number of processes does not divide the replication factor;
-  /// std::runtime_error if other processes make a session of another program; and what a tw::Session throws.
+  /// Throws std::invalid_argument, before anything is allocated, if the number of processes does not divide the replication
+  /// factor; std::runtime_error if other processes make a session of another program; and what a tw::Session throws.
   explicit Session(const SessionOptions& given = {}) : Session(given, connect()) {}
   Session(Session&&) noexcept = default;
   Session& operator=(Session&&) noexcept = default;
@@ -107,7 +107,8 @@ class Session : private tilewright::Session<build, machine> {
         const auto extents = detail::extents<program::plan, stream>(replicas_);
         std::size_t count = 1;
         for (const std::size_t extent : extents) count *= extent;
-        auto* const first = reinterpret_cast<element_t<plan.streams[stream].spec.dtype>*>(memory_ + output_offset(stream, replicas_));
+        auto* const first = reinterpret_cast<element_t<plan.streams[stream].spec.dtype>*>(memory_ +
+                                                                                          output_offset(stream, replicas_));
         return xt::adapt(first, count, xt::no_ownership(), extents);
       }
     }
@@ -161,15 +162,16 @@ class Session : private tilewright::Session<build, machine> {
                                   std::to_string(plan.replicas) +
                                   " replicas: a number of processes that divides the replication factor expected");
     if (processes.count() == 1) return nullptr;
-    return std::make_unique<internal::Transport>(processes, plan.steps, internal::planned_collectives<program::plan>, plan.replicas,
-                                                 detail::hash_of_plan<program::plan>());
+    return std::make_unique<internal::Transport>(processes, plan.steps, internal::planned_collectives<program::plan>,
+                                                 plan.replicas, detail::hash_of_plan<program::plan>());
   }
   static internal::HeldReplicas held_by(internal::Transport* transport) {
     internal::HeldReplicas held{.names_replicas = plan.replicas > 1};
     if (transport) held = {transport->first(), transport->held(), transport, Processes::world().rank(), held.names_replicas};
     return held;
   }
-  /// With one thread if there are no more cores than processes, or several IPUs: their collectives then have one order everywhere.
+  /// With one thread if there are no more cores than processes, or several IPUs: their collectives then have one order
+  /// everywhere.
   static SessionOptions with_threads(SessionOptions given) {
     const Processes& processes = Processes::world();
     if (given.threads == 0 && processes.count() > 1 && processes.count_on_host() >= processes.cores()) given.threads = 1;

@@ -7,8 +7,8 @@
 
 namespace tilewright::distributed {
 
-/// The options of a loader for this process's part of all batches: with the same seed on all processes, they share each batch, and
-/// each of them has the same number of batches. `options.batch_size` is that of a whole batch, for all replicas.
+/// The options of a loader for this process's part of all batches: with the same seed on all processes, they share each batch,
+/// and each of them has the same number of batches. `options.batch_size` is that of a whole batch, for all replicas.
 ///
 ///     tw::data::Loader loader(digits.train, tw::distributed::shard(session, {.batch_size = 32, .shuffle = true}));
 template <class Session>

@@ -184,7 +184,10 @@ class Transport final : public ReplicaTransport {
   /// Waits until all processes are at the same call.
   void meet(const CallSite& here) {
     std::memcpy(sent_.data(), &here, sizeof here);
-    swap_headers(here, header_bytes, here.kind == CallSite::fetch ? "variables" : here.kind == CallSite::start ? "session" : "run");
+    swap_headers(here, header_bytes,
+                 here.kind == CallSite::fetch   ? "variables"
+                 : here.kind == CallSite::start ? "session"
+                                                : "run");
   }
   /// Swaps messages of `bytes`, which begin with the call site; throws std::runtime_error if others are at other calls.
   void swap_headers(const CallSite& here, std::int64_t bytes, const char* what) {
@@ -213,7 +216,8 @@ class Transport final : public ReplicaTransport {
           "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
     const auto place = [](const CallSite& site) {
       constexpr const char* names[] = {"its beginning", "a collective", "the end of a run", "a read of variables", "its end"};
-      return std::string(names[site.kind]) + (site.kind == CallSite::end ? "" : " after the start of run " + std::to_string(site.run));
+      return std::string(names[site.kind]) +
+             (site.kind == CallSite::end ? "" : " after the start of run " + std::to_string(site.run));
     };
     throw std::runtime_error("session at " + place(here) + ", that of the " + other + " at " + place(there) +
                              ": the same runs and reads on all processes expected");

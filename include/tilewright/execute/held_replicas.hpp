@@ -8,8 +8,8 @@
 
 namespace tilewright::internal {
 
-/// What is left to do of a collective when the processes have exchanged what they have: the items [first, last), for the inputs of
-/// all replicas of the program, then their outputs.
+/// What is left to do of a collective when the processes have exchanged what they have: the items [first, last), for the inputs
+/// of all replicas of the program, then their outputs.
 struct ExchangedCollective {
   std::byte* const* operands = nullptr;
   std::int64_t first = 0, last = 0;
@@ -25,8 +25,8 @@ struct SharedPiece {
 class ReplicaTransport {
  public:
   virtual ~ReplicaTransport() = default;
-  /// Exchanges what a collective needs. `held` are the inputs of the held replicas, then their outputs. Called by one worker while
-  /// the others wait. Allocates nothing.
+  /// Exchanges what a collective needs. `held` are the inputs of the held replicas, then their outputs. Called by one worker
+  /// while the others wait. Allocates nothing.
   virtual ExchangedCollective exchange(const Step& step, std::byte* const* held) = 0;
   /// Gives every process all pieces of its memory, of which it has those of its replicas.
   virtual void share(std::byte* memory, std::span<const SharedPiece> pieces) = 0;
@@ -48,7 +48,8 @@ struct HeldReplicas {
   }
 };
 
-/// Where operands are if the host's arrays have the elements of `held` replicas of a program of `replicas`; nothing if it holds all.
+/// Where operands are if the host's arrays have the elements of `held` replicas of a program of `replicas`; nothing if it holds
+/// all.
 inline std::vector<Location> held_locations(std::span<const Location> locations, std::span<const std::int64_t> stream_bytes,
                                             std::int64_t replicas, std::int64_t held) {
   if (held == replicas) return {};

@@ -9,8 +9,8 @@
 
 namespace tilewright {
 
-/// The shape of the host's array for a stream of a frozen plan: [transfers in a run, `replicas`, stream's shape...]. The first axis
-/// is left out if it is 1, the second if the program has one replica.
+/// The shape of the host's array for a stream of a frozen plan: [transfers in a run, `replicas`, stream's shape...]. The first
+/// axis is left out if it is 1, the second if the program has one replica.
 constexpr Shape host_shape(const auto& plan, std::size_t stream, std::int64_t replicas) {
   Shape shape;
   if (plan.streams[stream].transfers > 1) shape.push_back(plan.streams[stream].transfers);

@@ -134,8 +134,7 @@ class VariableCopies {
       if constexpr (plan.replicas == 1) std::memcpy(host_data(v), device_data(v), bytes(v));
       else
         for_each_replica(plan, v, [&](const ReplicaPart& part) {
-          if (part.is_first && holds(part))
-            std::memcpy(host_data(v) + part.offset, device_data(v, part.replica), part.bytes);
+          if (part.is_first && holds(part)) std::memcpy(host_data(v) + part.offset, device_data(v, part.replica), part.bytes);
         });
     }
     if (device_.held().transport) share();
