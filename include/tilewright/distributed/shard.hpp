@@ -4,6 +4,7 @@
 
 #include "tilewright/data/loader.hpp"
 #include "tilewright/distributed/processes.hpp"
+#include "tilewright/graph/records.hpp"
 
 namespace tilewright::distributed {
 
