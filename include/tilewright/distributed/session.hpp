@@ -162,8 +162,9 @@ class Session : private tilewright::Session<build, machine> {
                                   std::to_string(plan.replicas) +
                                   " replicas: a number of processes that divides the replication factor expected");
     if (processes.count() == 1) return nullptr;
-    return std::make_unique<internal::Transport>(processes, plan.steps, internal::planned_collectives<program::plan>,
-                                                 plan.replicas, detail::hash_of_plan<program::plan>());
+    return std::make_unique<internal::Transport>(processes, plan.steps, internal::compute_functions<program::plan>,
+                                                 internal::planned_collectives<program::plan>, plan.replicas,
+                                                 detail::hash_of_plan<program::plan>());
   }
   static internal::HeldReplicas held_by(internal::Transport* transport) {
     internal::HeldReplicas held{.names_replicas = plan.replicas > 1};

@@ -30,12 +30,13 @@ struct CallSite {
 class Transport final : public ReplicaTransport {
  public:
   /// `steps` and `collectives`, by compute set, are those of the plan. All processes make it, and wait for each other.
-  Transport(distributed::Processes& processes, std::span<const Step> steps, std::span<const PlannedCollective> collectives,
-            int replicas, std::int64_t hash_of_plan)
+  Transport(distributed::Processes& processes, std::span<const Step> steps, std::span<const ComputeFunction> functions,
+            std::span<const PlannedCollective> collectives, int replicas, std::int64_t hash_of_plan)
       : processes_(processes),
         communicator_(duplicate()),
         messages_(processes, communicator_),
         steps_(steps),
+        functions_(functions),
         collectives_(collectives),
         replicas_(replicas),
         held_(replicas / processes.count()),
@@ -44,7 +45,7 @@ class Transport final : public ReplicaTransport {
         sent_(least_room + header_bytes),
         results_(results_for(collectives)),
         operands_(static_cast<std::size_t>(2 * replicas)) {
-    messages_.reserve(static_cast<std::size_t>(2 * processes.count() * (held_ + 1)), room_);
+    messages_.reserve(static_cast<std::size_t>(2 * processes.count() * (replicas + 1)), room_);
     meet({.kind = CallSite::start, .step = hash_of_plan});
   }
   /// Says that this process makes no more calls; others that do find it out.
@@ -78,6 +79,10 @@ class Transport final : public ReplicaTransport {
     }
     if (!stays(collective)) {
       const CallSite here{.kind = CallSite::collective, .run = run_, .step = &step - steps_.data(), .sequence = ++sequence_};
+      if (is_shared_out(collective, stride)) {
+        reduce_in_shares(here, step, collective);
+        return {};
+      }
       exchange_inputs(here, collective.input_bytes, stride);
     }
     return items_of(step, collective);
@@ -181,6 +186,57 @@ class Transport final : public ReplicaTransport {
     });
     messages_.wait("collective");
   }
+  /// Whether each process reduces a share of the elements, for all: of large tensors, if it holds a replica of each group.
+  bool is_shared_out(const PlannedCollective& collective, std::int64_t stride) const {
+    if (!collective.reduces_in_place || held_ * stride <= least_room) return false;
+    for (int rank = 0; rank < processes_.count(); ++rank)
+      for (std::int64_t group = 0; group < collective.groups.num_groups(); ++group)
+        if (member_of(collective.groups, group, rank) < 0) return false;
+    return true;
+  }
+  /// The first replica of a group that a process holds; -1: none.
+  int member_of(const ReplicaGroups& groups, std::int64_t group, int rank) const {
+    for (int replica = rank * held_; replica < (rank + 1) * held_; ++replica)
+      if (groups.group_of(replica) == group) return replica;
+    return -1;
+  }
+  /// Each process gets its share of the chunks of all replicas' inputs, reduces them, and gives the results to the others.
+  void reduce_in_shares(const CallSite& here, const Step& step, const PlannedCollective& collective) {
+    std::memcpy(sent_.data(), &here, sizeof here);
+    swap_headers(here, header_bytes, "collective");
+    const ReplicaGroups& groups = collective.groups;
+    const std::int64_t chunks = step.items / groups.num_groups(), chunk_bytes = collective_chunk * collective.element_bytes;
+    const auto first_chunk = [&](int rank) { return chunks * rank / processes_.count(); };
+    const auto begin = [&](int rank) { return std::min(first_chunk(rank) * chunk_bytes, collective.input_bytes); };
+    const auto size = [&](int rank) { return begin(rank + 1) - begin(rank); };
+    const int own = processes_.rank();
+    for_each_other([&](int rank) {
+      for (int i = 0; i < held_; ++i) {
+        messages_.receive(rank, input(rank * held_ + i) + begin(own), size(own));
+        messages_.send(rank, input(first() + i) + begin(rank), size(rank));
+      }
+    });
+    messages_.wait("collective");
+    items_of(step, collective);  // results of other processes' replicas are those of this process's
+    const ComputeFunction function = functions_[static_cast<std::size_t>(step.compute_set)];
+    for (std::int64_t group = 0; group < groups.num_groups(); ++group)
+      function(operands_.data(), group * chunks + first_chunk(own), group * chunks + first_chunk(own + 1));
+    for_each_other([&](int rank) {
+      for (std::int64_t group = 0; group < groups.num_groups(); ++group) {
+        std::byte* const result = output(member_of(groups, group, own));
+        messages_.receive(rank, result + begin(rank), size(rank));
+        messages_.send(rank, result + begin(own), size(own));
+      }
+    });
+    messages_.wait("collective");
+    for (int replica = first(); replica < first() + held_; ++replica) {
+      const int source = member_of(groups, groups.group_of(replica), own);
+      if (source == replica) continue;
+      for_each_other([&](int rank) {
+        std::memcpy(output(replica) + begin(rank), output(source) + begin(rank), static_cast<std::size_t>(size(rank)));
+      });
+    }
+  }
   /// Waits until all processes are at the same call.
   void meet(const CallSite& here) {
     std::memcpy(sent_.data(), &here, sizeof here);
@@ -227,6 +283,7 @@ class Transport final : public ReplicaTransport {
   MPI_Comm communicator_;
   Messages messages_;
   std::span<const Step> steps_;
+  std::span<const ComputeFunction> functions_;  // by compute set
   std::span<const PlannedCollective> collectives_;
   int replicas_, held_;
   std::int64_t run_ = 0, sequence_ = 0;
