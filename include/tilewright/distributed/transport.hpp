@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tilewright/distributed/messages.hpp"
@@ -40,7 +41,7 @@ class Transport final : public ReplicaTransport {
         collectives_(collectives),
         replicas_(replicas),
         held_(replicas / processes.count()),
-        room_(room_for(collectives, held_)),
+        room_(room_for(collectives)),
         received_(room_ * processes.count()),
         sent_(least_room + header_bytes),
         results_(results_for(collectives)),
@@ -123,16 +124,36 @@ class Transport final : public ReplicaTransport {
     check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator), "MPI_Comm_dup");
     return communicator;
   }
-  static std::int64_t room_for(std::span<const PlannedCollective> collectives, std::int64_t held) {
+  /// Bytes for what one process sends.
+  std::int64_t room_for(std::span<const PlannedCollective> collectives) const {
     std::int64_t room = least_room;
-    for (const PlannedCollective& collective : collectives) room = std::max(room, held * align(collective.input_bytes));
+    for (const PlannedCollective& collective : collectives)
+      if (!stays(collective)) room = std::max(room, held_ * align(collective.input_bytes));
     return header_bytes + room;
   }
-  /// Bytes of results that no held replica has.
+  /// Bytes of results that no held replica has a place for.
   std::int64_t results_for(std::span<const PlannedCollective> collectives) const {
     std::int64_t room = 0;
-    for (const PlannedCollective& collective : collectives) room = std::max(room, replicas_ * align(collective.output_bytes));
+    for (const PlannedCollective& collective : collectives)
+      if (gives_others(collective)) room = std::max(room, replicas_ * align(collective.output_bytes));
     return room;
+  }
+  /// Whether the items that this process runs give results of groups of which it holds no replica, or nothing is known of them.
+  bool gives_others(const PlannedCollective& collective) const {
+    if (collective.items != CollectiveItems::of_groups) return collective.items == CollectiveItems::any;
+    const auto [begin, end] = groups_of_held(collective.groups);
+    for (std::int64_t group = begin; group < end; ++group)
+      if (member_of(collective.groups, group, processes_.rank()) < 0) return true;
+    return false;
+  }
+  /// The groups of held replicas, and those between them.
+  std::pair<std::int64_t, std::int64_t> groups_of_held(const ReplicaGroups& groups) const {
+    std::int64_t begin = groups.num_groups(), end = 0;
+    for (int replica = first(); replica < first() + held_; ++replica) {
+      begin = std::min(begin, groups.group_of(replica));
+      end = std::max(end, groups.group_of(replica) + 1);
+    }
+    return {begin, end};
   }
   bool holds(int replica) const { return replica >= first() && replica < first() + held_; }
   std::byte*& input(int replica) { return operands_[static_cast<std::size_t>(replica)]; }
@@ -155,19 +176,17 @@ class Transport final : public ReplicaTransport {
     if (collective.items == CollectiveItems::of_groups) {
       const ReplicaGroups& groups = collective.groups;
       const std::int64_t chunks = step.items / groups.num_groups();
-      std::int64_t first_group = groups.num_groups(), last_group = -1;
-      for (int replica = first(); replica < first() + held_; ++replica) {
-        const std::int64_t group = groups.group_of(replica);
-        first_group = std::min(first_group, group);
-        last_group = std::max(last_group, group);
+      const auto [first_group, last_group] = groups_of_held(groups);
+      for (int replica = first(); replica < first() + held_; ++replica)
         for (std::int64_t i = 0; i < groups.group_size; ++i)
-          if (const auto other = static_cast<int>(groups.member(group, i)); !holds(other)) output(other) = output(replica);
-      }
+          if (const auto other = static_cast<int>(groups.member(groups.group_of(replica), i)); !holds(other))
+            output(other) = output(replica);
       work.first = first_group * chunks;
-      work.last = (last_group + 1) * chunks;
+      work.last = last_group * chunks;
     }
     for (int replica = 0; replica < replicas_; ++replica)
-      if (output(replica) == nullptr) output(replica) = results_.data() + replica * align(collective.output_bytes);
+      if (output(replica) == nullptr && gives_others(collective))
+        output(replica) = results_.data() + replica * align(collective.output_bytes);
     return work;
   }
 
