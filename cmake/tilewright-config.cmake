@@ -9,3 +9,8 @@ list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 find_dependency(LibZip)
 list(REMOVE_ITEM CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-targets.cmake)
+find_package(MPI QUIET COMPONENTS CXX)
+if(MPI_CXX_FOUND AND NOT TARGET tilewright::distributed)  # only there if MPI is
+  add_library(tilewright::distributed INTERFACE IMPORTED)
+  target_link_libraries(tilewright::distributed INTERFACE tilewright::data MPI::MPI_CXX)
+endif()

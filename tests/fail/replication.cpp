@@ -32,6 +32,11 @@ Case<[](Ir& ir, const Replicated&) { ir.set_replication_factor(4); }> factor;
 // expect: replica_grouping: stride 3 of 8 replicas: a divisor of the replication factor expected
 Case<[](Ir& ir, const Replicated&) { ir.replica_grouping(3, 2); }> stride;
 
+// CASE instances
+// expect: instance_replication_factor: 8 replicas on a number of processes that is not known before the program runs:
+// expect: replication_factor() in a program, or session.instance_replication_factor(), expected
+Case<[](Ir& ir, const Replicated&) { ir.instance_replication_factor(); }> instances;
+
 // CASE irregular_group
 // expect: replicated_all_gather: Tensor[float32 (3, 2)] over ReplicaGrouping(num_replicas=8,
 // expect: assignment=[0, 0, 1, 1, 0, 0, 1, 1], group_size=4, num_groups=2): a grouping with a constant stride expected

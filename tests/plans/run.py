@@ -55,7 +55,8 @@ PROGRAMS = {
     "benchmarks/workloads/mnist_inference.cpp": ["test_step<Net, 80, 28, 28>"],
     "benchmarks/workloads/mnist_sgd.cpp": ["train_step<Net, 8, 28, 28>"],
 }
-NO_PROGRAM = {"examples/dot_tree.cpp"}  # prints names only
+# Prints names only; has the program of mnist_replicas.cpp.
+NO_PROGRAM = {"examples/dot_tree.cpp", "examples/mnist_instances.cpp"}
 
 SESSION_ALIAS = re.compile(r"^using \w+ = tw::Session<.*\n", re.MULTILINE)
 # A function at the beginning of a line that is neither constexpr nor a template, to its closing brace.

@@ -32,7 +32,8 @@ class Logger {
   /// Writes nothing.
   Logger() = default;
   /// Writes to "stdout", "stderr" or the end of a file, which is made if it is missing: a std::runtime_error if that fails.
-  Logger(LogLevel least, const char* destination) : least_(least) {
+  /// Lines name the rank of a process, but for -1.
+  Logger(LogLevel least, const char* destination, int rank = -1) : least_(least), rank_(rank) {
     if (least == LogLevel::off) return;
     if (std::strcmp(destination, "stderr") == 0) file_ = {stderr, [](std::FILE*) {}};
     else if (std::strcmp(destination, "stdout") == 0) file_ = {stdout, [](std::FILE*) {}};
@@ -41,19 +42,19 @@ class Logger {
   }
   /// What TILEWRIGHT_LOG_LEVEL and TILEWRIGHT_LOG_DEST say now; WARN and stderr where they are not set, or empty. A level that
   /// does not exist is a std::invalid_argument.
-  static Logger from_environment() {
+  static Logger from_environment(int rank = -1) {
     const std::string_view name = variable("TILEWRIGHT_LOG_LEVEL", "WARN");
     const auto level = parse_log_level(name);
     if (!level)
       throw std::invalid_argument("TILEWRIGHT_LOG_LEVEL: '" + std::string(name) +
                                   "': one of TRACE, DEBUG, INFO, WARN, ERROR, OFF expected");
-    return {*level, variable("TILEWRIGHT_LOG_DEST", "stderr")};
+    return {*level, variable("TILEWRIGHT_LOG_DEST", "stderr"), rank};
   }
 
   bool shows(LogLevel level) const { return level >= least_; }
 
-  /// Writes "tilewright LEVEL: ", the pieces, which are strings and integers, and a newline, at once, so that lines of several
-  /// threads are not mixed. Allocates nothing; cuts off a line of more than 511 characters.
+  /// Writes "tilewright LEVEL: ", or "tilewright LEVEL: rank 1: ", the pieces, which are strings and integers, and a newline, at
+  /// once, so that lines of several threads are not mixed. Allocates nothing; cuts off a line of more than 511 characters.
   template <class... Pieces>
   void write(LogLevel level, const Pieces&... pieces) const {
     if (!shows(level)) [[likely]]
@@ -75,14 +76,17 @@ class Logger {
     char line[512];
     std::size_t size = 0;
     const auto add = [&](std::string_view characters) { size += characters.copy(line + size, sizeof line - 1 - size); };
-    add("tilewright ");
-    add(log_level_names[static_cast<std::size_t>(level)]);
-    add(": ");
-    for (const Piece& piece : pieces) {
+    const auto add_piece = [&](const Piece& piece) {
       char digits[24];
       if (piece.number) std::snprintf(digits, sizeof digits, "%lld", static_cast<long long>(*piece.number));
       add(piece.number ? std::string_view(digits) : piece.characters);
-    }
+    };
+    add("tilewright ");
+    add(log_level_names[static_cast<std::size_t>(level)]);
+    add(": ");
+    if (rank_ >= 0)
+      for (const Piece& piece : {Piece("rank "), Piece(rank_), Piece(": ")}) add_piece(piece);
+    for (const Piece& piece : pieces) add_piece(piece);
     line[size++] = '\n';
     std::fwrite(line, 1, size, file_.get());
     std::fflush(file_.get());
@@ -94,6 +98,7 @@ class Logger {
   }
 
   LogLevel least_ = LogLevel::off;
+  int rank_ = -1;
   std::shared_ptr<std::FILE> file_;
 };
 

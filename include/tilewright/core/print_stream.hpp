@@ -25,6 +25,12 @@ class PrintStream {
   std::ostream* stream_ = &std::cerr;
 };
 inline PrintStream print_stream;
+/// The replica whose op runs on this thread, where texts are to name it; -1: they name none.
+inline thread_local int printing_replica = -1;
+/// At its end, texts of this thread name no replica.
+struct ReplicaNames {
+  ~ReplicaNames() { printing_replica = -1; }
+};
 }  // namespace detail
 
 /// Sends the texts of print_tensor to another stream, which must live until it is replaced; null: to none. Returns the stream

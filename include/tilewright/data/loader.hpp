@@ -33,6 +33,10 @@ struct LoaderOptions {
   bool drop_last = true;   ///< leave out the last samples if they fill no batch; else the last batch is smaller
   std::uint64_t seed = 0;  ///< decides the orders of all epochs, on every platform
   bool prefetch = true;    ///< another thread makes batches ahead, where there is a core for it; the batches are the same
+  std::size_t shards =
+      1;  ///< loaders that share each batch, of which each hands out its shard: in as many processes, for example
+  std::size_t shard = 0;   ///< the number of this loader among them
+  std::size_t runs = 1;    ///< equal runs of samples in a batch, each of which the shards divide: micro-batches
 };
 
 /// Hands out a data set in mini-batches. Iterating once is one epoch: begin() draws the next order, so a loader's epochs
@@ -48,6 +52,9 @@ struct LoaderOptions {
 ///     loader.resume(state);
 ///     for (auto epoch = loader.state().epoch; epoch < 10; ++epoch)
 ///       for (const auto& batch : loader) train(batch.images, batch.labels), save(loader.state());
+///
+/// Loaders of equal options but for `shard` hand out the parts of the same batches, and have the same state; batch_size is that
+/// of a whole batch.
 template <class Data = Dataset>
 class Loader {
   static_assert(Samples<Data>,
@@ -82,19 +89,27 @@ class Loader {
     std::size_t index_;
   };
 
-  /// Throws DataError for a batch size of 0, one that leaves no batch at all, or arrays of different numbers of samples.
+  /// Throws DataError for a batch size of 0, one that leaves no batch at all, arrays of different numbers of samples, and shards
+  /// that do not divide all batches.
   Loader(const Data& dataset, const LoaderOptions& options)
       : dataset_(dataset), options_(options), random_(options.seed), order_(count_of(dataset)) {
     if (options.batch_size == 0) throw DataError("Loader", "a batch size of 0", "at least 1");
     if (options.drop_last && options.batch_size > order_.size())
       throw DataError("Loader", "a batch size of " + std::to_string(options.batch_size) + " with drop_last",
                       "at most the data set's " + std::to_string(order_.size()));
+    if (options.runs == 0 || options.shard >= options.shards || options.batch_size % (options.shards * options.runs) != 0)
+      throw DataError("Loader",
+                      "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) + " of batches of " +
+                          std::to_string(options.batch_size) + " in " + std::to_string(options.runs) + " runs",
+                      "shards that divide a run, and one of them,");
+    if (options.shards > 1 && !options.drop_last)
+      throw DataError("Loader", std::to_string(options.shards) + " shards without drop_last", "batches of one size");
     std::iota(order_.begin(), order_.end(), std::size_t{0});
 
     Data empty;
     std::size_t batch_bytes = 0;
     for_each_array(empty, [&](auto& array, const auto& source) {
-      resize(array, source, std::min(options.batch_size, order_.size()));
+      resize(array, source, std::min(options.batch_size, order_.size()) / options.shards);
       batch_bytes += array.size() * sizeof(*array.data());
     });
     // Waking the thread costs some microseconds, as gathering a small batch does, so it makes many at once.
@@ -197,15 +212,19 @@ class Loader {
 
   /// Makes a batch of the next samples of the epoch. (Only a smaller last batch allocates.)
   void gather(Data& batch, std::size_t index) const {
-    const std::size_t begin = index * options_.batch_size, count = std::min(options_.batch_size, order_.size() - begin);
+    const std::size_t begin = index * options_.batch_size, all = std::min(options_.batch_size, order_.size() - begin);
+    const std::size_t count = all / options_.shards, run = count / options_.runs;
+    const auto sample = [&](std::size_t i) {
+      if (options_.shards == 1) return order_[begin + i];
+      return order_[begin + (i / run * options_.shards + options_.shard) * run + i % run];
+    };
     for_each_array(batch, [&]<class Array>(Array& array, const Array& source) {
       resize(array, source, count);
       if constexpr (std::tuple_size_v<typename Array::shape_type> == 1) {
-        for (std::size_t i = 0; i < count; ++i) array.data()[i] = source.data()[order_[begin + i]];
+        for (std::size_t i = 0; i < count; ++i) array.data()[i] = source.data()[sample(i)];
       } else {
         const std::size_t size = sample_size(source);
-        for (std::size_t i = 0; i < count; ++i)
-          std::copy_n(source.data() + order_[begin + i] * size, size, array.data() + i * size);
+        for (std::size_t i = 0; i < count; ++i) std::copy_n(source.data() + sample(i) * size, size, array.data() + i * size);
       }
     });
   }
@@ -241,11 +260,11 @@ class Loader {
   LoaderOptions options_;
   Random random_;
   std::vector<std::size_t> order_;  // a permutation of the data set's indices
-  std::uint64_t begun_ = 0;         // epochs, with the current one
-  std::uint64_t handed_out_ = 0;    // batches of the current epoch
-  bool resumes_ = false;            // the next pass goes on with the current epoch
-  std::size_t first_ = 0;           // the first batch of this pass
-  std::size_t chunk_ = 1;           // batches that are made at once
+  std::uint64_t begun_ = 0;  // epochs, with the current one
+  std::uint64_t handed_out_ = 0;  // batches of the current epoch
+  bool resumes_ = false;  // the next pass goes on with the current epoch
+  std::size_t first_ = 0;  // the first batch of this pass
+  std::size_t chunk_ = 1;  // batches that are made at once
   Batches own_;
   const Batches* made_ = &own_;
   std::optional<Prefetch<Batches>> prefetch_;  // last: its thread ends before what it uses

@@ -14,92 +14,52 @@
 #include <vector>
 
 #include "tilewright/core/logger.hpp"
+#include "tilewright/core/print_stream.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
-#include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/crew.hpp"
-#include "tilewright/execute/fault_error.hpp"
+#include "tilewright/execute/fault_report.hpp"
 #include "tilewright/execute/flush_denormals.hpp"
-#include "tilewright/execute/frozen_plan.hpp"
+#include "tilewright/execute/held_replicas.hpp"
+#include "tilewright/execute/program_view.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
-#include "tilewright/lower/plan.hpp"
 
 namespace tilewright::internal {
-
-struct ProgramView;
-
-/// The memory of a program as the host sees it.
-struct HostMemory {
-  std::byte *variables = nullptr, *constants = nullptr, *remote = nullptr;  ///< of replica 0
-  std::int64_t variable_bytes = 0, remote_bytes = 0;  ///< from one replica to the next
-  FaultRecord* faults = nullptr;  ///< by fault site
-};
-/// Runs a program on tiles with memory of their own, and finds what a plan does not say or an op does not declare.
-class StrictRunner {
- public:
-  virtual ~StrictRunner() = default;
-  /// Runs a root body; `streams` are those of replica 0, empty for a body without. Returns whether all replicas reached all
-  /// collectives. Throws StrictError.
-  virtual bool run(const HostMemory& host, BodyId root, std::span<std::byte* const> streams) = 0;
-};
-
-/// A frozen plan and its code, without their types.
-struct ProgramView {
-  std::span<const Body> bodies;
-  std::span<const Step> steps;
-  std::span<const Location> locations;
-  std::span<const ComputeFunction> functions;
-  std::span<const std::int64_t> strides;
-  std::span<const std::int64_t> stream_bytes;
-  std::span<const PlannedRemoteBuffer> remote_buffers;
-  std::span<const FrozenFaultSite> fault_sites;
-  std::string_view characters;  ///< of the fault sites' texts
-  MemoryUse memory{};  ///< of each replica
-  int replicas = 1;
-  int ipus = 1;  ///< of each replica
-  // for the strict executor
-  std::span<const ComputeSet> compute_sets{};
-  std::span<const Stage> stages{};
-  std::span<const StageOperand> operands{};
-  std::span<const FrozenVariable> variables{};
-  std::span<const FrozenConstant> constants{};
-  std::string_view tile_table{};  ///< empty: the target is no simulated IPU
-};
-
-/// Makes strict executors. Null in programs of which no source includes execute/strict_executor.hpp, whose code takes some
-/// seconds to compile.
-inline std::unique_ptr<StrictRunner> (*strict_factory)(const ProgramView&) = nullptr;
 
 /// Runs a program: its workers go through the steps of a root body together, each with its share of the vertices of every
 /// step, and wait for each other where a step needs what others wrote. Results do not depend on the number of workers, and a run
 /// allocates nothing. Denormal numbers count as 0. What the environment says about the log is read when an executor is made.
 ///
 /// Replicas, each with memory of its own but for constants, go through the program in lockstep: a step runs for all of them
-/// before the next one. The branches of a conditional run one after the other, each for the replicas that take it.
+/// before the next one. The branches of a conditional run one after the other, each for the replicas that take it. An executor
+/// that holds a part of the program's replicas numbers them from 0.
 class Executor {
  public:
   /// `strict`: on tiles with memory of their own; also if TILEWRIGHT_STRICT is 1 and the target is a simulated IPU.
   /// std::invalid_argument for another target.
-  Executor(const ProgramView& program, int threads, bool strict = false)
-      : program_(program),
+  Executor(const ProgramView& program, int threads, bool strict = false, const HeldReplicas& held = {})
+      : held_(held.of(program.replicas)),
+        locations_(held_locations(program.locations, program.stream_bytes, program.replicas, held_.count)),
+        program_(program_of(program)),
         strict_(make_strict(program_, strict)),
         variable_bytes_(align(program.memory.variables)),
         remote_bytes_(program.memory.remote),
         frame_bytes_(align(program.memory.frame)),
-        variables_(program.replicas * variable_bytes_),
+        variables_(program_.replicas * variable_bytes_),
         constants_(program.memory.constants),
-        remote_(program.replicas * remote_bytes_),
+        remote_(program_.replicas * remote_bytes_),
         faults_(program.fault_sites.size()),
-        frame_(program.replicas * frame_bytes_),
-        all_(program.replicas),
+        frame_(program_.replicas * frame_bytes_),
+        all_(program_.replicas),
+        logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit()) {
     for (const Body& body : program.bodies) deepest_ += body.max_arguments;
     states_.resize(static_cast<std::size_t>(workers_.count()));
     for (auto& state : states_) {
-      state.arguments.resize(static_cast<std::size_t>(program.replicas * deepest_));
-      state.streams.resize(static_cast<std::size_t>(program.replicas) * program.stream_bytes.size());
+      state.arguments.resize(static_cast<std::size_t>(program_.replicas * deepest_));
+      state.streams.resize(static_cast<std::size_t>(program_.replicas) * program.stream_bytes.size());
     }
   }
 
@@ -109,6 +69,8 @@ class Executor {
   int threads() const { return choice_.threads(); }
   int most_threads() const { return choice_.limit(); }
   const Logger& logger() const { return logger_; }
+  int replicas() const { return program_.replicas; }
+  const HeldReplicas& held() const { return held_; }
   StrictRunner* strict() const { return strict_.get(); }  ///< null: the program runs in the fast mode
 
   /// Runs the program once; throws FaultError if an op met values that it cannot compute with, std::runtime_error if replicas did
@@ -144,6 +106,11 @@ class Executor {
   }
 
  private:
+  ProgramView program_of(ProgramView program) const {
+    program.replicas = held_.count;
+    if (!locations_.empty()) program.locations = locations_;
+    return program;
+  }
   static std::unique_ptr<StrictRunner> make_strict(const ProgramView& program, bool strict) {
     if (program.tile_table.empty()) {
       if (strict)
@@ -194,21 +161,7 @@ class Executor {
     throw std::runtime_error(
         "replicas took different branches of a conditional, in one of which is a collective: all replicas expected in it");
   }
-  /// Throws for the faults of a run, with the first site that had some, and forgets them.
-  void check_faults() {
-    const auto first = std::find_if(faults_.begin(), faults_.end(), [](const FaultRecord& record) { return record.count != 0; });
-    if (first == faults_.end()) return;
-    const FrozenFaultSite& site = program_.fault_sites[static_cast<std::size_t>(first - faults_.begin())];
-    const auto part = [&](const PoolRange& range) { return std::string(program_.characters.substr(range.first, range.count)); };
-    const auto more = first->count / site.reports - 1;
-    const auto others = std::count_if(first + 1, faults_.end(), [](const FaultRecord& record) { return record.count != 0; });
-    std::string message = part(site.before) + std::to_string(first->value);
-    if (more > 0) message += " (and " + std::to_string(more) + " more)";
-    message += part(site.after);
-    if (others > 0) message += "; faults of other ops: " + std::to_string(others);
-    std::fill(faults_.begin(), faults_.end(), FaultRecord{});
-    throw FaultError(message);
-  }
+  void check_faults() { throw_faults(faults_, program_.fault_sites, program_.characters); }
   void run_timed() {
     const bool measures = choice_.measuring();
     if (!measures) choice_.counted();
@@ -232,6 +185,7 @@ class Executor {
   /// An exception ends the run: the other workers leave where they would meet this one.
   void run_main(int worker) {
     const FlushDenormals flush;
+    const detail::ReplicaNames names{};
     State& state = states_[static_cast<std::size_t>(worker)];
     try {
       run_body(program_.bodies[static_cast<std::size_t>(root_)],
@@ -309,6 +263,8 @@ class Executor {
     for (std::int64_t begin = vertices * number / crew.count; begin < end;) {
       const int replica = running.replicas.numbers[begin / step.vertices];
       const std::int64_t first = begin % step.vertices, last = std::min(step.vertices, first + end - begin);
+      if (held_.names_replicas) [[unlikely]]
+        detail::printing_replica = held_.first + replica;
       for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i], running, replica);
       program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last);
       begin += last - first;
@@ -335,9 +291,17 @@ class Executor {
       operands[replica] = address(input, running, replica);
       operands[program_.replicas + replica] = address(output, running, replica);
     }
-    const int number = running.worker - crew.first;
-    const std::int64_t first = step.items * number / crew.count, last = step.items * (number + 1) / crew.count;
-    if (first < last) program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last);
+    ExchangedCollective work{operands, 0, step.items};
+    if (held_.transport) [[unlikely]] {  // then there is one IPU, or one worker
+      barrier_.arrive_and_wait(crew.count);  // what the last exchange brought is no longer read
+      if (running.worker == crew.first) exchanged_ = held_.transport->exchange(step, operands);
+      barrier_.arrive_and_wait(crew.count);
+      work = exchanged_;
+    }
+    const std::int64_t items = work.last - work.first, number = running.worker - crew.first;
+    const std::int64_t first = items * number / crew.count, last = items * (number + 1) / crew.count;
+    if (first == last) return;
+    program_.functions[static_cast<std::size_t>(step.compute_set)](work.operands, work.first + first, work.first + last);
   }
   void run_conditional(const Step& step, const Running& running) {
     const Crew crew = crew_of(step);
@@ -376,7 +340,10 @@ class Executor {
     }
   }
 
+  HeldReplicas held_;
+  std::vector<Location> locations_;  // of the program for the held replicas; empty: those of the plan
   ProgramView program_;
+  ExchangedCollective exchanged_;  // of the collective that runs
   std::unique_ptr<StrictRunner> strict_;  // null: the fast mode
   std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
   AlignedMemory variables_, constants_, remote_;
@@ -386,7 +353,7 @@ class Executor {
   Replicas all_;
   BodyId root_ = BodyId::main;  // that runs
   bool missed_collective_ = false;
-  Logger logger_ = Logger::from_environment();
+  Logger logger_;
   ThreadChoice choice_;
   int active_ = 1;
   Barrier barrier_;  // of all workers

@@ -64,4 +64,13 @@ constexpr ReplicaGrouping get_ild_replica_grouping(const ReplicaGrouping& groupi
   return detail::groups_within_parts("get_ild_replica_grouping", grouping, domain_replicas);
 }
 
+/// Always an error: into how many processes the replicas are divided is known when the program runs. A
+/// tilewright::distributed::Session says it then.
+constexpr std::int64_t Ir::instance_replication_factor() {
+  fail(text("instance_replication_factor: ", replication_factor_,
+            " replicas on a number of processes that is not known before the program runs: replication_factor() in a program, or "
+            "session.instance_replication_factor(), expected"));
+  return replication_factor_;
+}
+
 }  // namespace tilewright

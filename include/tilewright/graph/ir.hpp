@@ -19,8 +19,6 @@
 
 namespace tilewright {
 
-class Ir;
-
 /// What a failed check does: throw at once (the compiler then shows the user's call stack), or keep the first message
 /// and go on with invalid tensors, so that the message can be reported with its values.
 enum class OnError : std::uint8_t { raise, record };
@@ -64,6 +62,7 @@ class Ir {
   }
   constexpr std::int64_t replication_factor() const { return replication_factor_; }
   static constexpr std::int64_t max_replicas = 64;
+  constexpr std::int64_t instance_replication_factor();  ///< always an error: graph/instance_grouping.hpp
   /// A partition of the replicas into groups: graph/replica_grouping.hpp.
   constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
   constexpr ReplicaGrouping replica_grouping_from_assignments(List<int> assignment);

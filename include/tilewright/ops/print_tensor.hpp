@@ -44,7 +44,8 @@ constexpr void differentiate_print(GradientContext& op);
 
 template <class T>
 void print_elements(const PrintAttributes& attributes, const T* elements, const Shape& shape) {
-  print_stream.write(attributes.title_text() + ": " + format_tensor(elements, shape, attributes.format) + '\n');
+  const std::string replica = printing_replica < 0 ? "" : "replica " + std::to_string(printing_replica) + ": ";
+  print_stream.write(replica + attributes.title_text() + ": " + format_tensor(elements, shape, attributes.format) + '\n');
 }
 }  // namespace detail
 

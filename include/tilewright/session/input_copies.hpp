@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
@@ -15,14 +17,18 @@ namespace tilewright {
 template <const auto& plan>
 class InputCopies {
  public:
+  explicit InputCopies(std::int64_t replicas)
+      : replicas_(replicas),
+        offsets_(detail::offsets_of_arrays<plan, StreamDirection::host_to_device>(replicas)),
+        memory_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(offsets_.back()))) {}
   /// Copies the inputs that share memory with one of the blocks, and notes where the copies are.
   void replace_shared(StreamMemory<plan>& streams, std::initializer_list<std::span<const std::byte>> written) {
     for (std::size_t i = 0; i < streams.size(); ++i) {
       if (!plan.streams[i].used || plan.streams[i].direction != StreamDirection::host_to_device) continue;
-      const std::span<const std::byte> input(streams[i], detail::array_bytes<plan>[i]);
+      const std::span<const std::byte> input = detail::array_of<plan>(streams, i, replicas_);
       for (const auto block : written)
         if (detail::share_memory(input, block)) [[unlikely]] {
-          std::byte* const copy = memory_.get() + input_offsets<plan>[i];
+          std::byte* const copy = memory_.get() + offsets_[i];
           std::memcpy(copy, input.data(), input.size());
           streams[i] = copy;
           break;
@@ -31,8 +37,9 @@ class InputCopies {
   }
 
  private:
-  std::unique_ptr<std::byte[]> memory_ = std::make_unique_for_overwrite<std::byte[]>(
-      static_cast<std::size_t>(input_offsets<plan>.back()));
+  std::int64_t replicas_;  // of each array
+  std::array<std::int64_t, plan.streams.size() + 1> offsets_;
+  std::unique_ptr<std::byte[]> memory_;
 };
 
 }  // namespace tilewright

@@ -75,7 +75,16 @@ class Session {
   static constexpr const auto& plan = program::plan;
 
   /// Throws std::invalid_argument for a negative number of threads, and std::runtime_error if the system does not make them.
-  explicit Session(const SessionOptions& options = {}) : state_(std::make_unique<State>(options)) {
+  explicit Session(const SessionOptions& options = {}) : Session(options, {}) {}
+
+  Session(Session&&) noexcept = default;
+  Session& operator=(Session&&) noexcept = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+ protected:
+  /// A session of some of the replicas.
+  Session(const SessionOptions& options, const internal::HeldReplicas& held) : state_(std::make_unique<State>(options, held)) {
     const internal::Executor& executor = state_->executor;
     fill_constants(plan, executor.constants());
     if (options.attach) state_->copies.run_after_upload();
@@ -85,11 +94,7 @@ class Session {
                             " remote; threads: ", options.threads > 0 ? "" : "up to ", executor.most_threads());
   }
 
-  Session(Session&&) noexcept = default;
-  Session& operator=(Session&&) noexcept = default;
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
-
+ public:
   const SessionOptions& options() const { return state_->options; }
   /// The number of host threads of the next run.
   int threads() const { return state_->executor.threads(); }
@@ -167,7 +172,7 @@ class Session {
     require_attached("run_with_outputs");
     StreamMemory<program::plan> streams{};
     (detail::set_stream<program::plan, "run_with_outputs">(streams, arrays), ...);
-    detail::check_apart<program::plan, "run_with_outputs">(streams, {variable_memory(), remote_memory()});
+    detail::check_apart<program::plan, "run_with_outputs">(streams, plan.replicas, {variable_memory(), remote_memory()});
     execute(streams, {});
   }
   /// The same with all outputs in one object: `run_with_outputs(outputs, "image"_s = images)`.
@@ -179,7 +184,7 @@ class Session {
     StreamMemory<program::plan> streams{};
     outputs.set_streams(streams);
     (detail::set_stream<program::plan, "run_with_outputs">(streams, inputs), ...);
-    detail::check_apart<program::plan, "run_with_outputs">(streams, {variable_memory(), remote_memory()});
+    detail::check_apart<program::plan, "run_with_outputs">(streams, plan.replicas, {variable_memory(), remote_memory()});
     execute(streams, {});
   }
   /// Arrays for all outputs: `auto outputs = session.create_host_outputs(); outputs["loss"_s]`.
@@ -316,7 +321,7 @@ class Session {
     write<"load_tensors">(values);
   }
 
- private:
+ protected:
   using Values = typename VariableCopies<program::plan>::Values;
 
   void require_attached(const char* what) const {
@@ -365,11 +370,12 @@ class Session {
 
   /// On the heap: a session that is moved takes it along, and nothing in it moves.
   struct State {
-    explicit State(const SessionOptions& given)
+    State(const SessionOptions& given, const internal::HeldReplicas& held)
         : options(given),
-          executor(program::view(), given.threads, given.strict),
+          executor(program::view(), given.threads, given.strict, held),
           copies(executor, given.seed, given.attach),
-          outputs(output_offsets<program::plan>.back()) {}
+          outputs(detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(executor.replicas()).back()),
+          input_copies(executor.replicas()) {}
 
     SessionOptions options;
     internal::Executor executor;

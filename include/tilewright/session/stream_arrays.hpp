@@ -36,14 +36,11 @@ void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Arra
   }
 }
 
-/// Bytes of the host's array for each stream.
+/// The elements of the host's array for a stream, of so many replicas.
 template <const auto& plan>
-inline constexpr auto array_bytes = [] {
-  std::array<std::size_t, plan.streams.size()> bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i)
-    bytes[i] = static_cast<std::size_t>(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes());
-  return bytes;
-}();
+std::span<const std::byte> array_of(const StreamMemory<plan>& memory, std::size_t stream, std::int64_t replicas) {
+  return {memory[stream], static_cast<std::size_t>(array_bytes(plan, stream, replicas))};
+}
 inline bool share_memory(std::span<const std::byte> a, std::span<const std::byte> b) {
   return a.data() < b.data() + b.size() && b.data() < a.data() + a.size();
 }
@@ -51,8 +48,9 @@ inline bool share_memory(std::span<const std::byte> a, std::span<const std::byte
 /// Throws std::invalid_argument if what the program writes shares memory with another stream's array or with one of the blocks,
 /// the session's variables.
 template <const auto& plan, NameText what>
-void check_apart(const StreamMemory<plan>& memory, std::initializer_list<std::span<const std::byte>> variables) {
-  const auto array = [&](std::size_t i) { return std::span<const std::byte>(memory[i], array_bytes<plan>[i]); };
+void check_apart(const StreamMemory<plan>& memory, std::int64_t replicas,
+                 std::initializer_list<std::span<const std::byte>> variables) {
+  const auto array = [&](std::size_t i) { return array_of<plan>(memory, i, replicas); };
   const auto fail = [](std::size_t i, const Text& other) {
     throw std::invalid_argument(
         text(what.view(), ": '", plan.stream_name(i), "' shares memory with ", other, ": memory of its own expected").string());

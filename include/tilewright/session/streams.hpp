@@ -9,29 +9,40 @@
 
 namespace tilewright {
 
-/// The shape of the host's array for a stream of a frozen plan: [transfers in a run, replication factor, stream's shape...];
-/// factors of 1 are left out.
-constexpr Shape host_shape(const auto& plan, std::size_t stream) {
+/// The shape of the host's array for a stream of a frozen plan: [transfers in a run, `replicas`, stream's shape...]. The first
+/// axis is left out if it is 1, the second if the program has one replica.
+constexpr Shape host_shape(const auto& plan, std::size_t stream, std::int64_t replicas) {
   Shape shape;
   if (plan.streams[stream].transfers > 1) shape.push_back(plan.streams[stream].transfers);
-  if (plan.replicas > 1) shape.push_back(plan.replicas);
+  if (plan.replicas > 1) shape.push_back(replicas);
   const Shape& element = plan.streams[stream].spec.shape;
   for (int axis = 0; axis < element.rank; ++axis) shape.push_back(element[axis]);
   return shape;
 }
+/// The same for all replicas.
+constexpr Shape host_shape(const auto& plan, std::size_t stream) { return host_shape(plan, stream, plan.replicas); }
 
+namespace detail {
+/// Bytes of the host's array for a stream.
+constexpr std::int64_t array_bytes(const auto& plan, std::size_t stream, std::int64_t replicas) {
+  return TensorSpec{host_shape(plan, stream, replicas), plan.streams[stream].spec.dtype}.bytes();
+}
 /// Where the arrays of a frozen plan's streams in one direction stand in one block of memory, in bytes from its start; the last
 /// entry is the sum.
 template <const auto& plan, StreamDirection direction>
-inline constexpr auto array_offsets = [] {
+constexpr auto offsets_of_arrays(std::int64_t replicas) {
   std::array<std::int64_t, plan.streams.size() + 1> offsets{};
   for (std::size_t i = 0; i < plan.streams.size(); ++i) {
     const bool stands_here = plan.streams[i].direction == direction && plan.streams[i].used;
-    offsets[i + 1] = offsets[i] +
-                     (stands_here ? internal::align(TensorSpec{host_shape(plan, i), plan.streams[i].spec.dtype}.bytes()) : 0);
+    offsets[i + 1] = offsets[i] + (stands_here ? internal::align(array_bytes(plan, i, replicas)) : 0);
   }
   return offsets;
-}();
+}
+}  // namespace detail
+
+/// The offsets of arrays for all replicas.
+template <const auto& plan, StreamDirection direction>
+inline constexpr auto array_offsets = detail::offsets_of_arrays<plan, direction>(plan.replicas);
 template <const auto& plan>
 inline constexpr const auto& input_offsets = array_offsets<plan, StreamDirection::host_to_device>;
 template <const auto& plan>

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/executor.hpp"
@@ -101,10 +102,11 @@ class VariableCopies {
     else ++transfers_.from_host;
   }
 
-  /// Where the device has variable v of a replica.
+  /// Where the device has variable v of a replica that it holds.
   std::byte* device_data(std::size_t v, int replica = 0) const {
     const bool is_remote = plan.variables[v].base == internal::Base::remote;
-    return (is_remote ? device_.remote(replica) : device_.variables(replica)) + plan.variables[v].offset;
+    const int held = replica - device_.held().first;
+    return (is_remote ? device_.remote(held) : device_.variables(held)) + plan.variables[v].offset;
   }
   /// Where the host has it, once there is a host copy.
   std::byte* host_data(std::size_t v) const { return host_->data() + host_offsets[v]; }
@@ -132,16 +134,29 @@ class VariableCopies {
       if constexpr (plan.replicas == 1) std::memcpy(host_data(v), device_data(v), bytes(v));
       else
         for_each_replica(plan, v, [&](const ReplicaPart& part) {
-          if (part.is_first) std::memcpy(host_data(v) + part.offset, device_data(v, part.replica), part.bytes);
+          if (part.is_first && holds(part)) std::memcpy(host_data(v) + part.offset, device_data(v, part.replica), part.bytes);
         });
     }
+    if (device_.held().transport) share();
     stale_ = false;
+  }
+  /// Gives each process what the others have fetched.
+  void share() {
+    std::vector<internal::SharedPiece> pieces;
+    for (std::size_t v = 0; v < count; ++v)
+      for_each_replica(plan, v, [&](const ReplicaPart& part) {
+        if (part.is_first) pieces.push_back({part.replica, static_cast<std::size_t>(host_offsets[v]) + part.offset, part.bytes});
+      });
+    device_.held().transport->share(host_->data(), pieces);
+  }
+  bool holds(const ReplicaPart& part) const {
+    return part.replica >= device_.held().first && part.replica < device_.held().first + device_.replicas();
   }
   void to_device(std::size_t v) {
     if constexpr (plan.replicas == 1) std::memcpy(device_data(v), host_data(v), bytes(v));
     else
       for_each_replica(plan, v, [&](const ReplicaPart& part) {
-        std::memcpy(device_data(v, part.replica), host_data(v) + part.offset, part.bytes);
+        if (holds(part)) std::memcpy(device_data(v, part.replica), host_data(v) + part.offset, part.bytes);
       });
   }
 

@@ -27,26 +27,33 @@ struct Trained {
 
 namespace detail {
 
-/// The host's array for an input of a session; a scalar's for one that it does not have.
-template <class Session>
-constexpr ExpectedStream input_named(std::string_view name) {
-  for (const ExpectedStream& stream : Session::expected_inputs())
+/// The input of that name; a scalar for one that is not there.
+constexpr ExpectedStream input_named(std::string_view name, const auto& inputs) {
+  for (const ExpectedStream& stream : inputs)
     if (stream.name == name) return stream;
   return {};
+}
+/// The host's array for an input of a session's program, with all replicas; a scalar's for one that it does not have.
+template <class Session>
+constexpr ExpectedStream input_named(std::string_view name) {
+  return input_named(name, expected_streams<Session::plan, StreamDirection::host_to_device>());
 }
 
 /// A part of a batch as the session's input of that name: several micro-batches and replicas are leading axes.
 template <class Session, NameText name, class Array>
-decltype(auto) as_input(Name<name>, const Array& batch) {
-  constexpr Shape shape = input_named<Session>(name.view()).host_shape;
-  if constexpr (shape.rank <= static_cast<int>(std::tuple_size_v<typename Array::shape_type>)) {
+decltype(auto) as_input([[maybe_unused]] const Session& session, Name<name>, const Array& batch) {
+  constexpr int rank = input_named<Session>(name.view()).host_shape.rank;
+  if constexpr (rank <= static_cast<int>(std::tuple_size_v<typename Array::shape_type>)) {
     return (batch);
   } else {
+    const Shape shape = input_named(name.view(), session.expected_inputs()).host_shape;
     if (static_cast<std::int64_t>(batch.size()) != shape.nelms())
       throw std::invalid_argument(text("batch: '", name.view(), "' has ", batch.size(), " elements: ", shape.nelms(), " for ",
                                        to_text(shape), " expected")
                                       .string());
-    return xt::adapt(batch.data(), batch.size(), xt::no_ownership(), extents_of<shape>());
+    std::array<std::size_t, static_cast<std::size_t>(rank)> extents{};
+    for (std::size_t axis = 0; axis < extents.size(); ++axis) extents[axis] = static_cast<std::size_t>(shape.extents[axis]);
+    return xt::adapt(batch.data(), batch.size(), xt::no_ownership(), extents);
   }
 }
 
@@ -58,7 +65,7 @@ float mean(const auto& values) {
 
 }  // namespace detail
 
-/// How many images a run of a session takes: those of all micro-batches on all replicas.
+/// How many images a run of a session's program takes: those of all micro-batches on all replicas.
 template <class Session>
 inline constexpr std::size_t batch_size = [] {
   const ExpectedStream images = detail::input_named<Session>("image");
@@ -69,7 +76,8 @@ inline constexpr std::size_t batch_size = [] {
 
 /// Trains a session of a train_step on a loader's batches of `batch_size<Session>` images, and calls report(Progress) after each.
 /// It goes on where the loader is: in the middle of an epoch after Loader::resume. Throws std::invalid_argument for a batch of
-/// another size. Not yet stable.
+/// another size. Each of several processes has a loader of its shard of the batches, see tilewright::distributed::shard. Not yet
+/// stable.
 ///
 ///     tw::data::Loader loader(digits.train, {.batch_size = tw::train::batch_size<decltype(session)>, .shuffle = true});
 ///     tw::train::run_epochs(session, loader, {.epochs = 3}, tw::train::ProgressBar());
@@ -86,8 +94,8 @@ Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptio
       const bool is_last = next.batch == 0;  // then the loader is at the next epoch's beginning
       const std::uint64_t epoch = is_last ? next.epoch : next.epoch + 1, number = is_last ? all : next.batch;
       if (number > batches) break;
-      const auto& images = detail::as_input<Session>("image"_s, batch.images);
-      const auto& labels = detail::as_input<Session>("label"_s, batch.labels);
+      const auto& images = detail::as_input(session, "image"_s, batch.images);
+      const auto& labels = detail::as_input(session, "label"_s, batch.labels);
       const auto loss = session.run("image"_s = images, "label"_s = labels)["loss"_s];
       ++trained.steps;
       report(Progress{.epoch = epoch, .epochs = options.epochs, .batch = number, .batches = batches, .loss = detail::mean(loss)});
@@ -108,7 +116,7 @@ double accuracy(Session& session, const Data& dataset) {
   using namespace literals;
   std::size_t right = 0, count = 0;
   for (const Data& batch : data::Loader(dataset, {.batch_size = batch_size<Session>})) {
-    const auto outputs = session.run("image"_s = detail::as_input<Session>("image"_s, batch.images))["outputs"_s];
+    const auto outputs = session.run("image"_s = detail::as_input(session, "image"_s, batch.images))["outputs"_s];
     const std::size_t classes = outputs.shape(outputs.dimension() - 1);
     const auto* row = outputs.data();
     for (std::size_t i = 0; i < batch.size(); ++i, row += classes)

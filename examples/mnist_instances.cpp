@@ -1,0 +1,66 @@
+// Trains the network of mnist.cpp on four replicas in one, two or four processes: `./dev launch 2 mnist_instances`. The accuracy
+// and the weights do not depend on the number of processes.
+//
+// test: --limit-batches 100 --threads 1
+// expect-regex: ^Hash of weights: [0-9a-f]{16}$
+// expect-regex: ^Accuracy on test set: [4-9][0-9]\.[0-9]{2}%$
+#include <cstdint>
+#include <cstdio>
+#include <tilewright/distributed/distributed.hpp>
+#include <tilewright/target/devices.hpp>
+#include <tilewright/train/loop.hpp>
+#include <tilewright/train/progress_bar.hpp>
+
+#include "tutorial/net.hpp"
+#include "tutorial/options.hpp"
+#include "tutorial/steps.hpp"
+
+constexpr void train_on_replicas(tw::Ir& ir) {
+  constexpr int replicas = 4;
+  ir.set_replication_factor(replicas);
+  tw::train::train_step(ir, Net{}, tw::optim::SgdParameters{.lr = replicas * learning_rate}, {{8, 28, 28}});
+}
+
+/// FNV-1a of the bytes of all variables.
+template <class Session>
+std::uint64_t hash_of_weights(const Session& session) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const tw::HostTensor& tensor : session.host_tensors())
+    for (const std::byte byte : tensor.bytes) hash = (hash ^ static_cast<std::uint64_t>(byte)) * 0x100000001b3;
+  return hash;
+}
+
+template <tw::Target device>
+void train_and_test(const Options& options, const tw::data::Digits& digits) {
+  const bool is_first = tw::distributed::Processes::world().is_first();
+  using TrainSession = tw::distributed::Session<train_on_replicas, device>;
+  TrainSession session({.seed = options.seed, .threads = options.threads});
+  // the batches of the program, of which each process loads what its replicas take
+  tw::data::Loader loader(
+      digits.train, tw::distributed::shard(
+                        session, {.batch_size = tw::train::batch_size<TrainSession>, .shuffle = true, .seed = options.seed}));
+  const tw::train::LoopOptions loop{.epochs = static_cast<std::uint64_t>(options.epochs), .limit_batches = options.limit_batches};
+  tw::train::ProgressBar bar;
+  const auto [steps, seconds] = tw::train::run_epochs(session, loader, loop, [&](const tw::train::Progress& progress) {
+    if (!is_first) return;
+    if (progress.batch == 1) std::printf("Epoch %d/%d\n", static_cast<int>(progress.epoch), static_cast<int>(progress.epochs));
+    bar(progress);
+  });
+  std::printf("Trained %d steps in %.2f s: %.0f it/s\n", static_cast<int>(steps), seconds, static_cast<double>(steps) / seconds);
+
+  tw::Session<test_step<Net, 80, 28, 28>, device> test_session({.threads = options.threads});
+  test_session.load_from_session(session);  // all processes fetch the variables together
+  std::printf("Hash of weights: %016llx\n", static_cast<unsigned long long>(hash_of_weights(session)));
+  if (is_first) std::printf("Accuracy on test set: %.2f%%\n", 100 * tw::train::accuracy(test_session, digits.test));
+}
+
+int main(int argc, char** argv) {
+  // one process speaks for all
+  if (!tw::distributed::Processes::world().is_first() && !std::freopen("/dev/null", "w", stdout)) return 1;
+  return run_mnist_program(
+      argc, argv, "Trains a network on MNIST, on four replicas in several processes, and tests it.",
+      [](const Options& options, const tw::data::Digits& digits) {
+        tw::distributed::end_all_on_exception(
+            [&] { tw::visit_device(options.device, [&](auto device) { train_and_test<device.value>(options, digits); }); });
+      });
+}

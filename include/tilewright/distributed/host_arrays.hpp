@@ -1,0 +1,91 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+#include <type_traits>
+
+#include "tilewright/session/stream_arrays.hpp"
+
+namespace tilewright::distributed::detail {
+
+/// The axis of the replicas in the host's array for a stream; -1: there is none.
+constexpr int replica_axis(const auto& plan, std::size_t stream) {
+  return plan.replicas > 1 ? (plan.streams[stream].transfers > 1 ? 1 : 0) : -1;
+}
+
+/// The host's array for a stream. The extent of the axis of the replicas is known when the program runs: here it is that of the
+/// array type T, if T fixes it, else that of all replicas.
+template <const auto& plan, std::size_t stream, class T>
+struct StreamArray {
+  static constexpr TensorSpec spec = [] {
+    TensorSpec result{host_shape(plan, stream), plan.streams[stream].spec.dtype};
+    constexpr int axis = replica_axis(plan, stream);
+    if constexpr (tilewright::detail::HostNumber<T> || tilewright::detail::HostArray<T>)
+      if constexpr (constexpr auto given = tilewright::detail::static_shape<T>(); given && axis >= 0)
+        if (given->rank == result.shape.rank) result.shape[axis] = given->extents[axis];
+    return result;
+  }();
+  static constexpr std::string_view name() { return plan.stream_name(stream); }
+  static constexpr Text note() {
+    Text note = host_shape_note<plan, stream>();
+    if constexpr (plan.replicas > 1) note += ", of which each process has its part";
+    return note;
+  }
+};
+
+/// The elements of a host array for a stream, one after the other. What does not fit on any number of processes does not compile;
+/// throws std::invalid_argument for a wrong shape or elements that do not stand so.
+template <const auto& plan, std::size_t stream, NameText what, class T>
+const std::byte* host_data(const T& array, std::int64_t replicas) {
+  using Use = StreamArray<plan, stream, T>;
+  constexpr auto problem = [] { return tilewright::detail::host_type_problem<T, Use>(what.view()); };
+  constexpr bool fits = problem().empty();
+  if constexpr (!fits) {
+    return report<problem>(), nullptr;
+  } else {
+    const TensorSpec expected{host_shape(plan, stream, replicas), Use::spec.dtype};
+    if (const Shape shape = tilewright::detail::host_shape_of(array); shape != expected.shape)
+      tilewright::detail::throw_wrong_shape(what.view(), Use::name(), shape, expected, Use::note());
+    if constexpr (tilewright::detail::HostNumber<T>) return reinterpret_cast<const std::byte*>(&array);
+    else {
+      if (!tilewright::detail::stands_dense(array, expected.shape)) tilewright::detail::throw_not_dense(what.view(), Use::name());
+      return reinterpret_cast<const std::byte*>(tilewright::detail::first_element(array));
+    }
+  }
+}
+/// As host_data, for an array that a session fills; what it must not change does not compile.
+template <const auto& plan, std::size_t stream, NameText what, class T>
+std::byte* host_memory(std::remove_reference_t<T>& array, std::int64_t replicas) {
+  using Array = std::remove_cvref_t<T>;
+  using Use = StreamArray<plan, stream, Array>;
+  if constexpr ((tilewright::detail::HostNumber<Array> || tilewright::detail::HostArray<Array>) &&
+                !tilewright::detail::is_writable<T>())
+    return report<[] { return text(what.view(), ": '", Use::name(), "' is const or temporary: an array to fill expected"); }>(),
+           nullptr;
+  else return const_cast<std::byte*>(host_data<plan, stream, what>(array, replicas));
+}
+
+/// Notes the elements of an array that was given for a stream by name, of so many replicas.
+template <const auto& plan, NameText what, class StreamName, class Array>
+void set_stream(StreamMemory<plan>& memory, const NamedArgument<StreamName, Array>& argument, std::int64_t replicas) {
+  constexpr std::size_t stream = PlanNames<plan>::find_stream(StreamName::view());
+  if constexpr (stream != PlanNames<plan>::none) {
+    if constexpr (plan.streams[stream].direction == StreamDirection::device_to_host)
+      memory[stream] = host_memory<plan, stream, what, Array>(argument.value, replicas);
+    else memory[stream] = const_cast<std::byte*>(host_data<plan, stream, what>(argument.value, replicas));
+  }
+}
+
+/// The extents of the host's array for a stream, of so many replicas.
+template <const auto& plan, std::size_t stream>
+auto extents(std::int64_t replicas) {
+  constexpr Shape shape = host_shape(plan, stream);
+  auto result = extents_of<shape>();
+  if constexpr (constexpr int axis = replica_axis(plan, stream); axis >= 0)
+    result[static_cast<std::size_t>(axis)] = static_cast<std::size_t>(replicas);
+  return result;
+}
+
+}  // namespace tilewright::distributed::detail

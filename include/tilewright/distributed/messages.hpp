@@ -1,0 +1,67 @@
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tilewright/distributed/mpi.hpp"
+#include "tilewright/distributed/processes.hpp"
+
+namespace tilewright::internal {
+
+/// Sends and receives of a session that run at the same time, until wait(). One thread at a time.
+class Messages {
+ public:
+  Messages(const distributed::Processes& processes, MPI_Comm communicator)
+      : processes_(processes), communicator_(communicator), patience_(processes.count_on_host() > processes.cores() ? 0 : 2000) {}
+
+  /// Makes room for so many messages of so many bytes at a time.
+  void reserve(std::size_t messages, std::int64_t bytes) {
+    requests_.reserve(messages * static_cast<std::size_t>(bytes / most_bytes + 1));
+  }
+  void send(int rank, const std::byte* data, std::int64_t bytes) {
+    for (std::int64_t done = 0; done < bytes; done += most_bytes)
+      check_mpi(MPI_Isend(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, &requests_.emplace_back()),
+                "MPI_Isend");
+  }
+  /// `bytes` are the most that come.
+  void receive(int rank, std::byte* data, std::int64_t bytes) {
+    for (std::int64_t done = 0; done < bytes; done += most_bytes)
+      check_mpi(MPI_Irecv(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, &requests_.emplace_back()),
+                "MPI_Irecv");
+  }
+  /// Returns when all messages are through. Throws std::runtime_error, which names `what`, when that takes too long.
+  void wait(const char* what) {
+    std::chrono::steady_clock::time_point start{};
+    for (std::int64_t tries = 1;; ++tries) {
+      int all_are_through = 0;
+      check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all_are_through, MPI_STATUSES_IGNORE), what);
+      if (all_are_through != 0) return requests_.clear();
+      if (tries > patience_) std::this_thread::yield();
+      if (tries % 4096 != 0) continue;
+      const auto now = std::chrono::steady_clock::now();
+      if (start == decltype(start){}) start = now;
+      if (const std::chrono::duration<double> waited = now - start; waited.count() > processes_.wait_seconds())
+        throw std::runtime_error(std::string(what) + ": other processes did not come for " +
+                                 std::to_string(static_cast<std::int64_t>(waited.count())) +
+                                 " s: the same calls on all processes, " +
+                                 "or more seconds in TILEWRIGHT_WAIT_SECONDS, expected");
+    }
+  }
+
+ private:
+  static constexpr std::int64_t most_bytes = std::int64_t{1} << 30;  // of one message, whose length is an int
+  static int size(std::int64_t bytes) { return static_cast<int>(std::min(bytes, most_bytes)); }
+
+  const distributed::Processes& processes_;
+  MPI_Comm communicator_;
+  std::int64_t patience_;  // tries before the core is left to other threads
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace tilewright::internal

@@ -1,0 +1,60 @@
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "tilewright/core/replica_groups.hpp"
+#include "tilewright/execute/codelet.hpp"
+#include "tilewright/ops/collectives.hpp"
+
+namespace tilewright::internal {
+
+/// What the items of a collective are, for processes that run only those that they need.
+enum class CollectiveItems : std::uint8_t {
+  any,          ///< nothing is known: each process runs all items
+  of_groups,    ///< chunks of the result of a group, which is the same on all its replicas; group by group
+  of_replicas   ///< chunks of the result of a replica; replica by replica
+};
+
+/// What processes know of a collective to exchange what it needs; zeros for other compute sets.
+struct PlannedCollective {
+  std::int64_t input_bytes = 0, output_bytes = 0;  ///< of one replica
+  std::int64_t element_bytes = 1;
+  CollectiveItems items = CollectiveItems::any;
+  bool reduces_in_place = false;  ///< whether an item of a group takes a chunk of each input to the same place of the outputs
+  ReplicaGroups groups{};         ///< of all replicas, unless the items are `any`
+};
+
+namespace detail {
+
+template <const auto& plan, std::size_t set>
+consteval PlannedCollective planned_collective() {
+  using B = Block<plan, set, Extents{}>;
+  using O = OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set].first_stage)].op>;
+  PlannedCollective result;
+  if constexpr (requires { &O::collective_items; }) {
+    const auto bytes = [](const ViewSpec& view) { return TensorSpec{view.shape, view.dtype}.bytes(); };
+    result.input_bytes = bytes(B::operand(0, 0).view);
+    result.output_bytes = bytes(B::operand(0, 1).view);
+    result.element_bytes = size_of(B::operand(0, 0).view.dtype);
+    result.reduces_in_place = std::derived_from<O, AllReduceOp<O>>;
+    if constexpr (std::derived_from<O, AllReduceOp<O>> || std::same_as<O, ReplicatedAllGather>)
+      result.items = CollectiveItems::of_groups;
+    if constexpr (std::same_as<O, ReplicatedReduceScatter>) result.items = CollectiveItems::of_replicas;
+    if constexpr (requires { &O::Attributes::groups; })
+      result.groups = unpack<typename O::Attributes>(B::stage(0).attributes).groups;
+  }
+  return result;
+}
+
+}  // namespace detail
+
+/// The collectives of a frozen plan, by compute set.
+template <const auto& plan>
+inline constexpr auto planned_collectives = []<std::size_t... set>(std::index_sequence<set...>) {
+  return std::array<PlannedCollective, sizeof...(set)>{detail::planned_collective<plan, set>()...};
+}(std::make_index_sequence<plan.compute_sets.size()>{});
+
+}  // namespace tilewright::internal

@@ -1,0 +1,121 @@
+#pragma once
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tilewright/distributed/mpi.hpp"
+
+/// Programs whose replicas are in several processes, which MPI starts and connects.
+namespace tilewright::distributed {
+
+/// The processes of this program: those that mpirun started, or one. MPI starts at the first call of world(), and ends with the
+/// program; all processes end when one of them fails.
+class Processes {
+ public:
+  static Processes& world() {
+    static Processes processes;
+    return processes;
+  }
+  Processes(const Processes&) = delete;
+  Processes& operator=(const Processes&) = delete;
+
+  int rank() const { return rank_; }
+  int count() const { return count_; }
+  /// Whether this is the process that speaks for all.
+  bool is_first() const { return rank_ == 0; }
+  std::string_view host() const { return host_; }
+  /// The processes on this process's host, and the processor cores that are there for it.
+  int count_on_host() const { return count_on_host_; }
+  int cores() const { return cores_; }
+  /// For how long a process waits for others before all end: TILEWRIGHT_WAIT_SECONDS, or 60.
+  double wait_seconds() const { return wait_seconds_; }
+
+  /// The number of the run that a session of this process is in, for texts of errors; 0: before the first.
+  void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
+
+  /// Ends all processes with status 1 and one line: "tilewright: rank 1 of 2 on <host>, step 3: <cause>".
+  [[noreturn]] void end_all(std::string_view cause) const {
+    std::string line = "tilewright: rank " + std::to_string(rank_) + " of " + std::to_string(count_) + " on " + host_ +
+                       ", step " + std::to_string(step_.load(std::memory_order_relaxed)) + ": ";
+    for (const char c : cause) line += c == '\n' ? ' ' : c;
+    line += '\n';
+    std::fflush(stdout);
+    std::fwrite(line.data(), 1, line.size(), stderr);
+    std::fflush(stderr);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::_Exit(1);
+  }
+  /// To be said when a session ends because of an exception: if that does not end the program otherwise, its end is that of all.
+  void note_exception() { has_exception_ = true; }
+  /// Calls f when the program ends, before MPI does.
+  void at_end(std::function<void()> f) { at_end_.push_back(std::move(f)); }
+
+ private:
+  Processes() {
+    int is_initialised = 0;
+    MPI_Initialized(&is_initialised);
+    int level = MPI_THREAD_SINGLE;
+    if (is_initialised == 0)
+      internal::check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
+    ends_mpi_ = is_initialised == 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &count_);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm on_host = MPI_COMM_NULL;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &on_host);
+    MPI_Comm_size(on_host, &count_on_host_);
+    MPI_Comm_free(&on_host);
+    char name[256] = "?";
+    gethostname(name, sizeof name - 1);
+    host_ = name;
+    cores_ = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+    if (const char* const seconds = std::getenv("TILEWRIGHT_WAIT_SECONDS")) wait_seconds_ = std::strtod(seconds, nullptr);
+    if (count_ > 1) std::set_terminate([] { world().end_by_exception(); });
+  }
+  ~Processes() {
+    if (!ends_mpi_) return;
+    if (has_exception_ && count_ > 1) end_all("an exception ended a session: the same steps on all processes expected");
+    for (const auto& f : at_end_) f();
+    MPI_Finalize();
+  }
+  [[noreturn]] void end_by_exception() const {
+    try {
+      if (const auto exception = std::current_exception()) std::rethrow_exception(exception);
+    } catch (const std::exception& error) {
+      end_all(error.what());
+    } catch (...) {
+      end_all("an exception that is no std::exception");
+    }
+    end_all("std::terminate");
+  }
+
+  int rank_ = 0, count_ = 1, count_on_host_ = 1, cores_ = 1;
+  std::string host_;
+  double wait_seconds_ = 60;
+  bool ends_mpi_ = false, has_exception_ = false;
+  std::atomic<std::int64_t> step_{0};
+  std::vector<std::function<void()>> at_end_;
+};
+
+/// Calls f; an exception of it ends all processes, with one line that says which, if there are several.
+void end_all_on_exception(auto&& f) {
+  Processes& processes = Processes::world();
+  try {
+    f();
+  } catch (const std::exception& error) {
+    if (processes.count() > 1) processes.end_all(error.what());
+    throw;
+  }
+}
+
+}  // namespace tilewright::distributed

@@ -1,0 +1,208 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "tilewright/distributed/host_arrays.hpp"
+#include "tilewright/distributed/processes.hpp"
+#include "tilewright/distributed/transport.hpp"
+#include "tilewright/session/session.hpp"
+
+namespace tilewright::distributed {
+
+namespace detail {
+
+/// A number that is the same for equal plans, and most likely another one for others.
+template <const auto& plan>
+std::int64_t hash_of_plan() {
+  std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, of numbers instead of bytes
+  const auto add = [&hash](auto number) { hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x100000001b3; };
+  for (const char c : plan.characters) add(c);
+  for (const auto& step : plan.steps) add(step.kind), add(step.compute_set), add(step.vertices), add(step.items), add(step.count);
+  for (const auto& location : plan.locations) add(location.base), add(location.index), add(location.offset);
+  for (const auto& operand : plan.operands) {
+    add(operand.view.dtype);
+    for (int axis = 0; axis < operand.view.shape.rank; ++axis) add(operand.view.shape[axis]);
+  }
+  for (const auto& stage : plan.stages) {
+    for (const char c : stage.name) add(c);
+  }
+  return static_cast<std::int64_t>(hash);
+}
+
+/// Whether a process may miss a collective of a run that others take.
+template <const auto& plan>
+inline constexpr bool may_go_apart = [] {
+  bool has_collective = false, has_conditional = false;
+  for (const auto& step : plan.steps) {
+    has_collective = has_collective || step.kind == internal::StepKind::collective;
+    has_conditional = has_conditional || step.kind == internal::StepKind::conditional;
+  }
+  return has_collective && has_conditional;
+}();
+
+}  // namespace detail
+
+/// A Session whose replicas are in the processes that mpirun started: of R replicas, process p of N holds R / N, from p R / N on.
+/// N must divide R. The program is the same for every N, and so are its results, bit by bit.
+///
+///     tw::distributed::Session<train_step> session({.seed = 1});
+///     const auto outputs = session.run("image"_s = images);  // of this process's replicas
+///
+/// All processes make the same session and the same calls, in the same order. Streams: each process gives and gets what its own
+/// replicas have. If the program has several replicas, arrays have an axis for them, with an extent of R / N; it is checked when
+/// the program runs, all other axes while it compiles. Variables: each process gives and gets the values of all replicas, as with
+/// a tw::Session. Reading variables after a run is a call of all processes.
+///
+/// With several processes, an exception in a run ends all of them, with status 1 and one line on standard error.
+template <auto build, Target machine = cpu>
+class Session : private tilewright::Session<build, machine> {
+  using Base = tilewright::Session<build, machine>;
+  using program = internal::Program<build, machine>;
+  using names = PlanNames<program::plan>;
+
+ public:
+  using Base::attach, Base::context, Base::detach, Base::is_attached, Base::weights_from_host, Base::weights_to_host;
+  using Base::device, Base::options, Base::plan, Base::profile, Base::target, Base::threads;
+  using Base::get_tensor_data, Base::get_tensors_data, Base::host_tensors, Base::in_sync, Base::transfers;
+  using Base::load_from_session, Base::load_tensors, Base::write_variable_data, Base::write_variables_data;
+
+  /// Throws std::invalid_argument, before anything is allocated, if the number of processes does not divide the replication
+  /// factor; std::runtime_error if other processes make a session of another program; and what a tw::Session throws.
+  explicit Session(const SessionOptions& given = {}) : Session(given, connect()) {}
+  Session(Session&&) noexcept = default;
+  Session& operator=(Session&&) noexcept = default;
+  ~Session() {
+    if (transport_ && std::uncaught_exceptions() > exceptions_) Processes::world().note_exception();
+  }
+
+  /// The replicas that this process holds: the replication factor, divided by the number of processes.
+  std::int64_t instance_replication_factor() const { return this->state_->executor.replicas(); }
+  /// The number of the first of them.
+  std::int64_t first_replica() const { return this->state_->executor.held().first; }
+
+  /// The streams that the program loads from, with name, spec and the shape of this process's array.
+  auto expected_inputs() const { return with_held_shapes(Base::expected_inputs()); }
+  /// The streams that it stores to.
+  auto expected_outputs() const { return with_held_shapes(Base::expected_outputs()); }
+
+  /// What a run gave to the streams to the host.
+  class Outputs {
+   public:
+    /// The tensors of a stream as an xtensor ([transfers, if above 1,] [this process's replicas, if the program has several,]
+    /// stream's shape...). It is a view that the next `run` overwrites. An unknown name does not compile.
+    template <NameText name>
+    auto operator[](Name<name>) const {
+      constexpr std::size_t stream = names::find_stream(name.view(), StreamDirection::device_to_host);
+      if constexpr (stream == names::none) {
+        return names::template unknown_output<name>();
+      } else {
+        const auto extents = detail::extents<program::plan, stream>(replicas_);
+        std::size_t count = 1;
+        for (const std::size_t extent : extents) count *= extent;
+        auto* const first = reinterpret_cast<element_t<plan.streams[stream].spec.dtype>*>(memory_ +
+                                                                                          output_offset(stream, replicas_));
+        return xt::adapt(first, count, xt::no_ownership(), extents);
+      }
+    }
+
+   private:
+    friend Session;
+    Outputs(std::byte* memory, std::int64_t replicas) : memory_(memory), replicas_(replicas) {}
+    std::byte* memory_;
+    std::int64_t replicas_;
+  };
+
+  /// Runs the program once, as tw::Session::run does, with arrays for this process's replicas. Other processes wait for it in
+  /// collectives only. With several processes, what an op throws ends all of them.
+  template <class... InputNames, class... Arrays>
+  Outputs run(NamedArgument<InputNames, Arrays>... inputs) {
+    names::template check_inputs<InputNames...>();
+    const ExclusiveUse use = this->begin("run");
+    this->require_attached("run");
+    const std::int64_t replicas = instance_replication_factor();
+    StreamMemory<program::plan> streams{};
+    (detail::set_stream<program::plan, "run">(streams, inputs, replicas), ...);
+    std::byte* const outputs = this->state_->outputs.data();
+    for (std::size_t i = 0; i < streams.size(); ++i)
+      if (plan.streams[i].direction == StreamDirection::device_to_host) streams[i] = outputs + output_offset(i, replicas);
+    execute_together(streams, {outputs, static_cast<std::size_t>(output_offset(streams.size(), replicas))});
+    return Outputs(outputs, replicas);
+  }
+  /// Runs the program once and writes outputs to the user's arrays in place, as tw::Session::run_with_outputs does.
+  template <class... StreamNames, class... Arrays>
+  void run_with_outputs(NamedArgument<StreamNames, Arrays>... arrays) {
+    names::template check_inputs_and_outputs<false, StreamNames...>();
+    const ExclusiveUse use = this->begin("run_with_outputs");
+    this->require_attached("run_with_outputs");
+    const std::int64_t replicas = instance_replication_factor();
+    StreamMemory<program::plan> streams{};
+    (detail::set_stream<program::plan, "run_with_outputs">(streams, arrays, replicas), ...);
+    tilewright::detail::check_apart<program::plan, "run_with_outputs">(streams, replicas,
+                                                                       {this->variable_memory(), this->remote_memory()});
+    execute_together(streams, {});
+  }
+
+ private:
+  static constexpr std::int64_t output_offset(std::size_t stream, std::int64_t replicas) {
+    return tilewright::detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(replicas)[stream];
+  }
+  /// The transport to other processes; null if there are none.
+  static std::unique_ptr<internal::Transport> connect() {
+    Processes& processes = Processes::world();
+    if (plan.replicas % processes.count() != 0)
+      throw std::invalid_argument("session: " + std::to_string(processes.count()) + " processes for " +
+                                  std::to_string(plan.replicas) +
+                                  " replicas: a number of processes that divides the replication factor expected");
+    if (processes.count() == 1) return nullptr;
+    return std::make_unique<internal::Transport>(processes, plan.steps, internal::compute_functions<program::plan>,
+                                                 internal::planned_collectives<program::plan>, plan.replicas,
+                                                 detail::hash_of_plan<program::plan>());
+  }
+  static internal::HeldReplicas held_by(internal::Transport* transport) {
+    internal::HeldReplicas held{.names_replicas = plan.replicas > 1};
+    if (transport) held = {transport->first(), transport->held(), transport, Processes::world().rank(), held.names_replicas};
+    return held;
+  }
+  /// With one thread if there are no more cores than processes, or several IPUs: their collectives then have one order
+  /// everywhere.
+  static SessionOptions with_threads(SessionOptions given) {
+    const Processes& processes = Processes::world();
+    if (given.threads == 0 && processes.count() > 1 && processes.count_on_host() >= processes.cores()) given.threads = 1;
+    if (processes.count() > 1 && machine.ipus > 1) given.threads = 1;
+    return given;
+  }
+  Session(const SessionOptions& given, std::unique_ptr<internal::Transport> transport)
+      : Base(with_threads(given), held_by(transport.get())), transport_(std::move(transport)) {
+    if (transport_ && this->state_->executor.strict())
+      throw std::invalid_argument("strict: " + std::to_string(Processes::world().count()) + " processes: one expected");
+  }
+  template <std::size_t n>
+  std::array<ExpectedStream, n> with_held_shapes(std::array<ExpectedStream, n> streams) const {
+    for (ExpectedStream& stream : streams)
+      stream.host_shape = host_shape(plan, names::find_stream(stream.name), instance_replication_factor());
+    return streams;
+  }
+  void execute_together(StreamMemory<program::plan>& streams, std::span<const std::byte> outputs) {
+    if (!transport_) return this->execute(streams, outputs);
+    try {
+      transport_->begin_run();
+      this->execute(streams, outputs);
+      if constexpr (detail::may_go_apart<program::plan>) transport_->end_run();
+    } catch (const std::exception& error) {
+      Processes::world().end_all(error.what());
+    }
+  }
+
+  std::unique_ptr<internal::Transport> transport_;
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+}  // namespace tilewright::distributed

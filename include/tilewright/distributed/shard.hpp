@@ -1,0 +1,25 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+
+#include "tilewright/data/loader.hpp"
+#include "tilewright/distributed/processes.hpp"
+#include "tilewright/graph/records.hpp"
+
+namespace tilewright::distributed {
+
+/// The options of a loader for this process's part of all batches: with the same seed on all processes, they share each batch,
+/// and each of them has the same number of batches. `options.batch_size` is that of a whole batch, for all replicas.
+///
+///     tw::data::Loader loader(digits.train, tw::distributed::shard(session, {.batch_size = 32, .shuffle = true}));
+template <class Session>
+data::LoaderOptions shard(const Session&, data::LoaderOptions options) {
+  options.shards = static_cast<std::size_t>(Processes::world().count());
+  options.shard = static_cast<std::size_t>(Processes::world().rank());
+  for (const auto& stream : Session::plan.streams)
+    if (stream.used && stream.direction == StreamDirection::host_to_device)
+      options.runs = std::max(options.runs, static_cast<std::size_t>(stream.transfers));
+  return options;
+}
+
+}  // namespace tilewright::distributed

@@ -1,0 +1,65 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright::internal {
+
+/// What is left to do of a collective when the processes have exchanged what they have: the items [first, last), for the inputs
+/// of all replicas of the program, then their outputs.
+struct ExchangedCollective {
+  std::byte* const* operands = nullptr;
+  std::int64_t first = 0, last = 0;
+};
+
+/// A piece of a block of memory, which the process that holds a replica has written.
+struct SharedPiece {
+  int replica = 0;
+  std::size_t offset = 0, bytes = 0;
+};
+
+/// Connects the processes that hold the replicas of a program. All processes make the same calls in the same order.
+class ReplicaTransport {
+ public:
+  virtual ~ReplicaTransport() = default;
+  /// Exchanges what a collective needs. `held` are the inputs of the held replicas, then their outputs. Called by one worker
+  /// while the others wait. Allocates nothing.
+  virtual ExchangedCollective exchange(const Step& step, std::byte* const* held) = 0;
+  /// Gives every process all pieces of its memory, of which it has those of its replicas.
+  virtual void share(std::byte* memory, std::span<const SharedPiece> pieces) = 0;
+};
+
+/// The replicas [first, first + count) of a program, which an executor holds.
+struct HeldReplicas {
+  int first = 0;
+  int count = 0;  ///< 0: all of the program's
+  ReplicaTransport* transport = nullptr;  ///< to the processes that hold the others; null: there are none
+  int rank = -1;  ///< of the process, for lines of the log; -1: they name none
+  bool names_replicas = false;  ///< whether print_tensor says which replica prints
+
+  /// The same for a program of so many replicas, with their count.
+  HeldReplicas of(int replicas) const {
+    HeldReplicas result = *this;
+    if (count == 0) result.count = replicas;
+    return result;
+  }
+};
+
+/// Where operands are if the host's arrays have the elements of `held` replicas of a program of `replicas`; nothing if it holds
+/// all.
+inline std::vector<Location> held_locations(std::span<const Location> locations, std::span<const std::int64_t> stream_bytes,
+                                            std::int64_t replicas, std::int64_t held) {
+  if (held == replicas) return {};
+  std::vector<Location> result(locations.begin(), locations.end());
+  for (Location& location : result) {
+    if (location.base != Base::stream) continue;
+    const std::int64_t element = replicas * stream_bytes[static_cast<std::size_t>(location.index)];  // from one to the next
+    if (element > 0) location.offset = location.offset / element * (element / replicas * held) + location.offset % element;
+  }
+  return result;
+}
+
+}  // namespace tilewright::internal

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "tilewright/execute/codelet.hpp"
+#include "tilewright/execute/frozen_plan.hpp"
+#include "tilewright/kernel/faults.hpp"
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright::internal {
+
+struct ProgramView;
+
+/// The memory of a program as the host sees it.
+struct HostMemory {
+  std::byte *variables = nullptr, *constants = nullptr, *remote = nullptr;  ///< of replica 0
+  std::int64_t variable_bytes = 0, remote_bytes = 0;  ///< from one replica to the next
+  FaultRecord* faults = nullptr;  ///< by fault site
+};
+/// Runs a program on tiles with memory of their own, and finds what a plan does not say or an op does not declare.
+class StrictRunner {
+ public:
+  virtual ~StrictRunner() = default;
+  /// Runs a root body; `streams` are those of replica 0, empty for a body without. Returns whether all replicas reached all
+  /// collectives. Throws StrictError.
+  virtual bool run(const HostMemory& host, BodyId root, std::span<std::byte* const> streams) = 0;
+};
+
+/// A frozen plan and its code, without their types.
+struct ProgramView {
+  std::span<const Body> bodies;
+  std::span<const Step> steps;
+  std::span<const Location> locations;
+  std::span<const ComputeFunction> functions;
+  std::span<const std::int64_t> strides;
+  std::span<const std::int64_t> stream_bytes;
+  std::span<const PlannedRemoteBuffer> remote_buffers;
+  std::span<const FrozenFaultSite> fault_sites;
+  std::string_view characters;  ///< of the fault sites' texts
+  MemoryUse memory{};  ///< of each replica
+  int replicas = 1;
+  int ipus = 1;  ///< of each replica
+  // for the strict executor
+  std::span<const ComputeSet> compute_sets{};
+  std::span<const Stage> stages{};
+  std::span<const StageOperand> operands{};
+  std::span<const FrozenVariable> variables{};
+  std::span<const FrozenConstant> constants{};
+  std::string_view tile_table{};  ///< empty: the target is no simulated IPU
+};
+
+/// Makes strict executors. Null in programs of which no source includes execute/strict_executor.hpp, whose code takes some
+/// seconds to compile.
+inline std::unique_ptr<StrictRunner> (*strict_factory)(const ProgramView&) = nullptr;
+
+}  // namespace tilewright::internal

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Runs a test in several processes, which mpirun starts and MPI connects.
+
+    run.py --mpirun PATH --processes N EXECUTABLE    all processes pass
+    run.py --mpirun PATH --faults EXECUTABLE         faults of one of two processes end both: see FAULTS
+"""
+
+import argparse
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+
+# A fault that the executable is asked for; seconds within which all is over; what the line on standard error says.
+FAULTS = [
+    ("exception", 10, r"rank 1 of 2 on {host}, step 3: thrown by rank 1"),
+    ("caught", 10, r"rank 1 of 2 on {host}, step 2: an exception ended a session"),
+    ("op", 10, r"rank 1 of 2 on {host}, step 2: thrown by an op"),
+    ("offset", 10, r"rank 1 of 2 on {host}, step 1: RemoteLoad: offset 7: an offset from 0 to 1 expected"),
+    ("apart", 10, r"rank . of 2 on {host}, step 1: replicas took different branches of a conditional, in one of which is a collective"),
+    ("fewer", 10, r"rank 0 of 2 on {host}, step 3: session at a collective after the start of run 3, that of the process of rank 1 at "
+                  r"its end"),
+    ("others", 10, r"rank . of 2 on {host}, step 0: session: another program than that of the process of rank ."),
+    ("hang", 10, r"rank 0 of 2 on {host}, step 2: collective: other processes did not come for 2 s"),
+    ("divide", 10, r"rank . of 3 on {host}, step 0: session: 3 processes for 2 replicas: a number of processes that divides the "
+                   r"replication factor expected"),
+]
+
+
+def mpirun(path, count, arguments, environment, timeout):
+    start = time.monotonic()
+    result = subprocess.run([path, "-n", str(count), "--oversubscribe", "--allow-run-as-root", *arguments], text=True, errors="replace",
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
+                            env={**os.environ, **environment})
+    return result, time.monotonic() - start
+
+
+def check_fault(path, executable, name, seconds, pattern):
+    """What is wrong, or ""."""
+    count = 3 if name == "divide" else 2
+    try:
+        result, took = mpirun(path, count, [executable, name], {"TILEWRIGHT_WAIT_SECONDS": "2" if name == "hang" else "60"}, 60)
+    except subprocess.TimeoutExpired:
+        return "it hangs"
+    lines = [line for line in result.stderr.splitlines() if "tilewright: rank" in line]
+    expected = "^tilewright: " + pattern.format(host=re.escape(socket.gethostname()))
+    if result.returncode == 0:
+        return "status 0"
+    if took > seconds:
+        return f"{took:.1f} s: at most {seconds} expected"
+    if not any(re.search(expected, line) for line in lines):
+        return f"no line {expected}:\n{result.stderr}"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mpirun", required=True)
+    parser.add_argument("--processes", type=int)
+    parser.add_argument("--faults", action="store_true")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
+    options = parser.parse_args()
+    if options.processes:
+        result, _ = mpirun(options.mpirun, options.processes, ["--tag-output", *options.command],
+                           {"TILEWRIGHT_LOG_LEVEL": "ERROR", "TILEWRIGHT_WAIT_SECONDS": "60"}, 300)
+        print(result.stdout, result.stderr)
+        sys.exit(result.returncode)
+    failed = False
+    for name, seconds, pattern in FAULTS:
+        problem = check_fault(options.mpirun, options.command[0], name, seconds, pattern)
+        print(f"FAIL {name}: {problem}" if problem else f"ok   {name}", flush=True)
+        failed = failed or bool(problem)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
