@@ -410,3 +410,38 @@ TEST_CASE("shuffle: every order is as likely as any other") {
   CHECK(counts.size() == 6);
   for (const auto& [order, count] : counts) CHECK(std::abs(count - 10'000) < 400);  // the standard deviation is 91
 }
+
+TEST_CASE("loader: shards are the parts of each batch, run by run", "[data]") {
+  const auto data = numbered(50);
+  Loader<> whole(data, {.batch_size = 12, .shuffle = true, .seed = 3});
+  for (int pass = 0; pass < 2; ++pass) {
+    const Batches batches = epoch(whole);
+    REQUIRE(batches.size() == 4);
+    for (std::size_t shard = 0; shard < 2; ++shard) {
+      Loader<> in_one_run(data, {.batch_size = 12, .shuffle = true, .seed = 3, .shards = 2, .shard = shard});
+      Loader<> in_three_runs(data, {.batch_size = 12, .shuffle = true, .seed = 3, .shards = 2, .shard = shard, .runs = 3});
+      for (int before = 0; before < pass; ++before) epoch(in_one_run), epoch(in_three_runs);
+      const Batches halves = epoch(in_one_run), pairs = epoch(in_three_runs);
+      REQUIRE((halves.size() == 4 && pairs.size() == 4));
+      CHECK(in_one_run.state() == (pass == 0 ? LoaderState{3, 1, 0, 12, 50, true} : LoaderState{3, 2, 0, 12, 50, true}));
+      for (std::size_t b = 0; b < 4; ++b) {
+        const auto& all = batches[b];
+        const auto first = all.begin() + static_cast<std::ptrdiff_t>(6 * shard);
+        CHECK(halves[b] == std::vector<int>(first, first + 6));
+        // of three runs of four samples, each shard has two
+        CHECK(pairs[b] == (shard == 0 ? std::vector<int>{all[0], all[1], all[4], all[5], all[8], all[9]}
+                                      : std::vector<int>{all[2], all[3], all[6], all[7], all[10], all[11]}));
+      }
+    }
+  }
+}
+
+TEST_CASE("loader: shards that do not divide the batches are refused", "[data]") {
+  const auto data = numbered(50);
+  CHECK_THROWS_WITH((Loader<>(data, {.batch_size = 10, .shards = 4, .shard = 1})),
+                    "Loader: shard 1 of 4 of batches of 10 in 1 runs: shards that divide a run, and one of them, expected");
+  CHECK_THROWS_AS((Loader<>(data, {.batch_size = 8, .shards = 4, .shard = 4})), tw::data::DataError);
+  CHECK_THROWS_AS((Loader<>(data, {.batch_size = 8, .shards = 4, .shard = 0, .runs = 4})), tw::data::DataError);
+  CHECK_THROWS_WITH((Loader<>(data, {.batch_size = 8, .drop_last = false, .shards = 2})),
+                    "Loader: 2 shards without drop_last: batches of one size expected");
+}
