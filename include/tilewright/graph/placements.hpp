@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <optional>
 #include <span>
 
 #include "tilewright/graph/callees.hpp"
