@@ -1,6 +1,8 @@
 // A program of two replicas that fails in the way that its argument names, for run.py.
 #include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <stdexcept>
 #include <string_view>
 #include <thread>
@@ -55,7 +57,8 @@ constexpr void larger_sum(tw::Ir& ir) {
 static void fail(std::string_view fault, bool fails) {
   if (fault == "others" && fails) tw::distributed::Session<larger_sum> session;
   const xt::xtensor<float, 2> x{{1}};
-  if (fault == "exception" || fault == "caught" || fault == "fewer" || fault == "hang") {
+  if (fault == "exception" || fault == "caught" || fault == "fewer" || fault == "hang" || fault == "killed" ||
+      fault == "stopped" || fault == "exit" || fault == "quiet") {
     tw::distributed::Session<sum> session;
     for (int run = 1; run <= 10; ++run) {
       session.run("x"_s = x);
@@ -63,6 +66,10 @@ static void fail(std::string_view fault, bool fails) {
       if (fault == "exception" && run == 3) throw std::runtime_error("thrown by rank 1");
       if (fault == "caught" && run == 2) throw std::runtime_error("thrown by rank 1");
       if (fault == "fewer" && run == 2) return;
+      if (fault == "killed" && run == 3) std::raise(SIGKILL);
+      if (fault == "stopped" && run == 3) std::raise(SIGSTOP);
+      if (fault == "exit" && run == 3) std::_Exit(3);
+      if (fault == "quiet" && run == 3) std::_Exit(0);
       if (fault == "hang" && run == 1) std::this_thread::sleep_for(std::chrono::seconds(30));
     }
     return;

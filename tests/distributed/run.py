@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs a test in several processes, which mpirun starts and MPI connects.
 
-    run.py --mpirun PATH --processes N EXECUTABLE    all processes pass
-    run.py --mpirun PATH --faults EXECUTABLE         faults of one of two processes end both: see FAULTS
+    run.py --processes N EXECUTABLE    all processes pass
+    run.py --faults EXECUTABLE         faults of one of two processes end both: see FAULTS
 """
 
 import argparse
@@ -12,6 +12,8 @@ import socket
 import subprocess
 import sys
 import time
+
+LAUNCH = os.path.join(os.path.dirname(__file__), "../../examples/launch.py")
 
 # A fault that the executable is asked for; seconds within which all is over; what the line on standard error says.
 FAULTS = [
@@ -23,53 +25,68 @@ FAULTS = [
     ("fewer", 10, r"rank 0 of 2 on {host}, step 3: session at a collective after the start of run 3, that of the process of rank 1 at "
                   r"its end"),
     ("others", 10, r"rank . of 2 on {host}, step 0: session: another program than that of the process of rank ."),
-    ("hang", 10, r"rank 0 of 2 on {host}, step 2: collective: other processes did not come for 2 s"),
+    ("hang", 10, r"rank 0 of 2 on {host}, step 2: collective: other processes did not come for [2-9] s"),
+    ("killed", 10, r"rank 1 of 2 on \S+, step 3: killed by signal 9 \(SIGKILL\)"),
+    ("exit", 10, r"rank 1 of 2, step 3: it ended with status 3 while others ran"),
+    ("quiet", 10, r"rank 1 of 2( on \S+)?, step 3: it ended while others ran"),
+    ("stopped", 10, r"rank 0 of 2 on {host}, step 4: collective: other processes did not come for [2-9] s"),
     ("divide", 10, r"rank . of 3 on {host}, step 0: session: 3 processes for 2 replicas: a number of processes that divides the "
                    r"replication factor expected"),
 ]
 
 
-def mpirun(path, count, arguments, environment, timeout):
+def run(command, environment, timeout):
     start = time.monotonic()
-    result = subprocess.run([path, "-n", str(count), "--oversubscribe", "--allow-run-as-root", *arguments], text=True, errors="replace",
-                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout,
-                            env={**os.environ, **environment})
+    result = subprocess.run(command, text=True, errors="replace", stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, timeout=timeout, env={**os.environ, **environment})
     return result, time.monotonic() - start
 
 
-def check_fault(path, executable, name, seconds, pattern):
+def running(executable):
+    """Whether a process of the executable is left, such as one that was stopped."""
+    for process in os.listdir("/proc"):
+        try:
+            if process.isdigit() and os.path.samefile(f"/proc/{process}/exe", executable):
+                return True
+        except OSError:
+            pass
+    return False
+
+
+def check_fault(executable, name, seconds, pattern):
     """What is wrong, or ""."""
-    count = 3 if name == "divide" else 2
+    count = "3" if name == "divide" else "2"
     try:
-        result, took = mpirun(path, count, [executable, name], {"TILEWRIGHT_WAIT_SECONDS": "2" if name == "hang" else "60"}, 60)
+        result, took = run([sys.executable, LAUNCH, count, executable, name],
+                           {"TILEWRIGHT_WAIT_SECONDS": "2" if name in ("hang", "stopped") else "60"}, 60)
     except subprocess.TimeoutExpired:
         return "it hangs"
-    lines = [line for line in result.stderr.splitlines() if "tilewright: rank" in line]
-    expected = "^tilewright: " + pattern.format(host=re.escape(socket.gethostname()))
+    expected = r"^(\[1,\d\]<stderr>:)?tilewright: " + pattern.format(host=re.escape(socket.gethostname()))
     if result.returncode == 0:
         return "status 0"
     if took > seconds:
         return f"{took:.1f} s: at most {seconds} expected"
-    if not any(re.search(expected, line) for line in lines):
+    if not any(re.search(expected, line) for line in result.stderr.splitlines()):
         return f"no line {expected}:\n{result.stderr}"
+    if running(executable):
+        return "a process is left"
     return ""
 
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--mpirun", required=True)
     parser.add_argument("--processes", type=int)
     parser.add_argument("--faults", action="store_true")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     if options.processes:
-        result, _ = mpirun(options.mpirun, options.processes, ["--tag-output", *options.command],
-                           {"TILEWRIGHT_LOG_LEVEL": "ERROR", "TILEWRIGHT_WAIT_SECONDS": "60"}, 300)
+        result, _ = run([sys.executable, LAUNCH, str(options.processes), *options.command],
+                        {"TILEWRIGHT_LOG_LEVEL": "ERROR", "TILEWRIGHT_WAIT_SECONDS": "60"}, 300)
         print(result.stdout, result.stderr)
         sys.exit(result.returncode)
     failed = False
     for name, seconds, pattern in FAULTS:
-        problem = check_fault(options.mpirun, options.command[0], name, seconds, pattern)
+        problem = check_fault(options.command[0], name, seconds, pattern)
         print(f"FAIL {name}: {problem}" if problem else f"ok   {name}", flush=True)
         failed = failed or bool(problem)
     sys.exit(failed)

@@ -1,4 +1,6 @@
 #pragma once
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,12 +43,12 @@ class Processes {
   double wait_seconds() const { return wait_seconds_; }
 
   /// The number of the run that a session of this process is in, for texts of errors; 0: before the first.
-  void set_step(std::int64_t step) { step_.store(step, std::memory_order_relaxed); }
+  void set_step(std::int64_t step) { std::atomic_ref(*step_).store(step, std::memory_order_relaxed); }
 
   /// Ends all processes with status 1 and one line: "tilewright: rank 1 of 2 on <host>, step 3: <cause>".
   [[noreturn]] void end_all(std::string_view cause) const {
     std::string line = "tilewright: rank " + std::to_string(rank_) + " of " + std::to_string(count_) + " on " + host_ +
-                       ", step " + std::to_string(step_.load(std::memory_order_relaxed)) + ": ";
+                       ", step " + std::to_string(std::atomic_ref(*step_).load(std::memory_order_relaxed)) + ": ";
     for (const char c : cause) line += c == '\n' ? ' ' : c;
     line += '\n';
     std::fflush(stdout);
@@ -80,6 +82,7 @@ class Processes {
     host_ = name;
     cores_ = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
     if (const char* const seconds = std::getenv("TILEWRIGHT_WAIT_SECONDS")) wait_seconds_ = std::strtod(seconds, nullptr);
+    if (const char* const directory = std::getenv("TILEWRIGHT_STEPS")) note_steps_in(directory);
     if (count_ > 1) std::set_terminate([] { world().end_by_exception(); });
   }
   ~Processes() {
@@ -87,6 +90,17 @@ class Processes {
     if (has_exception_ && count_ > 1) end_all("an exception ended a session: the same steps on all processes expected");
     for (const auto& f : at_end_) f();
     MPI_Finalize();
+  }
+  /// Keeps the number of the run in the file rank-<rank>, in which whoever started this process reads it even after SIGKILL. It
+  /// stays in memory if that is impossible.
+  void note_steps_in(std::string directory) {
+    const int file = open((directory + "/rank-" + std::to_string(rank_)).c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+    if (file < 0) return;
+    if (ftruncate(file, sizeof own_step_) == 0) {
+      void* const mapped = mmap(nullptr, sizeof own_step_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+      if (mapped != MAP_FAILED) step_ = static_cast<std::int64_t*>(mapped);
+    }
+    close(file);
   }
   [[noreturn]] void end_by_exception() const {
     try {
@@ -103,7 +117,8 @@ class Processes {
   std::string host_;
   double wait_seconds_ = 60;
   bool ends_mpi_ = false, has_exception_ = false;
-  std::atomic<std::int64_t> step_{0};
+  std::int64_t own_step_ = 0;
+  std::int64_t* step_ = &own_step_;  // used by atomic_ref only
   std::vector<std::function<void()>> at_end_;
 };
 

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Runs a program in several processes, which mpirun starts and MPI connects.
+
+    launch.py N PROGRAM [options]
+
+Each process gets cores of its own where there are enough, and its lines begin with its rank. If a process is killed, or ends
+before the others, one line on standard error says which, where, in which run of its session, and how. The status is mpirun's.
+"""
+
+import os
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+
+# Open MPI's words for a process that a signal ended, and for one that ended otherwise.
+KILLED = re.compile(r"process rank (\d+) with PID \d+ on node (\S+)\s+exited on\s+signal (\d+)")
+ENDED = re.compile(r"Process name:\s+\[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+)")
+OURS = re.compile(r"tilewright: rank \d+ of \d+ on ")
+
+# The same for one that ended with status 0.
+LEFT = re.compile(r"process rank (\d+) with PID \d+ on\s+node (\S+) exiting\s+improperly")
+
+
+def binding(count):
+    cores = len(os.sched_getaffinity(0))
+    chosen = ["--map-by", f"slot:PE={cores // count}", "--bind-to", "core"] if count <= cores else ["--bind-to", "none", "--oversubscribe"]
+    return chosen + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
+
+
+def step_of(directory, rank):
+    """The number of the run that the process was in, for a line; a process on a host without this directory wrote none."""
+    try:
+        with open(os.path.join(directory, f"rank-{rank}"), "rb") as file:
+            return f", step {struct.unpack('=q', file.read(8))[0]}"
+    except (OSError, struct.error):
+        return ""
+
+
+def cause(text):
+    """Which rank ended, on which host if that is known, and how; None if its own line says so, or all went well."""
+    if OURS.search(text):
+        return None
+    if killed := KILLED.search(text):
+        number = int(killed[3])
+        name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
+        return int(killed[1]), f" on {killed[2]}", f"killed by signal {number} ({name})"
+    if ended := ENDED.search(text):
+        return int(ended[1]), "", f"it ended with status {ended[2]} while others ran"
+    if left := LEFT.search(text):
+        return int(left[1]), f" on {left[2]}", "it ended while others ran"
+    return None
+
+
+def statuses_of_ended(parent):
+    """The statuses of the children of a process if all of them have ended and it has not asked for their statuses yet; else []."""
+    statuses = []
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()  # from the third of proc(5) on
+        except OSError:
+            continue
+        if int(fields[1]) != parent:
+            continue
+        if fields[0] != "Z":
+            return []
+        statuses.append(int(fields[49]))
+    return statuses
+
+
+def run(command, environment):
+    """Runs mpirun and passes its standard error on. Returns its status and the end of that text.
+
+    Open MPI 4.1 with PMIx 4.2 waits for a lock of its own, about once in a hundred times, when all processes have ended. It is
+    killed then, after some seconds."""
+    mpirun = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # mpirun has it from the terminal
+    signal.signal(signal.SIGTERM, lambda number, frame: mpirun.send_signal(number))
+    text, seconds = "", 0
+    while True:
+        if select.select([mpirun.stderr], [], [], 1)[0]:
+            piece = os.read(mpirun.stderr.fileno(), 65536)
+            if not piece:
+                break
+            sys.stderr.buffer.write(piece)
+            sys.stderr.buffer.flush()
+            text = (text + piece.decode(errors="replace"))[-65536:]
+            continue
+        statuses = statuses_of_ended(mpirun.pid)
+        seconds = seconds + 1 if statuses else 0
+        if seconds == 3:
+            mpirun.kill()
+            mpirun.wait()
+            return int(any(statuses)), text
+    status = mpirun.wait()
+    return status if status >= 0 else 128 - status, text
+
+
+def main():
+    if len(sys.argv) < 3 or not re.fullmatch("[1-9][0-9]*", sys.argv[1]):
+        sys.exit(__doc__)
+    count = int(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="tilewright-") as steps:
+        command = ["mpirun", "-n", str(count), *binding(count), "--tag-output", "-x", "TILEWRIGHT_STEPS", *sys.argv[2:]]
+        status, text = run(command, {**os.environ, "TILEWRIGHT_STEPS": steps})
+        if status != 0 and (found := cause(text)):
+            rank, host, what = found
+            print(f"tilewright: rank {rank} of {count}{host}{step_of(steps, rank)}: {what}", file=sys.stderr)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()
