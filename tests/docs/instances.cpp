@@ -1,4 +1,5 @@
 #include <tilewright/data/mnist.hpp>
+#include <tilewright/distributed/checkpoints.hpp>
 #include <tilewright/distributed/distributed.hpp>
 #include <tilewright/train/loop.hpp>
 namespace ops = tw::ops;

@@ -62,12 +62,13 @@ class Checkpoints {
   }
 
   /// The checkpoint of a step. Throws LoadError if there is none or it is not whole.
-  Checkpoint load(std::uint64_t step) const {
+  Checkpoint load(std::uint64_t step) const { return read(step, detail::read_bytes(function, path_of(step))); }
+  /// The same from the bytes of its file, wherever they were read.
+  Checkpoint read(std::uint64_t step, std::vector<std::byte> bytes) const {
     const std::filesystem::path path = path_of(step);
     const auto fail = [&](std::string_view found, std::string_view expected) {
       throw LoadError(function, path.string(), "", found, expected);
     };
-    auto bytes = detail::read_bytes(function, path);
     const auto given = take_checksum(bytes);
     const std::string computed = checksum_text({{bytes}});
     TensorFile file = detail::read_safetensors(function, path.string(), std::move(bytes));

@@ -13,7 +13,9 @@ template <class To, class From>
 inline void copy_elements(To to, From from) {
   static_assert(To::spec.dtype == From::spec.dtype);
   static constexpr auto loops = detail::elementwise_loops<2>({To::spec, From::spec});
-  if (To::shape == From::shape && To::spec.strides == From::spec.strides && to.data == from.data) return;
+  // A single element is copied onto itself sooner than addresses are compared.
+  if constexpr (To::shape == From::shape && To::spec.strides == From::spec.strides && To::shape.nelms() > 1)
+    if (to.data == from.data) return;
   for_each_offset<2>(loops.outer, loops.strides, [&](const auto& at) {
     auto* const target = to.data + at[0];
     const auto* const source = from.data + at[1];

@@ -1,0 +1,185 @@
+#pragma once
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tilewright/checkpoint/checkpoints.hpp"
+#include "tilewright/distributed/messages.hpp"
+#include "tilewright/distributed/processes.hpp"
+
+namespace tilewright::distributed {
+
+/// The checkpoints of a program of several processes: the files of tw::Checkpoints, which the first process alone writes and
+/// reads. A checkpoint has the values of all replicas, so that any number of processes, or one tw::Session, goes on from it. All
+/// processes make the same calls, in the same order, and get the same results and errors.
+///
+///     tw::distributed::Checkpoints checkpoints("run1", {.keep = 3});
+///     if (const auto last = checkpoints.newest()) session.load_tensors(last->file), first_step = last->step;
+///     ...
+///     checkpoints.save(step, session.host_tensors(), metadata);
+class Checkpoints {
+ public:
+  using Options = tilewright::Checkpoints::Options;
+
+  explicit Checkpoints(std::filesystem::path folder) : Checkpoints(std::move(folder), Options{}) {}
+  /// Makes the folder, and holds it until the program ends: std::runtime_error if another program of several processes does, on
+  /// this machine or, with a file system that has locks, on another one. Throws as tw::Checkpoints.
+  Checkpoints(std::filesystem::path folder, const Options& options)
+      : files_(folder, options), messages_(processes_, processes_.count() > 1 ? duplicate() : MPI_COMM_NULL) {
+    on_first("Checkpoints", 0, [&] {
+      hold(folder);
+      return std::vector<std::byte>();
+    });
+  }
+  Checkpoints(const Checkpoints&) = delete;
+  Checkpoints& operator=(const Checkpoints&) = delete;
+
+  /// Writes the checkpoint of a step as tw::Checkpoints::save, whose errors reach all processes: std::runtime_error with the same
+  /// text on those that do not write. Returns when the disk has it.
+  void save(std::uint64_t step, std::span<const HostTensor> tensors, const Metadata& metadata = {}) {
+    on_first("Checkpoints::save", step, [&] {
+      files_.save(step, tensors, metadata);
+      return std::vector<std::byte>();
+    });
+  }
+
+  /// The newest checkpoint that is whole, as tw::Checkpoints::newest. The other processes get its bytes from the first, and need
+  /// no file system in common.
+  std::optional<Checkpoint> newest() {
+    std::optional<Checkpoint> own;
+    const std::vector<std::byte> bytes = on_first("Checkpoints::newest", 0, [&] {
+      own = files_.newest();
+      return own ? packed(*own) : std::vector<std::byte>();
+    });
+    if (processes_.is_first() || bytes.empty()) return own;
+    return unpacked(bytes);
+  }
+
+  /// The steps of all checkpoints, as tw::Checkpoints::steps.
+  std::vector<std::uint64_t> steps() {
+    const std::vector<std::byte> bytes = on_first("Checkpoints::steps", 0, [&] {
+      const std::vector<std::uint64_t> found = files_.steps();
+      const auto view = std::as_bytes(std::span(found));
+      return std::vector<std::byte>(view.begin(), view.end());
+    });
+    std::vector<std::uint64_t> result(bytes.size() / sizeof(std::uint64_t));
+    if (!bytes.empty()) std::memcpy(result.data(), bytes.data(), bytes.size());
+    return result;
+  }
+
+ private:
+  /// What the first process sends of a call, before the bytes of its result or of its error's text.
+  struct Outcome {
+    std::uint64_t call = 0, step = 0, failed = 0;
+    std::int64_t bytes = 0;
+  };
+
+  static MPI_Comm duplicate() {
+    MPI_Comm communicator = MPI_COMM_NULL;
+    internal::check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &communicator), "MPI_Comm_dup");
+    Processes::world().at_end([communicator]() mutable { MPI_Comm_free(&communicator); });
+    return communicator;
+  }
+
+  /// What was skipped, each with a newline, and the file's bytes; before them the number of the former's bytes, and the step.
+  std::vector<std::byte> packed(const Checkpoint& checkpoint) const {
+    std::string skipped;
+    for (const std::string& text : checkpoint.skipped) skipped += text + '\n';
+    const std::vector<std::byte> file = detail::read_bytes("load_checkpoint", files_.path_of(checkpoint.step));
+    const std::uint64_t numbers[] = {skipped.size(), checkpoint.step};
+    std::vector<std::byte> result(sizeof numbers + skipped.size() + file.size());
+    std::memcpy(result.data(), numbers, sizeof numbers);
+    std::memcpy(result.data() + sizeof numbers, skipped.data(), skipped.size());
+    std::memcpy(result.data() + sizeof numbers + skipped.size(), file.data(), file.size());
+    return result;
+  }
+  Checkpoint unpacked(std::span<const std::byte> bytes) const {
+    std::uint64_t numbers[2];
+    std::memcpy(numbers, bytes.data(), sizeof numbers);
+    const auto texts = bytes.subspan(sizeof numbers, numbers[0]), file = bytes.subspan(sizeof numbers + numbers[0]);
+    Checkpoint result = files_.read(numbers[1], {file.begin(), file.end()});
+    std::istringstream lines(std::string(reinterpret_cast<const char*>(texts.data()), texts.size()));
+    for (std::string line; std::getline(lines, line);) result.skipped.push_back(line);
+    return result;
+  }
+
+  /// Calls f on the first process, and gives what it returns or throws to all.
+  std::vector<std::byte> on_first(const char* what, std::uint64_t step, const std::function<std::vector<std::byte>()>& f) {
+    Outcome outcome{.call = std::hash<std::string_view>()(what), .step = step};
+    std::vector<std::byte> bytes;
+    if (processes_.count() == 1) return f();
+    if (!processes_.is_first()) return receive(what, outcome);
+    std::exception_ptr error;
+    try {
+      bytes = f();
+    } catch (const std::exception& exception) {
+      error = std::current_exception();
+      outcome.failed = 1;
+      const auto text = std::as_bytes(std::span(std::string_view(exception.what())));
+      bytes.assign(text.begin(), text.end());
+    }
+    outcome.bytes = static_cast<std::int64_t>(bytes.size());
+    for (int rank = 1; rank < processes_.count(); ++rank) {
+      messages_.send(rank, reinterpret_cast<const std::byte*>(&outcome), sizeof outcome);
+      messages_.send(rank, bytes.data(), outcome.bytes);
+    }
+    messages_.wait(what);
+    if (error) std::rethrow_exception(error);
+    return bytes;
+  }
+  std::vector<std::byte> receive(const char* what, const Outcome& expected) {
+    Outcome outcome;
+    messages_.receive(0, reinterpret_cast<std::byte*>(&outcome), sizeof outcome);
+    messages_.wait(what);
+    if (outcome.call != expected.call || outcome.step != expected.step)
+      processes_.end_all(std::string(what) + ", step " + std::to_string(expected.step) +
+                         ", where the process of rank 0 has step " + std::to_string(outcome.step) +
+                         " or another call: the same calls on all processes expected");
+    std::vector<std::byte> bytes(static_cast<std::size_t>(outcome.bytes));
+    messages_.receive(0, bytes.data(), outcome.bytes);
+    messages_.wait(what);
+    if (outcome.failed != 0) throw std::runtime_error(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    return bytes;
+  }
+
+  /// Takes the lock of the folder's file `.job`, which says who holds it.
+  void hold(const std::filesystem::path& folder) {
+    create_folder_durably(folder);
+    const std::filesystem::path path = folder / ".job";
+    job_ = detail::Descriptor(path, O_RDWR | O_CREAT, 0666);
+    if (!job_) detail::throw_system_error("cannot open", path, errno);
+    if (!job_.lock(LOCK_NB)) {
+      if (errno != EWOULDBLOCK) return;  // a file system without locks
+      char holder[256]{};
+      if (::pread(job_.number(), holder, sizeof holder - 1, 0) < 0) holder[0] = 0;
+      throw std::runtime_error("Checkpoints: " + folder.string() + " is held by " + (holder[0] ? holder : "another job") +
+                               ": a folder of this job's own expected");
+    }
+    const std::string holder = "process " + std::to_string(::getpid()) + " on " + std::string(processes_.host());
+    if (::ftruncate(job_.number(), 0) != 0 || ::pwrite(job_.number(), holder.data(), holder.size(), 0) < 0)
+      detail::throw_system_error("cannot write", path, errno);
+  }
+
+  tilewright::Checkpoints files_;
+  Processes& processes_ = Processes::world();
+  internal::Messages messages_;
+  detail::Descriptor job_;
+};
+
+}  // namespace tilewright::distributed
