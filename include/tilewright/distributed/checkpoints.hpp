@@ -101,7 +101,7 @@ class Checkpoints {
   std::vector<std::byte> packed(const Checkpoint& checkpoint) const {
     std::string skipped;
     for (const std::string& text : checkpoint.skipped) skipped += text + '\n';
-    const std::vector<std::byte> file = detail::read_bytes("load_checkpoint", files_.path_of(checkpoint.step));
+    const std::vector<std::byte> file = tilewright::detail::read_bytes("load_checkpoint", files_.path_of(checkpoint.step));
     const std::uint64_t numbers[] = {skipped.size(), checkpoint.step};
     std::vector<std::byte> result(sizeof numbers + skipped.size() + file.size());
     std::memcpy(result.data(), numbers, sizeof numbers);
@@ -162,8 +162,8 @@ class Checkpoints {
   void hold(const std::filesystem::path& folder) {
     create_folder_durably(folder);
     const std::filesystem::path path = folder / ".job";
-    job_ = detail::Descriptor(path, O_RDWR | O_CREAT, 0666);
-    if (!job_) detail::throw_system_error("cannot open", path, errno);
+    job_ = tilewright::detail::Descriptor(path, O_RDWR | O_CREAT, 0666);
+    if (!job_) tilewright::detail::throw_system_error("cannot open", path, errno);
     if (!job_.lock(LOCK_NB)) {
       if (errno != EWOULDBLOCK) return;  // a file system without locks
       char holder[256]{};
@@ -173,13 +173,13 @@ class Checkpoints {
     }
     const std::string holder = "process " + std::to_string(::getpid()) + " on " + std::string(processes_.host());
     if (::ftruncate(job_.number(), 0) != 0 || ::pwrite(job_.number(), holder.data(), holder.size(), 0) < 0)
-      detail::throw_system_error("cannot write", path, errno);
+      tilewright::detail::throw_system_error("cannot write", path, errno);
   }
 
   tilewright::Checkpoints files_;
   Processes& processes_ = Processes::world();
   internal::Messages messages_;
-  detail::Descriptor job_;
+  tilewright::detail::Descriptor job_;
 };
 
 }  // namespace tilewright::distributed
