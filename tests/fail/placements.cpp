@@ -17,13 +17,41 @@ constexpr void on_io_tiles(Ir& ir) {
   const Tensor x = ops::host_load(ir.h2d_stream("x", {4}));
   ops::host_store(ir.d2h_stream("y", {4}), x);
 }
-// CASE simulated_io_tiles
-// expect: HostLoad.100 on IO tiles of IPU 0 of a simulated machine: compute tiles of IPU 0, or the host, expected
-tw::Session<on_io_tiles, tw::ipu_model> simulated_io_tiles;
+tw::Session<on_two, tw::ipu_model.with_ipus(2)> simulated_ipus_fit;
+tw::Session<on_io_tiles, tw::ipu_model.with_io_tiles(32)> simulated_io_tiles_fit;
 
-// CASE several_simulated_ipus
-// expect: IpuCopy.101 on IPU 1 of a simulated machine: compute tiles of IPU 0, or the host, expected
-tw::Session<on_two, tw::ipu_model.with_ipus(2)> several_simulated_ipus;
+// CASE io_tiles_that_are_not_there
+// expect: HostLoad.100 on IO tiles of IPU 0: the target has no IO tiles: Target::with_io_tiles expected
+tw::Session<on_io_tiles, tw::ipu_model> io_tiles_that_are_not_there;
+
+// CASE simulated_ipu_that_is_not_there
+// expect: IpuCopy.101 on IPU 1: the target has 1 IPU in a replica: Target::with_ipus(2) expected
+tw::Session<on_two, tw::ipu_model> simulated_ipu_that_is_not_there;
+
+// CASE odd_io_tiles
+// expect-in-source: with_io_tiles: an even number from 32 on, below the number of tiles, expected
+constexpr tw::Target odd_io_tiles = tw::ipu_model.with_io_tiles(33);
+
+// CASE io_tiles_of_the_host
+// expect-in-source: with_io_tiles: a simulated IPU expected, such as gc200
+constexpr tw::Target io_tiles_of_the_host = tw::cpu.with_io_tiles(32);
+
+// CASE ipus_without_links
+// expect-in-source: with_ipus: at most IpuLink::linked_ipus of the model expected
+constexpr tw::Target ipus_without_links = tw::c600.with_ipus(9);
+
+constexpr void large_second(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {4, 10000}));
+  const Tensor w = ir.variable(tw::zeros(), {10000, 16}, tw::float32, "small");
+  const Tensor hidden = x.matmul(w).copy_to_ipu(1);
+  const auto device = tw::ipu(ir, 1);
+  const Tensor v = ir.variable(tw::zeros(), {16, 25000}, tw::float32, "large");
+  ops::host_store(ir.d2h_stream("y", {4, 25000}), hidden.matmul(v));
+}
+// CASE second_ipu_is_too_small
+// expect: memory: tile 8 of 16, on IPU 1, needs
+// expect: largest tensors: large
+tw::Session<large_second, tw::ipu_model.with_tiles(8).with_bytes_per_tile(262'144).with_ipus(2)> second_ipu_is_too_small;
 
 // CASE no_ipus
 // expect: with_ipus(0)

@@ -48,12 +48,15 @@ def cycles_of(step):
 
 
 def check_json(name, profile):
-    """The totals, computed anew from the steps and tiles."""
+    """The totals, computed anew from the steps and tiles; of several IPUs, from what the one does that waits least."""
     totals, steps, tiles = profile["totals"], profile["steps"], profile["tiles"]
-    cycles = sum(map(cycles_of, steps))
+    sets = profile["tile_sets"]
+    busiest = min(sets, key=lambda each: each["waiting"]) if sets else None
+    cycles = sum(busiest[phase] for phase in (*PHASES, "waiting")) if sets else sum(map(cycles_of, steps))
     check(totals["cycles"] == cycles, f"{name}: {totals['cycles']} cycles: {cycles} expected")
+    check(totals["waiting"] == (busiest["waiting"] if sets else 0), f"{name}: {totals['waiting']} cycles of waiting")
     for phase in (*PHASES, "flops"):
-        expected = sum(step["times"] * step[phase] for step in steps)
+        expected = busiest[phase] if sets and phase in PHASES else sum(step["times"] * step[phase] for step in steps)
         check(totals[phase] == expected, f"{name}: {phase} {totals[phase]}: {expected} expected")
     seconds = cycles / profile["clock_hz"]
     check(close(totals["seconds"], seconds), f"{name}: {totals['seconds']} seconds: {seconds} expected")
@@ -94,20 +97,24 @@ def check_trace(name, trace, profiles):
 
 
 def check_data(folder):
-    for name, count in (("transformer", 1), ("small", 1), ("nothing", 1), ("compared", 2), ("unlike", 2)):
+    for name, count in (("transformer", 1), ("small", 1), ("pipeline", 1), ("nothing", 1), ("compared", 2), ("unlike", 2)):
         profiles = read(folder / f"{name}.json")
         profiles = profiles if isinstance(profiles, list) else [profiles]
         check(len(profiles) == count, f"{name}: {len(profiles)} profiles")
         for profile in profiles:
             check_json(name, profile)
         check_trace(name, read(folder / f"{name}.trace.json"), profiles)
+    pipeline = read(folder / "pipeline.json")
+    for index, step in enumerate(pipeline["steps"]):
+        times = sum(each["times"] for each in pipeline["slices"] if each["step"] == index)
+        check(times == step["times"], f"pipeline: step {index} {times} times in slices")
     small = read(folder / "small.json")
     check(small["steps"][0]["label"] == "MatMul\n\\ <b>\ufffd</b>", f"a label became {small['steps'][0]['label']!r}")
     check(len(read(folder / "transformer.json")["tiles"]) == 1472, "transformer: not 1,472 tiles")
 
 
 def check_pages(browser, folder, pictures):
-    for name in ("transformer", "compared", "small", "nothing", "unlike"):
+    for name in ("transformer", "compared", "small", "pipeline", "nothing", "unlike"):
         url = (folder / f"{name}.html").resolve().as_uri()
         for width, dark in ((1440, False), (390, True), (1440, True), (390, False)):
             if name in ("nothing", "unlike") and dark:

@@ -264,6 +264,44 @@ inline Profile small() {
   return profile;
 }
 
+/// Stages on two IPUs of two tiles each, and a copy between them: three times, of which a loop makes two.
+inline Profile pipeline() {
+  Profile profile;
+  profile.program = "pipeline";
+  profile.target = "two_ipus";
+  profile.bytes_per_tile = 4096;
+  profile.clock_hz = 1'000'000;
+  profile.peak_flops = 1e6;
+  profile.bodies = {{"main"}};
+  const auto step = [&](const char* label, int set, int from, std::int64_t compute, std::int64_t exchange) {
+    Profile::Step result;
+    result.label = label, result.kind = "superstep";
+    result.tile_set = set, result.from_tile_set = from;
+    result.times = 3, result.vertices = 2, result.tiles_used = 2;
+    result.compute = compute, result.exchange = exchange, result.sync = 10, result.live_bytes = 64;
+    profile.steps.push_back(result);
+  };
+  step("MatMul", 0, -1, 190, 0);
+  step("IpuCopy", 1, 0, 0, 40);
+  step("Gelu", 1, -1, 90, 0);
+  profile.tile_sets = {
+      {.name = "IPU 0", .tiles = 2, .fullest_tile_bytes = 192, .compute = 570, .exchange = 120, .sync = 60, .waiting = 100},
+      {.name = "IPU 1",
+       .first_tile = 2,
+       .tiles = 2,
+       .fullest_tile_bytes = 128,
+       .compute = 270,
+       .exchange = 120,
+       .sync = 60,
+       .waiting = 400}};
+  profile.slices = {{0, 1, 0}, {1, 1, 200}, {0, 2, 250}, {2, 2, 250}, {1, 2, 650}, {2, 1, 750}};
+  profile.tiles.resize(4);
+  for (auto& tile : profile.tiles) tile[MemoryCategory::stack] = 128;
+  profile.tiles[0][MemoryCategory::frame] = 64;
+  profile.fullest_tile = 0;
+  return profile;
+}
+
 /// No step, no tile, no tensor.
 inline Profile nothing() {
   Profile profile;

@@ -20,6 +20,7 @@ int main(int count, char** arguments) {
   };
   write("transformer", synthetic::transformer());
   write("small", synthetic::small());
+  write("pipeline", synthetic::pipeline());
   write("nothing", synthetic::nothing());
   tilewright::write_report(folder / "compared.html", synthetic::transformer(), synthetic::transformer(synthetic::bow));
   tilewright::write_report(folder / "unlike", synthetic::small(), synthetic::nothing());

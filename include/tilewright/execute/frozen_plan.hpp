@@ -56,7 +56,7 @@ struct FrozenFaultSite {
 /// The number of rows of each table of a plan. Members have the names of the tables: see for_each_table.
 struct PlanSizes {
   std::size_t bodies = 0, steps = 0, locations = 0, compute_sets = 0, stages = 0, operands = 0, strides = 0;
-  std::size_t variables = 0, constants = 0, streams = 0, remote_buffers = 0, fault_sites = 0;
+  std::size_t variables = 0, constants = 0, streams = 0, remote_buffers = 0, fault_sites = 0, tile_sets = 0;
   std::size_t characters = 0, values = 0;  ///< of the pools of a frozen plan
   constexpr bool operator==(const PlanSizes&) const = default;
   /// Whether a plan of this size has room in a frozen plan of the other.
@@ -121,6 +121,7 @@ struct FrozenPlan : PlanTotals {
   std::array<FrozenStream, sizes.streams> streams{};
   std::array<PlannedRemoteBuffer, sizes.remote_buffers> remote_buffers{};
   std::array<FrozenFaultSite, sizes.fault_sites> fault_sites{};
+  std::array<TileSetUse, sizes.tile_sets> tile_sets{};
   std::array<char, sizes.characters> characters{};
   std::array<double, sizes.values> values{};
   PoolRange tile_table{};  ///< of the characters

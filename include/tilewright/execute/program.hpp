@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tilewright/execute/executor.hpp"
@@ -23,6 +25,7 @@ inline constexpr PlanSizes draft_room{.bodies = 16,
                                       .streams = 2048,
                                       .remote_buffers = 32,
                                       .fault_sites = 64,
+                                      .tile_sets = 2 * Target::max_ipus,
                                       .characters = 131072,
                                       .values = 16384};
 
@@ -36,7 +39,7 @@ static_assert([] {
 struct PlanDraft {
   PlanSizes sizes{};
   std::size_t failure = 0;  ///< length of the error text
-  FrozenPlan<draft_room> plan{};  ///< its totals are right also if the program is not
+  FrozenPlan<draft_room> plan{};  ///< its totals and tile sets are right also if the program is too large
   bool is_too_large = false;  ///< the program is wrong only in that a tile's memory is too small for it
 };
 
@@ -48,6 +51,7 @@ consteval PlanDraft make_draft() {
   const Plan plan = lower(ir, target);
   PlanDraft draft{.sizes = sizes_of(plan), .failure = ir.failure().size()};
   static_cast<PlanTotals&>(draft.plan) = plan;
+  std::ranges::copy(plan.tile_sets, draft.plan.tile_sets.begin());
   draft.is_too_large = ir.failure().view().starts_with(memory_error);
   if (draft.failure == 0 && draft.sizes.fits(draft_room)) draft.plan = freeze<draft_room>(plan);
   return draft;
@@ -142,9 +146,9 @@ struct Program {
 };
 
 namespace detail {
-/// The totals of a program's plan, also of one that does not fit. Other errors of the program are compile errors.
+/// The plan of a program, of one that does not fit its totals and tile sets. Other errors of the program are compile errors.
 template <auto build, Target target>
-consteval const PlanTotals& totals() {
+consteval const auto& draft_plan() {
   constexpr const PlanDraft& draft = draft_of<build, target>;
   if constexpr (!draft.is_too_large) static_assert(sizeof(Errors<build, target, draft_of<build, target>>) > 0);
   return draft.plan;
@@ -155,20 +159,29 @@ consteval const PlanTotals& totals() {
 ///
 ///     static_assert(tw::fits<train_step, tw::gc200>);
 template <auto build, Target target>
-inline constexpr bool fits = detail::totals<build, target>().memory.fullest_tile <= target.bytes_per_tile ||
+inline constexpr bool fits = detail::draft_plan<build, target>().memory.fullest_tile <= target.bytes_per_tile ||
                              !target.checks_memory();
 /// Bytes of the fullest tile.
 template <auto build, Target target>
-inline constexpr std::int64_t peak_bytes = detail::totals<build, target>().memory.fullest_tile;
+inline constexpr std::int64_t peak_bytes = detail::draft_plan<build, target>().memory.fullest_tile;
 /// Bytes of the fullest tile of a simulated IPU, by what they are for.
 template <auto build, Target target>
-inline constexpr TileMemory peak_memory = detail::totals<build, target>().tile;
+inline constexpr TileMemory peak_memory = detail::draft_plan<build, target>().tile;
+/// Bytes and cycles of each set of a simulated machine's tiles: of each IPU those that compute, then its IO tiles if it has any.
+///
+///     static_assert(tw::tile_sets<train_step, tw::gc200.with_ipus(2)>[1].tile.total() < 400'000);
+template <auto build, Target target>
+inline constexpr auto tile_sets = [] {
+  std::array<TileSetUse, static_cast<std::size_t>(target.ipu == nullptr ? 0 : TileSets(target).size())> result{};
+  for (std::size_t set = 0; set < result.size(); ++set) result[set] = detail::draft_plan<build, target>().tile_sets[set];
+  return result;
+}();
 /// Cycles of a run on a simulated IPU; 0 for the host.
 template <auto build, Target target>
-inline constexpr std::int64_t cycles = detail::totals<build, target>().cycles.total();
+inline constexpr std::int64_t cycles = detail::draft_plan<build, target>().cycles.total();
 /// Cycles of a run on a simulated IPU, by what they are for.
 template <auto build, Target target>
-inline constexpr CycleUse cycle_use = detail::totals<build, target>().cycles;
+inline constexpr CycleUse cycle_use = detail::draft_plan<build, target>().cycles;
 
 /// Traces a program at run time: for a debugger, to print its graphs, or to plan it for a machine that is known late.
 /// The tensors and graphs of an Ir point to it, so that it stays where it is.
@@ -182,7 +195,7 @@ std::unique_ptr<Ir> trace(const Build& build) {
 }  // namespace tilewright::internal
 
 namespace tilewright {
-using internal::cycle_use, internal::cycles, internal::fits, internal::peak_bytes, internal::peak_memory;
+using internal::cycle_use, internal::cycles, internal::fits, internal::peak_bytes, internal::peak_memory, internal::tile_sets;
 using internal::Program;
 using internal::trace;
 }  // namespace tilewright

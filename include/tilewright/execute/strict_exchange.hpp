@@ -1,5 +1,6 @@
 #pragma once
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "tilewright/execute/strict_plan.hpp"
@@ -25,8 +26,10 @@ class StrictExchange {
         home.storage = static_cast<int>(s);
         home.bytes = storage.bytes;
         home.elements = storage.elements;
-        home.room_bytes = storage.layout.places.on_a_tile(plan_.tiles) *
-                          align(storage.layout.block_elements() * storage.bytes, 8);
+        home.set = storage.layout.places.set;
+        if (home.base == Base::constant && home.address >= 0)
+          home.address += plan_.variable_bytes[static_cast<std::size_t>(home.set)];
+        home.room_bytes = storage.layout.places.on_a_tile(plan_.sets) * align(storage.layout.block_elements() * storage.bytes, 8);
       }
       find_tiles(storage);
     }
@@ -47,8 +50,8 @@ class StrictExchange {
         place += axis.numbering.place(block);
         local = local * std::min(axis.block, axis.extent - block * axis.block) + index % axis.block;
       }
-      storage.tiles[e] = static_cast<std::uint32_t>(layout.places.tile(place, plan_.tiles));
-      storage.offsets[e] = static_cast<std::uint32_t>(place / plan_.tiles * slot_bytes + local * storage.bytes);
+      storage.tiles[e] = static_cast<std::uint32_t>(layout.places.tile(place, plan_.sets));
+      storage.offsets[e] = static_cast<std::uint32_t>(layout.places.slot(place, plan_.sets) * slot_bytes + local * storage.bytes);
     }
   }
   /// The exchange of a step: from homes to the rooms where slices are received, and back from those where they are made.
@@ -74,8 +77,8 @@ class StrictExchange {
         std::int64_t coordinates[max_work_axes];
         const std::int64_t place = StrictPlan::locate(set, group, v, coordinates);
         StrictMove move{
-            .to_tile = group.grid.places.tile(place, plan_.tiles), .from_home = storage.home >= 0, .storage = operand.storage};
-        std::int64_t to = room + place / plan_.tiles * StrictPlan::slice_bytes(operand, storage);
+            .to_tile = group.grid.places.tile(place, plan_.sets), .from_home = storage.home >= 0, .storage = operand.storage};
+        std::int64_t to = room + group.grid.places.slot(place, plan_.sets) * StrictPlan::slice_bytes(operand, storage);
         StrictPlan::runs_of(operand, coordinates, runs);
         for (const ElementRun& run : runs)
           for (std::int64_t i = 0; i < run.count; ++i, to += storage.bytes) {
@@ -87,6 +90,10 @@ class StrictExchange {
             }
             add_move(group, operand, move);
             move.from_tile = tile, move.from = from, move.to = to, move.bytes = storage.bytes;
+            if (plan_.sets.of(tile) != group.grid.places.set && !group.is_tile_copy)
+              throw StrictError(strict_text({"strict: an op that copies nothing from other tiles takes ", move.bytes,
+                                             " bytes from tile ", tile, " of ", where(plan_.sets.of(tile)), " to tile ",
+                                             move.to_tile, " of ", where(group.grid.places.set)}));
           }
         add_move(group, operand, move);
       }
@@ -116,6 +123,7 @@ class StrictExchange {
       if (is_own) operand.is_read = false;
     }
   }
+  std::string where(int set) const { return to_text(plan_.sets.placement(set)).string(); }
   static void add_move(StrictGroup& group, const StrictOperand& operand, const StrictMove& move) {
     if (move.bytes == 0) return;
     if (operand.is_read) group.before.push_back(move);

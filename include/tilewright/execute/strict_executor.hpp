@@ -39,13 +39,15 @@ class StrictExecutor final : public StrictRunner {
 
  private:
   using Replicas = std::vector<int>;
+  using Frames = std::vector<std::int64_t>;  // by set of tiles: where a body's frame begins
 
   [[gnu::cold]] void start() {
     if (machines_.empty()) {
-      std::int64_t frame = 0;
-      for (const StrictBody& body : plan_.bodies) frame = std::max(frame, body.frame_bytes);
-      for (int r = 0; r < program_.replicas; ++r)
-        machines_.push_back(std::make_unique<StrictMachine>(plan_, plan_.home_bytes + frame));
+      std::int64_t bytes = 0;
+      for (const StrictBody& body : plan_.bodies)
+        for (std::size_t set = 0; set < body.frame_bytes.size(); ++set)
+          bytes = std::max(bytes, plan_.home_bytes[set] + body.frame_bytes[set]);
+      for (int r = 0; r < program_.replicas; ++r) machines_.push_back(std::make_unique<StrictMachine>(plan_, bytes));
     }
     if (!is_clean_) {
       for (auto& machine : machines_) machine->reset();
@@ -90,7 +92,7 @@ class StrictExecutor final : public StrictRunner {
   // ---- bodies
 
   /// Rooms whose live ranges begin at a step.
-  [[gnu::cold]] void open_rooms(std::size_t b, int group, std::int64_t frame, const Replicas& replicas) {
+  [[gnu::cold]] void open_rooms(std::size_t b, int group, const Frames& frames, const Replicas& replicas) {
     const StrictBody& body = plan_.bodies[b];
     for (const int replica : replicas)
       for (std::size_t r = 0; r < body.rooms.size(); ++r) {
@@ -98,7 +100,8 @@ class StrictExecutor final : public StrictRunner {
         if (room.first != group || room.bytes == 0 || room.kind == RoomKind::called) continue;
         const bool has_elements = static_cast<int>(room.storage) >= 0;
         const StrictStorage* const storage = has_elements ? &body.storages[static_cast<std::size_t>(room.storage)] : nullptr;
-        machine(replica).open(machine(replica).room(b, static_cast<int>(r)), frame + room.address, room.bytes,
+        machine(replica).open(machine(replica).room(b, static_cast<int>(r)),
+                              frames[static_cast<std::size_t>(room.set)] + room.address, room.bytes,
                               has_elements ? storage->bytes : 1);
         if (room.kind != RoomKind::storage) continue;
         StrictTensor& tensor = machine(replica).tensor_of(b, *storage);
@@ -119,27 +122,27 @@ class StrictExecutor final : public StrictRunner {
   }
   /// The groups of a body whose first rooms are open. Its last ones stay open. Returns false, at once, if some replicas do not
   /// reach a collective.
-  [[gnu::cold]] bool run_groups(std::size_t b, std::int64_t frame, const Replicas& replicas) {
+  [[gnu::cold]] bool run_groups(std::size_t b, const Frames& frames, const Replicas& replicas) {
     const StrictBody& body = plan_.bodies[b];
     for (std::size_t g = 0; g < body.groups.size(); ++g) {
       const StrictGroup& group = body.groups[g];
       const Step& step = plan_.step(b, g);
       const int number = static_cast<int>(g);
-      if (g > 0) open_rooms(b, number, frame, replicas);
+      if (g > 0) open_rooms(b, number, frames, replicas);
       for (const int s : group.loads)
         for (const int r : replicas) load(b, storage(body, s), r, stream(storage(body, s).location, r));
       switch (step.kind) {
-        case StepKind::compute: run_compute(b, g, step, frame, replicas); break;
+        case StepKind::compute: run_compute(b, g, step, frames, replicas); break;
         case StepKind::collective:
           if (static_cast<int>(replicas.size()) < program_.replicas) return false;
           run_collective(b, g, step, replicas);
           break;
         case StepKind::conditional:
-          if (!run_conditional(b, g, step, frame, replicas)) return false;
+          if (!run_conditional(b, g, step, frames, replicas)) return false;
           break;
         case StepKind::call:
         case StepKind::loop:
-          if (!run_calls(b, g, step, step.body, step.first_location, step.arguments, frame, replicas)) return false;
+          if (!run_calls(b, g, step, step.body, step.first_location, step.arguments, frames, replicas)) return false;
           break;
         case StepKind::load_code: break;
       }
@@ -166,12 +169,12 @@ class StrictExecutor final : public StrictRunner {
 
   // ---- steps
 
-  [[gnu::cold]] void run_compute(std::size_t b, std::size_t g, const Step& step, std::int64_t frame, const Replicas& replicas) {
+  [[gnu::cold]] void run_compute(std::size_t b, std::size_t g, const Step& step, const Frames& frames, const Replicas& replicas) {
     const StrictGroup& group = plan_.bodies[b].groups[g];
     const ComputeFunction function = program_.functions[static_cast<std::size_t>(step.compute_set)];
     for (const int r : replicas) {
       const auto guarded = [&](const std::vector<StrictMove>& moves) {
-        for (const StrictMove& move : moves) machine(r).move(move, frame);
+        for (const StrictMove& move : moves) machine(r).move(move, frames);
       };
       guarded(group.before);
       StrictVertices vertices(program_, plan_, machine(r), shadows_, b, g, host_.remote + r * host_.remote_bytes);
@@ -185,7 +188,7 @@ class StrictExecutor final : public StrictRunner {
     for (const int r : replicas) all.emplace_back(program_, plan_, machine(r), shadows_, b, g, nullptr);
     run_collective_step(all, program_.functions[static_cast<std::size_t>(step.compute_set)], step.items, ++version_);
   }
-  [[gnu::cold]] bool run_conditional(std::size_t b, std::size_t g, const Step& step, std::int64_t frame,
+  [[gnu::cold]] bool run_conditional(std::size_t b, std::size_t g, const Step& step, const Frames& frames,
                                      const Replicas& replicas) {
     const StrictCallOperand& condition = plan_.bodies[b].groups[g].call_operands[0];
     Replicas of_branch[2];
@@ -194,9 +197,9 @@ class StrictExecutor final : public StrictRunner {
       of_branch[*place.read(condition.offset, plan_.name_of_step(b, g)) != std::byte{0} ? 1 : 0].push_back(r);
     }
     const int first = step.first_location + 1;
-    if (!of_branch[1].empty() && !run_calls(b, g, step, step.body, first, step.arguments, frame, of_branch[1])) return false;
+    if (!of_branch[1].empty() && !run_calls(b, g, step, step.body, first, step.arguments, frames, of_branch[1])) return false;
     return of_branch[0].empty() || run_calls(b, g, step, step.else_body, first + step.arguments,
-                                             step.location_count - 1 - step.arguments, frame, of_branch[0]);
+                                             step.location_count - 1 - step.arguments, frames, of_branch[0]);
   }
   /// An argument of a call in the memory of the caller.
   struct Argument {
@@ -205,24 +208,25 @@ class StrictExecutor final : public StrictRunner {
     bool is_input = false, is_output = false;
   };
   [[gnu::cold]] bool run_calls(std::size_t b, std::size_t g, const Step& step, BodyId called, int first_location, int count,
-                               std::int64_t frame, const Replicas& replicas) {
+                               const Frames& frames, const Replicas& replicas) {
     const auto target = static_cast<std::size_t>(called);
     const StrictBody& body = plan_.bodies[b];
-    std::int64_t inner_frame = frame;
+    Frames inner = frames;
     for (const Room& room : body.rooms)
       if (room.kind == RoomKind::called && room.first == static_cast<int>(g)) {
-        inner_frame = frame + room.address;
-        if (plan_.bodies[target].frame_bytes > room.bytes)
+        const auto set = static_cast<std::size_t>(room.set);
+        inner[set] += room.address;
+        if (plan_.bodies[target].frame_bytes[set] > room.bytes)
           throw StrictError(strict_text({"strict: ", plan_.name_of_step(b, g), ": the frame of the called body has ",
-                                         plan_.bodies[target].frame_bytes, " bytes: at most ", room.bytes, " expected"}));
+                                         plan_.bodies[target].frame_bytes[set], " bytes: at most ", room.bytes, " expected"}));
       }
     for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
       const std::vector<Argument> arguments = arguments_of(b, g, step, called, first_location, count, iteration);
-      open_rooms(target, 0, inner_frame, replicas);
+      open_rooms(target, 0, inner, replicas);
       for (const int r : replicas)
         for (const Argument& argument : arguments)
           if (argument.is_input) pass(r, b, argument, target, plan_.name_of_step(b, g), true);
-      if (!run_groups(target, inner_frame, replicas)) return false;
+      if (!run_groups(target, inner, replicas)) return false;
       for (const int r : replicas)
         for (const Argument& argument : arguments) {
           if (argument.is_output) pass(r, b, argument, target, plan_.name_of_step(b, g), false);

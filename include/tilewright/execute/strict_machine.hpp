@@ -28,6 +28,7 @@ struct StrictTensor {
 struct LiveRoom {
   std::uint32_t number = 0;  ///< as the owner of words
   bool is_live = false;
+  int set = 0;  ///< of tiles
   std::int64_t begin = 0, bytes = 0;  ///< on each tile
   std::int64_t element_bytes = 1, per_tile = 0;
   int body = -1, storage = -1;
@@ -40,8 +41,8 @@ class StrictMachine {
   [[gnu::cold]] StrictMachine(const StrictPlan& plan, std::int64_t tile_bytes)
       : plan_(plan),
         tile_bytes_(align(tile_bytes, 8)),
-        memory_(static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(tile_bytes_ * plan.tiles + 1), 1)), &std::free),
-        owners_(static_cast<std::size_t>(tile_bytes_ / 8 + 1)),
+        memory_(static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(tile_bytes_ * plan.sets.all() + 1), 1)), &std::free),
+        owners_(static_cast<std::size_t>(plan.sets.size()) * words()),
         homes_(plan.homes.size()),
         home_tensors_(plan.homes.size()) {
     if (memory_ == nullptr) throw std::bad_alloc();
@@ -53,14 +54,14 @@ class StrictMachine {
       bodies_[b].rooms.resize(body.rooms.size());
       bodies_[b].tensors.resize(body.storages.size());
       for (std::size_t r = 0; r < body.rooms.size(); ++r)
-        add_room(bodies_[b].rooms[r], b, static_cast<int>(body.rooms[r].storage));
+        add_room(bodies_[b].rooms[r], b, static_cast<int>(body.rooms[r].storage), body.rooms[r].set);
       for (std::size_t s = 0; s < body.storages.size(); ++s)
         if (body.storages[s].home < 0) add_tensor(bodies_[b].tensors[s], b, static_cast<int>(s), body.storages[s].elements);
     }
     for (std::size_t h = 0; h < homes_.size(); ++h) {
       const StrictHome& home = plan.homes[h];
       if (home.body < 0) continue;
-      add_room(homes_[h], static_cast<std::size_t>(home.body), home.storage);
+      add_room(homes_[h], static_cast<std::size_t>(home.body), home.storage, home.set);
       add_tensor(home_tensors_[h], static_cast<std::size_t>(home.body), home.storage, home.elements);
     }
   }
@@ -84,18 +85,18 @@ class StrictMachine {
     if (begin % 8 != 0 || begin < 0 || begin + room.bytes > tile_bytes_)
       throw StrictError(strict_text({"strict: the room of ", name_of_room(room), " at ", begin, " is outside of a tile"}));
     for (std::int64_t w = begin / 8; w < (begin + room.bytes) / 8; ++w) {
-      auto& owner = owners_[static_cast<std::size_t>(w)];
+      auto& owner = owner_of_word(room.set, w);
       if (owner != 0)
         throw StrictError(strict_text({"strict: the room of ", name_of_room(room), " at byte ", w * 8,
                                        " of the tiles lies in that of ", name_of_room(*rooms_[owner]), ", which is in use"}));
       owner = room.number;
     }
-    room.tags.assign(room.storage < 0 ? 0 : static_cast<std::size_t>(plan_.tiles * room.per_tile), ElementTag{});
+    room.tags.assign(room.storage < 0 ? 0 : static_cast<std::size_t>(plan_.sets.count(room.set) * room.per_tile), ElementTag{});
     room.is_live = true;
   }
   [[gnu::cold]] void close(LiveRoom& room) {
     if (!std::exchange(room.is_live, false)) return;
-    for (std::int64_t w = room.begin / 8; w < (room.begin + room.bytes) / 8; ++w) owners_[static_cast<std::size_t>(w)] = 0;
+    for (std::int64_t w = room.begin / 8; w < (room.begin + room.bytes) / 8; ++w) owner_of_word(room.set, w) = 0;
   }
 
   LiveRoom& room(std::size_t body, int room) { return bodies_[body].rooms[static_cast<std::size_t>(room)]; }
@@ -110,22 +111,26 @@ class StrictMachine {
   StrictTensor& home_tensor(std::size_t number) { return home_tensors_[number]; }
 
   std::byte* data(std::int64_t tile, std::int64_t address) const { return memory_.get() + tile * tile_bytes_ + address; }
-  /// The tag of the element `offset` bytes from the start of a room on a tile; null if it is not in the room, or the room is not
-  /// in use.
+  /// The tag of the element `offset` bytes from the start of a room on a tile; null if it is not in the room, if the room is not
+  /// in use, or if it is not on that tile.
   ElementTag* tag(LiveRoom& room, std::int64_t tile, std::int64_t offset) const {
-    if (!room.is_live || offset < 0 || offset + room.element_bytes > room.bytes || offset % room.element_bytes != 0)
+    tile -= plan_.sets.first(room.set);
+    if (!room.is_live || tile < 0 || tile >= plan_.sets.count(room.set) || offset < 0 ||
+        offset + room.element_bytes > room.bytes || offset % room.element_bytes != 0)
       return nullptr;
     return &room.tags[static_cast<std::size_t>(tile * room.per_tile + offset / room.element_bytes)];
   }
-  /// The room that owns an address, or null.
-  LiveRoom* owner(std::int64_t address) const {
+  /// The room that owns an address of a set's tiles, or null.
+  LiveRoom* owner(int set, std::int64_t address) {
     if (address < 0 || address >= tile_bytes_) return nullptr;
-    return rooms_[owners_[static_cast<std::size_t>(address / 8)]];
+    return rooms_[owner_of_word(set, address / 8)];
   }
-  /// Copies elements with their tags.
-  void move(const StrictMove& move, std::int64_t frame) {
-    const std::int64_t from = move.from + (move.from_home ? 0 : frame), to = move.to + (move.to_home ? 0 : frame);
-    LiveRoom *const source = owner(from), *const target = owner(to);
+  /// Copies elements with their tags. `frames`: where the body's frame is, by set of tiles.
+  void move(const StrictMove& move, const std::vector<std::int64_t>& frames) {
+    const int from_set = plan_.sets.of(move.from_tile), to_set = plan_.sets.of(move.to_tile);
+    const std::int64_t from = move.from + (move.from_home ? 0 : frames[static_cast<std::size_t>(from_set)]);
+    const std::int64_t to = move.to + (move.to_home ? 0 : frames[static_cast<std::size_t>(to_set)]);
+    LiveRoom *const source = owner(from_set, from), *const target = owner(to_set, to);
     if (source == nullptr || target == nullptr || target->element_bytes != source->element_bytes ||
         from + move.bytes > source->begin + source->bytes || to + move.bytes > target->begin + target->bytes)
       throw StrictError(
@@ -160,10 +165,15 @@ class StrictMachine {
   }
 
  private:
-  [[gnu::cold]] void add_room(LiveRoom& room, std::size_t body, int storage) {
+  std::size_t words() const { return static_cast<std::size_t>(tile_bytes_ / 8 + 1); }
+  std::uint32_t& owner_of_word(int set, std::int64_t word) {
+    return owners_[static_cast<std::size_t>(set) * words() + static_cast<std::size_t>(word)];
+  }
+  [[gnu::cold]] void add_room(LiveRoom& room, std::size_t body, int storage, int set) {
     room.number = static_cast<std::uint32_t>(rooms_.size());
     room.body = static_cast<int>(body);
     room.storage = storage;
+    room.set = set;
     rooms_.push_back(&room);
   }
   [[gnu::cold]] void add_tensor(StrictTensor& tensor, std::size_t body, int storage, std::int64_t elements) {
@@ -181,7 +191,7 @@ class StrictMachine {
   const StrictPlan& plan_;
   std::int64_t tile_bytes_;
   std::unique_ptr<std::byte, void (*)(void*)> memory_;
-  std::vector<std::uint32_t> owners_;  // by word of a tile: the number of a room, the same on all tiles; 0: none
+  std::vector<std::uint32_t> owners_;  // by set and word of a tile: the number of a room, the same on all its tiles; 0: none
   std::vector<LiveRoom> homes_;
   std::vector<StrictTensor> home_tensors_;
   std::vector<BodyState> bodies_;

@@ -14,10 +14,11 @@ namespace tilewright::internal {
 /// What a plan says of tiles: see strict_plan_reader.hpp. Tests change it before it runs.
 struct StrictPlan {
   const ProgramView& program;
-  std::int64_t tiles = 1;
+  TileSets sets{};
   std::vector<StrictBody> bodies;
   std::vector<StrictHome> homes;
-  std::int64_t home_bytes = 0;  ///< on a tile
+  std::vector<std::int64_t> variable_bytes;  ///< on a tile, by set: constants come after them
+  std::vector<std::int64_t> home_bytes;  ///< on a tile, by set
   std::vector<std::string> scopes, graphs;
 
   explicit StrictPlan(const ProgramView& from) : program(from) { bodies.resize(from.bodies.size()); }

@@ -13,8 +13,9 @@ class StrictPlanReader {
   explicit StrictPlanReader(StrictPlan& plan) : plan_(plan), rest_(plan.program.tile_table) {}
 
   [[gnu::cold]] void run() {
+    const std::int64_t tiles = number(), io_tiles = number();
+    plan_.sets = TileSets(tiles, io_tiles, small());
     for (std::int64_t body = number(); body >= 0; body = number()) read_body(static_cast<std::size_t>(body));
-    plan_.tiles = number();
     read_homes();
     for (auto* const list : {&plan_.scopes, &plan_.graphs}) {
       list->resize(static_cast<std::size_t>(number()));
@@ -40,6 +41,13 @@ class StrictPlanReader {
     return static_cast<std::int64_t>(result >> 1) ^ -static_cast<std::int64_t>(result & 1);
   }
   [[gnu::cold]] int small() { return static_cast<int>(number()); }
+  [[gnu::cold]] Places places() {
+    Places result;
+    result.count = number();
+    result.first_tile = number();
+    result.set = small();
+    return result;
+  }
   [[gnu::cold]] AxisNumbering numbering() {
     AxisNumbering result;
     result.inner = number();
@@ -52,11 +60,12 @@ class StrictPlanReader {
     StrictBody& body = plan_.bodies[b];
     body.storages.resize(static_cast<std::size_t>(number()));
     for (std::size_t s = 0; s < body.storages.size(); ++s) read_storage(body.storages[s], static_cast<int>(s));
-    body.frame_bytes = number();
+    for (int set = 0; set < plan_.sets.size(); ++set) body.frame_bytes.push_back(number());
     body.rooms.resize(static_cast<std::size_t>(number()));
     for (std::size_t r = 0; r < body.rooms.size(); ++r) {
       Room& room = body.rooms[r];
       room.kind = static_cast<RoomKind>(number());
+      room.set = small();
       room.storage = static_cast<StorageId>(number());
       room.bytes = number();
       room.address = number();
@@ -93,17 +102,17 @@ class StrictPlanReader {
       axis.block = number();
       axis.numbering = numbering();
     }
-    storage.layout.places.count = number();
-    storage.layout.places.first_tile = number();
+    storage.layout.places = places();
     storage.is_on_tiles = storage.layout.is_decided();
   }
   [[gnu::cold]] void read_group(const StrictBody& body, const Step& its_step, StrictGroup& group) {
     const ComputeSet& set = plan_.set_of(its_step);
-    group.runs_once = number() != 0;
+    const int kind = small();
+    group.runs_once = (kind & 1) != 0;
+    group.is_tile_copy = (kind & 2) != 0;
     group.grid.axes.count = set.blocks.size();
     for (int a = 0; a < set.blocks.size(); ++a) group.grid.axes[a] = numbering();
-    group.grid.places.count = number();
-    group.grid.places.first_tile = number();
+    group.grid.places = places();
     for (int i = 0; i < its_step.location_count; ++i) group.location_storages.push_back(small());
     group.operands.resize(static_cast<std::size_t>(number()));
     for (StrictOperand& operand : group.operands) {
@@ -198,10 +207,10 @@ class StrictPlanReader {
         home.address = number();
         plan_.homes.push_back(home);
       }
-    const std::int64_t variables = number();
-    plan_.home_bytes = variables + number();
-    for (StrictHome& home : plan_.homes)
-      if (home.base == Base::constant && home.address >= 0) home.address += variables;
+    for (int set = 0; set < plan_.sets.size(); ++set) {
+      plan_.variable_bytes.push_back(number());
+      plan_.home_bytes.push_back(plan_.variable_bytes.back() + number());
+    }
   }
 
   StrictPlan& plan_;

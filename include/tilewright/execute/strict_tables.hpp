@@ -55,6 +55,7 @@ struct StrictCallOperand {
 struct StrictGroup {
   int graph = -1, scope = -1;
   bool runs_once = false;  ///< it does what can be seen outside of its operands
+  bool is_tile_copy = false;  ///< its op gives a tensor on other tiles than its input's
   GridPlaces grid{};
   std::vector<int> location_storages;
   std::vector<StrictOperand> operands;  ///< those on tiles, then those in streaming memory
@@ -70,11 +71,12 @@ struct StrictHome {
   std::int64_t offset = 0, address = -1;
   std::int64_t bytes = 0, room_bytes = 0, elements = 0;  ///< bytes: of an element
   int body = -1, storage = -1;  ///< the first that has it; -1: no body uses it
+  int set = 0;  ///< of tiles
 };
 
 struct StrictBody {
   std::vector<StrictStorage> storages;
-  std::int64_t frame_bytes = 0;
+  std::vector<std::int64_t> frame_bytes;  ///< on a tile, by set
   std::vector<Room> rooms;
   std::vector<StrictGroup> groups;
 };

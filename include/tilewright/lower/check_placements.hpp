@@ -4,8 +4,7 @@
 
 namespace tilewright::internal {
 
-/// Fails for an op on an IPU that the target does not have. Of a simulated machine, programs are planned for the compute tiles of
-/// one IPU only. The host runs ops of IO tiles as others.
+/// Fails for an op on an IPU, or on IO tiles, that the target does not have. The host runs ops of IO tiles as others.
 constexpr void check_placements(Ir& ir, const LiveCode& live, const Target& target) {
   for (const GraphId graph : live.order) {
     const GraphRecord& record = ir.record(graph);
@@ -20,8 +19,8 @@ constexpr void check_placements(Ir& ir, const LiveCode& live, const Target& targ
       if (node.placement.ipu >= target.ipus)
         fail(": the target has ", target.ipus, target.ipus == 1 ? " IPU" : " IPUs", " in a replica: Target::with_ipus(",
              node.placement.ipu + 1, ")");
-      else if (target.ipu && node.placement != Placement{0})
-        fail(" of a simulated machine: compute tiles of IPU 0, or the host,");
+      else if (target.ipu && node.placement.tile_set == TileSet::io && target.io_tiles == 0)
+        fail(": the target has no IO tiles: Target::with_io_tiles");
     }
   }
 }

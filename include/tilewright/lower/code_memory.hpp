@@ -1,12 +1,13 @@
 #pragma once
 // takes: a whole plan
-// gives: CodeUse: bytes of code on the fullest tile
+// gives: CodeUse: bytes of code on the fullest tile of a set
 // keeps: the plan
 #include <algorithm>
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/fold_bodies.hpp"
+#include "tilewright/lower/tile_sets.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -26,8 +27,8 @@ namespace detail {
 
 class CodeCounter {
  public:
-  constexpr CodeCounter(const Plan& plan, const Target& target)
-      : plan_(plan), target_(target), is_loaded_(plan.bodies.size(), false) {}
+  constexpr CodeCounter(const Plan& plan, const Target& target, int set)
+      : plan_(plan), target_(target), set_(set), tiles_(TileSets(target).count(set)), is_loaded_(plan.bodies.size(), false) {}
 
   constexpr CodeUse run() {
     count_code();
@@ -50,10 +51,15 @@ class CodeCounter {
   };
   constexpr const Step& step(BodyId body, int s) const { return plan_.steps[plan_.bodies[body].first_step + s]; }
 
+  /// Whether tiles of the set have vertices of a step, or may have some of what it calls.
+  constexpr bool is_here(std::size_t number) const {
+    return plan_.moves.empty() || plan_.moves[number].set < 0 || plan_.moves[number].set == set_;
+  }
   constexpr CodeBytes bytes_of(std::size_t number) const {
     const CodeSizes& sizes = target_.code();
     const Step& step = plan_.steps[number];
     CodeBytes result;
+    if (!is_here(number) && plan_.moves[number].from_set != set_) return result;
     bool exchanges = step.barrier_before;
     if (!plan_.moves.empty()) {  // a simulated IPU
       const StepMoves& moves = plan_.moves[number];
@@ -66,7 +72,8 @@ class CodeCounter {
     if (step.kind == StepKind::loop || step.kind == StepKind::conditional) result.control = sizes.branch;
     if (step.is_call() || step.kind == StepKind::load_code) return result;
     if (exchanges) result.control = sizes.exchange;
-    const std::int64_t vertices = (step.parts() + target_.tiles - 1) / target_.tiles;
+    if (!is_here(number)) return result;
+    const std::int64_t vertices = (step.parts() + tiles_ - 1) / tiles_;
     result.state = vertices * (sizes.operand * step.location_count + sizes.vertex);
     return result;
   }
@@ -80,12 +87,14 @@ class CodeCounter {
         const Step& each = step(body, s);
         result_.by_body[body] += bytes_of(static_cast<std::size_t>(plan_.bodies[body].first_step + s));
         if (each.is_call() || each.kind == StepKind::load_code) continue;
+        if (!is_here(static_cast<std::size_t>(plan_.bodies[body].first_step + s))) continue;
         BodyId& user = users[each.compute_set];
         user = user == nobody || user == body ? body : several;
       }
     }
     for (std::size_t set = 0; set < users.size(); ++set)
-      (users[set] > nobody ? result_.by_body[users[set]] : result_.always).vertex += plan_.compute_sets[set].code_bytes;
+      if (users[set] != nobody)
+        (users[set] > nobody ? result_.by_body[users[set]] : result_.always).vertex += plan_.compute_sets[set].code_bytes;
   }
   /// Whether a step calls a body, directly or through others.
   constexpr bool calls(const Step& caller, BodyId body) const {
@@ -149,6 +158,8 @@ class CodeCounter {
 
   const Plan& plan_;
   const Target& target_;
+  int set_;
+  std::int64_t tiles_;
   CodeUse result_{};
   List<Live> ranges_{};
   List<bool, BodyId> is_loaded_;  // loads bring its code, and no call finds it missing
@@ -156,7 +167,17 @@ class CodeCounter {
 
 }  // namespace detail
 
-/// Estimates the bytes of code on the fullest tile. Code of compute sets that several bodies use is there always.
-constexpr CodeUse count_code(const Plan& plan, const Target& target) { return detail::CodeCounter(plan, target).run(); }
+/// Estimates the bytes of code on the fullest tile of a set. Code of compute sets that several bodies use is there always.
+constexpr CodeUse count_code(const Plan& plan, const Target& target, int set) {
+  return detail::CodeCounter(plan, target, set).run();
+}
+/// The same by set of tiles; of the host, which has one.
+constexpr List<CodeUse> count_code(const Plan& plan, const Target& target) {
+  List<CodeUse> result;
+  result.reserve(plan.tile_sets.size() + 1);
+  result.push_back(count_code(plan, target, 0));
+  for (std::size_t set = 1; set < plan.tile_sets.size(); ++set) result.push_back(count_code(plan, target, static_cast<int>(set)));
+  return result;
+}
 
 }  // namespace tilewright::internal

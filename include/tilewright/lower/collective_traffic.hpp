@@ -1,7 +1,7 @@
 #pragma once
 // takes: a whole plan
-// gives: CollectiveTraffic: what a run moves between replicas
-// keeps: the plan
+// gives: CollectiveTraffic: what a run moves between replicas; Plan::step_cycles, the cycles of it
+// keeps: all else of the plan
 #include <cstdint>
 
 #include "tilewright/lower/fold_bodies.hpp"
@@ -44,7 +44,7 @@ constexpr CollectiveTraffic collective_traffic(const CollectiveVolume& volume, c
 }
 
 /// What the collectives of a run move. A conditional counts with the branch that moves more.
-constexpr CollectiveTraffic count_collective_traffic(const Plan& plan) {
+constexpr CollectiveTraffic count_collective_traffic(Plan& plan) {
   if (plan.replicas == 1) return {};
   const auto add_step = [&](CollectiveTraffic& all, int s) {
     const Step& step = plan.steps[s];
@@ -52,6 +52,7 @@ constexpr CollectiveTraffic count_collective_traffic(const Plan& plan) {
     const CollectiveTraffic& traffic = plan.compute_sets[step.compute_set].traffic;
     all.bytes += traffic.bytes;
     all.cycles += traffic.cycles;
+    if (!plan.step_cycles.empty()) plan.step_cycles[s].collectives = traffic.cycles;
   };
   const auto add_call = [](CollectiveTraffic& all, std::int64_t times, const CollectiveTraffic& one,
                            const CollectiveTraffic& other) {

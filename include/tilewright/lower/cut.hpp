@@ -14,19 +14,20 @@ namespace detail {
 /// Cuts the groups of a draft into vertices.
 class Cutter {
  public:
-  constexpr Cutter(BodyDraft& draft, const Target& target) : draft_(draft), target_(target) {}
+  constexpr Cutter(BodyDraft& draft, const Target& target)
+      : draft_(draft), computing_(target.without_io_tiles()), io_(target.io_tiles_alone()) {}
 
   constexpr Cut cut(const Group& group) {
     const Operation& first = draft_.operation(group.members[0]);
     Cut result;
     if (first.is_call()) return result;
+    const Target& target = first.placement.tile_set == TileSet::io && io_.tiles > 0 ? io_ : computing_;
     const DType dtype = first.operands[first.input_count].spec.dtype;
     result.evaluations = evaluate(draft_, group);
-    result.partition = target_.checks_memory() ? fit_tiles(draft_, group, target_).partition
-                                               : partition(group.grid, dtype, target_);
+    result.partition = target.checks_memory() ? fit_tiles(draft_, group, target).partition : partition(group.grid, dtype, target);
     if (group.members.size() == 1) return result;
     const List<PassedOn> passed_on = find_passed_on(group, result.evaluations);
-    cut_blocks(result.partition, group.grid, dtype, target_.block_bytes, target_, [&](const auto& blocks) {
+    cut_blocks(result.partition, group.grid, dtype, target.block_bytes, target, [&](const auto& blocks) {
       std::int64_t bytes = 0;
       for (const PassedOn& each : passed_on) bytes += block_bytes(*each.value, each.grid_axis, blocks);
       return bytes;
@@ -88,7 +89,7 @@ class Cutter {
   }
 
   BodyDraft& draft_;
-  const Target& target_;
+  Target computing_, io_;
 };
 
 }  // namespace detail

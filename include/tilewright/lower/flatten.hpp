@@ -28,7 +28,7 @@ class Flattener {
         target_(target),
         partitions_(partitions),
         copier_(ir, live, plan, draft_, graph),
-        transfers_(copier_, body_of, plan, draft_, graph == GraphId::main),
+        transfers_(copier_, body_of, plan, draft_, graph == GraphId::main, target.io_tiles > 0),
         calls_(ir, live, body_of, plan, copier_, draft_) {}
 
   constexpr BodyDraft run() {
@@ -64,6 +64,7 @@ class Flattener {
     List<NodeId> live_nodes;
     for (const NodeId n : nodes)
       if (lives[n] && is_in_body(graph, n)) live_nodes.push_back(n);
+    if (!live_nodes.empty()) set_placement(graph.record.nodes[live_nodes[0]]);
     transfers_.add_exchange(graph, live_nodes);
   }
   constexpr void flatten_node(GraphValues& graph, NodeId n) {
@@ -72,8 +73,11 @@ class Flattener {
     Value& view = graph.value_of(graph.record.nodes[n].outputs[0]);
     view = copier_.copied(view);
   }
-  constexpr void flatten(GraphValues& graph, const Node& node) {
+  constexpr void set_placement(const Node& node) {
     if (node.placement.is_known()) draft_.placement = node.placement;
+  }
+  constexpr void flatten(GraphValues& graph, const Node& node) {
+    set_placement(node);
     if (node.op->transfer) return transfers_.add(graph, node);
     if (node.called_graph != GraphId::none) return flatten_call(graph, node);
     if ((node.op->expand || node.op->expand_in_blocks) && flatten_parts(graph, node)) return;

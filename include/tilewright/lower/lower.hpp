@@ -23,10 +23,12 @@
 #include "tilewright/lower/remote_traffic.hpp"
 #include "tilewright/lower/reuse.hpp"
 #include "tilewright/lower/roots.hpp"
+#include "tilewright/lower/run_cycles.hpp"
 #include "tilewright/lower/split_reductions.hpp"
 #include "tilewright/lower/step_cycles.hpp"
 #include "tilewright/lower/tile_exchange.hpp"
 #include "tilewright/lower/tile_memory.hpp"
+#include "tilewright/lower/tile_sets.hpp"
 #include "tilewright/lower/tile_table.hpp"
 
 namespace tilewright::internal {
@@ -63,19 +65,23 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   }
   plan.bodies.resize(bodies.size());
   ComputeSets compute_sets;
+  const TileSets sets(target);
+  const Target computing = target.without_io_tiles();
   TileHomes homes;
   if (target.ipu != nullptr) {
-    homes = make_homes(plan);
+    for (int set = 0; set < sets.size(); ++set) plan.tile_sets.push_back({sets.ipu(set), sets.is_io(set)});
+    homes = make_homes(plan, sets);
     link_gradients(ir, body_of, homes);
+    write_tile_sets(sets, plan);
   }
-  ProductPartitions partitions(target.ipu ? product_machine(target) : ProductMachine{});
+  ProductPartitions partitions(target.ipu ? product_machine(computing) : ProductMachine{});
   for (std::size_t i = bodies.size(); i-- > 0;) {  // called graphs first
     const auto body = BodyId(i);
     BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body], context_of(plan, body), target, partitions);
     observe(Pass::flatten, body, draft, plan);
-    split_reductions(draft, target, partitions);
+    split_reductions(draft, computing, partitions);
     observe(Pass::split_reductions, body, draft, plan);
-    fuse(draft, target);
+    fuse(draft, computing);
     observe(Pass::fuse, body, draft, plan);
     find_internal_storages(draft);
     observe(Pass::find_internal_storages, body, draft, plan);
@@ -99,17 +105,15 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   }
   observe(plan);
   check_transfers(ir, plan);
-  const CodeUse code = count_code(plan, target);
-  plan.memory.code = code.always.total();
-  plan.memory.loaded_code = code.loaded.total();
+  const List<CodeUse> code = count_code(plan, target);
   plan.remote = count_remote_traffic(plan, code, target);
   plan.collectives = count_collective_traffic(plan);
   if (target.ipu != nullptr) {
-    plan.cycles = count_run_cycles(plan);
+    count_run_cycles(sets, plan);
     count_tile_memory(ir, code, homes, target, plan);
-    write_homes(ir, homes, target.tiles, plan);
+    write_homes(ir, homes, plan);
   } else {
-    count_even_memory(ir, live, compute_sets, target, plan);
+    count_even_memory(ir, live, code[0], compute_sets, target, plan);
   }
   if (keep_homes != nullptr) *keep_homes = std::move(homes);
   return plan;

@@ -24,14 +24,17 @@ namespace detail {
 class TileMapper {
  public:
   constexpr TileMapper(BodyDraft& draft, const Target& target, TileHomes& homes, BodyId body)
-      : draft_(draft), target_(target), homes_(homes), body_(body) {}
+      : draft_(draft), sets_(target), homes_(homes), body_(body) {}
 
   constexpr TileMap run() {
     map_.layouts.resize(draft_.storages.size());
     map_.groups.resize(draft_.groups.size());
     take_homes();
     for (std::size_t g = 0; g < draft_.groups.size(); ++g)
-      if (is_compute(g)) map_.groups[g].grid = places_in_order(draft_.groups[g].grid, draft_.cuts[g].partition.blocks);
+      if (is_compute(g)) {
+        map_.groups[g].grid = places_in_order(draft_.groups[g].grid, draft_.cuts[g].partition.blocks);
+        map_.groups[g].grid.places.set = set_of(g);
+      }
     for (std::size_t g = 0; g < draft_.groups.size(); ++g)
       if (is_compute(g)) lay_out_for_products(g);
       else note_results(first_of(g));
@@ -53,6 +56,8 @@ class TileMapper {
  private:
   constexpr const Operation& first_of(std::size_t g) const { return draft_.operation(draft_.groups[g].members[0]); }
   constexpr bool is_compute(std::size_t g) const { return !first_of(g).is_call(); }
+  constexpr int set_of(std::size_t g) const { return sets_.number(first_of(g).placement); }
+  constexpr int set_of(StorageId s) const { return sets_.number(draft_.storage(s).placement); }
   static constexpr bool is_product(const Operation& operation) {
     return operation.op->work_kind == WorkKind::product || operation.op->work_kind == WorkKind::convolution;
   }
@@ -90,7 +95,7 @@ class TileMapper {
     return homes_.linked(body_, static_cast<int>(storage.location.index));
   }
   constexpr void take_linked(StorageId s) {
-    if (const TileLayout* layout = linked(s); layout != nullptr) map_.layouts[s] = *layout;
+    if (const TileLayout* layout = linked(s); layout != nullptr && layout->places.set == set_of(s)) map_.layouts[s] = *layout;
   }
   constexpr void find_results() {
     results_.resize(draft_.storages.size(), false);
@@ -115,6 +120,11 @@ class TileMapper {
     }
   }
 
+  /// Lays a storage out as a group's vertices use it, on the storage's own tiles: those of the input of a copy are others.
+  constexpr void lay_out(StorageId s, const OperandCut& cut, const GridPlaces& grid) {
+    map_.layouts[s] = layout_for(cut, elements_of(s), grid);
+    map_.layouts[s].places.set = set_of(s);
+  }
   constexpr void lay_out_for_products(std::size_t g) {
     for (const Member& member : draft_.groups[g].members) {
       const Operation& operation = draft_.operation(member);
@@ -127,7 +137,7 @@ class TileMapper {
         // of an indexed op, the table: its rows are at places that only a run knows
         const bool decides = is_product(operation) || (operation.op->work_kind == WorkKind::indexed && o == 0);
         if (!decides || !is_on_tiles(s) || map_.layouts[s].is_decided() || is_written(s)) continue;
-        map_.layouts[s] = layout_for(cut_of(g, member, o), elements_of(s), map_.groups[g].grid);
+        lay_out(s, cut_of(g, member, o), map_.groups[g].grid);
       }
     }
   }
@@ -183,6 +193,7 @@ class TileMapper {
     GridPlaces& grid = map_.groups[g].grid;
     Partition& partition = draft_.cuts[g].partition;
     grid.places = layout->places;
+    grid.places.set = set_of(g);  // of a copy from other tiles, the layout is that of its input
     partition.vertices = 1;
     for (int axis = 0; axis < group.grid.size(); ++axis) partition.blocks[axis] = group.grid[axis].extent, grid.axes[axis] = {};
     for (int i = 0; i < anchor.axes.size(); ++i)
@@ -193,9 +204,10 @@ class TileMapper {
     for (int axis = 0; axis < group.grid.size(); ++axis)
       partition.vertices *= block_count(group.grid[axis].extent, partition.blocks[axis]);
   }
-  /// Whether the vertices of a group can be cut as the layout of one of its operands is: the operand has the layout's axes and
-  /// follows every axis of the grid that is cut, and no sum has other parts than before.
+  /// Whether the vertices of a group can be cut as the layout of one of its operands is: on as many tiles, the operand has the
+  /// layout's axes and follows every axis of the grid that is cut, and no sum has other parts than before.
   constexpr bool can_follow(const Group& group, const OperandCut& cut, const TileLayout& layout) const {
+    if (sets_.count(layout.places.set) != sets_.count(sets_.number(draft_.operation(group.members[0]).placement))) return false;
     if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size()) return false;
     for (int axis = 0; axis < group.grid.size(); ++axis)
       if (group.grid[axis].extent > 1 && group.grid[axis].kind == WorkAxisKind::parallel && (cut.followed >> axis & 1) == 0)
@@ -238,9 +250,10 @@ class TileMapper {
       for (int o = 0; o < operation.input_count; ++o) {
         const StorageId s = draft_.owner(operation.operands[o].storage);
         if (!is_on_tiles(s) || draft_.in_frame(s) || map_.layouts[s].is_decided() || is_written(s)) continue;
-        if (draft_.storage(s).location.base != Base::stream && draft_.storage(s).whole.bytes() < 128 * target_.tiles) continue;
+        if (draft_.storage(s).location.base != Base::stream && draft_.storage(s).whole.bytes() < 128 * sets_.count(set_of(g)))
+          continue;
         const OperandCut cut = cut_of(g, member, o);
-        if (are_slices_apart(cut, map_.groups[g].grid)) map_.layouts[s] = layout_for(cut, elements_of(s), map_.groups[g].grid);
+        if (are_slices_apart(cut, map_.groups[g].grid)) lay_out(s, cut, map_.groups[g].grid);
       }
     }
   }
@@ -255,8 +268,7 @@ class TileMapper {
         if (operation.op->collective_items) {  // replicas exchange what each tile has: the result lies as the input
           const StorageId input = draft_.owner(operation.operands[0].storage);
           if (elements_of(input) == elements_of(s)) map_.layouts[s] = map_.layouts[input];
-        } else if (are_slices_apart(cut, map_.groups[g].grid))
-          map_.layouts[s] = layout_for(cut, elements_of(s), map_.groups[g].grid);
+        } else if (are_slices_apart(cut, map_.groups[g].grid)) lay_out(s, cut, map_.groups[g].grid);
       }
     }
   }
@@ -293,8 +305,10 @@ class TileMapper {
   constexpr void spread(StorageId s) {
     if (!is_on_tiles(s) || map_.layouts[s].is_decided()) return;
     const std::int64_t bytes = size_of(draft_.storage(s).whole.dtype);
+    const int set = set_of(s);
     map_.layouts[s] = linear_layout(elements_of(s), std::max<std::int64_t>(1, 8 / bytes), std::max<std::int64_t>(1, 128 / bytes),
-                                    target_.tiles);
+                                    sets_.count(set));
+    map_.layouts[s].places.set = set;
   }
 
   constexpr void find_operands(std::size_t g) {
@@ -333,7 +347,7 @@ class TileMapper {
   }
 
   BodyDraft& draft_;
-  const Target& target_;
+  TileSets sets_;
   TileHomes& homes_;
   BodyId body_;
   TileMap map_{};

@@ -74,7 +74,7 @@ constexpr bool covers(const OperandCut& cut, std::int64_t elements) {
 constexpr TileAccess access_of(const OperandCut& cut, const TileLayout& layout, const GridPlaces& grid,
                                std::int64_t& local_elements) {
   local_elements = 0;
-  if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size() ||
+  if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size() || grid.places.set != layout.places.set ||
       grid.places.first_tile != layout.places.first_tile)
     return TileAccess::exchanged;
   unsigned shares = 0;  // grid axes along which the tiles of a slice have strips of it

@@ -19,7 +19,7 @@ namespace detail {
 class TilePlacer {
  public:
   constexpr TilePlacer(const BodyDraft& draft, const TileMap& map, const Target& target, TileHomes& homes, BodyId body)
-      : draft_(draft), map_(map), target_(target), homes_(homes), body_(body), room_of_(draft.storages.size(), -1) {}
+      : draft_(draft), map_(map), sets_(target), homes_(homes), body_(body), room_of_(draft.storages.size(), -1) {}
 
   constexpr List<Room> run() {
     for (std::size_t i = 0; i < draft_.storages.size(); ++i)  // inputs are there from the start
@@ -27,12 +27,9 @@ class TilePlacer {
         use(StorageId(i), 0);
     for (std::size_t g = 0; g < draft_.groups.size(); ++g) add_group(static_cast<int>(g));
     keep_results();
-    List<LiveBlock> blocks;
-    blocks.reserve(rooms_.size());
-    for (const Room& room : rooms_) blocks.push_back({room.bytes, room.first, room.last});
-    homes_.bodies[body_].frame_bytes = allocate(blocks, static_cast<int>(draft_.groups.size()), tile_alignment);
-    for (std::size_t i = 0; i < rooms_.size(); ++i) rooms_[i].address = blocks[i].offset;
-    find_fullest_step();
+    List<TileFrame>& frames = homes_.bodies[body_].frames;
+    frames.resize(static_cast<std::size_t>(sets_.size()));
+    for (int set = 0; set < sets_.size(); ++set) frames[static_cast<std::size_t>(set)] = place_rooms(set);
     return std::move(rooms_);
   }
 
@@ -46,12 +43,23 @@ class TilePlacer {
           rooms_[room_of_[s]].last = static_cast<int>(draft_.groups.size()) - 1;
       });
   }
-  constexpr void find_fullest_step() {
+  /// Gives the rooms of a set of tiles their addresses.
+  constexpr TileFrame place_rooms(int set) {
+    List<LiveBlock> blocks;
+    blocks.reserve(rooms_.size());
+    for (const Room& room : rooms_)
+      if (room.set == set) blocks.push_back({room.bytes, room.first, room.last});
+    TileFrame frame{allocate(blocks, static_cast<int>(draft_.groups.size()), tile_alignment)};
     List<std::int64_t> change(draft_.groups.size() + 1, 0);  // of the bytes in use, by group
-    for (const Room& room : rooms_) change[room.first] += room.bytes, change[room.last + 1] -= room.bytes;
-    std::int64_t bytes = 0, most = 0;
-    for (std::size_t g = 0; g < draft_.groups.size(); ++g) most = std::max(most, bytes += change[g]);
-    homes_.bodies[body_].live_bytes = most;
+    std::size_t next = 0;
+    for (Room& room : rooms_) {
+      if (room.set != set) continue;
+      room.address = blocks[next++].offset;
+      change[room.first] += room.bytes, change[room.last + 1] -= room.bytes;
+    }
+    std::int64_t bytes = 0;
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g) frame.live_bytes = std::max(frame.live_bytes, bytes += change[g]);
+    return frame;
   }
   constexpr void add_group(int g) {
     const Group& group = draft_.groups[g];
@@ -61,17 +69,18 @@ class TilePlacer {
       return;
     }
     const TileGroup& tiles = map_.groups[g];
-    const std::int64_t vertices = tiles.grid.places.on_a_tile(target_.tiles);
+    const int set = tiles.grid.places.set;
+    const std::int64_t vertices = tiles.grid.places.on_a_tile(sets_);
     for (const TileOperand& operand : tiles.operands) {
       use(operand.storage, g);
       if (operand.access == TileAccess::local) continue;
       const std::int64_t bytes = vertices * align(operand.slice_elements * size_of(dtype_of(operand.storage)), tile_alignment);
       const bool received = operand.is_read || operand.access == TileAccess::shared;
-      add({received ? RoomKind::received : RoomKind::sent, operand.storage, bytes, 0, g, g});
-      note(operand.storage, bytes, g);
+      add({received ? RoomKind::received : RoomKind::sent, set, operand.storage, bytes, 0, g, g});
+      note(operand.storage, set, bytes, g);
     }
     const std::int64_t scratch = scratch_bytes(g);
-    if (scratch > 0) add({RoomKind::scratch, StorageId::none, vertices * scratch, 0, g, g});
+    if (scratch > 0) add({RoomKind::scratch, set, StorageId::none, vertices * scratch, 0, g, g});
   }
   /// Bytes of the internal storages of a vertex that are not in registers.
   constexpr std::int64_t scratch_bytes(int g) const {
@@ -91,9 +100,13 @@ class TilePlacer {
   }
   constexpr void add_call(const Operation& call, int g) {
     for (std::size_t o = 0; o + 1 < call.operands.size(); ++o) use(call.operands[o].storage, g);
-    std::int64_t bytes = homes_.bodies[call.calling.body].frame_bytes;
-    if (call.calling.else_body != BodyId::none) bytes = std::max(bytes, homes_.bodies[call.calling.else_body].frame_bytes);
-    if (bytes > 0) add({RoomKind::called, StorageId::none, bytes, 0, g, g});
+    for (int set = 0; set < sets_.size(); ++set) {
+      const auto frame_of = [&](BodyId body) {
+        return body == BodyId::none ? 0 : homes_.bodies[body].frames[static_cast<std::size_t>(set)].bytes;
+      };
+      const std::int64_t bytes = std::max(frame_of(call.calling.body), frame_of(call.calling.else_body));
+      if (bytes > 0) add({RoomKind::called, set, StorageId::none, bytes, 0, g, g});
+    }
   }
   constexpr void use(StorageId s, int g) {
     const StorageId owner = draft_.owner(s);
@@ -104,18 +117,19 @@ class TilePlacer {
       return;
     }
     room = static_cast<int>(rooms_.size());
-    const std::int64_t bytes = room_bytes(map_.layouts[owner], dtype_of(owner), target_.tiles);
-    add({RoomKind::storage, owner, bytes, 0, g, g});
-    note(owner, bytes, g);
+    const int set = map_.layouts[owner].places.set;
+    const std::int64_t bytes = room_bytes(map_.layouts[owner], dtype_of(owner), sets_);
+    add({RoomKind::storage, set, owner, bytes, 0, g, g});
+    note(owner, set, bytes, g);
   }
   /// Notes a tensor that group g uses, for an error of memory.
-  constexpr void note(StorageId s, std::int64_t bytes, int g) {
+  constexpr void note(StorageId s, int set, std::int64_t bytes, int g) {
     const Storage& storage = draft_.storage(s);
     const Operation& first = draft_.operation(draft_.groups[g].members[0]);
     LargeRoom room{bytes, storage.whole, storage.location.base, storage.location.offset};
     if (!first.is_call()) room.op = first.op->name;
     room.graph = first.graph, room.scope = first.scope;
-    keep_largest(homes_.largest, room);
+    keep_largest(homes_.largest[static_cast<std::size_t>(set)], room);
   }
   constexpr bool has_home(StorageId s) const {
     const Base base = draft_.storage(s).location.base;
@@ -129,7 +143,7 @@ class TilePlacer {
 
   const BodyDraft& draft_;
   const TileMap& map_;
-  const Target& target_;
+  TileSets sets_;
   TileHomes& homes_;
   BodyId body_;
   PerStorage<int> room_of_;  // -1: none yet
@@ -143,13 +157,14 @@ constexpr void place_tiles(BodyDraft& draft, const Target& target, TileHomes& ho
   draft.tiles.rooms = detail::TilePlacer(draft, draft.tiles, target, homes, body).run();
 }
 
-/// Gives the variables and constants of a plan their addresses on tiles. Returns the bytes on a tile.
-constexpr std::int64_t place_homes(List<Home>& homes, std::int64_t tiles) {
-  std::int64_t bytes = 0;
+/// Gives the variables and constants of a plan their addresses on tiles. Returns the bytes on a tile, by set.
+constexpr List<std::int64_t> place_homes(List<Home>& homes, const TileSets& sets) {
+  List<std::int64_t> bytes(static_cast<std::size_t>(sets.size()), 0);
   for (Home& home : homes) {
     if (!home.layout.is_decided()) continue;
-    home.address = bytes;
-    bytes += room_bytes(home.layout, home.spec.dtype, tiles);
+    std::int64_t& end = bytes[static_cast<std::size_t>(home.layout.places.set)];
+    home.address = end;
+    end += room_bytes(home.layout, home.spec.dtype, sets);
   }
   return bytes;
 }

@@ -270,11 +270,19 @@ struct KeptTensor {
   DType dtype = float32;
 };
 
+/// What a run needs of one set of a simulated IPU's tiles.
+struct TileSetUse {
+  int ipu = 0;  ///< of the replica
+  bool is_io = false;  ///< its IO tiles; else those that compute
+  TileMemory tile{};  ///< of each tile, if it has a part of all that the set has
+  CycleUse cycles{};
+};
+
 /// What a plan says of the program as a whole.
 struct PlanTotals {
   MemoryUse memory{};
-  TileMemory tile{};  ///< of a simulated IPU; zeros for the host
-  CycleUse cycles{};  ///< of a run on a simulated IPU; zeros for the host
+  TileMemory tile{};  ///< of the fullest tile of simulated IPUs; zeros for the host
+  CycleUse cycles{};  ///< of a run on simulated IPUs, by the set of tiles that waits least for others; zeros for the host
   RemoteTraffic remote{};  ///< of one run
   CollectiveTraffic collectives{};  ///< of one run
   /// What the program sets for all streams: elements of each replica in the host's array for one run. 0: it sets none, and each
@@ -306,6 +314,7 @@ struct Plan : PlanTotals {
   List<KeptTensor> kept{};  ///< not frozen, because steps have its offsets
   List<PlannedExchange> exchanges{};  ///< in the order of their steps; not frozen, because a run needs none of it
   List<PlannedFaultSite> fault_sites{};
+  List<TileSetUse> tile_sets{};  ///< of simulated IPUs, in the order of TileSets; empty for the host
   List<CycleUse> step_cycles{};  ///< of a simulated IPU, by step, each time that it runs. Not frozen either
   Text tile_table{};  ///< of a simulated IPU: numbers for the strict executor, see tile_table.hpp; a frozen plan has it in a pool
   List<StepMoves> moves{};  ///< of a simulated IPU, by step; empty for the host. Not frozen, because a run needs none of it
@@ -326,6 +335,7 @@ constexpr void for_each_table(auto f, auto&... plans) {
   f(plans.streams...);
   f(plans.remote_buffers...);
   f(plans.fault_sites...);
+  f(plans.tile_sets...);
 }
 
 }  // namespace tilewright::internal
@@ -333,5 +343,5 @@ constexpr void for_each_table(auto f, auto&... plans) {
 /// Figures of a plan, for users.
 namespace tilewright {
 using internal::CodeBytes, internal::CollectiveTraffic, internal::CycleUse, internal::MemoryUse, internal::Plan,
-    internal::RemoteTraffic, internal::TileMemory;
+    internal::RemoteTraffic, internal::TileMemory, internal::TileSetUse;
 }  // namespace tilewright

@@ -1,7 +1,7 @@
 #pragma once
-// takes: a whole plan and CodeUse
-// gives: RemoteTraffic: what a run moves to and from streaming memory
-// keeps: the plan
+// takes: a whole plan and CodeUse by set of tiles
+// gives: RemoteTraffic: what a run moves to and from streaming memory; Plan::step_cycles, the cycles of it
+// keeps: all else of the plan
 #include <cstdint>
 
 #include "tilewright/core/list.hpp"
@@ -15,7 +15,7 @@ namespace detail {
 /// Counts what the steps of a run move between the tiles and streaming memory.
 class RemoteTrafficCounter {
  public:
-  constexpr RemoteTrafficCounter(const Plan& plan, const CodeUse& code, const Target& target)
+  constexpr RemoteTrafficCounter(Plan& plan, const List<CodeUse>& code, const Target& target)
       : plan_(plan), code_(code), target_(target) {}
 
   constexpr RemoteTraffic run() {
@@ -36,14 +36,22 @@ class RemoteTrafficCounter {
     if (step.kind == StepKind::load_code) add_code(all, step.body);
     else if (!plan_.remote_buffers.empty()) add_row(all, step);
     if (together_.empty() || !ends_exchange(s)) return;
-    if (target_.ipu) all.cycles += target_.ipu->streaming_memory.cycles(together_, target_.clock_hz());
+    if (target_.ipu) {
+      CycleUse& use = plan_.step_cycles[s];
+      use.remote = target_.ipu->streaming_memory.cycles(together_, target_.clock_hz());
+      all.cycles += use.remote;
+    }
     ++all.exchanges;
     together_.clear();
   }
   constexpr void add_code(RemoteTraffic& all, BodyId body) {
     if (!target_.ipu || target_.ipu->streaming_memory.bytes_per_second == 0) return;
-    together_.push_back(target_.tiles * code_.by_body[body].total());
-    all.code_bytes += together_.back();
+    const TileSets sets(target_);
+    std::int64_t bytes = 0;
+    for (std::size_t set = 0; set < code_.size(); ++set)
+      bytes += sets.count(static_cast<int>(set)) * code_[set].by_body[body].total();
+    together_.push_back(bytes);
+    all.code_bytes += bytes;
   }
   /// A step that has a table of rows (rows, elements) among its operands moves one of them.
   constexpr void add_row(RemoteTraffic& all, const Step& step) {
@@ -61,8 +69,8 @@ class RemoteTrafficCounter {
     return exchange_ == exchanges.size() || s < exchanges[exchange_].first_step || s == exchanges[exchange_].last_step();
   }
 
-  const Plan& plan_;
-  const CodeUse& code_;
+  Plan& plan_;
+  const List<CodeUse>& code_;
   const Target& target_;
   List<std::int64_t> together_{};  // bytes of each transfer of the exchange that is being counted
   std::size_t exchange_ = 0;       // the first one that is not over
@@ -73,7 +81,7 @@ class RemoteTrafficCounter {
 /// What a run moves between the tiles and streaming memory. Rows go one after the other: each load and each store waits for the
 /// memory by itself, but for those of one exchange. The code of a graph is taken to be as large on all tiles as on the fullest. A
 /// conditional counts with the branch that moves more.
-constexpr RemoteTraffic count_remote_traffic(const Plan& plan, const CodeUse& code, const Target& target) {
+constexpr RemoteTraffic count_remote_traffic(Plan& plan, const List<CodeUse>& code, const Target& target) {
   return detail::RemoteTrafficCounter(plan, code, target).run();
 }
 

@@ -5,10 +5,10 @@
 #include <cstdint>
 
 #include "tilewright/lower/body_draft.hpp"
-#include "tilewright/lower/fold_bodies.hpp"
 #include "tilewright/lower/operand_cut.hpp"
 #include "tilewright/lower/product_blocks.hpp"
 #include "tilewright/target/ipu_exchange_cycles.hpp"
+#include "tilewright/target/ipu_link_cycles.hpp"
 #include "tilewright/target/target.hpp"
 #include "tilewright/target/vertex_cycles.hpp"
 
@@ -16,21 +16,10 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Calls f(figure of each...) for each figure.
-constexpr void for_each_figure(auto f, auto&... uses) {
-  f(uses.compute...);
-  f(uses.exchange...);
-  f(uses.sync...);
-  f(uses.host...);
-  f(uses.remote...);
-  f(uses.collectives...);
-  f(uses.assumed...);
-  f(uses.flops...);
-}
-
 class CycleCounter {
  public:
-  constexpr CycleCounter(const BodyDraft& draft, const Target& target) : draft_(draft), target_(target), model_(*target.ipu) {}
+  constexpr CycleCounter(const BodyDraft& draft, const Target& target)
+      : draft_(draft), target_(target), sets_(target), model_(*target.ipu) {}
 
   constexpr CycleUse step(std::size_t g, const StepMoves& moves) const {
     CycleUse result;
@@ -38,9 +27,12 @@ class CycleCounter {
     if (!first.is_call() && !first.op->collective_items) count_compute(g, result);
     for (const TileExchange* each : {&moves.before, &moves.after}) {
       if (each->is_empty()) continue;
-      const CycleCount exchange = exchange_of(*each);
+      const bool is_far = moves.from_set >= 0 && sets_.ipu(moves.from_set) != sets_.ipu(moves.set);
+      const CycleCount exchange = is_far ? ipu_copy_cycles(model_, each->total_bytes, sets_.ipu(moves.from_set),
+                                                           sets_.ipu(moves.set))
+                                         : exchange_of(*each);
       result.exchange += exchange.cycles;
-      const CycleCount sync = sync_cycles(model_);
+      const CycleCount sync = is_far ? CycleCount() : sync_cycles(model_);
       result.sync += sync.cycles;
       result.assumed += exchange.assumed + sync.assumed;
     }
@@ -89,7 +81,7 @@ class CycleCounter {
     if (maps.ops() > 0)
       cycles += CycleCount(maps.cycles(model_, map_elements, static_cast<int>(draft_.tiles.groups[g].operands.size())),
                            map_confidence);
-    const std::int64_t of_tile = draft_.tiles.groups[g].grid.places.on_a_tile(target_.tiles);
+    const std::int64_t of_tile = draft_.tiles.groups[g].grid.places.on_a_tile(sets_);
     result.compute += of_tile * cycles.cycles;
     result.assumed += of_tile * cycles.assumed;
   }
@@ -163,6 +155,7 @@ class CycleCounter {
 
   const BodyDraft& draft_;
   const Target& target_;
+  TileSets sets_;
   const IpuModel& model_;
 };
 
@@ -174,22 +167,6 @@ constexpr void count_step_cycles(const BodyDraft& draft, const Target& target, P
   const detail::CycleCounter counter(draft, target);
   make_room(plan.step_cycles, draft.groups.size());
   for (std::size_t g = 0; g < draft.groups.size(); ++g) plan.step_cycles.push_back(counter.step(g, plan.moves[first + g]));
-}
-
-/// The cycles of a run: those of all steps, through calls, and those of streaming memory and collectives.
-constexpr CycleUse count_run_cycles(const Plan& plan) {
-  CycleUse total = detail::fold_bodies(
-      plan, CycleUse{},
-      [&](CycleUse& sum, int s) {
-        detail::for_each_figure([](std::int64_t& to, std::int64_t from) { to += from; }, sum, plan.step_cycles[s]);
-      },
-      [&](CycleUse& sum, std::int64_t times, const CycleUse& one, const CycleUse& other) {
-        detail::for_each_figure([&](std::int64_t& to, std::int64_t a, std::int64_t b) { detail::add_larger(to, times, a, b); },
-                                sum, one, other);
-      });
-  total.remote += plan.remote.cycles;
-  total.collectives += plan.collectives.cycles;
-  return total;
 }
 
 }  // namespace tilewright::internal

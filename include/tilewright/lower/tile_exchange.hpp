@@ -16,7 +16,7 @@ namespace detail {
 class MoveCounter {
  public:
   constexpr MoveCounter(const BodyDraft& draft, const TileHomes& homes, const Target& target)
-      : draft_(draft), homes_(homes), target_(target) {}
+      : draft_(draft), homes_(homes), sets_(target) {}
 
   constexpr List<StepMoves> run() {
     List<StepMoves> result(draft_.groups.size());
@@ -36,21 +36,24 @@ class MoveCounter {
     const Group& group = draft_.groups[g];
     const TileGroup& tiles = draft_.tiles.groups[g];
     const std::int64_t vertices = draft_.cuts[g].partition.vertices;
-    const std::int64_t of_tile = tiles.grid.places.on_a_tile(target_.tiles);
+    const std::int64_t of_tile = tiles.grid.places.on_a_tile(sets_);
+    moves.set = tiles.grid.places.set;
     for (const TileOperand& operand : tiles.operands) {
       if (operand.access == TileAccess::local) continue;
+      if (draft_.tiles.layouts[operand.storage].places.set != moves.set)
+        moves.from_set = draft_.tiles.layouts[operand.storage].places.set;
       const Member& member = group.members[operand.member];
       const OperandCut cut = cut_operand(draft_.operation(member), member, operand.operand, draft_.cuts[g].partition.blocks,
                                          tiles.grid);
       const TileLayout& layout = draft_.tiles.layouts[operand.storage];
       const std::int64_t bytes = element_bytes(operand.storage);
       const std::int64_t moved = (operand.slice_elements - operand.local_elements) * bytes;
-      const std::int64_t home = std::min(layout.block_elements() * layout.places.on_a_tile(target_.tiles),
+      const std::int64_t home = std::min(layout.block_elements() * layout.places.on_a_tile(sets_),
                                          draft_.storage(operand.storage).whole.shape.nelms()) *
                                 bytes;
       TileExchange exchange{
           .fragments = of_tile * fragments_of(cut, layout, operand.in_blocks ? SliceOrder::blocks : SliceOrder::rows),
-          .sends = layout.places.on_a_tile(target_.tiles),
+          .sends = layout.places.on_a_tile(sets_),
           .total_bytes = vertices * moved};
       const std::int64_t slices = of_tile * moved;
       if (operand.is_read || operand.access == TileAccess::shared) {
@@ -88,18 +91,18 @@ class MoveCounter {
         const StorageId owner = draft_.owner(value.storage);
         const TileLayout &there = arguments[i], &here = draft_.tiles.layouts[owner];
         const std::int64_t bytes = size_of(value.spec.dtype);
-        const std::int64_t room = there.block_elements() * there.places.on_a_tile(target_.tiles) * bytes;
+        const std::int64_t room = there.block_elements() * there.places.on_a_tile(sets_) * bytes;
         if (is_whole_and_dense(value, draft_.storage(owner)) && is_same(there, here)) {
           moves.local_bytes += room;
           continue;
         }
-        const std::int64_t home = here.is_decided() ? here.block_elements() * here.places.on_a_tile(target_.tiles) * bytes : room;
+        const std::int64_t home = here.is_decided() ? here.block_elements() * here.places.on_a_tile(sets_) * bytes : room;
         TileExchange exchange{.bytes_in = i < inputs ? room : home,
                               .bytes_out = i < inputs ? home : room,
-                              .fragments = there.places.on_a_tile(target_.tiles) * pieces(there, here),
+                              .fragments = there.places.on_a_tile(sets_) * pieces(there, here),
                               .sends = 1,
                               .total_bytes = value.spec.bytes()};
-        if (calling.loop) exchange.total_bytes = room * std::min(there.places.count, target_.tiles);
+        if (calling.loop) exchange.total_bytes = room * std::min(there.places.count, sets_.count(there.places.set));
         (i < inputs ? moves.before : moves.after) += exchange;
       }
     };
@@ -144,7 +147,7 @@ class MoveCounter {
 
   const BodyDraft& draft_;
   const TileHomes& homes_;
-  const Target& target_;
+  TileSets sets_;
 };
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 
 #include "tilewright/graph/work.hpp"
 #include "tilewright/lower/partition.hpp"
+#include "tilewright/lower/tile_sets.hpp"
 
 namespace tilewright::internal {
 
@@ -19,14 +20,20 @@ struct AxisNumbering {
   constexpr bool operator==(const AxisNumbering&) const = default;
 };
 
-/// How the blocks of a grid, or of a storage, are numbered. A place is a room for one block, or one vertex, on a tile. Place p is
-/// on tile (first_tile + p) % tiles, and there it is number p / tiles.
+/// How the blocks of a grid, or of a storage, are numbered. A place is a room for one block, or one vertex, on a tile. Of a set
+/// of n tiles, place p is on tile (first_tile + p) % n, and there it is number p / n.
 struct Places {
   std::int64_t count = 0;  ///< the largest number of a place, and 1; 0: not decided
-  std::int64_t first_tile = 0;  ///< of place 0
-  constexpr std::int64_t tile(std::int64_t place, std::int64_t tiles) const { return (first_tile + place) % tiles; }
+  std::int64_t first_tile = 0;  ///< of place 0, in the set
+  int set = 0;  ///< in TileSets
+  /// The tile of a place, among all of the replica.
+  constexpr std::int64_t tile(std::int64_t place, const TileSets& sets) const {
+    return sets.first(set) + (first_tile + place) % sets.count(set);
+  }
+  /// The number of a place on its tile.
+  constexpr std::int64_t slot(std::int64_t place, const TileSets& sets) const { return place / sets.count(set); }
   /// The most places on one tile.
-  constexpr std::int64_t on_a_tile(std::int64_t tiles) const { return (count + tiles - 1) / tiles; }
+  constexpr std::int64_t on_a_tile(const TileSets& sets) const { return (count + sets.count(set) - 1) / sets.count(set); }
   constexpr bool operator==(const Places&) const = default;
 };
 

@@ -35,9 +35,10 @@ enum class RoomKind : std::uint8_t {
   called  ///< the frame of the bodies that a step calls
 };
 
-/// A part of the memory of each tile that has places, at the same address on each.
+/// A part of the memory of each tile of a set that has places, at the same address on each.
 struct Room {
   RoomKind kind{};
+  int set = 0;  ///< in TileSets
   StorageId storage = StorageId::none;  ///< of a storage, or of what is received or sent
   std::int64_t bytes = 0;  ///< on one tile
   std::int64_t address = 0;  ///< in the body's frame on the tile, in bytes
@@ -55,8 +56,8 @@ struct TileMap {
 inline constexpr std::int64_t tile_alignment = 8;
 
 /// The room that a storage needs on a tile: one for each place, of a full block.
-constexpr std::int64_t room_bytes(const TileLayout& layout, DType dtype, std::int64_t tiles) {
-  return layout.places.on_a_tile(tiles) * align(layout.block_elements() * size_of(dtype), tile_alignment);
+constexpr std::int64_t room_bytes(const TileLayout& layout, DType dtype, const TileSets& sets) {
+  return layout.places.on_a_tile(sets) * align(layout.block_elements() * size_of(dtype), tile_alignment);
 }
 
 /// The layout of memory that a body does not own.
@@ -64,7 +65,7 @@ struct Home {
   std::int64_t offset = 0;  ///< in bytes, in its memory
   TensorSpec spec{};
   TileLayout layout{};
-  std::int64_t address = 0;  ///< on each tile that has a part, in bytes from the start of the homes
+  std::int64_t address = 0;  ///< on each tile that has a part, in bytes from the start of the set's homes
 };
 
 /// A tensor that takes much of a tile's memory, as an error names it.
@@ -92,19 +93,24 @@ struct ArgumentLink {
   int argument = -1;  ///< inputs, then outputs; -1: there is none
 };
 
+/// Bytes of a body on a tile of a set.
+struct TileFrame {
+  std::int64_t bytes = 0;  ///< with those of bodies that it calls
+  std::int64_t live_bytes = 0;  ///< of rooms in use at the fullest step
+};
+
 /// By body: how its inputs and outputs lie on tiles while it runs, and its memory on each tile.
 struct BodyTiles {
   List<ArgumentLink> links{};  ///< by argument; empty: there are none
   List<TileLayout> arguments{};
-  std::int64_t frame_bytes = 0;  ///< on a tile, with those of bodies that it calls
-  std::int64_t live_bytes = 0;  ///< of rooms in use at the fullest step, on a tile
+  List<TileFrame> frames{};  ///< by set of tiles
 };
 
 /// What bodies share: the layouts of variables, constants and kept tensors, and those of arguments.
 struct TileHomes {
   List<Home> variables{}, constants{};  ///< by offset
   List<BodyTiles, BodyId> bodies{};
-  List<LargeRoom> largest{};  ///< of all bodies
+  List<List<LargeRoom>> largest{};  ///< of all bodies, by set of tiles
   /// The layout that an argument of a body should have; null: any. It is decided if the other body is planned.
   constexpr const TileLayout* linked(BodyId body, int argument) const {
     const List<ArgumentLink>& links = bodies[body].links;
@@ -128,8 +134,9 @@ struct TileHomes {
 };
 
 /// The homes of a plan's variables, constants and kept tensors, none of which has a layout yet.
-constexpr TileHomes make_homes(const Plan& plan) {
+constexpr TileHomes make_homes(const Plan& plan, const TileSets& sets) {
   TileHomes result;
+  result.largest.resize(static_cast<std::size_t>(sets.size()));
   result.bodies.resize(plan.bodies.size());
   for (const PlannedVariable& variable : plan.variables)
     if (variable.base == Base::variable) result.variables.push_back({variable.offset, variable.spec});

@@ -53,7 +53,10 @@ constexpr std::int64_t fullest_tile(const MemoryUse& memory, const ComputeSets& 
 
 /// Counts the bytes of the fullest tile of a machine that is no simulated IPU, when all other memory of the plan is counted.
 /// Error: they are more than the target's tiles have.
-constexpr void count_even_memory(Ir& ir, const LiveCode& live, const ComputeSets& sets, const Target& target, Plan& plan) {
+constexpr void count_even_memory(Ir& ir, const LiveCode& live, const CodeUse& code, const ComputeSets& sets, const Target& target,
+                                 Plan& plan) {
+  plan.memory.code = code.always.total();
+  plan.memory.loaded_code = code.loaded.total();
   plan.memory.fullest_tile = detail::fullest_tile(plan.memory, sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)
     ir.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
@@ -63,12 +66,12 @@ constexpr void count_even_memory(Ir& ir, const LiveCode& live, const ComputeSets
 namespace detail {
 
 /// The tensors that take most of a tile, for the error text.
-constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& homes, std::int64_t tiles) {
-  List<LargeRoom> largest = homes.largest;
+constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& homes, const TileSets& sets, int set) {
+  List<LargeRoom> largest = homes.largest[static_cast<std::size_t>(set)];
   for (const List<Home>* list : {&homes.variables, &homes.constants})
     for (const Home& home : *list)
-      if (home.layout.is_decided())
-        keep_largest(largest, {room_bytes(home.layout, home.spec.dtype, tiles), home.spec,
+      if (home.layout.is_decided() && home.layout.places.set == set)
+        keep_largest(largest, {room_bytes(home.layout, home.spec.dtype, sets), home.spec,
                                list == &homes.variables ? Base::variable : Base::constant, home.offset});
   List<Text> names;
   for (const LargeRoom& room : largest) {
@@ -92,28 +95,42 @@ constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& ho
 
 }  // namespace detail
 
-/// Counts the bytes of the fullest tile of a simulated IPU, which is tile 0: every storage, every step and all code has a part on
-/// it. Error: they are more than the target's tiles have.
-constexpr void count_tile_memory(Ir& ir, const CodeUse& code, TileHomes& homes, const Target& target, Plan& plan) {
-  TileMemory& tile = plan.tile;
-  tile.variables = place_homes(homes.variables, target.tiles);
-  tile.constants = place_homes(homes.constants, target.tiles);
-  for (std::size_t i = 0; i < homes.bodies.size(); ++i)
-    if (const BodyTiles& body = homes.bodies[BodyId(i)];
-        plan.is_root(BodyId(i)) && body.frame_bytes >= tile.frame + tile.padding) {
-      tile.frame = body.live_bytes;
-      tile.padding = body.frame_bytes - body.live_bytes;
+/// Counts the bytes of the fullest tile of each set of a simulated IPU's tiles. It is the set's first: every storage, every step
+/// and all code of the set has a part on it. Error: they are more than the target's tiles have.
+constexpr void count_tile_memory(Ir& ir, const List<CodeUse>& code, TileHomes& homes, const Target& target, Plan& plan) {
+  const TileSets sets(target);
+  const List<std::int64_t> variables = place_homes(homes.variables, sets), constants = place_homes(homes.constants, sets);
+  int fullest = 0;
+  for (int set = 0; set < sets.size(); ++set) {
+    const auto at = static_cast<std::size_t>(set);
+    TileMemory& tile = plan.tile_sets[at].tile;
+    tile.variables = variables[at];
+    tile.constants = constants[at];
+    for (std::size_t i = 0; i < homes.bodies.size(); ++i) {
+      if (!plan.is_root(BodyId(i))) continue;
+      const TileFrame& frame = homes.bodies[BodyId(i)].frames[at];
+      if (frame.bytes < tile.frame + tile.padding) continue;
+      tile.frame = frame.live_bytes;
+      tile.padding = frame.bytes - frame.live_bytes;
     }
-  tile.code = code.always;
-  tile.code += code.loaded;
-  tile.stack = target.ipu->code.stack;
-  tile.reserve = target.ipu->code.reserve;
+    tile.code = code[at].always;
+    tile.code += code[at].loaded;
+    tile.stack = target.ipu->code.stack;
+    tile.reserve = target.ipu->code.reserve;
+    if (tile.total() > plan.tile_sets[static_cast<std::size_t>(fullest)].tile.total()) fullest = set;
+  }
+  const auto at = static_cast<std::size_t>(fullest);
+  const TileMemory& tile = plan.tile = plan.tile_sets[at].tile;
+  plan.memory.code = code[at].always.total();
+  plan.memory.loaded_code = code[at].loaded.total();
   plan.memory.fullest_tile = tile.total();
   if (!target.checks_memory() || tile.total() <= target.bytes_per_tile) return;
-  ir.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", tile.total(), " bytes: at most ", target.bytes_per_tile,
-               " expected; variables ", tile.variables, ", constants ", tile.constants, ", frame ", tile.frame, ", padding ",
-               tile.padding, ", code ", tile.code.total(), ", stack ", tile.stack, ", reserve ", tile.reserve,
-               "; largest tensors: ", detail::largest_rooms(ir, plan, homes, target.tiles)));
+  Text where;
+  if (sets.size() > 1) where = text(", on ", to_text(sets.placement(fullest)), ",");
+  ir.fail(text(memory_error, "tile ", sets.first(fullest), " of ", sets.all(), where, " needs ", tile.total(), " bytes: at most ",
+               target.bytes_per_tile, " expected; variables ", tile.variables, ", constants ", tile.constants, ", frame ",
+               tile.frame, ", padding ", tile.padding, ", code ", tile.code.total(), ", stack ", tile.stack, ", reserve ",
+               tile.reserve, "; largest tensors: ", detail::largest_rooms(ir, plan, homes, sets, fullest)));
 }
 
 }  // namespace tilewright::internal

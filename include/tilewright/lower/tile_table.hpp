@@ -29,6 +29,7 @@ class TileTableWriter {
   constexpr void put(const Places& places) {
     put(places.count);
     put(places.first_tile);
+    put(places.set);
   }
   constexpr void put(std::string_view text) {
     put(static_cast<std::int64_t>(text.size()));
@@ -50,10 +51,11 @@ class BodyTableWriter {
     put(static_cast<int>(body_));
     put(draft_.storages.size());
     for (std::size_t i = 0; i < draft_.storages.size(); ++i) put_storage(StorageId(i));
-    put(tiles.frame_bytes);
+    for (const TileFrame& frame : tiles.frames) put(frame.bytes);
     put(draft_.tiles.rooms.size());
     for (const Room& room : draft_.tiles.rooms) {
       put(static_cast<int>(room.kind));
+      put(room.set);
       put(static_cast<int>(room.storage));
       put(room.bytes);
       put(room.address);
@@ -102,7 +104,8 @@ class BodyTableWriter {
       const OpInfo& op = *draft_.operation(member).op;
       runs_once = runs_once || (op.has_side_effect && !op.transfer && !op.collective_items);
     }
-    put(runs_once ? 1 : 0);
+    const bool is_tile_copy = draft_.operation(draft_.groups[g].members[0]).op->result_placement != nullptr;
+    put((runs_once ? 1 : 0) + (is_tile_copy ? 2 : 0));
     for (const AxisNumbering& numbering : tiles.grid.axes) writer_.put(numbering);
     writer_.put(tiles.grid.places);
     put_locations(g);
@@ -152,16 +155,23 @@ class BodyTableWriter {
 
 }  // namespace detail
 
+/// Begins the table: the sets of tiles.
+constexpr void write_tile_sets(const TileSets& sets, Plan& plan) {
+  TileTableWriter writer(plan.tile_table);
+  writer.put(sets.tiles);
+  writer.put(sets.io_tiles);
+  writer.put(sets.ipus);
+}
+
 /// Appends a body that has its steps in the plan. Bodies are written in the order in which they are planned, called ones first.
 constexpr void write_tiles(const BodyDraft& draft, const TileHomes& homes, BodyId body, Plan& plan) {
   detail::BodyTableWriter(draft, plan, body, plan.tile_table).run(homes.bodies[body]);
 }
 
 /// Ends the table: the homes with their addresses on tiles, and the names of scopes and graphs.
-constexpr void write_homes(const Ir& ir, const TileHomes& homes, std::int64_t tiles, Plan& plan) {
+constexpr void write_homes(const Ir& ir, const TileHomes& homes, Plan& plan) {
   TileTableWriter writer(plan.tile_table);
   writer.put(-1);
-  writer.put(tiles);
   for (const List<Home>* list : {&homes.variables, &homes.constants}) {
     writer.put(static_cast<std::int64_t>(list->size()));
     for (const Home& home : *list) {
@@ -169,8 +179,10 @@ constexpr void write_homes(const Ir& ir, const TileHomes& homes, std::int64_t ti
       writer.put(home.layout.is_decided() ? home.address : -1);
     }
   }
-  writer.put(plan.tile.variables);
-  writer.put(plan.tile.constants);
+  for (const TileSetUse& set : plan.tile_sets) {
+    writer.put(set.tile.variables);
+    writer.put(set.tile.constants);
+  }
   writer.put(static_cast<std::int64_t>(ir.name_scopes.size()));
   for (const auto& scope : ir.name_scopes) writer.put(scope.view());
   writer.put(static_cast<std::int64_t>(ir.graphs.size()));

@@ -12,8 +12,13 @@ namespace tilewright::internal::detail {
 class TransferLowerer {
  public:
   constexpr TransferLowerer(Copier& copier, const List<BodyId, GraphId>& body_of, Plan& plan, BodyDraft& draft,
-                            bool in_main_graph)
-      : copier_(copier), body_of_(body_of), plan_(plan), draft_(draft), in_main_graph_(in_main_graph) {}
+                            bool in_main_graph, bool has_io_tiles)
+      : copier_(copier),
+        body_of_(body_of),
+        plan_(plan),
+        draft_(draft),
+        in_main_graph_(in_main_graph),
+        has_io_tiles_(has_io_tiles) {}
 
   constexpr void add(GraphValues& graph, const Node& node) {
     List<Operation> transfers, afterwards;
@@ -54,7 +59,8 @@ class TransferLowerer {
 
   // ---- streams: copies from and to where the host has their elements
 
-  /// In the main graph the elements of a stream are read where the host has them, unless called graphs move the stream.
+  /// In the main graph the elements of a stream are read where the host has them, unless called graphs move the stream. IO tiles
+  /// load theirs when the program says so, while other tiles work.
   constexpr void load_element(GraphValues& graph, const Node& node, const Transfer& transfer, List<Operation>& transfers) {
     Value& result = graph.value_of(node.outputs[0]);
     const bool moves = uses_stream(transfer);
@@ -62,7 +68,7 @@ class TransferLowerer {
     if (const int target = node.op->modifies; target >= 0) {
       copier_.make_writable(graph, node.inputs[target]);
       result = copier_.value(graph, node.inputs[target]);
-    } else if (moves) {
+    } else if (moves || (has_io_tiles_ && draft_.placement.tile_set == TileSet::io)) {
       result = draft_.add_value(element.spec);
     } else {
       result = element;
@@ -168,7 +174,7 @@ class TransferLowerer {
   const List<BodyId, GraphId>& body_of_;
   Plan& plan_;
   BodyDraft& draft_;
-  bool in_main_graph_;
+  bool in_main_graph_, has_io_tiles_;
   int exchanges_ = 0;  // so far: the number of the next one
 };
 

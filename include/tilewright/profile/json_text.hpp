@@ -69,7 +69,8 @@ class JsonText {
         return *this;
       }
     char digits[32];
-    text_.append(digits, std::to_chars(digits, digits + sizeof(digits), number).ptr);
+    const char* const end = std::to_chars(digits, digits + sizeof(digits), number).ptr;
+    for (const char* digit = digits; digit != end; ++digit) text_ += *digit;
     return *this;
   }
   JsonText& member(std::string_view name, const auto& content) { return key(name).value(content); }

@@ -10,6 +10,7 @@
 #include "tilewright/lower/fault_sites.hpp"
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/print_plan.hpp"
+#include "tilewright/profile/lay_out_steps.hpp"
 #include "tilewright/profile/profile.hpp"
 #include "tilewright/target/devices.hpp"
 
@@ -18,7 +19,7 @@ namespace tilewright::internal {
 /// Collects a profile while a program is planned for a simulated IPU.
 class Profiler {
  public:
-  Profiler(const Ir& ir, const Target& target) : ir_(ir), target_(target) {}
+  Profiler(const Ir& ir, const Target& target) : ir_(ir), target_(target), sets_(target) {}
 
   /// Keeps what the plan itself does not: the tensors of a body, and where the ops of its steps were traced.
   void operator()(Pass pass, BodyId body, const BodyDraft& draft, const Plan& plan) {
@@ -35,7 +36,7 @@ class Profiler {
     result.replicas = plan.replicas;
     result.bytes_per_tile = target_.bytes_per_tile;
     result.clock_hz = target_.clock_hz();
-    result.peak_flops = static_cast<double>(target_.peak_flops(float16, float16));
+    result.peak_flops = static_cast<double>(target_.ipus * target_.peak_flops(float16, float16));
     add_homes(result, plan, homes.variables, MemoryCategory::variables);
     add_homes(result, plan, homes.constants, MemoryCategory::constants);
     first_step_.assign(plan.bodies.size(), -1);
@@ -45,8 +46,9 @@ class Profiler {
       result.bodies.push_back({std::move(name)});
     }
     for (std::size_t b = 0; b < plan.bodies.size(); ++b)
-      if (plan.is_root(BodyId(b))) add_body(result, plan, BodyId(b), 1, 0);
+      if (plan.is_root(BodyId(b))) add_body(result, plan, BodyId(b), 1, Bytes(static_cast<std::size_t>(sets_.size()), 0));
     add_tiles(result, plan, homes);
+    add_tile_sets(result, plan, sets_);
     std::ranges::sort(result.tensors, [](const Profile::Tensor& a, const Profile::Tensor& b) {
       return std::tie(b.bytes, a.first_step, a.name) < std::tie(a.bytes, b.first_step, b.name);
     });
@@ -54,8 +56,10 @@ class Profiler {
   }
 
  private:
+  using Bytes = std::vector<std::int64_t>;  // by set of tiles
   struct RoomOf {
     Profile::Tensor tensor;  // steps count from the body's first
+    int set = 0;
     std::int64_t places = 0, place_bytes = 0;
     bool is_called = false;
   };
@@ -92,9 +96,10 @@ class Profiler {
       tensor.category = room.kind == RoomKind::storage || room.kind == RoomKind::scratch ? MemoryCategory::frame
                                                                                          : MemoryCategory::exchange_buffers;
       of.is_called = room.kind == RoomKind::called;
+      of.set = room.set;
       const TileLayout* layout = room.kind == RoomKind::storage ? &draft.tiles.layouts[room.storage] : nullptr;
       of.places = layout ? layout->places.count : draft.tiles.groups[static_cast<std::size_t>(room.first)].grid.places.count;
-      of.place_bytes = room.bytes / std::max<std::int64_t>(1, (of.places + target_.tiles - 1) / target_.tiles);
+      of.place_bytes = room.bytes / std::max<std::int64_t>(1, on_a_tile(of.places, of.set));
       tensor.whole_bytes = of.places * of.place_bytes;
       if (room.storage != StorageId::none) {
         const Storage& storage = draft.storage(room.storage);
@@ -121,7 +126,7 @@ class Profiler {
     for (const Home& home : homes) {
       if (!home.layout.is_decided()) continue;
       Profile::Tensor tensor;
-      tensor.bytes = room_bytes(home.layout, home.spec.dtype, target_.tiles);
+      tensor.bytes = room_bytes(home.layout, home.spec.dtype, sets_);
       tensor.whole_bytes = home.spec.bytes();
       tensor.always_live = true;
       tensor.category = category;
@@ -139,8 +144,10 @@ class Profiler {
     }
   }
 
+  std::int64_t on_a_tile(std::int64_t places, int set) const { return (places + sets_.count(set) - 1) / sets_.count(set); }
+
   /// Adds the steps of a body that a run executes so many times; `live` bytes are in use outside of it.
-  void add_body(Profile& result, const Plan& plan, BodyId id, std::int64_t times, std::int64_t live) {
+  void add_body(Profile& result, const Plan& plan, BodyId id, std::int64_t times, const Bytes& live) {
     const auto b = static_cast<std::size_t>(id);
     const Body& body = plan.bodies[id];
     const BodyOf& known = bodies_[b];
@@ -148,10 +155,10 @@ class Profiler {
       add_times(result, plan, id, times);
       return;
     }
-    std::vector<std::int64_t> live_at(static_cast<std::size_t>(body.step_count) + 1, live);
+    std::vector<Bytes> live_at(static_cast<std::size_t>(body.step_count) + 1, live);
     for (const RoomOf& room : known.rooms)
       for (int s = room.tensor.first_step; s <= room.tensor.last_step; ++s)
-        if (!room.is_called) live_at[static_cast<std::size_t>(s)] += room.tensor.bytes;
+        if (!room.is_called) live_at[static_cast<std::size_t>(s)][static_cast<std::size_t>(room.set)] += room.tensor.bytes;
     std::vector<int> number(static_cast<std::size_t>(body.step_count) + 1, 0);
     first_step_[b] = static_cast<int>(result.steps.size());
     for (int s = 0; s < body.step_count; ++s) {
@@ -183,7 +190,7 @@ class Profiler {
     }
   }
   Profile::Step step_of(const Plan& plan, std::size_t planned, const BodyOf& known, std::size_t at, int body, std::int64_t times,
-                        std::int64_t live) const {
+                        const Bytes& live) const {
     const Step& step = plan.steps[planned];
     const CycleUse& cycles = plan.step_cycles[planned];
     const StepMoves& moves = plan.moves[planned];
@@ -196,7 +203,9 @@ class Profiler {
     result.body = body;
     result.times = times;
     result.vertices = step.vertices;
-    result.tiles_used = std::min(known.places[at], target_.tiles);
+    const int set = std::max(moves.set, 0);
+    if (sets_.size() > 1) result.tile_set = moves.set, result.from_tile_set = moves.from_set;
+    result.tiles_used = std::min(known.places[at], sets_.count(set));
     result.compute = cycles.compute;
     result.exchange = cycles.exchange;
     result.sync = cycles.sync;
@@ -211,9 +220,9 @@ class Profiler {
       result.fragments += each->fragments;
       result.exchanged_bytes += each->total_bytes;
     }
-    const std::int64_t of_tile = (known.places[at] + target_.tiles - 1) / target_.tiles;
-    if (of_tile > 0) result.balance = static_cast<double>(step.vertices) / static_cast<double>(of_tile * target_.tiles);
-    result.live_bytes = live;
+    const std::int64_t of_tile = on_a_tile(known.places[at], set);
+    if (of_tile > 0) result.balance = static_cast<double>(step.vertices) / static_cast<double>(of_tile * sets_.count(set));
+    result.live_bytes = moves.set >= 0 ? live[static_cast<std::size_t>(set)] : *std::ranges::max_element(live);
     return result;
   }
   static std::string kind_of(const Step& step, const StepMoves& moves) {
@@ -229,45 +238,56 @@ class Profiler {
 
   /// The bytes of each tile: what it has of variables, constants, and of the frame at the fullest step.
   void add_tiles(Profile& result, const Plan& plan, const TileHomes& homes) const {
-    result.tiles.resize(static_cast<std::size_t>(target_.tiles));
-    result.compute_by_tile.assign(static_cast<std::size_t>(target_.tiles), 0);
-    const auto add = [&](std::int64_t places, std::int64_t place_bytes, MemoryCategory category) {
-      for (std::int64_t tile = 0; tile < std::min(places, target_.tiles); ++tile)
-        result.tiles[static_cast<std::size_t>(tile)][category] += ((places - 1 - tile) / target_.tiles + 1) * place_bytes;
+    result.tiles.resize(static_cast<std::size_t>(sets_.all()));
+    result.compute_by_tile.assign(static_cast<std::size_t>(sets_.all()), 0);
+    const auto add = [&](int set, std::int64_t places, std::int64_t place_bytes, MemoryCategory category) {
+      const std::int64_t count = sets_.count(set);
+      for (std::int64_t tile = 0; tile < std::min(places, count); ++tile)
+        result.tiles[static_cast<std::size_t>(sets_.first(set) + tile)][category] += ((places - 1 - tile) / count + 1) *
+                                                                                     place_bytes;
     };
     const auto add_list = [&](const List<Home>& list, MemoryCategory category) {
       for (const Home& home : list)
         if (home.layout.is_decided())
-          add(home.layout.places.count, align(home.layout.block_elements() * size_of(home.spec.dtype), tile_alignment), category);
+          add(home.layout.places.set, home.layout.places.count,
+              align(home.layout.block_elements() * size_of(home.spec.dtype), tile_alignment), category);
     };
     add_list(homes.variables, MemoryCategory::variables);
     add_list(homes.constants, MemoryCategory::constants);
-    BodyId largest = BodyId::main;
-    for (std::size_t b = 0; b < plan.bodies.size(); ++b)
-      if (plan.is_root(BodyId(b)) && homes.bodies[BodyId(b)].frame_bytes > homes.bodies[largest].frame_bytes) largest = BodyId(b);
-    add_frame(plan, largest, add);
-    const TileMemory& tile = plan.tile;
-    for (Profile::TileMemory& each : result.tiles) {
-      each[MemoryCategory::vertex_code] = tile.code.vertex;
-      each[MemoryCategory::vertex_state] = tile.code.state;
-      each[MemoryCategory::exchange_code] = tile.code.exchange;
-      each[MemoryCategory::control_code] = tile.code.control;
-      each[MemoryCategory::stack] = tile.stack + tile.reserve;
-      each[MemoryCategory::padding] = tile.padding;
+    for (int set = 0; set < sets_.size(); ++set) {
+      BodyId largest = BodyId::main;
+      for (std::size_t b = 0; b < plan.bodies.size(); ++b)
+        if (plan.is_root(BodyId(b)) && frame_bytes(homes, BodyId(b), set) > frame_bytes(homes, largest, set)) largest = BodyId(b);
+      add_frame(plan, largest, set, add);
+      const TileMemory& tile = plan.tile_sets[static_cast<std::size_t>(set)].tile;
+      for (std::int64_t t = sets_.first(set); t < sets_.first(set) + sets_.count(set); ++t) {
+        Profile::TileMemory& each = result.tiles[static_cast<std::size_t>(t)];
+        each[MemoryCategory::vertex_code] = tile.code.vertex;
+        each[MemoryCategory::vertex_state] = tile.code.state;
+        each[MemoryCategory::exchange_code] = tile.code.exchange;
+        each[MemoryCategory::control_code] = tile.code.control;
+        each[MemoryCategory::stack] = tile.stack + tile.reserve;
+        each[MemoryCategory::padding] = tile.padding;
+      }
     }
     for (const Profile::Step& step : result.steps) {
-      const std::int64_t of_tile = step.tiles_used == 0 ? 0 : (step.vertices + target_.tiles - 1) / target_.tiles;
+      const int set = std::max(step.tile_set, 0);
+      const std::int64_t of_tile = step.tiles_used == 0 ? 0 : on_a_tile(step.vertices, set);
       if (of_tile == 0) continue;
       for (std::int64_t t = 0; t < step.tiles_used; ++t)
-        result.compute_by_tile[static_cast<std::size_t>(t)] += step.times * step.compute / of_tile *
-                                                               ((step.vertices - 1 - t) / target_.tiles + 1);
+        result.compute_by_tile[static_cast<std::size_t>(sets_.first(set) + t)] += step.times * step.compute / of_tile *
+                                                                                  ((step.vertices - 1 - t) / sets_.count(set) +
+                                                                                   1);
     }
     for (std::size_t t = 0; t < result.tiles.size(); ++t)
       if (result.fullest_tile < 0 || result.tiles[t].total() > result.fullest().total())
         result.fullest_tile = static_cast<int>(t);
   }
-  /// Adds the rooms in use at the fullest step of a body, and of the bodies that it calls there.
-  void add_frame(const Plan& plan, BodyId id, const auto& add) const {
+  static std::int64_t frame_bytes(const TileHomes& homes, BodyId body, int set) {
+    return homes.bodies[body].frames[static_cast<std::size_t>(set)].bytes;
+  }
+  /// Adds the rooms of a set of tiles that are in use at the fullest step of a body, and of the bodies that it calls there.
+  void add_frame(const Plan& plan, BodyId id, int set, const auto& add) const {
     const BodyOf& known = bodies_[static_cast<std::size_t>(id)];
     const Body& body = plan.bodies[id];
     std::int64_t most = -1;
@@ -275,27 +295,29 @@ class Profiler {
     for (int s = 0; s < body.step_count; ++s) {
       std::int64_t bytes = 0;
       for (const RoomOf& room : known.rooms)
-        if (room.tensor.first_step <= s && s <= room.tensor.last_step) bytes += room.tensor.bytes;
+        if (room.set == set && room.tensor.first_step <= s && s <= room.tensor.last_step) bytes += room.tensor.bytes;
       if (bytes > most) most = bytes, fullest = s;
     }
     if (fullest < 0) return;
     for (const RoomOf& room : known.rooms)
-      if (room.tensor.first_step <= fullest && fullest <= room.tensor.last_step && !room.is_called)
-        add(room.places, room.place_bytes, room.tensor.category);
+      if (room.set == set && room.tensor.first_step <= fullest && fullest <= room.tensor.last_step && !room.is_called)
+        add(set, room.places, room.place_bytes, room.tensor.category);
     const Step& step = plan.steps[static_cast<std::size_t>(body.first_step + fullest)];
     if (!step.is_call()) return;
     BodyId called = step.body;
-    if (step.else_body != BodyId::none && frame_of(step.else_body) > frame_of(called)) called = step.else_body;
-    add_frame(plan, called, add);
+    if (step.else_body != BodyId::none && frame_of(step.else_body, set) > frame_of(called, set)) called = step.else_body;
+    add_frame(plan, called, set, add);
   }
-  std::int64_t frame_of(BodyId body) const {
+  std::int64_t frame_of(BodyId body, int set) const {
     std::int64_t end = 0;
-    for (const RoomOf& room : bodies_[static_cast<std::size_t>(body)].rooms) end = std::max(end, room.tensor.bytes);
+    for (const RoomOf& room : bodies_[static_cast<std::size_t>(body)].rooms)
+      if (room.set == set) end = std::max(end, room.tensor.bytes);
     return end;
   }
 
   const Ir& ir_;
   const Target& target_;
+  TileSets sets_;
   std::vector<BodyOf> bodies_;
   std::vector<int> first_step_;  // of each body, among the profile's; -1: none yet
 };

@@ -59,6 +59,7 @@ inline std::string print_totals(const Profile& profile) {
   if (totals.remote > 0) parts.push_back({"streaming memory", grouped(totals.remote), percent(double(totals.remote), cycles)});
   if (totals.collective > 0)
     parts.push_back({"collectives", grouped(totals.collective), percent(double(totals.collective), cycles)});
+  if (totals.waiting > 0) parts.push_back({"waiting", grouped(totals.waiting), percent(double(totals.waiting), cycles)});
   parts.push_back({"all", grouped(totals.cycles), percent(cycles, cycles)});
   std::string result = profile.program + " on " + profile.target + ": " + grouped(std::int64_t(profile.tiles.size())) + " tiles";
   if (profile.replicas > 1) result += ", figures of one of " + grouped(profile.replicas) + " replicas";
@@ -94,6 +95,16 @@ inline std::string print_dearest_steps(const Profile& profile, std::size_t most)
   return title + (order.size() == 1 ? " step\n" : " steps\n") + number_table(rows, 0, 8);
 }
 
+/// The sets of tiles, if there are several: IPUs, and their IO tiles.
+inline std::string print_tile_sets(const Profile& profile) {
+  if (profile.tile_sets.empty()) return {};
+  std::vector<std::vector<std::string>> rows{{"tiles of", "tiles", "bytes of the fullest", "busy", "waiting", "share"}};
+  for (const Profile::TileSet& set : profile.tile_sets)
+    rows.push_back({set.name, grouped(set.tiles), grouped(set.fullest_tile_bytes), grouped(set.busy()), grouped(set.waiting),
+                    percent(double(set.waiting), double(set.busy() + set.waiting))});
+  return "\nCycles of each IPU\n" + number_table(rows, 1, 6);
+}
+
 inline std::string print_fullest_tile(const Profile& profile, std::size_t most) {
   if (profile.fullest_tile < 0) return "No tiles\n";
   const Profile::TileMemory tile = profile.fullest();
@@ -119,8 +130,8 @@ inline std::string print_fullest_tile(const Profile& profile, std::size_t most) 
 
 /// A profile as a page of text: totals, the ten dearest steps, the fullest tile by category and its five largest tensors.
 inline std::string profile_to_string(const Profile& profile) {
-  std::string page = detail::print_totals(profile) + "\n" + detail::print_dearest_steps(profile, 10) + "\n" +
-                     detail::print_fullest_tile(profile, 5);
+  std::string page = detail::print_totals(profile) + detail::print_tile_sets(profile) + "\n" +
+                     detail::print_dearest_steps(profile, 10) + "\n" + detail::print_fullest_tile(profile, 5);
   std::string result;  // without the spaces at the ends of lines
   for (const char c : page) {
     if (c == '\n') result.erase(result.find_last_not_of(' ') + 1);

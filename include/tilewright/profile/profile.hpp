@@ -69,6 +69,8 @@ struct Profile {
     std::string module;             ///< module path of the op that counts most; empty: the main graph
     std::string kind;               ///< superstep, copy, stream, remote, collective, code
     int body = 0;                   ///< index in `bodies`
+    int tile_set = 0;               ///< that runs it, index in `tile_sets`; -1: those of what it calls
+    int from_tile_set = -1;         ///< of a copy from other tiles: where it takes the data from; -1 for others
     std::int64_t times = 1;         ///< executions in one run
     std::int64_t vertices = 0;
     std::int64_t tiles_used = 0;    ///< tiles that have a vertex
@@ -93,6 +95,23 @@ struct Profile {
     std::int64_t cycles_in_run() const { return times * cycles(); }
   };
 
+  /// Executions of a step one after the other: all of one place in the run, those of a loop together.
+  struct Slice {
+    int step = 0;  ///< index in `steps`
+    std::int64_t times = 1;
+    std::int64_t begin = 0;  ///< in cycles from the start of the run
+  };
+  /// Tiles of one IPU that are for the same: those that compute, or IO tiles. Cycles are those of a run.
+  struct TileSet {
+    std::string name;  ///< IPU 0, IO tiles of IPU 0
+    std::int64_t first_tile = 0, tiles = 0;  ///< in `tiles`
+    std::int64_t fullest_tile_bytes = 0;
+    std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0;
+    std::int64_t waiting = 0;  ///< for other sets
+
+    std::int64_t busy() const { return compute + exchange + sync + host + remote + collective; }
+  };
+
   /// A body of the plan: steps that others call. Body 0 is the main graph's.
   struct Body {
     std::string name;
@@ -110,9 +129,11 @@ struct Profile {
     std::string source;  ///< title or arXiv number
   };
 
-  /// What a run comes to: sums over its steps, each as often as it is executed.
+  /// What a run comes to: sums over its steps, each as often as it is executed. Of several sets of tiles, cycles are those of the
+  /// one that waits least.
   struct Totals {
     std::int64_t cycles = 0;
+    std::int64_t waiting = 0;  ///< for other sets of tiles
     std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0;  ///< cycles
     std::int64_t flops = 0;
     double seconds = 0;
@@ -129,6 +150,8 @@ struct Profile {
   std::int64_t clock_hz = 0;  ///< tile cycles a second
   double peak_flops = 0;  ///< floating-point operations a second of one machine, in the dtype of its products
   std::vector<TileMemory> tiles;  ///< by tile
+  std::vector<TileSet> tile_sets;  ///< of all IPUs of a replica; empty: there is one
+  std::vector<Slice> slices;  ///< when steps run; empty: one after the other, as there is one set of tiles
   int fullest_tile = -1;  ///< index in `tiles`; -1: no tiles
   std::vector<std::int64_t> compute_by_tile;  ///< compute cycles of a run by tile; empty: not counted
   std::vector<Tensor> tensors;  ///< all storages, those with most bytes on the fullest tile first
@@ -154,7 +177,16 @@ struct Profile {
       balanced += static_cast<double>(step.times * step.compute) * step.balance;
     }
     if (sum.compute > 0) sum.balance = balanced / static_cast<double>(sum.compute);
-    if (sum.cycles > 0) sum.assumed = static_cast<double>(assumed) / static_cast<double>(sum.cycles);
+    const std::int64_t all = sum.cycles;
+    if (!tile_sets.empty()) {
+      const auto waits_less = [](const TileSet& a, const TileSet& b) { return a.waiting < b.waiting; };
+      const TileSet& set = *std::min_element(tile_sets.begin(), tile_sets.end(), waits_less);
+      sum.compute = set.compute, sum.exchange = set.exchange, sum.sync = set.sync;
+      sum.host = set.host, sum.remote = set.remote, sum.collective = set.collective;
+      sum.waiting = set.waiting;
+      sum.cycles = set.busy() + set.waiting;
+    }
+    if (all > 0) sum.assumed = static_cast<double>(assumed) / static_cast<double>(all);
     if (sum.cycles > 0 && clock_hz > 0) {
       sum.seconds = static_cast<double>(sum.cycles) / static_cast<double>(clock_hz);
       sum.runs_per_second = 1 / sum.seconds;

@@ -31,7 +31,10 @@ inline void for_each_count(const Profile::Step& step, auto&& function) {
 inline void write_totals(JsonText& json, const Profile& profile) {
   const Profile::Totals totals = profile.totals();
   json.key("totals").begin_object();
-  json.member("cycles", totals.cycles).member("compute", totals.compute).member("exchange", totals.exchange);
+  json.member("cycles", totals.cycles)
+      .member("waiting", totals.waiting)
+      .member("compute", totals.compute)
+      .member("exchange", totals.exchange);
   json.member("sync", totals.sync).member("host", totals.host).member("remote", totals.remote);
   json.member("collective", totals.collective).member("flops", totals.flops).member("seconds", totals.seconds);
   json.member("runs_per_second", totals.runs_per_second).member("flops_per_second", totals.flops_per_second);
@@ -69,11 +72,34 @@ inline void write_memory(JsonText& json, const Profile& profile) {
   json.end_array().line();
 }
 
+inline void write_tile_sets(JsonText& json, const Profile& profile) {
+  json.key("tile_sets").begin_array();
+  for (const Profile::TileSet& set : profile.tile_sets) {
+    json.begin_object().member("name", set.name).member("first_tile", set.first_tile).member("tiles", set.tiles);
+    json.member("fullest_tile_bytes", set.fullest_tile_bytes).member("compute", set.compute).member("exchange", set.exchange);
+    json.member("sync", set.sync).member("host", set.host).member("remote", set.remote).member("collective", set.collective);
+    json.member("waiting", set.waiting).end_object();
+  }
+  json.end_array().line();
+  json.key("slices").begin_array();
+  for (const Profile::Slice& slice : profile.slices)
+    json.begin_object()
+        .member("step", slice.step)
+        .member("times", slice.times)
+        .member("begin", slice.begin)
+
+        .end_object();
+  json.end_array().line();
+}
+
 inline void write_steps(JsonText& json, const Profile& profile) {
   json.key("steps").begin_array();
   for (const Profile::Step& step : profile.steps) {
     json.begin_object().member("label", step.label).member("module", step.module).member("kind", step.kind);
-    json.member("body", step.body).member("balance", step.balance);
+    json.member("body", step.body)
+        .member("tile_set", step.tile_set)
+
+        .member("balance", step.balance);
     for_each_count(step, [&](const char* name, std::int64_t count) { json.member(name, count); });
     json.end_object().line();
   }
@@ -94,6 +120,7 @@ inline void write_profile(JsonText& json, const Profile& profile) {
   json.member("peak_flops", profile.peak_flops).line();
   write_totals(json, profile);
   write_memory(json, profile);
+  write_tile_sets(json, profile);
   write_steps(json, profile);
   json.key("numbers").begin_array();
   for (const Profile::Number& number : profile.numbers) {

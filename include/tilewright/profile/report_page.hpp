@@ -15,6 +15,7 @@
 #include "tilewright/profile/page/steps.hpp"
 #include "tilewright/profile/page/style.hpp"
 #include "tilewright/profile/page/summary.hpp"
+#include "tilewright/profile/page/tile_sets.hpp"
 #include "tilewright/profile/page/timeline.hpp"
 
 namespace tilewright::detail {
@@ -40,8 +41,9 @@ inline std::string report_page(std::string_view json) {
 <script type="application/json" id="data">)html";
   page += json;
   page += "</script>\n<script>\n(() => {\n'use strict';\n";
-  for (const std::string_view part : {page_base, page_charts, page_summary, page_compare, page_memory, page_liveness,
-                                      page_timeline, page_steps, page_modules, page_balance, page_calls, page_numbers, page_main})
+  for (const std::string_view part :
+       {page_base, page_charts, page_summary, page_compare, page_memory, page_liveness, page_tile_sets, page_timeline, page_steps,
+        page_modules, page_balance, page_calls, page_numbers, page_main})
     page += part;
   return page += "})();\n</script>\n</body>\n</html>\n";
 }

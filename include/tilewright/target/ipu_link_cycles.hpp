@@ -25,6 +25,13 @@ constexpr CycleCount link_cycles(const IpuModel& model, std::int64_t bytes, std:
                            CycleCount(cycles - model.link.sync_cycles, model.link.bytes_per_second.confidence);
 }
 
+/// What one IPU of a replica sends to another one: over the links of their pair, or over those between neighbours, which pass it
+/// on meanwhile. `from` and `to` are their numbers along the ladder. Assumed: nothing else is on these links.
+constexpr CycleCount ipu_copy_cycles(const IpuModel& model, std::int64_t bytes, int from, int to) {
+  const bool are_pair = from / 2 == to / 2;
+  return link_cycles(model, bytes, are_pair ? model.link.pair_links : model.link.links);
+}
+
 /// A tensor of so many bytes that each machine of a group has a part of afterwards, reduced, or had a part of before. In groups
 /// with a stride of s, a piece goes over s links to the next member, and the pieces of s groups share each link. What came in a
 /// step is added to the machine's own, if it reduces. The way from a group's last member to its first is taken to be a step like

@@ -27,6 +27,7 @@ struct Target {
   std::int64_t barrier_cost = 4096;
 
   int ipus = 1;  ///< of a replica; each has `tiles` of its own
+  std::int64_t io_tiles = 0;  ///< those of `tiles` that only move data: tw::io_tiles
   const IpuModel* ipu = nullptr;  ///< a static object: the simulated IPU, whose cycles are counted; null for the host
 
   constexpr Target without_fusion() const {
@@ -39,15 +40,41 @@ struct Target {
     result.tiles = count;
     return result;
   }
-  /// A machine whose replicas have several IPUs, each as this one: tw::ipu names them. Programs that use several are planned for
-  /// the host only. Throws std::invalid_argument for fewer than 1 and more than 64.
+  /// A machine whose replicas have several IPUs, each as this one: tw::ipu names them. Throws std::invalid_argument for fewer
+  /// than 1 and more than 64, and for several simulated IPUs that no links connect.
   constexpr Target with_ipus(int count) const {
     if (count < 1 || count > max_ipus) throw std::invalid_argument("with_ipus: from 1 to 64 IPUs expected");
+    if (count > 1 && ipu != nullptr && ipu->link.linked_ipus < count)
+      throw std::invalid_argument("with_ipus: at most IpuLink::linked_ipus of the model expected");
     Target result = *this;
     result.ipus = count;
     return result;
   }
   static constexpr int max_ipus = 64;
+  /// A simulated IPU of which so many tiles are IO tiles, which move data while the others compute: tw::io_tiles names them.
+  /// Throws std::invalid_argument for the host, which has no such tiles, and for a number that is odd, below 32, or not below
+  /// `tiles`.
+  constexpr Target with_io_tiles(std::int64_t count) const {
+    if (ipu == nullptr) throw std::invalid_argument("with_io_tiles: a simulated IPU expected, such as gc200");
+    if (count < min_io_tiles || count % 2 != 0 || count >= tiles)
+      throw std::invalid_argument("with_io_tiles: an even number from 32 on, below the number of tiles, expected");
+    Target result = *this;
+    result.io_tiles = count;
+    return result;
+  }
+  static constexpr std::int64_t min_io_tiles = 32;  ///< popart, irlowering
+  /// A machine that has the tiles that compute, and no others.
+  constexpr Target without_io_tiles() const {
+    Target result = with_tiles(tiles - io_tiles);
+    result.io_tiles = 0;
+    return result;
+  }
+  /// A machine that has the IO tiles, and no others.
+  constexpr Target io_tiles_alone() const {
+    Target result = with_tiles(io_tiles);
+    result.io_tiles = 0;
+    return result;
+  }
   constexpr Target with_bytes_per_tile(std::int64_t bytes) const {
     Target result = *this;
     result.bytes_per_tile = bytes;

@@ -37,6 +37,7 @@ const profiles = (Array.isArray(data) ? data : [data]).map((profile, index) => {
           (sum, bytes, category) => sum + (profile.categories[category].always_live ? bytes : 0),
           0,
         );
+  profile.listed_cycles = cycle;
   profile.letter = 'AB'[index];
   profile.index = index;
   return profile;

@@ -54,7 +54,7 @@ const timeline_chart = (profile, width) => {
     lane = 26,
     axis = 26,
     height = names + lane_order.length * lane + axis;
-  const whole = equal ? steps.length : Math.max(1, profile.totals.cycles),
+  const whole = equal ? steps.length : Math.max(1, profile.listed_cycles),
     from = view.from * whole,
     to = view.to * whole;
   const x = value => left + ((value - from) / (to - from)) * inner;

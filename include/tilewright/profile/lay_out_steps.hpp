@@ -1,0 +1,105 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tilewright/lower/fold_bodies.hpp"
+#include "tilewright/lower/tile_sets.hpp"
+#include "tilewright/profile/profile.hpp"
+
+namespace tilewright::internal {
+
+/// Says when steps run: those of different sets of tiles side by side, as in Timeline. What a loop repeats is one slice of all
+/// iterations.
+class StepLayout {
+ public:
+  StepLayout(const Plan& plan, const TileSets& sets, Profile& profile)
+      : plan_(plan), profile_(profile), numbers_(plan.bodies.size()), ends_(static_cast<std::size_t>(sets.size()), 0) {
+    for (std::size_t i = 0; i < profile.steps.size(); ++i)  // those of a body are in their order
+      numbers_[static_cast<std::size_t>(profile.steps[i].body)].push_back(static_cast<int>(i));
+  }
+
+  void run() { lay_out(BodyId::main, 1); }
+
+ private:
+  using Sets = std::vector<bool>;
+
+  Sets sets_of(BodyId id) const {
+    Sets used(ends_.size(), false);
+    const Body& body = plan_.bodies[id];
+    for (int s = body.first_step; s < body.first_step + body.step_count; ++s) {
+      const auto at = static_cast<std::size_t>(s);
+      for (const BodyId called : detail::called_bodies(plan_.steps[at])) add(used, sets_of(called));
+      for (const int set : {plan_.moves[at].set, plan_.moves[at].from_set})
+        if (set >= 0) used[static_cast<std::size_t>(set)] = true;
+    }
+    return used;
+  }
+  static void add(Sets& to, const Sets& others) {
+    for (std::size_t set = 0; set < to.size(); ++set) to[set] = to[set] || others[set];
+  }
+  void lay_out(BodyId id, std::int64_t times) {
+    const Body& body = plan_.bodies[id];
+    for (int s = 0; s < body.step_count; ++s) {
+      const int number = numbers_[static_cast<std::size_t>(id)][static_cast<std::size_t>(s)];
+      const Step& step = plan_.steps[static_cast<std::size_t>(body.first_step + s)];
+      if (step.is_call()) lay_out_call(number, step, times);
+      else lay_out(number, times);
+    }
+  }
+  void lay_out(int number, std::int64_t times) {
+    const Profile::Step& step = profile_.steps[static_cast<std::size_t>(number)];
+    std::int64_t& end = ends_[static_cast<std::size_t>(std::max(step.tile_set, 0))];
+    std::int64_t begin = end;
+    if (step.from_tile_set >= 0) {
+      std::int64_t& from = ends_[static_cast<std::size_t>(step.from_tile_set)];
+      begin = std::max(begin, from);
+      from = begin + times * (step.exchange + step.sync);
+    }
+    end = begin + times * step.cycles();
+    if (end > begin) profile_.slices.push_back({number, times, begin});
+  }
+  /// All sets that the called bodies use begin together, and end together.
+  void lay_out_call(int number, const Step& call, std::int64_t times) {
+    Sets used(ends_.size(), false);
+    for (const BodyId called : detail::called_bodies(call)) add(used, sets_of(called));
+    meet(used, times * profile_.steps[static_cast<std::size_t>(number)].cycles());
+    for (const BodyId called : detail::called_bodies(call)) lay_out(called, times * call.count);
+    meet(used, 0);
+  }
+  void meet(const Sets& sets, std::int64_t cycles) {
+    std::int64_t end = 0;
+    for (std::size_t set = 0; set < sets.size(); ++set)
+      if (sets[set]) end = std::max(end, ends_[set]);
+    for (std::size_t set = 0; set < sets.size(); ++set)
+      if (sets[set]) ends_[set] = end + cycles;
+  }
+
+  const Plan& plan_;
+  Profile& profile_;
+  std::vector<std::vector<int>> numbers_;  // by body: its steps among the profile's
+  std::vector<std::int64_t> ends_;  // by set of tiles: of what is laid out so far
+};
+
+/// Adds what each set of tiles does in a run, and when, if there are several.
+inline void add_tile_sets(Profile& profile, const Plan& plan, const TileSets& sets) {
+  if (sets.size() == 1) return;
+  for (int set = 0; set < sets.size(); ++set) {
+    const TileSetUse& use = plan.tile_sets[static_cast<std::size_t>(set)];
+    profile.tile_sets.push_back({.name = to_text(sets.placement(set)).string(),
+                                 .first_tile = sets.first(set),
+                                 .tiles = sets.count(set),
+                                 .fullest_tile_bytes = use.tile.total(),
+                                 .compute = use.cycles.compute,
+                                 .exchange = use.cycles.exchange,
+                                 .sync = use.cycles.sync,
+                                 .host = use.cycles.host,
+                                 .remote = use.cycles.remote,
+                                 .collective = use.cycles.collectives,
+                                 .waiting = use.cycles.waiting});
+  }
+  StepLayout(plan, sets, profile).run();
+}
+
+}  // namespace tilewright::internal
