@@ -41,7 +41,10 @@ TEST_CASE("scaling: links without bandwidth are errors where they are used") {
   require_error(changed([](Cluster& c) { c.inside.bytes_per_second = -5; }), 4,
                 "scaling: link inside a node: -5 bytes a second: a bandwidth above 0 expected");
   require_error(changed([](Cluster& c) { c.inside.latency_ns = -1; }), 4,
-                "scaling: link inside a node: a latency of -1 + 0 ns: 0 or more expected");
+                "scaling: link inside a node: a latency of -1 ns: 0 or more expected");
+  constexpr MessageTime falling[] = {{64, 1e-6}, {64, 2e-6}};
+  require_error(changed([&](Cluster& c) { c.inside.measured = falling; }), 4,
+                "scaling: link inside a node: a measured message of 64 bytes after one of 64: rising sizes expected");
   require_error(changed([](Cluster& c) { c.operand_bytes_per_second = 0; }), 4,
                 "scaling: reduction: 0 bytes a second: a rate above 0 expected");
 }

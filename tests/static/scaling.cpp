@@ -80,14 +80,18 @@ static_assert(near(half(true, false, Algorithm::ring) + half(false, true, Algori
 static_assert(near(half(true, false, Algorithm::halving_and_doubling) + half(false, true, Algorithm::halving_and_doubling),
                    halving(16)));
 
-// a message of more than 4 KiB waits for a rendezvous of 5 us
-constexpr Cluster with_rendezvous = [] {
+// measured messages: on lines between them, at the rate of the last beyond
+constexpr MessageTime messages[] = {{1000, 1e-6}, {2000, 4e-6}, {10'000, 8e-6}};
+constexpr Cluster with_measured = [] {
   Cluster cluster = flat;
-  cluster.between.rendezvous_ns = 5000, cluster.between.eager_bytes = 4096;
+  cluster.between.measured = messages;
   return cluster;
 }();
-static_assert(near(seconds(Algorithm::ring, 4, with_rendezvous), ring(4) + 6 * 5e-6));
-static_assert(seconds(Algorithm::ring, 4, with_rendezvous, 4 * 4096) == seconds(Algorithm::ring, 4, flat, 4 * 4096));
+constexpr double gathered(std::int64_t shard) {
+  return simulate({2 * shard, false, true}, 2, Algorithm::ring, with_measured).seconds;
+}
+static_assert(near(gathered(10), 1e-6) && near(gathered(1000), 1e-6) && near(gathered(1500), 2.5e-6) &&
+              near(gathered(2000), 4e-6) && near(gathered(6000), 6e-6) && near(gathered(20'000), 16e-6));
 
 // ---- nodes of four processes, which share a port
 

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -9,27 +11,43 @@
 /// What a step of a program takes on many replicas: messages of its collectives over links of given latency and bandwidth.
 namespace tilewright::scaling {
 
-/// A connection that carries messages both ways at the same time. A message of b bytes takes latency + b / bandwidth, and one of
-/// more than `eager_bytes` also `rendezvous_ns`.
+/// What a message of so many bytes was measured to take.
+struct MessageTime {
+  std::int64_t bytes = 0;
+  double seconds = 0;
+};
+
+/// A connection that carries messages both ways at the same time.
 struct Link {
   Figure latency_ns = 0;        ///< from the call that sends a message to its arrival, but for the time of its bytes
   Figure bytes_per_second = 0;  ///< one way; above 0
-  Figure rendezvous_ns = 0;     ///< in which sender and receiver of a large message agree before its bytes move
-  Figure eager_bytes = 0;       ///< the largest message without a rendezvous
+  /// Times of messages, in rising order of their bytes. Other messages are between their neighbours, on a line; larger ones than
+  /// all have the rate of the last. Empty: each message takes latency + bytes / bandwidth.
+  std::span<const MessageTime> measured{};
 
-  /// Seconds until a message has arrived, apart from the time of its bytes.
+  /// Seconds of a message, apart from those of its bytes.
   constexpr double latency(double bytes) const {
-    const std::int64_t rendezvous = bytes > static_cast<double>(eager_bytes.value) ? rendezvous_ns.value : 0;
-    return static_cast<double>(latency_ns.value + rendezvous) * 1e-9;
+    return measured.empty() ? static_cast<double>(latency_ns.value) * 1e-9 : interpolated(bytes) - transfer(bytes);
   }
   /// Seconds of a message's bytes.
   constexpr double transfer(double bytes) const { return bytes / static_cast<double>(bytes_per_second.value); }
+
+ private:
+  constexpr double interpolated(double bytes) const {
+    const auto at = [&](std::size_t i) { return static_cast<double>(measured[i].bytes); };
+    if (bytes <= at(0)) return measured[0].seconds;
+    for (std::size_t i = 1; i < measured.size(); ++i)
+      if (bytes <= at(i))
+        return measured[i - 1].seconds +
+               (measured[i].seconds - measured[i - 1].seconds) * (bytes - at(i - 1)) / (at(i) - at(i - 1));
+    return measured.back().seconds * bytes / at(measured.size() - 1);
+  }
 };
 
 /// How the processes of a node are connected.
 enum class Wiring : std::uint8_t {
   switched,  ///< each with all others: a process sends with the link's whole bandwidth to any other
-  ring       ///< each with its two neighbours: a message to another process goes over all links between them, and shares them
+  ring  ///< each with its two neighbours: a message to another process goes over all links between them, and shares them
 };
 
 /// Nodes of equal size. Replica r is on node r / replicas_per_node. Between nodes, any pairs of ports carry messages without
@@ -39,11 +57,11 @@ struct Cluster {
   std::int64_t replicas_per_node = 1;
   std::int64_t replicas_per_process = 1;  ///< a process runs its replicas one after the other; divides replicas_per_node
   Wiring wiring = Wiring::switched;
-  Link inside{};                       ///< of a process, to others of its node
-  Link between{};                      ///< of a node, to others; its processes share it. Not used with a single node
+  Link inside{};  ///< of a process, to others of its node
+  Link between{};  ///< of a node, to others; its processes share it. Not used with a single node
   Figure operand_bytes_per_second =
       0;  ///< what a process reads of the operands of a reduction, and reduces, in a second; above 0
-  Figure reduction_ns = 0;              ///< of each reduction of a process, but for its bytes
+  Figure reduction_ns = 0;  ///< of each reduction of a process, but for its bytes
 
   constexpr std::int64_t processes_per_node() const { return replicas_per_node / replicas_per_process; }
 };
@@ -56,9 +74,12 @@ constexpr void check(const Link& link, const char* what) {
   if (link.bytes_per_second <= 0)
     fail(std::string(what) + ": " + std::to_string(link.bytes_per_second.value) +
          " bytes a second: a bandwidth above 0 expected");
-  if (link.latency_ns < 0 || link.rendezvous_ns < 0)
-    fail(std::string(what) + ": a latency of " + std::to_string(link.latency_ns.value) + " + " +
-         std::to_string(link.rendezvous_ns.value) + " ns: 0 or more expected");
+  if (link.latency_ns < 0)
+    fail(std::string(what) + ": a latency of " + std::to_string(link.latency_ns.value) + " ns: 0 or more expected");
+  for (std::size_t i = 1; i < link.measured.size(); ++i)
+    if (link.measured[i].bytes <= link.measured[i - 1].bytes)
+      fail(std::string(what) + ": a measured message of " + std::to_string(link.measured[i].bytes) + " bytes after one of " +
+           std::to_string(link.measured[i - 1].bytes) + ": rising sizes expected");
 }
 
 /// Throws std::invalid_argument unless the cluster can hold so many replicas.
