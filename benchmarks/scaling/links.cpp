@@ -25,8 +25,8 @@ constexpr void reduce(tw::Ir& ir) {
 template <int replicas, std::int64_t elements, int count>
 void measure() {
   tw::distributed::Session<reduce<elements, count, replicas>> session({.threads = 1});
-  const int runs = elements * count < (1 << 21) ? 20 : 1;
-  const double seconds = seconds_of(30, runs, [&] { session.run(); }) / count;
+  const int rounds = elements * count < (1 << 21) ? 300 : 20;
+  const double seconds = seconds_of(rounds, elements < 1024 ? 10 : 1, [&] { session.run(); }) / count;
   if (tw::distributed::Processes::world().is_first())
     std::printf("%d %lld %lld %.9f\n", replicas, static_cast<long long>(elements * count * 4),
                 static_cast<long long>(elements * 4), seconds);

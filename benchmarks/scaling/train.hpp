@@ -54,5 +54,5 @@ struct Gpt : tw::Module<Gpt> {
   }
 };
 /// W8, one text of 128 tokens.
-template <int replicas>
-constexpr auto train_gpt = train<Gpt, tw::TensorSpec{{1, 128, GptBlock::width}, tw::float32}, 128, replicas>;
+template <int replicas, tw::DType dtype = tw::float32>
+constexpr auto train_gpt = train<Gpt, tw::TensorSpec{{1, 128, GptBlock::width}, dtype}, 128, replicas>;

@@ -6,17 +6,15 @@ namespace tilewright::scaling {
 
 /// How P processes reduce tensors of S bytes, so that all have the result.
 enum class Algorithm : std::uint8_t {
-  /// That of tilewright::distributed::Session: small tensors go from each process to all others; of a large one, each process
-  /// gets
-  /// a share of S / P bytes from all others, reduces it in the order of the replicas, and sends the result to all others.
+  /// That of tilewright::distributed::Session. Small tensors go from each process to all others. Of a large one, each process
+  /// gets a share of S / P bytes from all others, reduces it in the order of the replicas, and sends the result to all.
   in_order,
   ring,                ///< 2 (P - 1) rounds of S / P bytes, from each process to the next one
   recursive_doubling,  ///< log2 P rounds of S bytes: processes at the distances 1, 2, 4, ... swap what they have
   /// Rabenseifner's: log2 P rounds of S / 2, S / 4, ... bytes at the distances 1, 2, ..., and the same way back.
   halving_and_doubling,
-  /// In rings inside each node, so that each of its n processes has S / n bytes; these over all nodes, in a ring or by halving
-  /// and
-  /// doubling, whichever is faster; then back in rings inside each node.
+  /// In rings inside each node, so that each of its n processes has S / n bytes. These over all nodes, in a ring or by
+  /// halving and doubling, whichever is faster. Then back in rings inside each node.
   hierarchical
 };
 inline constexpr Algorithm all_algorithms[] = {Algorithm::in_order, Algorithm::ring, Algorithm::recursive_doubling,

@@ -21,11 +21,11 @@ inline constexpr Link infiniband_hdr{
     .bytes_per_second = {23'477'000'000, published,
                          "OSU bandwidth of 8 MiB: HPC Performance and Scalability Results with Azure HBv2 VMs"}};
 
-/// Two processes on neighbouring cores of an AMD EPYC (Zen 5), by Open MPI 4.1 through shared memory: docs/scaling.md.
-inline constexpr Link shared_memory{.latency_ns = {1'000, derived, "measured: docs/scaling.md"},
-                                    .bytes_per_second = {10'000'000'000, derived, "measured: docs/scaling.md"},
-                                    .rendezvous_ns = {10'000, derived, "measured: docs/scaling.md"},
-                                    .eager_bytes = {4096, published, "Open MPI 4.1: btl_vader_eager_limit"}};
+/// Messages between two processes on cores of an AMD EPYC (Zen 5), by Open MPI 4.1 through shared memory: docs/scaling.md.
+inline constexpr MessageTime shared_memory_messages[] = {{128, 0.26e-6},    {4160, 6.6e-6},   {8192, 7.1e-6},
+                                                         {32'768, 12.3e-6}, {131'072, 30e-6}, {524'288, 51e-6}};
+inline constexpr Link shared_memory{.bytes_per_second = {10'000'000'000, derived, "measured: docs/scaling.md"},
+                                    .measured = shared_memory_messages};
 
 /// Hosts of so many replicas, a process each, whose ports have the given link.
 constexpr Cluster hosts(std::string_view name, std::int64_t replicas_per_node, const Link& between) {

@@ -13,8 +13,8 @@ struct StepTime {
   double computation = 0;  ///< of it, what a process computes, replica after replica
   double collectives = 0;  ///< of it, what collectives take: nothing is computed meanwhile
 
-  /// The share of the step in which processes compute: by how much less than R times one replica's work R replicas do, if each
-  /// has a process.
+  /// The share of the step in which processes compute. If each replica has a process, R replicas do R x efficiency times the
+  /// work of one in the same time.
   constexpr double efficiency() const { return seconds > 0 ? computation / seconds : 1; }
 };
 
