@@ -3,18 +3,21 @@
 
     python3 benchmarks/scaling.py --build-dir build/gcc
 
-Computation is that of a program of one replica, alone or in two processes at a time; messages and reductions are those of
-all-reduces that belong to no step. With them, steps of two replicas are predicted, which are then compared with measured ones.
-All figures are the least of some rounds, in which everything takes its turn.
+Computation is that of programs of one replica: two in turn in one process, or one in each of two processes at a time. Messages and
+reductions are those of all-reduces that belong to no step. With them, steps of two replicas are predicted, which are then compared with measured ones.
+A round measures all of it, one after the other, and predicts with its own figures: machines have slow minutes. A figure of a
+round is the least of many repetitions; medians of the rounds are compared.
 """
 
 import argparse
 import re
+import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 LAUNCH = Path(__file__).parents[1] / "examples" / "launch.py"
+LONG_ROUNDS = 3  # of those, rounds with W8
 MOST_ERROR = 0.15  # of steps of more than LEAST_SECONDS
 LEAST_SECONDS = 1e-3
 HEADER_BYTES, MOST_ALONG = 64, 8192  # of the default all-reduce: include/tilewright/distributed/transport.hpp
@@ -47,25 +50,17 @@ class Programs:
         return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
-def least(measured, key, found):
-    """Keeps the least of each figure."""
-    if isinstance(found, dict):
-        for inner, value in found.items():
-            least(measured.setdefault(key, {}), inner, value)
-    else:
-        measured[key] = min(found, measured.get(key, found))
-
-
-def measure(programs, rounds):
+def measure(programs, number):
+    """One round: the links between two processes, and next to it in time what depends on them."""
     measured = {}
-    for _ in range(rounds):
-        for processes in (1, 2):
-            least(measured, ("links", processes), programs.all_reduces(processes))
-            for name, _, by_replicas in WORKLOADS:
-                for replicas in (1, 2):
-                    least(measured, (name, replicas, processes), programs.seconds(processes, *by_replicas[replicas]))
-    for name, _, by_replicas in WORKLOADS:
-        least(measured, (name, 4, 4), programs.seconds(4, *by_replicas[4]))
+    for processes in (1, 2):
+        measured["links", processes] = programs.all_reduces(processes)
+    for name, _, by_replicas in WORKLOADS if number < LONG_ROUNDS else WORKLOADS[:1]:
+        for processes in (2, 1):
+            measured[name, 1, processes] = programs.seconds(processes, *by_replicas[1], str(2 // processes))
+            measured[name, 2, processes] = programs.seconds(processes, *by_replicas[2])
+        if number == 0:
+            measured[name, 4, 4] = programs.seconds(4, *by_replicas[4])
     return measured
 
 
@@ -99,26 +94,36 @@ def messages(measured, in_memory):
     return result
 
 
-def check(programs, measured):
+def predict(programs, measured, name, replicas, processes):
+    """The seconds of a step, from the measurements of a round."""
+    bytes_of_all = int(programs.predict("bytes", name))
+    one, two = (operand_rate(measured["links", 1], count, bytes_of_all > CACHE_BYTES) for count in (1, 2))
+    computation = measured[name, 1, min(processes, 2)] - bytes_of_all / one
+    if processes > 2:
+        computation *= processes / 2  # they share two cores
+    points = [value for point in messages(measured, bytes_of_all > CACHE_BYTES) for value in point]
+    return float(programs.predict("step", name, computation, replicas, replicas // processes, two, *points).split()[0])
+
+
+def check(programs, rounds):
     """Prints the comparison; whether each judged error is small enough."""
     print("| step | replicas | processes | predicted | measured | error |\n| --- | ---: | ---: | ---: | ---: | ---: |")
     good = True
     for name, title, _ in WORKLOADS:
-        bytes_of_all = int(float(programs.predict("bytes", name)))
-        rates = {replicas: operand_rate(measured["links", 1], replicas, bytes_of_all > CACHE_BYTES) for replicas in (1, 2)}
         for replicas, processes in ((2, 1), (2, 2), (4, 4)):
-            alone = measured[name, 1, min(processes, 2)] - bytes_of_all / rates[1]
-            computation = alone * (processes // 2 if processes > 2 else 1)
-            points = [value for point in messages(measured, bytes_of_all > CACHE_BYTES) for value in point]
-            seconds, _ = map(float, programs.predict("step", name, computation, replicas, replicas // processes, rates[2],
-                                                     *points).split())
-            found = measured[name, replicas, processes]
-            error = seconds / found - 1
+            pairs = [(predict(programs, measured, name, replicas, processes), measured[name, replicas, processes])
+                     for measured in rounds if (name, replicas, processes) in measured]
+            predicted, found = (statistics.median(column) for column in zip(*pairs))
+            error = statistics.median(first / second - 1 for first, second in pairs)
             judged = processes <= 2 and found > LEAST_SECONDS
             good = good and (not judged or abs(error) <= MOST_ERROR)
-            print(f"| {title} | {replicas} | {processes} | {seconds * 1e3:.2f} ms | {found * 1e3:.2f} ms | "
+            print(f"| {title} | {replicas} | {processes} | {predicted * 1e3:.2f} ms | {found * 1e3:.2f} ms | "
                   f"{error * 100:+.1f} %{'' if judged else ', not judged'} |")
     return good
+
+
+def median_of(rounds, key):
+    return statistics.median(measured[key] for measured in rounds if key in measured)
 
 
 def main():
@@ -127,13 +132,14 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     programs = Programs(arguments.build_dir / "benchmarks")
-    measured = measure(programs, arguments.rounds)
-    good = check(programs, measured)
+    rounds = [measure(programs, number) for number in range(arguments.rounds)]
+    good = check(programs, rounds)
     for in_memory in (False, True):
-        print(f"\nMessages {'in large' if in_memory else 'in small'} sets of tensors, reductions of "
-              f"{operand_rate(measured['links', 1], 2, in_memory) / 1e9:.1f} GB/s:",
-              ", ".join(f"{size} bytes {seconds * 1e6:.2f} us" for size, seconds in messages(measured, in_memory)))
-    print(programs.predict("tables", measured["net", 1, 2], measured["w8", 1, 2]), end="")
+        columns = zip(*(messages(measured, in_memory) for measured in rounds))
+        rate = statistics.median(operand_rate(measured["links", 1], 2, in_memory) for measured in rounds)
+        print(f"\nSets of {'96' if in_memory else 'up to 4'} MiB: reductions of {rate / 1e9:.1f} GB/s; messages, bytes and us:",
+              ", ".join(f"{column[0][0]} {statistics.median(seconds for _, seconds in column) * 1e6:.2f}" for column in columns))
+    print(programs.predict("tables", median_of(rounds, ("net", 1, 2)), median_of(rounds, ("w8", 1, 2))), end="")
     sys.exit(not good)
 
 
