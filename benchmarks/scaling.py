@@ -3,8 +3,10 @@
 
     python3 benchmarks/scaling.py --build-dir build/gcc
 
-Computation is that of programs of one replica: two in turn in one process, or one in each of two processes at a time. Messages and
-reductions are those of all-reduces that belong to no step. With them, steps of two replicas are predicted, which are then compared with measured ones.
+Computation is that of programs of one replica: two in turn in one process, or one in each of two processes at a time.
+Messages and reductions are those of all-reduces that belong to no step. With them, steps of two replicas are predicted, which
+are then compared with measured ones.
+
 A round measures all of it, one after the other, and predicts with its own figures: machines have slow minutes. A figure of a
 round is the least of many repetitions; medians of the rounds are compared.
 """
@@ -94,15 +96,19 @@ def messages(measured, in_memory):
     return result
 
 
+def computation(programs, measured, name, processes):
+    """The seconds that a replica computes: those of a program of one replica less the reduction of its tensors."""
+    bytes_of_all = int(programs.predict("bytes", name))
+    return measured[name, 1, processes] - bytes_of_all / operand_rate(measured["links", 1], 1, bytes_of_all > CACHE_BYTES)
+
+
 def predict(programs, measured, name, replicas, processes):
     """The seconds of a step, from the measurements of a round."""
-    bytes_of_all = int(programs.predict("bytes", name))
-    one, two = (operand_rate(measured["links", 1], count, bytes_of_all > CACHE_BYTES) for count in (1, 2))
-    computation = measured[name, 1, min(processes, 2)] - bytes_of_all / one
-    if processes > 2:
-        computation *= processes / 2  # they share two cores
-    points = [value for point in messages(measured, bytes_of_all > CACHE_BYTES) for value in point]
-    return float(programs.predict("step", name, computation, replicas, replicas // processes, two, *points).split()[0])
+    in_memory = int(programs.predict("bytes", name)) > CACHE_BYTES
+    seconds = computation(programs, measured, name, min(processes, 2)) * max(1, processes / 2)  # on two cores
+    points = [value for point in messages(measured, in_memory) for value in point]
+    return float(programs.predict("step", name, seconds, replicas, replicas // processes,
+                                  operand_rate(measured["links", 1], 2, in_memory), *points).split()[0])
 
 
 def check(programs, rounds):
@@ -122,10 +128,6 @@ def check(programs, rounds):
     return good
 
 
-def median_of(rounds, key):
-    return statistics.median(measured[key] for measured in rounds if key in measured)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, required=True)
@@ -139,7 +141,8 @@ def main():
         rate = statistics.median(operand_rate(measured["links", 1], 2, in_memory) for measured in rounds)
         print(f"\nSets of {'96' if in_memory else 'up to 4'} MiB: reductions of {rate / 1e9:.1f} GB/s; messages, bytes and us:",
               ", ".join(f"{column[0][0]} {statistics.median(seconds for _, seconds in column) * 1e6:.2f}" for column in columns))
-    print(programs.predict("tables", median_of(rounds, ("net", 1, 2)), median_of(rounds, ("w8", 1, 2))), end="")
+    print(programs.predict("tables", *(statistics.median(computation(programs, measured, name, 2) for measured in rounds
+                                                         if (name, 1, 2) in measured) for name, *_ in WORKLOADS)), end="")
     sys.exit(not good)
 
 
