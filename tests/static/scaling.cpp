@@ -139,6 +139,20 @@ static_assert(is_as_counted(4, 1 << 24) && is_as_counted(16, 1 << 22) && is_as_c
 // a message to the fourth neighbour shares the links of the way
 static_assert(seconds(Algorithm::recursive_doubling, 8, ipu_pods("pods", tw::gc200_model)) > 7 * bytes / (2 * 13.6e9));
 
+// ---- presets
+
+constexpr bool has_sources(const Link& preset) {
+  return preset.bytes_per_second.has_source() && (preset.latency_ns.has_source() || !preset.measured.empty());
+}
+constexpr bool has_sources(const Cluster& preset) {
+  return has_sources(preset.inside) && has_sources(preset.between) && preset.operand_bytes_per_second.has_source();
+}
+constexpr Cluster hosts_of_8 = hosts("hosts", 8, infiniband_hdr), pods = ipu_pods("pods", tw::gc200_model);
+static_assert(has_sources(hosts_of_8) && has_sources(hosts("hosts", 8, ethernet_100)) && has_sources(pods));
+static_assert(pods.replicas_per_node == 64 && pods.between.bytes_per_second == 64 * 6'250'000'000 &&
+                  pods.inside.latency_ns == 453,
+              "600 cycles of 1.325 GHz");
+
 // ---- steps
 
 constexpr Collective two[] = {all_reduce_of(1 << 20, 3), all_reduce_of(1 << 10)};

@@ -21,8 +21,8 @@ struct MessageTime {
 struct Link {
   Figure latency_ns = 0;        ///< from the call that sends a message to its arrival, but for the time of its bytes
   Figure bytes_per_second = 0;  ///< one way; above 0
-  /// Times of messages, in rising order of their bytes. Other messages are between their neighbours, on a line; larger ones than
-  /// all have the rate of the last. Empty: each message takes latency + bytes / bandwidth.
+  /// Times of messages, in rising order of their bytes; the caller keeps them. Other messages are between their neighbours, on
+  /// a line; larger ones than all have the rate of the last. Empty: each message takes latency + bytes / bandwidth.
   std::span<const MessageTime> measured{};
 
   /// Seconds of a message, apart from those of its bytes.
