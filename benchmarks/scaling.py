@@ -8,7 +8,8 @@ Messages and reductions are those of all-reduces that belong to no step. With th
 are then compared with measured ones.
 
 A round measures all of it, one after the other, and predicts with its own figures: machines have slow minutes. A figure of a
-round is the least of many repetitions; medians of the rounds are compared.
+round is the least of many repetitions; medians of the rounds are compared. It needs a machine without other work: where a process
+waits for its core, others wait for it in each collective.
 """
 
 import argparse
