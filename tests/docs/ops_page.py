@@ -52,6 +52,8 @@ REFERENCE = {
                            "graph/execution_context.hpp", "graph/merge_exchange.hpp", "graph/call_site.hpp", "graph/print.hpp"],
     "Gradients": ["graph/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
                   "transform/recompute_graph.hpp", "transform/decompose_sum.hpp"],
+    "Scaling": ["scaling/planned.hpp", "scaling/step_time.hpp", "scaling/simulate.hpp", "scaling/algorithm.hpp",
+                "scaling/cluster.hpp", "scaling/clusters.hpp"],
 }
 # Structs of options by their names; ops.md shows them where a function first takes one.
 OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Slice|Range)$")

@@ -1,0 +1,4 @@
+#pragma once
+#include "tilewright/scaling/clusters.hpp"
+#include "tilewright/scaling/planned.hpp"
+#include "tilewright/scaling/step_time.hpp"

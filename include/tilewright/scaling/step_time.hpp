@@ -1,0 +1,46 @@
+#pragma once
+#include <cstdint>
+#include <ranges>
+#include <string>
+
+#include "tilewright/scaling/simulate.hpp"
+
+namespace tilewright::scaling {
+
+/// What a step takes on all replicas.
+struct StepTime {
+  double seconds = 0;      ///< of a step
+  double computation = 0;  ///< of it, what a process computes, replica after replica
+  double collectives = 0;  ///< of it, what collectives take: nothing is computed meanwhile
+
+  /// The share of the step in which processes compute. If each replica has a process, R replicas do R x efficiency times the
+  /// work of one in the same time.
+  constexpr double efficiency() const { return seconds > 0 ? computation / seconds : 1; }
+};
+
+/// A step that computes `computation` seconds for each replica and runs the collectives, each `times` times. Throws
+/// std::invalid_argument as `simulate` does, and for a negative `computation`.
+constexpr StepTime step_time(const std::ranges::input_range auto& collectives, double computation, std::int64_t replicas,
+                             Algorithm algorithm, const Cluster& cluster) {
+  detail::check(cluster, replicas);
+  if (!(computation >= 0)) detail::fail("a computation of less than 0 seconds: 0 or more expected");
+  StepTime result{.computation = computation * static_cast<double>(cluster.replicas_per_process)};
+  for (const Collective& collective : collectives)
+    result.collectives += static_cast<double>(collective.times) * simulate(collective, replicas, algorithm, cluster).seconds;
+  result.seconds = result.computation + result.collectives;
+  return result;
+}
+
+/// The algorithm with the shortest step; of equal ones, the first.
+constexpr Algorithm fastest_algorithm(const std::ranges::input_range auto& collectives, std::int64_t replicas,
+                                      const Cluster& cluster) {
+  Algorithm fastest = all_algorithms[0];
+  double least = step_time(collectives, 0, replicas, fastest, cluster).seconds;
+  for (const Algorithm algorithm : all_algorithms) {
+    const double seconds = step_time(collectives, 0, replicas, algorithm, cluster).seconds;
+    if (seconds < least) fastest = algorithm, least = seconds;
+  }
+  return fastest;
+}
+
+}  // namespace tilewright::scaling
