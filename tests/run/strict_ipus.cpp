@@ -1,6 +1,7 @@
 // Programs on several simulated IPUs, and on IO tiles, on tiles with memory of their own.
 #include "../support/ipu_programs.hpp"
 #include "strict_run.hpp"
+#include "tilewright/lower/verify.hpp"
 
 namespace {
 
@@ -8,6 +9,49 @@ using namespace ipu_programs;
 
 inline constexpr tw::Target three_ipus = tw::gc200.with_tiles(5).with_ipus(3), two_ipus = tw::gc200.with_tiles(40).with_ipus(2);
 inline constexpr tw::Target with_io = tw::gc200.with_tiles(40).with_io_tiles(32);
+
+/// A collective and a remote buffer of IPU 1.
+constexpr void two_replicas(Ir& ir) {
+  ir.set_replication_factor(2);
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {6, 8}));
+  const Tensor a = ir.variable(tw::normal(0, 1), {8, 8}, tw::float32, "a");
+  Tensor h = x.matmul(a).copy_to_ipu(1);
+  const auto device = tw::ipu(ir, 1);
+  const Tensor b = ir.variable(tw::normal(0, 1), {8, 8}, tw::float32, "b");
+  Tensor y = ops::collectives::replicated_all_reduce(h.matmul(b));
+  const auto buffer = ir.remote_buffer({6, 8}, tw::float32, 2);
+  ops::remote_store(buffer, 1, y);
+  Tensor z = ops::remote_load(buffer, 1);
+  ops::host_store(ir.d2h_stream("y", {6, 8}), z + 1);
+}
+/// Branches on two IPUs.
+constexpr void in_branches(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {6, 8}));
+  const Tensor c = ops::host_load(ir.h2d_stream("c", {}, tw::boolean));
+  const auto then = ir.create_graph([](Tensor t) { return ops::exp(t).copy_to_ipu(1); }, x);
+  const auto otherwise = ir.create_graph([](Tensor t) { return ops::negate(t).copy_to_ipu(1); }, x);
+  const Tensor y = tw::conditional(c, {then, {x}}, {otherwise, {x}})[0];
+  const auto device = tw::ipu(ir, 1);
+  ops::host_store(ir.d2h_stream("y", {6, 8}), y + 1);
+}
+/// Loads that are one exchange, and stores, on IO tiles.
+constexpr void merged(Ir& ir) {
+  const auto a = ir.h2d_stream("a", {6}), b = ir.h2d_stream("b", {6});
+  Tensor x, y;
+  {
+    const auto loads = tw::io_tile_exchange(ir);
+    x = ops::host_load(a);
+    y = ops::host_load(b);
+  }
+  const Tensor z = ops::io_tile_copy(x) + ops::io_tile_copy(y);
+  const auto buffer = ir.remote_buffer({6}, tw::float32, 2);
+  const Tensor out = ops::io_tile_copy(z);
+  {
+    const auto io = tw::io_tiles(ir);
+    ops::remote_store(buffer, 0, out);
+    ops::host_store(ir.d2h_stream("z", {6}), out);
+  }
+}
 
 }  // namespace
 
@@ -20,4 +64,24 @@ TEST_CASE("collectives between simulated IPUs give in strict mode what they give
   check_strict<reductions, three_ipus>(1);
   check_strict<gradients, three_ipus>(1);
 }
-TEST_CASE("IO tiles give in strict mode what they give in the fast mode") { check_strict<on_io_tiles, with_io>(); }
+TEST_CASE("IO tiles give in strict mode what they give in the fast mode") {
+  check_strict<on_io_tiles, with_io>();
+  check_strict<merged, with_io>();
+}
+TEST_CASE("replicas and branches of simulated IPUs give in strict mode what they give in the fast mode") {
+  check_strict<two_replicas, two_ipus>();
+  check_strict<in_branches, two_ipus>();
+}
+TEST_CASE("passes and plans for several simulated IPUs are right") {
+  const auto violation = [](auto build, const tw::Target& target) {
+    Ir ir(tw::OnError::record);
+    build(ir);
+    tw::lower_verified(ir, target);
+    return ir.failure().string();
+  };
+  CHECK(violation(inference<true>, three_ipus).empty());
+  CHECK(violation(training<true>, two_ipus.with_io_tiles(32)).empty());
+  CHECK(violation(reductions, three_ipus).empty());
+  CHECK(violation(on_io_tiles, with_io).empty());
+  CHECK(violation(two_replicas, two_ipus).empty());
+}

@@ -1,7 +1,5 @@
 // Plans for several simulated IPUs, and for IO tiles: the memory and the time of each set of tiles.
 #include "../support/programs.hpp"
-#include "../support/same.hpp"
-#include "tilewright/lower/verify.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace {
@@ -152,7 +150,7 @@ constexpr void overlapped(Ir& ir) {
   for (int i = 0; i < 4; ++i) {
     const Tensor next = i < 3 ? load() : Tensor();
     Tensor y = x;
-    for (int layer = 0; layer < 12; ++layer) y = ops::gelu(y.matmul(weight));
+    for (int layer = 0; layer < 6; ++layer) y = ops::gelu(y.matmul(weight));
     const Tensor result = copy(y);
     {
       const auto io = tw::io_tiles(ir);
@@ -171,17 +169,5 @@ static_assert(alone.waiting == 0 && beside[1].cycles.host == alone.host);
 /// The run takes as long as the streams, but for what comes before the first and after the last.
 static_assert(beside[1].cycles.total() < alone.total() - alone.compute / 2);
 static_assert(beside[1].tile.variables == 0 && beside[1].tile.frame > 0 && beside[0].tile.variables > 0);
-
-// ---- each pass and each plan is right
-
-constexpr tw::Text violation(auto build, const Target& target) {
-  Ir ir(tw::OnError::record);
-  build(ir);
-  tw::internal::lower_verified(ir, target);
-  return ir.failure();
-}
-TW_SAME(violation(two_products, two), "");
-TW_SAME(violation(pipelined<6>, two), "");
-TW_SAME(violation(overlapped<true>, with_io), "");
 
 }  // namespace
