@@ -1,8 +1,10 @@
 // Trains the network of mnist.cpp on four replicas, as mnist_replicas.cpp does, with replicated tensor sharding: each replica
-// keeps a quarter of each variable, and updates no more than that. The results are the same to the last bit.
+// keeps a quarter of each variable, and updates no more than that. The results are the same to the last bit, and with the
+// replicas in two or four processes, too: `./dev launch 2 mnist_rts`.
 //
 // test: --limit-batches 100 --threads 1
 // last-line-of: mnist_replicas
+// processes: 2
 // expect-regex: ^Accuracy on test set: [4-9][0-9]\.[0-9]{2}%$
 // test: --limit-batches 12 --device ipu_model
 // last-line-of: mnist_replicas

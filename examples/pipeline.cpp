@@ -1,11 +1,13 @@
-// Trains the network of mnist.cpp in a pipeline: its first two layers are on one IPU, the others on a second one, and both work
-// side by side on different micro-batches. The host's cores stand for the IPUs.
+// Trains the network of mnist.cpp in pipelines: its first two layers are on one IPU, the others on a second one, and both work
+// side by side on different micro-batches. There are four replicas of both. The host's cores stand for the IPUs. The replicas can
+// be in two or four processes, with the same results: `./dev launch 2 pipeline`.
 //
-// test: --limit-batches 200 --threads 2
+// test: --limit-batches 180 --threads 2
+// processes: 2
 // expect: These are generated digits
-// expect-regex: ^Trained 200 steps in [0-9.]+ s: [0-9]+ it/s$
+// expect-regex: ^Trained 180 steps in [0-9.]+ s: [0-9]+ it/s$
 // expect-regex: ^Accuracy on test set: (8[5-9]|9[0-9])\.[0-9]{2}%$
-// test: --data $TILEWRIGHT_MNIST --limit-batches 400
+// test: --data $TILEWRIGHT_MNIST --limit-batches 150
 // test-needs: TILEWRIGHT_MNIST
 // expect-regex: ^Accuracy on test set: (8[5-9]|9[0-9])\.[0-9]{2}%$
 #include "tutorial/net.hpp"
@@ -41,14 +43,19 @@ struct Half {
     const auto variables = factories.init(), means = mean_factories.init("gradients");
     return {forward.bind(variables), backward.bind(means), backward.grad_graph_info(), variables, means};
   }
+  /// Descends along the mean of all replicas' gradients.
   constexpr void update(double lr) const {
-    for (const auto& [name, variable] : variables.named_tensors())
-      tw::ops::scaled_add_(variable, means[tw::text("accum.", name).view()], {.b = -lr});
+    for (const auto& [name, variable] : variables.named_tensors()) {
+      const tw::Tensor mean = means[tw::text("accum.", name).view()];
+      tw::ops::collectives::replicated_all_reduce_(mean, {.op = tw::CollectiveOperator::mean});
+      tw::ops::scaled_add_(variable, mean, {.b = -lr});
+    }
     tw::ops::accumulator_zero_(means["mean_accum_counter"]);
   }
 };
 
 constexpr void train_in_pipeline(tw::Ir& ir) {
+  ir.set_replication_factor(4);
   const auto images = ir.h2d_stream("image", {batch_size, 28, 28});
   const auto labels = ir.h2d_stream("label", {batch_size}, tw::int32);
   const auto losses = ir.d2h_stream("loss", {});
@@ -81,11 +88,11 @@ constexpr void train_in_pipeline(tw::Ir& ir) {
 }
 
 int main(int argc, char** argv) {
-  return run_mnist_program(argc, argv, "Trains a network on MNIST in a pipeline of two IPUs, and tests it.",
-                           [](const Options& options, const tw::data::Digits& digits) {
-                             tw::visit_device<tw::cpu>(options.device, [&](auto device) {
-                               train_and_test<train_in_pipeline, test_step<Net, 80, 28, 28>, device.value.with_ipus(2)>(options,
-                                                                                                                        digits);
-                             });
-                           });
+  return run_in_processes(argc, argv, "Trains a network on MNIST in pipelines of two IPUs, and tests it.",
+                          [](const Options& options, const tw::data::Digits& digits) {
+                            tw::visit_device<tw::cpu>(options.device, [&](auto device) {
+                              train_and_test<train_in_pipeline, test_step<Net, 80, 28, 28>, device.value.with_ipus(2)>(options,
+                                                                                                                       digits);
+                            });
+                          });
 }

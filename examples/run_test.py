@@ -6,11 +6,13 @@
     // expect: Accuracy
     // expect-regex: loss [0-9.]+
     // last-line-of: mnist_replicas
+    // processes: 2 4
 
 Each 'test' line is one run with these arguments, in an empty folder. It must succeed, and its output must hold the
 texts and match the regular expressions that follow, up to the next 'test' line. With 'last-line-of', another example with
-the same arguments must end with the same line; it is not asked if it is not built beside this one. A run that needs an environment
-variable which is not set is skipped; in the arguments, $NAME of a needed variable stands for its value.
+the same arguments must end with the same line; it is not asked if it is not built beside this one. With 'processes', these numbers
+of processes, which launch.py starts, must end with the same line as one; without --mpi they are not started. A run that needs an
+environment variable which is not set is skipped; in the arguments, $NAME of a needed variable stands for its value.
 """
 
 import os
@@ -32,6 +34,7 @@ class Run:
     texts: list = field(default_factory=list)
     patterns: list = field(default_factory=list)
     twins: list = field(default_factory=list)
+    processes: list = field(default_factory=list)
 
 
 def parse(source):
@@ -40,7 +43,7 @@ def parse(source):
     for line in source.read_text().splitlines():
         if not line.startswith("//"):
             break
-        match = re.fullmatch(r"// (test|test-needs|expect|expect-regex|last-line-of):\s*(.*?)\s*", line)
+        match = re.fullmatch(r"// (test|test-needs|expect|expect-regex|last-line-of|processes):\s*(.*?)\s*", line)
         if not match:
             continue
         kind, value = match.groups()
@@ -50,19 +53,23 @@ def parse(source):
             sys.exit(f"{source}: '// {kind}:' before the first '// test:'")
         else:
             {"test-needs": runs[-1].needs, "expect": runs[-1].texts, "expect-regex": runs[-1].patterns,
-             "last-line-of": runs[-1].twins}[kind].append(value)
+             "last-line-of": runs[-1].twins, "processes": runs[-1].processes}[kind].append(value)
     if not runs:
         sys.exit(f"{source}: no '// test: arguments' at the top")
     return runs
 
 
-def start(executable, run):
-    """What running the executable gives, in an empty folder."""
+LAUNCH = Path(__file__).with_name("launch.py").resolve()
+TAG = re.compile(r"^\[\d+,\d+\]<\w+>:", re.MULTILINE)  # what mpirun writes before a line
+
+
+def start(command, run):
+    """What running the command gives, in an empty folder."""
     arguments = shlex.split(run.arguments)
     for name in run.needs:
         arguments = [argument.replace(f"${name}", os.environ[name]) for argument in arguments]
     with tempfile.TemporaryDirectory() as folder:
-        return subprocess.run([executable, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        return subprocess.run([*command, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
@@ -70,23 +77,29 @@ def last_line(output):
     return output.rstrip("\n").rpartition("\n")[2]
 
 
-def execute(executable, run):
+def execute(executable, run, with_mpi):
     """What is wrong with the run, and its output; "" when all is well."""
-    result = start(executable, run)
+    result = start([executable], run)
     problems = [f"exit status {result.returncode}"] if result.returncode != 0 else []
     problems += [f"not in the output: {text}" for text in run.texts if text not in result.stdout]
     problems += [f"not matched by the output: {pattern}" for pattern in run.patterns
                  if not re.search(pattern, result.stdout, re.MULTILINE)]
     for twin in (executable.with_name(name) for name in run.twins):
-        if twin.exists() and last_line(result.stdout) != (line := last_line(start(twin, run).stdout)):
+        if twin.exists() and last_line(result.stdout) != (line := last_line(start([twin], run).stdout)):
             problems.append(f"not the last line of {twin.name}: {line}")
+    for count in " ".join(run.processes).split() if with_mpi else []:
+        together = TAG.sub("", start([sys.executable, LAUNCH, count, executable], run).stdout)
+        if last_line(together) != last_line(result.stdout):
+            problems.append(f"another last line with {count} processes:\n{together}")
     return "".join(f"\n  {problem}" for problem in problems), result.stdout
 
 
 def main():
-    if len(sys.argv) != 3:
-        sys.exit("usage: run_test.py EXECUTABLE SOURCE")
-    executable, source = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    with_mpi = "--mpi" in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument != "--mpi"]
+    if len(arguments) != 2:
+        sys.exit("usage: run_test.py [--mpi] EXECUTABLE SOURCE")
+    executable, source = Path(arguments[0]).resolve(), Path(arguments[1])
     statuses = set()
     for run in parse(source):
         name = f"{source.stem} {run.arguments}".strip()
@@ -94,7 +107,7 @@ def main():
             print(f"skip {name}: {', '.join(unset)} not set", flush=True)
             statuses.add(SKIPPED)
             continue
-        problem, output = execute(executable, run)
+        problem, output = execute(executable, run, with_mpi)
         print(f"FAIL {name}: {problem}\n{output}" if problem else f"ok   {name}", flush=True)
         statuses.add(1 if problem else 0)
     sys.exit(1 if 1 in statuses else 0 if 0 in statuses else SKIPPED)

@@ -56,6 +56,9 @@ constexpr void larger_sum(tw::Ir& ir) {
 
 static void fail(std::string_view fault, bool fails) {
   if (fault == "others" && fails) tw::distributed::Session<larger_sum> session;
+  if (fault == "option")
+    tw::distributed::Session<sum> session(
+        {.all_reduce = fails ? tw::distributed::AllReduce::hierarchical : tw::distributed::AllReduce::replica_order});
   const xt::xtensor<float, 2> x{{1}};
   if (fault == "exception" || fault == "caught" || fault == "fewer" || fault == "hang" || fault == "killed" ||
       fault == "stopped" || fault == "exit" || fault == "quiet") {

@@ -25,6 +25,8 @@ FAULTS = [
     ("fewer", 10, r"rank 0 of 2 on {host}, step 3: session at a collective after the start of run 3, that of the process of rank 1 at "
                   r"its end"),
     ("others", 10, r"rank . of 2 on {host}, step 0: session: another program than that of the process of rank ."),
+    ("option", 10, r"rank . of 2 on {host}, step 0: session: all_reduce: (replica_order, and hierarchical|hierarchical, and replica_order) "
+                   r"in the process of rank .: the same one expected"),
     ("hang", 10, r"rank 0 of 2 on {host}, step 2: collective: other processes did not come for [2-9] s"),
     ("killed", 10, r"rank 1 of 2 on \S+, step 3: killed by signal 9 \(SIGKILL\)"),
     ("exit", 10, r"rank 1 of 2, step 3: it ended with status 3 while others ran"),

@@ -1,12 +1,17 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
+#include "tilewright/core/collective_operator.hpp"
+#include "tilewright/core/dtype.hpp"
 #include "tilewright/core/replica_groups.hpp"
 #include "tilewright/execute/codelet.hpp"
+#include "tilewright/kernel/collective.hpp"
 #include "tilewright/ops/collectives.hpp"
 
 namespace tilewright::internal {
@@ -18,6 +23,9 @@ enum class CollectiveItems : std::uint8_t {
   of_replicas   ///< chunks of the result of a replica; replica by replica
 };
 
+/// Reduces elements of some replicas to those of one, in the order of the replicas; `result` may be one of the inputs.
+using HeldReduction = void (*)(std::byte* const* inputs, std::int64_t members, std::int64_t elements, std::byte* result);
+
 /// What processes know of a collective to exchange what it needs; zeros for other compute sets.
 struct PlannedCollective {
   std::int64_t input_bytes = 0, output_bytes = 0;  ///< of one replica
@@ -25,9 +33,30 @@ struct PlannedCollective {
   CollectiveItems items = CollectiveItems::any;
   bool reduces_in_place = false;  ///< whether an item of a group takes a chunk of each input to the same place of the outputs
   ReplicaGroups groups{};         ///< of all replicas, unless the items are `any`
+  CollectiveOperator reduction = CollectiveOperator::local;
+  DType dtype = DType::boolean;         ///< of the elements
+  HeldReduction reduce_held = nullptr;  ///< the first level of a hierarchical all-reduce; null: it cannot be one
 };
 
 namespace detail {
+
+template <CollectiveOperator op, class T>
+void reduce_held(std::byte* const* inputs, std::int64_t members, std::int64_t elements, std::byte* result) {
+  for (std::int64_t begin = 0; begin < elements; begin += collective_chunk)
+    tilewright::detail::reduce_members<op>(
+        members, [&](std::int64_t i) -> const T* { return reinterpret_cast<const T*>(inputs[i]) + begin; },
+        std::min(collective_chunk, elements - begin), reinterpret_cast<T*>(result) + begin);
+}
+/// The sum of a mean is divided at the end. Null for dtypes that MPI has not or that need wider sums, and for other operators.
+template <CollectiveOperator op, DType dtype>
+consteval HeldReduction held_reduction() {
+  using enum CollectiveOperator;
+  constexpr bool is_wide = dtype == DType::float32 || dtype == DType::float64;
+  if constexpr (op == mean && is_wide) return reduce_held<add, element_t<dtype>>;
+  else if constexpr ((op == add || op == mul || op == min || op == max) && (is_wide || is_int(dtype)))
+    return reduce_held<op, element_t<dtype>>;
+  else return nullptr;
+}
 
 template <const auto& plan, std::size_t set>
 consteval PlannedCollective planned_collective() {
@@ -45,6 +74,13 @@ consteval PlannedCollective planned_collective() {
     if constexpr (std::same_as<O, ReplicatedReduceScatter>) result.items = CollectiveItems::of_replicas;
     if constexpr (requires { &O::Attributes::groups; })
       result.groups = unpack<typename O::Attributes>(B::stage(0).attributes).groups;
+    if constexpr (std::derived_from<O, AllReduceOp<O>>) {
+      constexpr DType dtype = B::operand(0, 0).view.dtype;
+      constexpr auto reduction = static_cast<CollectiveOperator>(unpack<typename O::Attributes>(B::stage(0).attributes).op);
+      result.reduction = reduction;
+      result.dtype = dtype;
+      if (result.groups.group_size == result.groups.num_replicas) result.reduce_held = held_reduction<reduction, dtype>();
+    }
   }
   return result;
 }

@@ -12,6 +12,7 @@
 
 #include "tilewright/distributed/host_arrays.hpp"
 #include "tilewright/distributed/processes.hpp"
+#include "tilewright/distributed/session_options.hpp"
 #include "tilewright/distributed/transport.hpp"
 #include "tilewright/session/session.hpp"
 
@@ -51,7 +52,7 @@ inline constexpr bool may_go_apart = [] {
 }  // namespace detail
 
 /// A Session whose replicas are in the processes that mpirun started: of R replicas, process p of N holds R / N, from p R / N on.
-/// N must divide R. The program is the same for every N, and so are its results, bit by bit.
+/// N must divide R. The program is the same for every N, and so are its results, bit by bit, unless all-reduces are hierarchical.
 ///
 ///     tw::distributed::Session<train_step> session({.seed = 1});
 ///     const auto outputs = session.run("image"_s = images);  // of this process's replicas
@@ -70,19 +71,24 @@ class Session : private tilewright::Session<build, machine> {
 
  public:
   using Base::attach, Base::context, Base::detach, Base::is_attached, Base::weights_from_host, Base::weights_to_host;
-  using Base::device, Base::options, Base::plan, Base::profile, Base::target, Base::threads;
+  using Base::device, Base::plan, Base::profile, Base::target, Base::threads;
   using Base::get_tensor_data, Base::get_tensors_data, Base::host_tensors, Base::in_sync, Base::transfers;
   using Base::load_from_session, Base::load_tensors, Base::write_variable_data, Base::write_variables_data;
 
   /// Throws std::invalid_argument, before anything is allocated, if the number of processes does not divide the replication
-  /// factor; std::runtime_error if other processes make a session of another program; and what a tw::Session throws.
-  explicit Session(const SessionOptions& given = {}) : Session(given, connect()) {}
+  /// factor; std::runtime_error if other processes make a session of another program or with another all_reduce; and what a
+  /// tw::Session throws.
+  explicit Session(const SessionOptions& given = {}) : Session(given, connect(given)) {}
   Session(Session&&) noexcept = default;
   Session& operator=(Session&&) noexcept = default;
   ~Session() {
     if (transport_ && std::uncaught_exceptions() > exceptions_) Processes::world().note_exception();
   }
 
+  SessionOptions options() const {
+    const tilewright::SessionOptions& base = Base::options();
+    return {base.seed, base.threads, base.attach, base.weights_to_host_on_exit, base.strict, all_reduce_};
+  }
   /// The replicas that this process holds: the replication factor, divided by the number of processes.
   std::int64_t instance_replication_factor() const { return this->state_->executor.replicas(); }
   /// The number of the first of them.
@@ -155,16 +161,16 @@ class Session : private tilewright::Session<build, machine> {
     return tilewright::detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(replicas)[stream];
   }
   /// The transport to other processes; null if there are none.
-  static std::unique_ptr<internal::Transport> connect() {
+  static std::unique_ptr<internal::Transport> connect(const SessionOptions& given) {
     Processes& processes = Processes::world();
     if (plan.replicas % processes.count() != 0)
       throw std::invalid_argument("session: " + std::to_string(processes.count()) + " processes for " +
                                   std::to_string(plan.replicas) +
                                   " replicas: a number of processes that divides the replication factor expected");
     if (processes.count() == 1) return nullptr;
-    return std::make_unique<internal::Transport>(processes, plan.steps, internal::compute_functions<program::plan>,
-                                                 internal::planned_collectives<program::plan>, plan.replicas,
-                                                 detail::hash_of_plan<program::plan>());
+    return std::make_unique<internal::Transport>(
+        processes, plan.steps, internal::compute_functions<program::plan>, internal::planned_collectives<program::plan>,
+        plan.replicas, detail::hash_of_plan<program::plan>(), given.all_reduce == AllReduce::hierarchical);
   }
   static internal::HeldReplicas held_by(internal::Transport* transport) {
     internal::HeldReplicas held{.names_replicas = plan.replicas > 1};
@@ -173,16 +179,25 @@ class Session : private tilewright::Session<build, machine> {
   }
   /// With one thread if there are no more cores than processes, or several IPUs: their collectives then have one order
   /// everywhere.
-  static SessionOptions with_threads(SessionOptions given) {
+  static tilewright::SessionOptions with_threads(tilewright::SessionOptions given) {
     const Processes& processes = Processes::world();
     if (given.threads == 0 && processes.count() > 1 && processes.count_on_host() >= processes.cores()) given.threads = 1;
     if (processes.count() > 1 && machine.ipus > 1) given.threads = 1;
     return given;
   }
   Session(const SessionOptions& given, std::unique_ptr<internal::Transport> transport)
-      : Base(with_threads(given), held_by(transport.get())), transport_(std::move(transport)) {
+      : Base(with_threads(given), held_by(transport.get())), transport_(std::move(transport)), all_reduce_(given.all_reduce) {
     if (transport_ && this->state_->executor.strict())
       throw std::invalid_argument("strict: " + std::to_string(Processes::world().count()) + " processes: one expected");
+    if (const Processes& processes = Processes::world(); given.all_reduce == AllReduce::hierarchical && processes.is_first())
+      this->state_->executor.logger().write(LogLevel::info, "all-reduce: hierarchical, by MPI_Allreduce between processes; of ",
+                                            collectives(), " collectives: ", transport_ ? transport_->count_of_hierarchical() : 0,
+                                            "; processes: ", processes.count());
+  }
+  static constexpr std::int64_t collectives() {
+    std::int64_t count = 0;
+    for (const auto& step : plan.steps) count += step.kind == internal::StepKind::collective ? 1 : 0;
+    return count;
   }
   template <std::size_t n>
   std::array<ExpectedStream, n> with_held_shapes(std::array<ExpectedStream, n> streams) const {
@@ -202,6 +217,7 @@ class Session : private tilewright::Session<build, machine> {
   }
 
   std::unique_ptr<internal::Transport> transport_;
+  AllReduce all_reduce_ = AllReduce::replica_order;
   int exceptions_ = std::uncaught_exceptions();
 };
 

@@ -3,12 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tilewright/distributed/hierarchical_all_reduce.hpp"
 #include "tilewright/distributed/messages.hpp"
 #include "tilewright/distributed/planned_collective.hpp"
 #include "tilewright/distributed/processes.hpp"
@@ -23,7 +25,7 @@ struct CallSite {
   std::int64_t kind = start;
   std::int64_t run = 0;       ///< the number of the run, from 1
   std::int64_t step = 0;      ///< of a collective: its number in the plan; of the start: a hash of the plan
-  std::int64_t sequence = 0;  ///< the number of the call
+  std::int64_t sequence = 0;  ///< the number of the call; of the start: 1 if all-reduces are hierarchical
   bool operator==(const CallSite&) const = default;
 };
 
@@ -32,7 +34,7 @@ class Transport final : public ReplicaTransport {
  public:
   /// `steps` and `collectives`, by compute set, are those of the plan. All processes make it, and wait for each other.
   Transport(distributed::Processes& processes, std::span<const Step> steps, std::span<const ComputeFunction> functions,
-            std::span<const PlannedCollective> collectives, int replicas, std::int64_t hash_of_plan)
+            std::span<const PlannedCollective> collectives, int replicas, std::int64_t hash_of_plan, bool is_hierarchical)
       : processes_(processes),
         communicator_(duplicate()),
         messages_(processes, communicator_),
@@ -41,13 +43,15 @@ class Transport final : public ReplicaTransport {
         collectives_(collectives),
         replicas_(replicas),
         held_(replicas / processes.count()),
+        is_hierarchical_(is_hierarchical),
         room_(room_for(collectives)),
         received_(room_ * processes.count()),
         sent_(least_room + header_bytes),
         results_(results_for(collectives)),
         operands_(static_cast<std::size_t>(2 * replicas)) {
     messages_.reserve(static_cast<std::size_t>(2 * processes.count() * (replicas + 1)), room_);
-    meet({.kind = CallSite::start, .step = hash_of_plan});
+    meet({.kind = CallSite::start, .step = hash_of_plan, .sequence = is_hierarchical});
+    if (is_hierarchical) hierarchical_.emplace();
   }
   /// Says that this process makes no more calls; others that do find it out.
   ~Transport() override {
@@ -63,6 +67,12 @@ class Transport final : public ReplicaTransport {
     });
   }
 
+  /// How many of the plan's collectives are hierarchical all-reduces.
+  std::int64_t count_of_hierarchical() const {
+    return std::ranges::count_if(steps_, [&](const Step& step) {
+      return step.kind == StepKind::collective && is_reduced_by_mpi(collectives_[static_cast<std::size_t>(step.compute_set)]);
+    });
+  }
   int first() const { return processes_.rank() * held_; }
   int held() const { return held_; }
 
@@ -80,6 +90,12 @@ class Transport final : public ReplicaTransport {
     }
     if (!stays(collective)) {
       const CallSite here{.kind = CallSite::collective, .run = run_, .step = &step - steps_.data(), .sequence = ++sequence_};
+      if (is_reduced_by_mpi(collective)) {
+        std::memcpy(sent_.data(), &here, sizeof here);
+        swap_headers(here, header_bytes, "collective");
+        hierarchical_->reduce(collective, &input(first()), &output(first()), held_, replicas_, communicator_);
+        return {};
+      }
       if (is_shared_out(collective, stride)) {
         reduce_in_shares(here, step, collective);
         return {};
@@ -128,7 +144,7 @@ class Transport final : public ReplicaTransport {
   std::int64_t room_for(std::span<const PlannedCollective> collectives) const {
     std::int64_t room = least_room;
     for (const PlannedCollective& collective : collectives)
-      if (!stays(collective)) room = std::max(room, held_ * align(collective.input_bytes));
+      if (!stays(collective) && !is_reduced_by_mpi(collective)) room = std::max(room, held_ * align(collective.input_bytes));
     return header_bytes + room;
   }
   /// Bytes of results that no held replica has a place for.
@@ -204,6 +220,10 @@ class Transport final : public ReplicaTransport {
       }
     });
     messages_.wait("collective");
+  }
+  /// Whether a collective is a hierarchical all-reduce: of large tensors. Others travel with the call site.
+  bool is_reduced_by_mpi(const PlannedCollective& collective) const {
+    return is_hierarchical_ && HierarchicalAllReduce::takes(collective) && held_ * align(collective.input_bytes) > least_room;
   }
   /// Whether each process reduces a share of the elements, for all: of large tensors, if it holds a replica of each group.
   bool is_shared_out(const PlannedCollective& collective, std::int64_t stride) const {
@@ -284,6 +304,11 @@ class Transport final : public ReplicaTransport {
 
   [[noreturn]] static void throw_apart(int rank, const CallSite& here, const CallSite& there) {
     const auto other = "process of rank " + std::to_string(rank);
+    if (here.kind == CallSite::start && there.kind == CallSite::start && here.step == there.step) {
+      constexpr const char* options[] = {"replica_order", "hierarchical"};
+      throw std::runtime_error(std::string("session: all_reduce: ") + options[here.sequence != 0] + ", and " +
+                               options[there.sequence != 0] + " in the " + other + ": the same one expected");
+    }
     if (here.kind == CallSite::start)
       throw std::runtime_error("session: another program than that of the " + other + ": the same one expected");
     if (there.run == here.run && there.kind != CallSite::fetch && here.kind != CallSite::fetch && there.kind != CallSite::end)
@@ -305,6 +330,8 @@ class Transport final : public ReplicaTransport {
   std::span<const ComputeFunction> functions_;  // by compute set
   std::span<const PlannedCollective> collectives_;
   int replicas_, held_;
+  bool is_hierarchical_;
+  std::optional<HierarchicalAllReduce> hierarchical_;
   std::int64_t run_ = 0, sequence_ = 0;
   std::int64_t room_;  // bytes that are kept for what one process sends: the call site, and inputs of its replicas
   AlignedMemory received_, sent_, results_;

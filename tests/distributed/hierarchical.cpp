@@ -1,0 +1,187 @@
+// Hierarchical all-reduces of four replicas in 1, 2 or 4 processes, beside those in the order of the replicas.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+#include <xtensor/xtensor.hpp>
+
+#include "../catch.hpp"
+#include "../support/programs.hpp"
+#include "tilewright/distributed/distributed.hpp"
+#include "tilewright/tilewright.hpp"
+
+namespace {
+
+namespace tw = tilewright;
+namespace ops = tw::ops;
+namespace collectives = tw::ops::collectives;
+using namespace tw::literals;
+using support::load, support::store;
+using tw::CollectiveOperator, tw::Ir, tw::Tensor, tw::distributed::AllReduce;
+
+tw::distributed::Processes& processes() { return tw::distributed::Processes::world(); }
+inline constexpr std::size_t replicas = 4, elements = 5000;
+
+constexpr void reductions(Ir& ir) {
+  ir.set_replication_factor(replicas);
+  const Tensor x = load(ir, "x", {elements});
+  const Tensor wide = ops::cast(x, tw::float64), whole = ops::cast(x * 1000, tw::int32);
+  const auto reduce = [](Tensor t, CollectiveOperator op) { return collectives::replicated_all_reduce(t, {.op = op}); };
+  // hierarchical
+  store("sum", reduce(x, CollectiveOperator::add));
+  store("mean", reduce(x, CollectiveOperator::mean));
+  store("product", reduce(x, CollectiveOperator::mul));
+  store("least", reduce(x, CollectiveOperator::min));
+  store("most", reduce(x, CollectiveOperator::max));
+  store("wide_mean", reduce(wide, CollectiveOperator::mean));
+  store("wide_least", reduce(wide, CollectiveOperator::min));
+  store("whole_sum", reduce(whole, CollectiveOperator::add));
+  store("whole_product", reduce(whole, CollectiveOperator::mul));
+  store("whole_least", reduce(whole, CollectiveOperator::min));
+  const Tensor changed = x * 1;
+  collectives::replicated_all_reduce_(changed, {.op = CollectiveOperator::mean});
+  store("changed", changed);
+  // in the order of the replicas
+  store("half_mean", reduce(ops::cast(x, tw::float16), CollectiveOperator::mean));
+  store("whole_mean", reduce(whole, CollectiveOperator::mean));
+  store("squares", reduce(x, CollectiveOperator::square_add));
+  store("all", reduce(ops::greater(x, x * 0), CollectiveOperator::logical_and));
+  store("pairs", collectives::replicated_all_reduce(x, {.group = ir.replica_grouping(2, 2)}));
+  store("row", reduce(ops::sum(x.reshape({50, 100}), {0}), CollectiveOperator::add));
+}
+inline constexpr std::int64_t all_collectives = 17, hierarchical_collectives = 11;
+
+/// The input of all replicas; some elements are NaN, infinite or zeros of both signs.
+xt::xtensor<float, 2> inputs() {
+  auto x = xt::xtensor<float, 2>::from_shape({replicas, elements});
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i * 2654435761u % 10007) / 3000.f - 1.5f;
+  x(1, 7) = std::numeric_limits<float>::quiet_NaN();
+  x(2, 8) = std::numeric_limits<float>::infinity();
+  for (std::size_t replica = 0; replica < replicas; ++replica) x(replica, 9) = replica % 2 == 0 ? -0.f : 0.f;
+  return x;
+}
+xt::xtensor<float, 2> own_inputs(const auto& session) {
+  const auto all = inputs();
+  const auto first = static_cast<std::size_t>(session.first_replica());
+  const auto count = static_cast<std::size_t>(session.instance_replication_factor());
+  auto own = xt::xtensor<float, 2>::from_shape({count, elements});
+  std::copy_n(all.data() + first * elements, count * elements, own.data());
+  return own;
+}
+auto values(const auto& array) {
+  using T = std::remove_cvref_t<decltype(array.data()[0])>;
+  using Value = std::conditional_t<std::is_same_v<T, bool>, unsigned char, T>;  // a std::vector<bool> has no elements in memory
+  return std::vector<Value>(array.data(), array.data() + array.size());
+}
+
+/// The bits of process 0, on all processes.
+template <class T>
+std::vector<T> of_first(std::vector<T> own) {
+  MPI_Bcast(own.data(), static_cast<int>(own.size() * sizeof(T)), MPI_BYTE, 0, MPI_COMM_WORLD);
+  return own;
+}
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("hierarchical all-reduces differ from those in the order of the replicas by rounding, and are the same everywhere") {
+  for (const int threads : {1, 2}) {
+    tw::distributed::Session<reductions> exact({.threads = threads});
+    tw::distributed::Session<reductions> session({.threads = threads, .all_reduce = AllReduce::hierarchical});
+    CHECK(exact.options().all_reduce == AllReduce::replica_order);
+    CHECK(session.options().all_reduce == AllReduce::hierarchical);
+    CHECK(session.options().threads == threads);
+    const auto x = inputs();
+    const auto own = own_inputs(session);
+    for (int run = 0; run < 2; ++run) {
+      const auto expected = exact.run("x"_s = own);
+      const auto outputs = session.run("x"_s = own);
+      const auto is_same = [&](auto name) {
+        INFO(name.view());
+        CHECK(same_bits(values(outputs[name]), values(expected[name])));
+        const auto shared = values(outputs[name]);
+        CHECK(same_bits(shared, of_first(shared)));
+      };
+      /// `bound(i)` is the largest difference of element i.
+      const auto is_near = [&](auto name, auto bound) {
+        const auto found = values(outputs[name]), wanted = values(expected[name]);
+        CHECK(same_bits(found, of_first(found)));
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+          const bool is_equal = found[i] == wanted[i] || (std::isnan(found[i]) && std::isnan(wanted[i]));
+          if (!is_equal && !(std::abs(found[i] - wanted[i]) <= bound(i % elements))) ++wrong;
+        }
+        INFO(name.view());
+        CHECK(wrong == 0);
+      };
+      // two orders of R terms: 2 (R - 1) roundings of at most half a unit in the last place of the sum of magnitudes
+      const auto of_sum = [&](std::size_t i) {
+        double magnitude = 0;
+        for (std::size_t replica = 0; replica < replicas; ++replica) magnitude += std::abs(x(replica, i));
+        return 2 * replicas * magnitude * std::ldexp(1., -24);
+      };
+      const auto of_product = [&](std::size_t i) {
+        double magnitude = 1;
+        for (std::size_t replica = 0; replica < replicas; ++replica) magnitude *= std::abs(x(replica, i));
+        return 2 * replicas * magnitude * std::ldexp(1., -24);
+      };
+      is_near("sum"_s, of_sum), is_near("product"_s, of_product);
+      is_near("mean"_s, [&](std::size_t i) { return of_sum(i) / replicas; });
+      is_near("changed"_s, [&](std::size_t i) { return of_sum(i) / replicas; });
+      is_near("wide_mean"_s, [&](std::size_t i) { return of_sum(i) / replicas * std::ldexp(1., -29); });
+      const auto none = [](std::size_t) { return 0.; };
+      is_near("least"_s, none), is_near("most"_s, none), is_near("wide_least"_s, none);
+      CHECK(std::isnan(outputs["least"_s](0, 7)));
+      CHECK(std::isnan(outputs["most"_s](0, 7)));
+      CHECK(outputs["most"_s](0, 8) == std::numeric_limits<float>::infinity());
+      is_same("whole_sum"_s), is_same("whole_product"_s), is_same("whole_least"_s);
+      is_same("half_mean"_s), is_same("whole_mean"_s), is_same("squares"_s), is_same("all"_s), is_same("row"_s);
+      CHECK(same_bits(values(outputs["pairs"_s]), values(expected["pairs"_s])));
+    }
+  }
+}
+
+TEST_CASE("a hierarchical all-reduce names itself in one line of the log of rank 0") {
+  const auto path = std::filesystem::temp_directory_path() / ("tilewright-log-" + std::to_string(::getpid()));
+  const std::string before = std::getenv("TILEWRIGHT_LOG_LEVEL") ? std::getenv("TILEWRIGHT_LOG_LEVEL") : "";
+  ::setenv("TILEWRIGHT_LOG_LEVEL", "INFO", 1);
+  ::setenv("TILEWRIGHT_LOG_DEST", path.c_str(), 1);
+  {
+    const tw::distributed::Session<reductions> exact({.threads = 1});
+    const tw::distributed::Session<reductions> session({.threads = 1, .all_reduce = AllReduce::hierarchical});
+  }
+  ::setenv("TILEWRIGHT_LOG_LEVEL", before.c_str(), 1);
+  ::unsetenv("TILEWRIGHT_LOG_DEST");
+  std::vector<std::string> lines;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);)
+    if (line.find("all-reduce") != line.npos) lines.push_back(line);
+  std::filesystem::remove(path);
+  if (!processes().is_first()) {
+    CHECK(lines.empty());
+    return;
+  }
+  const std::string count = std::to_string(processes().count());
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0] == std::string("tilewright INFO: ") + (processes().count() > 1 ? "rank 0: " : "") +
+                        "all-reduce: hierarchical, by MPI_Allreduce between processes; of " + std::to_string(all_collectives) +
+                        " collectives: " + std::to_string(processes().count() > 1 ? hierarchical_collectives : 0) +
+                        "; processes: " + count);
+}
+
+TEST_CASE("all_reduce: its names") {
+  static_assert(tw::distributed::to_text(AllReduce::hierarchical) == "hierarchical");
+  static_assert(tw::distributed::to_text(AllReduce::replica_order) == "replica_order");
+}
