@@ -88,8 +88,11 @@ def execute(executable, run, with_mpi):
         if twin.exists() and last_line(result.stdout) != (line := last_line(start([twin], run).stdout)):
             problems.append(f"not the last line of {twin.name}: {line}")
     for count in " ".join(run.processes).split() if with_mpi else []:
-        together = TAG.sub("", start([sys.executable, LAUNCH, count, executable], run).stdout)
-        if last_line(together) != last_line(result.stdout):
+        launched = start([sys.executable, LAUNCH, count, executable], run)
+        together = TAG.sub("", launched.stdout)
+        if launched.returncode != 0:
+            problems.append(f"status {launched.returncode} of {count} processes:\n{together}")
+        elif last_line(together) != last_line(result.stdout):
             problems.append(f"another last line with {count} processes:\n{together}")
     return "".join(f"\n  {problem}" for problem in problems), result.stdout
 

@@ -83,14 +83,19 @@ class Transport final : public ReplicaTransport {
   ExchangedCollective exchange(const Step& step, std::byte* const* held) override {
     const PlannedCollective& collective = collectives_[static_cast<std::size_t>(step.compute_set)];
     const auto stride = align(collective.input_bytes);
+    const bool by_mpi = !stays(collective) && is_reduced_by_mpi(collective);
     for (int replica = 0; replica < replicas_; ++replica) {
-      std::byte* const from = received_.data() + replica / held_ * room_ + header_bytes;
-      input(replica) = holds(replica) ? held[replica - first()] : from + replica % held_ * stride;
-      output(replica) = holds(replica) ? held[held_ + replica - first()] : nullptr;
+      input(replica) = output(replica) = nullptr;
+      if (holds(replica)) {
+        input(replica) = held[replica - first()];
+        output(replica) = held[held_ + replica - first()];
+      } else if (!by_mpi) {  // else there is no room for it
+        input(replica) = received_.data() + replica / held_ * room_ + header_bytes + replica % held_ * stride;
+      }
     }
     if (!stays(collective)) {
       const CallSite here{.kind = CallSite::collective, .run = run_, .step = &step - steps_.data(), .sequence = ++sequence_};
-      if (is_reduced_by_mpi(collective)) {
+      if (by_mpi) {
         std::memcpy(sent_.data(), &here, sizeof here);
         swap_headers(here, header_bytes, "collective");
         hierarchical_->reduce(collective, &input(first()), &output(first()), held_, replicas_, communicator_);
