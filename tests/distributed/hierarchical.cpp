@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -9,7 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 #include <xtensor/xtensor.hpp>
@@ -59,6 +62,31 @@ constexpr void reductions(Ir& ir) {
   store("row", reduce(ops::sum(x.reshape({50, 100}), {0}), CollectiveOperator::add));
 }
 inline constexpr std::int64_t all_collectives = 17, hierarchical_collectives = 11;
+
+inline constexpr std::int64_t large = 40000, updates_of_run = 7;
+/// As in training: gradients of variables of several sizes, each reduced before its update. The last gradient needs the result
+/// of another one, so that it is not there when the others are.
+constexpr void updates(Ir& ir) {
+  ir.set_replication_factor(replicas);
+  const Tensor x = load(ir, "x", {large});
+  const auto variable = [&](std::string_view name, std::int64_t size) {
+    return ir.variable(tw::zeros(), {size}, tw::float32, name);
+  };
+  const Tensor a = variable("a", 10), b = variable("b", 3000), c = variable("c", large), d = variable("d", 3),
+               e = variable("e", large), f = variable("f", 4000), last = variable("last", 4000);
+  const auto gradient = [&](std::int64_t size, float factor) { return ops::slice(x, {0}, {size}) * factor; };
+  const std::array gradients{gradient(10, 1), gradient(3000, 2),  gradient(large, 3),
+                             gradient(3, 4),  gradient(large, 5), gradient(4000, 6)};
+  const std::array variables{a, b, c, d, e, f};
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const CollectiveOperator op = i % 2 == 0 ? CollectiveOperator::add : CollectiveOperator::mean;
+    collectives::replicated_all_reduce_(gradients[i], {.op = op});
+    ops::accumulate_(variables[i], gradients[i]);
+  }
+  const Tensor after = ops::slice(c, {0}, {4000}) + 1;
+  collectives::replicated_all_reduce_(after, {});
+  ops::accumulate_(last, after);
+}
 
 /// The input of all replicas; some elements are NaN, infinite or zeros of both signs.
 xt::xtensor<float, 2> inputs() {
@@ -153,15 +181,15 @@ TEST_CASE("hierarchical all-reduces differ from those in the order of the replic
   }
 }
 
-TEST_CASE("a hierarchical all-reduce names itself in one line of the log of rank 0") {
+namespace {
+
+/// What rank 0 logs of all-reduces while `f` runs.
+std::vector<std::string> lines_of_log(auto f) {
   const auto path = std::filesystem::temp_directory_path() / ("tilewright-log-" + std::to_string(::getpid()));
   const std::string before = std::getenv("TILEWRIGHT_LOG_LEVEL") ? std::getenv("TILEWRIGHT_LOG_LEVEL") : "";
   ::setenv("TILEWRIGHT_LOG_LEVEL", "INFO", 1);
   ::setenv("TILEWRIGHT_LOG_DEST", path.c_str(), 1);
-  {
-    const tw::distributed::Session<reductions> exact({.threads = 1});
-    const tw::distributed::Session<reductions> session({.threads = 1, .all_reduce = AllReduce::hierarchical});
-  }
+  f();
   ::setenv("TILEWRIGHT_LOG_LEVEL", before.c_str(), 1);
   ::unsetenv("TILEWRIGHT_LOG_DEST");
   std::vector<std::string> lines;
@@ -169,16 +197,49 @@ TEST_CASE("a hierarchical all-reduce names itself in one line of the log of rank
   for (std::string line; std::getline(file, line);)
     if (line.find("all-reduce") != line.npos) lines.push_back(line);
   std::filesystem::remove(path);
-  if (!processes().is_first()) {
-    CHECK(lines.empty());
-    return;
+  return lines;
+}
+std::vector<std::string> expected_lines(std::int64_t collectives, std::int64_t hierarchical, std::int64_t messages) {
+  if (!processes().is_first()) return {};
+  const bool is_alone = processes().count() == 1;
+  return {std::string("tilewright INFO: ") + (is_alone ? "" : "rank 0: ") +
+          "all-reduce: hierarchical, by MPI_Iallreduce between processes; of " + std::to_string(collectives) +
+          " collectives: " + std::to_string(is_alone ? 0 : hierarchical) + ", in " + std::to_string(is_alone ? 0 : messages) +
+          " messages; processes: " + std::to_string(processes().count())};
+}
+
+}  // namespace
+
+TEST_CASE("all-reduces whose inputs are there start together, and small ones share a message") {
+  tw::distributed::Session<updates> exact({.threads = 1});
+  std::optional<tw::distributed::Session<updates>> session;
+  const auto lines = lines_of_log(
+      [&] { session.emplace(tw::distributed::SessionOptions{.threads = 1, .all_reduce = AllReduce::hierarchical}); });
+  // one for a, b, d and f, one for each of c and e, and one for the last, which starts later
+  CHECK(lines == expected_lines(updates_of_run, updates_of_run, 4));
+  const auto held = static_cast<std::size_t>(session->instance_replication_factor());
+  auto x = xt::xtensor<float, 2>::from_shape({held, static_cast<std::size_t>(large)});
+  for (std::size_t i = 0; i < x.size(); ++i)  // sums of such numbers are exact
+    x.data()[i] = static_cast<float>((i + static_cast<std::size_t>(session->first_replica() * large)) * std::size_t{2654435761u} %
+                                     97);
+  for (int run = 0; run < 3; ++run) {
+    exact.run("x"_s = x), session->run("x"_s = x);
+    const auto check = [&](auto name) {
+      INFO(name.view());
+      const auto expected = values(exact.get_tensor_data(name));
+      CHECK(same_bits(values(session->get_tensor_data(name)), expected));
+      CHECK(expected[1] > 0);
+    };
+    check("a"_s), check("b"_s), check("c"_s), check("d"_s), check("e"_s), check("f"_s), check("last"_s);
   }
-  const std::string count = std::to_string(processes().count());
-  REQUIRE(lines.size() == 1);
-  CHECK(lines[0] == std::string("tilewright INFO: ") + (processes().count() > 1 ? "rank 0: " : "") +
-                        "all-reduce: hierarchical, by MPI_Allreduce between processes; of " + std::to_string(all_collectives) +
-                        " collectives: " + std::to_string(processes().count() > 1 ? hierarchical_collectives : 0) +
-                        "; processes: " + count);
+}
+
+TEST_CASE("a hierarchical all-reduce names itself in one line of the log of rank 0") {
+  const auto lines = lines_of_log([] {
+    const tw::distributed::Session<reductions> exact({.threads = 1});
+    const tw::distributed::Session<reductions> session({.threads = 1, .all_reduce = AllReduce::hierarchical});
+  });
+  CHECK(lines == expected_lines(all_collectives, hierarchical_collectives, hierarchical_collectives));
 }
 
 TEST_CASE("all_reduce: its names") {

@@ -36,12 +36,14 @@ class Messages {
                 "MPI_Irecv");
   }
   /// Returns when all messages are through. Throws std::runtime_error, which names `what`, when that takes too long.
-  void wait(const char* what) {
+  void wait(const char* what) { wait_for(requests_, what); }
+  /// As wait, for requests that others have started; removes them.
+  void wait_for(std::vector<MPI_Request>& requests, const char* what) const {
     std::chrono::steady_clock::time_point start{};
     for (std::int64_t tries = 1;; ++tries) {
       int all_are_through = 0;
-      check_mpi(MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &all_are_through, MPI_STATUSES_IGNORE), what);
-      if (all_are_through != 0) return requests_.clear();
+      check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all_are_through, MPI_STATUSES_IGNORE), what);
+      if (all_are_through != 0) return requests.clear();
       if (tries > patience_) std::this_thread::yield();
       if (tries % 4096 != 0) continue;
       const auto now = std::chrono::steady_clock::now();

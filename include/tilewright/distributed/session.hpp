@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tilewright/distributed/host_arrays.hpp"
 #include "tilewright/distributed/processes.hpp"
@@ -168,9 +169,17 @@ class Session : private tilewright::Session<build, machine> {
                                   std::to_string(plan.replicas) +
                                   " replicas: a number of processes that divides the replication factor expected");
     if (processes.count() == 1) return nullptr;
-    return std::make_unique<internal::Transport>(
-        processes, plan.steps, internal::compute_functions<program::plan>, internal::planned_collectives<program::plan>,
-        plan.replicas, detail::hash_of_plan<program::plan>(), given.all_reduce == AllReduce::hierarchical);
+    constexpr auto& collectives = internal::planned_collectives<program::plan>;
+    std::vector<internal::BatchedAllReduce> batched;
+    const bool is_hierarchical = given.all_reduce == AllReduce::hierarchical;
+    if (is_hierarchical)
+      batched = internal::batched_all_reduces(program::plan, [](const internal::Step& step) {
+        return step.kind == internal::StepKind::collective &&
+               internal::HierarchicalAllReduces::takes(collectives[static_cast<std::size_t>(step.compute_set)]);
+      });
+    return std::make_unique<internal::Transport>(processes, plan.steps, internal::compute_functions<program::plan>, collectives,
+                                                 plan.replicas, detail::hash_of_plan<program::plan>(),
+                                                 is_hierarchical ? &batched : nullptr);
   }
   static internal::HeldReplicas held_by(internal::Transport* transport) {
     internal::HeldReplicas held{.names_replicas = plan.replicas > 1};
@@ -189,10 +198,15 @@ class Session : private tilewright::Session<build, machine> {
       : Base(with_threads(given), held_by(transport.get())), transport_(std::move(transport)), all_reduce_(given.all_reduce) {
     if (transport_ && this->state_->executor.strict())
       throw std::invalid_argument("strict: " + std::to_string(Processes::world().count()) + " processes: one expected");
-    if (const Processes& processes = Processes::world(); given.all_reduce == AllReduce::hierarchical && processes.is_first())
-      this->state_->executor.logger().write(LogLevel::info, "all-reduce: hierarchical, by MPI_Allreduce between processes; of ",
-                                            collectives(), " collectives: ", transport_ ? transport_->count_of_hierarchical() : 0,
-                                            "; processes: ", processes.count());
+    if (given.all_reduce == AllReduce::hierarchical) log_all_reduces();
+  }
+  void log_all_reduces() const {
+    const Processes& processes = Processes::world();
+    if (!processes.is_first()) return;
+    const internal::HierarchicalAllReduces* const all = transport_ ? transport_->hierarchical() : nullptr;
+    this->state_->executor.logger().write(LogLevel::info, "all-reduce: hierarchical, by MPI_Iallreduce between processes; of ",
+                                          collectives(), " collectives: ", all ? all->count() : 0, ", in ",
+                                          all ? all->count_of_messages() : 0, " messages; processes: ", processes.count());
   }
   static constexpr std::int64_t collectives() {
     std::int64_t count = 0;

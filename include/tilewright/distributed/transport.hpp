@@ -32,9 +32,11 @@ struct CallSite {
 /// The transport of a session, by MPI. Process p of N holds the replicas [p R/N, (p + 1) R/N) of R.
 class Transport final : public ReplicaTransport {
  public:
-  /// `steps` and `collectives`, by compute set, are those of the plan. All processes make it, and wait for each other.
+  /// `steps` and `collectives`, by compute set, are those of the plan; `batched` its hierarchical all-reduces, or null. All
+  /// processes make it, and wait for each other.
   Transport(distributed::Processes& processes, std::span<const Step> steps, std::span<const ComputeFunction> functions,
-            std::span<const PlannedCollective> collectives, int replicas, std::int64_t hash_of_plan, bool is_hierarchical)
+            std::span<const PlannedCollective> collectives, int replicas, std::int64_t hash_of_plan,
+            const std::vector<BatchedAllReduce>* batched)
       : processes_(processes),
         communicator_(duplicate()),
         messages_(processes, communicator_),
@@ -43,15 +45,15 @@ class Transport final : public ReplicaTransport {
         collectives_(collectives),
         replicas_(replicas),
         held_(replicas / processes.count()),
-        is_hierarchical_(is_hierarchical),
+        is_hierarchical_(batched != nullptr),
         room_(room_for(collectives)),
         received_(room_ * processes.count()),
         sent_(least_room + header_bytes),
         results_(results_for(collectives)),
         operands_(static_cast<std::size_t>(2 * replicas)) {
     messages_.reserve(static_cast<std::size_t>(2 * processes.count() * (replicas + 1)), room_);
-    meet({.kind = CallSite::start, .step = hash_of_plan, .sequence = is_hierarchical});
-    if (is_hierarchical) hierarchical_.emplace();
+    meet({.kind = CallSite::start, .step = hash_of_plan, .sequence = is_hierarchical_});
+    if (batched) hierarchical_.emplace(*batched, steps, collectives, held_, replicas, least_room, communicator_);
   }
   /// Says that this process makes no more calls; others that do find it out.
   ~Transport() override {
@@ -67,12 +69,8 @@ class Transport final : public ReplicaTransport {
     });
   }
 
-  /// How many of the plan's collectives are hierarchical all-reduces.
-  std::int64_t count_of_hierarchical() const {
-    return std::ranges::count_if(steps_, [&](const Step& step) {
-      return step.kind == StepKind::collective && is_reduced_by_mpi(collectives_[static_cast<std::size_t>(step.compute_set)]);
-    });
-  }
+  /// Null: all all-reduces are in the order of the replicas.
+  const HierarchicalAllReduces* hierarchical() const { return hierarchical_ ? &*hierarchical_ : nullptr; }
   int first() const { return processes_.rank() * held_; }
   int held() const { return held_; }
 
@@ -83,7 +81,8 @@ class Transport final : public ReplicaTransport {
   ExchangedCollective exchange(const Step& step, std::byte* const* held) override {
     const PlannedCollective& collective = collectives_[static_cast<std::size_t>(step.compute_set)];
     const auto stride = align(collective.input_bytes);
-    const bool by_mpi = !stays(collective) && is_reduced_by_mpi(collective);
+    const auto number = static_cast<int>(&step - steps_.data());
+    const bool by_mpi = hierarchical_ && hierarchical_->has(number);
     for (int replica = 0; replica < replicas_; ++replica) {
       input(replica) = output(replica) = nullptr;
       if (holds(replica)) {
@@ -93,14 +92,16 @@ class Transport final : public ReplicaTransport {
         input(replica) = received_.data() + replica / held_ * room_ + header_bytes + replica % held_ * stride;
       }
     }
-    if (!stays(collective)) {
-      const CallSite here{.kind = CallSite::collective, .run = run_, .step = &step - steps_.data(), .sequence = ++sequence_};
-      if (by_mpi) {
-        std::memcpy(sent_.data(), &here, sizeof here);
-        swap_headers(here, header_bytes, "collective");
-        hierarchical_->reduce(collective, &input(first()), &output(first()), held_, replicas_, communicator_);
-        return {};
+    if (by_mpi) {
+      if (hierarchical_->starts_at(number)) {
+        meet({.kind = CallSite::collective, .run = run_, .step = number, .sequence = ++sequence_});
+        hierarchical_->start(number, &input(first()), &output(first()));
       }
+      hierarchical_->finish(number, &output(first()), messages_);
+      return {};
+    }
+    if (!stays(collective)) {
+      const CallSite here{.kind = CallSite::collective, .run = run_, .step = number, .sequence = ++sequence_};
       if (is_shared_out(collective, stride)) {
         reduce_in_shares(here, step, collective);
         return {};
@@ -226,9 +227,9 @@ class Transport final : public ReplicaTransport {
     });
     messages_.wait("collective");
   }
-  /// Whether a collective is a hierarchical all-reduce: of large tensors. Others travel with the call site.
+  /// Whether a collective is a hierarchical all-reduce for sure. Others travel with the call site, or share a message.
   bool is_reduced_by_mpi(const PlannedCollective& collective) const {
-    return is_hierarchical_ && HierarchicalAllReduce::takes(collective) && held_ * align(collective.input_bytes) > least_room;
+    return is_hierarchical_ && HierarchicalAllReduces::takes(collective) && held_ * align(collective.input_bytes) > least_room;
   }
   /// Whether each process reduces a share of the elements, for all: of large tensors, if it holds a replica of each group.
   bool is_shared_out(const PlannedCollective& collective, std::int64_t stride) const {
@@ -336,7 +337,7 @@ class Transport final : public ReplicaTransport {
   std::span<const PlannedCollective> collectives_;
   int replicas_, held_;
   bool is_hierarchical_;
-  std::optional<HierarchicalAllReduce> hierarchical_;
+  std::optional<HierarchicalAllReduces> hierarchical_;
   std::int64_t run_ = 0, sequence_ = 0;
   std::int64_t room_;  // bytes that are kept for what one process sends: the call site, and inputs of its replicas
   AlignedMemory received_, sent_, results_;

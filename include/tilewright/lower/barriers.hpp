@@ -38,7 +38,7 @@ constexpr bool conflict(const Access& a, const Access& b) {
 /// axes, and from one partial result to the next.
 class Reach {
  public:
-  constexpr Reach(const Plan& plan, const ComputeSet& set, const StageOperand& operand) : element_(size_of(operand.view.dtype)) {
+  constexpr Reach(const auto& plan, const ComputeSet& set, const StageOperand& operand) : element_(size_of(operand.view.dtype)) {
     unsigned followed = 0;
     for (int axis = 0; axis < operand.view.shape.rank; ++axis) {
       add(operand.view.stride(axis) * element_, operand.view.shape[axis]);
@@ -95,8 +95,8 @@ class Reach {
   std::int64_t bytes_[max_rank + max_work_axes]{}, counts_[max_rank + max_work_axes]{};
 };
 
-/// What all vertices of a compute step or collective access, by location.
-constexpr List<Access> accesses_of(const Plan& plan, const Step& step) {
+/// What all vertices of a compute step or collective of a plan, or of a frozen one, access, by location.
+constexpr List<Access> accesses_of(const auto& plan, const Step& step) {
   const ComputeSet& set = plan.compute_sets[step.compute_set];
   List<Access> all;
   all.reserve(static_cast<std::size_t>(step.location_count));
