@@ -18,6 +18,7 @@
 #include <xtensor/xtensor.hpp>
 
 #include "../catch.hpp"
+#include "../support/count_allocations.hpp"
 #include "../support/programs.hpp"
 #include "tilewright/distributed/distributed.hpp"
 #include "tilewright/tilewright.hpp"
@@ -232,6 +233,9 @@ TEST_CASE("all-reduces whose inputs are there start together, and small ones sha
     };
     check("a"_s), check("b"_s), check("c"_s), check("d"_s), check("e"_s), check("f"_s), check("last"_s);
   }
+  CHECK(support::allocations_of([&] {
+          for (int run = 0; run < 20; ++run) session->run("x"_s = x), exact.run("x"_s = x);
+        }) == 0);
 }
 
 TEST_CASE("a hierarchical all-reduce names itself in one line of the log of rank 0") {

@@ -9,6 +9,7 @@
 #include <xtensor/xview.hpp>
 
 #include "../catch.hpp"
+#include "../support/count_allocations.hpp"
 #include "tilewright/distributed/distributed.hpp"
 #include "tilewright/tilewright.hpp"
 
@@ -247,6 +248,26 @@ TEST_CASE("arrays for streams have an axis of the process's replicas") {
   session.run_with_outputs("x"_s = Floats(count, 1.f), "all_out"_s = everything, "pairs_out"_s = pairs, "halves_out"_s = halves,
                            "mirrored_out"_s = mirrored, "each_out"_s = each);
   CHECK(elements(everything) == elements(session.run("x"_s = Floats(count, 0.f))["all_out"_s]));
+
+  auto outputs = session.create_host_outputs();
+  CHECK(outputs["pairs_out"_s].shape() == pairs.shape());
+  const Floats x(count, 2.f);
+  session.run_with_outputs(outputs, "x"_s = x);
+  CHECK(elements(outputs["all_out"_s]) == elements(session.run("x"_s = Floats(count, 0.f))["all_out"_s]));
+  outputs["pairs_out"_s] = xt::zeros<float>({3, 2});
+  CHECK_THROWS_WITH(session.run_with_outputs(outputs, "x"_s = x),
+                    "run_with_outputs: 'pairs_out' has shape (3, 2): (" + std::to_string(count) +
+                        ", 2) expected, where 4 is the replication factor, of which each process has its part");
+}
+
+TEST_CASE("a run of several processes allocates nothing") {
+  tw::distributed::Session<groups> session({.threads = 1});
+  const Floats x(static_cast<std::size_t>(session.instance_replication_factor()), 1.f);
+  auto outputs = session.create_host_outputs();
+  CHECK(support::allocations_of([&] {
+          for (int run = 0; run < 20; ++run) session.run("x"_s = x), session.run_with_outputs(outputs, "x"_s = x);
+        }) == 0);
+  CHECK(support::allocations_of([] { tw::distributed::Session<groups>(); }) > 0);  // the counter works
 }
 
 TEST_CASE("print_tensor says which replica of the program it is") {

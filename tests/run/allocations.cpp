@@ -1,30 +1,11 @@
 // A run allocates nothing, whatever its number of threads.
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
 #include "../../examples/tutorial/steps.hpp"
 #include "../static/models.hpp"
+#include "../support/count_allocations.hpp"
 #include "elements.hpp"
 #include "environment.hpp"
 
-namespace {
-std::atomic<bool> counting = false;
-std::atomic<int> allocations = 0;
-
-void* allocate(std::size_t bytes, std::size_t alignment = alignof(std::max_align_t)) {
-  if (counting) ++allocations;
-  if (void* memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment)) return memory;
-  throw std::bad_alloc();
-}
-}  // namespace
-
-void* operator new(std::size_t bytes) { return allocate(bytes); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) { return allocate(bytes, static_cast<std::size_t>(alignment)); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+using support::allocations_of;
 
 TEST_CASE("a run allocates nothing") {
   const int threads = GENERATE(0, 1, 2);  // 0: the first runs are measured
@@ -32,26 +13,21 @@ TEST_CASE("a run allocates nothing") {
   Session session({.threads = threads});
   const xt::xtensor<float, 2> image = xt::ones<float>({4, 6});
   const xt::xtensor<std::int32_t, 1> label{0, 1, 2, 1};
-  float loss = 0;
-  allocations = 0;
-  counting = true;
-  for (int run = 0; run < 100; ++run) loss += session.run("image"_s = image, "label"_s = label)["loss"_s]();
-  counting = false;
-  auto outputs = session.create_host_outputs();
-  counting = true;
-  for (int run = 0; run < 20; ++run) {
-    session.run_with_outputs("image"_s = image, "label"_s = label, "loss"_s = outputs["loss"_s]);
-    session.run_with_outputs(outputs, "image"_s = image, "label"_s = label);
-    loss += outputs["loss"_s]();
-  }
-  counting = false;
   INFO(threads << " threads");
-  CHECK(allocations == 0);
+  float loss = 0;
+  CHECK(allocations_of([&] {
+          for (int run = 0; run < 100; ++run) loss += session.run("image"_s = image, "label"_s = label)["loss"_s]();
+        }) == 0);
+  auto outputs = session.create_host_outputs();
+  CHECK(allocations_of([&] {
+          for (int run = 0; run < 20; ++run) {
+            session.run_with_outputs("image"_s = image, "label"_s = label, "loss"_s = outputs["loss"_s]);
+            session.run_with_outputs(outputs, "image"_s = image, "label"_s = label);
+            loss += outputs["loss"_s]();
+          }
+        }) == 0);
   CHECK(loss > 0);
-  counting = true;
-  Session({.threads = 1});
-  counting = false;
-  CHECK(allocations > 0);  // the counter works
+  CHECK(allocations_of([] { Session({.threads = 1}); }) > 0);  // the counter works
 }
 
 TEST_CASE("a run that is logged allocates nothing") {
@@ -61,11 +37,9 @@ TEST_CASE("a run that is logged allocates nothing") {
   tw::Session<train_step<Linear<3>, 4, 6>> session;
   const xt::xtensor<float, 2> image = xt::ones<float>({4, 6});
   const xt::xtensor<std::int32_t, 1> label{0, 1, 2, 1};
-  allocations = 0;
-  counting = true;
-  for (int run = 0; run < 20; ++run) session.run("image"_s = image, "label"_s = label);
-  counting = false;
-  CHECK(allocations == 0);
+  CHECK(allocations_of([&] {
+          for (int run = 0; run < 20; ++run) session.run("image"_s = image, "label"_s = label);
+        }) == 0);
   CHECK(file_content(folder / "log").find("run of ") != std::string::npos);
 }
 
@@ -76,11 +50,9 @@ constexpr void increment(tw::Ir& ir) { store("y", tw::ops::host_load(ir.h2d_stre
 TEST_CASE("a run that copies an input, as it is an output of the run before, allocates nothing") {
   tw::Session<increment> session({.threads = 1});
   auto outputs = session.run("x"_s = std::vector<float>(1000));
-  allocations = 0;
-  counting = true;
-  for (int run = 0; run < 9; ++run) outputs = session.run("x"_s = outputs["y"_s]);
-  counting = false;
-  CHECK(allocations == 0);
+  CHECK(allocations_of([&] {
+          for (int run = 0; run < 9; ++run) outputs = session.run("x"_s = outputs["y"_s]);
+        }) == 0);
   CHECK(outputs["y"_s](999) == 10);
 }
 
@@ -98,11 +70,9 @@ TEST_CASE("a run that loads and stores rows of remote buffers allocates nothing"
   const int threads = GENERATE(1, 2);
   tw::Session<rows> session({.threads = threads});
   float last = 0;
-  allocations = 0;
-  counting = true;
-  for (int run = 0; run < 100; ++run) last = session.run("row"_s = 0)["x"_s](999);
-  counting = false;
-  CHECK(allocations == 0);
+  CHECK(allocations_of([&] {
+          for (int run = 0; run < 100; ++run) last = session.run("row"_s = 0)["x"_s](999);
+        }) == 0);
   CHECK(last == 100);
 }
 
@@ -125,14 +95,12 @@ TEST_CASE("ops that follow uploads and precede downloads allocate nothing") {
   tw::Session<halved> session({.threads = threads});
   session.weights_to_host();  // the host copy is made
   float last = 0;
-  allocations = 0;
-  counting = true;
-  for (int i = 0; i < 100; ++i) {
-    session.weights_from_host();
-    last = session.run()["x"_s](999);
-    session.weights_to_host();
-  }
-  counting = false;
-  CHECK(allocations == 0);
+  CHECK(allocations_of([&] {
+          for (int i = 0; i < 100; ++i) {
+            session.weights_from_host();
+            last = session.run()["x"_s](999);
+            session.weights_to_host();
+          }
+        }) == 0);
   CHECK(last == 4);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tilewright/distributed/host_arrays.hpp"
+#include "tilewright/distributed/host_outputs.hpp"
 #include "tilewright/distributed/processes.hpp"
 #include "tilewright/distributed/session_options.hpp"
 #include "tilewright/distributed/transport.hpp"
@@ -147,17 +148,30 @@ class Session : private tilewright::Session<build, machine> {
   template <class... StreamNames, class... Arrays>
   void run_with_outputs(NamedArgument<StreamNames, Arrays>... arrays) {
     names::template check_inputs_and_outputs<false, StreamNames...>();
+    run_into([](StreamMemory<program::plan>&) {}, arrays...);
+  }
+  /// The same with all outputs in one object: `run_with_outputs(outputs, "image"_s = images)`.
+  template <class... InputNames, class... Arrays>
+  void run_with_outputs(HostOutputs<program::plan>& outputs, NamedArgument<InputNames, Arrays>... inputs) {
+    names::template check_inputs_and_outputs<true, InputNames...>();
+    run_into([&outputs](StreamMemory<program::plan>& streams) { outputs.set_streams(streams); }, inputs...);
+  }
+  /// Arrays for all outputs of this process's replicas: `auto outputs = session.create_host_outputs(); outputs["loss"_s]`.
+  HostOutputs<program::plan> create_host_outputs() const { return HostOutputs<program::plan>(instance_replication_factor()); }
+
+ private:
+  /// Runs the program once with arrays for streams; `set_others` notes where those of other streams are.
+  void run_into(auto set_others, auto&... arrays) {
     const ExclusiveUse use = this->begin("run_with_outputs");
     this->require_attached("run_with_outputs");
     const std::int64_t replicas = instance_replication_factor();
     StreamMemory<program::plan> streams{};
+    set_others(streams);
     (detail::set_stream<program::plan, "run_with_outputs">(streams, arrays, replicas), ...);
     tilewright::detail::check_apart<program::plan, "run_with_outputs">(streams, replicas,
                                                                        {this->variable_memory(), this->remote_memory()});
     execute_together(streams, {});
   }
-
- private:
   static constexpr std::int64_t output_offset(std::size_t stream, std::int64_t replicas) {
     return tilewright::detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(replicas)[stream];
   }

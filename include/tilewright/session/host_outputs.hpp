@@ -1,6 +1,9 @@
 #pragma once
 #include <array>
+#include <cstddef>
+#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "tilewright/session/stream_arrays.hpp"
@@ -11,19 +14,8 @@ namespace tilewright {
 /// the host shapes of Session::expected_outputs.
 template <const auto& plan>
 class HostOutputs {
-  static constexpr auto streams = [] {
-    std::array<std::size_t, expected_streams<plan, StreamDirection::device_to_host>().size()> found{};
-    for (std::size_t i = 0, n = 0; i < plan.streams.size(); ++i)
-      if (plan.streams[i].used && plan.streams[i].direction == StreamDirection::device_to_host) found[n++] = i;
-    return found;
-  }();
-
  public:
-  HostOutputs() {
-    for_each([]<std::size_t i>(Array<i>& array) {
-      array = Array<i>(extents_of<detail::StreamArray<plan, streams[i]>::spec.shape>(), 0);
-    });
-  }
+  HostOutputs() : HostOutputs([]<std::size_t stream> { return extents_of<detail::StreamArray<plan, stream>::spec.shape>(); }) {}
 
   /// The array of a stream, an xtensor. An unknown name does not compile.
   template <NameText name>
@@ -41,13 +33,32 @@ class HostOutputs {
 
   /// Notes where the arrays' elements are; throws std::invalid_argument for an array that was given another shape.
   void set_streams(StreamMemory<plan>& memory) {
-    for_each([&memory]<std::size_t i>(Array<i>& array) {
-      using Use = detail::StreamArray<plan, streams[i]>;
-      memory[streams[i]] = detail::host_memory<Use, "run_with_outputs", Array<i>&>(array);
+    for_each([&memory]<std::size_t stream>(auto& array) {
+      memory[stream] = detail::host_memory<detail::StreamArray<plan, stream>, "run_with_outputs", decltype(array)>(array);
     });
   }
 
+ protected:
+  /// Arrays of other shapes: `extents` gives those of the array for a stream.
+  explicit HostOutputs(auto extents) {
+    for_each([&extents]<std::size_t stream>(auto& array) {
+      array = std::remove_cvref_t<decltype(array)>(extents.template operator()<stream>(), 0);
+    });
+  }
+  /// Calls f<stream>(array) for each array.
+  void for_each(auto f) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      (f.template operator()<streams[i]>(std::get<i>(arrays_)), ...);
+    }(std::make_index_sequence<streams.size()>{});
+  }
+
  private:
+  static constexpr auto streams = [] {
+    std::array<std::size_t, expected_streams<plan, StreamDirection::device_to_host>().size()> found{};
+    for (std::size_t i = 0, n = 0; i < plan.streams.size(); ++i)
+      if (plan.streams[i].used && plan.streams[i].direction == StreamDirection::device_to_host) found[n++] = i;
+    return found;
+  }();
   static consteval std::size_t find(std::string_view name) {
     std::size_t i = 0;
     while (i < streams.size() && plan.stream_name(streams[i]) != name) ++i;
@@ -56,12 +67,6 @@ class HostOutputs {
   template <std::size_t i>
   using Array = xt::xtensor<element_t<plan.streams[streams[i]].spec.dtype>,
                             static_cast<std::size_t>(detail::StreamArray<plan, streams[i]>::spec.shape.rank)>;
-  template <class F>
-  void for_each(F f) {
-    [&]<std::size_t... i>(std::index_sequence<i...>) {
-      (f.template operator()<i>(std::get<i>(arrays_)), ...);
-    }(std::make_index_sequence<streams.size()>{});
-  }
   static auto make() {
     return []<std::size_t... i>(std::index_sequence<i...>) {
       return std::tuple<Array<i>...>();
