@@ -26,9 +26,10 @@ namespace detail {
 inline constexpr int most_steps_before = 256;
 
 /// The first step at which an all-reduce can start: the step of another one, in the same body, from which on its input stays as
-/// it is and nothing reads or writes its output. Steps of called bodies are not looked at. All three tensors are in the body's
-/// frame.
-int earliest_start(const auto& plan, std::span<const List<Access>> accesses, const Body& body, int step, auto is_hierarchical) {
+/// it is and, unless its result is `kept_apart` until its own step, nothing uses its output. Steps of called bodies are not
+/// looked at. All three tensors are in the body's frame.
+int earliest_start(const auto& plan, std::span<const List<Access>> accesses, const Body& body, int step, bool kept_apart,
+                   auto is_hierarchical) {
   const auto location = [&](int s, bool output) {
     const Step& at = plan.steps[static_cast<std::size_t>(s)];
     return plan.locations[static_cast<std::size_t>(output ? at.first_location + at.location_count - 1 : at.first_location)];
@@ -38,11 +39,16 @@ int earliest_start(const auto& plan, std::span<const List<Access>> accesses, con
   for (int before = step - 1; before >= std::max(body.first_step, step - most_steps_before); --before) {
     const Step& other = plan.steps[static_cast<std::size_t>(before)];
     if (other.is_call()) break;
-    for (const Access& own : accesses[static_cast<std::size_t>(step)])
-      for (Access access : accesses[static_cast<std::size_t>(before)]) {
-        access.single = false;  // other threads run the all-reduce
-        if (conflict(own, access)) return start;
+    for (std::size_t i = 0; i < accesses[static_cast<std::size_t>(step)].size(); ++i) {
+      Access own = accesses[static_cast<std::size_t>(step)][i];
+      if (kept_apart) {
+        if (i > 0) break;  // the output
+        own.writes = false;
       }
+      own.single = false;  // other threads run the other step
+      for (const Access& access : accesses[static_cast<std::size_t>(before)])
+        if (conflict(own, access)) return start;
+    }
     if (is_hierarchical(other) && location(before, false).base == Base::frame) start = before;
   }
   return start;
@@ -50,9 +56,9 @@ int earliest_start(const auto& plan, std::span<const List<Access>> accesses, con
 
 }  // namespace detail
 
-/// The hierarchical all-reduces of a frozen plan, in the order of their steps. `is_hierarchical` says of a step whether it is
-/// one.
-std::vector<BatchedAllReduce> batched_all_reduces(const auto& plan, auto is_hierarchical) {
+/// The hierarchical all-reduces of a frozen plan, in the order of their steps. `is_hierarchical` says of a step whether it is one,
+/// `is_kept_apart` of one of them whether its result is not in its output before its own step.
+std::vector<BatchedAllReduce> batched_all_reduces(const auto& plan, auto is_hierarchical, auto is_kept_apart) {
   std::vector<List<detail::Access>> accesses(plan.steps.size());
   for (std::size_t s = 0; s < plan.steps.size(); ++s)
     if (plan.steps[s].kind == StepKind::compute || plan.steps[s].kind == StepKind::collective)
@@ -62,7 +68,8 @@ std::vector<BatchedAllReduce> batched_all_reduces(const auto& plan, auto is_hier
     for (int s = body.first_step; s < body.first_step + body.step_count; ++s) {
       const Step& step = plan.steps[static_cast<std::size_t>(s)];
       if (!is_hierarchical(step)) continue;
-      BatchedAllReduce all_reduce{.step = s, .start = detail::earliest_start(plan, accesses, body, s, is_hierarchical)};
+      BatchedAllReduce all_reduce{.step = s,
+                                  .start = detail::earliest_start(plan, accesses, body, s, is_kept_apart(step), is_hierarchical)};
       const std::int64_t from =
           plan.locations[static_cast<std::size_t>(plan.steps[static_cast<std::size_t>(all_reduce.start)].first_location)].offset;
       all_reduce.input = plan.locations[static_cast<std::size_t>(step.first_location)].offset - from;

@@ -45,6 +45,9 @@ class HierarchicalAllReduces {
   /// Whether such a collective can be one: an all-reduce over all replicas, of a dtype and an operator that MPI has.
   static constexpr bool takes(const PlannedCollective& collective) { return collective.reduce_held != nullptr; }
 
+  /// Whether the result of one of them is not in its output before its own step: it is small, and may share a message.
+  static constexpr bool keeps_apart(const PlannedCollective& collective) { return collective.input_bytes <= most_bytes_to_share; }
+
   /// `all_reduces` are in the order of their steps, `steps` those of the plan and `collectives` by compute set. Tensors of which
   /// a process's replicas have at most `least_bytes` are left out, unless they share an MPI_Iallreduce.
   HierarchicalAllReduces(std::span<const BatchedAllReduce> all_reduces, std::span<const Step> steps,
@@ -61,7 +64,8 @@ class HierarchicalAllReduces {
     for (std::size_t i = 0; i < members_.size(); ++i) of_step_[as_size(members_[i].batched.step)] = static_cast<int>(i);
     std::int64_t bytes = 0;
     for (Message& message : messages_)
-      if (message.members > 1) message.offset = bytes, bytes += align(message.elements * message.element_bytes);
+      if (message.is_of_small && message.members > 0)
+        message.offset = bytes, bytes += align(message.elements * message.element_bytes);
     shared_memory_.emplace(bytes);
   }
   HierarchicalAllReduces(const HierarchicalAllReduces&) = delete;
@@ -89,17 +93,17 @@ class HierarchicalAllReduces {
       for (int replica = 0; replica < held_; ++replica)
         inputs_[as_size(replica)] = inputs[replica] + (is_own ? 0 : member.batched.input);
       Message& message = messages_[as_size(member.message)];
-      std::byte* const result = message.members > 1 ? shared_memory_->data() + message.offset + member.offset
+      const PlannedCollective& collective = *member.collective;
+      std::byte* const result = message.is_of_small ? shared_memory_->data() + message.offset + member.offset
                                 : is_own            ? outputs[0]
                                                     : inputs[0] + member.batched.output;
-      const PlannedCollective& collective = *member.collective;
       if (held_ > 1) collective.reduce_held(inputs_.data(), held_, collective.input_bytes / collective.element_bytes, result);
-      else if (message.members > 1) std::memcpy(result, inputs_[0], as_size(collective.input_bytes));
-      const bool is_in_place = held_ > 1 || message.members > 1 || inputs_[0] == result;
-      if (message.members == 1) send(message, is_in_place ? nullptr : inputs_[0], result);
+      else if (message.is_of_small) std::memcpy(result, inputs_[0], as_size(collective.input_bytes));
+      if (!message.is_of_small) send(message, held_ > 1 || inputs_[0] == result ? nullptr : inputs_[0], result);
     }
     for (Message& message : messages_)
-      if (message.start == step && message.members > 1) send(message, nullptr, shared_memory_->data() + message.offset);
+      if (message.start == step && message.is_of_small && message.members > 0)
+        send(message, nullptr, shared_memory_->data() + message.offset);
   }
   /// Waits for the result of a step, and writes it to the outputs of the held replicas.
   void finish(int step, std::byte* const* outputs, const Messages& processes) {
@@ -108,7 +112,7 @@ class HierarchicalAllReduces {
     const PlannedCollective& collective = *member.collective;
     const std::size_t bytes = as_size(collective.input_bytes);
     if (!message.requests.empty()) processes.wait_for(message.requests, "collective");
-    if (message.members > 1) std::memcpy(outputs[0], shared_memory_->data() + message.offset + member.offset, bytes);
+    if (message.is_of_small) std::memcpy(outputs[0], shared_memory_->data() + message.offset + member.offset, bytes);
     if (collective.reduction == CollectiveOperator::mean) {
       const std::int64_t elements = collective.input_bytes / collective.element_bytes;
       if (collective.dtype == DType::float32) divide<float>(outputs[0], elements, replicas_);
@@ -127,11 +131,11 @@ class HierarchicalAllReduces {
   struct Message {
     int start = 0;  // the step
     int members = 0;
-    bool is_of_small = false;  // whether other small tensors may share it
+    bool is_of_small = false;  // of tensors that are kept apart, which share it
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Op op = MPI_OP_NULL;
     std::int64_t elements = 0, element_bytes = 1;
-    std::int64_t offset = 0;  // in bytes in the memory of shared messages, if it has several members
+    std::int64_t offset = 0;  // in bytes in the memory of shared messages, if it is one
     std::vector<MPI_Request> requests{};
   };
   struct Member {
@@ -146,7 +150,7 @@ class HierarchicalAllReduces {
     const bool is_ordered = collective.reduction == CollectiveOperator::min || collective.reduction == CollectiveOperator::max;
     const MPI_Datatype type = mpi_type(collective.dtype, is_ordered);
     const MPI_Op op = op_of(collective);
-    const bool is_small = collective.input_bytes <= most_bytes_to_share;
+    const bool is_small = keeps_apart(collective);
     const auto shared = std::ranges::find_if(messages_, [&](const Message& message) {
       return is_small && message.is_of_small && message.start == all_reduce.start && message.type == type && message.op == op &&
              message.elements * message.element_bytes + collective.input_bytes <= most_bytes_of_shared;

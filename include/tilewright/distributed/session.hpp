@@ -186,11 +186,16 @@ class Session : private tilewright::Session<build, machine> {
     constexpr auto& collectives = internal::planned_collectives<program::plan>;
     std::vector<internal::BatchedAllReduce> batched;
     const bool is_hierarchical = given.all_reduce == AllReduce::hierarchical;
-    if (is_hierarchical)
-      batched = internal::batched_all_reduces(program::plan, [](const internal::Step& step) {
-        return step.kind == internal::StepKind::collective &&
-               internal::HierarchicalAllReduces::takes(collectives[static_cast<std::size_t>(step.compute_set)]);
-      });
+    if (is_hierarchical) {
+      using internal::HierarchicalAllReduces, internal::Step;
+      const auto collective = [](const Step& step) { return collectives[static_cast<std::size_t>(step.compute_set)]; };
+      batched = internal::batched_all_reduces(
+          program::plan,
+          [&](const Step& step) {
+            return step.kind == internal::StepKind::collective && HierarchicalAllReduces::takes(collective(step));
+          },
+          [&](const Step& step) { return HierarchicalAllReduces::keeps_apart(collective(step)); });
+    }
     return std::make_unique<internal::Transport>(processes, plan.steps, internal::compute_functions<program::plan>, collectives,
                                                  plan.replicas, detail::hash_of_plan<program::plan>(),
                                                  is_hierarchical ? &batched : nullptr);
