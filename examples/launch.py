@@ -31,27 +31,29 @@ def binding(count):
     return chosen + (["--allow-run-as-root"] if os.geteuid() == 0 else [])
 
 
-def step_of(directory, rank):
-    """The number of the run that the process was in, for a line; a process on a host without this directory wrote none."""
+def place_of(directory, rank, host):
+    """The host and the number of the run that the process was in, for a line. A process on a host without this directory wrote
+    neither; `host` is what mpirun says, or ""."""
     try:
         with open(os.path.join(directory, f"rank-{rank}"), "rb") as file:
-            return f", step {struct.unpack('=q', file.read(8))[0]}"
+            step, own_host = struct.unpack("=q", file.read(8))[0], file.read().decode(errors="replace")
+        return f" on {own_host}, step {step}"
     except (OSError, struct.error):
-        return ""
+        return f" on {host}" if host else ""
 
 
 def cause(text):
-    """Which rank ended, on which host if that is known, and how; None if its own line says so, or all went well."""
+    """Which rank ended, on which host, "" if that is not known, and how; None if its own line says so, or all went well."""
     if OURS.search(text):
         return None
     if killed := KILLED.search(text):
         number = int(killed[3])
         name = signal.Signals(number).name if number in set(signal.Signals) else str(number)
-        return int(killed[1]), f" on {killed[2]}", f"killed by signal {number} ({name})"
+        return int(killed[1]), killed[2], f"killed by signal {number} ({name})"
     if ended := ENDED.search(text):
         return int(ended[1]), "", f"it ended with status {ended[2]} while others ran"
     if left := LEFT.search(text):
-        return int(left[1]), f" on {left[2]}", "it ended while others ran"
+        return int(left[1]), left[2], "it ended while others ran"
     return None
 
 
@@ -109,7 +111,7 @@ def main():
         status, text = run(command, {**os.environ, "TILEWRIGHT_STEPS": steps})
         if status != 0 and (found := cause(text)):
             rank, host, what = found
-            print(f"tilewright: rank {rank} of {count}{host}{step_of(steps, rank)}: {what}", file=sys.stderr)
+            print(f"tilewright: rank {rank} of {count}{place_of(steps, rank, host)}: {what}", file=sys.stderr)
     sys.exit(status)
 
 

@@ -1,6 +1,8 @@
-// A program of two replicas that fails in the way that its argument names, for run.py.
+// A program of four replicas that fails in the way that its argument names, for run.py.
+#include <array>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -37,7 +39,7 @@ struct Keep {
   constexpr tw::Tensor operator()(tw::Tensor x) const { return x * 1; }
 };
 constexpr void program(tw::Ir& ir) {
-  ir.set_replication_factor(2);
+  ir.set_replication_factor(4);
   const tw::RemoteBuffer buffer = ir.remote_buffer({1}, tw::float32, 2);
   const tw::Tensor row = ops::remote_load(buffer, load(ir, "offset", {}, tw::int32));
   const tw::Tensor x = tw::apply<ThrowIfNegative>({load(ir, "x", {1}) + row});
@@ -46,20 +48,28 @@ constexpr void program(tw::Ir& ir) {
   store("y", y);
 }
 constexpr void sum(tw::Ir& ir) {
-  ir.set_replication_factor(2);
+  ir.set_replication_factor(4);
   store("y", collectives::replicated_all_reduce(load(ir, "x", {1})));
 }
+constexpr void mean(tw::Ir& ir) {
+  ir.set_replication_factor(4);
+  store("y", collectives::replicated_all_reduce(load(ir, "x", {1}), {.op = tw::CollectiveOperator::mean}));
+}
 constexpr void larger_sum(tw::Ir& ir) {
-  ir.set_replication_factor(2);
+  ir.set_replication_factor(4);
   store("y", collectives::replicated_all_reduce(load(ir, "x", {2})));
 }
 
 static void fail(std::string_view fault, bool fails) {
   if (fault == "others" && fails) tw::distributed::Session<larger_sum> session;
+  if (fault == "mean" && fails) tw::distributed::Session<mean> session;
+  if (fault == "mean" && !fails) tw::distributed::Session<sum> session;
+  if (fault == "seed") tw::distributed::Session<sum> session({.seed = fails ? 2u : 1u});
   if (fault == "option")
     tw::distributed::Session<sum> session(
         {.all_reduce = fails ? tw::distributed::AllReduce::hierarchical : tw::distributed::AllReduce::replica_order});
-  const xt::xtensor<float, 2> x{{1}};
+  const std::size_t held = 4 / static_cast<std::size_t>(tw::distributed::Processes::world().count());
+  const xt::xtensor<float, 2> x = xt::ones<float>({held, std::size_t{1}});
   if (fault == "exception" || fault == "caught" || fault == "fewer" || fault == "hang" || fault == "killed" ||
       fault == "stopped" || fault == "exit" || fault == "quiet") {
     tw::distributed::Session<sum> session;
@@ -79,8 +89,9 @@ static void fail(std::string_view fault, bool fails) {
   }
   tw::distributed::Session<program> session;
   const auto run = [&](float value, int offset, bool condition) {
-    session.run("x"_s = xt::xtensor<float, 2>{{value}}, "offset"_s = xt::xtensor<int, 1>{offset},
-                "condition"_s = xt::xtensor<bool, 1>{condition});
+    const xt::xtensor<int, 1> offsets = xt::ones<int>({held}) * offset;
+    const xt::xtensor<bool, 1> conditions(std::array{held}, condition);
+    session.run("x"_s = xt::xtensor<float, 2>(x * value), "offset"_s = offsets, "condition"_s = conditions);
   };
   if (fault == "offset") return run(1, fails ? 7 : 0, true);
   if (fault == "apart") return run(1, 0, !fails);

@@ -56,8 +56,8 @@ int earliest_start(const auto& plan, std::span<const List<Access>> accesses, con
 
 }  // namespace detail
 
-/// The hierarchical all-reduces of a frozen plan, in the order of their steps. `is_hierarchical` says of a step whether it is one,
-/// `is_kept_apart` of one of them whether its result is not in its output before its own step.
+/// The hierarchical all-reduces of a frozen plan, in the order of their steps. `is_hierarchical` says of a step whether it is
+/// one, `is_kept_apart` of one of them whether its result is not in its output before its own step.
 std::vector<BatchedAllReduce> batched_all_reduces(const auto& plan, auto is_hierarchical, auto is_kept_apart) {
   std::vector<List<detail::Access>> accesses(plan.steps.size());
   for (std::size_t s = 0; s < plan.steps.size(); ++s)

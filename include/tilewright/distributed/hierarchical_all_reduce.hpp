@@ -8,6 +8,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -80,7 +81,7 @@ class HierarchicalAllReduces {
     return std::ranges::count_if(messages_, [](const Message& message) { return message.members > 0; });
   }
   bool has(int step) const { return of_step_[as_size(step)] >= 0; }
-  /// Whether one of them starts at a step, which is one of their own.
+  /// Whether one of them starts at the step of a collective, which may be one that was left out.
   bool starts_at(int step) const {
     return std::ranges::any_of(messages_, [&](const Message& message) { return message.members > 0 && message.start == step; });
   }
@@ -111,7 +112,8 @@ class HierarchicalAllReduces {
     Message& message = messages_[as_size(member.message)];
     const PlannedCollective& collective = *member.collective;
     const std::size_t bytes = as_size(collective.input_bytes);
-    if (!message.requests.empty()) processes.wait_for(message.requests, "collective");
+    if (!message.requests.empty())
+      processes.wait_for(message.requests, "collective", [] { return std::string("other processes"); });
     if (message.is_of_small) std::memcpy(outputs[0], shared_memory_->data() + message.offset + member.offset, bytes);
     if (collective.reduction == CollectiveOperator::mean) {
       const std::int64_t elements = collective.input_bytes / collective.element_bytes;

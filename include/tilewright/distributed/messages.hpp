@@ -22,23 +22,26 @@ class Messages {
 
   /// Makes room for so many messages of so many bytes at a time.
   void reserve(std::size_t messages, std::int64_t bytes) {
-    requests_.reserve(messages * static_cast<std::size_t>(bytes / most_bytes + 1));
+    const std::size_t count = messages * static_cast<std::size_t>(bytes / most_bytes + 1);
+    requests_.reserve(count), senders_.reserve(count);
   }
   void send(int rank, const std::byte* data, std::int64_t bytes) {
     for (std::int64_t done = 0; done < bytes; done += most_bytes)
-      check_mpi(MPI_Isend(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, &requests_.emplace_back()),
-                "MPI_Isend");
+      check_mpi(MPI_Isend(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, add(-1)), "MPI_Isend");
   }
   /// `bytes` are the most that come.
   void receive(int rank, std::byte* data, std::int64_t bytes) {
     for (std::int64_t done = 0; done < bytes; done += most_bytes)
-      check_mpi(MPI_Irecv(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, &requests_.emplace_back()),
-                "MPI_Irecv");
+      check_mpi(MPI_Irecv(data + done, size(bytes - done), MPI_BYTE, rank, 0, communicator_, add(rank)), "MPI_Irecv");
   }
-  /// Returns when all messages are through. Throws std::runtime_error, which names `what`, when that takes too long.
-  void wait(const char* what) { wait_for(requests_, what); }
-  /// As wait, for requests that others have started; removes them.
-  void wait_for(std::vector<MPI_Request>& requests, const char* what) const {
+  /// Returns when all messages are through. Throws std::runtime_error, which names `what` and who is missing, when that takes too
+  /// long.
+  void wait(const char* what) {
+    wait_for(requests_, what, [this] { return missing(); });
+    senders_.clear();
+  }
+  /// As wait, for requests that others have started; removes them. `missing` gives a text of who is missing.
+  void wait_for(std::vector<MPI_Request>& requests, const char* what, auto missing) const {
     std::chrono::steady_clock::time_point start{};
     for (std::int64_t tries = 1;; ++tries) {
       int all_are_through = 0;
@@ -48,11 +51,13 @@ class Messages {
       if (tries % 4096 != 0) continue;
       const auto now = std::chrono::steady_clock::now();
       if (start == decltype(start){}) start = now;
-      if (const std::chrono::duration<double> waited = now - start; waited.count() > processes_.wait_seconds())
-        throw std::runtime_error(std::string(what) + ": other processes did not come for " +
-                                 std::to_string(static_cast<std::int64_t>(waited.count())) +
-                                 " s: the same calls on all processes, " +
-                                 "or more seconds in TILEWRIGHT_WAIT_SECONDS, expected");
+      if (const std::chrono::duration<double> waited = now - start; waited.count() > processes_.wait_seconds()) {
+        const std::string others = missing();
+        processes_.let_others_speak();
+        throw std::runtime_error(
+            std::string(what) + ": " + others + " did not come for " + std::to_string(static_cast<std::int64_t>(waited.count())) +
+            " s: the same calls on all processes, " + "or more seconds in TILEWRIGHT_WAIT_SECONDS, expected");
+      }
     }
   }
 
@@ -60,10 +65,31 @@ class Messages {
   static constexpr std::int64_t most_bytes = std::int64_t{1} << 30;  // of one message, whose length is an int
   static int size(std::int64_t bytes) { return static_cast<int>(std::min(bytes, most_bytes)); }
 
+  MPI_Request* add(int sender) {
+    senders_.push_back(sender);
+    return &requests_.emplace_back();
+  }
+  /// The ranks whose messages are not here: "rank 1, rank 3".
+  std::string missing() {
+    std::vector<int> ranks;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      int is_through = 0;
+      check_mpi(MPI_Test(&requests_[i], &is_through, MPI_STATUS_IGNORE), "MPI_Test");
+      if (is_through == 0 && senders_[i] >= 0) ranks.push_back(senders_[i]);
+    }
+    std::ranges::sort(ranks);
+    const auto [end, last] = std::ranges::unique(ranks);
+    ranks.erase(end, last);
+    std::string text;
+    for (const int rank : ranks) text += (text.empty() ? "rank " : ", rank ") + std::to_string(rank);
+    return text.empty() ? "other processes" : text;
+  }
+
   const distributed::Processes& processes_;
   MPI_Comm communicator_;
   std::int64_t patience_;  // tries before the core is left to other threads
   std::vector<MPI_Request> requests_;
+  std::vector<int> senders_;  // by request: the rank, or -1 of a send
 };
 
 }  // namespace tilewright::internal

@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -45,6 +50,11 @@ class Processes {
   /// The number of the run that a session of this process is in, for texts of errors; 0: before the first.
   void set_step(std::int64_t step) { std::atomic_ref(*step_).store(step, std::memory_order_relaxed); }
 
+  /// Waits a little before an error that other processes find, too: that of the lowest rank then ends all, with one line. Longer
+  /// if another process has ended, which may say why.
+  void let_others_speak(bool has_ended = false) const {
+    std::this_thread::sleep_for(std::chrono::milliseconds((has_ended ? 1000 : 0) + 200 * std::min(rank_, 15)));
+  }
   /// Ends all processes with status 1 and one line: "tilewright: rank 1 of 2 on <host>, step 3: <cause>".
   [[noreturn]] void end_all(std::string_view cause) const {
     std::string line = "tilewright: rank " + std::to_string(rank_) + " of " + std::to_string(count_) + " on " + host_ +
@@ -69,6 +79,10 @@ class Processes {
     int level = MPI_THREAD_SINGLE;
     if (is_initialised == 0)
       internal::check_mpi(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level), "MPI_Init_thread");
+    else MPI_Query_thread(&level);
+    if (level < MPI_THREAD_SERIALIZED)
+      throw std::runtime_error("MPI: thread level " + std::to_string(level) + ": " + std::to_string(MPI_THREAD_SERIALIZED) +
+                               ", MPI_THREAD_SERIALIZED, expected");
     ends_mpi_ = is_initialised == 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &count_);
@@ -91,14 +105,18 @@ class Processes {
     for (const auto& f : at_end_) f();
     MPI_Finalize();
   }
-  /// Keeps the number of the run in the file rank-<rank>, in which whoever started this process reads it even after SIGKILL. It
-  /// stays in memory if that is impossible.
+  /// Keeps the number of the run, in 8 bytes, and after it the host's name in the file rank-<rank>, in which whoever started this
+  /// process reads them even after SIGKILL. The number stays in memory if that is impossible.
   void note_steps_in(std::string directory) {
     const int file = open((directory + "/rank-" + std::to_string(rank_)).c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (file < 0) return;
-    if (ftruncate(file, sizeof own_step_) == 0) {
-      void* const mapped = mmap(nullptr, sizeof own_step_, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-      if (mapped != MAP_FAILED) step_ = static_cast<std::int64_t*>(mapped);
+    const std::size_t bytes = sizeof own_step_ + host_.size();
+    if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
+      void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+      if (mapped != MAP_FAILED) {
+        step_ = static_cast<std::int64_t*>(mapped);
+        std::memcpy(step_ + 1, host_.data(), host_.size());
+      }
     }
     close(file);
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -27,15 +28,23 @@ template <const auto& plan>
 std::int64_t hash_of_plan() {
   std::uint64_t hash = 0xcbf29ce484222325;  // FNV-1a, of numbers instead of bytes
   const auto add = [&hash](auto number) { hash = (hash ^ static_cast<std::uint64_t>(number)) * 0x100000001b3; };
+  const auto add_view = [&](const ViewSpec& view) {
+    add(view.dtype);
+    for (int axis = 0; axis < view.shape.rank; ++axis) add(view.shape[axis]), add(view.stride(axis));
+  };
   for (const char c : plan.characters) add(c);
+  for (const double value : plan.values) add(std::bit_cast<std::int64_t>(value));
   for (const auto& step : plan.steps) add(step.kind), add(step.compute_set), add(step.vertices), add(step.items), add(step.count);
   for (const auto& location : plan.locations) add(location.base), add(location.index), add(location.offset);
-  for (const auto& operand : plan.operands) {
-    add(operand.view.dtype);
-    for (int axis = 0; axis < operand.view.shape.rank; ++axis) add(operand.view.shape[axis]);
-  }
+  for (const auto& operand : plan.operands) add_view(operand.view);
   for (const auto& stage : plan.stages) {
     for (const char c : stage.name) add(c);
+    for (const std::int64_t word : stage.attributes.words) add(word);
+  }
+  for (const auto& variable : plan.variables) {
+    const auto& generator = variable.generator;
+    for (const double number : {variable.a, variable.b, variable.scale, generator.a, generator.b, generator.scale})
+      add(std::bit_cast<std::int64_t>(number));
   }
   return static_cast<std::int64_t>(hash);
 }
@@ -78,8 +87,8 @@ class Session : private tilewright::Session<build, machine> {
   using Base::load_from_session, Base::load_tensors, Base::write_variable_data, Base::write_variables_data;
 
   /// Throws std::invalid_argument, before anything is allocated, if the number of processes does not divide the replication
-  /// factor; std::runtime_error if other processes make a session of another program or with another all_reduce; and what a
-  /// tw::Session throws.
+  /// factor; std::runtime_error if other processes make a session of another program, or with another seed or all_reduce; and
+  /// what a tw::Session throws.
   explicit Session(const SessionOptions& given = {}) : Session(given, connect(given)) {}
   Session(Session&&) noexcept = default;
   Session& operator=(Session&&) noexcept = default;
@@ -178,10 +187,12 @@ class Session : private tilewright::Session<build, machine> {
   /// The transport to other processes; null if there are none.
   static std::unique_ptr<internal::Transport> connect(const SessionOptions& given) {
     Processes& processes = Processes::world();
-    if (plan.replicas % processes.count() != 0)
+    if (plan.replicas % processes.count() != 0) {
+      processes.let_others_speak();
       throw std::invalid_argument("session: " + std::to_string(processes.count()) + " processes for " +
                                   std::to_string(plan.replicas) +
                                   " replicas: a number of processes that divides the replication factor expected");
+    }
     if (processes.count() == 1) return nullptr;
     constexpr auto& collectives = internal::planned_collectives<program::plan>;
     std::vector<internal::BatchedAllReduce> batched;
@@ -197,7 +208,7 @@ class Session : private tilewright::Session<build, machine> {
           [&](const Step& step) { return HierarchicalAllReduces::keeps_apart(collective(step)); });
     }
     return std::make_unique<internal::Transport>(processes, plan.steps, internal::compute_functions<program::plan>, collectives,
-                                                 plan.replicas, detail::hash_of_plan<program::plan>(),
+                                                 plan.replicas, detail::hash_of_plan<program::plan>(), given.seed,
                                                  is_hierarchical ? &batched : nullptr);
   }
   static internal::HeldReplicas held_by(internal::Transport* transport) {

@@ -23,7 +23,7 @@ namespace tilewright::internal {
 struct CallSite {
   enum Kind : std::int64_t { start, collective, end_of_run, fetch, end };
   std::int64_t kind = start;
-  std::int64_t run = 0;       ///< the number of the run, from 1
+  std::int64_t run = 0;       ///< the number of the run, from 1; of the start: the seed
   std::int64_t step = 0;      ///< of a collective: its number in the plan; of the start: a hash of the plan
   std::int64_t sequence = 0;  ///< the number of the call; of the start: 1 if all-reduces are hierarchical
   bool operator==(const CallSite&) const = default;
@@ -35,7 +35,7 @@ class Transport final : public ReplicaTransport {
   /// `steps` and `collectives`, by compute set, are those of the plan; `batched` its hierarchical all-reduces, or null. All
   /// processes make it, and wait for each other.
   Transport(distributed::Processes& processes, std::span<const Step> steps, std::span<const ComputeFunction> functions,
-            std::span<const PlannedCollective> collectives, int replicas, std::int64_t hash_of_plan,
+            std::span<const PlannedCollective> collectives, int replicas, std::int64_t hash_of_plan, std::uint64_t seed,
             const std::vector<BatchedAllReduce>* batched)
       : processes_(processes),
         communicator_(duplicate()),
@@ -52,7 +52,7 @@ class Transport final : public ReplicaTransport {
         results_(results_for(collectives)),
         operands_(static_cast<std::size_t>(2 * replicas)) {
     messages_.reserve(static_cast<std::size_t>(2 * processes.count() * (replicas + 1)), room_);
-    meet({.kind = CallSite::start, .step = hash_of_plan, .sequence = is_hierarchical_});
+    meet({.kind = CallSite::start, .run = static_cast<std::int64_t>(seed), .step = hash_of_plan, .sequence = is_hierarchical_});
     if (batched) hierarchical_.emplace(*batched, steps, collectives, held_, replicas, least_room, communicator_);
   }
   /// Says that this process makes no more calls; others that do find it out.
@@ -92,11 +92,11 @@ class Transport final : public ReplicaTransport {
         input(replica) = received_.data() + replica / held_ * room_ + header_bytes + replica % held_ * stride;
       }
     }
+    if (hierarchical_ && hierarchical_->starts_at(number)) {
+      meet({.kind = CallSite::collective, .run = run_, .step = number, .sequence = ++sequence_});
+      hierarchical_->start(number, &input(first()), &output(first()));
+    }
     if (by_mpi) {
-      if (hierarchical_->starts_at(number)) {
-        meet({.kind = CallSite::collective, .run = run_, .step = number, .sequence = ++sequence_});
-        hierarchical_->start(number, &input(first()), &output(first()));
-      }
       hierarchical_->finish(number, &output(first()), messages_);
       return {};
     }
@@ -308,13 +308,17 @@ class Transport final : public ReplicaTransport {
     for (int i = 1; i < processes_.count(); ++i) f((processes_.rank() + i) % processes_.count());
   }
 
-  [[noreturn]] static void throw_apart(int rank, const CallSite& here, const CallSite& there) {
+  [[noreturn]] void throw_apart(int rank, const CallSite& here, const CallSite& there) const {
+    processes_.let_others_speak(there.kind == CallSite::end);
     const auto other = "process of rank " + std::to_string(rank);
-    if (here.kind == CallSite::start && there.kind == CallSite::start && here.step == there.step) {
+    if (here.kind == CallSite::start && there.kind == CallSite::start && here.step == there.step && here.run == there.run) {
       constexpr const char* options[] = {"replica_order", "hierarchical"};
       throw std::runtime_error(std::string("session: all_reduce: ") + options[here.sequence != 0] + ", and " +
                                options[there.sequence != 0] + " in the " + other + ": the same one expected");
     }
+    if (here.kind == CallSite::start && there.kind == CallSite::start && here.run != there.run)
+      throw std::runtime_error("session: seed " + std::to_string(here.run) + ", and " + std::to_string(there.run) + " in the " +
+                               other + ": the same one expected");
     if (here.kind == CallSite::start)
       throw std::runtime_error("session: another program than that of the " + other + ": the same one expected");
     if (there.run == here.run && there.kind != CallSite::fetch && here.kind != CallSite::fetch && there.kind != CallSite::end)

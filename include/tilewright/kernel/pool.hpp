@@ -71,8 +71,9 @@ struct Pool {
   static constexpr Window a = windows[0], b = windows[1], c = windows[2];
 
   static void maximum(const T* x, T* y) {
-    constexpr Sum least = -std::numeric_limits<float>::infinity();
-    reduce(x, y, least, larger, [](Sum value, auto...) { return value; });
+    if (detail::has_nan<windows.in()>(x)) [[unlikely]]
+      reduce_to_largest_or_nan(x, y);
+    else reduce(x, y, least, [](Sum p, Sum q) { return p > q ? p : q; }, as_it_is);
   }
   static void average(const T* x, T* y) {
     reduce(
@@ -130,15 +131,13 @@ struct Pool {
   }
 
  private:
-  /// The larger of two, and NaN if one of them is. Written so that GCC 12 makes it a maximum and one comparison of vectors: W5 of
-  /// ./dev bench loses a fifth with `(q > p) | (q != q)`.
-  static constexpr auto larger = [](Sum p, Sum q) {
-    const Sum most = p > q ? p : q;  // q if either is NaN
-    return p != p ? p : most;
-  };
+  static constexpr Sum least = -std::numeric_limits<float>::infinity();
+  static constexpr auto as_it_is = [](Sum value, auto...) { return value; };
 
-  /// Whether no window begins in the padding of the first two axes.
-  static constexpr bool sees_first_row = a.first_inner() == 0 && b.first_inner() == 0;
+  /// The largest elements, or NaN where a window has one.
+  [[gnu::noinline]] static void reduce_to_largest_or_nan(const T* x, T* y) {
+    reduce(x, y, least, [](Sum p, Sum q) { return p > q || p != p ? p : q; }, as_it_is);
+  }
 
   static Sum seen_rows(std::int64_t i, std::int64_t j) {
     return static_cast<Sum>(detail::window_counts<a>[static_cast<std::size_t>(i)]) *
@@ -149,24 +148,14 @@ struct Pool {
     for (std::int64_t i = 0; i < a.out; ++i)
       for (std::int64_t j = 0; j < b.out; ++j, y += c.out) {
         Sum column[std::size_t(c.in)], row[std::size_t(c.out)];
-        bool is_first = sees_first_row;
-        if constexpr (!sees_first_row)
-          for (Sum& value : column) value = start;
+        for (Sum& value : column) value = start;
+        for (Sum& value : row) value = start;
         detail::for_each_seen_row<windows>(i, j, [&](std::int64_t seen) {
-          const T* from = x + seen * c.in;
-          if (is_first)
-            for (std::int64_t e = 0; e < c.in; ++e) column[e] = static_cast<Sum>(from[e]);
-          else
-            for (std::int64_t e = 0; e < c.in; ++e) column[e] = join(column[e], static_cast<Sum>(from[e]));
-          is_first = false;
+          for (std::int64_t e = 0; e < c.in; ++e) column[e] = join(column[e], static_cast<Sum>(x[seen * c.in + e]));
         });
         detail::for_each_tap<c.kernel>([&](auto k) {
           constexpr detail::TapRange range(c, k);
-          if constexpr (k == 0) {
-            for (std::int64_t o = 0; o < c.out; ++o) row[o] = o >= range.first && o < range.last ? column[c.at(o, k)] : start;
-          } else {
-            for (std::int64_t o = range.first; o < range.last; ++o) row[o] = join(row[o], column[c.at(o, k)]);
-          }
+          for (std::int64_t o = range.first; o < range.last; ++o) row[o] = join(row[o], column[c.at(o, k)]);
         });
         const Sum rows = seen_rows(i, j);
         for (std::int64_t o = 0; o < c.out; ++o) y[o] = static_cast<T>(finish(row[o], o, rows));
