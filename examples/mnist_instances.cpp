@@ -3,7 +3,7 @@
 // processes too.
 //
 // test: --limit-batches 100 --threads 1
-// processes: 2
+// processes: 2 4
 // expect-regex: ^Hash of weights: [0-9a-f]{16}$
 // expect-regex: ^Accuracy on test set: [4-9][0-9]\.[0-9]{2}%$
 // test: --help

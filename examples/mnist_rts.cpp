@@ -4,7 +4,7 @@
 //
 // test: --limit-batches 100 --threads 1
 // last-line-of: mnist_replicas
-// processes: 2
+// processes: 2 4
 // expect-regex: ^Accuracy on test set: [4-9][0-9]\.[0-9]{2}%$
 // test: --limit-batches 12 --device ipu_model
 // last-line-of: mnist_replicas

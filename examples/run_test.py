@@ -8,11 +8,12 @@
     // last-line-of: mnist_replicas
     // processes: 2 4
 
-Each 'test' line is one run with these arguments, in an empty folder. It must succeed, and its output must hold the
-texts and match the regular expressions that follow, up to the next 'test' line. With 'last-line-of', another example with
-the same arguments must end with the same line; it is not asked if it is not built beside this one. With 'processes', these numbers
-of processes, which launch.py starts, must end with the same line as one; without --mpi they are not started. A run that needs an
-environment variable which is not set is skipped; in the arguments, $NAME of a needed variable stands for its value.
+Each 'test' line is one run with these arguments, in an empty folder. It must succeed, and its output must hold the texts and
+match the regular expressions that follow, up to the next 'test' line. With 'last-line-of', another example with the same
+arguments must end with the same line; it is not asked if it is not built beside this one. With 'processes', these numbers of
+processes, which launch.py starts, must end with the same line as one, and print the same hashes; without --mpi they are not
+started. A run that needs an environment variable which is not set is skipped; in the arguments, $NAME of a needed variable stands
+for its value.
 """
 
 import os
@@ -77,6 +78,11 @@ def last_line(output):
     return output.rstrip("\n").rpartition("\n")[2]
 
 
+def results(output):
+    """What does not depend on the number of processes."""
+    return [line for line in output.splitlines() if line.startswith("Hash of")] + [last_line(output)]
+
+
 def execute(executable, run, with_mpi):
     """What is wrong with the run, and its output; "" when all is well."""
     result = start([executable], run)
@@ -92,8 +98,8 @@ def execute(executable, run, with_mpi):
         together = TAG.sub("", launched.stdout)
         if launched.returncode != 0:
             problems.append(f"status {launched.returncode} of {count} processes:\n{together}")
-        elif last_line(together) != last_line(result.stdout):
-            problems.append(f"another last line with {count} processes:\n{together}")
+        elif results(together) != results(result.stdout):
+            problems.append(f"other hashes, or another last line, with {count} processes:\n{together}")
     return "".join(f"\n  {problem}" for problem in problems), result.stdout
 
 

@@ -2,6 +2,7 @@
 // against one process with all replicas, bit by bit.
 #include "../support/programs.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <sstream>
 #include <stdexcept>
@@ -116,6 +117,13 @@ constexpr void exchanges(Ir& ir) {
         tw::conditional(condition, {ir.create_graph(Reduce(), row), {row}}, {ir.create_graph(Double(), row), {row}})[0]);
 }
 
+/// Numbers of which some are dropped, by a seed of each replica.
+constexpr void dropped(Ir& ir) {
+  ir.set_replication_factor(4);
+  const Tensor seed = load(ir, "seed", {2}, tw::uint32);
+  store("y", ops::dropout(ops::random_uniform(seed, {100}), seed, 0.5));
+}
+
 /// Variables in groups of all kinds, each changed by its replica's input.
 constexpr void groups(Ir& ir) {
   ir.set_replication_factor(4);
@@ -203,6 +211,9 @@ TEST_CASE("collectives have the bits of one process, for any number of threads")
       compare("whole_mean"_s), compare("gathered"_s), compare("row_gathered"_s), compare("pair_gathered"_s), compare("slice"_s);
       compare("scattered"_s), compare("row_scattered"_s), compare("columns"_s), compare("looped"_s), compare("branch"_s);
     }
+    CHECK(support::allocations_of([&] {
+            for (int run = 0; run < 20; ++run) session.run("x"_s = own, "condition"_s = own_condition);
+          }) == 0);
   }
 }
 
@@ -268,6 +279,19 @@ TEST_CASE("a run of several processes allocates nothing") {
           for (int run = 0; run < 20; ++run) session.run("x"_s = x), session.run_with_outputs(outputs, "x"_s = x);
         }) == 0);
   CHECK(support::allocations_of([] { tw::distributed::Session<groups>(); }) > 0);  // the counter works
+}
+
+TEST_CASE("random numbers depend on the seeds of the program's replicas") {
+  const auto seeds = tw::create_seeds(7, {.replicas = 4});
+  tw::Session<dropped> whole;
+  tw::distributed::Session<dropped> session;
+  const auto first = session.first_replica(), count = session.instance_replication_factor();
+  const xt::xtensor<std::uint32_t, 2> all = xt::view(seeds, 0, 0);
+  const auto expected = whole.run("seed"_s = all);
+  const auto found = session.run("seed"_s = own_part<0>(all, first, count));
+  CHECK(elements(found["y"_s]) == elements(own_part<0>(expected["y"_s], first, count)));
+  const Floats y = elements(expected["y"_s]);
+  CHECK(!std::equal(y.begin(), y.begin() + 100, y.begin() + 100));  // replicas differ
 }
 
 TEST_CASE("print_tensor says which replica of the program it is") {

@@ -96,6 +96,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("executable", type=Path)
     parser.add_argument("--kills", type=int, default=6)
+    parser.add_argument("--kills-in-saves", type=int, default=0, help="that many of them at least while a checkpoint is written")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--every", type=int, default=10)
@@ -111,13 +112,16 @@ def main():
         expected = final_hash(output)
 
         kills = writing = resumed = runs = 0
-        # kills before the first save prove nothing: one run at least must have resumed from a checkpoint
-        while kills < arguments.kills or (resumed == 0 and kills < 10 * arguments.kills):
+        def is_enough():
+            # kills before the first save prove nothing: one run at least must have resumed from a checkpoint
+            proves = resumed > 0 and writing >= arguments.kills_in_saves
+            return kills >= arguments.kills and (proves or kills >= 10 * arguments.kills)
+
+        while not is_enough():
             folder, saved, killed = Path(parent) / f"killed{runs}", None, True
             runs += 1
             while killed:
-                kill_again = kills < arguments.kills or (resumed == 0 and kills < 10 * arguments.kills)
-                kill_after = moments.uniform(0, duration) if kill_again else None
+                kill_after = None if is_enough() else moments.uniform(0, duration)
                 output, killed = training.run(folder, "--resume", kill_after=kill_after)
                 begin = last_number("Resuming after step", output)
                 if begin is not None:  # it got so far
@@ -138,6 +142,8 @@ def main():
           f"all {runs} runs ended with {expected}")
     if resumed == 0:
         fail("no run resumed from a checkpoint: nothing was tested")
+    if writing < arguments.kills_in_saves:
+        fail(f"{writing} kills while a checkpoint was written: {arguments.kills_in_saves} expected")
 
 
 if __name__ == "__main__":

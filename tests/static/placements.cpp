@@ -186,6 +186,49 @@ TW_SAME(failure([](Ir& ir) {
           for (int i = 0; i < 2; ++i) stage(pipeline, i, [&] { return ops::exp(ops::host_load(stream)); });
         }),
         "pipelined_execution: stream 'x' in stages 0 and 1: a stream of one stage expected");
+namespace {
+struct LoadTwo {
+  tw::HostToDeviceStream stream;
+  constexpr Tensor operator()(Tensor x) const { return x + ops::host_load(stream); }
+};
+/// The error of a pipeline of two stages, which get the tensor x and the stream "s".
+constexpr Text stream_failure(auto first, auto second) {
+  return failure([&](Ir& ir) {
+    const auto stream = ir.h2d_stream("s", {2});
+    const Tensor x = ir.constant({1, 2}, {2});
+    auto pipeline = tw::pipelined_execution(ir, 4);
+    stage(pipeline, 0, [&] { return first(stream, x); });
+    stage(pipeline, 1, [&] { return second(stream, x); });
+  });
+}
+constexpr auto called = [](tw::HostToDeviceStream stream, Tensor x) {
+  return ops::call(x.ir().create_graph(LoadTwo{stream}, x), x)[0];
+};
+constexpr auto none = [](tw::HostToDeviceStream, Tensor x) { return ops::exp(x); };
+/// The same with a remote buffer of two rows.
+constexpr Text buffer_failure(auto first, auto second) {
+  return failure([&](Ir& ir) {
+    const tw::RemoteBuffer buffer = ir.remote_buffer({2}, tw::float32, 2);
+    const Tensor x = ir.constant({1, 2}, {2});
+    auto pipeline = tw::pipelined_execution(ir, 4);
+    stage(pipeline, 0, [&] { return first(buffer, x); });
+    stage(pipeline, 1, [&] { return second(buffer, x); });
+  });
+}
+template <int row>
+constexpr auto stores = [](tw::RemoteBuffer buffer, Tensor x) { return ops::remote_store(buffer, row, x), x; };
+template <int row>
+constexpr auto loads = [](tw::RemoteBuffer buffer, Tensor) { return ops::exp(ops::remote_load(buffer, row)); };
+}  // namespace
+TW_SAME(stream_failure(called, called), "pipelined_execution: stream 's' in stages 0 and 1: a stream of one stage expected");
+TW_SAME(stream_failure([](tw::HostToDeviceStream stream, Tensor x) { return called(stream, x) * ops::host_load(stream); }, none),
+        "pipelined_execution: stream 's' in stage 0 and in a graph that it calls: one of both expected");
+TW_SAME(buffer_failure(stores<0>, loads<0>),
+        "pipelined_execution: remote buffer 1, to which stage 0 stores, in stage 1: rows that one stage alone uses expected");
+TW_SAME(buffer_failure(loads<1>, stores<1>),
+        "pipelined_execution: remote buffer 1, to which stage 1 stores, in stage 0: rows that one stage alone uses expected");
+TW_SAME(buffer_failure(stores<0>, loads<1>), "");
+TW_SAME(buffer_failure(loads<0>, loads<0>), "");
 TW_SAME(pipeline_failure(4, [](tw::Pipeline& p, Tensor) { stage(p, -1, [] { return Tensor(); }); }),
         "pipeline.stage: -1: a number from 0 on expected");
 TW_SAME(pipeline_failure(4, [](tw::Pipeline& p, Tensor x) { stage(p, 0, [&] { return stage(p, 1, [&] { return x; }); }); }),

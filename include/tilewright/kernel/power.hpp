@@ -105,7 +105,7 @@ inline X pow(X x, X y) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   else return detail::power_of_float(x, y);
 #else
-  else return detail::where_special(x == x | math::not_equal(x, x), x, [](float a, float b) { return std::pow(a, b); }, x, y);
+  else return detail::where_special((x == x) | math::not_equal(x, x), x, [](float a, float b) { return std::pow(a, b); }, x, y);
 #endif
 }
 namespace detail {

@@ -5,6 +5,7 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
+#include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/graph.hpp"
 
 // The ops of a pipeline's stages, and what they may use of each other.
@@ -63,7 +64,7 @@ class PipelineNodes {
       ir_.fail(text("pipelined_execution: ", steps, " steps of ", stages, " stages: at least ", 2 * stages, " steps expected"));
     if (ir_.failed()) return false;
     sort();
-    return check_uses() && check_changes() && check_streams();
+    return check_uses() && check_changes() && check_transfers();
   }
 
   constexpr GraphRecord& record() const { return ir_.record(graph_); }
@@ -167,19 +168,55 @@ class PipelineNodes {
       }
     return true;
   }
-  /// A stream that two stages use would give or take its elements in another order.
-  constexpr bool check_streams() {
-    List<int> stage_of(ir_.streams.size(), outside);
-    for (const StagedNode& staged : nodes) {
-      if (!is_stream(staged.node)) continue;
-      const auto number = static_cast<std::size_t>(staged.node.op->transfer(staged.node.attributes).number);
-      const int other = std::exchange(stage_of[number], staged.stage);
-      if (other == outside || other == staged.stage) continue;
-      ir_.fail(text("pipelined_execution: stream '", ir_.streams[number].name, "' in stages ", other, " and ", staged.stage,
-                    ": a stream of one stage expected"));
-      return false;
-    }
+  /// A load or store of a stage, or of a graph that the stage calls.
+  struct StageTransfer {
+    Transfer transfer{};
+    int stage = 0;
+    bool is_called = false;  // in such a graph
+  };
+  /// A stream that two stages use would give or take its elements in another order, as would one that a stage uses and a graph
+  /// that it calls, since a cycle begins with loads. A row of a remote buffer that one stage stores would be seen early by
+  /// others.
+  constexpr bool check_transfers() {
+    List<StageTransfer> all;
+    List<bool> is_seen(static_cast<std::size_t>(stages) * ir_.graphs.size(), false);  // by stage, then by graph
+    for (const StagedNode& staged : nodes) add_transfers(staged.node, staged.stage, false, is_seen, all);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (const Text problem = problem_of(all[j], all[i]); !problem.empty()) {
+          ir_.fail(text("pipelined_execution: ", problem));
+          return false;
+        }
     return true;
+  }
+  constexpr void add_transfers(const Node& node, int stage, bool is_called, List<bool>& is_seen, List<StageTransfer>& all) const {
+    if (node.op->transfer) {
+      make_room(all);
+      all.push_back({node.op->transfer(node.attributes), stage, is_called});
+    }
+    for_each_callee(node, [&](GraphId callee, int) {
+      bool& seen = is_seen[static_cast<std::size_t>(stage) * ir_.graphs.size() + static_cast<std::size_t>(callee)];
+      if (std::exchange(seen, true)) return;
+      for (const Node& called : ir_.record(callee).nodes) add_transfers(called, stage, true, is_seen, all);
+    });
+  }
+  /// What is wrong with two loads or stores; empty: nothing.
+  constexpr Text problem_of(const StageTransfer& a, const StageTransfer& b) const {
+    const Transfer &x = a.transfer, &y = b.transfer;
+    if (x.kind != y.kind || x.number != y.number) return {};
+    const bool is_one_stage = a.stage == b.stage;
+    if (x.kind == TransferKind::stream) {
+      const auto name = ir_.streams[static_cast<std::size_t>(x.number)].name;
+      if (!is_one_stage)
+        return text("stream '", name, "' in stages ", a.stage, " and ", b.stage, ": a stream of one stage expected");
+      if (a.is_called != b.is_called)
+        return text("stream '", name, "' in stage ", a.stage, " and in a graph that it calls: one of both expected");
+    }
+    const bool may_be_one_row = x.row < 0 || y.row < 0 || x.row == y.row;
+    if (x.kind == TransferKind::remote && !is_one_stage && (x.stores || y.stores) && may_be_one_row)
+      return text("remote buffer ", x.number + 1, ", to which stage ", x.stores ? a.stage : b.stage, " stores, in stage ",
+                  x.stores ? b.stage : a.stage, ": rows that one stage alone uses expected");
+    return {};
   }
   static constexpr bool is_stream(const Node& node) {
     return node.op->transfer && node.op->transfer(node.attributes).kind == TransferKind::stream;
