@@ -133,7 +133,7 @@ def is_initialiser_of_member(head):
 def namespaces(text, name):
     """The texts of `namespace NAME { ... }`, and of namespaces inside that are named with it, such as ops::collectives."""
     mask = masked(text)
-    for match in re.finditer(rf"^namespace {name}(?:::\w+)* \{{", mask, re.MULTILINE):
+    for match in re.finditer(rf"^namespace (?:tilewright::)?{name}(?:::\w+)* \{{", mask, re.MULTILINE):
         end = closing(mask, match.end() - 1)
         yield text[match.end():end].strip("\n") + "\n"
 

@@ -89,3 +89,34 @@ constexpr void use_after_a_pipeline(Tensor x) {
 // CASE tensor_of_an_ended_pipeline
 // expect: Exp: Tensor[float32 (2,)] of a stage of a pipeline that has ended: a tensor that a stage changes in place, or a stream, expected
 Case<use_after_a_pipeline> tensor_of_an_ended_pipeline;
+
+namespace collectives = tw::ops::collectives;
+
+// CASE all_reduce_of_a_tensor_on_no_ipu
+// expect: all_reduce: Tensor[x float32 (2,)] is on no IPU yet, as no op has used it: the option ipus expected
+Case<[](Tensor x) { collectives::all_reduce({x}); }> all_reduce_of_a_tensor_on_no_ipu;
+
+// CASE all_reduce_with_another_ipu
+// expect: all_reduce: Tensor[float32 (2,)] is on IPU 0: that IPU, not 1, in the option ipus expected
+Case<[](Tensor x) { collectives::all_reduce({ops::exp(x)}, {.ipus = {1}}); }> all_reduce_with_another_ipu;
+
+// CASE all_reduce_with_too_few_ipus
+// expect: all_reduce: 1 IPUs for 2 tensors: one for each expected
+Case<[](Tensor x) { collectives::all_reduce({ops::exp(x), ops::exp(x)}, {.ipus = {0}}); }> all_reduce_with_too_few_ipus;
+
+// CASE all_reduce_on_one_ipu
+// expect: all_reduce: Tensor[float32 (2,)] is on IPU 0, as another one: tensors on different IPUs expected
+Case<[](Tensor x) { collectives::all_reduce({ops::exp(x), ops::exp(x)}); }> all_reduce_on_one_ipu;
+
+// CASE all_reduce_of_two_shapes
+// expect: all_reduce: Tensor[float32 (2,)] and Tensor[float32 (1,)]: equal shapes and dtypes expected
+Case<[](Tensor x) { collectives::all_reduce({ops::exp(x), ops::sum(x, {0}, true).copy_to_ipu(1)}); }> all_reduce_of_two_shapes;
+
+// CASE all_reduce_of_booleans
+// expect: all_reduce: Tensor[bool (2,)]: float16, float32, int32 or uint32 expected
+Case<[](Tensor x) { collectives::all_reduce({ops::greater(x, x)}); }> all_reduce_of_booleans;
+
+// CASE all_reduce_by_local
+// expect: all_reduce: `local` between IPUs: an operator that reduces expected
+Case<[](Tensor x) { collectives::all_reduce({ops::exp(x), ops::exp(x).copy_to_ipu(1)}, {.op = tw::CollectiveOperator::local}); }>
+    all_reduce_by_local;
