@@ -1,4 +1,5 @@
 // Programs on several simulated IPUs, and on IO tiles, on tiles with memory of their own.
+#include "../support/instance_programs.hpp"
 #include "../support/ipu_programs.hpp"
 #include "strict_run.hpp"
 #include "tilewright/lower/verify.hpp"
@@ -84,4 +85,13 @@ TEST_CASE("passes and plans for several simulated IPUs are right") {
   CHECK(violation(reductions, three_ipus).empty());
   CHECK(violation(on_io_tiles, with_io).empty());
   CHECK(violation(two_replicas, two_ipus).empty());
+}
+
+TEST_CASE("replicas with groups and shards give in strict mode what they give in the fast mode") {
+  using namespace instance_programs;
+  constexpr tw::Target few = tw::gc200.with_tiles(5);
+  check_strict<add_one, few>();
+  check_strict<shards<CollectiveOperator::mean>, few>();
+  check_strict<remote_shards<CollectiveOperator::add>, few>();
+  check_strict<strided_shards, few>();
 }
