@@ -9,6 +9,7 @@
 
 namespace coverage {
 
+/// Whether a type is an op of its own, not the base of several.
 template <class D>
 concept IsOp = requires { D::name; } && std::derived_from<D, tilewright::Op<D>>;
 
