@@ -3,7 +3,8 @@
 
 The programs are those that sources in tests/run give to check_reference and check_finite_differences; they are traced at run
 time, so that no kernels are compiled. Without options the page is compared with what they have; --write writes it. Either fails
-for an op of the library that no program has, unless ELSEWHERE says which test has it.
+for an op of the library that no program has, unless ELSEWHERE says which test has it, and for one with a kernel whose struct and
+bases state no vertex_cost.
 """
 
 import argparse
@@ -79,6 +80,16 @@ ELSEWHERE = {
     "TrustRatio": "run/optimisers.cpp",
 }
 
+# Templates that are ops, of which an instance is looked at: no op derives from them, and no alias names one of them.
+INSTANCES = {
+    "ExtremeGrad": "tw::ExtremeGrad<true>",
+    "InPlace": "tw::InPlace<tw::Add>",
+    "NormGrad": "tw::NormGrad<tw::LayerNorm>",
+    "Pow2ScaleOfSums": "tw::detail::Pow2ScaleOfSums<tw::MatMulPow2Scaled>",
+    "SelectionGrad": "tw::SelectionGrad<tw::ReduceMax>",
+    "UnaryGrad": "tw::UnaryGrad<tw::Gelu>",
+}
+
 CHECK = re.compile(r"\b(check_reference|check_finite_differences)<\s*(?:op_cases::)?([\w:]+(?:<[^<>]*>)?)\s*,\s*([^>]+?)>\(")
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 DTYPES = ["float64", "float32", "float16", "float8_143", "float8_152", *INTEGERS, "bool"]
@@ -101,11 +112,36 @@ def checks():
     return sorted(found)
 
 
+def types_of_ops():
+    """The types and aliases of headers of ops that may be ops, with their namespaces, and instances of templates of ops."""
+    types, text = [], ""
+    for header in sorted((PROJECT / "include/tilewright/ops").glob("*.hpp")):
+        namespaces, previous = [], ""
+        text += header.read_text()
+        for line in header.read_text().splitlines():
+            if match := re.match(r"namespace ([\w:]+) \{$", line):
+                namespaces.append(match[1])
+            elif line.startswith("}  // namespace"):
+                namespaces = namespaces[:-1]
+            elif match := re.match(r"(?:struct|class) (\w+) (?:final )?:|using (\w+) = ", line):
+                if not previous.startswith("template <"):
+                    types.append("::".join([*namespaces, match[1] or match[2]]))
+            previous = line
+    templates = re.findall(r"^template <.*>\nstruct (\w+) : (?:(?!};).*\n)*?  static constexpr std::string_view name =", text,
+                           re.MULTILINE)
+    derived = set(re.findall(r"^(?:struct \w+ : |using \w+ = )(?:detail::)?(\w+)<", text, re.MULTILINE))
+    alone = set(templates) - derived
+    if alone != INSTANCES.keys():
+        sys.exit(f"{', '.join(sorted(alone ^ INSTANCES.keys()))}: the templates of ops without derived ops expected in INSTANCES")
+    return [*types, *INSTANCES.values()]
+
+
 def translation_unit(found):
     headers = sorted(path.name for path in (TESTS / "run").glob("*cases*.hpp") if "check" not in path.name)
     lines = [f'#include "run/{header}"' for header in headers]
-    lines += ['#include "coverage/list_ops.hpp"', "using namespace op_cases;", "int main() {"]
+    lines += ['#include "coverage/list_costs.hpp"', '#include "coverage/list_ops.hpp"', "using namespace op_cases;", "int main() {"]
     lines += [f'  coverage::list_ops("{TARGETS[target]}", "{function}", {program});' for program, target, function in found]
+    lines += [f'  coverage::list_cost<{type_}>("{type_}");' for type_ in types_of_ops()]
     return "\n".join([*lines, "}", ""])
 
 
@@ -163,6 +199,15 @@ def page(lines):
     return HEAD + "".join(rows) + ELSEWHERE_HEAD + "".join(elsewhere), sorted(names_of_ops() - ops.keys() - ELSEWHERE.keys())
 
 
+def require_costs(lines):
+    """Fails for an op with a kernel that states no cost, and for one whose type was not looked at."""
+    rows = [line.split("\t")[1:] for line in lines]
+    if unseen := names_of_ops() - {name for name, _, _ in rows}:
+        sys.exit(f"{', '.join(sorted(unseen))}: an op's struct in include/tilewright/ops, or an alias of one, expected")
+    if missing := [type_ for _, type_, state in rows if state]:
+        sys.exit(f"{', '.join(missing)}: a vertex_cost of its kernel expected, in its struct or in a base")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--compiler", default="g++")
@@ -175,7 +220,8 @@ def main():
         subprocess.run([options.compiler, *shlex.split(options.flags), f"-I{TESTS}", f"-I{TESTS}/run", "-O0", "-w", str(source), "-o",
                         str(program)], check=True)
         lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
-    text, missing = page(lines)
+    require_costs([line for line in lines if line.startswith("cost\t")])
+    text, missing = page([line for line in lines if not line.startswith("cost\t")])
     if missing:
         sys.exit(f"{', '.join(missing)}: a case in tests/run expected, or an entry of ELSEWHERE in {Path(__file__).name}")
     if options.write:

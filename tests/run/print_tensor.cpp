@@ -1,6 +1,7 @@
 // What print_tensor prints, and when.
 #include "tilewright/ops/print_tensor.hpp"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string>
@@ -25,6 +26,19 @@ class Printed {
  private:
   std::ostringstream text_;
   std::ostream* before_;
+};
+/// Takes some texts, then refuses all.
+class Refusing : public std::stringbuf {
+ public:
+  explicit Refusing(int texts) : left_(texts) {}
+
+ protected:
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    return left_-- > 0 ? std::stringbuf::xsputn(text, size) : 0;
+  }
+
+ private:
+  int left_;
 };
 template <class Session>
 std::string printed_by(Session& session) {
@@ -210,4 +224,22 @@ TEST_CASE("print_tensor: no stream, no text") {
   session.run();
   CHECK(tw::set_print_stream(before) == &text);
   CHECK(text.str().substr(0, 15) == "inner: [1. 2.]\n");
+}
+TEST_CASE("print_tensor: what the stream throws ends the run, and the next run is right") {
+  const std::string expected = "a: 0.\nb: 0.\nc: 4096.\nd: 1.\ne: 262144.\nf: 8192.\n";
+  on_all_machines<order>([&](auto& session) {
+    for (const int texts : {0, 1, 3, 5}) {
+      INFO(texts << " texts before the stream fails");
+      Refusing buffer(texts);
+      std::ostream stream(&buffer);
+      stream.exceptions(std::ios::badbit);
+      std::ostream* const before = tw::set_print_stream(&stream);
+      CHECK_THROWS_AS(session.run(), std::ios::failure);
+      tw::set_print_stream(before);
+      const std::string text = buffer.str();
+      CHECK(std::count(text.begin(), text.end(), '\n') == texts);
+      CHECK(expected.starts_with(text));
+      CHECK(printed_by(session) == expected);
+    }
+  });
 }

@@ -236,6 +236,21 @@ constexpr bool conditionals_map_tensors() {
 }
 static_assert(conditionals_map_tensors());
 
+/// A graph of create_graph without named inputs is given as the Graph is.
+struct Doubled : tw::Module<Doubled> {
+  constexpr Tensor build(Tensor x) { return x * 2; }
+};
+constexpr bool graphs_of_modules_need_no_bind() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w");
+  const tw::GraphWithNamedArgs doubled = tw::create_graph(Doubled{}, w).graph;
+  const auto loop = tw::repeat_with_info(doubled, 3, w);
+  const auto branches = tw::conditional_with_info(ir.constant(1, tw::boolean), {doubled, {w}}, {doubled, {w}});
+  return !ir.failed() && loop.called_graph() == doubled.graph() &&
+         branches.called_graph() == std::pair(doubled.graph(), doubled.graph()) && loop.output(0).spec() == pair_spec;
+}
+static_assert(graphs_of_modules_need_no_bind());
+
 // ---- recomputation: no inner tensor lives from the forward to the backward call
 template <int layers>
 struct Deep : tw::Module<Deep<layers>> {

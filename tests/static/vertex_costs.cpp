@@ -48,23 +48,7 @@ static_assert(cycles<tw::Relu>(tw::int32, 1200) == CycleCount(20 + 6 * (17 + 300
 static_assert(cycles<tw::Add>(tw::float64, 1200).cycles > cycles<tw::Add>(float32, 1200).cycles);
 static_assert(cycles<tw::MatMul>(float32, 256, 64).assumed > 0, "target/amp.hpp knows better");
 
-/// Whether all of these state their cost.
-template <class... D>
-constexpr bool stated = (requires { D::vertex_cost; } && ...);
-static_assert(stated<tw::Gelu, tw::Relu, tw::GeluErf, tw::Sigmoid, tw::Swish, tw::Softplus, tw::UnaryGrad<tw::Gelu>, tw::Exp,
-                     tw::Log, tw::Log2, tw::Sqrt, tw::Sin, tw::Cos, tw::Tanh, tw::Negate, tw::Identity, tw::Abs, tw::Sign,
-                     tw::Ceil, tw::Floor, tw::Clip, tw::IncrementMod, tw::InPlace<tw::Clip>>);
-static_assert(stated<tw::Add, tw::Sub, tw::Mul, tw::Div, tw::Fmod, tw::Equal, tw::IsNan, tw::And, tw::Or, tw::Not, tw::PowNumber,
-                     tw::Pow, tw::Where, tw::Maximum, tw::ScaledAdd, tw::AccumulateAdd, tw::AccumulateMean, tw::AccumulatorScale,
-                     tw::CopyVarUpdate, tw::Cast, tw::AdamFactors, tw::AdamStep, tw::LambSquare, tw::TrustRatio>);
-static_assert(
-    stated<tw::ReduceSum, tw::ReduceMean, tw::ReduceMax, tw::ReduceMedian, tw::ReduceProdGrad, tw::ReduceLogSumExp, tw::ArgMax,
-           tw::CumSum, tw::TopK, tw::Histogram, tw::Softmax, tw::SoftmaxGrad, tw::Nll, tw::NllGrad, tw::MaxPool,
-           tw::AveragePoolGrad, tw::BatchNormTraining, tw::RunningStatistic, tw::ResizeAxis, tw::RoiAlign>);
-static_assert(
-    stated<tw::Gather, tw::GatherGrad, tw::GatherElements, tw::Scatter, tw::SparseAccumulate, tw::OneHot, tw::DynamicSlice,
-           tw::DynamicUpdate, tw::InitZero, tw::CopyInto, tw::RandomNormal, tw::Dropout, tw::CreateRandomSeed>);
-static_assert(tw::op_info<tw::MatMul>.vertex_cost.formula == CostFormula::product, "by its kind");
+static_assert(tw::op_info<tw::MatMul>.vertex_cost.formula == CostFormula::product);
 static_assert(tw::op_info<tw::Conv>.vertex_cost.formula == CostFormula::convolution);
 
 // ---- an op of a user's own

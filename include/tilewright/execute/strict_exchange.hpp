@@ -137,14 +137,14 @@ class StrictExchange {
   [[gnu::cold]] void find_streams(std::size_t b) {
     StrictBody& body = plan_.bodies[b];
     std::vector<int> writer(body.storages.size(), -1);
-    std::vector<char> seen(body.storages.size(), 0);
+    List<bool> is_seen(body.storages.size(), false);
     for (std::size_t g = 0; g < body.groups.size(); ++g) {
       StrictGroup& group = body.groups[g];
       const auto use = [&](int s, bool reads, bool writes) {
         const auto at = static_cast<std::size_t>(s);
         if (body.storages[at].location.base != Base::stream || !body.storages[at].is_on_tiles) return;
-        if (reads && seen[at] == 0) group.loads.push_back(s);
-        seen[at] = 1;
+        if (reads && !is_seen[at]) group.loads.push_back(s);
+        is_seen[at] = true;
         if (writes) writer[at] = static_cast<int>(g);
       };
       for (const StrictOperand& operand : group.operands)

@@ -134,6 +134,7 @@ inline void convolve_back(DY dy, W w, DX dx) {
 template <class D, class A>
 struct ConvOp : Op<D> {
   static constexpr WorkKind work_kind = WorkKind::convolution;
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::convolution, Confidence::published);
   using Attributes = A;
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {

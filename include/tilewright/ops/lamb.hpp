@@ -78,6 +78,7 @@ struct TrustedStep : VarUpdate<TrustedStep, 2> {
 /// t - learning_rate trust x in place: inputs (t, x, r1, r2[, learning_rate][, max_weight_norm]).
 struct AdamVarUpdate : VarUpdate<AdamVarUpdate, 2> {
   static constexpr std::string_view name = "AdamVarUpdate";
+  static constexpr VertexCost vertex_cost = TrustedStep::vertex_cost;
   using Attributes = TrustRatio::Attributes;
   static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
                                        const PackedAttributes& attributes) {

@@ -17,6 +17,7 @@ struct MatMulOptions {
 /// Products of matrices: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
 struct MatMul : Op<MatMul> {
   static constexpr WorkKind work_kind = WorkKind::product;
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::product, Confidence::published);
   static constexpr std::string_view name = "MatMul";
   static constexpr bool any_layout = true;
   static constexpr bool has_epilogue = true;

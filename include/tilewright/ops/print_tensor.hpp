@@ -57,6 +57,7 @@ struct PrintTensor : Op<PrintTensor> {
   static constexpr bool may_repeat = true;
   static constexpr bool elementwise = true;
   static constexpr CodeKind code_kind = CodeKind::copy;
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
   using Attributes = PrintAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr void gradient(GradientContext& op) { detail::differentiate_print(op); }
@@ -71,6 +72,7 @@ struct PrintTensor : Op<PrintTensor> {
 struct PrintGradientOnly : UnaryOp<PrintGradientOnly> {
   static constexpr std::string_view name = "PrintTensor";
   static constexpr CodeKind code_kind = CodeKind::copy;
+  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
   using Attributes = PrintAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr void gradient(GradientContext& op) { detail::differentiate_print(op); }

@@ -1,0 +1,33 @@
+#pragma once
+// Lists the ops of the library that state no cost of their kernels.
+#include <concepts>
+#include <iostream>
+#include <string_view>
+#include <type_traits>
+
+#include "tilewright/tilewright.hpp"
+
+namespace coverage {
+
+/// Whether a type is an op of its own, not the base of several.
+template <class D>
+concept IsOp = requires { D::name; } && std::derived_from<D, tilewright::Op<D>>;
+
+/// Whether the op has a kernel of its own: views, transfers, collectives and ops that stand for others have none.
+template <IsOp D>
+constexpr bool has_kernel() {
+  using enum tilewright::WorkKind;
+  const tilewright::WorkKind kind = tilewright::detail::work_kind_of<D>();
+  const bool has_compute = !requires { &tilewright::detail::OpNames<D>::compute; };  // ambiguous if D has one, too
+  return has_compute && kind != view && kind != transfer && kind != collective && kind != composite;
+}
+
+/// Prints for an op: cost, op, type, and whether its kernel's cost is missing. Prints nothing for another type.
+template <class D>
+void list_cost(std::string_view type) {
+  if constexpr (IsOp<D>)
+    std::cout << "cost\t" << D::name << '\t' << type << '\t'
+              << (has_kernel<D>() && !requires { D::vertex_cost; } ? "missing" : "") << '\n';
+}
+
+}  // namespace coverage
