@@ -135,6 +135,24 @@ static_assert(is_share(f1024, 970, 95, 105) && is_share(f2048, 1440, 95, 105));
 static_assert(is_share(square(tw::gc2, 1024, tw::float32, tw::float32), 197, 90, 105));
 static_assert(is_share(square(tw::gc2, 1024, tw::float16, tw::float32), 589, 90, 105));
 
+// ---- what the search adds up is what the formulas have for the next block of the inner axis, and for the next part of a sum
+
+constexpr bool agree(const tw::AmpModel& amp) {
+  const tw::AmpCorrections corrections = tw::amp_corrections(amp.element_bytes);
+  const auto more = [&](int64_t worker_rows) {
+    const int64_t rows = tw::tile_workers * worker_rows;
+    return tw::amp_cycles(amp, rows, 2 * amp.channels, amp.units) - tw::amp_cycles(amp, rows, amp.channels, amp.units) -
+           amp.block_cycles() - rows * amp.row_cycles - corrections.inner_block;
+  };
+  return more(1) == corrections.one_row && more(2) == corrections.two_rows && more(3) == 0 && more(100) == 0;
+}
+static_assert(agree(tw::gc200_model.products.float16) && agree(tw::gc200_model.products.float16_float32) &&
+              agree(tw::gc200_model.products.float32));
+static_assert(agree(tw::gc2_model.products.float16) && agree(tw::gc2_model.products.float16_float32) &&
+              agree(tw::gc2_model.products.float32));
+constexpr int64_t of_part = tw::reduction_stage_cycles(1, 6, 4, 4) - tw::reduction_stage_cycles(1, 5, 4, 4);
+static_assert(tw::reduction_start_cycles(5) == tw::reduction_stage_cycles(0, 5, 4, 4) + 5 * of_part);
+
 // ---- limits
 
 constexpr ProductProblem large{.rows = 2048, .inner = 2048, .columns = 2048, .element_bytes = 2, .partial_bytes = 2};

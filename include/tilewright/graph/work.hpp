@@ -29,12 +29,14 @@ struct WorkAxis {
   std::int64_t grain = 1;
   /// Whether the grain is instead a vector of the target, in elements of the first output's dtype. Not read for a reduction axis.
   bool vectorised = false;
-  std::int64_t block = 0;   ///< extent of a vertex that the planner has chosen; 0: as many blocks as there are tiles left
+  std::int64_t block = 0;  ///< extent of a vertex that the planner has chosen; 0: as many blocks as there are tiles left
 
   constexpr bool operator==(const WorkAxis&) const = default;
 };
 
-/// The most operands of one op: inputs and outputs together. Calls may have more.
+/// The most operands of one op with a kernel: inputs and outputs together. Each Work has a table with a row for each of
+/// them, and a group holds at most max_locations of all its ops. An op with `expand`, such as a concat, may have any number: only
+/// the ops that are planned in its place have kernels. Calls may have more, too.
 inline constexpr int max_operands = 12;
 /// The most axes of an op's work, and of a group's grid.
 inline constexpr int max_work_axes = 8;

@@ -34,14 +34,22 @@ inline void for_each_tap_block(F&& f) {
   });
 }
 
+/// The convolution to the first `count` result channels.
+constexpr ConvShape with_results(ConvShape shape, std::int64_t count) {
+  shape.results = count;
+  return shape;
+}
+
 /// The form with vectors along input channels: the input is copied with its padding as (row, column, channel), and its vectors
 /// for all taps of a block are multiplied with single elements of dy.
 template <ConvShape s>
 struct ConvWeightsByChannels {
   static constexpr TapBlock block{s, most_accumulators - 1};
-  /// Floats on the stack, in the second-level cache: ConvWeightsGrad/32x14x14 to 64. And columns of results at once, as in
-  /// ConvByChannels.
-  static constexpr std::int64_t most_input = 32'768, most_sums = 28'672, most_columns = 512;
+  /// Floats on the stack, in the second-level cache: ConvWeightsGrad/32x14x14 to 64.
+  static constexpr std::int64_t most_input = 32'768, most_sums = 28'672;
+  /// Columns of results at once, at most: with a kernel of 3 x 3, the input of a row of so many fits into most_input in vectors
+  /// of 16 channels. Wider images are cut. No benchmark has such.
+  static constexpr std::int64_t most_columns = 512;
   static constexpr std::int64_t rows_of(std::int64_t out) { return (out - 1) * s.h.stride + s.h.span(); }
   static constexpr std::int64_t columns_of(std::int64_t out) { return (out - 1) * s.v.stride + s.v.span(); }
   static constexpr auto chunk = [] {
@@ -108,22 +116,10 @@ struct ConvWeightsByChannels {
     }
   }
   static void run(const float* x, const float* dy, float* dw) {
-    constexpr std::int64_t chunk_results = std::min(most_results, s.results);
-    constexpr ConvShape part = [] {
-      ConvShape result = s;
-      result.results = chunk_results;
-      return result;
-    }();
-    constexpr ConvShape rest = [] {
-      ConvShape result = s;
-      result.results = s.results % chunk_results;
-      return result;
-    }();
     in_blocks<s.channels, lanes>([&](std::int64_t c, auto channels) {
-      std::int64_t m = 0;
-      for (; m + chunk_results <= s.results; m += chunk_results)
-        run_block<part, channels>(x + c * s.x_c, dy + m * s.y_m, dw + m * s.w_m + c * s.w_c);
-      if constexpr (rest.results > 0) run_block<rest, channels>(x + c * s.x_c, dy + m * s.y_m, dw + m * s.w_m + c * s.w_c);
+      in_blocks<s.results, std::min(most_results, s.results)>([&](std::int64_t m, auto results) {
+        run_block<with_results(s, results), channels>(x + c * s.x_c, dy + m * s.y_m, dw + m * s.w_m + c * s.w_c);
+      });
     });
   }
   /// The gradient for `channels` input channels and the result channels of `part`.
@@ -199,20 +195,8 @@ struct ConvWeightsByPixels {
     for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value.store_aligned(at); });
   }
   static void run(const float* x, const float* dy, float* dw) {
-    constexpr std::int64_t chunk_results = std::min(even_block(s.results, most_results), s.results);
-    constexpr ConvShape part = [] {
-      ConvShape result = s;
-      result.results = chunk_results;
-      return result;
-    }();
-    constexpr ConvShape rest = [] {
-      ConvShape result = s;
-      result.results = s.results % chunk_results;
-      return result;
-    }();
-    std::int64_t m = 0;
-    for (; m + chunk_results <= s.results; m += chunk_results) run_block<part>(x, dy + m * s.y_m, dw + m * s.w_m);
-    if constexpr (rest.results > 0) run_block<rest>(x, dy + m * s.y_m, dw + m * s.w_m);
+    in_blocks<s.results, std::min(even_block(s.results, most_results), s.results)>(
+        [&](std::int64_t m, auto results) { run_block<with_results(s, results)>(x, dy + m * s.y_m, dw + m * s.w_m); });
   }
   template <ConvShape part>
   static void run_block(const float* x, const float* dy, float* dw) {

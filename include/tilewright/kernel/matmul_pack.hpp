@@ -7,7 +7,8 @@
 
 namespace tilewright::detail {
 
-/// Long columns of b are fetched this many rows ahead: their lines are too far apart for the processor's own prefetching.
+/// Long columns of b are fetched this many rows ahead: their lines are too far apart for the processor's own prefetching. The
+/// cold lines of fc1 and fc2 of `./dev bench kernels` would notice another number; none was measured.
 inline constexpr std::int64_t prefetch_rows = 16;
 
 /// Transposes `rows` x `columns` floats (rows of stride `row_stride`, contiguous along columns; at most a square of vectors) into

@@ -57,37 +57,35 @@ template <class X>
   else return decltype(x < x){};
 }
 
-/// The `count` elements at steps of `step` from `from` on as wide ones.
-template <std::int64_t step, class T>
-inline void load_wide(const T* from, std::int64_t count, wide_t<T>* to) {
+namespace detail {
+/// Converts `count` elements at steps of `from_step` into elements at steps of `to_step`; dense halves and floats in vectors.
+template <std::int64_t from_step, std::int64_t to_step, class From, class To>
+[[gnu::always_inline]] inline void convert_elements(const From* from, std::int64_t count, To* to) {
+  constexpr bool is_dense = from_step == 1 && to_step == 1;
   std::int64_t i = 0;
-  if constexpr (step == 1 && std::is_same_v<T, wide_t<T>>) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+  if constexpr (is_dense && std::is_same_v<From, To>) {
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(To));
     return;
-  } else if constexpr (step == 1 && std::is_same_v<T, float16_t>) {
+  } else if constexpr (is_dense && (std::is_same_v<From, float16_t> || std::is_same_v<To, float16_t>)) {
     using Batch = xsimd::batch<float>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
     const std::int64_t in_batches = count - count % width;  // a bound that GCC can follow
-    for (; i < in_batches; i += width) load_floats<Batch>(from + i).store_unaligned(to + i);
+    for (; i < in_batches; i += width) store_floats(to + i, load_floats<Batch>(from + i));
     i = in_batches;
   }
-  for (; i < count; ++i) to[i] = static_cast<wide_t<T>>(from[i * step]);
+  for (; i < count; ++i) to[i * to_step] = static_cast<To>(from[i * from_step]);
+}
+}  // namespace detail
+
+/// The `count` elements at steps of `step` from `from` on as wide ones.
+template <std::int64_t step, class T>
+inline void load_wide(const T* from, std::int64_t count, wide_t<T>* to) {
+  detail::convert_elements<step, 1>(from, count, to);
 }
 /// Writes `count` wide elements at steps of `step` from `to` on.
 template <std::int64_t step, class T>
 inline void store_wide(const wide_t<T>* from, std::int64_t count, T* to) {
-  std::int64_t i = 0;
-  if constexpr (step == 1 && std::is_same_v<T, wide_t<T>>) {
-    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
-    return;
-  } else if constexpr (step == 1 && std::is_same_v<T, float16_t>) {
-    using Batch = xsimd::batch<float>;
-    constexpr auto width = static_cast<std::int64_t>(Batch::size);
-    const std::int64_t in_batches = count - count % width;
-    for (; i < in_batches; i += width) store_floats(to + i, Batch::load_unaligned(from + i));
-    i = in_batches;
-  }
-  for (; i < count; ++i) to[i * step] = static_cast<T>(from[i]);
+  detail::convert_elements<1, step>(from, count, to);
 }
 
 /// A pack of the elements from `from` on, which lie side by side.

@@ -19,11 +19,15 @@ constexpr std::int64_t largest_operand(const Operation& operation) {
   for (const Value& value : operation.operands) largest = std::max(largest, value.spec.nelms());
   return largest;
 }
+/// Points of the work, or elements of the largest operand if these are more.
 constexpr std::int64_t cost_of(const Operation& operation) {
   std::int64_t points = 1;
   for (const WorkAxis& axis : operation.work.axes) points *= axis.extent;
   return std::max(points, largest_operand(operation));
 }
+/// The cost_of an operation that moves to the front, at most: a larger result would be in use from the start of the body on. Of
+/// ./dev bench, W1a has such operations, of one element; up to 1024 no workload has others.
+inline constexpr std::int64_t small_cost = 64;
 /// Whether the op uses elements of its largest operand more than twice each, as matrix products do.
 constexpr bool is_heavy(const Operation& operation) { return cost_of(operation) > 2 * largest_operand(operation); }
 /// The vertices of a group before its blocks are made smaller: see partition.hpp.
@@ -54,11 +58,10 @@ class Fuser {
   /// Moves small operations that read only variables and inputs to the front: the step of an optimiser, a factor. Operations that
   /// read their results can then join other groups.
   constexpr void move_small_first() {
-    constexpr std::int64_t small = 64;  // elements
     PerStorage<bool> used(draft_.storages.size(), false), written(used);  // by operations that stay where they are
     List<Operation> first, rest;
     for (Operation& operation : draft_.operations) {
-      bool moves = is_free(operation) && cost_of(operation) <= small;
+      bool moves = is_free(operation) && cost_of(operation) <= small_cost;
       for (std::size_t o = 0; moves && o < operation.operands.size(); ++o)
         moves = !(operation.is_output(static_cast<int>(o)) ? used : written)[operation.operands[o].storage];
       for (std::size_t o = 0; !moves && o < operation.operands.size(); ++o) {

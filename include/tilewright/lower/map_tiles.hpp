@@ -16,6 +16,14 @@ namespace tilewright::internal {
 
 namespace detail {
 
+/// Bytes of a tensor on a tile, at least, when it is spread: fewer would be more messages of an exchange. poplibs' linear mapping
+/// has the same number (poputil, TileMapping). The encoders of `./dev bench ipu` are laid out otherwise with twice as many.
+inline constexpr std::int64_t least_spread_bytes = 128;
+/// Quarters of a group's vertices for which the layout that a result should have must have places, so that the group follows it:
+/// on fewer tiles, computing takes longer than moving the result saves. The encoders of `./dev bench ipu` have other steps with 1
+/// and with 4; with 2 no benchmark has.
+inline constexpr std::int64_t enough_quarters = 3;
+
 /// Decides where the storages and the vertices of a body are, in three rounds over its groups. First, what products read and no
 /// group has written, such as weights, and tables of indexed ops, is laid out as the first of them uses it. Then, in the order of
 /// groups, a group that changes a tensor in place, or computes formulas of its inputs only, follows the layout of that tensor or
@@ -178,7 +186,7 @@ class TileMapper {
         }
       }
     if (layout == nullptr && !results_.empty()) {  // the gradient of a weight, if as many tiles work on it
-      const std::int64_t enough = draft_.cuts[g].partition.vertices * 3 / 4;
+      const std::int64_t enough = draft_.cuts[g].partition.vertices * enough_quarters / 4;
       for (const Member& member : group.members) {
         const Operation& operation = draft_.operation(member);
         for (int o = operation.input_count; o < static_cast<int>(operation.operands.size()) && layout == nullptr; ++o) {
@@ -250,7 +258,8 @@ class TileMapper {
       for (int o = 0; o < operation.input_count; ++o) {
         const StorageId s = draft_.owner(operation.operands[o].storage);
         if (!is_on_tiles(s) || draft_.in_frame(s) || map_.layouts[s].is_decided() || is_written(s)) continue;
-        if (draft_.storage(s).location.base != Base::stream && draft_.storage(s).whole.bytes() < 128 * sets_.count(set_of(g)))
+        if (draft_.storage(s).location.base != Base::stream &&
+            draft_.storage(s).whole.bytes() < least_spread_bytes * sets_.count(set_of(g)))
           continue;
         const OperandCut cut = cut_of(g, member, o);
         if (are_slices_apart(cut, map_.groups[g].grid)) lay_out(s, cut, map_.groups[g].grid);
@@ -301,13 +310,13 @@ class TileMapper {
       map_.layouts[s] = arguments[i];
     }
   }
-  /// Spreads a storage evenly that no group has laid out: vectors together, and at least 128 bytes on a tile.
+  /// Spreads a storage evenly that no group has laid out: vectors together, and at least least_spread_bytes on a tile.
   constexpr void spread(StorageId s) {
     if (!is_on_tiles(s) || map_.layouts[s].is_decided()) return;
     const std::int64_t bytes = size_of(draft_.storage(s).whole.dtype);
     const int set = set_of(s);
-    map_.layouts[s] = linear_layout(elements_of(s), std::max<std::int64_t>(1, 8 / bytes), std::max<std::int64_t>(1, 128 / bytes),
-                                    sets_.count(set));
+    map_.layouts[s] = linear_layout(elements_of(s), std::max<std::int64_t>(1, 8 / bytes),
+                                    std::max<std::int64_t>(1, least_spread_bytes / bytes), sets_.count(set));
     map_.layouts[s].places.set = set;
   }
 

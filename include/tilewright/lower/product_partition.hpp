@@ -8,13 +8,38 @@
 
 namespace tilewright::internal {
 
-/// The share of a tile's memory that the operands and results of a product may take, if its op does not say.
+/// The share of a tile's memory that the operands and results of a product may take, if its op does not say: poplibs' default
+/// (availableMemoryProportion). Of `./dev bench ipu`, products of 1024 rows and more are cut otherwise with 0.45 and 0.75.
 inline constexpr double default_memory_proportion = 0.6;
 
 namespace detail {
 
-/// Most slices of a product, and most of its inner axis: each is an operation of its own, with exchange code of its own.
-inline constexpr std::int64_t most_slices = 32, most_inner_slices = 16;
+// Of each number below: its unit, why there is a limit, and in brackets what changes with the number: products of `./dev bench
+// ipu` by rows, its encoders of BERT-Large, and workloads of `./dev plans` for ipu_model.
+
+/// Slices of a product, at most: each is an operation of its own, with exchange code of its own. [16: 3072 and more on gc2; 64:
+/// 4096 on gc2]
+inline constexpr std::int64_t most_slices = 32;
+/// Slices of the inner axis, at most: the parts that they leave need memory until all are added. No benchmark has such slices.
+inline constexpr std::int64_t most_inner_slices = 16;
+/// Numbers of parts that groups are cut into and that are searched, at most: fewer parts leave tiles without groups, and each
+/// number takes a search of its own. No benchmark has a product for which another number than the first one is best.
+inline constexpr int most_group_tries = 3;
+/// Candidates with the lowest estimates, which alone are priced: a price takes more operations. [3: 3072 and 3584; 6: 4096; 2:
+/// encoders]
+inline constexpr int kept_candidates = 4;
+/// A step along an axis is 1 grain, and this part of a tile's grains: so long axes have few steps, and consider_neighbours looks
+/// between them. [10 and 16: from 2048; 6: encoders, W2]
+inline constexpr std::int64_t step_divisor = 12;
+/// Rows of a product, at most, for which tiles with more rows than they need are tried, too: fewer tiles then receive the same
+/// weights, but more have no rows. [less than a batch of 8: W1, W1a, W1h, W3; more: none]
+inline constexpr std::int64_t few_rows = 32;
+/// Cycles of a slice of columns beside its product, an estimate: slice_cycles takes 403 without any elements, once for weights
+/// and once for results. [0 to 20 times as many: none; 100 times: 2048]
+inline constexpr std::int64_t slice_estimate = 1000;
+/// A candidate is priced only if its estimate exceeds the lowest by at most this part of it: no estimate is so much too low. [8:
+/// none; 24 and 32: encoders]
+inline constexpr std::int64_t estimate_error = 16;
 /// More than any number of cycles or bytes.
 inline constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
@@ -47,14 +72,11 @@ class PartitionSearch {
     std::int64_t estimate = unlimited;  ///< cycles, or bytes
     std::int64_t row_parts = 0, column_parts = 0, inner_parts = 0, column_slices = 1;
   };
-  static constexpr int kept = 4;
-  static constexpr std::int64_t step_divisor = 12;  ///< a step along an axis is 1 grain, and this part of a tile's
 
   constexpr void search(ProductMethod method) {
     // Groups need nothing of each other, so they are cut first; fewer parts than tiles or groups leave fewer tiles idle.
-    constexpr int most_tries = 3;
     std::int64_t most = std::min(problem_.groups, machine_.tiles);
-    for (int tries = 0; tries < most_tries && most > 0; ++tries) {
+    for (int tries = 0; tries < most_group_tries && most > 0; ++tries) {
       const std::int64_t groups = ceil_divide(problem_.groups, most), parts = ceil_divide(problem_.groups, groups);
       for (Candidate& each : candidates_) each.estimate = unlimited;
       estimate_all(method, groups, machine_.tiles / parts);
@@ -79,14 +101,14 @@ class PartitionSearch {
     const std::int64_t output = groups * row_grain * grains.columns * problem_.partial_bytes;
     const bool amp = method == ProductMethod::amp;
     // Cycles of a block of weights: to begin, for a row of each worker, and more for one or two rows of each. Then there are
-    // passes over the result that set it to zero, or end dot products.
+    // passes over the result that set it to zero, which takes row_cycles for float32, or end dot products.
     const std::int64_t products = groups * kernel, block_cycles = amp ? products * grains.amp->block_cycles() : 0;
     const std::int64_t row_cycles = products * tile_workers * (amp ? grains.amp->row_cycles : grains.columns);
-    const std::int64_t zeros = !amp ? 7 : problem_.element_bytes == 4 ? 1 : 0;
-    const std::int64_t more_cycles[] = {0, amp ? products * (problem_.element_bytes == 4 ? 102 : 18) : 0,
-                                        amp ? products * 48 : 0};
-    const std::int64_t inner_cycles = products * (problem_.element_bytes == 4 ? 15 : 33);  // for all blocks of weights of a grain
-    const bool few_rows = problem_.rows <= 32;
+    const std::int64_t zeros = !amp ? dot_product_end : problem_.element_bytes == 4 ? 1 : 0;
+    const AmpCorrections corrections = amp_corrections(problem_.element_bytes);
+    const std::int64_t more_cycles[] = {0, amp ? products * corrections.one_row : 0, amp ? products * corrections.two_rows : 0};
+    const std::int64_t inner_cycles = products * corrections.inner_block;
+    const bool has_few_rows = problem_.rows <= few_rows;
     const std::int64_t limit = limit_, bus = machine_.tiles_of_bus;
     const bool by_bytes = fewest_bytes_;
     // What no partition is faster than: all tiles multiply all the time.
@@ -110,9 +132,7 @@ class PartitionSearch {
       while (true) {
         if (least_of_columns + inner * for_columns < most_cycles) {
           const std::int64_t most_row_parts = most_inner_parts / inner_parts;
-          const std::int64_t for_sum = machine_.step_cycles + (inner_parts < 16    ? 153 + 12 * inner_parts
-                                                               : inner_parts < 125 ? 450
-                                                                                   : 700);
+          const std::int64_t for_sum = machine_.step_cycles + reduction_start_cycles(inner_parts);
           std::int64_t rows = most_row_parts < row_grains ? (row_grains + most_row_parts - 1) / most_row_parts : 1;
           while (true) {
             const std::int64_t worker_rows = (rows * row_grain + tile_workers - 1) / tile_workers;
@@ -125,11 +145,11 @@ class PartitionSearch {
               const std::int64_t bytes_of_columns = inner * weights + rows * results, inputs = inner * rows * input;
               if (inputs + bytes_of_columns <= limit && !by_bytes)
                 most_cycles = keep({cycles, rows, column_parts, inner_parts, 1});
-              else if (by_bytes || cycles + inner * rows * for_inputs / 16 + 2000 < most_cycles)
+              else if (by_bytes || cycles + inner * rows * for_inputs / 16 + 2 * slice_estimate < most_cycles)
                 most_cycles = keep_in_slices({cycles, rows, column_parts, inner_parts, columns}, inputs, bytes_of_columns,
                                              inner * rows * for_inputs / 16);
             }
-            if (!few_rows || rows == row_grains) break;
+            if (!has_few_rows || rows == row_grains) break;
             // As many rows as take no more time, then all of them: fewer tiles need the same weights.
             const std::int64_t most_rows = worker_rows * tile_workers / row_grain;
             rows = rows < most_rows && most_rows < row_grains ? most_rows : row_grains;
@@ -154,13 +174,13 @@ class PartitionSearch {
     if (!in_slices_) {
       candidate.column_slices = 1;
       candidate.estimate = inputs + bytes_of_columns;
-      if (fewest_bytes_ && candidate.estimate < candidates_[kept - 1].estimate) keep(candidate);
+      if (fewest_bytes_ && candidate.estimate < candidates_[kept_candidates - 1].estimate) keep(candidate);
       return fewest_bytes_ ? unlimited : highest_estimate();
     }
     if (fewest_bytes_) {
       candidate.column_slices = std::min(columns, most_slices / inner_slices_);
       candidate.estimate = inputs + each * ceil_divide(columns, candidate.column_slices);
-      if (candidate.estimate < candidates_[kept - 1].estimate) keep(candidate);
+      if (candidate.estimate < candidates_[kept_candidates - 1].estimate) keep(candidate);
       return unlimited;
     }
     if (inputs + each <= limit_) {
@@ -168,20 +188,20 @@ class PartitionSearch {
       if (slices * inner_slices_ > most_slices) return highest_estimate();
       candidate.column_slices = slices;
       candidate.estimate += (candidate.estimate - input_cycles) * (padded - columns) / columns + (slices - 1) * input_cycles +
-                            1000 * slices;
-      if (candidate.estimate < candidates_[kept - 1].estimate) return keep(candidate);
+                            slice_estimate * slices;
+      if (candidate.estimate < candidates_[kept_candidates - 1].estimate) return keep(candidate);
     }
     return highest_estimate();
   }
-  /// Of a candidate to keep: no estimate is so much too low.
+  /// Of a candidate to keep.
   constexpr std::int64_t highest_estimate() const {
     const std::int64_t lowest = candidates_[0].estimate;
-    return std::min(candidates_[kept - 1].estimate, lowest + lowest / 16);
+    return std::min(candidates_[kept_candidates - 1].estimate, lowest + lowest / estimate_error);
   }
   /// Its `row_parts` are rows. Returns the highest estimate kept.
   constexpr std::int64_t keep(Candidate candidate) {
     candidate.row_parts = ceil_divide(ceil_divide(problem_.rows, problem_.row_grain), candidate.row_parts);
-    int i = kept - 1;
+    int i = kept_candidates - 1;
     for (; i > 0 && candidate.estimate < candidates_[i - 1].estimate; --i) candidates_[i] = candidates_[i - 1];
     candidates_[i] = candidate;
     return highest_estimate();
@@ -234,7 +254,7 @@ class PartitionSearch {
   bool in_slices_ = true;
   std::int64_t limit_ = 0, inner_slices_ = 1;
   bool fewest_bytes_ = false, found_ = false;
-  Candidate candidates_[kept]{};  ///< the lowest estimates, lowest first
+  Candidate candidates_[kept_candidates]{};  ///< the lowest estimates, lowest first
   ProductPartition best_{};
 };
 

@@ -55,6 +55,18 @@ struct IndexedOp : Op<D> {
     Shape table;
     int rows, indices, positions;  ///< all other operands have the table's shape, but those of one element
   };
+  // Elements of a row, by which table_work decides what is cut. In brackets the cases of `./dev bench ops` that are cut otherwise
+  // with another number; their rows have 256.
+
+  /// Blocks within a row are multiples of it: four lines of a cache in float32. [32, and long_row 256: gather_gradient,
+  /// scatter_sum]
+  static constexpr std::int64_t row_piece = 64;
+  /// Rows from this length on are cut before the indexed axis: there are pieces for 8 vertices. [256: gather_gradient, all
+  /// scatters]
+  static constexpr std::int64_t long_row = 8 * row_piece;
+  /// In shorter rows, reading the indices is no small part of the work. No case has such. [above 256: gather_gradient,
+  /// scatter_sum]
+  static constexpr std::int64_t short_row = 16;
   static constexpr Work table_work(std::span<const TensorSpec> operands, const Attributes& attributes, const TableWork& of) {
     const Shape &table = of.table, &rows = operands[static_cast<std::size_t>(of.rows)].shape,
                 &indices = operands[static_cast<std::size_t>(of.indices)].shape;
@@ -67,20 +79,19 @@ struct IndexedOp : Op<D> {
     };
     // Blocks along the indexed axis all read the same indices. That is a small part of the work only if rows are long: other axes
     // are cut first unless their blocks would be short pieces of rows, and that axis is not if it has fewer places than indices.
-    constexpr std::int64_t line = 64;  // elements
     std::int64_t length = 1, count = 1;
     for (int a = axis + 1; a < rank; ++a) length *= table[a];
     for (int a = by_element ? 0 : attributes.form == IndexForm::groups ? 1 : 0; a < indices.rank; ++a) count *= indices[a];
-    const bool is_last = by_element || length < 16 || (axis < rank - 1 && table[rank - 1] >= 8 * line);
-    const bool is_cut = by_element || length >= 16 || count < table[axis];
+    const bool is_last = by_element || length < short_row || (axis < rank - 1 && table[rank - 1] >= long_row);
+    const bool is_cut = by_element || length >= short_row || count < table[axis];
     Work work;
     std::array<int, max_rank> work_axis{};
     const auto add = [&](int a) {
-      const bool is_inner = a == rank - 1 && a != axis && is_last && length >= 8 * line;
+      const bool is_inner = a == rank - 1 && a != axis && is_last && length >= long_row;
       work_axis[static_cast<std::size_t>(a)] = work.add_axis(
           {.extent = table[a],
            .kind = fits(a) && (a != axis || is_cut) ? WorkAxisKind::parallel : WorkAxisKind::whole,
-           .grain = is_inner ? line : 1,
+           .grain = is_inner ? row_piece : 1,
            .vectorised = !is_inner && a == rank - 1});
     };
     for (int a = 0; a < axis; ++a) add(a);

@@ -86,7 +86,7 @@ constexpr Tensor maximum(Tensor first, std::convertible_to<Tensor> auto... other
   return maximum(std::span<const Tensor>(all));
 }
 constexpr Tensor maximum(Tensor a, detail::Number auto b) { return detail::apply_to<Maximum>(a, b); }
-/// The smallest of several tensors, as maximum.
+/// The smallest of several tensors, as maximum; NaN where one of them is, as in PyTorch.
 constexpr Tensor minimum(std::span<const Tensor> tensors) { return detail::fold<Minimum>(tensors); }
 constexpr Tensor minimum(Tensor first, std::convertible_to<Tensor> auto... others) {
   const Tensor all[] = {first, others...};

@@ -208,7 +208,7 @@ constexpr Tensor clip(Tensor x, double min = -std::numeric_limits<double>::infin
                       double max = std::numeric_limits<double>::infinity()) {
   return apply<Clip>({x}, {min, max});
 }
-/// The same, by PyTorch's name.
+/// clip, by PyTorch's name; NaN stays, as in PyTorch.
 constexpr Tensor clamp(Tensor x, double min = -std::numeric_limits<double>::infinity(),
                        double max = std::numeric_limits<double>::infinity()) {
   return clip(x, min, max);
@@ -230,7 +230,7 @@ constexpr Tensor sqrt_(Tensor x) { return apply<InPlace<Sqrt>>({x}); }
 constexpr Tensor tanh_(Tensor x) { return apply<InPlace<Tanh>>({x}); }
 /// negate in place. Its gradient does not need x.
 constexpr Tensor negate_(Tensor x) { return apply<InPlace<Negate>>({x}); }
-/// clip in place. Its gradient needs x.
+/// clip in place; NaN stays, as in PyTorch. Its gradient needs x.
 constexpr Tensor clip_(Tensor x, double min = -std::numeric_limits<double>::infinity(),
                        double max = std::numeric_limits<double>::infinity()) {
   return apply<InPlace<Clip>>({x}, {min, max});

@@ -63,12 +63,24 @@ constexpr std::int64_t amp_cycles(const AmpModel& amp, std::int64_t rows, std::i
                            (inner_blocks - 1) * (15 + column_blocks * (25 + load + next)));
 }
 
-/// The same product by dot products of vectors, which takes any number of columns.
+/// Cycles of amp_cycles beside block_cycles() of each block of weights and row_cycles of each row in it: with these a search
+/// estimates products in a few operations. Derived from the formulas above; the static tests compare them.
+struct AmpCorrections {
+  std::int64_t one_row = 0, two_rows = 0;  ///< of a block of weights, if each worker has so few rows
+  std::int64_t inner_block = 0;  ///< of a block of the inner axis, once for all its blocks of weights
+};
+constexpr AmpCorrections amp_corrections(std::int64_t element_bytes) {
+  return element_bytes == 4 ? AmpCorrections{102, 48, 15} : AmpCorrections{18, 48, 15 + 3 * tile_workers};
+}
+
+/// Instructions of a worker for each result of a dot product, beside those for its terms: as poplibs estimates them.
+inline constexpr std::int64_t dot_product_end = 7;
+/// The product of amp_cycles by dot products of vectors, which takes any number of columns.
 /// Assumed: 65 cycles to start and 29 instructions of a worker.
 constexpr std::int64_t dot_product_cycles(std::int64_t element_bytes, std::int64_t rows, std::int64_t inner, std::int64_t columns,
                                           std::int64_t groups = 1) {
   const std::int64_t vector = 8 / element_bytes, worker_rows = ceil_divide(rows * groups, tile_workers);
-  return 65 + tile_workers * (29 + worker_rows * (7 + columns * (ceil_divide(inner, vector) + 7)));
+  return 65 + tile_workers * (29 + worker_rows * (7 + columns * (ceil_divide(inner, vector) + dot_product_end)));
 }
 
 /// What a tile computes of a convolution: `rows` lines of `line` places of the result each, from `inner` channels to `columns`
@@ -119,8 +131,8 @@ constexpr std::int64_t slic_cycles(const ConvolutionBlock& block) {
   return 200 + ceil_divide(macs, macs_per_cycle) + 30 * ceil_divide(block.rows, tile_workers) * windows * block.groups;
 }
 
-/// Fewest parts that are combined in more than one stage: poplibs' choice (poplin, ConvReducePlan).
-inline constexpr std::int64_t min_parts_of_stages = 16;
+/// Fewest parts that are combined in two stages, and in three: poplibs' choice (poplin, ConvReducePlan).
+inline constexpr std::int64_t min_parts_of_stages = 16, min_parts_of_three_stages = 125;
 /// The stages of a sum of parts: stage i adds depth[i] of them. Their number is poplibs' choice, too.
 struct ReductionStages {
   std::int64_t depth[3]{1, 1, 1};
@@ -129,7 +141,7 @@ struct ReductionStages {
 constexpr ReductionStages reduction_stages(std::int64_t parts) {
   if (parts <= 1) return {};
   if (parts < min_parts_of_stages) return {{parts, 1, 1}, 1};
-  if (parts < 125) {  // two factors near the square root
+  if (parts < min_parts_of_three_stages) {  // two factors near the square root
     std::int64_t root = 4;
     while (root * (root + 1) < parts) ++root;
     return {{ceil_divide(parts, root), root, 1}, 2};
@@ -149,6 +161,14 @@ constexpr std::int64_t reduction_stage_cycles(std::int64_t outputs, std::int64_t
   const std::int64_t store_cycles = partial_bytes == 4 ? (output_bytes == 4 ? 8 : 7) : (output_bytes == 4 ? 10 : 9);
   return 33 + tile_workers *
                   (20 + (part_cycles * (parts - 1) + store_cycles) * ceil_divide(ceil_divide(outputs, vector), tile_workers));
+}
+
+/// Cycles of a sum of `parts` parts beside those that grow with its results, for a search. One stage: 33, and of each worker 20
+/// instructions and 2 for each part, derived from reduction_stage_cycles. Two and three stages: an estimate, the same for all
+/// numbers of parts, as if there were two stages of 6 parts, or about three of 7.
+constexpr std::int64_t reduction_start_cycles(std::int64_t parts) {
+  if (parts < min_parts_of_stages) return 33 + 20 * tile_workers + 2 * tile_workers * parts;
+  return parts < min_parts_of_three_stages ? 450 : 700;
 }
 
 /// All stages of a sum of parts, of which each tile of the first stage has `outputs` x `parts` at most; 0 for a single part.
