@@ -12,6 +12,32 @@ constexpr Text print_extents(const auto& extents) {
   for (int axis = 0; axis < extents.size(); ++axis) result += text(axis > 0 ? " x " : "", extents[axis]);
   return result;
 }
+/// The set of tiles, if it is not the first one.
+constexpr Text print_set(int set) {
+  if (set == 0) return {};
+  return text(" of set ", set);
+}
+/// 64 places on tiles: those of blocks or vertices.
+constexpr Text print_places(const Places& places) {
+  Text result = text(places.count, " places on tiles", print_set(places.set));
+  if (places.first_tile != 0) result += text(" from tile ", places.first_tile);
+  return result;
+}
+/// The extents of a storage's blocks, the axis of the largest stride first, and their places.
+constexpr Text print_layout(const TileLayout& layout) {
+  Text result = "blocks of ";
+  for (int axis = 0; axis < layout.axes.size(); ++axis) result += text(axis > 0 ? " x " : "", layout.axes[axis].block);
+  if (layout.axes.size() == 0) result += "1";
+  return result += text(" in ", print_places(layout.places));
+}
+/// A part of the memory of tiles, and the groups that use it.
+constexpr Text print_room(const Room& room) {
+  constexpr std::string_view kinds[] = {"storage", "received of storage", "sent of storage", "scratch", "called bodies"};
+  Text result = text("  room on tiles", print_set(room.set), ": ", kinds[static_cast<int>(room.kind)]);
+  if (room.storage != StorageId::none) result += text(" ", room.storage);
+  return result += text(", bytes ", room.address, " to ", room.address + room.bytes, ", groups ", room.first, " to ", room.last,
+                        "\n");
+}
 constexpr Text print_storage(const BodyDraft& draft, StorageId s) {
   const Storage& storage = draft.storage(s);
   Text result = text("  storage ", s, ": ", to_text(storage.whole), ", ", name_of(storage.location.base));
@@ -20,6 +46,8 @@ constexpr Text print_storage(const BodyDraft& draft, StorageId s) {
   if (storage.location.offset != 0) result += text(" + ", storage.location.offset);
   if (storage.internal) result += ", internal";
   if (storage.reuses != StorageId::none) result += text(", reuses storage ", storage.reuses);
+  if (!draft.tiles.layouts.empty() && draft.tiles.layouts[s].is_decided())
+    result += text(", ", print_layout(draft.tiles.layouts[s]));
   return result += "\n";
 }
 /// A storage's number; of a part of it also the offset in elements, and the shape.
@@ -59,6 +87,8 @@ constexpr Text print_group(const BodyDraft& draft, int g) {
   if (extents.size() > 0) result += text(" over ", print_extents(extents));
   if (is_cut)
     result += text(": ", draft.cuts[g].partition.vertices, " vertices of ", print_extents(draft.cuts[g].partition.blocks));
+  if (!draft.tiles.groups.empty() && draft.tiles.groups[g].grid.places.count > 0)
+    result += text(" in ", print_places(draft.tiles.groups[g].grid.places));
   result += "\n";
   for (std::size_t m = 0; m < group.members.size(); ++m) {
     result += text("    ", print_operation(draft, group.members[m].operation));
@@ -71,7 +101,8 @@ constexpr Text print_group(const BodyDraft& draft, int g) {
 
 }  // namespace detail
 
-/// A draft as text: its storages, and its operations, in groups if it has them. Operands are numbers of storages.
+/// A draft as text: its storages, its operations, in groups if it has them, and their rooms on tiles. Operands are numbers of
+/// storages.
 constexpr Text print_draft(const BodyDraft& draft) {
   Text result;
   for (std::size_t s = 0; s < draft.storages.size(); ++s) result += detail::print_storage(draft, StorageId(s));
@@ -79,6 +110,7 @@ constexpr Text print_draft(const BodyDraft& draft) {
     for (std::size_t i = 0; i < draft.operations.size(); ++i)
       result += text("  ", detail::print_operation(draft, static_cast<int>(i)), "\n");
   for (std::size_t g = 0; g < draft.groups.size(); ++g) result += detail::print_group(draft, static_cast<int>(g));
+  for (const Room& room : draft.tiles.rooms) result += detail::print_room(room);
   return result;
 }
 

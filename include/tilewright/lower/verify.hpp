@@ -6,6 +6,7 @@
 #include "tilewright/lower/verify/steps.hpp"
 #include "tilewright/lower/verify/storages.hpp"
 #include "tilewright/lower/verify/tables.hpp"
+#include "tilewright/lower/verify/tiles.hpp"
 
 namespace tilewright::internal {
 
@@ -16,6 +17,7 @@ constexpr Text verify(const BodyDraft& draft, Pass after, BodyId body, const Pla
   Text violation = detail::OperationsViolation(draft, after, body, plan).run();
   if (violation.empty()) violation = detail::GroupsViolation(draft, after, body, plan).run();
   if (violation.empty()) violation = detail::StoragesViolation(draft, after, body, plan).run();
+  if (violation.empty()) violation = detail::TilesViolation(draft, after, body, plan).run();
   return violation;
 }
 /// The first violation of a whole plan, as `rule: what was given: what was expected, in step 3 of body 2`; empty if it is right.
@@ -23,6 +25,7 @@ constexpr Text verify(const Plan& plan) {
   Text violation = detail::TablesViolation(plan).run();
   if (violation.empty()) violation = detail::StepsViolation(plan).run();
   if (violation.empty()) violation = detail::ProgramViolation(plan).run();
+  if (violation.empty()) violation = detail::StepTilesViolation(plan).run();
   return violation;
 }
 

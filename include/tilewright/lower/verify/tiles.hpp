@@ -1,0 +1,252 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "tilewright/core/items.hpp"
+#include "tilewright/lower/verify/draft_violation.hpp"
+#include "tilewright/lower/verify/plan_violation.hpp"
+
+namespace tilewright::internal::detail {
+
+/// Looks at the tiles of a simulated IPU: what map_tiles and place_tiles give. Other targets have none.
+class TilesViolation : DraftViolation {
+ public:
+  using DraftViolation::DraftViolation;
+
+  constexpr Text run() {
+    if (plan_.tile_sets.empty() || after_ < Pass::map_tiles) return violation_;
+    check_layouts();
+    if (violation_.empty()) check_vertices();
+    if (violation_.empty() && after_ >= Pass::place_tiles) check_rooms();
+    if (violation_.empty() && after_ >= Pass::place_tiles) check_use_of_rooms();
+    return violation_;
+  }
+
+ private:
+  constexpr const Operation& first_of(int g) const { return draft_.operation(draft_.groups[g].members[0]); }
+  constexpr const TileLayout& layout_of(StorageId s) const { return draft_.tiles.layouts[s]; }
+  /// Whether the storage has memory of its own on tiles. An empty one has none.
+  constexpr bool is_on_tiles(StorageId s) const {
+    const Storage& storage = draft_.storage(s);
+    return !storage.internal && storage.reuses == StorageId::none && storage.location.base != Base::position &&
+           storage.location.base != Base::remote && storage.whole.shape.nelms() > 0;
+  }
+  /// Whether the storage has its room in the frames of tiles, not among variables and constants.
+  constexpr bool has_room(StorageId s) const {
+    const Base base = draft_.storage(s).location.base;
+    return is_on_tiles(s) && base != Base::variable && base != Base::constant;
+  }
+  /// Whether there is a set of tiles with this number, and it is where the program has the op or tensor.
+  constexpr bool is_set_of(int set, const Placement& placement) const {
+    if (set < 0 || set >= static_cast<int>(plan_.tile_sets.size())) return false;
+    const TileSetUse& use = plan_.tile_sets[static_cast<std::size_t>(set)];
+    if (!placement.is_known()) return set == 0;
+    bool has_io = false;
+    for (const TileSetUse& each : plan_.tile_sets) has_io = has_io || each.is_io;
+    return use.ipu == placement.ipu && use.is_io == (has_io && placement.tile_set == TileSet::io);
+  }
+
+  /// The numbers of the places that the blocks of a grid or of a storage have.
+  class Numbers {
+   public:
+    constexpr void add(const AxisNumbering& numbering, std::int64_t blocks) {
+      are_right_ = are_right_ && numbering.inner >= 1;
+      if (!are_right_) return;
+      add_digit(numbering.outer_step, block_count(blocks, numbering.inner));
+      add_digit(numbering.inner_step, std::min(blocks, numbering.inner));
+    }
+    /// Whether each block has a number of its own below the limit: each step is longer than all shorter steps together.
+    constexpr bool are_distinct_below(std::int64_t limit) {
+      sort_items(digits_, [](const Digit& a, const Digit& b) { return a.step < b.step; });
+      std::int64_t largest = 0;
+      for (const Digit& each : digits_) {
+        if (each.step <= largest) return false;
+        largest += each.step * (each.count - 1);
+      }
+      return are_right_ && largest < limit;
+    }
+
+   private:
+    struct Digit {
+      std::int64_t step, count;
+    };
+    constexpr void add_digit(std::int64_t step, std::int64_t count) {
+      if (count > 1) digits_.push_back({step, count});
+    }
+    List<Digit> digits_{};
+    bool are_right_ = true;  // the numberings so far
+  };
+
+  constexpr void check_layouts() {
+    if (!expect(draft_.tiles.layouts.size() == draft_.storages.size(), "storages have layouts", -1, draft_.tiles.layouts.size(),
+                " layouts: one for each of ", draft_.storages.size(), " storages expected"))
+      return;
+    for (std::size_t i = 0; i < draft_.storages.size() && violation_.empty(); ++i) {
+      const auto s = StorageId(i);
+      const TileLayout& layout = layout_of(s);
+      const std::string_view has = layout.is_decided() ? " has a layout" : " has no layout";
+      if (!expect(layout.is_decided() == is_on_tiles(s), "storages have layouts", -1, "storage ", s, has,
+                  ": one expected if and only if it has memory of its own on tiles"))
+        return;
+      if (layout.is_decided()) check_layout(s, layout);
+    }
+  }
+  constexpr void check_layout(StorageId s, const TileLayout& layout) {
+    const Storage& storage = draft_.storage(s);
+    expect(is_set_of(layout.places.set, storage.placement), "tensors are on their tiles", -1, "storage ", s, " is on set ",
+           layout.places.set, " of tiles: that of its placement expected");
+    std::int64_t elements = 1;
+    Numbers numbers;
+    for (const LayoutAxis& axis : layout.axes) {
+      if (!expect(axis.block >= 1 && axis.block <= axis.extent, "layouts hold storages", -1, "storage ", s, " has blocks of ",
+                  axis.block, " along an axis of ", axis.extent, ": 1 to ", axis.extent, " expected"))
+        return;
+      elements *= axis.extent;
+      numbers.add(axis.numbering, block_count(axis.extent, axis.block));
+    }
+    expect(elements == storage.whole.shape.nelms(), "layouts hold storages", -1, "storage ", s, " has a layout of ", elements,
+           " elements: ", storage.whole.shape.nelms(), " expected");
+    expect(numbers.are_distinct_below(layout.places.count), "blocks have places", -1, "storage ", s, " has blocks on ",
+           layout.places.count, " places: a place of its own for each expected");
+  }
+
+  constexpr void check_vertices() {
+    if (!expect(draft_.tiles.groups.size() == draft_.groups.size(), "vertices have places", -1, draft_.tiles.groups.size(),
+                " groups on tiles: ", draft_.groups.size(), " expected"))
+      return;
+    for (int g = 0; g < group_count() && violation_.empty(); ++g)
+      if (!first_of(g).is_call()) {
+        check_grid(g);
+        check_operands(g);
+      }
+  }
+  constexpr void check_grid(int g) {
+    const GridPlaces& grid = draft_.tiles.groups[g].grid;
+    const Group& group = draft_.groups[g];
+    for (const Member& member : group.members)
+      expect(is_set_of(grid.places.set, draft_.operation(member).placement), "vertices are on their tiles", member.operation,
+             "is on set ", grid.places.set, " of tiles, as group ", g, ": that of its placement expected");
+    if (!expect(grid.axes.size() == group.grid.size(), "vertices have places", -1, "group ", g, " has ", grid.axes.size(),
+                " axes on tiles: ", group.grid.size(), " expected"))
+      return;
+    Numbers numbers;
+    for (int axis = 0; axis < group.grid.size(); ++axis)
+      numbers.add(grid.axes[axis], block_count(group.grid[axis].extent, draft_.cuts[g].partition.blocks[axis]));
+    expect(numbers.are_distinct_below(grid.places.count), "vertices have places", -1, "group ", g, " has ",
+           draft_.cuts[g].partition.vertices, " vertices on ", grid.places.count,
+           " places: a place of its own for each expected");
+  }
+  /// TileGroup::operands, from which rooms and exchanges are counted, notes all that the operations use.
+  constexpr void check_operands(int g) {
+    const TileGroup& tiles = draft_.tiles.groups[g];
+    PerStorage<unsigned char> uses(draft_.storages.size(), 0);  // 1: read, 2: written
+    for (const TileOperand& operand : tiles.operands) {
+      if (!expect(operand.storage > StorageId::none && operand.storage < StorageId(draft_.storages.size()) &&
+                      layout_of(operand.storage).is_decided(),
+                  "vertices know what they use", -1, "group ", g, " uses storage ", operand.storage,
+                  " on tiles: one with a layout expected"))
+        return;
+      const int set = layout_of(operand.storage).places.set;
+      expect(operand.access != TileAccess::local || set == tiles.grid.places.set, "local operands are on the same tiles", -1,
+             "group ", g, " on set ", tiles.grid.places.set, " has storage ", operand.storage, " of set ", set,
+             " at hand: an exchange expected");
+      if (operand.is_read) uses[operand.storage] |= 1;
+      if (operand.is_written) uses[operand.storage] |= 2;
+    }
+    for_each_operand(draft_, draft_.groups[g], [&](const Operation& operation, int o, const Member& member) {
+      const StorageId s = draft_.owner(operation.operands[o].storage);
+      if (draft_.storage(operation.operands[o].storage).internal || !is_on_tiles(s)) return;
+      const bool is_output = operation.is_output(o);
+      expect((uses[s] & (is_output ? 2 : 1)) != 0, "vertices know what they use", member.operation,
+             is_output ? "writes" : "reads", " storage ", s, ", which group ", g, " does not note: a note expected");
+    });
+  }
+
+  /// Rooms of one set that are in use at the same time do not overlap.
+  constexpr void check_rooms() {
+    List<const Room*> rooms, live;
+    for (const Room& room : draft_.tiles.rooms) {
+      expect(room.set >= 0 && room.set < static_cast<int>(plan_.tile_sets.size()) && room.first >= 0 && room.first <= room.last &&
+                 room.last < group_count(),
+             "rooms are in use", -1, "a room on set ", room.set, " of tiles, from group ", room.first, " to ", room.last,
+             ": one of ", plan_.tile_sets.size(), " sets and some of ", group_count(), " groups expected");
+      expect(room.address >= 0 && room.address % tile_alignment == 0 && room.bytes >= 0, "rooms are aligned", -1, "a room of ",
+             room.bytes, " bytes at ", room.address, ": a multiple of ", tile_alignment, " expected");
+      if (room.bytes > 0) rooms.push_back(&room);
+    }
+    if (!violation_.empty()) return;
+    sort_items(rooms, [](const Room* a, const Room* b) { return a->first < b->first; });
+    for (const Room* room : rooms) {
+      erase_if(live, [&](const Room* other) { return other->last < room->first; });
+      for (const Room* other : live)
+        expect(other->set != room->set || other->address + other->bytes <= room->address ||
+                   room->address + room->bytes <= other->address,
+               "live rooms do not overlap", -1, "rooms of ", room->bytes, " bytes at ", room->address, " and of ", other->bytes,
+               " bytes at ", other->address, " are both in use in group ", room->first, ": places apart expected");
+      live.push_back(room);
+    }
+  }
+  /// What a group uses has a room then, and so has what comes from other tiles or goes there.
+  constexpr void check_use_of_rooms() {
+    PerStorage<const Room*> room_of(draft_.storages.size(), nullptr);
+    List<int> slices(draft_.groups.size(), 0);  // by group: rooms of what it receives and sends
+    for (const Room& room : draft_.tiles.rooms) {
+      if (room.kind == RoomKind::received || room.kind == RoomKind::sent) ++slices[room.first];
+      if (room.kind != RoomKind::storage) continue;
+      if (!expect(room.storage > StorageId::none && room.storage < StorageId(draft_.storages.size()) &&
+                      room_of[room.storage] == nullptr,
+                  "storages have one room", -1, "a room is that of storage ", room.storage,
+                  ": a storage without one before expected"))
+        return;
+      room_of[room.storage] = &room;
+      const TileLayout& layout = layout_of(room.storage);
+      const std::int64_t least = layout.block_elements() * size_of(draft_.storage(room.storage).whole.dtype);
+      expect(room.set == layout.places.set && room.bytes >= least, "rooms hold blocks", -1, "storage ", room.storage, " has ",
+             room.bytes, " bytes on set ", room.set, ": at least ", least, " on set ", layout.places.set, " expected");
+    }
+    const auto check = [&](StorageId s, int g) {
+      if (!has_room(s)) return;
+      const Room* const room = room_of[s];
+      expect(room != nullptr && room->first <= g && g <= room->last, "storages have rooms", -1, "group ", g, " uses storage ", s,
+             ", which has no room then: one expected");
+    };
+    for (int g = 0; g < group_count() && violation_.empty(); ++g) {
+      const Operation& first = first_of(g);
+      int moved = 0;
+      for (const TileOperand& operand : draft_.tiles.groups[g].operands) {
+        check(operand.storage, g);
+        moved += operand.access != TileAccess::local;
+      }
+      if (first.is_call() && !first.loads_code)  // the last operand is the frame, which RoomKind::called stands for
+        for (std::size_t o = 0; o + 1 < first.operands.size(); ++o) check(draft_.owner(first.operands[o].storage), g);
+      expect(slices[g] == moved, "slices have rooms", -1, "group ", g, " has ", slices[g], " rooms for slices: ", moved,
+             " expected");
+    }
+  }
+};
+
+/// Looks at the tables by step of a plan for a simulated IPU: what count_moves and count_step_cycles give.
+class StepTilesViolation : PlanViolation {
+ public:
+  using PlanViolation::PlanViolation;
+
+  constexpr Text run() {
+    const std::size_t steps = plan_.tile_sets.empty() ? 0 : plan_.steps.size();
+    if (!expect(plan_.moves.size() == steps && plan_.step_cycles.size() == steps, "steps have moves and cycles",
+                plan_.moves.size(), " rows of moves and ", plan_.step_cycles.size(), " of cycles: ", steps, " of each expected"))
+      return violation_;
+    const int sets = static_cast<int>(plan_.tile_sets.size());
+    for (std::size_t s = 0; s < steps; ++s) {
+      const StepMoves& moves = plan_.moves[s];
+      const bool has_vertices = plan_.steps[s].compute_set >= 0;
+      expect(moves.set < sets && (moves.set >= 0) == has_vertices, "steps are on tiles", "step ", s, " is on set ", moves.set,
+             " of tiles: ", has_vertices ? "a set of the replica" : "-1", " expected");
+      expect(moves.from_set >= -1 && moves.from_set < sets, "steps are on tiles", "step ", s, " copies from set ", moves.from_set,
+             " of tiles: -1 or a set of the replica expected");
+    }
+    return violation_;
+  }
+};
+
+}  // namespace tilewright::internal::detail
