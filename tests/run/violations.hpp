@@ -51,5 +51,13 @@ std::string violation_of_plan(const Case& of, Break&& break_it) {
   break_it(plan);
   return tw::internal::verify(plan).string();
 }
+/// Checks that the part of what print_passes gives which begins with `title` has a text.
+inline void check_part(std::string_view printed, std::string_view title, std::string_view text) {
+  const auto begin = printed.find(title);
+  REQUIRE(begin != printed.npos);
+  const std::string part(printed.substr(begin, printed.find("\nBody", begin) - begin));
+  INFO(part);
+  CHECK(part.find(text) != part.npos);
+}
 
 }  // namespace violations
