@@ -3,7 +3,7 @@
 import json
 
 SMALLEST_CONTRAST = 4.5
-PHASES = ("compute", "exchange", "sync", "host", "remote", "collective")
+PHASES = ("compute", "exchange", "sync", "host", "remote", "collective", "links")
 
 # Elements beyond their box: the page sideways, a box whose content is wider than itself, an element outside of its section,
 # a text or shape outside of its picture.

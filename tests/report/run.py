@@ -21,8 +21,8 @@ import checks  # noqa: E402
 from devtools import Browser, find_chromium  # noqa: E402
 
 SKIPPED = 77
-PHASES = ("compute", "exchange", "sync", "host", "remote", "collective")
-TRACKS = {"sync", "host", "remote", "collective", "exchange", "compute"}
+PHASES = ("compute", "exchange", "sync", "host", "remote", "collective", "links")
+TRACKS = {"sync", "host", "remote", "collective", "links", "exchange", "compute"}
 failures = []
 
 

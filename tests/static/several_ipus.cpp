@@ -59,10 +59,10 @@ constexpr void one_copy(Ir& ir) {
   ops::add_(support::variable(ir, "sum", {1024}), v.copy_to_ipu(destination, 0));
 }
 constexpr tw::CycleUse copied = tw::tile_sets<one_copy<1>, two>[0].cycles;
-static_assert(copied.exchange == 600 + (4096LL * 1'325'000'000 + 6 * 13'600'000'000 - 1) / (6 * 13'600'000'000),
+static_assert(copied.links == 600 + (4096LL * 1'325'000'000 + 6 * 13'600'000'000 - 1) / (6 * 13'600'000'000),
               "over the six links of a pair, after the barrier of all machines");
-static_assert(copied.compute == 0, "the copy's vertices are on the other IPU");
-static_assert(tw::tile_sets<one_copy<2>, small.with_ipus(3)>[0].cycles.exchange ==
+static_assert(copied.exchange == 0 && copied.compute == 0, "the copy's vertices are on the other IPU");
+static_assert(tw::tile_sets<one_copy<2>, small.with_ipus(3)>[0].cycles.links ==
               600 + (4096LL * 1'325'000'000 + 2 * 13'600'000'000 - 1) / (2 * 13'600'000'000));
 
 /// The same on each of so many IPUs.

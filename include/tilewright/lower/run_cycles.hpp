@@ -20,6 +20,7 @@ constexpr void for_each_figure(auto f, auto&... uses) {
   f(uses.host...);
   f(uses.remote...);
   f(uses.collectives...);
+  f(uses.links...);
   f(uses.waiting...);
   f(uses.assumed...);
   f(uses.flops...);
@@ -39,7 +40,7 @@ class Timeline {
   constexpr void run(int set, const CycleUse& use) { occupy(set, clock(set), use); }
   constexpr void copy(const StepMoves& moves, const CycleUse& use) {
     const std::int64_t begin = std::max(clock(moves.set), clock(moves.from_set));
-    occupy(moves.from_set, begin, {.exchange = use.exchange, .sync = use.sync});
+    occupy(moves.from_set, begin, {.exchange = use.exchange, .sync = use.sync, .links = use.links});
     occupy(moves.set, begin, use);
   }
   /// `count` calls of one body, or of one of two, on the sets that they use; `use` is what the call itself takes.

@@ -28,13 +28,16 @@ class CycleCounter {
     for (const TileExchange* each : {&moves.before, &moves.after}) {
       if (each->is_empty()) continue;
       const bool is_far = moves.from_set >= 0 && sets_.ipu(moves.from_set) != sets_.ipu(moves.set);
-      const CycleCount exchange = is_far ? ipu_copy_cycles(model_, each->total_bytes, sets_.ipu(moves.from_set),
-                                                           sets_.ipu(moves.set))
-                                         : exchange_of(*each);
-      result.exchange += exchange.cycles;
-      const CycleCount sync = is_far ? CycleCount() : sync_cycles(model_);
-      result.sync += sync.cycles;
-      result.assumed += exchange.assumed + sync.assumed;
+      if (is_far) {
+        const CycleCount links = ipu_copy_cycles(model_, each->total_bytes, sets_.ipu(moves.from_set), sets_.ipu(moves.set));
+        result.links += links.cycles;
+        result.assumed += links.assumed;
+      } else {
+        const CycleCount exchange = exchange_of(*each);
+        result.exchange += exchange.cycles;
+        result.assumed += exchange.assumed;
+        add_sync(result);
+      }
     }
     if (result.compute > 0) add_sync(result);
     if (moves.local_bytes > 0) result.compute += copy_cycles(model_, moves.local_bytes);

@@ -67,15 +67,16 @@ struct TileMemory {
 /// Cycles of a simulated IPU by what they are for: of a step, each time that it runs, or of a run.
 struct CycleUse {
   std::int64_t compute = 0;      ///< of the slowest tile
-  std::int64_t exchange = 0;     ///< between tiles, of one IPU or of several
+  std::int64_t exchange = 0;     ///< between tiles of one IPU
   std::int64_t sync = 0;         ///< barriers of all tiles
   std::int64_t host = 0;         ///< streams
   std::int64_t remote = 0;       ///< rows and code, from streaming memory and to it
   std::int64_t collectives = 0;  ///< between replicas
+  std::int64_t links = 0;        ///< copies from one IPU of the replica to another
   std::int64_t waiting = 0;      ///< for other IPUs, or for IO tiles
   std::int64_t assumed = 0;      ///< of all of them, those that rest on assumed or recalled numbers
   std::int64_t flops = 0;        ///< no cycles: floating-point operations of products, all tiles together
-  constexpr std::int64_t total() const { return compute + exchange + sync + host + remote + collectives + waiting; }
+  constexpr std::int64_t total() const { return compute + exchange + sync + host + remote + collectives + links + waiting; }
   constexpr bool operator==(const CycleUse&) const = default;
 };
 

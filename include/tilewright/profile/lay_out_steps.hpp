@@ -55,7 +55,7 @@ class StepLayout {
     if (step.from_tile_set >= 0) {
       std::int64_t& from = ends_[static_cast<std::size_t>(step.from_tile_set)];
       begin = std::max(begin, from);
-      from = begin + times * (step.exchange + step.sync);
+      from = begin + times * (step.exchange + step.sync + step.links);
     }
     end = begin + times * step.cycles();
     if (end > begin) profile_.slices.push_back({number, times, begin});
@@ -97,6 +97,7 @@ inline void add_tile_sets(Profile& profile, const Plan& plan, const TileSets& se
                                  .host = use.cycles.host,
                                  .remote = use.cycles.remote,
                                  .collective = use.cycles.collectives,
+                                 .links = use.cycles.links,
                                  .waiting = use.cycles.waiting});
   }
   StepLayout(plan, sets, profile).run();

@@ -212,6 +212,7 @@ class Profiler {
     result.host = cycles.host;
     result.remote = cycles.remote;
     result.collective = cycles.collectives;
+    result.links = cycles.links;
     result.assumed = cycles.assumed;
     result.flops = cycles.flops;
     for (const TileExchange* each : {&moves.before, &moves.after}) {

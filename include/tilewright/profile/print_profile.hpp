@@ -59,6 +59,7 @@ inline std::string print_totals(const Profile& profile) {
   if (totals.remote > 0) parts.push_back({"streaming memory", grouped(totals.remote), percent(double(totals.remote), cycles)});
   if (totals.collective > 0)
     parts.push_back({"collectives", grouped(totals.collective), percent(double(totals.collective), cycles)});
+  if (totals.links > 0) parts.push_back({"links", grouped(totals.links), percent(double(totals.links), cycles)});
   if (totals.waiting > 0) parts.push_back({"waiting", grouped(totals.waiting), percent(double(totals.waiting), cycles)});
   parts.push_back({"all", grouped(totals.cycles), percent(cycles, cycles)});
   std::string result = profile.program + " on " + profile.target + ": " + grouped(std::int64_t(profile.tiles.size())) + " tiles";

@@ -80,6 +80,7 @@ struct Profile {
     std::int64_t host = 0;          ///< cycles of streams from and to the host
     std::int64_t remote = 0;        ///< cycles of streaming memory
     std::int64_t collective = 0;    ///< cycles of links between replicas
+    std::int64_t links = 0;         ///< cycles of links between IPUs of the replica
     std::int64_t assumed = 0;       ///< those of all these cycles that rest on assumed or recalled numbers
     std::int64_t bytes_in = 0;      ///< received by the tile that receives most
     std::int64_t bytes_out = 0;     ///< sent by the tile that sends most
@@ -90,7 +91,7 @@ struct Profile {
     std::int64_t live_bytes = 0;  ///< of the frame and of exchange buffers that are live in it, on the fullest tile
 
     /// Cycles of one execution.
-    std::int64_t cycles() const { return compute + exchange + sync + host + remote + collective; }
+    std::int64_t cycles() const { return compute + exchange + sync + host + remote + collective + links; }
     /// Cycles of all executions in a run.
     std::int64_t cycles_in_run() const { return times * cycles(); }
   };
@@ -106,10 +107,10 @@ struct Profile {
     std::string name;  ///< IPU 0, IO tiles of IPU 0
     std::int64_t first_tile = 0, tiles = 0;  ///< in `tiles`
     std::int64_t fullest_tile_bytes = 0;
-    std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0;
+    std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0, links = 0;
     std::int64_t waiting = 0;  ///< for other sets
 
-    std::int64_t busy() const { return compute + exchange + sync + host + remote + collective; }
+    std::int64_t busy() const { return compute + exchange + sync + host + remote + collective + links; }
   };
 
   /// A body of the plan: steps that others call. Body 0 is the main graph's.
@@ -134,7 +135,7 @@ struct Profile {
   struct Totals {
     std::int64_t cycles = 0;
     std::int64_t waiting = 0;  ///< for other sets of tiles
-    std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0;  ///< cycles
+    std::int64_t compute = 0, exchange = 0, sync = 0, host = 0, remote = 0, collective = 0, links = 0;  ///< cycles
     std::int64_t flops = 0;
     double seconds = 0;
     double runs_per_second = 0;  ///< 0 if the run takes no time
@@ -172,6 +173,7 @@ struct Profile {
       sum.host += step.times * step.host;
       sum.remote += step.times * step.remote;
       sum.collective += step.times * step.collective;
+      sum.links += step.times * step.links;
       sum.flops += step.times * step.flops;
       assumed += step.times * step.assumed;
       balanced += static_cast<double>(step.times * step.compute) * step.balance;
@@ -182,7 +184,7 @@ struct Profile {
       const auto waits_less = [](const TileSet& a, const TileSet& b) { return a.waiting < b.waiting; };
       const TileSet& set = *std::min_element(tile_sets.begin(), tile_sets.end(), waits_less);
       sum.compute = set.compute, sum.exchange = set.exchange, sum.sync = set.sync;
-      sum.host = set.host, sum.remote = set.remote, sum.collective = set.collective;
+      sum.host = set.host, sum.remote = set.remote, sum.collective = set.collective, sum.links = set.links;
       sum.waiting = set.waiting;
       sum.cycles = set.busy() + set.waiting;
     }

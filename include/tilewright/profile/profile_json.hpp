@@ -19,6 +19,7 @@ inline void for_each_count(const Profile::Step& step, auto&& function) {
   function("host", step.host);
   function("remote", step.remote);
   function("collective", step.collective);
+  function("links", step.links);
   function("assumed", step.assumed);
   function("bytes_in", step.bytes_in);
   function("bytes_out", step.bytes_out);
@@ -36,7 +37,7 @@ inline void write_totals(JsonText& json, const Profile& profile) {
       .member("compute", totals.compute)
       .member("exchange", totals.exchange);
   json.member("sync", totals.sync).member("host", totals.host).member("remote", totals.remote);
-  json.member("collective", totals.collective).member("flops", totals.flops).member("seconds", totals.seconds);
+  json.member("collective", totals.collective).member("links", totals.links).member("flops", totals.flops).member("seconds", totals.seconds);
   json.member("runs_per_second", totals.runs_per_second).member("flops_per_second", totals.flops_per_second);
   json.member("utilisation", totals.utilisation).member("balance", totals.balance).member("assumed", totals.assumed);
   json.member("fullest_tile_bytes", profile.fullest().total()).member("peak_step", profile.peak_step());
@@ -78,7 +79,7 @@ inline void write_tile_sets(JsonText& json, const Profile& profile) {
     json.begin_object().member("name", set.name).member("first_tile", set.first_tile).member("tiles", set.tiles);
     json.member("fullest_tile_bytes", set.fullest_tile_bytes).member("compute", set.compute).member("exchange", set.exchange);
     json.member("sync", set.sync).member("host", set.host).member("remote", set.remote).member("collective", set.collective);
-    json.member("waiting", set.waiting).end_object();
+    json.member("links", set.links).member("waiting", set.waiting).end_object();
   }
   json.end_array().line();
   json.key("slices").begin_array();

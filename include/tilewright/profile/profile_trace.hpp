@@ -16,9 +16,10 @@ struct TraceTrack {
 };
 /// In the order in which the parts of a step come: tiles meet, get their operands, and compute.
 inline constexpr TraceTrack trace_tracks[] = {
-    {"sync", &Profile::Step::sync},         {"host", &Profile::Step::host},
-    {"remote", &Profile::Step::remote},     {"collective", &Profile::Step::collective},
-    {"exchange", &Profile::Step::exchange}, {"compute", &Profile::Step::compute},
+    {"sync", &Profile::Step::sync},       {"host", &Profile::Step::host},
+    {"remote", &Profile::Step::remote},   {"collective", &Profile::Step::collective},
+    {"links", &Profile::Step::links},     {"exchange", &Profile::Step::exchange},
+    {"compute", &Profile::Step::compute},
 };
 
 /// Writes the events of a profile as those of process `process`.
@@ -79,7 +80,7 @@ class TraceWriter {
 namespace tilewright {
 
 /// A run as trace events, which ui.perfetto.dev and chrome://tracing open: tracks for sync, host, streaming memory, collectives,
-/// exchange and compute, in microseconds at the target's clock, and the live bytes of the fullest tile. A step that a run
+/// links, exchange and compute, in microseconds at the target's clock, and the live bytes of the fullest tile. A step that a run
 /// executes several times is one slice of all their cycles. A second profile is a second process.
 inline std::string profile_to_trace(const Profile& profile, const Profile* other = nullptr) {
   detail::JsonText json;

@@ -13,6 +13,7 @@ const PHASES = [
   ['host', 'Host'],
   ['remote', 'Streaming memory'],
   ['collective', 'Collectives'],
+  ['links', 'Links'],
 ];
 const profiles = (Array.isArray(data) ? data : [data]).map((profile, index) => {
   let cycle = 0;

@@ -6,7 +6,8 @@ namespace tilewright::detail {
 /// The table of steps.
 inline constexpr std::string_view page_steps = R"js(
 // Columns of the table: key, title, the least width of a table that has it, its value of a step, its text.
-const outside = step => step.phases[3] + step.phases[4] + step.phases[5]; // of the tiles: host, streaming memory, collectives
+// Outside of an IPU: host, streaming memory, collectives, links.
+const outside = step => step.phases.slice(3).reduce((a, b) => a + b, 0);
 const cycles_or_none = (cycles, profile) => (cycles ? cycles_text(cycles, profile) : '–');
 const bytes_or_none = bytes => (bytes ? bytes_text(bytes) : '–');
 const step_columns = [

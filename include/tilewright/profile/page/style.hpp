@@ -11,6 +11,7 @@ inline constexpr std::string_view page_style = R"css(
   --text: #1b2330; --muted: #566073; --accent: #1d5fbf; --on-accent: #ffffff; --accent-soft: #e5eefb;
   --worse: #a8470a; --better: #17609c;
   --compute: #2f78c4; --exchange: #e69f00; --sync: #8d96a5; --host: #a4508b; --remote: #009e73; --collective: #d55e00;
+  --links: #7a4f2b;
   --m0: #0060a8; --m1: #5cb3e6; --m2: #e69f00; --m3: #cf5a00; --m4: #00805c; --m5: #6cc9a6; --m6: #b8578f; --m7: #e3a3cb;
   --m8: #7d8696; --m9: #c6ccd6;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "DejaVu Sans", sans-serif;
@@ -22,6 +23,7 @@ inline constexpr std::string_view page_style = R"css(
   --text: #e7ebf2; --muted: #a3adbd; --accent: #85b4f7; --on-accent: #0f1319; --accent-soft: #1c2c47;
   --worse: #f2a267; --better: #85b4f7;
   --compute: #5a9bdc; --exchange: #edb03a; --sync: #7f899a; --host: #c777ad; --remote: #2bb58d; --collective: #ea7b34;
+  --links: #b58a63;
   --m0: #3d8fd6; --m1: #8accf2; --m2: #edb03a; --m3: #e57a34; --m4: #1fa07c; --m5: #8adabd; --m6: #cc74a8; --m7: #eebbd9;
   --m8: #8d97a8; --m9: #4c5667;
   color-scheme: dark;

@@ -6,7 +6,7 @@ namespace tilewright::detail {
 /// The section of the run as a timeline: lanes of sync, exchange, compute and what else there is.
 inline constexpr std::string_view page_timeline = R"js(
 // The parts of a step in the order of a run: tiles meet, get their operands, and compute.
-const lane_order = [2, 3, 4, 5, 1, 0].filter(i => used_phases.includes(i));
+const lane_order = [2, 3, 4, 5, 6, 1, 0].filter(i => used_phases.includes(i));
 const lane_names = ['Compute', 'Exchange', 'Sync', 'Host', 'Remote', 'Collect.'];
 
 const step_details = profile => {
