@@ -37,7 +37,10 @@ inline void write_totals(JsonText& json, const Profile& profile) {
       .member("compute", totals.compute)
       .member("exchange", totals.exchange);
   json.member("sync", totals.sync).member("host", totals.host).member("remote", totals.remote);
-  json.member("collective", totals.collective).member("links", totals.links).member("flops", totals.flops).member("seconds", totals.seconds);
+  json.member("collective", totals.collective)
+      .member("links", totals.links)
+      .member("flops", totals.flops)
+      .member("seconds", totals.seconds);
   json.member("runs_per_second", totals.runs_per_second).member("flops_per_second", totals.flops_per_second);
   json.member("utilisation", totals.utilisation).member("balance", totals.balance).member("assumed", totals.assumed);
   json.member("fullest_tile_bytes", profile.fullest().total()).member("peak_step", profile.peak_step());
