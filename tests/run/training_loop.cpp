@@ -29,7 +29,7 @@ constexpr double rate = 0.5;
 template <class Optimiser>
 constexpr void step(Ir& ir, const Optimiser& optimiser, int micro_batches, int replicas) {
   ir.set_replication_factor(replicas);
-  tw::train::train_step(ir, tw::layers::Linear<classes, false>{}, optimiser,
+  tw::train::train_step(ir, tw::layers::Linear<classes, {.bias = false}>{}, optimiser,
                         {{static_cast<std::int64_t>(batch) / micro_batches / replicas, features}},
                         {.micro_batches = micro_batches});
 }

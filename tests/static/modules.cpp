@@ -32,14 +32,14 @@ TW_SAME(names_of<Tower>(),
         "second.up.weight second.up.bias second.down.weight second.down.bias");
 
 template <int width, bool has_bias> struct Wide : tw::Module<Wide<width, has_bias>> {
-  BOOST_HANA_DEFINE_STRUCT(Wide, (Linear<width, has_bias>, inner), (Linear<4>, outer));  // a type with a comma
+  BOOST_HANA_DEFINE_STRUCT(Wide, (Linear<width, {.bias = has_bias}>, inner), (Linear<4>, outer));  // a type with a comma
   constexpr Tensor build(Tensor x) { return outer(inner(x)); }
 };
 TW_SAME((names_of<Wide<7, false>>()), "inner.weight outer.weight outer.bias");
 TW_SAME((names_of<Wide<7, true>>()), "inner.weight inner.bias outer.weight outer.bias");
 
 struct Stack : tw::Module<Stack> {
-  using Layers = std::array<Linear<4, false>, 3>;
+  using Layers = std::array<Linear<4, {.bias = false}>, 3>;
   BOOST_HANA_DEFINE_STRUCT(Stack, (Layers, layers));
   constexpr Tensor build(Tensor x) {
     for (auto& layer : layers) x = layer(x);
@@ -62,7 +62,8 @@ TW_SAME(names_of<StackOfBlocks>(),
         "head.weight head.bias");
 
 struct ReversedUse : tw::Module<ReversedUse> {
-  BOOST_HANA_DEFINE_STRUCT(ReversedUse, (Linear<4, false>, declared_first), (Linear<4, false>, declared_second));
+  BOOST_HANA_DEFINE_STRUCT(ReversedUse, (Linear<4, {.bias = false}>, declared_first),
+                           (Linear<4, {.bias = false}>, declared_second));
   constexpr Tensor build(Tensor x) { return declared_first(declared_second(x)); }
 };
 constexpr bool args_keep_the_order_of_use_and_factories_that_of_members() {
@@ -75,7 +76,7 @@ static_assert(args_keep_the_order_of_use_and_factories_that_of_members());
 
 struct NumberedOutlined : tw::Module<NumberedOutlined> {
   constexpr Tensor build(Tensor x) {
-    const auto [facts, shared] = tw::create_graph(Linear<4, false>{}, x);
+    const auto [facts, shared] = tw::create_graph(Linear<4, {.bias = false}>{}, x);
     for (int i = 0; i < 3; ++i) x = shared.bind(add_variable_inputs(i, facts)).call(x);
     return x;
   }

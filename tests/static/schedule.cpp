@@ -24,7 +24,7 @@ static_assert(schedule_of(Linear<32>{}, {{2, 4}, tw::float32}) ==
   }
 )");
 
-static_assert(schedule_of(Linear<32, false>{}, {{2, 4}, tw::float16}) ==
+static_assert(schedule_of(Linear<32, {.bias = false}>{}, {{2, 4}, tw::float16}) ==
               R"(Graph : Linear_subgraph(0)
   (%1, weight=%2) -> (%3) {
     MatMul.100 (%1 [(2, 4) float16], %2 [(4, 32) float16]) -> (%3 [(2, 32) float16])

@@ -36,7 +36,7 @@ constexpr int count(std::string_view all, std::string_view part) {
 template <class Layer>
 constexpr auto init = [](Ir& ir) { tw::create_graph(ir, Layer{}, TensorSpec{{2, 4}, tw::float32}).factories.init(); };
 static_assert(variables_of(init<tw::layers::Linear<3>>) == "bias (3,) float32, weight (4, 3) float32");
-static_assert(variables_of(init<tw::layers::Linear<3, false>>) == "weight (4, 3) float32");
+static_assert(variables_of(init<tw::layers::Linear<3, {.bias = false}>>) == "weight (4, 3) float32");
 static_assert(variables_of([](Ir& ir) {
                 tw::create_graph(ir, tw::layers::Linear<3>{}, TensorSpec{{5, 2, 4}, tw::float16}).factories.init("head");
               }) == "head.bias (3,) float16, head.weight (4, 3) float16",
@@ -71,7 +71,7 @@ constexpr void step_of_library(Ir& ir) { tw::train::train_step(ir, Net{}, optim:
 static_assert(graphs_of(step_of_library) == graphs_of(step_by_hand), "the graph that one would write by hand");
 
 struct Small : tw::Module<Small> {
-  BOOST_HANA_DEFINE_STRUCT(Small, (Linear<6, false>, fc1), (Linear<6, false>, fc2), (Linear<3>, fc3));
+  BOOST_HANA_DEFINE_STRUCT(Small, (Linear<6, {.bias = false}>, fc1), (Linear<6, {.bias = false}>, fc2), (Linear<3>, fc3));
   constexpr Tensor build(Tensor x) { return fc3(fc2(fc1(x))); }
 };
 /// A step of Small, for images of 6 numbers.

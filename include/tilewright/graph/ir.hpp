@@ -270,6 +270,7 @@ class Ir {
   GraphId current_graph = GraphId::main;
   ExecutionContext current_context = ExecutionContext::Normal;  ///< of new ops of the main graph
   bool has_contexts = false;  ///< whether there was a scope of another context than Normal
+  std::optional<Mode> current_mode{};  ///< of the innermost open mode scope; nothing: none is open
   Placement current_placement{};  ///< of new ops; on no IPU: where their inputs are, or on IPU 0
   bool has_placements =
       false;  ///< whether nodes and tensors have placements: once one was asked for, or another than IPU 0 named

@@ -132,6 +132,9 @@ struct MergedExchanges {
   NodeId end{};
 };
 
+/// What a module's build is traced for. Layers such as dropout and batch norm do different things in each.
+enum class Mode : std::uint8_t { training, evaluation };
+
 /// How an in_sequence scope orders its ops.
 enum class SequenceMode : std::uint8_t {
   ordered,    ///< each op runs after the one before it

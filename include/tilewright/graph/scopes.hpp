@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -113,6 +114,31 @@ class [[nodiscard]] ExecutionContextScope {
   ExecutionContext outer_;
 };
 constexpr ExecutionContextScope execution_context(Ir& ir, ExecutionContext context) { return {ir, context}; }
+
+/// While it lives, layers are traced for training or for evaluation. The innermost scope counts.
+class [[nodiscard]] ModeScope {
+ public:
+  constexpr ModeScope(Ir& ir, Mode mode) : ir_(ir), outer_(std::exchange(ir.current_mode, mode)) {}
+  constexpr ~ModeScope() { ir_.current_mode = outer_; }
+  ModeScope(const ModeScope&) = delete;
+  ModeScope& operator=(const ModeScope&) = delete;
+
+ private:
+  Ir& ir_;
+  std::optional<Mode> outer_;
+};
+/// For training: dropout drops, batch norm takes the batch's statistics.
+constexpr ModeScope training(Ir& ir) { return {ir, Mode::training}; }
+/// For evaluation: dropout gives its input, batch norm takes its running statistics.
+constexpr ModeScope evaluation(Ir& ir) { return {ir, Mode::evaluation}; }
+/// The mode of the innermost scope, or nothing.
+constexpr std::optional<Mode> mode_of(const Ir& ir) { return ir.current_mode; }
+/// The same for a layer that needs one, which `layer` names in the error of a trace without a mode.
+constexpr Mode require_mode(Ir& ir, std::string_view layer) {
+  if (ir.current_mode) return *ir.current_mode;
+  ir.fail(text(layer, ": traced without a mode: tw::training(ir) or tw::evaluation(ir) before create_graph expected"));
+  return Mode::evaluation;
+}
 
 /// While it lives, errors name this step of the module path.
 class [[nodiscard]] PathScope {

@@ -6,21 +6,26 @@
 /// Modules for models. Not yet stable: names and parameters may change in any version.
 namespace tilewright::layers {
 
+struct LinearOptions {
+  bool bias = true;
+  double std = 0.02;  ///< standard deviation of the first weights
+};
+
 /// x weight + bias, over the last axis. x: (..., in_features), float16 or float32; result: (..., out_features), of x's dtype.
 ///
-/// Variables, of x's dtype: `weight` (in_features, out_features), normal with mean 0 and standard deviation 0.02; `bias`
-/// (out_features,), zeros. PyTorch's weight is (out_features, in_features): the transposed one.
+/// Variables, of x's dtype: `weight` (in_features, out_features), normal with mean 0; `bias` (out_features,), zeros. PyTorch's
+/// weight is (out_features, in_features): the transposed one.
 ///
 ///     struct Net : tw::Module<Net> {
 ///       BOOST_HANA_DEFINE_STRUCT(Net, (tw::layers::Linear<512>, fc1), (tw::layers::Linear<10>, fc2));
 ///       constexpr tw::Tensor build(tw::Tensor x) { return fc2(tw::ops::gelu(fc1(x))); }
 ///     };
-template <int out_features, bool has_bias = true>
-struct Linear : Module<Linear<out_features, has_bias>> {
+template <int out_features, LinearOptions options = {}>
+struct Linear : Module<Linear<out_features, options>> {
   constexpr Tensor build(Tensor x) {
-    const Tensor weight = this->add_variable_input("weight", normal(0, 0.02), {x.shape(-1), out_features}, x.dtype());
+    const Tensor weight = this->add_variable_input("weight", normal(0, options.std), {x.shape(-1), out_features}, x.dtype());
     const Tensor product = x.matmul(weight);
-    if constexpr (!has_bias) return product;
+    if constexpr (!options.bias) return product;
     else return product + this->add_variable_input("bias", zeros(), {out_features}, x.dtype());
   }
 };

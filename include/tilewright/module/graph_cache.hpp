@@ -17,7 +17,7 @@ using KindOfArgument =
 }  // namespace detail
 
 /// Makes each graph once: create_graph with an equal module and arguments of equal shapes, dtypes, meta shapes and IPUs, in a
-/// scope of the same IPU, returns the same graph, and factories of its own for the variables. Modules are equal if their types
+/// scope of the same IPU and mode, returns the same graph, and factories of its own for the variables. Modules are equal if their types
 /// and their keys are: a module whose graph depends on data members needs a member `constexpr std::int64_t cache_key() const`.
 /// Other arguments are numbers, enumerations, or structs of such that Boost.Hana knows, and are compared by value. One cache
 /// serves one Ir.
@@ -28,6 +28,7 @@ class GraphCache {
     Key key{&ir, &detail::type_identity_of<M, detail::KindOfArgument<Arguments>...>};
     if constexpr (requires { module.cache_key(); }) key.numbers.push_back(static_cast<double>(module.cache_key()));
     if (ir.has_placements) add(key, ir.current_placement);
+    key.numbers.push_back(ir.current_mode ? static_cast<double>(*ir.current_mode) : -1);
     (add(key, arguments), ...);
     for (const auto& [known, graph] : entries_)
       if (known == key) return graph;

@@ -1,0 +1,35 @@
+#pragma once
+#include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/gather.hpp"
+#include "tilewright/ops/matmul.hpp"
+
+namespace tilewright::layers {
+
+struct EmbeddingOptions {
+  double std = 1;         ///< standard deviation of the first weights
+  DType dtype = float32;  ///< of the weights, and of the result
+};
+
+/// A row of a table for each index. indices: (...), integers from 0 to num_embeddings - 1; result: (..., embedding_dim). Another
+/// index is a fault: the run throws FaultError when it has ended.
+///
+/// Variable: `weight` (num_embeddings, embedding_dim), normal with mean 0; PyTorch's is the same.
+template <int num_embeddings, int embedding_dim, EmbeddingOptions options = {}>
+struct Embedding : Module<Embedding<num_embeddings, embedding_dim, options>> {
+  constexpr Tensor build(Tensor indices) {
+    weight_ = this->add_variable_input("weight", normal(0, options.std), {num_embeddings, embedding_dim}, options.dtype);
+    return ops::tied_gather(weight_, indices);
+  }
+  /// x weight^T: the product of a model's head that shares the table, after the call of the embedding and in the same graph.
+  /// x: (..., embedding_dim), of the table's dtype; result: (..., num_embeddings).
+  constexpr Tensor logits(Tensor x) const {
+    if (!weight_.valid())
+      return x.ir().fail(text("Embedding: logits of ", to_text(x.spec()), " before the embedding was called: a call expected"));
+    return x.matmul(weight_.T());
+  }
+
+ private:
+  Tensor weight_;
+};
+
+}  // namespace tilewright::layers

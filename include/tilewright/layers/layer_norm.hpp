@@ -1,0 +1,30 @@
+#pragma once
+#include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/norm.hpp"
+#include "tilewright/ops/reductions.hpp"
+
+namespace tilewright::layers {
+
+struct LayerNormOptions {
+  double eps = 1e-5;
+  bool bias = true;
+};
+
+/// (x - mean) / sqrt(variance + eps) weight + bias, along the last axis: ops::layer_norm. x: (..., n), float16, float32 or
+/// float64; result: the same.
+///
+/// Variables, of x's dtype: `weight` (n,), ones; `bias` (n,), zeros.
+template <LayerNormOptions options = {}>
+struct LayerNorm : Module<LayerNorm<options>> {
+  constexpr Tensor build(Tensor x) {
+    const Shape line{x.shape(-1)};
+    const Tensor weight = this->add_variable_input("weight", ones(), line, x.dtype());
+    Tensor bias;
+    if constexpr (options.bias) bias = this->add_variable_input("bias", zeros(), line, x.dtype());
+    else bias = this->ir().constant(zeros(), line, x.dtype(), "no_bias");
+    return ops::layer_norm(x, weight, bias, options.eps);
+  }
+};
+
+}  // namespace tilewright::layers
