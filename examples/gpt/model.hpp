@@ -17,7 +17,13 @@ struct Size {
   bool bias = true;    ///< of linear layers and norms
   double dropout = 0;  ///< in training
   tw::DType dtype = tw::float32;
+
+  constexpr int head() const { return width / heads; }
 };
+
+/// What a network is given: whole texts, and with dropout a seed, (2,) uint32; or one token and its position, (1,) int32, after
+/// those before it, whose keys and values it remembers.
+enum class Reads : std::uint8_t { texts, tokens };
 
 /// Weights that end a branch start smaller the more branches are added up.
 template <Size size>
@@ -29,18 +35,44 @@ using Narrow = tw::layers::Linear<size.width, {.bias = size.bias, .std = branch_
 template <Size size>
 using Norm = tw::layers::LayerNorm<{.bias = size.bias}>;
 
+/// The modifier-th dropout of a graph whose seed, if it has one, is given.
 template <Size size>
-struct Attention : tw::Module<Attention<size>> {
+constexpr tw::Tensor drop(tw::Tensor x, int modifier, std::same_as<tw::Tensor> auto... seed) {
+  if constexpr (sizeof...(seed) == 0 || size.dropout == 0) return x;
+  else return ops::dropout(x, ops::create_random_seed(seed..., modifier), size.dropout);
+}
+
+template <Size size, Reads reads>
+struct Attention : tw::Module<Attention<size, reads>> {
   using In = Widen<size, 3>;
   using Out = Narrow<size>;
   BOOST_HANA_DEFINE_STRUCT(Attention, (In, c_attn), (Out, c_proj));
 
-  constexpr tw::Tensor build(tw::Tensor x) {
+  constexpr tw::Tensor build(tw::Tensor x, std::same_as<tw::Tensor> auto... given) {
     const tw::Tensor all = c_attn(x);
     const auto heads = [&all](int part) {
       return tw::layers::split_heads(all[{tw::ellipsis, tw::slice(part * size.width, (part + 1) * size.width)}], size.heads);
     };
-    return c_proj(tw::layers::merge_heads(tw::layers::attend(heads(0), heads(1), heads(2), true)));
+    const tw::Tensor q = heads(0), k = heads(1), v = heads(2);
+    tw::Tensor mixed;
+    if constexpr (reads == Reads::tokens) mixed = attend_to_all(q, k, v, given...);
+    else mixed = tw::layers::attend(q, k, v, true);
+    return c_proj(tw::layers::merge_heads(mixed));
+  }
+
+ private:
+  /// Attention of one token to itself and to those before it, whose keys and values are the variables `keys` and `values`, (1,
+  /// heads, context, width / heads).
+  constexpr tw::Tensor attend_to_all(tw::Tensor q, tw::Tensor k, tw::Tensor v, tw::Tensor position) {
+    const tw::Tensor keys = remember("keys", k, position), values = remember("values", v, position);
+    const tw::Tensor scores = q.matmul(keys.transpose({0, 1, 3, 2})) * (1 / tw::layers::detail::square_root(size.head()));
+    const tw::Tensor places = this->ir().constant(tw::range(), {size.context}, tw::int32, "places");
+    return ops::softmax(ops::where(ops::less_equal(places, position), scores, -1e4)).matmul(values);
+  }
+  constexpr tw::Tensor remember(std::string_view name, tw::Tensor x, tw::Tensor position) {
+    const tw::Tensor all = this->add_variable_input(name, tw::zeros(), {1, size.heads, size.context, size.head()}, size.dtype,
+                                                    {.by_ref = true});
+    return ops::dynamic_update_(all, position, x, {2}, {1});
   }
 };
 
@@ -53,30 +85,59 @@ struct FeedForward : tw::Module<FeedForward<size>> {
   constexpr tw::Tensor build(tw::Tensor x) { return c_proj(ops::gelu(c_fc(x))); }
 };
 
-template <Size size>
-struct Block : tw::Module<Block<size>> {
-  using Norm1 = Norm<size>;
-  BOOST_HANA_DEFINE_STRUCT(Block, (Norm1, ln_1), (Attention<size>, attn), (Norm1, ln_2), (FeedForward<size>, mlp));
+template <Size size, Reads reads>
+struct Block : tw::Module<Block<size, reads>> {
+  using Mix = Attention<size, reads>;
+  BOOST_HANA_DEFINE_STRUCT(Block, (Norm<size>, ln_1), (Mix, attn), (Norm<size>, ln_2), (FeedForward<size>, mlp));
 
-  constexpr tw::Tensor build(tw::Tensor x) {
-    x = x + attn(ln_1(x));
-    return x + mlp(ln_2(x));
+  constexpr tw::Tensor build(tw::Tensor x, std::same_as<tw::Tensor> auto... given) {
+    x = x + drop<size>(attn(ln_1(x), given...), 0, given...);
+    return x + drop<size>(mlp(ln_2(x)), 1, given...);
   }
 };
 
 /// Logits of the next token at each place. tokens: (batch, length), integers; result: (batch, length, vocabulary).
-template <Size size>
-struct Gpt : tw::Module<Gpt<size>> {
+template <Size size, Reads reads = Reads::texts>
+struct Gpt : tw::Module<Gpt<size, reads>> {
   using Tokens = tw::layers::Embedding<size.vocabulary, size.width, {.std = 0.02, .dtype = size.dtype}>;
   using Positions = tw::layers::Embedding<size.context, size.width, {.std = 0.02, .dtype = size.dtype}>;
   BOOST_HANA_DEFINE_STRUCT(Gpt, (Tokens, wte), (Positions, wpe), (Norm<size>, ln_f));
+  static constexpr bool takes_seed = size.dropout > 0;
 
-  constexpr tw::Tensor build(tw::Tensor tokens) {
-    tw::Ir& ir = this->ir();
-    tw::Tensor x = wte(tokens) + wpe(ir.constant(tw::range(), {tokens.shape(1)}, tw::int32, "positions"));
-    const auto [factories, block] = tw::create_graph(Block<size>{}, x);  // one graph for all blocks
-    for (int i = 0; i < size.layers; ++i) x = block.bind(this->add_variable_inputs(tw::text("h.", i).view(), factories)).call(x);
+  constexpr tw::Tensor build(tw::Tensor tokens)
+    requires(reads == Reads::texts)
+  {
+    return logits(tokens, range_of(tokens));
+  }
+  constexpr tw::Tensor build(tw::Tensor tokens, tw::Tensor seed)
+    requires(reads == Reads::texts)
+  {
+    return logits(tokens, range_of(tokens), seed);
+  }
+  constexpr tw::Tensor build(tw::Tensor token, tw::Tensor position)
+    requires(reads == Reads::tokens)
+  {
+    return logits(token, position, position);
+  }
+
+ private:
+  static constexpr tw::Tensor range_of(tw::Tensor tokens) {
+    return tokens.ir().constant(tw::range(), {tokens.shape(1)}, tw::int32, "positions");
+  }
+  constexpr tw::Tensor logits(tw::Tensor tokens, tw::Tensor positions, std::same_as<tw::Tensor> auto... given) {
+    tw::Tensor x = wte(tokens) + wpe(positions);
+    if constexpr (reads == Reads::texts) x = drop<size>(x, 0, given...);
+    const auto [factories, block] = tw::create_graph(Block<size, reads>{}, x, given...);  // one graph for all blocks
+    for (int i = 0; i < size.layers; ++i) {
+      const auto weights = this->add_variable_inputs(tw::text("h.", i).view(), factories);
+      x = block.bind(weights).call(x, for_block(given, i)...);
+    }
     return wte.logits(ln_f(x));
+  }
+  /// Each block has a seed of its own.
+  static constexpr tw::Tensor for_block(tw::Tensor given, int number) {
+    if constexpr (reads == Reads::tokens) return given;
+    else return ops::create_random_seed(given, number + 1);
   }
 };
 

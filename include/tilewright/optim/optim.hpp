@@ -1,6 +1,7 @@
 #pragma once
 // All optimisers and schedules.
 #include "tilewright/optim/adam.hpp"
+#include "tilewright/optim/clip.hpp"
 #include "tilewright/optim/lamb.hpp"
 #include "tilewright/optim/schedule.hpp"
 #include "tilewright/optim/sgd.hpp"

@@ -301,6 +301,13 @@ class Session {
       return source.get_tensor_data(names::template name_of_variable<v>());
     }));
   }
+  /// The same where names differ: variables of this session alone keep their values with `allow_missing`, those of the other
+  /// alone are left out with `allow_extra`. Throws LoadError, before anything is written, for other differences.
+  template <class Source>
+  void load_from_session(const Source& source, const LoadPolicy& policy) {
+    const auto tensors = source.host_tensors();
+    load_tensors({"the other session", tensors}, policy);
+  }
 
   /// All variables, as views of the host copy, which is fetched if it is stale: to save them, for example. A later read, write or
   /// run with a read after it overwrites them.
@@ -312,7 +319,7 @@ class Session {
       tensors[v].bytes = {state_->copies.host_data(v), static_cast<std::size_t>(tensors[v].spec.bytes())};
     return tensors;
   }
-  /// Gives all variables new values, by name: from a file (`tw::load_npz`, ...) or another session's host_tensors(). Throws
+  /// Gives all variables new values, by name: from a file (`tw::load_npz`, ...) or what host_tensors() gives. Throws
   /// LoadError, before anything is written, where names, dtypes or shapes differ; the policy may allow some of it.
   void load_tensors(const HostTensors& tensors, const LoadPolicy& policy = {}) {
     const auto found = detail::match_tensors(variables_without_values(), tensors, policy);

@@ -3,11 +3,13 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/graph/scopes.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/accumulate.hpp"
 #include "tilewright/ops/collectives.hpp"
 #include "tilewright/ops/host.hpp"
 #include "tilewright/ops/nll_loss.hpp"
+#include "tilewright/optim/clip.hpp"
 #include "tilewright/train/update.hpp"
 #include "tilewright/transform/accumulation.hpp"
 #include "tilewright/transform/autodiff.hpp"
@@ -19,17 +21,45 @@ namespace tilewright::train {
 struct StepOptions {
   std::int64_t micro_batches = 1;  ///< how many a run takes, one after the other, before it updates the variables
   std::string_view state = "optimiser";  ///< prefix of the names of the optimiser's variables; "": none
+  std::string_view input = "image", target = "label";  ///< names of the streams
+  Shape target_shape{};  ///< of a micro-batch: the axes of the model's output but for the last; empty: (batch size,)
+  double max_norm = 0;  ///< of all gradients together: optim::clip_by_global_norm; 0: they stay as they are
 };
 
 namespace detail {
 
+/// Whether a model says that its build takes a seed besides its input.
+template <class Model>
+constexpr bool takes_seed() {
+  if constexpr (requires { Model::takes_seed; }) return Model::takes_seed;
+  else return false;
+}
+
+/// What a model's build takes, and the targets of its outputs.
 struct Batch {
-  Tensor images, labels;
+  List<Tensor> inputs;
+  Tensor targets;
 };
-/// The next element of the streams "image" and "label".
-constexpr Batch load_batch(Ir& ir, const TensorSpec& images) {
-  const Tensor image = ops::host_load(ir.h2d_stream("image", images));
-  return {image, ops::host_load(ir.h2d_stream("label", {images.shape[0]}, int32))};
+constexpr Tensor load_targets(Ir& ir, const TensorSpec& images, const StepOptions& options) {
+  Shape shape = options.target_shape;
+  if (shape.rank == 0) shape = {images.shape[0]};
+  return ops::host_load(ir.h2d_stream(options.target, shape, int32));
+}
+/// The next element of the streams.
+template <class Model>
+constexpr Batch load_batch(Ir& ir, const TensorSpec& images, const StepOptions& options) {
+  Batch batch;
+  batch.inputs.push_back(ops::host_load(ir.h2d_stream(options.input, images)));
+  batch.targets = load_targets(ir, images, options);
+  if constexpr (takes_seed<Model>()) batch.inputs.push_back(ops::host_load(ir.h2d_stream("seed", {2}, uint32)));
+  return batch;
+}
+/// The graph of a model that is trained on such batches.
+template <class Model>
+constexpr CreatedGraph create_forward(Ir& ir, const Model& model, const Batch& batch) {
+  const ModeScope mode = training(ir);
+  if constexpr (takes_seed<Model>()) return create_graph(ir, model, batch.inputs[0], batch.inputs[1]);
+  else return create_graph(ir, model, batch.inputs[0]);
 }
 
 /// A call of the forward graph, whose loss goes to the stream "loss", and the gradient of its output.
@@ -38,8 +68,8 @@ struct ForwardPass {
   Tensor gradient;
 };
 constexpr ForwardPass run_forward(const BoundGraph& forward, const Batch& batch) {
-  const CallSiteInfo call = forward.call_with_info(batch.images);
-  const auto [loss, gradient] = ops::cross_entropy_with_grad(call.output(0), batch.labels);
+  const CallSiteInfo call = forward.call_with_inputs(batch.inputs, {});
+  const auto [loss, gradient] = ops::cross_entropy_with_grad(call.output(0), batch.targets);
   if (loss.valid()) ops::host_store(loss.ir().d2h_stream("loss", loss.spec()), loss);
   return {call, gradient};
 }
@@ -52,9 +82,9 @@ struct Gradients {
 };
 
 template <class Model>
-constexpr Gradients gradients_of_batch(Ir& ir, const Model& model, const TensorSpec& images) {
-  const Batch batch = load_batch(ir, images);
-  const auto [factories, forward] = create_graph(ir, model, batch.images);
+constexpr Gradients gradients_of_batch(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options) {
+  const Batch batch = load_batch<Model>(ir, images, options);
+  const auto [factories, forward] = create_forward(ir, model, batch);
   const auto backward = autodiff(forward);
   const NamedTensors variables = factories.init();
   const auto [call, gradient] = run_forward(forward.bind(variables), batch);
@@ -68,11 +98,13 @@ template <class Model>
 struct MicroBatch : Module<MicroBatch<Model>> {
   Model model;
   TensorSpec images;
-  constexpr MicroBatch(const Model& made_from, const TensorSpec& spec) : model(made_from), images(spec) {}
+  StepOptions options;
+  constexpr MicroBatch(const Model& made_from, const TensorSpec& spec, const StepOptions& given)
+      : model(made_from), images(spec), options(given) {}
 
   constexpr void build() {
-    const Batch batch = load_batch(this->ir(), images);
-    const auto [factories, forward] = create_graph(this->ir(), model, batch.images);
+    const Batch batch = load_batch<Model>(this->ir(), images, options);
+    const auto [factories, forward] = create_forward(this->ir(), model, batch);
     const auto [accumulators, backward] = autodiff_with_accumulation(forward, forward.args());
     const auto [call, gradient] = run_forward(forward.bind(this->add_variable_inputs("model", factories)), batch);
     backward.bind(this->add_variable_inputs("gradients", accumulators))
@@ -81,27 +113,37 @@ struct MicroBatch : Module<MicroBatch<Model>> {
 };
 
 template <class Model>
-constexpr Gradients mean_gradients(Ir& ir, const Model& model, const TensorSpec& images, std::int64_t micro_batches) {
-  ir.set_num_host_transfers(static_cast<int>(micro_batches));
-  const auto [factories, micro_batch] = create_graph(ir, MicroBatch<Model>(model, images));
+constexpr Gradients mean_gradients(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options) {
+  ir.set_num_host_transfers(static_cast<int>(options.micro_batches));
+  const auto [factories, micro_batch] = create_graph(ir, MicroBatch<Model>(model, images, options));
   if (ir.failed() || !factories.contains("model")) return {};
   const NamedTensors variables = NamedVariableFactories(factories.subtree("model")).init();
   const NamedTensors accumulators = NamedVariableFactories(factories.subtree("gradients")).init("gradients");
   NamedTensors all;
   all.insert("model", variables);
   all.insert("gradients", accumulators);
-  repeat(micro_batch.bind(all), micro_batches);
+  repeat(micro_batch.bind(all), options.micro_batches);
   return {variables, variables.to_mapping(accumulators.subtree("accum")), accumulators["mean_accum_counter"]};
 }
 
+/// The mean gradient of all replicas.
+constexpr Tensor mean_gradient(const Gradients& found, Tensor variable) {
+  const Tensor gradient = found.gradients[variable];
+  if (variable.ir().replication_factor() == 1) return gradient;
+  return ops::collectives::replicated_all_reduce(gradient, {.op = CollectiveOperator::mean});
+}
 /// Calls update(name, variable, gradient) for all variables, with the mean gradient of all replicas.
-constexpr void update_all(const Gradients& found, auto&& update) {
-  for (const auto& [name, variable] : found.variables.named_tensors()) {
-    Tensor gradient = found.gradients[variable];
-    if (variable.ir().replication_factor() > 1)
-      gradient = ops::collectives::replicated_all_reduce(gradient, {.op = CollectiveOperator::mean});
-    update(name.view(), variable, gradient);
+constexpr void update_all(const Gradients& found, double max_norm, auto&& update) {
+  const auto variables = found.variables.named_tensors();
+  if (max_norm == 0 || variables.empty()) {
+    for (const auto& [name, variable] : variables) update(name.view(), variable, mean_gradient(found, variable));
+    return;
   }
+  List<Tensor> gradients;
+  for (const auto& [name, variable] : variables) gradients.push_back(mean_gradient(found, variable));
+  optim::clip_by_global_norm(gradients, max_norm);
+  std::size_t i = 0;
+  for (const auto& [name, variable] : variables) update(name.view(), variable, gradients[i++]);
 }
 
 }  // namespace detail
@@ -114,8 +156,9 @@ constexpr void update_all(const Gradients& found, auto&& update) {
 /// before.
 ///
 /// `optimiser`: parameters of an optimiser of tilewright::optim, or a function f(name, variable, gradient) that updates a
-/// variable. The model's variables have the names that they have in the model. With several micro-batches there are the variables
-/// `gradients.accum.<name>`, sums of gradients in the gradients' dtype.
+/// variable. A model with a member `static constexpr bool takes_seed = true` is given a seed for each micro-batch, (2,) uint32,
+/// as second argument: the stream "seed". The model is traced for training. Its variables have the names that they have in the
+/// model. With several micro-batches there are the variables `gradients.accum.<name>`, sums of gradients in the gradients' dtype.
 ///
 ///     constexpr void train_step(tw::Ir& ir) {
 ///       tw::train::train_step(ir, Net{}, tw::optim::AdamParameters{.lr = 1e-3}, {{8, 28, 28}}, {.micro_batches = 4});
@@ -131,22 +174,35 @@ constexpr void train_step(Ir& ir, const Model& model, const Optimiser& optimiser
     return;
   }
   detail::Gradients found;
-  if (options.micro_batches == 1) found = detail::gradients_of_batch(ir, model, images);
-  else found = detail::mean_gradients(ir, model, images, options.micro_batches);
+  if (options.micro_batches == 1) found = detail::gradients_of_batch(ir, model, images, options);
+  else found = detail::mean_gradients(ir, model, images, options);
   if (!ir.failed() && found.variables.size() == 0)
     ir.fail(text("train_step: ", type_name<Model>(), " has no variables: a model to train expected"));
-  if constexpr (OptimiserParameters<Optimiser>) detail::update_all(found, Updater<Optimiser>(optimiser, options.state));
-  else detail::update_all(found, optimiser);
+  if constexpr (OptimiserParameters<Optimiser>)
+    detail::update_all(found, options.max_norm, Updater<Optimiser>(optimiser, options.state));
+  else detail::update_all(found, options.max_norm, optimiser);
   if (found.count.valid()) ops::accumulator_zero_(found.count);
 }
 
-/// The forward pass alone: a run takes "image"s of the given spec and gives the model's "outputs".
+/// The forward pass alone, traced for evaluation: a run takes "image"s of the given spec and gives the model's "outputs".
 template <std::derived_from<ModuleBase> Model>
 constexpr void test_step(Ir& ir, const Model& model, const TensorSpec& images) {
+  const ModeScope mode = evaluation(ir);
   const Tensor image = ops::host_load(ir.h2d_stream("image", images));
   const auto [factories, forward] = create_graph(ir, model, image);
   const Tensor outputs = forward.bind(factories.init()).call(image);
   ops::host_store(ir.d2h_stream("outputs", outputs.spec()), outputs);
+}
+
+/// The same with targets, of which a run gives the mean loss alone, a scalar: "loss".
+template <std::derived_from<ModuleBase> Model>
+constexpr void loss_step(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options = {}) {
+  const ModeScope mode = evaluation(ir);
+  const Tensor image = ops::host_load(ir.h2d_stream(options.input, images));
+  const Tensor target = detail::load_targets(ir, images, options);
+  const auto [factories, forward] = create_graph(ir, model, image);
+  const Tensor loss = ops::cross_entropy(forward.bind(factories.init()).call(image), target);
+  ops::host_store(ir.d2h_stream("loss", loss.spec()), loss);
 }
 
 }  // namespace tilewright::train

@@ -1,0 +1,46 @@
+#pragma once
+// Programs that train and test a language model.
+#include <tilewright/train/step.hpp>
+
+#include "model.hpp"
+
+namespace gpt {
+
+inline constexpr tw::train::StepOptions streams(int batch, int context) {
+  return {.input = "tokens", .target = "targets", .target_shape = {batch, context}, .max_norm = 1};
+}
+
+/// AdamW, whose rate is the stream "rate"; vectors do not decay. A run takes "tokens" and "targets", both (batch, context) int32,
+/// and gives the "loss".
+template <Size size, int batch>
+constexpr void train_step(tw::Ir& ir) {
+  const tw::Tensor rate = ops::host_load(ir.h2d_stream("rate", {}));
+  const auto with_decay = [&](double decay) {
+    return tw::optim::AdamWParameters{.lr = rate, .beta2 = 0.99, .weight_decay = decay};
+  };
+  tw::train::Updater matrices(with_decay(0.1), "optimiser"), vectors(with_decay(0), "optimiser");
+  const auto update = [&](std::string_view name, tw::Tensor variable, tw::Tensor gradient) {
+    if (variable.rank() >= 2) matrices(name, variable, gradient);
+    else vectors(name, variable, gradient);
+  };
+  tw::train::train_step(ir, Gpt<size>{}, update, {{batch, size.context}, tw::int32}, streams(batch, size.context));
+}
+/// The mean loss of a batch.
+template <Size size, int batch>
+constexpr void loss_step(tw::Ir& ir) {
+  tw::train::loss_step(ir, Gpt<size>{}, {{batch, size.context}, tw::int32}, streams(batch, size.context));
+}
+
+/// The next token's "logits", (vocabulary,), after a "token" at a "position", both (1,) int32. Tokens come one after the other,
+/// from position 0 on.
+template <Size size>
+constexpr void generate_step(tw::Ir& ir) {
+  const auto mode = tw::evaluation(ir);
+  const tw::Tensor token = ops::host_load(ir.h2d_stream("token", {1}, tw::int32)).reshape({1, 1});
+  const tw::Tensor position = ops::host_load(ir.h2d_stream("position", {1}, tw::int32));
+  const auto [factories, graph] = tw::create_graph(ir, Gpt<size, Reads::tokens>{}, token, position);
+  const tw::Tensor logits = graph.bind(factories.init()).call(token, position);
+  ops::host_store(ir.d2h_stream("logits", {size.vocabulary}, tw::float32), logits.reshape({-1}));
+}
+
+}  // namespace gpt

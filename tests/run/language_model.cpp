@@ -1,0 +1,156 @@
+// Attention layers and a small GPT-2 against PyTorch's: values, gradients, training steps, and generation token by token.
+#include "../../examples/gpt/steps.hpp"
+#include "elements.hpp"
+#include "reference.hpp"
+
+namespace {
+
+using tw::Ir, tw::Tensor;
+namespace ops = tw::ops;
+
+const Values& expected() {
+  static const Values values = [] {
+    Values read;
+    read_reference("language.txt", read);
+    return read;
+  }();
+  return values;
+}
+/// The tensors whose names begin with the prefix, without it.
+Values expected(const std::string& prefix) {
+  Values found;
+  for (const auto& [name, elements] : expected())
+    if (name.starts_with(prefix)) found[name.substr(prefix.size())] = elements;
+  return found;
+}
+/// Compares all tensors of the expected names.
+void check(const Values& actual, const Values& wanted, double tolerance) {
+  for (const auto& [name, elements] : wanted) {
+    INFO(name);
+    REQUIRE(actual.contains(name));
+    CHECK(difference(actual.at(name), elements) < tolerance);
+  }
+}
+template <class Session>
+Values variables_of(const Session& session) {
+  Values values;
+  for (const auto& tensor : session.host_tensors()) values[std::string(tensor.name)] = elements_of(tensor);
+  return values;
+}
+
+/// A layer's result for the variables x0, x1, ..., and the gradients of these and of its own variables for dy.
+template <class Layer, tw::Shape query, tw::Shape... others>
+constexpr void layer_with_gradients(Ir& ir) {
+  std::vector<Tensor> inputs{ir.variable(tw::zeros(), query, tw::float32, "x0")};
+  int number = 1;
+  (inputs.push_back(ir.variable(tw::zeros(), others, tw::float32, tw::text("x", number++).view())), ...);
+  const auto [factories, forward] = [&]<std::size_t... i>(std::index_sequence<i...>) {
+    return tw::create_graph(ir, Layer{}, inputs[i]...);
+  }(std::make_index_sequence<1 + sizeof...(others)>());
+  const auto backward = tw::autodiff(forward);
+  const tw::NamedTensors variables = factories.init();
+  const auto call = forward.bind(variables).call_with_inputs(inputs, {});
+  store("y", call.output(0));
+  const auto info = backward.grad_graph_info();
+  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(
+      call, backward.call_with_info(ir.variable(tw::zeros(), query, tw::float32, "dy"), info.inputs_dict(call)));
+  for (const Tensor& input : inputs) store(tw::text("gradient_of_", input.name()).view(), gradients[input]);
+  for (const auto& [name, variable] : variables.named_tensors())
+    store(tw::text("gradient_of_", name).view(), gradients[variable]);
+}
+/// Runs a session with the inputs and weights of these names, and compares the results and gradients.
+void check_results(auto& session, const std::string& name, double tolerance) {
+  Values values = expected(name + ".");
+  write_variables(session, values);
+  const auto is_result = [](const std::string& key) {
+    return key == "y" || key == "logits" || key == "loss" || key.starts_with("gradient_of_");
+  };
+  std::erase_if(values, [&](const auto& entry) { return !is_result(entry.first); });
+  check(run(session), values, tolerance);
+}
+template <auto build, tw::Target target = tw::cpu>
+void check_results(const std::string& name, double tolerance) {
+  tw::Session<build, target> session({.threads = 1});
+  check_results(session, name, tolerance);
+}
+
+constexpr gpt::Size small{.vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8};
+constexpr gpt::Size unbiased{.vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8, .bias = false};
+
+/// Logits, loss and the gradients of all weights.
+constexpr void loss_and_gradients(Ir& ir) {
+  const Tensor tokens = ir.variable(tw::zeros(), {2, 6}, tw::int32, "tokens"),
+               targets = ir.variable(tw::zeros(), {2, 6}, tw::int32, "targets");
+  const auto mode = tw::training(ir);
+  const auto [factories, forward] = tw::create_graph(ir, gpt::Gpt<small>{}, tokens);
+  const auto backward = tw::autodiff(forward);
+  const tw::NamedTensors variables = factories.init();
+  const auto call = forward.bind(variables).call_with_info(tokens);
+  const auto [loss, gradient] = ops::cross_entropy_with_grad(call.output(0), targets);
+  store("logits", call.output(0));
+  store("loss", loss);
+  const auto info = backward.grad_graph_info();
+  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call, backward.call_with_info(gradient, info.inputs_dict(call)));
+  for (const auto& [name, variable] : variables.named_tensors())
+    store(tw::text("gradient_of_", name).view(), gradients[variable]);
+}
+
+/// The elements from `first` on as an array of int32.
+template <std::size_t rank>
+xt::xtensor<std::int32_t, rank> integers(const std::vector<double>& elements, std::size_t first,
+                                         const std::array<std::size_t, rank>& shape) {
+  xt::xtensor<std::int32_t, rank> array(shape);
+  for (std::size_t i = 0; i < array.size(); ++i) array.data()[i] = static_cast<std::int32_t>(elements[first + i]);
+  return array;
+}
+
+}  // namespace
+
+TEST_CASE("language model: attention to itself, causal, and to others") {
+  using tw::Shape, tw::layers::MultiheadAttention;
+  check_results<layer_with_gradients<MultiheadAttention<8, 2>, Shape{2, 5, 8}>>("self", 2e-6);
+  check_results<layer_with_gradients<MultiheadAttention<8, 2>, Shape{2, 3, 8}, Shape{2, 5, 8}, Shape{2, 5, 8}>>("cross", 2e-6);
+  on_all_machines<layer_with_gradients<MultiheadAttention<8, 2, {.is_causal = true}>, Shape{2, 5, 8}>>(
+      [](auto& session) { check_results(session, "causal", 2e-6); });
+}
+
+TEST_CASE("language model: GPT-2's logits and gradients") {
+  check_results<loss_and_gradients>("gpt", 5e-6);
+  check_results<loss_and_gradients, tw::ipu_model>("gpt", 5e-6);
+}
+
+TEST_CASE("language model: steps of AdamW with clipped gradients") {
+  tw::Session<gpt::train_step<unbiased, 2>> session({.threads = 1});
+  Values all = variables_of(session);
+  for (const auto& [name, elements] : expected("trained.before.")) all.at(name) = elements;
+  write_variables(session, all);
+  const Values wanted = expected("trained.");
+  for (std::size_t step = 0; step < 3; ++step) {
+    const auto tokens = integers<2>(wanted.at("tokens"), 12 * step, {2, 6}),
+               targets = integers<2>(wanted.at("targets"), 12 * step, {2, 6});
+    const auto loss = session.run("tokens"_s = tokens, "targets"_s = targets, "rate"_s = 0.01F)["loss"_s];
+    CHECK(std::abs(loss() - wanted.at("losses")[step]) < 5e-6);
+  }
+  Values trained = wanted;
+  std::erase_if(trained,
+                [](const auto& entry) { return !entry.first.ends_with(".weight") || entry.first.starts_with("before."); });
+  CHECK(trained.size() == 15);
+  check(variables_of(session), trained, 2e-5);
+}
+
+TEST_CASE("language model: tokens one by one give the logits of the whole text") {
+  const Values values = expected("gpt.");
+  tw::Session<loss_and_gradients> whole({.threads = 1});
+  write_variables(whole, values);
+  tw::Session<gpt::generate_step<small>> session({.threads = 1});  // it has keys and values besides, but no targets
+  CHECK_THROWS_AS(session.load_from_session(whole, {.allow_missing = true}), tw::LoadError);
+  CHECK_THROWS_AS(session.load_from_session(whole, {.allow_extra = true}), tw::LoadError);
+  session.load_from_session(whole, {.allow_extra = true, .allow_missing = true});
+  for (std::size_t row = 0; row < 2; ++row)  // what the first text left in the caches is not seen
+    for (std::size_t place = 0; place < 6; ++place) {
+      const auto logits = session.run("token"_s = integers<1>(values.at("tokens"), 6 * row + place, {1}),
+                                      "position"_s = xt::xtensor<std::int32_t, 1>{static_cast<std::int32_t>(place)})["logits"_s];
+      const auto begin = values.at("logits").begin() + static_cast<std::ptrdiff_t>(11 * (6 * row + place));
+      CHECK(difference(std::vector<double>(logits.begin(), logits.end()), std::vector<double>(begin, begin + 11)) < 5e-6);
+    }
+}
