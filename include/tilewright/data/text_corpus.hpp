@@ -50,7 +50,7 @@ inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& opt
 
 /// The same for the text of a file, plain or gzip-compressed. Throws DataError also for a file that is missing or unreadable.
 ///
-///     const tw::data::TextCorpus corpus = tw::data::load_text("shakespeare.txt");
+///     const tw::data::TextCorpus corpus = tw::data::load_text(path);
 inline TextCorpus load_text(const std::filesystem::path& path, const TextCorpusOptions& options = {}) {
   FileReader file("load_text", path);
   const auto bytes = file.read(options.limit > 0 ? options.limit : std::numeric_limits<std::uint64_t>::max());
