@@ -1,4 +1,6 @@
 // Optimisers against PyTorch's: six steps with given gradients.
+#include <cmath>
+
 #include "elements.hpp"
 #include "reference.hpp"
 #include "tilewright/optim/optim.hpp"
@@ -95,4 +97,19 @@ TEST_CASE("a schedule warms up in equal parts") {
   const optim::WarmUp schedule{.steps = 3, .after = optim::LinearDecay{.start = 1, .end = 0, .steps = 2}};
   const double rates[] = {0.25, 0.5, 0.75, 1, 0.5, 0, 0};
   for (int step = 0; step < 7; ++step) CHECK(schedule(step) == Approx(rates[step]));
+}
+TEST_CASE("a warm-up before a cosine is the schedule of nanoGPT's published settings") {
+  const std::int64_t warm_up = 100, steps = 2000;
+  const double peak = 1e-3, least = 1e-4;
+  const optim::WarmUp schedule{.steps = warm_up,
+                               .after = optim::CosineDecay{.peak = peak, .end = least, .steps = steps - warm_up}};
+  for (std::int64_t step = 0; step <= steps; ++step) {
+    const double part = static_cast<double>(step - warm_up) / static_cast<double>(steps - warm_up);
+    const double expected = step < warm_up ? peak * static_cast<double>(step + 1) / static_cast<double>(warm_up + 1)
+                                           : least + 0.5 * (1 + std::cos(3.14159265358979323846 * part)) * (peak - least);
+    CHECK(schedule(step) == Approx(expected).epsilon(1e-12));
+  }
+  CHECK(schedule(0) == Approx(1e-3 / 101));
+  CHECK(schedule(100) == 1e-3);
+  CHECK(schedule(steps + 1000) == 1e-4);
 }

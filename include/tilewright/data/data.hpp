@@ -3,3 +3,4 @@
 #include "tilewright/data/generated_digits.hpp"
 #include "tilewright/data/loader.hpp"
 #include "tilewright/data/mnist.hpp"
+#include "tilewright/data/text.hpp"

@@ -8,12 +8,16 @@
 
 namespace tilewright::distributed {
 
-/// The options of a loader for this process's part of all batches: with the same seed on all processes, they share each batch,
-/// and each of them has the same number of batches. `options.batch_size` is that of a whole batch, for all replicas.
+/// The options of a loader, or of text batches, for this process's part of all batches: with the same seed on all processes, they
+/// share each batch, and each of them has the same number of batches. `options.batch_size` is that of a whole batch, for all
+/// replicas.
 ///
 ///     tw::data::Loader loader(digits.train, tw::distributed::shard(session, {.batch_size = 32, .shuffle = true}));
-template <class Session>
-data::LoaderOptions shard(const Session&, data::LoaderOptions options) {
+///     tw::data::TextBatchesOptions options{.batch_size = 12, .context = 64};
+///     tw::data::TextBatches batches(corpus.training, tw::distributed::shard(session, options));
+template <class Session, class Options = data::LoaderOptions>
+  requires requires(Options options) { options.shards = options.shard = options.runs; }
+Options shard(const Session&, Options options) {
   options.shards = static_cast<std::size_t>(Processes::world().count());
   options.shard = static_cast<std::size_t>(Processes::world().rank());
   for (const auto& stream : Session::plan.streams)

@@ -1,0 +1,129 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <boost/hana/adapt_struct.hpp>
+#include <boost/hana/define_struct.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilewright/core/philox.hpp"
+#include "tilewright/data/data_error.hpp"
+#include "tilewright/kernel/xtensor.hpp"
+
+namespace tilewright::data {
+
+/// Rows of a text and what comes after each of their tokens: targets(r, t) is the token that follows tokens(r, t).
+struct TextBatch {
+  using Tokens = xt::xtensor<std::int32_t, 2>;
+  /// Both (rows, context).
+  BOOST_HANA_DEFINE_STRUCT(TextBatch, (Tokens, tokens), (Tokens, targets));
+};
+
+struct TextBatchesOptions {
+  std::size_t batch_size = 1;  ///< rows of a whole batch, of all shards
+  std::size_t context = 1;     ///< tokens of a row
+  std::uint64_t seed = 0;      ///< decides all batches, on every platform
+  std::size_t shards = 1;      ///< objects that share each batch, as those of LoaderOptions do
+  std::size_t shard = 0;       ///< the number of this one among them
+  std::size_t runs = 1;        ///< equal runs of rows in a batch, each of which the shards divide: micro-batches
+};
+
+/// Where a TextBatches is: what it takes to go on with the same batches in another process.
+struct TextBatchesState {
+  std::uint64_t seed = 0;
+  std::uint64_t step = 0;                                 ///< the number of batches before the next
+  std::uint64_t batch_size = 0, context = 0, tokens = 0;  ///< of the batches and their text: to find out where they differ
+  bool operator==(const TextBatchesState&) const = default;
+};
+
+/// Batches of random crops of a text. Where a row begins is uniform over all places that have `context` tokens and one more after
+/// them. It depends on seed, step and row only (Philox, see core/philox.hpp): batches need not be made in order, and objects of
+/// equal options but for `shard` hand out the parts of the same batches. The text is not copied: it must outlive the object.
+/// next() does not allocate. The batches to validate with have a seed of their own, and go_to(0) before each validation.
+///
+///     tw::data::TextBatches batches(corpus.training, {.batch_size = 12, .context = 64, .seed = 1});
+///     for (int step = 0; step < 2000; ++step) {
+///       const auto& [tokens, targets] = batches.next();
+///       session.run("tokens"_s = tokens, "targets"_s = targets);
+///     }
+class TextBatches {
+ public:
+  /// Throws DataError for a text without room for a row, batches without tokens, and shards that do not divide all batches.
+  TextBatches(std::span<const std::int32_t> text, const TextBatchesOptions& options) : text_(text), options_(options) {
+    if (options.batch_size == 0 || options.context == 0 || options.batch_size > most)
+      fail("TextBatches",
+           "batches of " + std::to_string(options.batch_size) + " x " + std::to_string(options.context) + " tokens",
+           "at least 1 x 1, of at most 2^32 - 1 rows,");
+    if (text.size() <= options.context || text.size() - options.context > most)
+      fail("TextBatches", "a text of " + std::to_string(text.size()) + " tokens for rows of " + std::to_string(options.context),
+           "1 to 2^32 - 1 more");
+    if (options.runs == 0 || options.shard >= options.shards || options.batch_size % (options.shards * options.runs) != 0)
+      fail("TextBatches",
+           "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) + " of batches of " +
+               std::to_string(options.batch_size) + " in " + std::to_string(options.runs) + " runs",
+           "shards that divide a run, and one of them,");
+    batch_.tokens.resize({options.batch_size / options.shards, options.context});
+    batch_.targets.resize({options.batch_size / options.shards, options.context});
+  }
+  TextBatches(const std::vector<std::int32_t>&&, const TextBatchesOptions&) = delete;  // the text would not outlive the object
+
+  /// The next batch, or this shard of it. It is valid until the next call.
+  const TextBatch& next() {
+    const std::size_t rows = options_.batch_size / options_.shards, run = rows / options_.runs, context = options_.context;
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto crop = text_.subspan(begin_of((i / run * options_.shards + options_.shard) * run + i % run), context + 1);
+      std::copy_n(crop.begin(), context, batch_.tokens.data() + i * context);
+      std::copy_n(crop.begin() + 1, context, batch_.targets.data() + i * context);
+    }
+    ++step_;
+    return batch_;
+  }
+
+  /// The number of batches before the next.
+  std::uint64_t step() const { return step_; }
+  void go_to(std::uint64_t step) { step_ = step; }
+
+  TextBatchesState state() const { return {options_.seed, step_, options_.batch_size, options_.context, text_.size()}; }
+  /// Goes to a state of an object of an equal text and equal options; seed and step are the state's. Throws DataError, and
+  /// changes nothing, for a state of one that differs; the shards may.
+  void resume(const TextBatchesState& state) {
+    const auto require_own = [](std::string_view what, std::uint64_t given, std::uint64_t own) {
+      if (given != own) fail("TextBatches::resume", std::string(what) + std::to_string(given), "its own " + std::to_string(own));
+    };
+    require_own("a batch size of ", state.batch_size, options_.batch_size);
+    require_own("a context of ", state.context, options_.context);
+    require_own("a number of tokens of ", state.tokens, text_.size());
+    options_.seed = state.seed;
+    step_ = state.step;
+  }
+
+ private:
+  static constexpr std::uint64_t most = 0xffffffff;
+
+  [[noreturn]] static void fail(std::string_view function, const std::string& found, const std::string& expected) {
+    throw DataError(function, found, expected);
+  }
+  /// Where a row of the next batch begins: the upper part of (a random number of 64 bits) x (number of places), so that two
+  /// places differ by at most 2^-64 in how likely they are.
+  std::size_t begin_of(std::size_t row) const {
+    const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
+    const PhiloxCounter random = philox({low(row), low(step_), low(step_ >> 32), low(static_cast<std::uint64_t>(use))},
+                                        {low(options_.seed), low(options_.seed >> 32)});
+    const std::uint64_t places = text_.size() - options_.context;
+    return static_cast<std::size_t>((random[0] * places + (random[1] * places >> 32)) >> 32);
+  }
+  static constexpr auto use = tilewright::detail::PhiloxUse::text_crops;
+
+  std::span<const std::int32_t> text_;
+  TextBatchesOptions options_;
+  std::uint64_t step_ = 0;
+  TextBatch batch_{};
+};
+
+}  // namespace tilewright::data
+
+BOOST_HANA_ADAPT_STRUCT(tilewright::data::TextBatchesState, seed, step, batch_size, context, tokens);
