@@ -4,9 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <exception>
-#include <tilewright/target/devices.hpp>
 #include <utility>
-#include <vector>
 
 namespace data = tilewright::data;
 
@@ -36,8 +34,6 @@ static std::string check_temperature(const std::string& text) {
 
 int run_gpt_program(int argc, char** argv, const char* description, const std::function<void(const GptOptions&)>& program) {
   GptOptions options;
-  std::vector<std::string> devices;
-  for (const tilewright::Device& device : tilewright::devices) devices.emplace_back(device.name);
   // Numbers of unsigned options: CLI11 would take -1 for the largest one.
   constexpr std::int64_t most = 1'000'000'000'000;
   const CLI::Range from_zero(std::int64_t{0}, most), from_one(std::int64_t{1}, most);
@@ -50,12 +46,6 @@ int run_gpt_program(int argc, char** argv, const char* description, const std::f
   app.add_option("--steps", options.steps, "Steps of training, in all")->capture_default_str()->check(from_zero);
   app.add_option("--seed", options.seed, "Seed of the initial weights, of the batches and of generated texts")
       ->capture_default_str();
-  app.add_option("--dtype", options.dtype, "What activations and products are computed in")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"float16", "float32"}));
-  app.add_option("--device", options.device, "The machine: host cores, or a simulated IPU")
-      ->capture_default_str()
-      ->check(CLI::IsMember(devices));
   app.add_option("--threads", options.threads, "Host threads; 0 finds the fastest number")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));

@@ -12,8 +12,6 @@ struct GptOptions {
   std::uint64_t limit = 0;  ///< bytes of the text that are read; 0: all
   std::uint64_t steps = 2000;
   std::uint64_t seed = 1;
-  std::string dtype = "float32";  ///< or "float16"
-  std::string device = "cpu";
   int threads = 0;
   std::string checkpoint{};  ///< folder; "": no checkpoints
   bool resume = false;

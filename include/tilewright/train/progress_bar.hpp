@@ -2,19 +2,28 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "tilewright/train/progress.hpp"
 
 namespace tilewright::train {
 
+struct ProgressBarOptions {
+  std::string_view unit = "it";  ///< what its speed counts
+  double per_batch = 1;          ///< how many of them a batch has
+  std::uint64_t before = 0;      ///< batches of the first epoch that were trained on earlier
+};
+
 /// A training loop's report as a bar, one for each epoch, on standard error or another file, if that is a terminal. It is drawn
-/// at most ten times a second: `Loss: 0.0270 |##########------| 4712/7500 [2.1 s, 2244 it/s]`. The time of the first epoch counts
-/// from the bar's creation. Not yet stable.
+/// at most ten times a second: `Loss: 0.0270 |##########------| 4712/7500 [2.1 s, 1.2 s left, 2244 it/s]`. The time of the first
+/// epoch counts from the bar's creation, and its speed is that of the batches since. Not yet stable.
 class ProgressBar {
  public:
-  explicit ProgressBar(std::FILE* file = stderr) : file_(file), visible_(isatty(fileno(file)) == 1) {}
+  explicit ProgressBar(std::FILE* file = stderr, const ProgressBarOptions& options = {})
+      : file_(file), options_(options), visible_(isatty(fileno(file)) == 1) {}
 
   void operator()(const Progress& progress) {
     if (!visible_) return;
@@ -24,19 +33,23 @@ class ProgressBar {
     next_ = seconds + 0.1;
     const std::size_t filled = width * progress.batch / progress.batches;
     const std::string bar = std::string(filled, '#') + std::string(width - filled, '-');
-    std::fprintf(file_, "\rLoss: %.4f |%s| %llu/%llu [%.1f s, %.0f it/s] ", static_cast<double>(progress.loss), bar.c_str(),
-                 static_cast<unsigned long long>(progress.batch), static_cast<unsigned long long>(progress.batches), seconds,
-                 static_cast<double>(progress.batch) / seconds);
+    const double batches_per_second = static_cast<double>(progress.batch - options_.before) / seconds;
+    std::fprintf(file_, "\rLoss: %.4f |%s| %llu/%llu [%.1f s, %.1f s left, %.0f %.*s/s] ", static_cast<double>(progress.loss),
+                 bar.c_str(), static_cast<unsigned long long>(progress.batch), static_cast<unsigned long long>(progress.batches),
+                 seconds, static_cast<double>(progress.batches - progress.batch) / batches_per_second,
+                 options_.per_batch * batches_per_second, static_cast<int>(options_.unit.size()), options_.unit.data());
     if (!last) return;
     std::fputc('\n', file_);
     start_ = Clock::now();
     next_ = 0;
+    options_.before = 0;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr std::size_t width = 40;
   std::FILE* file_;
+  ProgressBarOptions options_;
   bool visible_;
   Clock::time_point start_ = Clock::now();
   double next_ = 0;  // seconds from the start
