@@ -17,6 +17,7 @@
 #include "tilewright/lower/internal_storages.hpp"
 #include "tilewright/lower/loop_inputs.hpp"
 #include "tilewright/lower/map_tiles.hpp"
+#include "tilewright/lower/order_updates.hpp"
 #include "tilewright/lower/pass.hpp"
 #include "tilewright/lower/place.hpp"
 #include "tilewright/lower/place_tiles.hpp"
@@ -79,6 +80,8 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
     const auto body = BodyId(i);
     BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body], context_of(plan, body), target, partitions);
     observe(Pass::flatten, body, draft, plan);
+    order_updates(draft);
+    observe(Pass::order_updates, body, draft, plan);
     split_reductions(draft, computing, partitions);
     observe(Pass::split_reductions, body, draft, plan);
     fuse(draft, computing);

@@ -9,6 +9,7 @@ namespace tilewright::internal {
 /// The passes that plan one body, in their order.
 enum class Pass : std::uint8_t {
   flatten,
+  order_updates,
   split_reductions,
   fuse,
   find_internal_storages,
@@ -20,9 +21,9 @@ enum class Pass : std::uint8_t {
 };
 
 constexpr std::string_view name_of(Pass pass) {
-  constexpr std::string_view names[] = {"flatten",    "split_reductions",   "fuse",      "find_internal_storages",
-                                        "cut_groups", "reuse_dying_inputs", "map_tiles", "place_tiles",
-                                        "place"};
+  constexpr std::string_view names[] = {
+      "flatten",    "order_updates",      "split_reductions", "fuse",        "find_internal_storages",
+      "cut_groups", "reuse_dying_inputs", "map_tiles",        "place_tiles", "place"};
   return names[static_cast<int>(pass)];
 }
 
