@@ -31,14 +31,20 @@ class LossCurve {
   }
   const std::vector<LossPoint>& points() const { return points_; }
 
-  /// Throws std::runtime_error for a file that cannot be written.
+  /// Replaces the file in one piece: a run that is killed meanwhile leaves the one before. Throws std::runtime_error for a file
+  /// that cannot be written.
   void write_csv(const std::filesystem::path& path) const {
     std::string content(header);
     for (const LossPoint& point : points_)
       content += std::to_string(point.step) + "," + text_of(point.training) + "," +
                  (std::isnan(point.validation) ? "" : text_of(point.validation)) + "," + text_of(point.tokens_per_second) + "\n";
-    std::ofstream file(path, std::ios::binary);
-    if (!(file << content << std::flush)) fail(path, "a file that cannot be written", "a writable one");
+    const std::filesystem::path partial = path.string() + ".partial";
+    const bool is_written = static_cast<bool>(std::ofstream(partial, std::ios::binary) << content << std::flush);
+    std::error_code error;
+    if (is_written) std::filesystem::rename(partial, path, error);
+    if (is_written && !error) return;
+    std::filesystem::remove(partial, error);
+    fail(path, "a file that cannot be written", "a writable one");
   }
 
   /// The curve of a run that goes on: the points up to `last_step` of a file that write_csv() wrote, none if there is no file.

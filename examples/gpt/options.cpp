@@ -9,11 +9,11 @@
 namespace data = tilewright::data;
 
 data::TextCorpus load_corpus(const GptOptions& options, std::optional<data::CharacterVocabulary> vocabulary) {
-  constexpr std::size_t generated_bytes = 1'000'000;
+  constexpr std::size_t generated_bytes = 1'000'000;  // the same for all seeds of a run
   const data::TextCorpusOptions corpus_options{.limit = options.limit, .vocabulary = std::move(vocabulary)};
   if (options.data.empty()) {
     std::printf("This is a generated text: --data FILE reads another.\n");
-    return data::split_text(data::generated_text(generated_bytes, options.seed), corpus_options);
+    return data::split_text(data::generated_text(generated_bytes, 1), corpus_options);
   }
   data::TextCorpus corpus = data::load_text(options.data, corpus_options);
   std::printf("Text from %s: %zu characters, %d of them different\n", options.data.c_str(),
@@ -44,7 +44,7 @@ int run_gpt_program(int argc, char** argv, const char* description, const std::f
       ->capture_default_str()
       ->check(from_zero);
   app.add_option("--steps", options.steps, "Steps of training, in all")->capture_default_str()->check(from_zero);
-  app.add_option("--seed", options.seed, "Seed of the initial weights, of the batches and of generated texts")
+  app.add_option("--seed", options.seed, "Seed of the initial weights, of the batches and of the tokens that are drawn")
       ->capture_default_str();
   app.add_option("--threads", options.threads, "Host threads; 0 finds the fastest number")
       ->capture_default_str()

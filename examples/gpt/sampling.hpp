@@ -69,9 +69,9 @@ class TokenSampler {
   }
   /// In [0, 1), of 53 bits.
   double uniform(std::uint64_t position) const {
+    constexpr std::uint32_t own = 0x746f6b65;  // no random number of the library has it in its counter's last word
     const auto low = [](std::uint64_t value) { return static_cast<std::uint32_t>(value); };
-    const auto use = static_cast<std::uint32_t>(tilewright::detail::PhiloxUse::next_tokens);
-    const auto words = tilewright::philox({low(position), low(position >> 32), 0, use},
+    const auto words = tilewright::philox({low(position), low(position >> 32), 0, own},
                                           {low(options_.seed), low(options_.seed >> 32)});
     return static_cast<double>((std::uint64_t{words[0]} << 32 | words[1]) >> 11) * 0x1p-53;
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "../catch.hpp"
 #include "../support/count_allocations.hpp"
 #include "../support/instance_programs.hpp"
+#include "tilewright/data/text_batches.hpp"
 #include "tilewright/distributed/distributed.hpp"
 #include "tilewright/tilewright.hpp"
 
@@ -225,6 +227,23 @@ TEST_CASE("arrays for streams have an axis of the process's replicas") {
   CHECK_THROWS_WITH(session.run_with_outputs(outputs, "x"_s = x),
                     "run_with_outputs: 'pairs_out' has shape (3, 2): (" + std::to_string(count) +
                         ", 2) expected, where 4 is the replication factor, of which each process has its part");
+}
+
+TEST_CASE("text batches of the processes are the parts of one batch") {
+  std::vector<std::int32_t> text(1000);
+  std::iota(text.begin(), text.end(), 0);
+  const tw::data::TextBatchesOptions options{.batch_size = 16, .context = 5, .seed = 2};
+  tw::distributed::Session<exchanges> session({.threads = 1});  // whose runs take two elements of a stream
+  tw::data::TextBatches whole(text, options), part(text, tw::distributed::shard(session, options));
+  const auto count = static_cast<std::size_t>(processes().count()), rank = static_cast<std::size_t>(processes().rank());
+  const std::size_t run = 16 / 2 / count;
+  for (int step = 0; step < 3; ++step) {
+    const auto& all = whole.next().tokens;
+    const auto& own = part.next().tokens;
+    REQUIRE(own.shape(0) == 2 * run);
+    for (std::size_t row = 0; row < 2 * run; ++row) CHECK(own(row, 4) == all((row / run * count + rank) * run + row % run, 4));
+  }
+  CHECK(part.state() == whole.state());
 }
 
 TEST_CASE("a run of several processes allocates nothing") {

@@ -42,7 +42,8 @@ REFERENCE = {
     "Sessions": ["session/session.hpp", "session/context.hpp", "session/host_outputs.hpp", "session/host_tensor.hpp",
                  "target/devices.hpp"],
     "Data": ["data/dataset.hpp", "data/loader.hpp", "data/loader_state.hpp", "data/mnist.hpp", "data/idx.hpp",
-             "data/generated_digits.hpp", "data/data_error.hpp"],
+             "data/generated_digits.hpp", "data/text_corpus.hpp", "data/character_vocabulary.hpp", "data/text_batches.hpp",
+             "data/generated_text.hpp", "data/data_error.hpp"],
     "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp"],
     "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "graph/replicated_variable.hpp", "graph/replica_grouping.hpp",
                  "graph/comm_group.hpp", "graph/instance_grouping.hpp", "ops/replica_sharding.hpp", "graph/stream.hpp",
@@ -58,7 +59,7 @@ REFERENCE = {
 # Structs of options by their names; ops.md shows them where a function first takes one.
 OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Slice|Range)$")
 # Of these headers only what is named is shown.
-ONLY = {"data/generated_digits.hpp": ["generated_digits"]}
+ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"]}
 # The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of graph/.
 CALLS = ["graph/call.hpp", "graph/repeat.hpp", "graph/conditional.hpp"]
 

@@ -1,6 +1,8 @@
 // GPT-2's tokenizer: examples/gpt2/tokenizer.hpp, with a small vocabulary that reference/make_gpt2_tokens.py made.
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -134,4 +136,21 @@ TEST_CASE("gpt2: files that are not like GPT-2's") {
   std::ofstream(temporary / "merges.txt") << "h e\r\nĠ t\r\n";  // no version, and lines of another system
   const Tokenizer two(folder / "vocab.json", temporary / "merges.txt");
   CHECK(two.encode(" the") == Tokens{json["Ġt"], json["he"]});
+}
+
+TEST_CASE("gpt2: published numbers of tokens, with GPT-2's own files: TILEWRIGHT_GPT2") {
+  const char* const own = std::getenv("TILEWRIGHT_GPT2");
+  if (!own) {
+    std::cout << "skipped: TILEWRIGHT_GPT2, the folder of vocab.json and merges.txt, is not set\n";
+    return;
+  }
+  const Tokenizer tokenizer(std::filesystem::path(own) / "vocab.json", std::filesystem::path(own) / "merges.txt");
+  CHECK((tokenizer.size() == 50257 && tokenizer.end_of_text() == 50256));
+  CHECK(tokenizer.encode("Hello world") == Tokens{15496, 995});
+  const char* const path = std::getenv("TILEWRIGHT_TEXT");
+  const std::string text = path ? file_content(path) : "";
+  if (text.size() != 1'115'394) return;  // another text than that of nanoGPT's example, whose page has these numbers
+  const std::size_t cut = text.size() * 9 / 10;
+  CHECK(tokenizer.encode(text.substr(0, cut)).size() == 301'966);
+  CHECK(tokenizer.encode(text.substr(cut)).size() == 36'059);
 }

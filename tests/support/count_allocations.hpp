@@ -26,11 +26,11 @@ int allocations_of(auto f) {
 
 }  // namespace support
 
-void* operator new(std::size_t bytes) { return support::allocate(bytes); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
+// GCC 12 warns of `new` with `free`, or `aligned_alloc` with `delete`, where one of the two is inlined.
+[[gnu::noinline]] void* operator new(std::size_t bytes) { return support::allocate(bytes); }
+[[gnu::noinline]] void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return support::allocate(bytes, static_cast<std::size_t>(alignment));
 }
-// Inlined, `free` would look to GCC 12 like a mistake after `new`.
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }

@@ -105,8 +105,9 @@ class Writer {
   /// "that sleeps" or "that the queen sees".
   void relative_clause(Pronoun subject_before, int depth) {
     phrase("that");
-    if (chance(50)) predicate(subject_before, depth);
-    else phrase(form(one_of(transitive), subject(depth)));
+    if (chance(50)) return predicate(subject_before, depth);
+    const Pronoun pronoun = subject(depth);  // first: arguments of a call are evaluated in any order
+    phrase(form(one_of(transitive), pronoun));
   }
   void predicate(Pronoun pronoun, int depth) {
     constexpr std::string_view reflexive[] = {"himself", "herself", "itself", "themselves"};

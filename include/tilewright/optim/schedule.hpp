@@ -39,7 +39,11 @@ struct CosineDecay {
   }
 };
 
-/// Grows in equal parts over `steps` to the first value of `after`, another schedule; then is that schedule, from its step 0 on.
+/// Grows in equal parts over `steps` to the first value of `after`, another schedule; then is that schedule, from its step 0 on:
+/// after(0) (step + 1) / (steps + 1), then after(step - steps). Before a CosineDecay to a tenth of the peak, it is what many
+/// language models are trained with:
+///
+///     const tw::optim::WarmUp schedule{.steps = 100, .after = tw::optim::CosineDecay{.peak = 1e-3, .end = 1e-4, .steps = 1900}};
 template <class Schedule>
 struct WarmUp {
   std::int64_t steps = 1;
