@@ -57,28 +57,43 @@ def cause(text):
     return None
 
 
-def statuses_of_ended(parent):
-    """The statuses of the children of a process if all of them have ended and it has not asked for their statuses yet; else []."""
-    statuses = []
+def children_of(parent):
+    """The fields of proc(5) of the children of a process, from the third field on, by their numbers."""
+    children = {}
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
-                fields = file.read().rpartition(")")[2].split()  # from the third of proc(5) on
+                fields = file.read().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(fields[1]) != parent:
-            continue
-        if fields[0] != "Z":
-            return []
-        statuses.append(int(fields[49]))
-    return statuses
+        if int(fields[1]) == parent:
+            children[int(process)] = fields
+    return children
 
 
-def run(command, environment):
-    """Runs mpirun and passes its standard error on. Returns its status and the end of that text.
+def cause_of_statuses(statuses):
+    """As cause(), of the statuses of all ranks, in their order, as wait(2) gives them: of a process that a signal ended which
+    mpirun does not send, else of one that failed."""
+    def urgency(rank):
+        number = statuses[rank] & 0x7f
+        return (1 if number == 0 else 2 if number == signal.SIGTERM else 0, rank)
 
-    Open MPI 4.1 with PMIx 4.2 waits for a lock of its own, about once in a hundred times, when all processes have ended. It is
-    killed then, after some seconds."""
+    failed = [rank for rank, status in enumerate(statuses) if status != 0]
+    if not failed:
+        return None
+    rank = min(failed, key=urgency)
+    number = statuses[rank] & 0x7f
+    if number == 0:
+        return rank, "", f"it ended with status {statuses[rank] >> 8} while others ran"
+    return rank, "", f"killed by signal {number} ({signal.Signals(number).name})"
+
+
+def run(command, count, environment):
+    """Runs mpirun for a number of processes, and passes its standard error on. Returns its status and why a process ended, as
+    cause() does.
+
+    Open MPI 4.1 with PMIx 4.2 waits for a lock of its own, about once in a hundred times, when all processes have ended, before
+    it has said why. It is killed then, after some seconds, and the statuses say why."""
     mpirun = subprocess.Popen(command, stderr=subprocess.PIPE, env=environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # mpirun has it from the terminal
     signal.signal(signal.SIGTERM, lambda number, frame: mpirun.send_signal(number))
@@ -92,14 +107,17 @@ def run(command, environment):
             sys.stderr.buffer.flush()
             text = (text + piece.decode(errors="replace"))[-65536:]
             continue
-        statuses = statuses_of_ended(mpirun.pid)
-        seconds = seconds + 1 if statuses else 0
+        children = children_of(mpirun.pid)
+        have_ended = children and all(fields[0] == "Z" for fields in children.values())
+        seconds = seconds + 1 if have_ended else 0
         if seconds == 3:
             mpirun.kill()
             mpirun.wait()
-            return int(any(statuses)), text
+            statuses = [int(children[process][49]) for process in sorted(children)]  # mpirun starts ranks in their order
+            is_known = len(statuses) == count and not OURS.search(text)
+            return int(any(statuses)), cause(text) or (cause_of_statuses(statuses) if is_known else None)
     status = mpirun.wait()
-    return status if status >= 0 else 128 - status, text
+    return (status if status >= 0 else 128 - status), cause(text)
 
 
 def main():
@@ -108,8 +126,8 @@ def main():
     count = int(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="tilewright-") as steps:
         command = ["mpirun", "-n", str(count), *binding(count), "--tag-output", "-x", "TILEWRIGHT_STEPS", *sys.argv[2:]]
-        status, text = run(command, {**os.environ, "TILEWRIGHT_STEPS": steps})
-        if status != 0 and (found := cause(text)):
+        status, found = run(command, count, {**os.environ, "TILEWRIGHT_STEPS": steps})
+        if status != 0 and found:
             rank, host, what = found
             print(f"tilewright: rank {rank} of {count}{place_of(steps, rank, host)}: {what}", file=sys.stderr)
     sys.exit(status)
