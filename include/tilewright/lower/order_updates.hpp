@@ -3,7 +3,7 @@
 // gives: their order
 // keeps: all else; the order of operations that share memory
 #include <algorithm>
-#include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
@@ -16,88 +16,122 @@ namespace detail {
 /// Finds the operations that only update variables with what calls give, and where they can run first.
 class UpdateOrder {
  public:
-  constexpr explicit UpdateOrder(BodyDraft& draft)
-      : draft_(draft), moves_(draft.operations.size(), false), places_(draft.operations.size()) {}
+  constexpr explicit UpdateOrder(BodyDraft& draft) : draft_(draft), count_(static_cast<int>(draft.operations.size())) {}
 
   constexpr void run() {
-    if (!find_updates()) return;
+    find_updates();
+    if (!find_followers()) return;
+    find_feeders();
     find_places();
-    List<int> order(places_.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
-    // What moves runs after the operation of its place, which does not move: it has the same place, and comes first.
-    std::sort(order.data(), order.data() + order.size(), [this](int a, int b) {
-      const int first = places_[a], second = places_[b];
-      return first != second ? first < second : a < b;
-    });
     List<Operation> sorted;
-    sorted.reserve(order.size());
-    for (const int i : order) sorted.push_back(std::move(draft_.operations[i]));
+    sorted.reserve(draft_.operations.size());
+    const auto take_moved_to = [&](int place) {
+      for (int i = first_moved_[place + 1]; i >= 0; i = next_moved_[i]) sorted.push_back(std::move(draft_.operations[i]));
+    };
+    take_moved_to(-1);
+    for (int i = 0; i < count_; ++i) {
+      if (kinds_[i] == Kind::moves) continue;
+      sorted.push_back(std::move(draft_.operations[i]));
+      take_moved_to(i);
+    }
     draft_.operations = std::move(sorted);
   }
 
  private:
-  constexpr bool is_update(const Operation& operation) const {
+  enum class Kind : std::uint8_t { other, update, moves };  // what is neither; an update that stays; one that moves
+
+  constexpr bool is_update(const Operation& operation, const bool* escapes) const {
     if (operation.is_call() || operation.alone || operation.stream >= 0 || operation.exchange >= 0) return false;
-    for (std::size_t o = static_cast<std::size_t>(operation.input_count); o < operation.operands.size(); ++o)
-      if (const StorageId s = operation.operands[o].storage;
-          draft_.storage(s).location.base != Base::variable && (!draft_.in_frame(s) || escapes_[s]))
-        return false;
+    const Value* const operands = operation.operands.data();
+    const Storage* const storages = draft_.storages.data();
+    for (int o = operation.input_count, end = static_cast<int>(operation.operands.size()); o < end; ++o) {
+      const auto s = static_cast<int>(operands[o].storage);
+      const Base base = storages[s].location.base;
+      if (base != Base::variable && (base != Base::frame || escapes[s])) return false;
+    }
     return true;
   }
-  /// Whether there are updates that follow a call. They move, and so do updates that give them something.
-  constexpr bool find_updates() {
-    List<bool> updates(moves_.size(), false);
-    escapes_.assign(draft_.storages.size(), false);
-    for (std::size_t i = moves_.size(); i-- > 0;) {
+  /// Updates write variables, or what only updates read.
+  constexpr void find_updates() {
+    kinds_.assign(draft_.operations.size(), Kind::other);
+    List<bool> escapes(draft_.storages.size(), false);  // by storage: whether an operation that is no update reads it
+    for (int i = count_; i-- > 0;) {
       const Operation& operation = draft_.operations[i];
-      updates[i] = is_update(operation);
-      for (int o = 0; !updates[i] && o < operation.input_count; ++o) escapes_[operation.operands[o].storage] = true;
-    }
-    PerStorage<bool> follows(draft_.storages.size(), false), feeds(follows);
-    bool any = false;
-    for (std::size_t i = 0; i < moves_.size(); ++i) {
-      if (!updates[i]) continue;
-      const Operation& operation = draft_.operations[i];
-      for (int o = 0; o < operation.input_count; ++o) {
-        const StorageId s = operation.operands[o].storage;
-        moves_[i] = moves_[i] || follows[s] || draft_.storage(s).is_call_result;
+      if (is_update(operation, escapes.data())) {
+        kinds_[i] = Kind::update;
+        continue;
       }
-      any = any || moves_[i];
-      for (std::size_t o = static_cast<std::size_t>(operation.input_count); moves_[i] && o < operation.operands.size(); ++o)
-        follows[operation.operands[o].storage] = true;
+      const Value* const operands = operation.operands.data();
+      for (int o = 0; o < operation.input_count; ++o) escapes[static_cast<int>(operands[o].storage)] = true;
     }
-    for (std::size_t i = moves_.size(); any && i-- > 0;) {
-      if (!updates[i]) continue;
+  }
+  /// Updates with a result of a call move, and so do those with their results. Whether there are any.
+  constexpr bool find_followers() {
+    List<bool> follows(draft_.storages.size(), false);
+    const Storage* const storages = draft_.storages.data();
+    bool any = false;
+    for (int i = 0; i < count_; ++i) {
+      if (kinds_[i] == Kind::other) continue;
       const Operation& operation = draft_.operations[i];
-      for (std::size_t o = static_cast<std::size_t>(operation.input_count); !moves_[i] && o < operation.operands.size(); ++o)
-        moves_[i] = feeds[operation.operands[o].storage];
-      for (int o = 0; moves_[i] && o < operation.input_count; ++o) feeds[operation.operands[o].storage] = true;
+      const Value* const operands = operation.operands.data();
+      bool moves = false;
+      for (int o = 0; o < operation.input_count && !moves; ++o) {
+        const auto s = static_cast<int>(operands[o].storage);
+        moves = follows[s] || storages[s].is_call_result;
+      }
+      if (!moves) continue;
+      any = true;
+      kinds_[i] = Kind::moves;
+      for (int o = operation.input_count, end = static_cast<int>(operation.operands.size()); o < end; ++o)
+        follows[static_cast<int>(operands[o].storage)] = true;
     }
     return any;
   }
-  /// What does not move has its own number as place. What moves has the number of the last operation before it that writes what
-  /// it reads, or uses what it writes, or the place of that one.
-  constexpr void find_places() {
-    PerStorage<int> written(draft_.storages.size(), -1), used(written);  // the place of the last operation that does
-    for (std::size_t i = 0; i < places_.size(); ++i) {
+  /// So do updates that give something to them.
+  constexpr void find_feeders() {
+    List<bool> feeds(draft_.storages.size(), false);
+    for (int i = count_; i-- > 0;) {
+      if (kinds_[i] == Kind::other) continue;
       const Operation& operation = draft_.operations[i];
-      places_[i] = moves_[i] ? -1 : static_cast<int>(i);
-      for (std::size_t o = 0; moves_[i] && o < operation.operands.size(); ++o) {
-        const StorageId s = operation.operands[o].storage;
-        places_[i] = std::max(places_[i], operation.is_output(static_cast<int>(o)) ? used[s] : written[s]);
+      const Value* const operands = operation.operands.data();
+      for (int o = operation.input_count, end = static_cast<int>(operation.operands.size()); o < end; ++o)
+        if (feeds[static_cast<int>(operands[o].storage)]) kinds_[i] = Kind::moves;
+      for (int o = 0; kinds_[i] == Kind::moves && o < operation.input_count; ++o)
+        feeds[static_cast<int>(operands[o].storage)] = true;
+    }
+  }
+  /// What moves runs after the last operation that stays and that it waits for, directly or not: one before it that writes what
+  /// it reads, or uses what it writes.
+  constexpr void find_places() {
+    List<int> written(draft_.storages.size(), -1), used(written);  // by storage: the place of the last operation that does
+    List<int> last(draft_.operations.size() + 1, -1);  // by place + 1: the last operation that moves there
+    first_moved_ = last;
+    next_moved_ = last;
+    for (int i = 0; i < count_; ++i) {
+      const Operation& operation = draft_.operations[i];
+      const Value* const operands = operation.operands.data();
+      const int end = static_cast<int>(operation.operands.size());
+      int place = i;
+      if (kinds_[i] == Kind::moves) {
+        place = -1;
+        for (int o = 0; o < end; ++o)
+          place = std::max(place, (o < operation.input_count ? written : used)[static_cast<int>(operands[o].storage)]);
+        int& before = last[place + 1];
+        (before < 0 ? first_moved_[place + 1] : next_moved_[before]) = i;
+        before = i;
       }
-      for (std::size_t o = 0; o < operation.operands.size(); ++o) {
-        const StorageId s = operation.operands[o].storage;
-        used[s] = std::max(used[s], places_[i]);
-        if (operation.is_output(static_cast<int>(o))) written[s] = std::max(written[s], places_[i]);
+      for (int o = 0; o < end; ++o) {
+        const auto s = static_cast<int>(operands[o].storage);
+        used[s] = std::max(used[s], place);
+        if (o >= operation.input_count) written[s] = std::max(written[s], place);
       }
     }
   }
 
   BodyDraft& draft_;
-  PerStorage<bool> escapes_{};  // whether an operation that is no update reads it
-  List<bool> moves_;
-  List<int> places_;
+  int count_;
+  List<Kind> kinds_{};  // by operation
+  List<int> first_moved_{}, next_moved_{};  // by place + 1, the first that moves there; by operation, the next one; -1: none
 };
 
 }  // namespace detail
