@@ -5,10 +5,10 @@
 // expect-regex: ^step 30: training loss [0-9.]+, validation loss [0-9.]+$
 // expect-regex: ^The [A-Za-z ]+
 // expect-regex: ^validation loss 2\.[0-9]{4} after 60 steps, [0-9]+ tokens/s$
-// test: --data $TILEWRIGHT_TEXT --steps 300 --eval-batches 20 --threads 1
+// test: --data $TILEWRIGHT_TEXT --steps 200 --eval-batches 10 --threads 1
 // test-needs: TILEWRIGHT_TEXT
 // expect: Text from
-// expect-regex: ^validation loss 2\.[34][0-9]{3} after 300 steps
+// expect-regex: ^validation loss 2\.[345][0-9]{3} after 200 steps
 // test: --help
 // expect: --temperature
 #include "gpt/steps.hpp"
