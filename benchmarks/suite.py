@@ -48,6 +48,8 @@ WORKLOADS = (
     Workload("W5", "CNN, training step", "cnn", (("PyTorch", "cnn"),)),
     Workload("W6", "12 encoder blocks outlined, forward and backward", "encoder_outlined", (("PyTorch", "encoder"),),
              variants=(("inlined", "encoder_inlined"),)),
+    Workload("W7", "blocks of nanoGPT for a CPU, training step, Adam", "gpt_nano", (("PyTorch", "gpt_nano"),)),
+    Workload("W8", "blocks of GPT-2 124M, training step, SGD", "gpt_124m", (("PyTorch", "gpt_124m"),)),
 )
 
 
@@ -223,7 +225,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
     parser.add_argument("--clang-build-dir", type=Path, help="where to measure what building costs with Clang")
-    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,start,size,build")
+    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,start,size,build")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each program in each round")
     parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s, and nothing is built again to measure that")

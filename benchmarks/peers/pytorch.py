@@ -55,10 +55,13 @@ class EncoderBlock(nn.Module):
         self.qkv, self.projection = nn.Linear(hidden, 3 * hidden), nn.Linear(hidden, hidden)
         self.feed_forward = nn.Sequential(nn.Linear(hidden, feed_forward), gelu(), nn.Linear(feed_forward, hidden))
 
+    def scores(self, q, k):
+        return q @ k.transpose(-2, -1) * q.shape[-1] ** -0.5
+
     def attention(self, x):
         batch, sequence, hidden = x.shape
         q, k, v = self.qkv(x).view(batch, sequence, 3, self.heads, hidden // self.heads).permute(2, 0, 3, 1, 4)
-        probabilities = torch.softmax(q @ k.transpose(-2, -1) * (hidden // self.heads) ** -0.5, -1)
+        probabilities = torch.softmax(self.scores(q, k), -1)
         return self.projection((probabilities @ v).transpose(1, 2).reshape(batch, sequence, hidden))
 
     def forward(self, x):
@@ -66,9 +69,25 @@ class EncoderBlock(nn.Module):
         return x + self.feed_forward(self.norm2(x))
 
 
-def training(net, optimiser, *shape, **options):
-    """A training step with the cross entropy as loss."""
-    images, labels = random(*shape), torch.randint(0, 10, (LABEL_BATCHES, shape[0]))
+class CausalBlock(EncoderBlock):
+    """The same where no token sees later ones, as in GPT-2."""
+
+    def __init__(self, hidden, heads, sequence):
+        super().__init__(hidden, heads, 4 * hidden)
+        self.register_buffer("mask", torch.triu(torch.full((sequence, sequence), -torch.inf), 1))
+
+    def scores(self, q, k):
+        return super().scores(q, k) + self.mask
+
+
+def gpt(layers, hidden, heads, sequence, classes):
+    blocks = (CausalBlock(hidden, heads, sequence) for _ in range(layers))
+    return nn.Sequential(*blocks, nn.LayerNorm(hidden), nn.Linear(hidden, classes), nn.Flatten(0, 1))
+
+
+def training(net, optimiser, *shape, tokens=1, **options):
+    """A training step with the cross entropy as loss; each of a batch's elements has so many tokens, with a label each."""
+    images, labels = random(*shape), torch.randint(0, 10, (LABEL_BATCHES, shape[0] * tokens))
     loss_of, optimiser = nn.CrossEntropyLoss(), optimiser(net.parameters(), **options)
 
     def step(i):
@@ -112,6 +131,8 @@ WORKLOADS = {
     "mnist_guide": lambda: training(guide(), torch.optim.SGD, 8, 28, 28, lr=0.05),
     "encoder_block": lambda: forward_and_backward(EncoderBlock(), 4, 128, 256),
     "cnn": lambda: training(cnn(), torch.optim.SGD, 32, 1, 28, 28, lr=0.05),
+    "gpt_nano": lambda: training(gpt(4, 128, 4, 64, 65), torch.optim.Adam, 12, 64, 128, tokens=64, lr=1e-4),
+    "gpt_124m": lambda: training(gpt(12, 768, 12, 128, 512), torch.optim.SGD, 1, 128, 768, tokens=128, lr=0.05),
     "encoder": lambda: forward_and_backward(nn.Sequential(*(EncoderBlock() for _ in range(12))), 4, 128, 256),
 }
 

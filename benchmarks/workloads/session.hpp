@@ -41,9 +41,10 @@ auto random_numbers(Extents... shape) {
 }
 /// 13 batches of classes from 0 to 9. The same images come with other labels each time, so that networks cannot learn them by
 /// heart: then gradients would become denormal numbers, with which processors are slow.
-inline auto random_labels(int batch_size) {
+template <class... Extents>
+auto random_labels(Extents... shape) {
   const auto value = [](auto& random) { return std::uniform_int_distribution<std::int32_t>(0, 9)(random); };
-  return Batches<std::int32_t, 1, 13, decltype(value)>({static_cast<std::size_t>(batch_size)}, value);
+  return Batches<std::int32_t, sizeof...(shape), 13, decltype(value)>({static_cast<std::size_t>(shape)...}, value);
 }
 
 /// The main function of a program that the suite measures: `NAME THREADS`, where THREADS may be `auto`. `step(session, i)` runs

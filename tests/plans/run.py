@@ -50,6 +50,8 @@ PROGRAMS = {
     "benchmarks/workloads/encoder_block.cpp": ["forward_and_backward<EncoderBlock>"],
     "benchmarks/workloads/encoder_inlined.cpp": ["forward_and_backward<EncoderInlined<12>>"],
     "benchmarks/workloads/encoder_outlined.cpp": ["forward_and_backward<EncoderOutlined<12>>"],
+    "benchmarks/workloads/gpt_124m.cpp": ["gpt_step<gpt2, 1, parameters>"],
+    "benchmarks/workloads/gpt_nano.cpp": ["gpt_step<nano, 12, parameters>"],
     "benchmarks/workloads/mnist_adam.cpp": ["adam_step<parameters>"],
     "benchmarks/workloads/mnist_adam_half.cpp": ["adam_step<parameters>"],
     "benchmarks/workloads/mnist_guide.cpp": ["train_step"],

@@ -1,0 +1,34 @@
+#pragma once
+// Training steps of the blocks of a GPT with a norm and a linear layer after them, without embeddings.
+#include <tilewright/train/step.hpp>
+
+#include "../../examples/gpt/model.hpp"
+#include "session.hpp"
+
+template <gpt::Size size>
+struct GptBlocks : tw::Module<GptBlocks<size>> {
+  using Head = tw::layers::Linear<size.vocabulary>;
+  BOOST_HANA_DEFINE_STRUCT(GptBlocks, (gpt::Norm<size>, ln_f), (Head, head));
+
+  constexpr tw::Tensor build(tw::Tensor x) {
+    const auto [factories, block] = tw::create_graph(gpt::Block<size, gpt::Reads::texts>{}, x);
+    for (int i = 0; i < size.layers; ++i) x = block.bind(this->add_variable_inputs(tw::text("h.", i).view(), factories)).call(x);
+    return head(ln_f(x));
+  }
+};
+
+/// `parameters` is a function that returns the optimiser's.
+template <gpt::Size size, int batch, auto parameters>
+constexpr void gpt_step(tw::Ir& ir) {
+  tw::train::train_step(ir, GptBlocks<size>{}, parameters(), {{batch, size.context, size.width}},
+                        {.target_shape = {batch, size.context}});
+}
+
+template <gpt::Size size, int batch, auto parameters>
+int serve_gpt(int argc, char** argv) {
+  auto inputs = random_numbers(batch, size.context, size.width);
+  auto labels = random_labels(batch, size.context);
+  return serve_session<tw::Session<gpt_step<size, batch, parameters>>>(argc, argv, [&](auto& session, std::size_t i) {
+    return session.run("image"_s = inputs[i], "label"_s = labels[i])["loss"_s]();
+  });
+}
