@@ -26,7 +26,7 @@ constexpr Tensor composed(Tensor q, Tensor k, Tensor v, const Size& size) {
   return tw::ops::softmax(scores).matmul(v);
 }
 
-/// The result's gradient dy gives those of q, k and v.
+/// The result, and for its gradient dy those of q, k and v.
 template <Size size, auto attention>
 constexpr void with_gradients(tw::Ir& ir) {
   const tw::TensorSpec spec{{size.batch, size.heads, size.length, size.width}, tw::float32};
@@ -38,6 +38,7 @@ constexpr void with_gradients(tw::Ir& ir) {
   const tw::GradGraphInfo gradient = tw::autodiff(graph);
   const auto gradients = gradient.fwd_graph_ins_to_grad_parent_outs(
       tw::call_with_info(gradient.graph(), dy, gradient.inputs_dict(call)));
+  tw::ops::host_store(ir.d2h_stream("y", spec), call.output(0));
   int number = 0;
   for (const Tensor& input : graph.inputs()) {
     const Tensor dx = *gradients.find(input);

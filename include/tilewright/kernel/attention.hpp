@@ -91,19 +91,26 @@ inline void unpack_block(const float* from, std::int64_t count, const MatrixRows
   }
 }
 
-/// Products a b of packed blocks: m rows, n columns in whole vectors, `terms` terms. Sums start from start(i, j) for the vector
-/// of row i from column j on, and go to finish(i, j, sum).
-template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class Start, class Finish>
-inline void block_product(const float* a, const float* b, std::int64_t terms, const Start& start, const Finish& finish) {
-  constexpr std::int64_t vectors = even_block(n / float_width, block_registers == 32 ? 4 : 2), columns = vectors * float_width;
+/// The terms of a sum from `begin` to before `end`.
+struct Terms {
+  std::int64_t begin, end;
+};
+/// Products a b of packed blocks: m rows, n columns in whole vectors. A register block of `rows` rows from row i on and `columns`
+/// columns from j on has the terms terms(i, rows, j, columns). Sums start from start(i, j) for the vector of row i from column j
+/// on, and go to finish(i, j, sum).
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Start,
+          class Finish>
+inline void block_product(const float* a, const float* b, const T& terms, const Start& start, const Finish& finish) {
+  constexpr std::int64_t vectors = std::min<std::int64_t>(n / float_width, 2), columns = vectors * float_width;
   constexpr std::int64_t rows = even_block(m, std::min((block_registers - 1 - vectors) / vectors, most_rows_of_block));
   constexpr MatMulShape s{.m = m, .n = n, .k = 64, .a_m = a_m, .a_k = a_k};  // more terms than outer_block unrolls
   in_blocks<n, columns>([&](std::int64_t j, auto strip) {
     for_each_row_block<rows, m>(0, m,
                                 [&]<std::int64_t count>(std::integral_constant<std::int64_t, count>, std::int64_t i)
                                     __attribute__((always_inline)) {
+                                      const auto [begin, end] = terms(i, count, j, strip.value);
                                       outer_block<s, b_k, count, strip.value, false>(
-                                          a + i * a_m, b + j, terms,
+                                          a + i * a_m + begin * a_k, b + j + begin * b_k, end - begin,
                                           [&](std::int64_t row, std::int64_t v)
                                               __attribute__((always_inline)) { return start(i + row, j + v * float_width); },
                                           [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
@@ -112,20 +119,44 @@ inline void block_product(const float* a, const float* b, std::int64_t terms, co
   });
 }
 /// c = a b, where c has rows of n floats.
-template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k>
-inline void block_product(const float* a, const float* b, std::int64_t terms, float* c) {
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
+inline void block_product(const float* a, const float* b, const T& terms, float* c) {
   block_product<m, n, a_m, a_k, b_k>(
       a, b, terms, [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); },
       [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
           __attribute__((always_inline)) { sum.store_aligned(c + i * n + j); });
 }
 
-/// Scores that a causal mask hides become -infinity: those of query i and key j with i < j + ahead. Scores have a row for each
-/// key.
-template <std::int64_t queries>
-inline void hide_later_keys(float* scores, std::int64_t keys, std::int64_t ahead) {
-  for (std::int64_t j = std::max<std::int64_t>(0, 1 - ahead); j < keys; ++j)
-    std::fill_n(scores + j * queries, std::min(queries, j + ahead), -std::numeric_limits<float>::infinity());
+/// A block of scores, with a row for each key, so that a vector has queries. Query i sees key j if i >= j + ahead.
+struct ScoreBlock {
+  std::int64_t queries, keys, ahead;
+
+  /// Terms of a product that gives scores: none where no query sees a key.
+  constexpr auto of_scores(std::int64_t width) const {
+    return [ahead = ahead, width](std::int64_t key, std::int64_t, std::int64_t query, std::int64_t count) {
+      return Terms{0, query + count > key + ahead ? width : 0};
+    };
+  }
+  /// Terms of a product that sums over the keys that queries see.
+  constexpr auto of_queries() const {
+    return [block = *this](std::int64_t query, std::int64_t count, std::int64_t, std::int64_t) {
+      return Terms{0, std::clamp<std::int64_t>(query + count - block.ahead, 0, block.keys)};
+    };
+  }
+  /// Terms of a product that sums over the queries that see keys.
+  constexpr auto of_keys() const {
+    return [block = *this](std::int64_t key, std::int64_t, std::int64_t, std::int64_t) {
+      return Terms{std::clamp<std::int64_t>(key + block.ahead, 0, block.queries), block.queries};
+    };
+  }
+  /// The first of `count` queries that sees a key, or their count.
+  constexpr std::int64_t first_query(std::int64_t key, std::int64_t count) const {
+    return std::clamp<std::int64_t>(key + ahead, 0, count);
+  }
+};
+/// The block of queries from q0 on and keys from k0 on; without a mask every query sees all keys.
+constexpr ScoreBlock score_block(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t k0) {
+  return {std::min(plan.queries, s.queries - q0), std::min(plan.keys, s.keys - k0), s.is_causal ? k0 - q0 : -s.keys};
 }
 
 /// Of a block's scores: the largest of each query with those before, exponentials of scores less the largest in place of scores,
@@ -184,14 +215,16 @@ inline void attention_forward(const MatrixRows<const float>& q, const MatrixRows
     std::fill_n(rows, plan.queries * plan.width, 0.f);
     const std::int64_t end = s.is_causal ? std::min(s.keys, q0 + q_count) : s.keys;
     for (std::int64_t k0 = 0; k0 < end; k0 += plan.keys) {
-      const std::int64_t k_count = std::min(plan.keys, s.keys - k0);
-      pack_block<plan.keys, s.width>(k, k0, k_count, 1.f, k_rows);
-      pack_block<plan.keys, s.width>(v, k0, k_count, 1.f, v_rows);
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, s.width, scores);
-      if (s.is_causal && k0 + k_count > q0 + 1) hide_later_keys<plan.queries>(scores, k_count, k0 - q0);
-      block_softmax<plan.queries>(scores, k_count, largest, sums, corrections);
+      const ScoreBlock block = score_block(s, plan, q0, k0);
+      pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
+      pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores);
+      if (s.is_causal)
+        for (std::int64_t j = 0; j < block.keys; ++j)
+          std::fill_n(scores + j * plan.queries, block.first_query(j, plan.queries), -std::numeric_limits<float>::infinity());
+      block_softmax<plan.queries>(scores, block.keys, largest, sums, corrections);
       block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
-          scores, v_rows, k_count,
+          scores, v_rows, block.of_queries(),
           [&](std::int64_t i, std::int64_t j) __attribute__((always_inline)) {
             return FloatBatch::load_aligned(rows + i * plan.width + j) * FloatBatch(corrections[i]);
           },
@@ -239,25 +272,28 @@ inline void attention_gradient(const MatrixRows<const float>& q, const MatrixRow
     std::fill_n(dq_rows, plan.queries * plan.width, 0.f);
     const std::int64_t end = s.is_causal ? std::min(s.keys, q0 + q_count) : s.keys;
     for (std::int64_t k0 = 0; k0 < end; k0 += plan.keys) {
-      const std::int64_t k_count = std::min(plan.keys, s.keys - k0);
-      pack_block<plan.keys, s.width>(k, k0, k_count, 1.f, k_rows);
-      pack_block<plan.keys, s.width>(v, k0, k_count, 1.f, v_rows);
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, s.width, p);
-      if (s.is_causal && k0 + k_count > q0 + 1) hide_later_keys<plan.queries>(p, k_count, k0 - q0);
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, s.width, ds);
-      for (std::int64_t key = 0; key < k_count; ++key)
-        for (std::int64_t i = 0; i < plan.queries; i += float_width) {
-          const std::int64_t at = key * plan.queries + i;
-          const FloatBatch x = math::exp(FloatBatch::load_aligned(p + at) - FloatBatch::load_aligned(logs + i));
-          x.store_aligned(p + at);
-          (x * (FloatBatch::load_aligned(ds + at) - FloatBatch::load_aligned(dots + i))).store_aligned(ds + at);
+      const ScoreBlock block = score_block(s, plan, q0, k0);
+      pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
+      pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), p);
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, block.of_scores(s.width), ds);
+      for (std::int64_t key = 0; key < block.keys; ++key) {
+        float *p_row = p + key * plan.queries, *ds_row = ds + key * plan.queries;
+        const std::int64_t first = block.first_query(key, plan.queries);
+        for (std::int64_t i = first / float_width * float_width; i < plan.queries; i += float_width) {
+          const FloatBatch x = math::exp(FloatBatch::load_aligned(p_row + i) - FloatBatch::load_aligned(logs + i));
+          x.store_aligned(p_row + i);
+          (x * (FloatBatch::load_aligned(ds_row + i) - FloatBatch::load_aligned(dots + i))).store_aligned(ds_row + i);
         }
-      block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(p, dy_rows, q_count, sums);
-      unpack_block<s.width>(sums, k_count, dv, k0, add);
-      block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(ds, q_rows, q_count, sums);
-      unpack_block<s.width>(sums, k_count, dk, k0, add);
+        std::fill_n(p_row, first, 0.f);
+        std::fill_n(ds_row, first, 0.f);
+      }
+      block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(p, dy_rows, block.of_keys(), sums);
+      unpack_block<s.width>(sums, block.keys, dv, k0, add);
+      block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(ds, q_rows, block.of_keys(), sums);
+      unpack_block<s.width>(sums, block.keys, dk, k0, add);
       block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
-          ds, k_rows, k_count,
+          ds, k_rows, block.of_queries(),
           [&](std::int64_t i, std::int64_t j)
               __attribute__((always_inline)) { return FloatBatch::load_aligned(dq_rows + i * plan.width + j); },
           [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
