@@ -93,6 +93,7 @@ const bool added = [] {
   add<Size{1, 12, 1024, 64, true}>("12 heads, 1024 x 64, causal");
   add<Size{1, 12, 1024, 64, false}>("12 heads, 1024 x 64");
   add<Size{12, 4, 64, 32, true}>("12 x 4 heads, 64 x 32, causal");
+  add<Size{12, 4, 64, 32, false}>("12 x 4 heads, 64 x 32");
   return true;
 }();
 

@@ -160,12 +160,15 @@ constexpr ScoreBlock score_block(const AttentionShape& s, const AttentionPlan& p
 }
 
 /// Of a block's scores: the largest of each query with those before, exponentials of scores less the largest in place of scores,
-/// and their sums with those before. `corrections` are the factors of what was summed before.
+/// 0 for keys that a query does not see, and the sums with those before. `corrections` are the factors of what was summed before.
 template <std::int64_t queries>
-inline void block_softmax(float* scores, std::int64_t keys, float* largest, float* sums, float* corrections) {
-  in_blocks<queries / float_width, 4>([&](std::int64_t first, auto size) {
+inline void block_softmax(const ScoreBlock& block, float* scores, float* largest, float* sums, float* corrections) {
+  in_blocks<queries / float_width, 2>([&](std::int64_t first, auto size) {
     constexpr std::int64_t count = size.value;
     const std::int64_t at = first * float_width;
+    const std::int64_t keys = std::clamp<std::int64_t>(at + count * float_width - block.ahead, 0, block.keys);
+    for (std::int64_t key = std::max<std::int64_t>(0, at + 1 - block.ahead); key < keys; ++key)
+      std::fill_n(scores + key * queries + at, key + block.ahead - at, -std::numeric_limits<float>::infinity());
     FloatBatch most[std::size_t(count)], sum[std::size_t(count)];
     unrolled<count>([&](auto v) { most[v] = FloatBatch::load_aligned(largest + at + v * float_width); });
     for (std::int64_t key = 0; key < keys; ++key)
@@ -186,6 +189,7 @@ inline void block_softmax(float* scores, std::int64_t keys, float* largest, floa
         x.store_aligned(score);
         sum[v] += x;
       });
+    for (std::int64_t key = keys; key < block.keys; ++key) std::fill_n(scores + key * queries + at, count * float_width, 0.f);
     unrolled<count>([&](auto v) { sum[v].store_aligned(sums + at + v * float_width); });
   });
 }
@@ -219,10 +223,7 @@ inline void attention_forward(const MatrixRows<const float>& q, const MatrixRows
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores);
-      if (s.is_causal)
-        for (std::int64_t j = 0; j < block.keys; ++j)
-          std::fill_n(scores + j * plan.queries, block.first_query(j, plan.queries), -std::numeric_limits<float>::infinity());
-      block_softmax<plan.queries>(scores, block.keys, largest, sums, corrections);
+      block_softmax<plan.queries>(block, scores, largest, sums, corrections);
       block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
           scores, v_rows, block.of_queries(),
           [&](std::int64_t i, std::int64_t j) __attribute__((always_inline)) {
