@@ -253,8 +253,7 @@ Case<[](Tensor x) {
     attention_width;
 
 // CASE attention_heads
-// expect: ScaledDotProductAttention: 4 heads of queries and 3 of keys: a number of keys' heads that divides them expected, in
-// expect: Net/layer
+// expect: ScaledDotProductAttention: 3 heads of keys for 4 of queries: a number that divides them expected, in Net/layer
 Case<[](Tensor x) {
   const Tensor keys = tensor(x, {2, 3, 5, 6});
   return ops::scaled_dot_product_attention(x, keys, keys);
