@@ -230,6 +230,44 @@ Case<[](Tensor x) { return ops::batch_norm_inference(x.flatten(), x, x, x, x); }
 // expect: batch_norm_inference: (2, 4, 5, 6) int32: float16, float32 or float64 expected, in Net/layer
 Case<[](Tensor x) { return ops::batch_norm_inference(ints(x), x, x, x, x); }> batch_norm_of_integers;
 
+// CASE attention_dtype
+// expect: ScaledDotProductAttention: (2, 4, 5, 6) float16: float32 expected, in Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, halves(x), halves(x)); }> attention_dtype;
+
+// CASE attention_axes
+// expect: ScaledDotProductAttention: (8, 30) float32: axes (batch, heads, length, width) with elements expected, in Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x.reshape({8, 30}), x); }> attention_axes;
+
+// CASE attention_values
+// expect: ScaledDotProductAttention: keys (2, 4, 5, 6) float32 and values (2, 4, 7, 6) float32: equal shapes expected, in
+// expect: Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, tensor(x, {2, 4, 7, 6})); }> attention_values;
+
+// CASE attention_width
+// expect: ScaledDotProductAttention: queries (2, 4, 5, 6) float32 and keys (2, 4, 5, 3) float32: the same batch and width
+// expect: expected, in Net/layer
+Case<[](Tensor x) {
+  const Tensor keys = tensor(x, {2, 4, 5, 3});
+  return ops::scaled_dot_product_attention(x, keys, keys);
+}>
+    attention_width;
+
+// CASE attention_heads
+// expect: ScaledDotProductAttention: 3 heads of keys for 4 of queries: a number that divides them expected, in Net/layer
+Case<[](Tensor x) {
+  const Tensor keys = tensor(x, {2, 3, 5, 6});
+  return ops::scaled_dot_product_attention(x, keys, keys);
+}>
+    attention_heads;
+
+// CASE causal_attention
+// expect: ScaledDotProductAttention: is_causal with 5 queries and 7 keys: as many keys as queries expected, in Net/layer
+Case<[](Tensor x) {
+  const Tensor keys = tensor(x, {2, 4, 7, 6});
+  return ops::scaled_dot_product_attention(x, keys, keys, {.is_causal = true});
+}>
+    causal_attention;
+
 // CASE layer_norm_weight
 // expect: GroupNormalization: weight (5,) float32 for (2, 4, 5, 6) float32: (6,) float32 expected, in Net/layer
 Case<[](Tensor x) { return ops::layer_norm(x, tensor(x, {5}), tensor(x, {6})); }> layer_norm_weight;

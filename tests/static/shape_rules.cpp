@@ -142,6 +142,15 @@ TW_SAME(failure([](Tensor x) { return ops::softmax(x, 2); }, f32(8, 10)),
 TW_SAME(failure([](Tensor x) { return ops::softmax(x); }, i32(8)),
         "Softmax: (8,) int32: float16, float32 or float64 expected, in graph");
 
+// ---- attention
+constexpr auto attention = [](Tensor q, Tensor k) { return ops::scaled_dot_product_attention(q, k, k); };
+static_assert(result(attention, f32(2, 4, 5, 6), f32(2, 4, 7, 6)) == f32(2, 4, 5, 6));
+static_assert(result(attention, f32(2, 4, 5, 6), f32(2, 2, 7, 6)) == f32(2, 4, 5, 6), "heads in groups");
+TW_SAME(
+    failure(attention, f32(2, 4, 5, 6), f32(3, 4, 7, 6)),
+    "ScaledDotProductAttention: queries (2, 4, 5, 6) float32 and keys (3, 4, 7, 6) float32: the same batch and width expected, "
+    "in graph");
+
 // ---- negative log-likelihood
 constexpr auto nll(const tw::NllOptions& options = {}) {
   return [options](Tensor probs, Tensor labels) { return ops::nll_loss(probs, labels, options); };

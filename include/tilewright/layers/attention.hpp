@@ -3,6 +3,7 @@
 
 #include "tilewright/layers/dropout.hpp"
 #include "tilewright/layers/linear.hpp"
+#include "tilewright/ops/attention.hpp"
 #include "tilewright/ops/shape.hpp"
 #include "tilewright/ops/softmax.hpp"
 #include "tilewright/ops/subscript.hpp"
@@ -10,14 +11,7 @@
 namespace tilewright::layers {
 
 namespace detail {
-constexpr double square_root(double x) {  // std::sqrt is no constant expression
-  double root = x < 1 ? 1 : x;
-  while (true) {  // Newton's method falls until rounding stops it
-    const double next = (root + x / root) / 2;
-    if (next >= root) return root;
-    root = next;
-  }
-}
+using tilewright::detail::square_root;
 }  // namespace detail
 
 /// (batch, length, heads d) as (batch, heads, length, d).
@@ -29,8 +23,10 @@ constexpr Tensor merge_heads(Tensor x) {
   return x.transpose({0, 2, 1, 3}).reshape({x.shape(0), x.shape(2), x.shape(1) * x.shape(3)});
 }
 /// softmax(q k^T / sqrt(d)) v ("Attention Is All You Need", arXiv 1706.03762). q: (batch, heads, queries, d); k, v: (batch,
-/// heads, keys, d); result: as q. If it is causal, there are as many keys as queries, and query i sees keys 0 to i.
+/// heads, keys, d); result: as q. If it is causal, there are as many keys as queries, and query i sees keys 0 to i. Scores are
+/// tensors for other dtypes than float32 only.
 constexpr Tensor attend(Tensor q, Tensor k, Tensor v, bool is_causal) {
+  if (q.dtype() == float32) return ops::scaled_dot_product_attention(q, k, v, {.is_causal = is_causal});
   Tensor scores = q.matmul(k.transpose({0, 1, 3, 2})) * (1 / detail::square_root(static_cast<double>(q.shape(3))));
   if (is_causal) scores = scores + q.ir().constant(causal_mask(), {q.shape(2), k.shape(2)}, q.dtype(), "causal_mask");
   return ops::softmax(scores).matmul(v);

@@ -2,6 +2,7 @@
 // All ops.
 #include "tilewright/ops/activation.hpp"
 #include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/attention.hpp"
 #include "tilewright/ops/batch_norm.hpp"
 #include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/collectives.hpp"

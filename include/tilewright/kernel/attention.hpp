@@ -1,0 +1,308 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "tilewright/kernel/lanes.hpp"
+#include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/matmul_outer.hpp"
+
+namespace tilewright {
+
+/// Extents of one head's attention.
+struct AttentionShape {
+  std::int64_t queries = 1, keys = 1, width = 1;  ///< width: elements of a query, a key or a value
+  bool is_causal = false;                         ///< whether query i sees keys 0 to i only
+  constexpr bool operator==(const AttentionShape&) const = default;
+};
+
+/// A matrix in memory; the strides are in elements.
+template <class T>
+struct MatrixRows {
+  T* data;
+  std::int64_t row, element;  ///< strides
+};
+
+namespace detail {
+
+/// Queries and keys of a block at most, and floats of its rows at most: four blocks fit a first-level cache of 64 KB, all blocks
+/// of a gradient a second-level cache.
+inline constexpr std::int64_t attention_block_rows = 64, attention_block_floats = 8192;
+
+struct AttentionPlan {
+  std::int64_t queries = 1, keys = 1;  ///< of a block; queries are whole vectors
+  std::int64_t width = 1;              ///< of a packed row: whole vectors
+};
+constexpr AttentionPlan attention_plan(const AttentionShape& s) {
+  AttentionPlan plan;
+  plan.width = round_up(s.width, float_width);
+  const std::int64_t fitting = attention_block_floats / plan.width / float_width * float_width;
+  const std::int64_t most = std::max(float_width, std::min(attention_block_rows, fitting));
+  plan.queries = round_up(even_block(s.queries, most), float_width);
+  plan.keys = even_block(s.keys, most);
+  return plan;
+}
+
+/// Copies `count` rows from row `first` on, times a factor, to rows of whole vectors; zeros fill these rows and the rest of
+/// `rows`.
+template <std::int64_t rows, std::int64_t width>
+inline void pack_block(const MatrixRows<const float>& from, std::int64_t first, std::int64_t count, float factor, float* to) {
+  constexpr std::int64_t padded = round_up(width, float_width), last = width - (padded - float_width);
+  const FloatBatch factors(factor);
+  for (std::int64_t i = 0; i < count; ++i, to += padded) {
+    const float* row = from.data + (first + i) * from.row;
+    if (from.element == 1) {
+      for (std::int64_t j = 0; j < padded - float_width; j += float_width)
+        (FloatBatch::load_unaligned(row + j) * factors).store_aligned(to + j);
+      (load_first<last>(row + padded - float_width) * factors).store_aligned(to + padded - float_width);
+    } else {
+      for (std::int64_t j = 0; j < width; ++j) to[j] = row[j * from.element] * factor;
+      for (std::int64_t j = width; j < padded; ++j) to[j] = 0;
+    }
+  }
+  std::fill_n(to, (rows - count) * padded, 0.f);
+}
+/// Transposes a packed block; both extents are whole vectors.
+template <std::int64_t rows, std::int64_t columns>
+inline void transpose_block(const float* from, float* to) {
+  for (std::int64_t i = 0; i < rows; i += float_width)
+    for (std::int64_t j = 0; j < columns; j += float_width) {
+      FloatBatch square[FloatBatch::size];
+#pragma GCC unroll 16
+      for (std::int64_t e = 0; e < float_width; ++e) square[e] = FloatBatch::load_aligned(from + (i + e) * columns + j);
+      transpose(square);
+#pragma GCC unroll 16
+      for (std::int64_t e = 0; e < float_width; ++e) square[e].store_aligned(to + (j + e) * rows + i);
+    }
+}
+/// Calls f(packed batch or element, element in memory) for the elements of `count` rows from row `first` on, and stores the
+/// result.
+template <std::int64_t width, class F>
+inline void unpack_block(const float* from, std::int64_t count, const MatrixRows<float>& to, std::int64_t first, const F& f) {
+  constexpr std::int64_t padded = round_up(width, float_width);
+  for (std::int64_t i = 0; i < count; ++i, from += padded) {
+    float* row = to.data + (first + i) * to.row;
+    std::int64_t j = 0;
+    if (to.element == 1)
+      for (; j + float_width <= width; j += float_width)
+        f(i, FloatBatch::load_aligned(from + j), FloatBatch::load_unaligned(row + j)).store_unaligned(row + j);
+    for (; j < width; ++j) row[j * to.element] = f(i, from[j], row[j * to.element]);
+  }
+}
+
+/// The terms of a sum from `begin` to before `end`.
+struct Terms {
+  std::int64_t begin, end;
+};
+/// Products a b of packed blocks: m rows, n columns in whole vectors. A register block of `rows` rows from row i on and `columns`
+/// columns from j on has the terms terms(i, rows, j, columns). Sums start from start(i, j) for the vector of row i from column j
+/// on, and go to finish(i, j, sum).
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Start,
+          class Finish>
+inline void block_product(const float* a, const float* b, const T& terms, const Start& start, const Finish& finish) {
+  constexpr std::int64_t vectors = std::min<std::int64_t>(n / float_width, 2), columns = vectors * float_width;
+  constexpr std::int64_t rows = even_block(m, std::min((block_registers - 1 - vectors) / vectors, most_rows_of_block));
+  constexpr MatMulShape s{.m = m, .n = n, .k = 64, .a_m = a_m, .a_k = a_k};  // more terms than outer_block unrolls
+  in_blocks<n, columns>([&](std::int64_t j, auto strip) {
+    for_each_row_block<rows, m>(0, m,
+                                [&]<std::int64_t count>(std::integral_constant<std::int64_t, count>, std::int64_t i)
+                                    __attribute__((always_inline)) {
+                                      const auto [begin, end] = terms(i, count, j, strip.value);
+                                      outer_block<s, b_k, count, strip.value, false>(
+                                          a + i * a_m + begin * a_k, b + j + begin * b_k, end - begin,
+                                          [&](std::int64_t row, std::int64_t v)
+                                              __attribute__((always_inline)) { return start(i + row, j + v * float_width); },
+                                          [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
+                                              __attribute__((always_inline)) { finish(i + row, j + v * float_width, sum); });
+                                    });
+  });
+}
+/// c = a b, where c has rows of n floats.
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
+inline void block_product(const float* a, const float* b, const T& terms, float* c) {
+  block_product<m, n, a_m, a_k, b_k>(
+      a, b, terms, [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); },
+      [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
+          __attribute__((always_inline)) { sum.store_aligned(c + i * n + j); });
+}
+
+/// A block of scores, with a row for each key, so that a vector has queries. Query i sees key j if i >= j + ahead.
+struct ScoreBlock {
+  std::int64_t queries, keys, ahead;
+
+  /// Terms of a product that gives scores: none where no query sees a key.
+  constexpr auto of_scores(std::int64_t width) const {
+    return [ahead = ahead, width](std::int64_t key, std::int64_t, std::int64_t query, std::int64_t count) {
+      return Terms{0, query + count > key + ahead ? width : 0};
+    };
+  }
+  /// Terms of a product that sums over the keys that queries see.
+  constexpr auto of_queries() const {
+    return [block = *this](std::int64_t query, std::int64_t count, std::int64_t, std::int64_t) {
+      return Terms{0, std::clamp<std::int64_t>(query + count - block.ahead, 0, block.keys)};
+    };
+  }
+  /// Terms of a product that sums over the queries that see keys.
+  constexpr auto of_keys() const {
+    return [block = *this](std::int64_t key, std::int64_t, std::int64_t, std::int64_t) {
+      return Terms{std::clamp<std::int64_t>(key + block.ahead, 0, block.queries), block.queries};
+    };
+  }
+  /// The first of `count` queries that sees a key, or their count.
+  constexpr std::int64_t first_query(std::int64_t key, std::int64_t count) const {
+    return std::clamp<std::int64_t>(key + ahead, 0, count);
+  }
+};
+/// The block of queries from q0 on and keys from k0 on; without a mask every query sees all keys.
+constexpr ScoreBlock score_block(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t k0) {
+  return {std::min(plan.queries, s.queries - q0), std::min(plan.keys, s.keys - k0), s.is_causal ? k0 - q0 : -s.keys};
+}
+
+/// Of a block's scores: the largest of each query with those before, exponentials of scores less the largest in place of scores,
+/// 0 for keys that a query does not see, and the sums with those before. `corrections` are the factors of what was summed before.
+template <std::int64_t queries>
+inline void block_softmax(const ScoreBlock& block, float* scores, float* largest, float* sums, float* corrections) {
+  in_blocks<queries / float_width, 2>([&](std::int64_t first, auto size) {
+    constexpr std::int64_t count = size.value;
+    const std::int64_t at = first * float_width;
+    const std::int64_t keys = std::clamp<std::int64_t>(at + count * float_width - block.ahead, 0, block.keys);
+    for (std::int64_t key = std::max<std::int64_t>(0, at + 1 - block.ahead); key < keys; ++key)
+      std::fill_n(scores + key * queries + at, key + block.ahead - at, -std::numeric_limits<float>::infinity());
+    FloatBatch most[std::size_t(count)], sum[std::size_t(count)];
+    unrolled<count>([&](auto v) { most[v] = FloatBatch::load_aligned(largest + at + v * float_width); });
+    for (std::int64_t key = 0; key < keys; ++key)
+      unrolled<count>([&](auto v) __attribute__((always_inline)) {
+        most[v] = math::max(most[v], FloatBatch::load_aligned(scores + key * queries + at + v * float_width));
+      });
+    unrolled<count>([&](auto v) {
+      const std::int64_t here = at + v * float_width;
+      const FloatBatch correction = math::exp(FloatBatch::load_aligned(largest + here) - most[v]);
+      correction.store_aligned(corrections + here);
+      most[v].store_aligned(largest + here);
+      sum[v] = correction * FloatBatch::load_aligned(sums + here);
+    });
+    for (std::int64_t key = 0; key < keys; ++key)
+      unrolled<count>([&](auto v) __attribute__((always_inline)) {
+        float* score = scores + key * queries + at + v * float_width;
+        const FloatBatch x = math::exp(FloatBatch::load_aligned(score) - most[v]);
+        x.store_aligned(score);
+        sum[v] += x;
+      });
+    for (std::int64_t key = keys; key < block.keys; ++key) std::fill_n(scores + key * queries + at, count * float_width, 0.f);
+    unrolled<count>([&](auto v) { sum[v].store_aligned(sums + at + v * float_width); });
+  });
+}
+
+}  // namespace detail
+
+/// y = softmax(scale q k^T) v of one head, by blocks of queries and keys; logsumexp gets the logarithm of each query's sum of
+/// exponentials. Scores of a block lie with a row for each key, so that largest scores and sums of a vector of queries need no
+/// sums across a vector.
+template <AttentionShape s>
+inline void attention_forward(const MatrixRows<const float>& q, const MatrixRows<const float>& k,
+                              const MatrixRows<const float>& v, const MatrixRows<float>& y, float* logsumexp,
+                              std::int64_t logsumexp_stride, double scale) {
+  using namespace detail;
+  constexpr AttentionPlan plan = attention_plan(s);
+  constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
+  alignas(line_bytes) float rows[query_floats], q_columns[query_floats];  // rows: first of q, then sums of values
+  alignas(line_bytes) float k_rows[key_floats], v_rows[key_floats], scores[std::size_t(plan.keys * plan.queries)];
+  alignas(line_bytes) float largest[std::size_t(plan.queries)], sums[std::size_t(plan.queries)];
+  alignas(line_bytes) float corrections[std::size_t(plan.queries)];
+  for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
+    const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
+    pack_block<plan.queries, s.width>(q, q0, q_count, static_cast<float>(scale), rows);
+    transpose_block<plan.queries, plan.width>(rows, q_columns);
+    std::fill_n(largest, plan.queries, -std::numeric_limits<float>::infinity());
+    std::fill_n(sums, plan.queries, 0.f);
+    std::fill_n(rows, plan.queries * plan.width, 0.f);
+    const std::int64_t end = s.is_causal ? std::min(s.keys, q0 + q_count) : s.keys;
+    for (std::int64_t k0 = 0; k0 < end; k0 += plan.keys) {
+      const ScoreBlock block = score_block(s, plan, q0, k0);
+      pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
+      pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores);
+      block_softmax<plan.queries>(block, scores, largest, sums, corrections);
+      block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
+          scores, v_rows, block.of_queries(),
+          [&](std::int64_t i, std::int64_t j) __attribute__((always_inline)) {
+            return FloatBatch::load_aligned(rows + i * plan.width + j) * FloatBatch(corrections[i]);
+          },
+          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
+              __attribute__((always_inline)) { sum.store_aligned(rows + i * plan.width + j); });
+    }
+    for (std::int64_t i = 0; i < q_count; ++i) {
+      logsumexp[(q0 + i) * logsumexp_stride] = largest[i] + math::log(sums[i]);
+      corrections[i] = 1 / sums[i];
+    }
+    unpack_block<s.width>(rows, q_count, y, q0, [&](std::int64_t i, const auto& x, const auto&) { return x * corrections[i]; });
+  }
+}
+
+/// The gradients of one head: dq is written, and dk and dv are added to. With p = exp(scale q k^T - logsumexp), which is
+/// computed again by blocks, and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k.
+template <AttentionShape s>
+inline void attention_gradient(const MatrixRows<const float>& q, const MatrixRows<const float>& k,
+                               const MatrixRows<const float>& v, const MatrixRows<const float>& y, const float* logsumexp,
+                               std::int64_t logsumexp_stride, const MatrixRows<const float>& dy, const MatrixRows<float>& dq,
+                               const MatrixRows<float>& dk, const MatrixRows<float>& dv, double scale) {
+  using namespace detail;
+  constexpr AttentionPlan plan = attention_plan(s);
+  constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
+  constexpr auto score_floats = std::size_t(plan.keys * plan.queries);
+  alignas(line_bytes) float q_rows[query_floats], q_columns[query_floats], dy_rows[query_floats], dy_columns[query_floats];
+  alignas(line_bytes) float k_rows[key_floats], v_rows[key_floats], sums[key_floats], dq_rows[query_floats];
+  alignas(line_bytes) float p[score_floats], ds[score_floats];
+  alignas(line_bytes) float logs[std::size_t(plan.queries)], dots[std::size_t(plan.queries)];
+  const auto add = [](std::int64_t, const auto& x, const auto& before) { return before + x; };
+  for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
+    const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
+    pack_block<plan.queries, s.width>(q, q0, q_count, static_cast<float>(scale), q_rows);
+    pack_block<plan.queries, s.width>(dy, q0, q_count, 1.f, dy_rows);
+    pack_block<plan.queries, s.width>(y, q0, q_count, 1.f, dq_rows);
+    transpose_block<plan.queries, plan.width>(q_rows, q_columns);
+    transpose_block<plan.queries, plan.width>(dy_rows, dy_columns);
+    for (std::int64_t i = 0; i < plan.queries; ++i) {
+      FloatBatch dot(0.f);
+      for (std::int64_t j = i * plan.width; j < (i + 1) * plan.width; j += float_width)
+        dot = math::fma(FloatBatch::load_aligned(dy_rows + j), FloatBatch::load_aligned(dq_rows + j), dot);
+      dots[i] = math::sum(dot);
+      logs[i] = i < q_count ? logsumexp[(q0 + i) * logsumexp_stride] : 0.f;
+    }
+    std::fill_n(dq_rows, plan.queries * plan.width, 0.f);
+    const std::int64_t end = s.is_causal ? std::min(s.keys, q0 + q_count) : s.keys;
+    for (std::int64_t k0 = 0; k0 < end; k0 += plan.keys) {
+      const ScoreBlock block = score_block(s, plan, q0, k0);
+      pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
+      pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), p);
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, block.of_scores(s.width), ds);
+      for (std::int64_t key = 0; key < block.keys; ++key) {
+        float *p_row = p + key * plan.queries, *ds_row = ds + key * plan.queries;
+        const std::int64_t first = block.first_query(key, plan.queries);
+        for (std::int64_t i = first / float_width * float_width; i < plan.queries; i += float_width) {
+          const FloatBatch x = math::exp(FloatBatch::load_aligned(p_row + i) - FloatBatch::load_aligned(logs + i));
+          x.store_aligned(p_row + i);
+          (x * (FloatBatch::load_aligned(ds_row + i) - FloatBatch::load_aligned(dots + i))).store_aligned(ds_row + i);
+        }
+        std::fill_n(p_row, first, 0.f);
+        std::fill_n(ds_row, first, 0.f);
+      }
+      block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(p, dy_rows, block.of_keys(), sums);
+      unpack_block<s.width>(sums, block.keys, dv, k0, add);
+      block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(ds, q_rows, block.of_keys(), sums);
+      unpack_block<s.width>(sums, block.keys, dk, k0, add);
+      block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
+          ds, k_rows, block.of_queries(),
+          [&](std::int64_t i, std::int64_t j)
+              __attribute__((always_inline)) { return FloatBatch::load_aligned(dq_rows + i * plan.width + j); },
+          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
+              __attribute__((always_inline)) { sum.store_aligned(dq_rows + i * plan.width + j); });
+    }
+    unpack_block<s.width>(dq_rows, q_count, dq, q0,
+                          [&](std::int64_t, const auto& x, const auto&) { return x * static_cast<float>(scale); });
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,44 @@
+#pragma once
+// The cases of tests/reference/ops_attention.txt.
+#include "op_case.hpp"
+
+namespace op_cases {
+
+constexpr auto attention(const tw::AttentionOptions& options = {}) {
+  return [options](Tensor q, Tensor k, Tensor v) { return ops::scaled_dot_product_attention(q, k, v, options); };
+}
+/// Of the parts of one projection (batch, length, 3, heads, width): views, which are not copied.
+constexpr Tensor attention_of_parts(Tensor x) {
+  const auto part = [&](std::int64_t i) { return x[{tw::all, tw::all, i}].transpose({0, 2, 1, 3}); };
+  const Tensor y = ops::scaled_dot_product_attention(part(0), part(1), part(2), {.is_causal = true});
+  return y.transpose({0, 2, 1, 3}).reshape({x.shape(0), x.shape(1), -1});
+}
+
+constexpr void attentions(Ir& ir) {
+  const auto equal = [&](std::string_view name, const TensorSpec& spec, const tw::AttentionOptions& options) {
+    differentiable(ir, name, attention(options), spec, spec, spec);
+  };
+  equal("attention", f32({2, 3, 5, 4}), {});
+  equal("attention_causal", f32({1, 2, 19, 8}), {.is_causal = true});
+  equal("attention_one", f32({1, 2, 1, 3}), {.is_causal = true});
+  differentiable(ir, "attention_keys", attention(), f32({2, 2, 5, 3}), f32({2, 2, 7, 3}), f32({2, 2, 7, 3}));
+  differentiable(ir, "attention_scale", attention({.scale = 0.25}), f32({1, 2, 6, 5}), f32({1, 2, 3, 5}), f32({1, 2, 3, 5}));
+  differentiable(ir, "attention_groups", attention(), f32({2, 6, 5, 3}), f32({2, 2, 4, 3}), f32({2, 2, 4, 3}));
+  differentiable(ir, "attention_groups_causal", attention({.is_causal = true}), f32({1, 4, 9, 2}), f32({1, 1, 9, 2}),
+                 f32({1, 1, 9, 2}));
+  equal("attention_wide", f32({1, 1, 3, 261}), {.is_causal = true, .scale = 0.03125});
+  differentiable(ir, "attention_views", attention_of_parts, f32({2, 7, 3, 2, 5}));
+  const auto of_columns = [](Tensor q, Tensor k, Tensor v) {
+    const Shape order{0, 1, 3, 2};
+    return ops::scaled_dot_product_attention(q.transpose(order), k.transpose(order), v.transpose(order));
+  };
+  differentiable(ir, "attention_columns", of_columns, f32({1, 2, 5, 6}), f32({1, 2, 5, 7}), f32({1, 2, 5, 7}));
+}
+/// More than one block of queries and of keys.
+constexpr void attentions_in_blocks(Ir& ir) {
+  differentiable(ir, "attention_blocks", attention(), f32({1, 1, 70, 3}), f32({1, 1, 131, 3}), f32({1, 1, 131, 3}));
+  differentiable(ir, "attention_blocks_causal", attention({.is_causal = true}), f32({1, 2, 70, 5}), f32({1, 2, 70, 5}),
+                 f32({1, 2, 70, 5}));
+}
+
+}  // namespace op_cases

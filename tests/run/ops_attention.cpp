@@ -1,0 +1,103 @@
+#include <cstring>
+#include <random>
+
+#include "cases_attention.hpp"
+#include "op_checks.hpp"
+
+TEST_CASE("the cases of attention are those of the reference") {
+  check_same_cases("ops_attention.txt", {op_cases::attentions, op_cases::attentions_in_blocks});
+}
+TEST_CASE("attention on the host agrees with PyTorch and with finite differences") {
+  check_reference<op_cases::attentions, tw::cpu>(2e-6);
+  check_reference<op_cases::attentions_in_blocks, tw::cpu>(2e-6);
+  check_finite_differences<op_cases::attentions, tw::cpu>();
+}
+TEST_CASE("attention on the IPU model and on three tiles agrees with PyTorch") {
+  check_reference<op_cases::attentions, tw::ipu_model>(2e-6);
+  check_reference<op_cases::attentions_in_blocks, tw::cpu.with_tiles(3)>(2e-6);
+}
+TEST_CASE("attention on several threads agrees with PyTorch") {
+  tw::Session<op_cases::attentions_in_blocks, tw::cpu.with_tiles(2)> session({.threads = 2});
+  write_variables(session, reference());
+  for (const auto& [name, elements] : run(session)) {
+    INFO(name);
+    CHECK(difference(elements, reference().at(name)) <= 2e-6);
+  }
+}
+
+namespace {
+
+constexpr std::int64_t length = 70, width = 8;
+
+/// Scores are about 1e4, and differ by a few.
+constexpr void high_scores(tw::Ir& ir) {
+  const auto spec = op_cases::f32({1, 1, length, width});
+  op_cases::differentiable(ir, "high", op_cases::attention({.is_causal = true, .scale = 1.0}), spec, spec, spec);
+}
+
+using Matrix = std::vector<double>;  // (length, width)
+
+/// The product of row i of a and row j of b.
+double dot(const Matrix& a, std::size_t i, const Matrix& b, std::size_t j) {
+  double sum = 0;
+  for (std::size_t e = 0; e < width; ++e) sum += a[i * width + e] * b[j * width + e];
+  return sum;
+}
+double largest(const Matrix& elements) {
+  double most = 0;
+  for (const double x : elements) most = std::max(most, std::abs(x));
+  return most;
+}
+double distance(const Matrix& a, const Matrix& b) {
+  if (a.size() != b.size()) return INFINITY;
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::abs(a[i] - b[i]) <= most ? most : std::abs(a[i] - b[i]);
+  return most;
+}
+
+}  // namespace
+
+TEST_CASE("attention with scores of 1e4 is as exact as these scores") {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> uniform(-2, 2);
+  Values values;
+  for (const char* name : {"high.x0", "high.x1", "high.x2", "high.dy0"}) {
+    values[name].resize(length * width);
+    for (double& x : values[name]) x = uniform(random);
+  }
+  for (std::size_t i = 0; i < length; ++i) values["high.x0"][i * width] = values["high.x1"][i * width] = 100.1F;
+  const Matrix &q = values["high.x0"], &k = values["high.x1"], &v = values["high.x2"], &dy = values["high.dy0"];
+  Matrix y(length * width), dq(y), dk(y), dv(y);
+  double highest = 0, steepest = 0;
+  for (std::size_t i = 0; i < length; ++i) {
+    std::vector<double> p(i + 1), dp(i + 1);
+    double most = -INFINITY, sum = 0, mean = 0;
+    for (std::size_t j = 0; j <= i; ++j) {
+      most = std::max(most, p[j] = dot(q, i, k, j));
+      dp[j] = dot(dy, i, v, j);
+      steepest = std::max(steepest, std::abs(dp[j]));
+    }
+    highest = std::max(highest, most);
+    for (double& x : p) sum += x = std::exp(x - most);
+    for (std::size_t j = 0; j <= i; ++j) mean += (p[j] /= sum) * dp[j];
+    for (std::size_t j = 0; j <= i; ++j)
+      for (std::size_t e = 0; e < width; ++e) {
+        const double ds = p[j] * (dp[j] - mean);
+        y[i * width + e] += p[j] * v[j * width + e];
+        dv[j * width + e] += p[j] * dy[i * width + e];
+        dq[i * width + e] += ds * k[j * width + e];
+        dk[j * width + e] += ds * q[i * width + e];
+      }
+  }
+  CHECK(highest > 1e4);
+  tw::Session<high_scores> session({.threads = 1});
+  write_variables(session, values);
+  const Values actual = run(session);
+  // A score is a sum of `width` terms: rounding changes it by at most `error`. To first order, a probability then changes by a
+  // part of 2 error, and dp less its mean by 2 error of the largest.
+  const double error = width * std::ldexp(1.0, -24) * highest;
+  CHECK(distance(actual.at("high.y0"), y) < 2 * error * largest(v));
+  CHECK(distance(actual.at("high.dx0"), dq) < 6 * error * steepest * largest(k));
+  CHECK(distance(actual.at("high.dx1"), dk) < 6 * error * steepest * largest(q) * length);
+  CHECK(distance(actual.at("high.dx2"), dv) < 2 * error * largest(dy) * length);
+}
