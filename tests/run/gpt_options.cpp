@@ -29,7 +29,7 @@ std::optional<GptOptions> parsed(std::vector<std::string> arguments) {
 TEST_CASE("gpt options: what is not given has a default") {
   const GptOptions options = *parsed({});
   CHECK((options.data.empty() && options.checkpoint.empty() && options.curve.empty() && !options.resume));
-  CHECK((options.steps == 2000 && options.dtype == "float32" && options.device == "cpu" && options.generate == 0));
+  CHECK((options.steps == 2000 && options.generate == 0 && options.threads == 0));
 }
 
 TEST_CASE("gpt options: all that can be asked for") {
@@ -44,10 +44,6 @@ TEST_CASE("gpt options: all that can be asked for") {
                                       "0",
                                       "--seed",
                                       "18446744073709551615",
-                                      "--dtype",
-                                      "float16",
-                                      "--device",
-                                      "ipu_model",
                                       "--threads",
                                       "2",
                                       "--checkpoint",
@@ -68,7 +64,7 @@ TEST_CASE("gpt options: all that can be asked for") {
                                       "--eval-batches",
                                       "3"});
   CHECK((options.data == path && options.limit == 4 && options.steps == 0 && options.seed == ~std::uint64_t{0}));
-  CHECK((options.dtype == "float16" && options.device == "ipu_model" && options.threads == 2));
+  CHECK(options.threads == 2);
   CHECK((options.checkpoint == "run" && options.resume && options.curve == "loss"));
   CHECK((options.generate == 9 && options.prompt == "To be" && options.temperature == 0 && options.top_k == 40));
   CHECK((options.eval_every == 10 && options.eval_batches == 3));
@@ -81,8 +77,6 @@ TEST_CASE("gpt options: what cannot be asked for") {
                                                 {"--steps", "-1"},
                                                 {"--steps", "x"},
                                                 {"--limit", "-1"},
-                                                {"--dtype", "float8"},
-                                                {"--device", "none"},
                                                 {"--threads", "-1"},
                                                 {"--resume"},
                                                 {"--prompt", "a"},
