@@ -27,7 +27,7 @@ enum class Reads : std::uint8_t { texts, tokens };
 
 /// Weights that end a branch start smaller the more branches are added up.
 template <Size size>
-inline constexpr double branch_std = 0.02 / tw::layers::detail::square_root(2.0 * size.layers);
+inline constexpr double branch_std = 0.02 / tw::detail::square_root(2.0 * size.layers);
 template <Size size, int factor>
 using Widen = tw::layers::Linear<factor * size.width, {.bias = size.bias}>;
 template <Size size>
@@ -65,7 +65,7 @@ struct Attention : tw::Module<Attention<size, reads>> {
   /// heads, context, width / heads).
   constexpr tw::Tensor attend_to_all(tw::Tensor q, tw::Tensor k, tw::Tensor v, tw::Tensor position) {
     const tw::Tensor keys = remember("keys", k, position), values = remember("values", v, position);
-    const tw::Tensor scores = q.matmul(keys.transpose({0, 1, 3, 2})) * (1 / tw::layers::detail::square_root(size.head()));
+    const tw::Tensor scores = q.matmul(keys.transpose({0, 1, 3, 2})) * (1 / tw::detail::square_root(size.head()));
     const tw::Tensor places = this->ir().constant(tw::range(), {size.context}, tw::int32, "places");
     return ops::softmax(ops::where(ops::less_equal(places, position), scores, -1e4)).matmul(values);
   }

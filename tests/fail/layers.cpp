@@ -1,6 +1,5 @@
 // Layers that do not compile.
-#include <tilewright/layers/dropout.hpp>
-#include <tilewright/layers/embedding.hpp>
+#include <tilewright/layers/layers.hpp>
 
 #include "traced.hpp"
 
@@ -27,3 +26,56 @@ struct Head : tw::Module<Head> {
   constexpr Tensor build(Tensor y) { return table.logits(y); }
 };
 Traced<[](Ir& ir) { (void)tw::create_graph(ir, Head{}, x); }> head_before_embedding;
+
+// CASE batch_norm_without_a_mode
+// expect: BatchNorm: traced without a mode: tw::training(ir) or tw::evaluation(ir) before create_graph expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::BatchNorm<>{}, x); }> batch_norm_without_a_mode;
+
+// CASE batch_norm_without_channels
+// expect: BatchNorm: (4,) float32: axes (batch, channels, ...) expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::BatchNorm<>{}, tw::TensorSpec{{4}, tw::float32}); }> no_channels;
+
+// CASE group_norm_without_channels
+// expect: GroupNorm: (4,) float32: axes (batch, channels, ...) expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GroupNorm<2>{}, tw::TensorSpec{{4}, tw::float32}); }> no_groups;
+
+// CASE conv_axes
+// expect: Conv2d: (2, 4) float32: axes (batch, channels) and 2 spatial ones expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Conv2d<8, 3>{}, x); }> conv_axes;
+
+// CASE conv_transpose_axes
+// expect: ConvTranspose1d: (2, 4) float32: axes (batch, channels) and 1 spatial ones expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::ConvTranspose1d<8, 3>{}, x); }> conv_transpose_axes;
+
+// CASE conv_groups
+// expect: Conv1d: 2 groups of the channels of (2, 3, 7) float32: a number that divides them expected
+Traced<[](Ir& ir) {
+  (void)tw::create_graph(ir, layers::Conv1d<4, 3, {.groups = 2}>{}, tw::TensorSpec{{2, 3, 7}, tw::float32});
+}> conv_groups;
+
+// CASE recurrent_axes
+// expect: GRU: (2, 4) float32: axes (batch, length, features) with elements expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GRU<8>{}, x); }> recurrent_axes;
+
+// CASE grouped_queries_axes
+// expect: GroupedQueryAttention: (2, 4) float32: axes (batch, length, width) expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::GroupedQueryAttention<4, 2, 1>{}, x); }> grouped_queries_axes;
+
+// CASE rotary_head_dim
+// expect: rotary_embedding: positions (3,) int32, head_dim 5: positions of one axis and an even head_dim expected
+Traced<[](Ir& ir) { layers::rotary_embedding(ir.constant(tw::range(), {3}, tw::int32), 5); }> rotary_head_dim;
+
+// CASE rotary_length
+// expect: apply_rotary: (2, 4) float32 with cosines (3, 2) float32: axes (..., length, head_dim) expected
+Traced<[](Ir& ir) {
+  const auto rotary = layers::rotary_embedding(ir.constant(tw::range(), {3}, tw::int32), 4);
+  layers::apply_rotary(ir.variable(tw::zeros(), {2, 4}, tw::float32, "x"), rotary);
+}> rotary_length;
+
+// CASE block_without_a_seed
+// expect: Module: TransformerBlock has no build for 1 arguments of these types: a public constexpr member function build
+// expect: expected
+Traced<[](Ir& ir) {
+  const auto mode = tw::training(ir);
+  (void)tw::create_graph(ir, layers::TransformerBlock<4, 2, {.dropout = 0.5}>{}, tw::TensorSpec{{1, 2, 4}, tw::float32});
+}> block_without_a_seed;

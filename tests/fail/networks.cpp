@@ -231,8 +231,18 @@ Case<[](Tensor x) { return ops::batch_norm_inference(x.flatten(), x, x, x, x); }
 Case<[](Tensor x) { return ops::batch_norm_inference(ints(x), x, x, x, x); }> batch_norm_of_integers;
 
 // CASE attention_dtype
-// expect: ScaledDotProductAttention: (2, 4, 5, 6) float16: float32 expected, in Net/layer
-Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, halves(x), halves(x)); }> attention_dtype;
+// expect: ScaledDotProductAttention: (2, 4, 5, 6) int32: float16 or float32 expected, in Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, ints(x), ints(x)); }> attention_dtype;
+
+// CASE attention_dtypes
+// expect: ScaledDotProductAttention: queries (2, 4, 5, 6) float32 and keys (2, 4, 5, 6) float16: equal dtypes expected, in
+// expect: Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, halves(x), halves(x)); }> attention_dtypes;
+
+// CASE attention_mask
+// expect: ScaledDotProductAttention: mask (2, 5) float32 for keys (2, 4, 5, 6) float32: axes (batch, keys) of bool expected, in
+// expect: Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, tensor(x, {2, 5})); }> attention_mask;
 
 // CASE attention_axes
 // expect: ScaledDotProductAttention: (8, 30) float32: axes (batch, heads, length, width) with elements expected, in Net/layer

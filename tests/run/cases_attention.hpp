@@ -7,6 +7,10 @@ namespace op_cases {
 constexpr auto attention(const tw::AttentionOptions& options = {}) {
   return [options](Tensor q, Tensor k, Tensor v) { return ops::scaled_dot_product_attention(q, k, v, options); };
 }
+constexpr auto masked_attention(const tw::AttentionOptions& options = {}) {
+  return
+      [options](Tensor q, Tensor k, Tensor v, Tensor mask) { return ops::scaled_dot_product_attention(q, k, v, mask, options); };
+}
 /// Of the parts of one projection (batch, length, 3, heads, width): views, which are not copied.
 constexpr Tensor attention_of_parts(Tensor x) {
   const auto part = [&](std::int64_t i) { return x[{tw::all, tw::all, i}].transpose({0, 2, 1, 3}); };
@@ -28,6 +32,10 @@ constexpr void attentions(Ir& ir) {
                  f32({1, 1, 9, 2}));
   equal("attention_wide", f32({1, 1, 3, 261}), {.is_causal = true, .scale = 0.03125});
   differentiable(ir, "attention_views", attention_of_parts, f32({2, 7, 3, 2, 5}));
+  differentiable(ir, "attention_mask", masked_attention(), f32({2, 2, 5, 4}), f32({2, 2, 7, 4}), f32({2, 2, 7, 4}),
+                 bools({2, 7}));
+  differentiable(ir, "attention_mask_causal", masked_attention({.is_causal = true}), f32({2, 1, 19, 8}), f32({2, 1, 19, 8}),
+                 f32({2, 1, 19, 8}), bools({2, 19}));
   const auto of_columns = [](Tensor q, Tensor k, Tensor v) {
     const Shape order{0, 1, 3, 2};
     return ops::scaled_dot_product_attention(q.transpose(order), k.transpose(order), v.transpose(order));
@@ -39,6 +47,15 @@ constexpr void attentions_in_blocks(Ir& ir) {
   differentiable(ir, "attention_blocks", attention(), f32({1, 1, 70, 3}), f32({1, 1, 131, 3}), f32({1, 1, 131, 3}));
   differentiable(ir, "attention_blocks_causal", attention({.is_causal = true}), f32({1, 2, 70, 5}), f32({1, 2, 70, 5}),
                  f32({1, 2, 70, 5}));
+  differentiable(ir, "attention_mask_blocks", masked_attention(), f32({1, 2, 70, 3}), f32({1, 1, 131, 3}), f32({1, 1, 131, 3}),
+                 bools({1, 131}));
+}
+/// Half precision in memory, float32 within.
+constexpr void attentions_in_half(Ir& ir) {
+  differentiable(ir, "attention_half", attention({.is_causal = true}), f16({1, 2, 19, 16}), f16({1, 2, 19, 16}),
+                 f16({1, 2, 19, 16}));
+  differentiable(ir, "attention_half_keys", masked_attention(), f16({2, 4, 5, 6}), f16({2, 2, 9, 6}), f16({2, 2, 9, 6}),
+                 bools({2, 9}));
 }
 
 }  // namespace op_cases

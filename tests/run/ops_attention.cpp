@@ -5,7 +5,7 @@
 #include "op_checks.hpp"
 
 TEST_CASE("the cases of attention are those of the reference") {
-  check_same_cases("ops_attention.txt", {op_cases::attentions, op_cases::attentions_in_blocks});
+  check_same_cases("ops_attention.txt", {op_cases::attentions, op_cases::attentions_in_blocks, op_cases::attentions_in_half});
 }
 TEST_CASE("attention on the host agrees with PyTorch and with finite differences") {
   check_reference<op_cases::attentions, tw::cpu>(2e-6);
@@ -15,6 +15,12 @@ TEST_CASE("attention on the host agrees with PyTorch and with finite differences
 TEST_CASE("attention on the IPU model and on three tiles agrees with PyTorch") {
   check_reference<op_cases::attentions, tw::ipu_model>(2e-6);
   check_reference<op_cases::attentions_in_blocks, tw::cpu.with_tiles(3)>(2e-6);
+}
+TEST_CASE("attention in half precision is computed in float32") {
+  // Results are rounded once. Of y, a part of 2^-11 at most: in dq and dk that is, to first order, the sum of 16 products of y,
+  // dy, both below 2, and that part, times a key or query below 2 and the scale 1/4, which makes 0.016 if all errors add up.
+  check_reference<op_cases::attentions_in_half, tw::cpu>(0.004);
+  check_reference<op_cases::attentions_in_half, tw::ipu_model>(0.004);
 }
 TEST_CASE("attention on several threads agrees with PyTorch") {
   tw::Session<op_cases::attentions_in_blocks, tw::cpu.with_tiles(2)> session({.threads = 2});

@@ -1,8 +1,6 @@
 // Layers: their variables, and what the mode of a trace makes of them.
-#include <tilewright/layers/attention.hpp>
-#include <tilewright/layers/dropout.hpp>
-#include <tilewright/layers/embedding.hpp>
-#include <tilewright/layers/layer_norm.hpp>
+#include <tilewright/core/square_root.hpp>
+#include <tilewright/layers/layers.hpp>
 
 #include "../support/programs.hpp"
 #include "../support/same.hpp"
@@ -66,6 +64,37 @@ TW_SAME((variables_of<layers::LayerNorm<{.bias = false}>, tw::Shape{2, 3}, tw::f
 TW_SAME((variables_of<layers::MultiheadAttention<8, 2>, tw::Shape{2, 3, 8}>()),
         "in_proj_bias (24,) float32; in_proj_weight (8, 24) float32; out_proj.bias (8,) float32; "
         "out_proj.weight (8, 8) float32; ");
+TW_SAME((variables_of<layers::RMSNorm<>, tw::Shape{2, 3}, tw::float16>()), "weight (3,) float16; ");
+TW_SAME((variables_of<layers::GroupNorm<2>, tw::Shape{2, 4, 3}>()), "bias (4,) float32; weight (4,) float32; ");
+TW_SAME((variables_of<layers::Conv2d<8, {3, 5}, {.groups = 2}>, tw::Shape{1, 4, 9, 9}>()),
+        "bias (8,) float32; weight (8, 2, 3, 5) float32; ");
+TW_SAME((variables_of<layers::ConvTranspose1d<8, 3, {.groups = 2, .bias = false}>, tw::Shape{1, 4, 9}>()),
+        "weight (4, 4, 3) float32; ");
+TW_SAME((variables_of<layers::MaxPool2d<2>, tw::Shape{1, 4, 9, 9}>()), "");
+TW_SAME((variables_of<layers::GRU<4, {.num_layers = 2, .bias = false}>, tw::Shape{2, 5, 3}>()),
+        "weight_hh_l0 (4, 12) float32; weight_hh_l1 (4, 12) float32; weight_ih_l0 (3, 12) float32; "
+        "weight_ih_l1 (4, 12) float32; ");
+TW_SAME((variables_of<layers::LSTM<4>, tw::Shape{2, 5, 3}>()),
+        "bias_hh_l0 (16,) float32; bias_ih_l0 (16,) float32; weight_hh_l0 (4, 16) float32; weight_ih_l0 (3, 16) float32; ");
+TW_SAME((variables_of<layers::LlamaBlock<8, 12, 4, 2>, tw::Shape{2, 3, 8}>()),
+        "input_layernorm.weight (8,) float32; mlp.down_proj.weight (12, 8) float32; mlp.gate_proj.weight (8, 12) float32; "
+        "mlp.up_proj.weight (8, 12) float32; post_attention_layernorm.weight (8,) float32; self_attn.k_proj.weight (8, 4) "
+        "float32; self_attn.o_proj.weight (8, 8) float32; self_attn.q_proj.weight (8, 8) float32; self_attn.v_proj.weight (8, "
+        "4) float32; ");
 
-static_assert(layers::detail::square_root(64) == 8 && layers::detail::square_root(0.25) == 0.5);
-static_assert(layers::detail::square_root(2) > 1.4142135623730947 && layers::detail::square_root(2) < 1.4142135623730955);
+/// A module's variables are the same in training and evaluation, so that both programs share them.
+constexpr Text statistics(tw::Mode mode) {
+  Ir ir;
+  const tw::ModeScope scope(ir, mode);
+  const auto [factories, graph] = tw::create_graph(ir, layers::BatchNorm<>{}, tw::TensorSpec{{2, 3, 4}, tw::float16});
+  Text result;
+  for (const auto& [name, variable] : factories.init().named_tensors())
+    result += tw::text(name, " ", to_text(variable.spec()), "; ");
+  return result;
+}
+TW_SAME(statistics(tw::Mode::training),
+        "bias (3,) float16; running_mean (3,) float32; running_var (3,) float32; weight (3,) float16; ");
+static_assert(statistics(tw::Mode::evaluation) == statistics(tw::Mode::training));
+
+static_assert(tw::detail::square_root(64) == 8 && tw::detail::square_root(0.25) == 0.5 && tw::detail::square_root(0) == 0);
+static_assert(tw::detail::square_root(2) > 1.4142135623730947 && tw::detail::square_root(2) < 1.4142135623730955);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "tilewright/kernel/half.hpp"
 #include "tilewright/kernel/lanes.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul_outer.hpp"
@@ -14,6 +15,7 @@ namespace tilewright {
 struct AttentionShape {
   std::int64_t queries = 1, keys = 1, width = 1;  ///< width: elements of a query, a key or a value
   bool is_causal = false;                         ///< whether query i sees keys 0 to i only
+  bool has_mask = false;                          ///< whether a mask tells which keys are seen
   constexpr bool operator==(const AttentionShape&) const = default;
 };
 
@@ -22,6 +24,13 @@ template <class T>
 struct MatrixRows {
   T* data;
   std::int64_t row, element;  ///< strides
+};
+
+/// Which keys are seen.
+struct KeyMask {
+  const bool* seen = nullptr;
+  std::int64_t stride = 0;
+  bool hides(std::int64_t key) const { return !seen[key * stride]; }
 };
 
 namespace detail {
@@ -46,18 +55,20 @@ constexpr AttentionPlan attention_plan(const AttentionShape& s) {
 
 /// Copies `count` rows from row `first` on, times a factor, to rows of whole vectors; zeros fill these rows and the rest of
 /// `rows`.
-template <std::int64_t rows, std::int64_t width>
-inline void pack_block(const MatrixRows<const float>& from, std::int64_t first, std::int64_t count, float factor, float* to) {
+template <std::int64_t rows, std::int64_t width, class T>
+inline void pack_block(const MatrixRows<const T>& from, std::int64_t first, std::int64_t count, float factor, float* to) {
   constexpr std::int64_t padded = round_up(width, float_width), last = width - (padded - float_width);
   const FloatBatch factors(factor);
   for (std::int64_t i = 0; i < count; ++i, to += padded) {
-    const float* row = from.data + (first + i) * from.row;
-    if (from.element == 1) {
+    const T* row = from.data + (first + i) * from.row;
+    if (from.element == 1 && (std::is_same_v<T, float> || last == float_width)) {
       for (std::int64_t j = 0; j < padded - float_width; j += float_width)
-        (FloatBatch::load_unaligned(row + j) * factors).store_aligned(to + j);
-      (load_first<last>(row + padded - float_width) * factors).store_aligned(to + padded - float_width);
+        (load_floats<FloatBatch>(row + j) * factors).store_aligned(to + j);
+      if constexpr (std::is_same_v<T, float>)
+        (load_first<last>(row + padded - float_width) * factors).store_aligned(to + padded - float_width);
+      else (load_floats<FloatBatch>(row + padded - float_width) * factors).store_aligned(to + padded - float_width);
     } else {
-      for (std::int64_t j = 0; j < width; ++j) to[j] = row[j * from.element] * factor;
+      for (std::int64_t j = 0; j < width; ++j) to[j] = static_cast<float>(row[j * from.element]) * factor;
       for (std::int64_t j = width; j < padded; ++j) to[j] = 0;
     }
   }
@@ -78,16 +89,16 @@ inline void transpose_block(const float* from, float* to) {
 }
 /// Calls f(packed batch or element, element in memory) for the elements of `count` rows from row `first` on, and stores the
 /// result.
-template <std::int64_t width, class F>
-inline void unpack_block(const float* from, std::int64_t count, const MatrixRows<float>& to, std::int64_t first, const F& f) {
+template <std::int64_t width, class T, class F>
+inline void unpack_block(const float* from, std::int64_t count, const MatrixRows<T>& to, std::int64_t first, const F& f) {
   constexpr std::int64_t padded = round_up(width, float_width);
   for (std::int64_t i = 0; i < count; ++i, from += padded) {
-    float* row = to.data + (first + i) * to.row;
+    T* row = to.data + (first + i) * to.row;
     std::int64_t j = 0;
     if (to.element == 1)
       for (; j + float_width <= width; j += float_width)
-        f(i, FloatBatch::load_aligned(from + j), FloatBatch::load_unaligned(row + j)).store_unaligned(row + j);
-    for (; j < width; ++j) row[j * to.element] = f(i, from[j], row[j * to.element]);
+        store_floats(row + j, f(i, FloatBatch::load_aligned(from + j), load_floats<FloatBatch>(row + j)));
+    for (; j < width; ++j) row[j * to.element] = static_cast<T>(f(i, from[j], static_cast<float>(row[j * to.element])));
   }
 }
 
@@ -198,11 +209,11 @@ inline void block_softmax(const ScoreBlock& block, float* scores, float* largest
 
 /// y = softmax(scale q k^T) v of one head, by blocks of queries and keys; logsumexp gets the logarithm of each query's sum of
 /// exponentials. Scores of a block lie with a row for each key, so that largest scores and sums of a vector of queries need no
-/// sums across a vector.
-template <AttentionShape s>
-inline void attention_forward(const MatrixRows<const float>& q, const MatrixRows<const float>& k,
-                              const MatrixRows<const float>& v, const MatrixRows<float>& y, float* logsumexp,
-                              std::int64_t logsumexp_stride, double scale) {
+/// sums across a vector. A query that sees no key has the result 0, and the logarithm infinity.
+template <AttentionShape s, class T>
+inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
+                              KeyMask mask, const MatrixRows<T>& y, float* logsumexp, std::int64_t logsumexp_stride,
+                              double scale) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
   constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
@@ -214,7 +225,7 @@ inline void attention_forward(const MatrixRows<const float>& q, const MatrixRows
     const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
     pack_block<plan.queries, s.width>(q, q0, q_count, static_cast<float>(scale), rows);
     transpose_block<plan.queries, plan.width>(rows, q_columns);
-    std::fill_n(largest, plan.queries, -std::numeric_limits<float>::infinity());
+    std::fill_n(largest, plan.queries, -std::numeric_limits<float>::max());  // finite: exp(-inf - largest) is 0
     std::fill_n(sums, plan.queries, 0.f);
     std::fill_n(rows, plan.queries * plan.width, 0.f);
     const std::int64_t end = s.is_causal ? std::min(s.keys, q0 + q_count) : s.keys;
@@ -223,6 +234,10 @@ inline void attention_forward(const MatrixRows<const float>& q, const MatrixRows
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores);
+      if constexpr (s.has_mask)
+        for (std::int64_t key = 0; key < block.keys; ++key)
+          if (mask.hides(k0 + key))
+            std::fill_n(scores + key * plan.queries, plan.queries, -std::numeric_limits<float>::infinity());
       block_softmax<plan.queries>(block, scores, largest, sums, corrections);
       block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
           scores, v_rows, block.of_queries(),
@@ -233,8 +248,10 @@ inline void attention_forward(const MatrixRows<const float>& q, const MatrixRows
               __attribute__((always_inline)) { sum.store_aligned(rows + i * plan.width + j); });
     }
     for (std::int64_t i = 0; i < q_count; ++i) {
-      logsumexp[(q0 + i) * logsumexp_stride] = largest[i] + math::log(sums[i]);
-      corrections[i] = 1 / sums[i];
+      const bool sees_none = s.has_mask && sums[i] == 0;
+      logsumexp[(q0 + i) * logsumexp_stride] = sees_none ? std::numeric_limits<float>::infinity()
+                                                         : largest[i] + math::log(sums[i]);
+      corrections[i] = sees_none ? 0 : 1 / sums[i];
     }
     unpack_block<s.width>(rows, q_count, y, q0, [&](std::int64_t i, const auto& x, const auto&) { return x * corrections[i]; });
   }
@@ -242,11 +259,11 @@ inline void attention_forward(const MatrixRows<const float>& q, const MatrixRows
 
 /// The gradients of one head: dq is written, and dk and dv are added to. With p = exp(scale q k^T - logsumexp), which is
 /// computed again by blocks, and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k.
-template <AttentionShape s>
-inline void attention_gradient(const MatrixRows<const float>& q, const MatrixRows<const float>& k,
-                               const MatrixRows<const float>& v, const MatrixRows<const float>& y, const float* logsumexp,
-                               std::int64_t logsumexp_stride, const MatrixRows<const float>& dy, const MatrixRows<float>& dq,
-                               const MatrixRows<float>& dk, const MatrixRows<float>& dv, double scale) {
+template <AttentionShape s, class T>
+inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
+                               KeyMask mask, const MatrixRows<const T>& y, const float* logsumexp, std::int64_t logsumexp_stride,
+                               const MatrixRows<const T>& dy, const MatrixRows<T>& dq, const MatrixRows<float>& dk,
+                               const MatrixRows<float>& dv, double scale) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
   constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
@@ -280,7 +297,8 @@ inline void attention_gradient(const MatrixRows<const float>& q, const MatrixRow
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, block.of_scores(s.width), ds);
       for (std::int64_t key = 0; key < block.keys; ++key) {
         float *p_row = p + key * plan.queries, *ds_row = ds + key * plan.queries;
-        const std::int64_t first = block.first_query(key, plan.queries);
+        const bool hidden = s.has_mask && mask.hides(k0 + key);
+        const std::int64_t first = hidden ? plan.queries : block.first_query(key, plan.queries);
         for (std::int64_t i = first / float_width * float_width; i < plan.queries; i += float_width) {
           const FloatBatch x = math::exp(FloatBatch::load_aligned(p_row + i) - FloatBatch::load_aligned(logs + i));
           x.store_aligned(p_row + i);

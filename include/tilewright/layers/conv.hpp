@@ -1,0 +1,109 @@
+#pragma once
+#include "tilewright/core/square_root.hpp"
+#include "tilewright/layers/per_axis.hpp"
+#include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/conv.hpp"
+#include "tilewright/ops/conv_transpose.hpp"
+
+namespace tilewright::layers {
+
+/// What convolutions and transposed ones share. Numbers for all spatial axes, or lists of one for each.
+template <int axes>
+struct ConvLayerOptions {
+  PerAxis<axes> stride = 1, padding = 0, dilation = 1;  ///< padding: zeros at both ends
+  PerAxis<axes> output_padding = 0;  ///< of transposed convolutions: elements added at the end of the result
+  int groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
+  bool bias = true;
+};
+
+namespace detail {
+/// Weights and biases of convolutions, as PyTorch has them: uniform within 1 / sqrt(number of weights for an output).
+constexpr Initialiser within_root(std::int64_t weights) {
+  const double bound = 1 / tilewright::detail::square_root(static_cast<double>(weights > 0 ? weights : 1));
+  return uniform(-bound, bound);
+}
+/// False, with an error, for another rank than (batch, channels, `axes` spatial ones), and for groups that do not divide
+/// channels.
+constexpr bool check_images(Tensor x, std::string_view layer, int axes, int groups) {
+  if (x.rank() != axes + 2) {
+    x.ir().fail(text(layer, axes, "d: ", to_text(x.spec()), ": axes (batch, channels) and ", axes, " spatial ones expected"));
+    return false;
+  }
+  if (groups > 0 && x.shape(1) % groups == 0) return true;
+  x.ir().fail(text(layer, axes, "d: ", groups, " groups of the channels of ", to_text(x.spec()),
+                   ": a number that divides them expected"));
+  return false;
+}
+/// The bias of each channel of y, for each element of its spatial axes.
+constexpr Tensor of_channels(Tensor bias, Tensor y) {
+  Shape shape{bias.shape(0)};
+  for (int axis = 2; axis < y.rank(); ++axis) shape.push_back(1);
+  return bias.reshape(shape);
+}
+}  // namespace detail
+
+/// Convolution and bias: ops::conv. x: (batch, in_channels, spatial axes), float16, float32 or float64; result: (batch,
+/// out_channels, spatial axes), of x's dtype, of the extents that ops::conv states. Conv1d, Conv2d and Conv3d are for 1, 2 and 3
+/// spatial axes.
+///
+/// Variables, of x's dtype, as PyTorch's: `weight` (out_channels, in_channels / groups, kernel_size) and `bias` (out_channels,),
+/// uniform within 1 / sqrt(in_channels / groups * elements of the kernel).
+///
+///     tw::layers::Conv2d<32, 3, {.padding = 1}>          // 3 x 3, as many rows and columns as before
+///     tw::layers::Conv2d<32, {3, 5}, {.stride = {1, 2}}>
+template <int axes, int out_channels, PerAxis<axes> kernel_size, ConvLayerOptions<axes> options = {}>
+struct Conv : Module<Conv<axes, out_channels, kernel_size, options>> {
+  static_assert(options.output_padding == PerAxis<axes>(0), "Conv: output_padding is an option of transposed convolutions");
+
+  constexpr Tensor build(Tensor x) {
+    if (!detail::check_images(x, "Conv", axes, options.groups)) return Tensor::invalid(x.ir());
+    const Shape shape = kernel_size.after(out_channels, x.shape(1) / options.groups);
+    const Initialiser initial = detail::within_root(shape.nelms() / out_channels);
+    const Tensor y = ops::conv(x, this->add_variable_input("weight", initial, shape, x.dtype()),
+                               {.stride = options.stride.list(),
+                                .padding = options.padding.at_both_ends(),
+                                .dilation = options.dilation.list(),
+                                .groups = options.groups});
+    if constexpr (!options.bias) return y;
+    else return y + detail::of_channels(this->add_variable_input("bias", initial, {out_channels}, x.dtype()), y);
+  }
+};
+template <int out_channels, PerAxis<1> kernel_size, ConvLayerOptions<1> options = {}>
+using Conv1d = Conv<1, out_channels, kernel_size, options>;
+template <int out_channels, PerAxis<2> kernel_size, ConvLayerOptions<2> options = {}>
+using Conv2d = Conv<2, out_channels, kernel_size, options>;
+template <int out_channels, PerAxis<3> kernel_size, ConvLayerOptions<3> options = {}>
+using Conv3d = Conv<3, out_channels, kernel_size, options>;
+
+/// Transposed convolution and bias: ops::conv_transpose. x and result: as for Conv, with the extents that ops::conv_transpose
+/// states.
+///
+/// Variables, of x's dtype, as PyTorch's: `weight` (in_channels, out_channels / groups, kernel_size) and `bias` (out_channels,),
+/// uniform within 1 / sqrt(out_channels / groups * elements of the kernel). groups divides out_channels.
+template <int axes, int out_channels, PerAxis<axes> kernel_size, ConvLayerOptions<axes> options = {}>
+struct ConvTranspose : Module<ConvTranspose<axes, out_channels, kernel_size, options>> {
+  static_assert(out_channels % options.groups == 0, "ConvTranspose: groups that divide out_channels expected");
+
+  constexpr Tensor build(Tensor x) {
+    if (!detail::check_images(x, "ConvTranspose", axes, options.groups)) return Tensor::invalid(x.ir());
+    const Shape shape = kernel_size.after(x.shape(1), out_channels / options.groups);
+    const Initialiser initial = detail::within_root(shape.nelms() / x.shape(1));
+    const Tensor y = ops::conv_transpose(x, this->add_variable_input("weight", initial, shape, x.dtype()),
+                                         {.stride = options.stride.list(),
+                                          .padding = options.padding.at_both_ends(),
+                                          .dilation = options.dilation.list(),
+                                          .groups = options.groups,
+                                          .output_padding = options.output_padding.list()});
+    if constexpr (!options.bias) return y;
+    else return y + detail::of_channels(this->add_variable_input("bias", initial, {out_channels}, x.dtype()), y);
+  }
+};
+template <int out_channels, PerAxis<1> kernel_size, ConvLayerOptions<1> options = {}>
+using ConvTranspose1d = ConvTranspose<1, out_channels, kernel_size, options>;
+template <int out_channels, PerAxis<2> kernel_size, ConvLayerOptions<2> options = {}>
+using ConvTranspose2d = ConvTranspose<2, out_channels, kernel_size, options>;
+template <int out_channels, PerAxis<3> kernel_size, ConvLayerOptions<3> options = {}>
+using ConvTranspose3d = ConvTranspose<3, out_channels, kernel_size, options>;
+
+}  // namespace tilewright::layers

@@ -1,0 +1,25 @@
+#pragma once
+#include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/norm.hpp"
+
+namespace tilewright::layers {
+
+struct GroupNormOptions {
+  double eps = 1e-5;
+};
+
+/// Each sample's groups of neighbouring channels with mean 0 and variance 1, times weight, plus bias: ops::group_norm. x: (batch,
+/// channels, ...), float16, float32 or float64; result: the same. num_groups divides the channels.
+///
+/// Variables, of x's dtype: `weight` (channels,), ones; `bias` (channels,), zeros.
+template <int num_groups, GroupNormOptions options = {}>
+struct GroupNorm : Module<GroupNorm<num_groups, options>> {
+  constexpr Tensor build(Tensor x) {
+    if (x.rank() < 2) return x.ir().fail(text("GroupNorm: ", to_text(x.spec()), ": axes (batch, channels, ...) expected"));
+    const Tensor weight = this->add_variable_input("weight", ones(), {x.shape(1)}, x.dtype());
+    const Tensor bias = this->add_variable_input("bias", zeros(), {x.shape(1)}, x.dtype());
+    return ops::group_norm(x, weight, bias, num_groups, options.eps);
+  }
+};
+
+}  // namespace tilewright::layers

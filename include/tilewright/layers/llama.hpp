@@ -1,0 +1,67 @@
+#pragma once
+#include "tilewright/layers/attention.hpp"
+#include "tilewright/layers/feed_forward.hpp"
+#include "tilewright/layers/rms_norm.hpp"
+#include "tilewright/layers/rotary.hpp"
+
+namespace tilewright::layers {
+
+struct GroupedQueryAttentionOptions {
+  bool is_causal = true;  ///< whether query i sees keys 0 to i only
+  bool bias = false;
+  double rope_theta = 10000;
+};
+
+/// Attention with rotary positions whose num_heads heads of queries share num_key_value_heads heads of keys and values ("GQA",
+/// arXiv 2305.13245). build(x): positions from 0 on; build(x, positions): these, (length,) integers. x: (batch, length, width),
+/// float16 or float32; result: the same. num_heads divides width, num_key_value_heads divides num_heads.
+///
+/// Variables: `q_proj.weight` (width, width), `k_proj.weight` and `v_proj.weight` (width, num_key_value_heads head_dim),
+/// `o_proj.weight` (width, width); names as in Hugging Face's LlamaAttention, whose weights are the transposed ones.
+template <int width, int num_heads, int num_key_value_heads, GroupedQueryAttentionOptions options = {}>
+struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, num_key_value_heads, options>> {
+  static_assert(width % num_heads == 0, "GroupedQueryAttention: a number of heads that divides the width expected");
+  static_assert(num_heads % num_key_value_heads == 0,
+                "GroupedQueryAttention: a number of heads of keys that divides the number of heads expected");
+  static constexpr int head_dim = width / num_heads;
+  using Wide = Linear<width, {.bias = options.bias}>;
+  using Narrow = Linear<num_key_value_heads * head_dim, {.bias = options.bias}>;
+  BOOST_HANA_DEFINE_STRUCT(GroupedQueryAttention, (Wide, q_proj), (Narrow, k_proj), (Narrow, v_proj), (Wide, o_proj));
+
+  constexpr Tensor build(Tensor x) {
+    return build(x, x.ir().constant(range(), {x.rank() == 3 ? x.shape(1) : 1}, int32, "positions"));
+  }
+  constexpr Tensor build(Tensor x, Tensor positions) {
+    if (x.rank() != 3)
+      return x.ir().fail(text("GroupedQueryAttention: ", to_text(x.spec()), ": axes (batch, length, width) expected"));
+    const RotaryEmbedding rotary = rotary_embedding(positions, head_dim, options.rope_theta);
+    const Tensor q = apply_rotary(split_heads(q_proj(x), num_heads), rotary);
+    const Tensor k = apply_rotary(split_heads(k_proj(x), num_key_value_heads), rotary);
+    return o_proj(merge_heads(attend(q, k, split_heads(v_proj(x), num_key_value_heads), options.is_causal)));
+  }
+};
+
+struct LlamaBlockOptions {
+  double rms_norm_eps = 1e-6;
+  GroupedQueryAttentionOptions attention = {};
+};
+
+/// x + self_attn(input_layernorm(x)), and to that its mlp(post_attention_layernorm(...)) ("LLaMA", arXiv 2302.13971). build(x)
+/// and build(x, positions): as for GroupedQueryAttention. x: (batch, length, width), float16 or float32; result: the same.
+///
+/// Variables: names as in Hugging Face's LlamaDecoderLayer.
+template <int width, int hidden, int num_heads, int num_key_value_heads, LlamaBlockOptions options = {}>
+struct LlamaBlock : Module<LlamaBlock<width, hidden, num_heads, num_key_value_heads, options>> {
+  using Norm = RMSNorm<{.eps = options.rms_norm_eps}>;
+  using Attention = GroupedQueryAttention<width, num_heads, num_key_value_heads, options.attention>;
+  using Mlp = SwigluFeedForward<width, hidden>;
+  BOOST_HANA_DEFINE_STRUCT(LlamaBlock, (Norm, input_layernorm), (Attention, self_attn), (Norm, post_attention_layernorm),
+                           (Mlp, mlp));
+
+  constexpr Tensor build(Tensor x, std::same_as<Tensor> auto... positions) {
+    x = x + self_attn(input_layernorm(x), positions...);
+    return x + mlp(post_attention_layernorm(x));
+  }
+};
+
+}  // namespace tilewright::layers

@@ -1,0 +1,37 @@
+#pragma once
+#include <array>
+#include <concepts>
+#include <cstdint>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/core/shape.hpp"
+
+namespace tilewright::layers {
+
+/// A number for each of a layer's spatial axes, as a template argument: `3` for all, `{3, 5}` one by one.
+template <int axes>
+struct PerAxis {
+  std::array<int, axes> values{};
+
+  constexpr PerAxis(int value) { values.fill(value); }
+  template <std::same_as<int>... Others>
+    requires(sizeof...(Others) + 1 == axes && axes > 1)
+  constexpr PerAxis(int first, Others... others) : values{first, others...} {}
+
+  constexpr bool operator==(const PerAxis&) const = default;
+  constexpr List<std::int64_t> list() const { return {values.begin(), values.end()}; }
+  /// For the beginnings, then for the ends, of all axes: the order of `padding` of ops.
+  constexpr List<std::int64_t> at_both_ends() const {
+    List<std::int64_t> both = list();
+    for (const int value : values) both.push_back(value);
+    return both;
+  }
+  /// These two, then the numbers.
+  constexpr Shape after(std::int64_t first, std::int64_t second) const {
+    Shape shape{first, second};
+    for (const int value : values) shape.push_back(value);
+    return shape;
+  }
+};
+
+}  // namespace tilewright::layers

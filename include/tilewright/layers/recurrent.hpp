@@ -1,0 +1,139 @@
+#pragma once
+#include <utility>
+
+#include "tilewright/core/square_root.hpp"
+#include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/activation.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/concat.hpp"
+#include "tilewright/ops/matmul.hpp"
+#include "tilewright/ops/subscript.hpp"
+#include "tilewright/ops/unary.hpp"
+
+namespace tilewright::layers {
+
+struct RecurrentOptions {
+  int num_layers = 1;  ///< each reads the results of the one before
+  bool bias = true;
+};
+
+namespace detail {
+
+/// What GRU and LSTM share: D has `gates`, the number of parts of a weight, `states`, the number of tensors that a step gives to
+/// the next one, the result first, and `step`.
+template <class D, int hidden_size, RecurrentOptions options>
+struct Recurrent : Module<D> {
+  /// The results of all steps of the last layer, and the states after the last step, with an axis for layers.
+  constexpr std::pair<Tensor, List<Tensor>> run(Tensor x, std::string_view layer) {
+    Ir& ir = this->ir();
+    if (x.rank() != 3 || x.nelms() == 0) {
+      const Tensor invalid = ir.fail(
+          text(layer, ": ", to_text(x.spec()), ": axes (batch, length, features) with elements expected"));
+      return {invalid, List<Tensor>(D::states, invalid)};
+    }
+    List<List<Tensor>> last(D::states);
+    for (int number = 0; number < options.num_layers; ++number) {
+      const List<Tensor> states = run_layer(x, number);
+      for (int i = 0; i < D::states; ++i) last[i].push_back(states[i].reshape({1, x.shape(0), hidden_size}));
+    }
+    List<Tensor> result;
+    for (const List<Tensor>& of_layers : last) result.push_back(ops::concat({of_layers.begin(), of_layers.end()}, 0));
+    return {x, result};
+  }
+
+ private:
+  /// Replaces x by the results of a layer; the states after the last step.
+  constexpr List<Tensor> run_layer(Tensor& x, int number) {
+    Ir& ir = this->ir();
+    const std::int64_t batch = x.shape(0), length = x.shape(1), features = x.shape(2);
+    const double bound = 1 / tilewright::detail::square_root(hidden_size);
+    constexpr std::int64_t columns = std::int64_t{D::gates} * hidden_size;
+    const auto variable = [&](std::string_view name, const Shape& shape) {
+      return this->add_variable_input(text(name, "_l", number).view(), uniform(-bound, bound), shape, x.dtype());
+    };
+    const Tensor input_weight = variable("weight_ih", {features, columns}),
+                 weight = variable("weight_hh", {hidden_size, columns});
+    Tensor inputs = x.matmul(input_weight), bias = ir.constant(zeros(), {columns}, x.dtype(), "no_bias");
+    if constexpr (options.bias) {
+      inputs = inputs + variable("bias_ih", {columns});
+      bias = variable("bias_hh", {columns});
+    }
+    List<Tensor> states(D::states, ir.constant(zeros(), {batch, hidden_size}, x.dtype(), "initial_state"));
+    const auto step_input = [&](std::int64_t step) { return inputs[{all, static_cast<int>(step)}]; };
+    const auto step = [](Tensor input, const List<Tensor>& before, Tensor w, Tensor b) {
+      return D::step(input, before, before[0].matmul(w) + b);
+    };
+    const Graph cell = ir.create_graph(step, step_input(0), states, weight, bias);  // one graph for all steps
+    List<Tensor> results;
+    for (std::int64_t i = 0; i < length; ++i) {
+      List<Tensor> given{step_input(i)};
+      for (const Tensor& state : states) given.push_back(state);
+      given.push_back(weight);
+      given.push_back(bias);
+      const Outputs next = call_with_info(cell, {given.begin(), given.end()}).outputs();
+      for (int s = 0; s < D::states; ++s) states[s] = next[s];
+      results.push_back(states[0].reshape({batch, 1, hidden_size}));
+    }
+    x = ops::concat({results.begin(), results.end()}, 1);
+    return states;
+  }
+};
+/// The number-th of the parts of hidden_size columns.
+template <int hidden_size>
+constexpr Tensor gate(Tensor all_gates, int number) {
+  return all_gates[{all, slice(number * hidden_size, (number + 1) * hidden_size)}];
+}
+
+}  // namespace detail
+
+/// Gated recurrent units ("Learning Phrase Representations using RNN Encoder-Decoder", arXiv 1406.1078), as torch.nn.GRU with
+/// batch_first=True. x: (batch, length, features), float16 or float32. Results: those of all steps of the last layer, (batch,
+/// length, hidden_size), and the last step's of each layer, (num_layers, batch, hidden_size). The first state is 0. With
+/// r = sigmoid(x W_ir + b_ir + h W_hr + b_hr), z likewise, and n = tanh(x W_in + b_in + r (h W_hn + b_hn)), the next h is
+/// (1 - z) n + z h.
+///
+/// Variables of layer i, uniform within 1 / sqrt(hidden_size), with the parts r, z, n side by side: `weight_ih_l{i}` (features, 3
+/// hidden_size), `weight_hh_l{i}` (hidden_size, 3 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (3 hidden_size,). PyTorch's
+/// weights are the transposed ones.
+template <int hidden_size, RecurrentOptions options = {}>
+struct GRU : detail::Recurrent<GRU<hidden_size, options>, hidden_size, options> {
+  static constexpr int gates = 3, states = 1;
+
+  constexpr std::pair<Tensor, Tensor> build(Tensor x) {
+    const auto [results, last] = this->run(x, "GRU");
+    return {results, last[0]};
+  }
+  static constexpr List<Tensor> step(Tensor input, const List<Tensor>& before, Tensor recurrent) {
+    const auto both = [&](int number) {
+      return ops::sigmoid(detail::gate<hidden_size>(input, number) + detail::gate<hidden_size>(recurrent, number));
+    };
+    const Tensor r = both(0), z = both(1);
+    const Tensor n = ops::tanh(detail::gate<hidden_size>(input, 2) + r * detail::gate<hidden_size>(recurrent, 2));
+    return {n + z * (before[0] - n)};
+  }
+};
+
+/// Long short-term memory ("Long Short-Term Memory", Neural Computation 9(8), 1997, with the forget gate of "Learning to Forget",
+/// 1999), as torch.nn.LSTM with batch_first=True. x: (batch, length, features), float16 or float32. Results: those of all steps
+/// of the last layer, (batch, length, hidden_size), and the last step's result h and memory c of each layer, both (num_layers,
+/// batch, hidden_size). The first states are 0. With i = sigmoid(x W_ii + b_ii + h W_hi + b_hi), f and o likewise, and g = tanh
+/// of the like, the next c is f c + i g, and the next h is o tanh(c).
+///
+/// Variables: as for GRU, with 4 hidden_size columns for the parts i, f, g, o.
+template <int hidden_size, RecurrentOptions options = {}>
+struct LSTM : detail::Recurrent<LSTM<hidden_size, options>, hidden_size, options> {
+  static constexpr int gates = 4, states = 2;
+
+  constexpr std::tuple<Tensor, Tensor, Tensor> build(Tensor x) {
+    const auto [results, last] = this->run(x, "LSTM");
+    return {results, last[0], last[1]};
+  }
+  static constexpr List<Tensor> step(Tensor input, const List<Tensor>& before, Tensor recurrent) {
+    const Tensor sum = input + recurrent;
+    const auto part = [&](int number) { return detail::gate<hidden_size>(sum, number); };
+    const Tensor c = ops::sigmoid(part(1)) * before[1] + ops::sigmoid(part(0)) * ops::tanh(part(2));
+    return {ops::sigmoid(part(3)) * ops::tanh(c), c};
+  }
+};
+
+}  // namespace tilewright::layers

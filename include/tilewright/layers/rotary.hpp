@@ -1,0 +1,45 @@
+#pragma once
+#include "tilewright/graph/ir.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/cast.hpp"
+#include "tilewright/ops/concat.hpp"
+#include "tilewright/ops/pow.hpp"
+#include "tilewright/ops/shape.hpp"
+#include "tilewright/ops/subscript.hpp"
+#include "tilewright/ops/unary.hpp"
+
+namespace tilewright::layers {
+
+/// The cosines and sines of rotary positions, each (length, head_dim / 2) float32.
+struct RotaryEmbedding {
+  Tensor cos, sin;
+};
+
+/// Of positions, (length,) integers: the angles are position theta^(-2 i / head_dim) for i from 0 to head_dim / 2 - 1
+/// ("RoFormer", arXiv 2104.09864). One embedding serves all layers of a graph. head_dim: even.
+constexpr RotaryEmbedding rotary_embedding(Tensor positions, int head_dim, double theta = 10000) {
+  Ir& ir = positions.ir();
+  if (positions.rank() != 1 || head_dim < 2 || head_dim % 2 != 0) {
+    const Tensor invalid = ir.fail(text("rotary_embedding: positions ", to_text(positions.spec()), ", head_dim ", head_dim,
+                                        ": positions of one axis and an even head_dim expected"));
+    return {invalid, invalid};
+  }
+  const Tensor exponents = ir.constant(range(0, -2.0 / head_dim), {head_dim / 2}, float32, "rotary_exponents");
+  const Tensor angles = ops::cast(positions, float32).reshape({-1, 1}) * ops::pow(ir.constant(theta), exponents);
+  return {ops::cos(angles), ops::sin(angles)};
+}
+/// Turns each pair of elements i and i + head_dim / 2 of x by the angle of its position, as Hugging Face's Llama does. x: (...,
+/// length, head_dim), float16, float32 or float64; result: the same, computed in float32 for half precision.
+constexpr Tensor apply_rotary(Tensor x, const RotaryEmbedding& embedding) {
+  if (!x.valid() || !embedding.cos.valid()) return Tensor::invalid(x.ir());
+  const std::int64_t half = embedding.cos.shape(1);
+  if (x.rank() < 2 || x.shape(-1) != 2 * half || x.shape(-2) != embedding.cos.shape(0))
+    return x.ir().fail(text("apply_rotary: ", to_text(x.spec()), " with cosines ", to_text(embedding.cos.spec()),
+                            ": axes (..., length, head_dim) expected"));
+  const DType dtype = x.dtype() == float16 ? float32 : x.dtype();
+  const Tensor wide = ops::cast(x, dtype), cos = ops::cast(embedding.cos, dtype), sin = ops::cast(embedding.sin, dtype);
+  const Tensor first = wide[{ellipsis, slice(0, half)}], second = wide[{ellipsis, slice(half, 2 * half)}];
+  return ops::cast(ops::concat({first * cos - second * sin, second * cos + first * sin}, -1), x.dtype());
+}
+
+}  // namespace tilewright::layers
