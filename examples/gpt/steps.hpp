@@ -10,9 +10,9 @@ inline constexpr tw::train::StepOptions streams(int batch, int context) {
   return {.input = "tokens", .target = "targets", .target_shape = {batch, context}, .max_norm = 1};
 }
 
-/// AdamW, whose rate is the stream "rate"; vectors do not decay. A run takes "tokens" and "targets", both (batch, context) int32,
+/// AdamW, whose rate is the stream "rate"; vectors do not decay. A run takes "tokens" and "targets", both (batch, length) int32,
 /// and gives the "loss".
-template <Size size, int batch>
+template <Size size, int batch, int length = size.context>
 constexpr void train_step(tw::Ir& ir) {
   const tw::Tensor rate = ops::host_load(ir.h2d_stream("rate", {}));
   const auto with_decay = [&](double decay) {
@@ -23,7 +23,7 @@ constexpr void train_step(tw::Ir& ir) {
     if (variable.rank() >= 2) matrices(name, variable, gradient);
     else vectors(name, variable, gradient);
   };
-  tw::train::train_step(ir, Gpt<size>{}, update, {{batch, size.context}, tw::int32}, streams(batch, size.context));
+  tw::train::train_step(ir, Gpt<size>{}, update, {{batch, length}, tw::int32}, streams(batch, length));
 }
 /// The mean loss of a batch.
 template <Size size, int batch>

@@ -107,7 +107,6 @@ TEST_CASE("Session::load_tensors: what does not fit is refused before anything i
       {{weight, {"fc1.bias", {3}, tw::float32}, step}, "fc1.bias", "(3,) float32: (3,) float16"},
       {{weight, {"fc1.bias", {4}, tw::float16}, step}, "fc1.bias", "(4,) float16: (3,) float16"},
       {{{"fc1.weight", {3, 2}, tw::float32}, bias, step}, "fc1.weight", "(3, 2) float32: (2, 3) float32"},
-      {{}, "fc1.weight", "no tensor of this name: (2, 3) float32"},
   };
   for (const auto& [tensors, tensor, text] : cases) {
     save(path, views(tensors));
@@ -121,6 +120,12 @@ TEST_CASE("Session::load_tensors: what does not fit is refused before anything i
     }
     CHECK(values(session) == before);
   }
+  // all that does not fit is in one error
+  const std::vector<Counting> wrong{{"fc1.bias", {4}, tw::float16}, {"fc2.bias", {3}, tw::float32}, step};
+  CHECK_THROWS_WITH(
+      session.load_tensors({"list", views(wrong)}),
+      "load_tensors: list: 3 tensors: 'fc1.bias' (4,) float16, 'fc2.bias' no variable of this name, 'fc1.weight' no "
+      "tensor of this name: names, shapes and dtypes of the variables expected");
   // lists that no file can hold
   tw::HostTensor cut = step;
   cut.bytes = cut.bytes.first(3);

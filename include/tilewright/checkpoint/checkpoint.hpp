@@ -3,3 +3,4 @@
 #include "tilewright/checkpoint/checkpoints.hpp"
 #include "tilewright/checkpoint/npz.hpp"
 #include "tilewright/checkpoint/safetensors.hpp"
+#include "tilewright/checkpoint/tensor_rules.hpp"

@@ -57,7 +57,9 @@ class TensorFile {
 
   /// Keeps memory that tensors are views of.
   const Bytes& keep(Bytes bytes) { return memory_.emplace_back(std::move(bytes)); }
-  /// `bytes` must be a part of what keep() gave.
+  /// Keeps the memory of another file, of whose tensors some become tensors of this one.
+  void keep(TensorFile file) { kept_.push_back(std::move(file.memory_)); }
+  /// `bytes` must be a part of what keep() gave, or was given.
   void add(std::string name, const TensorSpec& spec, std::span<const std::byte> bytes, int log2_scale = 0) {
     tensors_.push_back({names_.emplace_back(std::move(name)), spec, bytes, log2_scale});
   }
@@ -71,6 +73,7 @@ class TensorFile {
  private:
   std::string path_;
   std::deque<Bytes> memory_;       // deques: their items never move
+  std::vector<std::deque<Bytes>> kept_;
   std::deque<std::string> names_;
   std::vector<HostTensor> tensors_;
   Metadata metadata_;

@@ -80,16 +80,18 @@ template <class I>
 /// Calls f(k, indices[k] - first) for each k in [0, run) for which that is in [0, extent), in their order. For few of many.
 template <std::int64_t run, class I, class F>
 inline void for_each_index_in(const I* indices, std::int64_t first, std::uint64_t extent, F&& f) {
-  std::int64_t k = 0;
-#if defined(__AVX512F__) || defined(__AVX2__)
-  if constexpr (sizeof(I) == 4) {
-    const auto base = static_cast<std::uint32_t>(first), count = static_cast<std::uint32_t>(extent);
 #if defined(__AVX512F__)
-    constexpr std::int64_t width = 16;
+  constexpr std::int64_t width = sizeof(I) == 4 ? 16 : 1;  // indices in a vector
+#elif defined(__AVX2__)
+  constexpr std::int64_t width = sizeof(I) == 4 ? 8 : 1;
 #else
-    constexpr std::int64_t width = 8;
+  constexpr std::int64_t width = 1;
 #endif
-    for (; k + width <= run; k += width) {
+  constexpr std::int64_t in_vectors = width == 1 ? 0 : run / width * width;
+#if defined(__AVX512F__) || defined(__AVX2__)
+  if constexpr (width > 1) {
+    const auto base = static_cast<std::uint32_t>(first), count = static_cast<std::uint32_t>(extent);
+    for (std::int64_t k = 0; k < in_vectors; k += width) {
 #if defined(__AVX512F__)
       const __m512i offsets = _mm512_sub_epi32(_mm512_loadu_si512(indices + k), _mm512_set1_epi32(static_cast<int>(base)));
       unsigned hits = _mm512_cmplt_epu32_mask(offsets, _mm512_set1_epi32(static_cast<int>(count)));
@@ -107,7 +109,7 @@ inline void for_each_index_in(const I* indices, std::int64_t first, std::uint64_
     }
   }
 #endif
-  for (; k < run; ++k)
+  for (std::int64_t k = in_vectors; k < run; ++k)
     if (const auto offset = static_cast<std::int64_t>(indices[k]) - first; static_cast<std::uint64_t>(offset) < extent)
       f(k, offset);
 }

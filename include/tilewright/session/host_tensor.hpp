@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
@@ -63,12 +64,37 @@ struct LoadPolicy {
 };
 
 namespace detail {
+/// What is wrong with tensors for a session.
+class Mismatches {
+ public:
+  void add(std::string_view tensor, std::string found, std::string expected) {
+    problems_.push_back({std::string(tensor), std::move(found), std::move(expected)});
+  }
+  /// Throws LoadError for all of them: in full if there is one, else the first ones in a list.
+  void report(std::string_view source) const {
+    constexpr std::size_t listed = 8;
+    constexpr std::string_view function = "load_tensors";
+    if (problems_.empty()) return;
+    const Problem& first = problems_.front();
+    if (problems_.size() == 1) throw LoadError(function, source, first.tensor, first.found, first.expected);
+    std::string list = std::to_string(problems_.size()) + " tensors";
+    for (std::size_t i = 0; i < std::min(listed, problems_.size()); ++i)
+      list += (i == 0 ? ": '" : ", '") + problems_[i].tensor + "' " + problems_[i].found;
+    if (problems_.size() > listed) list += ", and " + std::to_string(problems_.size() - listed) + " more";
+    throw LoadError(function, source, "", list, "names, shapes and dtypes of the variables");
+  }
+
+ private:
+  struct Problem {
+    std::string tensor, found, expected;
+  };
+  std::vector<Problem> problems_{};
+};
+
 /// The bytes for each variable, found by name; none for those that may be missing and are. Throws LoadError.
 inline std::vector<std::span<const std::byte>> match_tensors(std::span<const HostTensor> variables, const HostTensors& given,
                                                              const LoadPolicy& policy) {
-  const auto fail = [&](std::string_view tensor, std::string_view found, std::string_view expected) {
-    throw LoadError("load_tensors", given.source, tensor, found, expected);
-  };
+  Mismatches mismatches;
   std::unordered_map<std::string_view, std::size_t> index_of;
   for (std::size_t v = 0; v < variables.size(); ++v) index_of.emplace(variables[v].name, v);
   std::vector<const HostTensor*> found(variables.size(), nullptr);
@@ -78,19 +104,22 @@ inline std::vector<std::span<const std::byte>> match_tensors(std::span<const Hos
       if (policy.allow_extra) continue;
       std::string names;
       for (const HostTensor& variable : variables) names += (names.empty() ? "" : ", ") + std::string(variable.name);
-      fail(tensor.name, "no variable of this name", "one of " + names);
+      mismatches.add(tensor.name, "no variable of this name", "one of " + names);
+      continue;
     }
     const TensorSpec& expected = variables[entry->second].spec;
-    if (tensor.spec != expected) fail(tensor.name, to_text(tensor.spec).view(), to_text(expected).view());
-    if (std::cmp_not_equal(tensor.bytes.size(), expected.bytes()))
-      fail(tensor.name, std::to_string(tensor.bytes.size()) + " bytes", std::to_string(expected.bytes()) + " bytes");
-    if (std::exchange(found[entry->second], &tensor)) fail(tensor.name, "this name twice", "each name once");
+    if (std::exchange(found[entry->second], &tensor)) mismatches.add(tensor.name, "this name twice", "each name once");
+    else if (tensor.spec != expected) mismatches.add(tensor.name, to_text(tensor.spec).string(), to_text(expected).string());
+    else if (std::cmp_not_equal(tensor.bytes.size(), expected.bytes()))
+      mismatches.add(tensor.name, std::to_string(tensor.bytes.size()) + " bytes", std::to_string(expected.bytes()) + " bytes");
   }
   std::vector<std::span<const std::byte>> bytes(variables.size());
   for (std::size_t v = 0; v < variables.size(); ++v) {
     if (found[v]) bytes[v] = found[v]->bytes;
-    else if (!policy.allow_missing) fail(variables[v].name, "no tensor of this name", to_text(variables[v].spec).view());
+    else if (!policy.allow_missing)
+      mismatches.add(variables[v].name, "no tensor of this name", to_text(variables[v].spec).string());
   }
+  mismatches.report(given.source);
   return bytes;
 }
 }  // namespace detail

@@ -1,0 +1,137 @@
+#pragma once
+// The host's part of GPT-2: weights from a file, tokens as text or numbers, some steps of training, and a text that goes on.
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <tilewright/checkpoint/checkpoint.hpp>
+#include <tilewright/core/philox.hpp>
+#include <tilewright/data/text_batches.hpp>
+#include <vector>
+
+#include "../gpt/writer.hpp"
+#include "options.hpp"
+#include "tensor_rules.hpp"
+#include "tokenizer.hpp"
+
+namespace gpt2 {
+
+namespace tw = tilewright;
+using namespace tw::literals;
+using Tokens = std::vector<std::int32_t>;
+
+/// Tokens as a person reads and writes them: as text, or without the files for that as numbers.
+class TokenText {
+ public:
+  TokenText(const Gpt2Options& options, std::int32_t vocabulary) : vocabulary_(vocabulary) {
+    if (options.vocabulary.empty()) {
+      std::printf("Tokens are numbers: --vocab vocab.json --merges merges.txt make them text.\n");
+      return;
+    }
+    tokenizer_.emplace(options.vocabulary, options.merges);
+    if (tokenizer_->size() != vocabulary)
+      throw std::runtime_error(options.vocabulary + ": " + std::to_string(tokenizer_->size()) + " tokens: the model's " +
+                               std::to_string(vocabulary) + " expected");
+  }
+  Tokens read(const std::string& prompt) const {
+    if (prompt.empty()) return {tokenizer_ ? tokenizer_->end_of_text() : vocabulary_ - 1};
+    if (tokenizer_) return tokenizer_->encode(prompt);
+    Tokens tokens;
+    std::istringstream numbers(prompt);
+    for (std::int32_t number = 0; numbers >> number;) {
+      if (number < 0 || number >= vocabulary_) break;
+      tokens.push_back(number);
+    }
+    if (tokens.empty() || !numbers.eof())
+      throw std::runtime_error("--prompt " + prompt + ": numbers from 0 to " + std::to_string(vocabulary_ - 1) + " expected");
+    return tokens;
+  }
+  std::string write(std::int32_t token) const {
+    return tokenizer_ ? tokenizer_->decode(std::span(&token, 1)) : std::to_string(token) + " ";
+  }
+  /// The tokens of a text's file.
+  Tokens load(const std::string& path) const {
+    tw::data::FileReader file("load", path);
+    const auto bytes = file.read(std::numeric_limits<std::uint64_t>::max());
+    return tokenizer_->encode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  }
+
+ private:
+  std::int32_t vocabulary_;
+  std::optional<Tokenizer> tokenizer_{};
+};
+
+/// Tokens for some steps, if there is no text: independent of each other, and with equal probabilities.
+inline Tokens random_tokens(std::size_t count, std::int32_t vocabulary, std::uint64_t seed) {
+  Tokens tokens(count);
+  for (std::size_t i = 0; i < count; ++i)
+    tokens[i] = static_cast<std::int32_t>(
+        tw::philox({static_cast<std::uint32_t>(i), 0, 0, 1}, {static_cast<std::uint32_t>(seed), 0})[0] %
+        static_cast<std::uint32_t>(vocabulary));
+  return tokens;
+}
+
+/// Steps of training, whose losses it prints.
+template <gpt::Size size, int batch, int length>
+class Trainer {
+ public:
+  explicit Trainer(const Gpt2Options& options) : session_({.seed = options.seed, .threads = options.threads}) {}
+
+  auto& session() { return session_; }
+  void run(const Tokens& text, const Gpt2Options& options) {
+    tw::data::TextBatches batches(text, {.batch_size = batch, .context = length, .seed = options.seed});
+    for (std::uint64_t step = 1; step <= options.steps; ++step) {
+      const auto begin = std::chrono::steady_clock::now();
+      const auto& [tokens, targets] = batches.next();
+      const float loss = session_.run("tokens"_s = tokens, "targets"_s = targets,
+                                      "rate"_s = static_cast<float>(options.rate))["loss"_s]();
+      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+      std::printf("step %llu: loss %.4f, %.0f tokens/s\n", static_cast<unsigned long long>(step), static_cast<double>(loss),
+                  batch * length / time.count());
+    }
+  }
+
+ private:
+  tw::Session<gpt::train_step<size, batch, length>> session_;
+};
+
+/// The whole program. Sessions are made when they are needed: each holds all weights.
+template <gpt::Size size, int batch, int length>
+void train_and_write(const Gpt2Options& options) {
+  const TokenText text(options, size.vocabulary);
+  const Tokens prompt = text.read(options.prompt);
+  if (options.weights.empty()) std::printf("Weights are random: --weights FILE reads trained ones.\n");
+  const auto load = [&](auto& session) {
+    if (options.weights.empty()) return;
+    session.load_tensors(tw::map_tensors(tw::load_safetensors(options.weights), tensor_rules()), {.allow_missing = true});
+  };
+  tw::Session<gpt::generate_step<size>> session({.seed = options.seed, .threads = options.threads});
+  if (options.steps > 0) {
+    if (options.data.empty()) std::printf("It trains with random tokens: --data FILE reads a text.\n");
+    const Tokens tokens = options.data.empty() ? random_tokens(batch * length * 64, size.vocabulary, options.seed)
+                                               : text.load(options.data);
+    const auto trainer = std::make_unique<Trainer<size, batch, length>>(options);
+    load(trainer->session());
+    trainer->run(tokens, options);
+    session.load_from_session(trainer->session(), {.allow_extra = true, .allow_missing = true});
+  } else {
+    load(session);
+  }
+  gpt::Writer<size> writer(session, {.temperature = options.temperature, .top_k = options.top_k, .seed = options.seed});
+  writer.read(prompt);
+  for (const std::int32_t token : prompt) std::printf("%s", text.write(token).c_str());
+  const auto begin = std::chrono::steady_clock::now();
+  for (std::uint64_t i = 0; i < options.generate; ++i) {
+    std::printf("%s", text.write(writer.write()).c_str());
+    std::fflush(stdout);
+  }
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  std::printf("\n%llu tokens, %.1f tokens/s with those of the prompt\n", static_cast<unsigned long long>(options.generate),
+              static_cast<double>(options.generate + prompt.size()) / time.count());
+}
+
+}  // namespace gpt2

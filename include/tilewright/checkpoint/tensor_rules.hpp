@@ -1,0 +1,132 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tilewright/checkpoint/tensor_file.hpp"
+
+namespace tilewright {
+
+/// Which variable gets a tensor of another library's file, and how. In `tensor`, a `*` stands for any characters; in `variable`,
+/// the first `*` for what the first one in `tensor` stands for, and so on. Made by the functions below.
+struct TensorRule {
+  std::string tensor{};
+  std::optional<std::string> variable{};  ///< nothing: the tensor is left out
+  bool is_transposed = false;
+  std::int64_t part = 0, part_count = 1;  ///< the part-th of so many equal parts along the tensor's first axis
+
+  bool operator==(const TensorRule&) const = default;
+};
+
+/// The tensor as it is, under another name.
+inline TensorRule renamed(std::string tensor, std::string variable) { return {std::move(tensor), std::move(variable)}; }
+/// A matrix, transposed: under its name, or another one.
+inline TensorRule transposed(std::string tensor, std::string variable) { return {std::move(tensor), std::move(variable), true}; }
+inline TensorRule transposed(std::string tensor) { return transposed(tensor, tensor); }
+/// No variable's.
+inline TensorRule left_out(std::string tensor) { return {std::move(tensor)}; }
+/// One of several equal parts of the tensor along its first axis; other rules of the same `tensor` say where the others go.
+inline TensorRule part_of(std::string tensor, std::int64_t part, std::int64_t part_count, std::string variable,
+                          bool is_transposed = false) {
+  return {std::move(tensor), std::move(variable), is_transposed, part, part_count};
+}
+
+namespace detail {
+
+/// What each `*` of a pattern stands for in a name, of which the first ones stand for as little as they can.
+inline std::optional<std::vector<std::string_view>> match_pattern(std::string_view pattern, std::string_view name) {
+  const std::size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == name ? std::optional(std::vector<std::string_view>{}) : std::nullopt;
+  if (!name.starts_with(pattern.substr(0, star))) return std::nullopt;
+  name.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (std::size_t length = 0; length <= name.size(); ++length)
+    if (auto rest = match_pattern(pattern, name.substr(length))) {
+      rest->insert(rest->begin(), name.substr(0, length));
+      return rest;
+    }
+  return std::nullopt;
+}
+inline std::string fill_pattern(std::string_view pattern, std::span<const std::string_view> stars) {
+  std::string name;
+  for (const char c : pattern) {
+    if (c != '*' || stars.empty()) {
+      name += c;
+      continue;
+    }
+    name += stars.front();
+    stars = stars.subspan(1);
+  }
+  return name;
+}
+/// The transposed elements of a matrix, of `size` bytes each.
+inline std::vector<std::byte> transposed_elements(std::span<const std::byte> bytes, std::int64_t rows, std::int64_t columns,
+                                                  std::size_t size) {
+  std::vector<std::byte> result(bytes.size());
+  constexpr std::int64_t block = 16;  // of which lines of source and result stay in a cache
+  for (std::int64_t r0 = 0; r0 < rows; r0 += block)
+    for (std::int64_t c0 = 0; c0 < columns; c0 += block)
+      for (std::int64_t r = r0; r < std::min(r0 + block, rows); ++r)
+        for (std::int64_t c = c0; c < std::min(c0 + block, columns); ++c)
+          std::memcpy(result.data() + static_cast<std::size_t>(c * rows + r) * size,
+                      bytes.data() + static_cast<std::size_t>(r * columns + c) * size, size);
+  return result;
+}
+
+}  // namespace detail
+
+/// The tensors of a file as the rules name and shape them, for a session's load_tensors. The first rule that fits a tensor's name
+/// counts, with all others of the same `tensor`; a tensor that no rule fits stays as it is. Throws LoadError for a transposed
+/// tensor without two axes, and for one that cannot be cut into that many parts.
+///
+///     // a file of torch.nn.TransformerEncoderLayer, for layers::TransformerBlock
+///     const std::vector<tw::TensorRule> rules{tw::transposed("*in_proj_weight"), tw::transposed("*out_proj.weight"),
+///                                             tw::transposed("*linear1.weight"), tw::transposed("*linear2.weight")};
+///     session.load_tensors(tw::map_tensors(tw::load_safetensors("block.safetensors"), rules));
+inline TensorFile map_tensors(TensorFile file, std::span<const TensorRule> rules) {
+  TensorFile result(file.path());
+  result.metadata() = file.metadata();
+  const auto apply = [&](const HostTensor& tensor, const TensorRule& rule, std::span<const std::string_view> stars) {
+    const auto fail = [&](const std::string& expected) {
+      throw LoadError("map_tensors", result.path(), tensor.name, to_text(tensor.spec).string(), expected);
+    };
+    TensorSpec spec = tensor.spec;
+    if (rule.part_count != 1) {
+      if (spec.shape.rank == 0 || rule.part_count < 1 || rule.part < 0 || rule.part >= rule.part_count ||
+          spec.shape[0] % rule.part_count != 0)
+        fail("part " + std::to_string(rule.part) + " of " + std::to_string(rule.part_count) +
+             ", and a first axis that can be cut so,");
+      spec.shape[0] /= rule.part_count;
+    }
+    const auto size = static_cast<std::size_t>(spec.bytes());
+    std::span<const std::byte> bytes = tensor.bytes.subspan(static_cast<std::size_t>(rule.part) * size, size);
+    if (rule.is_transposed) {
+      if (spec.shape.rank != 2) fail("two axes to transpose");
+      bytes = result.keep(
+          detail::transposed_elements(bytes, spec.shape[0], spec.shape[1], static_cast<std::size_t>(size_of(spec.dtype))));
+      std::swap(spec.shape[0], spec.shape[1]);
+    }
+    result.add(detail::fill_pattern(*rule.variable, stars), spec, bytes, tensor.log2_scale);
+  };
+  for (const HostTensor& tensor : file.tensors()) {
+    const auto fits = [&](const TensorRule& rule) { return detail::match_pattern(rule.tensor, tensor.name).has_value(); };
+    const auto first = std::ranges::find_if(rules, fits);
+    if (first == rules.end()) {
+      apply(tensor, renamed("*", "*"), {&tensor.name, 1});
+      continue;
+    }
+    const auto stars = *detail::match_pattern(first->tensor, tensor.name);
+    for (const TensorRule& rule : rules)
+      if (rule.tensor == first->tensor && rule.variable) apply(tensor, rule, stars);
+  }
+  result.keep(std::move(file));
+  return result;
+}
+
+}  // namespace tilewright
