@@ -19,7 +19,8 @@ void measure(int rounds, int count, int sessions, int rows, Extents... input) {
   auto& processes = tw::distributed::Processes::world();
   using Session = std::conditional_t<replicas == 1, tw::Session<step>, tw::distributed::Session<step>>;
   std::vector<Session> all;
-  for (int i = 0; i < (replicas == 1 ? sessions : 1); ++i) all.emplace_back(tw::SessionOptions{.seed = 1, .threads = 1});
+  for (int i = 0; i < (replicas == 1 ? sessions : 1); ++i)
+    all.emplace_back(tw::distributed::SessionOptions{.seed = 1, .threads = 1});
   const auto held = static_cast<std::size_t>(replicas == 1 ? 1 : replicas / processes.count());
   std::minstd_rand random{1};
   const auto run = [&](auto x, auto labels) {

@@ -91,12 +91,12 @@ constexpr MatMulShape product(std::int64_t m, std::int64_t n, std::int64_t k, bo
   s.c_m = n + gap, s.c_n = 1;
   return s;
 }
-template <std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t gap = 0>
+template <std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t gap = 0, class T = float>
 void check_orientations() {
-  check_product<product(m, n, k, false, false, gap)>();
-  check_product<product(m, n, k, false, true, gap)>();
-  check_product<product(m, n, k, true, false, gap)>();
-  check_product<product(m, n, k, true, true, gap)>();
+  check_product<product(m, n, k, false, false, gap), T>();
+  check_product<product(m, n, k, false, true, gap), T>();
+  check_product<product(m, n, k, true, false, gap), T>();
+  check_product<product(m, n, k, true, true, gap), T>();
 }
 
 /// An epilogue that notes what it is asked to fetch.
@@ -171,6 +171,17 @@ TEST_CASE("matmul_kernel: an epilogue is asked to fetch elements of c only") {
 }
 
 TEST_CASE("matmul_kernel: half precision") {
-  check_product<product(3, 17, 20, false, false), tilewright::float16_t>();
-  check_product<product(10, 5, 33, true, true, 2), tilewright::float16_t>();
+  using Half = tilewright::float16_t;
+  check_product<product(3, 2, 40, false, true), Half>();
+  check_product<product(3, 17, 20, false, false), Half>();
+  check_orientations<10, 5, 33, 2, Half>();
+  check_orientations<1, 49, 70, 0, Half>();
+  check_orientations<49, 1, 33, 0, Half>();
+  check_orientations<49, 33, 70, 5, Half>();
+  check_orientations<140, 64, 8, 0, Half>();
+  check_product<product(17, 40, 2500, true, false), Half>();         // k in parts
+  check_product<product(300, 33, 2049, false, true, 1), Half>();     // and m
+  check_product<product(33, 130, 1030, true, true, 7), Half>();
+  check_product<MatMulShape{5, 18, 20, 41, 2, 3, 61, 19, 1}, Half>();  // no axis is contiguous
+  check_product<MatMulShape{17, 10, 20, 20, 1, 10, 1, 1, 18}, Half>();  // c is transposed
 }

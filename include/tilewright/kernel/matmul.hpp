@@ -15,15 +15,25 @@ namespace detail {
 
 enum class MatMulKernel { loop, inner, outer, outer_transposed };
 
-/// Which kernel computes a product of floats. If b is contiguous along k, `outer` transposes b, and `inner` adds up the elements
-/// of a register once for each sum. Transposing takes about 70 instructions for each square of vectors, k n / float_width^2
-/// times; adding up takes 45 for each vector of sums, m n / float_width times: hence 10 m.
+/// Which kernel computes a product of floats, of 32 or 16 bits. If b is contiguous along k, `outer` transposes b, and `inner`
+/// adds up the elements of a register once for each sum. Transposing takes about 70 instructions for each square of vectors, k n
+/// / float_width^2 times; adding up takes 45 for each vector of sums, m n / float_width times: hence 10 m.
 constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
-  const bool dot = s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width;
+  const bool dot = s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width && !s.half_a && !s.half_b;
   if (s.n < 4) return dot ? MatMulKernel::inner : s.m < 4 ? MatMulKernel::loop : MatMulKernel::outer_transposed;
   return dot && s.b_n != 1 && s.k >= 10 * s.m ? MatMulKernel::inner : MatMulKernel::outer;
 }
 
+template <class T>
+inline constexpr bool is_float_or_half = std::is_same_v<T, float> || std::is_same_v<T, float16_t>;
+
+/// The shape with the types of its operands.
+template <class A, class B>
+constexpr MatMulShape with_types(MatMulShape s) {
+  s.half_a = std::is_same_v<A, float16_t>;
+  s.half_b = std::is_same_v<B, float16_t>;
+  return s;
+}
 /// Extents of 1 have stride 1, which suits every kernel.
 constexpr MatMulShape with_unit_strides(MatMulShape s) {
   if (s.m == 1) s.a_m = s.c_m = 1;
@@ -32,7 +42,7 @@ constexpr MatMulShape with_unit_strides(MatMulShape s) {
   return s;
 }
 
-/// Element by element; half precision sums in float, and integers wrap around.
+/// Element by element; integers wrap around.
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
   using Sum = std::common_type_t<compute_t<A>, compute_t<B>>;
@@ -49,14 +59,14 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 }  // namespace detail
 
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
-/// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Floats use register-blocked vector kernels; half
-/// precision sums in float, element by element. An epilogue that reads memory may also have a member prefetch(i, j): it is called
+/// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Floats and half precision, which sums in float, use
+/// register-blocked vector kernels. An epilogue that reads memory may also have a member prefetch(i, j): it is called
 /// for some vectors, some time before their sums are complete.
 template <MatMulShape shape, class A, class B, class Epilogue>
 inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
   using detail::MatMulKernel;
-  constexpr MatMulShape s = detail::with_unit_strides(shape);
-  constexpr bool floats = std::is_same_v<A, float> && std::is_same_v<B, float>;
+  constexpr MatMulShape s = detail::with_types<A, B>(detail::with_unit_strides(shape));
+  constexpr bool floats = detail::is_float_or_half<A> && detail::is_float_or_half<B>;
   constexpr MatMulKernel kernel = floats ? detail::matmul_kernel_of(s) : MatMulKernel::loop;
   if constexpr (kernel == MatMulKernel::inner) detail::inner_matmul<s>(a, b, epilogue);
   else if constexpr (kernel == MatMulKernel::outer) detail::outer_matmul<s>(a, b, epilogue);
@@ -69,7 +79,7 @@ inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
 template <MatMulShape shape, class A, class B, class C>
 inline void matmul_kernel(const A* a, const B* b, C* c) {
   constexpr MatMulShape s = detail::with_unit_strides(shape);
-  constexpr bool floats = std::is_same_v<A, float> && std::is_same_v<B, float> && std::is_same_v<C, float>;
+  constexpr bool floats = detail::is_float_or_half<A> && detail::is_float_or_half<B> && detail::is_float_or_half<C>;
   if constexpr (floats && s.c_n != 1 && s.c_m == 1) matmul_kernel<s.transposed()>(b, a, c);
   else matmul_kernel<s>(a, b, detail::StoreSums<s.c_m, s.c_n, C>{c});
 }

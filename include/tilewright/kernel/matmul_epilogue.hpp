@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <type_traits>
 
 #include "tilewright/kernel/matmul_vectors.hpp"
 
@@ -36,7 +37,8 @@ struct StoreSums {
   C* c;
   template <class X>
   void operator()(std::int64_t i, std::int64_t j, const X& x) const {
-    if constexpr (requires { x.store_unaligned(c); } && c_n == 1) x.store_unaligned(c + i * c_m + j);
+    if constexpr (FloatBatchLike<X> && c_n == 1 && (std::is_same_v<C, float> || std::is_same_v<C, float16_t>))
+      store_floats(c + i * c_m + j, x);
     else for_each_element(x, [&](std::int64_t e, auto element) { c[i * c_m + (j + e) * c_n] = static_cast<C>(element); });
   }
 };

@@ -47,6 +47,7 @@ struct OuterPlan {
   std::int64_t vectors = 1, rows = 1;  // of a register block
   std::int64_t m_part = 1, k_part = 1;  // rows of a and of b that are used together
   bool packs_a = false, packs_b = false;  // a part is copied to the stack
+  std::int64_t a_stride = 0;  // floats between the lines of a's part that half precision is converted to
   bool short_sums = false;  // few terms: blocks follow rows of c, and registers go straight to the epilogue
 };
 
@@ -63,8 +64,8 @@ constexpr std::int64_t block_cost(std::int64_t m, std::int64_t n_vectors, std::i
 constexpr OuterPlan outer_plan(const MatMulShape& s) {
   OuterPlan plan;
   const std::int64_t n_vectors = ceil_div(s.n, float_width);
-  plan.short_sums = s.k <= short_sum && s.k * n_vectors * float_width <= l1_floats;
-  const bool few_rows = plan.short_sums || (s.a_k == 1 && s.a_m % conflict_floats == 0);
+  plan.short_sums = !s.half_a && s.k <= short_sum && s.k * n_vectors * float_width <= l1_floats;
+  const bool few_rows = plan.short_sums || (!s.half_a && s.a_k == 1 && s.a_m % conflict_floats == 0);
   const std::int64_t row_limit = few_rows ? few_rows_of_block : most_rows_of_block;
   std::int64_t best = 0;
   for (std::int64_t most = 1; most <= (plan.short_sums && s.m >= few_rows_of_block ? 1 : most_vectors_of_block); ++most) {
@@ -78,8 +79,9 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   const std::int64_t strip = plan.vectors * float_width;
   plan.packs_b = s.b_n != 1 || (s.m >= rows_for_packing && s.k >= terms_for_packing);
   // Packing a pays where its columns fall on the same lines of the caches, or where it does not make b be read again.
-  plan.packs_a = s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows &&
-                 (s.a_k % conflict_floats == 0 || s.m * s.k <= a_panel_floats);
+  // Half precision is converted: a register block would convert each element of a for each strip.
+  plan.packs_a = s.half_a || (s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows &&
+                              (s.a_k % conflict_floats == 0 || s.m * s.k <= a_panel_floats));
   plan.k_part = s.k;
   if ((plan.packs_b || plan.packs_a) && s.k * strip > b_panel_floats)
     plan.k_part = ceil_div(even_block(s.k, b_panel_floats / strip), float_width) * float_width;
@@ -91,21 +93,34 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   if (plan.packs_a) limit_rows(a_panel_floats / plan.k_part);
   if (plan.k_part < s.k) limit_rows(partial_floats / strip);
   if (plan.packs_b && s.m * s.k > l2_floats) limit_rows(std::max<std::int64_t>(l2_floats / s.k, least_rows_of_part));
+  // no multiple of conflict_floats, and whole vectors
+  if (s.half_a) plan.a_stride = ceil_div(s.a_k == 1 ? plan.k_part : plan.m_part, float_width) * float_width + float_width;
   return plan;
 }
 
-/// The shape that a register block of `rows` rows sees: packed rows of a lie beside each other.
+/// Floats of the packed part of a.
+constexpr std::int64_t a_panel_size(const MatMulShape& s) {
+  const OuterPlan plan = outer_plan(s);
+  if (s.half_a) return plan.a_stride * (s.a_k == 1 ? plan.m_part : plan.k_part);
+  return plan.packs_a ? plan.m_part * plan.k_part : 1;
+}
+
+/// The shape that a register block of `rows` rows sees: packed rows of a lie beside each other, converted ones as in memory.
 template <MatMulShape s>
 constexpr MatMulShape block_shape(std::int64_t rows) {
+  constexpr OuterPlan plan = outer_plan(s);
   MatMulShape block = s;
-  if (outer_plan(s).packs_a) block.a_m = 1, block.a_k = rows;
+  if (s.half_a && s.a_k == 1) block.a_m = plan.a_stride;
+  else if (s.half_a) block.a_m = 1, block.a_k = plan.a_stride;
+  else if (plan.packs_a) block.a_m = 1, block.a_k = rows;
   return block;
 }
 
 /// Sums of a block of `rows` x `columns` elements over k_count terms: elements of a times rows of b, which are b_k apart. They
 /// start from start(i, v), vector v of row i, and go to finish(i, v, sum).
-template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t columns, bool prefetch, class Start, class Finish>
-[[gnu::always_inline]] inline void outer_block(const float* a, const float* b, std::int64_t k_count, const Start& start,
+template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t columns, bool prefetch, class B, class Start,
+          class Finish>
+[[gnu::always_inline]] inline void outer_block(const float* a, const B* b, std::int64_t k_count, const Start& start,
                                                const Finish& finish) {
   constexpr std::int64_t vectors = ceil_div(columns, float_width), last = columns - (vectors - 1) * float_width;
   FloatBatch sum[std::size_t(rows)][std::size_t(vectors)];
@@ -113,12 +128,12 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
   for (std::int64_t i = 0; i < rows; ++i)
 #pragma GCC unroll 16
     for (std::int64_t v = 0; v < vectors; ++v) sum[i][v] = start(i, v);
-  const auto step = [&](std::int64_t k, [[maybe_unused]] const float* ahead) __attribute__((always_inline)) {
+  const auto step = [&](std::int64_t k, [[maybe_unused]] const B* ahead) __attribute__((always_inline)) {
     FloatBatch row[std::size_t(vectors)];
-    const float* b_row = b + k * b_k;
+    const B* b_row = b + k * b_k;
 #pragma GCC unroll 16
     for (std::int64_t v = 0; v < vectors; ++v) {
-      if (v + 1 < vectors) row[v] = FloatBatch::load_unaligned(b_row + v * float_width);
+      if (v + 1 < vectors) row[v] = load_floats<FloatBatch>(b_row + v * float_width);
       else row[v] = load_first<last>(b_row + v * float_width);
       if constexpr (prefetch) __builtin_prefetch(ahead + k * b_k + v * float_width);
     }
@@ -149,8 +164,8 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
 /// A block whose sums are complete after one pass over k. Rows of b have `b_columns` columns to read: more than `columns` where b
 /// is a padded panel.
 template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t columns, std::int64_t b_columns, bool prefetch,
-          class Epilogue>
-[[gnu::always_inline]] inline void whole_block(const float* a, const float* b, std::int64_t i0, std::int64_t j0,
+          class B, class Epilogue>
+[[gnu::always_inline]] inline void whole_block(const float* a, const B* b, std::int64_t i0, std::int64_t j0,
                                                const Epilogue& epilogue) {
   constexpr std::int64_t full = columns / float_width, stride = ceil_div(columns, float_width) * float_width;
   constexpr auto zero = [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); };
@@ -216,9 +231,34 @@ inline void pack_rows(const float* a, std::int64_t begin, std::int64_t end, std:
                                                   });
 }
 
+/// Converts rows [begin, end) of a (from its column 0 on) to panel, line by line as they are in memory.
+template <MatMulShape s>
+inline void convert_rows(const float16_t* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
+  constexpr std::int64_t stride = outer_plan(s).a_stride;
+  const auto convert = [](const float16_t* from, std::int64_t count, float* to) {
+    const std::int64_t in_vectors = count & -float_width;
+    for (std::int64_t i = 0; i < in_vectors; i += float_width) load_floats<FloatBatch>(from + i).store_unaligned(to + i);
+    for (std::int64_t i = in_vectors; i < count; ++i) to[i] = static_cast<float>(from[i]);
+  };
+  if constexpr (s.a_k == 1) {
+    for (std::int64_t i = begin; i < end; ++i) convert(a + i * s.a_m, k_count, panel + (i - begin) * stride);
+  } else if constexpr (s.a_m == 1) {
+    for (std::int64_t k = 0; k < k_count; ++k) convert(a + begin + k * s.a_k, end - begin, panel + k * stride);
+  } else {
+    for (std::int64_t k = 0; k < k_count; ++k)
+      for (std::int64_t i = begin; i < end; ++i) panel[k * stride + i - begin] = static_cast<float>(a[i * s.a_m + k * s.a_k]);
+  }
+}
+/// Packs or converts them.
+template <MatMulShape s, class A>
+inline void copy_rows(const A* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
+  if constexpr (s.half_a) convert_rows<s>(a, begin, end, k_count, panel);
+  else pack_rows<s>(a, begin, end, k_count, panel);
+}
+
 /// Rows [i_begin, i_end) and `columns` columns from j on. a_panel has the rows of a if they are packed for all of k, else room.
-template <MatMulShape s, std::int64_t columns, class Epilogue>
-inline void outer_strip(const float* a, float* a_panel, const float* b, std::int64_t i_begin, std::int64_t i_end, std::int64_t j,
+template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
+inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_begin, std::int64_t i_end, std::int64_t j,
                         const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
   constexpr std::int64_t stride = ceil_div(columns, float_width) * float_width;
@@ -226,16 +266,21 @@ inline void outer_strip(const float* a, float* a_panel, const float* b, std::int
   constexpr bool prefetch = !plan.packs_b && !plan.short_sums && s.k > 2 * prefetch_rows;
   alignas(line_bytes) [[maybe_unused]] float b_panel[std::size_t(plan.packs_b ? plan.k_part * stride : 1)];
   const auto rows_of_a = [&](std::int64_t i, std::int64_t k, std::int64_t k_count) __attribute__((always_inline)) {
-    return plan.packs_a ? a_panel + (i - i_begin) * k_count : a + i * s.a_m + k * s.a_k;
+    if constexpr (s.half_a) return static_cast<const float*>(a_panel + (i - i_begin) * (s.a_k == 1 ? plan.a_stride : 1));
+    else if constexpr (plan.packs_a) return static_cast<const float*>(a_panel + (i - i_begin) * k_count);
+    else return a + i * s.a_m + k * s.a_k;
   };
   const auto rows_of_b = [&](std::int64_t k, std::int64_t k_count) __attribute__((always_inline)) {
-    const float* rows = b + k * s.b_k + j * s.b_n;
-    if constexpr (!plan.packs_b) return rows;
-    pack_panel<s, columns>(rows, k_count, b_panel);
-    return static_cast<const float*>(b_panel);
+    const B* rows = b + k * s.b_k + j * s.b_n;
+    if constexpr (!plan.packs_b) {
+      return rows;
+    } else {
+      pack_panel<s, columns>(rows, k_count, b_panel);
+      return static_cast<const float*>(b_panel);
+    }
   };
   if constexpr (plan.k_part >= s.k) {
-    const float* b_rows = rows_of_b(0, s.k);
+    const auto* b_rows = rows_of_b(0, s.k);
     for_each_row_block<plan.rows, s.m>(
         i_begin, i_end,
         [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) __attribute__((always_inline)) {
@@ -246,8 +291,8 @@ inline void outer_strip(const float* a, float* a_panel, const float* b, std::int
     std::fill_n(partial, (i_end - i_begin) * stride, 0.f);
     for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
       const std::int64_t k_count = std::min(plan.k_part, s.k - k);
-      const float* b_rows = rows_of_b(k, k_count);
-      if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, i_begin, i_end, k_count, a_panel);
+      const auto* b_rows = rows_of_b(k, k_count);
+      if constexpr (plan.packs_a) copy_rows<s>(a + k * s.a_k, i_begin, i_end, k_count, a_panel);
       for_each_row_block<plan.rows, s.m>(
           i_begin, i_end,
           [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) __attribute__((always_inline)) {
@@ -265,8 +310,8 @@ inline void outer_strip(const float* a, float* a_panel, const float* b, std::int
 }
 
 /// Sums in registers along n, of elements of a times rows of b.
-template <MatMulShape s, class Epilogue>
-inline void outer_matmul(const float* a, const float* b, const Epilogue& epilogue) {
+template <MatMulShape s, class A, class B, class Epilogue>
+inline void outer_matmul(const A* a, const B* b, const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
   if constexpr (plan.short_sums && !plan.packs_b) {
     for_each_row_block<plan.rows, s.m>(
@@ -278,10 +323,10 @@ inline void outer_matmul(const float* a, const float* b, const Epilogue& epilogu
                                 });
         });
   } else {
-    alignas(line_bytes) float a_panel[std::size_t(plan.packs_a ? plan.m_part * plan.k_part : 1)];
+    alignas(line_bytes) float a_panel[std::size_t(a_panel_size(s))];
     for (std::int64_t i = 0; i < s.m; i += plan.m_part) {
       const std::int64_t i_end = std::min(s.m, i + plan.m_part);
-      if constexpr (plan.packs_a && plan.k_part >= s.k) pack_rows<s>(a, i, i_end, s.k, a_panel);
+      if constexpr (plan.packs_a && plan.k_part >= s.k) copy_rows<s>(a, i, i_end, s.k, a_panel);
       for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j)
                             __attribute__((always_inline)) { outer_strip<s, columns>(a, a_panel, b, i, i_end, j, epilogue); });
     }

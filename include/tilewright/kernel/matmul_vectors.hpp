@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tilewright/kernel/blocks.hpp"
+#include "tilewright/kernel/half.hpp"
 #include "tilewright/kernel/view.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
@@ -32,6 +33,18 @@ template <std::int64_t count>
     alignas(line_bytes) float padded[float_width] = {};
     std::memcpy(padded, data, count * sizeof(float));
     return FloatBatch::load_aligned(padded);
+  }
+}
+
+/// The same of half precision.
+template <std::int64_t count>
+[[gnu::always_inline]] inline FloatBatch load_first(const float16_t* data) {
+  if constexpr (count >= float_width) {
+    return load_floats<FloatBatch>(data);
+  } else {
+    float16_t padded[float_width] = {};
+    std::memcpy(padded, data, count * sizeof(float16_t));
+    return load_floats<FloatBatch>(padded);
   }
 }
 
