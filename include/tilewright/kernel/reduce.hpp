@@ -1,38 +1,40 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "tilewright/kernel/elementwise.hpp"
+#include "tilewright/kernel/half.hpp"
 #include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/math.hpp"
 
 namespace tilewright {
 
 namespace detail {
-/// The sum of a contiguous run of floats, in several independent partial sums.
-template <std::int64_t run>
-inline float sum_run(const float* data) {
+/// The sum of a contiguous run of floats or halves, in several independent partial sums.
+template <std::int64_t run, class T>
+inline float sum_run(const T* data) {
   using batch = xsimd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(batch::size);
   constexpr std::int64_t whole = run / width * width;
   float total = 0;
   if constexpr (whole > 0) {
     batch sum(0.f);
-    for (std::int64_t k = 0; k < whole; k += width) sum += batch::load_unaligned(data + k);
+    for (std::int64_t k = 0; k < whole; k += width) sum += load_floats<batch>(data + k);
     total = math::sum(sum);
   }
-  for (std::int64_t k = whole; k < run; ++k) total += data[k];
+  for (std::int64_t k = whole; k < run; ++k) total += static_cast<float>(data[k]);
   return total;
 }
 
-/// The sum of a run of floats at equal steps, in several independent partial sums: one would wait for each addition.
-template <std::int64_t run, std::int64_t stride>
-inline float sum_strided_run(const float* data) {
+/// The same of a run at equal steps, in several independent partial sums: one would wait for each addition.
+template <std::int64_t run, std::int64_t stride, class T>
+inline float sum_strided_run(const T* data) {
   constexpr std::int64_t sums = 16, whole = run / sums * sums;
   float partial[sums]{};
   for (std::int64_t k = 0; k < whole; k += sums)
-    for (std::int64_t i = 0; i < sums; ++i) partial[i] += data[(k + i) * stride];
-  for (std::int64_t k = whole; k < run; ++k) partial[k - whole] += data[k * stride];
+    for (std::int64_t i = 0; i < sums; ++i) partial[i] += static_cast<float>(data[(k + i) * stride]);
+  for (std::int64_t k = whole; k < run; ++k) partial[k - whole] += static_cast<float>(data[k * stride]);
   for (std::int64_t half = sums / 2; half > 0; half /= 2)
     for (std::int64_t i = 0; i < half; ++i) partial[i] += partial[i + half];
   return partial[0];
@@ -62,13 +64,13 @@ struct SumLoops {
 };
 
 /// Adds up `vectors` neighbouring vectors of all terms.
-template <const auto& loops, std::int64_t vectors, class Batch, class F>
-inline void sum_vectors(const float* from, Batch scale, const F& f) {
+template <const auto& loops, std::int64_t vectors, class T, class Batch, class F>
+inline void sum_vectors(const T* from, Batch scale, const F& f) {
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
   Batch sum[std::size_t(vectors)];
   for (std::int64_t v = 0; v < vectors; ++v) sum[v] = Batch(0.f);
   for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& at) {
-    for (std::int64_t v = 0; v < vectors; ++v) sum[v] += Batch::load_unaligned(from + at[0] + v * width);
+    for (std::int64_t v = 0; v < vectors; ++v) sum[v] += load_floats<Batch>(from + at[0] + v * width);
   });
   for (std::int64_t v = 0; v < vectors; ++v) f(v * width, sum[v] * scale);
 }
@@ -83,7 +85,7 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
   using Batch = xsimd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
   static constexpr detail::SumLoops<reduced, In::spec> loops;
-  constexpr bool floats = In::spec.dtype == float32 && Out::spec.dtype == float32;
+  constexpr bool floats = computes_in_float(In::spec.dtype) && computes_in_float(Out::spec.dtype);
   constexpr std::int64_t columns = Out::shape.rank > 0 ? Out::shape[-1] : 1, rows = Out::shape.rank > 1 ? Out::shape[-2] : 1;
   std::int64_t element = 0;  // its number in Out
   const auto give = [&](std::int64_t number, const auto& x) {
@@ -112,7 +114,7 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
     static constexpr Shape outer = loops.without_last(loops.kept);
     for_each_offset<1>(outer, loops.kept_strides, [&](const auto& at) {
       constexpr std::int64_t chunk = 4 * width, rest = columns % chunk / width;
-      const float* row = in.data + at[0];
+      const auto* row = in.data + at[0];
       std::int64_t j = 0;
       const auto vector = [&](std::int64_t v, const Batch& x) { give(element + j + v, x); };
       for (; j + chunk <= columns; j += chunk) detail::sum_vectors<loops, 4>(row + j, Batch(static_cast<float>(scale)), vector);
@@ -122,8 +124,9 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
       }
       if constexpr (constexpr std::int64_t last = columns % width; last > 0) {
         Batch sum(0.f);
-        for_each_offset<1>(loops.summed, loops.summed_strides,
-                           [&](const auto& term) { sum += Line<const float, 1>{row + term[0]}.template load<last>(j); });
+        for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& term) {
+          sum += Line<std::remove_pointer_t<decltype(row)>, 1>{row + term[0]}.template load<last>(j);
+        });
         give(element + j, PartOfBatch<last, Batch>{sum * Batch(static_cast<float>(scale))});
       }
       element += columns;
@@ -157,11 +160,12 @@ struct StoreElements {
     } else if constexpr (std::is_arithmetic_v<X> || std::is_same_v<X, float16_t>) {
       *at = static_cast<typename Out::element>(x);
     } else if constexpr (column == 1) {
-      x.store_unaligned(at);
+      store_floats(at, x);
     } else {
       float elements[X::size];
       x.store_unaligned(elements);
-      for (std::size_t k = 0; k < X::size; ++k) at[static_cast<std::int64_t>(k) * column] = elements[k];
+      for (std::size_t k = 0; k < X::size; ++k)
+        at[static_cast<std::int64_t>(k) * column] = static_cast<typename Out::element>(elements[k]);
     }
   }
 };
