@@ -48,7 +48,8 @@ WORKLOADS = (
     Workload("W5", "CNN, training step", "cnn", (("PyTorch", "cnn"),)),
     Workload("W6", "12 encoder blocks outlined, forward and backward", "encoder_outlined", (("PyTorch", "encoder"),),
              variants=(("inlined", "encoder_inlined"),)),
-    Workload("W7", "blocks of nanoGPT for a CPU, training step, Adam", "gpt_nano", (("PyTorch", "gpt_nano"),)),
+    Workload("W7", "blocks of nanoGPT for a CPU, training step, Adam", "gpt_nano", (("PyTorch", "gpt_nano"),),
+             variants=(("float16", "gpt_nano_half"),)),
     Workload("W8", "blocks of GPT-2 124M, training step, SGD", "gpt_124m", (("PyTorch", "gpt_124m"),)),
 )
 

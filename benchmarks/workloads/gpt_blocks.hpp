@@ -10,10 +10,12 @@ struct GptBlocks : tw::Module<GptBlocks<size>> {
   using Head = tw::layers::Linear<size.vocabulary>;
   BOOST_HANA_DEFINE_STRUCT(GptBlocks, (gpt::Norm<size>, ln_f), (Head, head));
 
+  /// x: float32; blocks and variables: of the size's dtype; result: float32.
   constexpr tw::Tensor build(tw::Tensor x) {
+    x = tw::ops::cast(x, size.dtype);
     const auto [factories, block] = tw::create_graph(gpt::Block<size, gpt::Reads::texts>{}, x);
     for (int i = 0; i < size.layers; ++i) x = block.bind(this->add_variable_inputs(tw::text("h.", i).view(), factories)).call(x);
-    return head(ln_f(x));
+    return tw::ops::cast(head(ln_f(x)), tw::float32);
   }
 };
 

@@ -53,6 +53,7 @@ PROGRAMS = {
     "benchmarks/workloads/encoder_outlined.cpp": ["forward_and_backward<EncoderOutlined<12>>"],
     "benchmarks/workloads/gpt_124m.cpp": ["gpt_step<gpt2, 1, parameters>"],
     "benchmarks/workloads/gpt_nano.cpp": ["gpt_step<nano, 12, parameters>"],
+    "benchmarks/workloads/gpt_nano_half.cpp": ["gpt_step<nano, 12, parameters>"],
     "benchmarks/workloads/mnist_adam.cpp": ["adam_step<parameters>"],
     "benchmarks/workloads/mnist_adam_half.cpp": ["adam_step<parameters>"],
     "benchmarks/workloads/mnist_guide.cpp": ["train_step"],
