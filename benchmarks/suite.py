@@ -31,6 +31,7 @@ class Workload:
     hand: str = ""               # optimiser of peers/hand_mnist.cpp
     libraries: tuple = ()        # (label, program in peers/) each, one thread
     variants: tuple = ()         # (label, program) each: other programs of tilewright for the same
+    bound: bool = False          # whether the program counts its step's flops, to compare with the rate of multiply-adds
 
     def programs(self):
         return self.program, *(program for _, program in self.variants)
@@ -49,8 +50,9 @@ WORKLOADS = (
     Workload("W6", "12 encoder blocks outlined, forward and backward", "encoder_outlined", (("PyTorch", "encoder"),),
              variants=(("inlined", "encoder_inlined"),)),
     Workload("W7", "blocks of nanoGPT for a CPU, training step, Adam", "gpt_nano", (("PyTorch", "gpt_nano"),),
-             variants=(("float16", "gpt_nano_half"),)),
-    Workload("W8", "blocks of GPT-2 124M, training step, SGD", "gpt_124m", (("PyTorch", "gpt_124m"),)),
+             variants=(("float16", "gpt_nano_half"),), bound=True),
+    Workload("W8", "blocks of GPT-2 124M, training step, SGD", "gpt_124m", (("PyTorch", "gpt_124m"),), bound=True),
+    Workload("W9", "GPT of llm.c's size, training step, AdamW", "gpt_llmc", (("PyTorch", "gpt_llmc"),), bound=True),
 )
 
 
@@ -108,7 +110,9 @@ class Suite:
         ours = {threads: Program(f"{threads}", [executable, threads]) for threads in dict.fromkeys(["1", str(CORES), "auto"])}
         variants = [Program(label, [path, "1"]) for label, name in workload.variants if (path := self.executable(name))]
         peers = {threads: self.peers(workload, threads) for threads in dict.fromkeys(["1", str(CORES)])}
-        programs = [*ours.values(), *variants, *(program for group in peers.values() for program in group)]
+        fma_rate = self.executable("fma_rate") if workload.bound else None
+        bounds = [Program("multiply-adds", [fma_rate, "1"])] if fma_rate else []
+        programs = [*ours.values(), *variants, *(program for group in peers.values() for program in group), *bounds]
         print(f"{workload.name}: {len(programs)} programs, {self.options.rounds} rounds", file=sys.stderr)
         memory = in_turns(programs, self.options.rounds, self.options.seconds)
 
@@ -117,6 +121,8 @@ class Suite:
                            "settings": getattr(program, "settings", None), "it/s": program.rates} for program in programs]
         for variant in variants:
             self.compare(what, "1 thread", ours["1"], variant.label, [variant])
+        if bounds:
+            self.compare_with_bound(what, ours["1"], executable, bounds[0])
         for label in dict.fromkeys(peer.label for peer in peers["1"]):
             self.compare(what, "1 thread", ours["1"], label, [peer for peer in peers["1"] if peer.label == label])
         if CORES > 1:
@@ -148,6 +154,14 @@ class Suite:
         """A row with the fastest of some peers."""
         rate, peer_rate = median(program.rates), max(median(peer.rates) for peer in peers)
         self.rows.append(Row(what, ours, rate, "it/s", label, peer_rate, rate / peer_rate))
+
+    def compare_with_bound(self, what, program, executable, multiply_adds):
+        """A row with the share of the speed that the step's products alone would have at the rate of independent multiply-adds."""
+        flops = int(subprocess.run([executable, "flops"], stdout=subprocess.PIPE, text=True, check=True).stdout)
+        rate, peak = median(program.rates), median(multiply_adds.rates)  # of 1e9 flops each
+        bound = peak * 1e9 / flops
+        self.rows.append(Row(what, "1 thread", rate, "it/s", f"bound: {flops / 1e9:.3g} GFLOP at {peak:.4g} GFLOP/s", bound,
+                             rate / bound))
 
     def add_smaller(self, what, ours, value, unit, peer="", peer_value=None):
         """A row for something of which less is better."""
@@ -226,7 +240,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
     parser.add_argument("--clang-build-dir", type=Path, help="where to measure what building costs with Clang")
-    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,start,size,build")
+    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,W9,start,size,build")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each program in each round")
     parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s, and nothing is built again to measure that")

@@ -85,9 +85,25 @@ def gpt(layers, hidden, heads, sequence, classes):
     return nn.Sequential(*blocks, nn.LayerNorm(hidden), nn.Linear(hidden, classes), nn.Flatten(0, 1))
 
 
-def training(net, optimiser, *shape, tokens=1, **options):
-    """A training step with the cross entropy as loss; each of a batch's elements has so many tokens, with a label each."""
-    images, labels = random(*shape), torch.randint(0, 10, (LABEL_BATCHES, shape[0] * tokens))
+class Gpt(nn.Module):
+    """With embeddings of tokens and of places; the tokens' is used again for the logits."""
+
+    def __init__(self, layers, hidden, heads, sequence, vocabulary):
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(vocabulary, hidden), nn.Embedding(sequence, hidden)
+        for table in (self.tokens, self.places):
+            nn.init.normal_(table.weight, std=0.02)
+        self.blocks = nn.Sequential(*(CausalBlock(hidden, heads, sequence) for _ in range(layers)), nn.LayerNorm(hidden))
+
+    def forward(self, x):
+        return (self.blocks(self.tokens(x) + self.places.weight) @ self.tokens.weight.T).flatten(0, 1)
+
+
+def training(net, optimiser, *shape, tokens=1, vocabulary=0, **options):
+    """A training step with the cross entropy as loss; each of a batch's elements has so many tokens, with a label each. With a
+    vocabulary, the input is tokens."""
+    images = torch.randint(0, vocabulary, (BATCHES, *shape)) if vocabulary else random(*shape)
+    labels = torch.randint(0, 10, (LABEL_BATCHES, shape[0] * tokens))
     loss_of, optimiser = nn.CrossEntropyLoss(), optimiser(net.parameters(), **options)
 
     def step(i):
@@ -133,6 +149,8 @@ WORKLOADS = {
     "cnn": lambda: training(cnn(), torch.optim.SGD, 32, 1, 28, 28, lr=0.05),
     "gpt_nano": lambda: training(gpt(4, 128, 4, 64, 65), torch.optim.Adam, 12, 64, 128, tokens=64, lr=1e-4),
     "gpt_124m": lambda: training(gpt(12, 768, 12, 128, 512), torch.optim.SGD, 1, 128, 768, tokens=128, lr=0.05),
+    "gpt_llmc": lambda: training(Gpt(4, 128, 4, 64, 512), torch.optim.AdamW, 4, 64, tokens=64, vocabulary=512, lr=1e-4,
+                                 weight_decay=0),
     "encoder": lambda: forward_and_backward(nn.Sequential(*(EncoderBlock() for _ in range(12))), 4, 128, 256),
 }
 

@@ -3,6 +3,7 @@
 #include <tilewright/train/step.hpp>
 
 #include "../../examples/gpt/model.hpp"
+#include "flops.hpp"
 #include "session.hpp"
 
 template <gpt::Size size>
@@ -26,11 +27,20 @@ constexpr void gpt_step(tw::Ir& ir) {
                         {.target_shape = {batch, size.context}});
 }
 
-template <gpt::Size size, int batch, auto parameters>
-int serve_gpt(int argc, char** argv) {
-  auto inputs = random_numbers(batch, size.context, size.width);
-  auto labels = random_labels(batch, size.context);
-  return serve_session<tw::Session<gpt_step<size, batch, parameters>>>(argc, argv, [&](auto& session, std::size_t i) {
+/// The main function of a step with the streams "image" and "label": as serve_session, but `NAME flops` prints what the step's
+/// products count.
+template <auto step>
+int serve_step(int argc, char** argv, auto inputs, auto labels) {
+  if (argc == 2 && std::strcmp(argv[1], "flops") == 0) {
+    static constexpr std::int64_t count = flops::of_plan(tw::Program<step>::plan);
+    return std::printf("%lld\n", static_cast<long long>(count)), 0;
+  }
+  return serve_session<tw::Session<step>>(argc, argv, [&](auto& session, std::size_t i) {
     return session.run("image"_s = inputs[i], "label"_s = labels[i])["loss"_s]();
   });
+}
+template <gpt::Size size, int batch, auto parameters>
+int serve_gpt(int argc, char** argv) {
+  return serve_step<gpt_step<size, batch, parameters>>(argc, argv, random_numbers(batch, size.context, size.width),
+                                                       random_labels(batch, size.context));
 }

@@ -39,6 +39,12 @@ auto random_numbers(Extents... shape) {
   const auto value = [](auto& random) { return std::uniform_real_distribution<float>(-1, 1)(random); };
   return Batches<float, sizeof...(shape), 16, decltype(value)>({static_cast<std::size_t>(shape)...}, value);
 }
+/// 16 batches of tokens from 0 to before `vocabulary`.
+template <int vocabulary, class... Extents>
+auto random_tokens(Extents... shape) {
+  const auto value = [](auto& random) { return std::uniform_int_distribution<std::int32_t>(0, vocabulary - 1)(random); };
+  return Batches<std::int32_t, sizeof...(shape), 16, decltype(value)>({static_cast<std::size_t>(shape)...}, value);
+}
 /// 13 batches of classes from 0 to 9. The same images come with other labels each time, so that networks cannot learn them by
 /// heart: then gradients would become denormal numbers, with which processors are slow.
 template <class... Extents>
