@@ -219,13 +219,15 @@ std::vector<std::string> lines_of_log(auto f) {
   std::filesystem::remove(path);
   return lines;
 }
-std::vector<std::string> expected_lines(std::int64_t collectives, std::int64_t hierarchical, std::int64_t messages) {
+std::vector<std::string> expected_lines(std::int64_t collectives, std::int64_t hierarchical, std::int64_t messages,
+                                        std::int64_t overlapped) {
   if (!processes().is_first()) return {};
   const bool is_alone = processes().count() == 1;
   return {std::string("tilewright INFO: ") + (is_alone ? "" : "rank 0: ") +
           "all-reduce: hierarchical, by MPI_Iallreduce between processes; of " + std::to_string(collectives) +
           " collectives: " + std::to_string(is_alone ? 0 : hierarchical) + ", in " + std::to_string(is_alone ? 0 : messages) +
-          " messages; processes: " + std::to_string(processes().count())};
+          " messages, " + std::to_string(is_alone ? 0 : overlapped) +
+          " while other steps are computed; processes: " + std::to_string(processes().count())};
 }
 
 }  // namespace
@@ -236,7 +238,7 @@ TEST_CASE("all-reduces whose inputs are there start together, and small ones sha
   const auto lines = lines_of_log(
       [&] { session.emplace(tw::distributed::SessionOptions{.threads = 1, .all_reduce = AllReduce::hierarchical}); });
   // one for a, b, d and f, one for each of c and e, and one for the last, which starts later
-  CHECK(lines == expected_lines(updates_of_run, updates_of_run, 4));
+  CHECK(lines == expected_lines(updates_of_run, updates_of_run, 4, 5));
   const auto x = whole_inputs(*session);
   for (int run = 0; run < 3; ++run) {
     exact.run("x"_s = x), session->run("x"_s = x);
@@ -251,6 +253,92 @@ TEST_CASE("all-reduces whose inputs are there start together, and small ones sha
   CHECK(support::allocations_of([&] {
           for (int run = 0; run < 20; ++run) session->run("x"_s = x), exact.run("x"_s = x);
         }) == 0);
+}
+
+namespace {
+
+/// A layer that is called three times, so that gradients come from calls; each is reduced when the last is there.
+struct Layer : tw::Module<Layer> {
+  constexpr Tensor build(Tensor x) {
+    return ops::tanh(x.matmul(add_variable_input("weight", tw::normal(0, 0.1), {200, 200}, tw::float32)));
+  }
+};
+struct Layers : tw::Module<Layers> {
+  constexpr Tensor build(Tensor x) {
+    const auto [factories, layer] = tw::create_graph(Layer{}, x);
+    for (const char* name : {"a", "b", "c"}) x = layer.bind(add_variable_inputs(name, factories)).call(x);
+    return x;
+  }
+};
+constexpr void training(Ir& ir) {
+  ir.set_replication_factor(replicas);
+  const Tensor x = load(ir, "x", {8, 200});
+  const auto [factories, forward] = tw::create_graph(Layers{}, x);
+  const auto backward = tw::autodiff(forward);
+  const auto variables = factories.init();
+  const auto call = forward.bind(variables).call_with_info(x);
+  const auto info = backward.grad_graph_info();
+  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(call,
+                                                                 backward.call_with_info(call.output(0), info.inputs_dict(call)));
+  for (const auto& [name, variable] : variables.named_tensors()) {
+    collectives::replicated_all_reduce_(gradients[variable], {.op = CollectiveOperator::mean});
+    ops::scaled_add_(variable, gradients[variable], {.b = -0.01});
+  }
+  store("y", call.output(0));
+}
+/// The spans of a plan's all-reduces.
+template <const auto& plan>
+tw::internal::AllReduceSpans spans_of_plan() {
+  using tw::internal::HierarchicalAllReduces, tw::internal::Step;
+  const auto collective = [](const Step& step) {
+    return tw::internal::planned_collectives<plan>[static_cast<std::size_t>(step.compute_set)];
+  };
+  return {plan,
+          [&](const Step& step) {
+            return step.kind == tw::internal::StepKind::collective && HierarchicalAllReduces::takes(collective(step));
+          },
+          [&](const Step& step) { return HierarchicalAllReduces::keeps_apart(collective(step)); }};
+}
+
+}  // namespace
+
+TEST_CASE("an all-reduce goes on from the step after the one that gives its input to the one that needs its result") {
+  using Session = tw::distributed::Session<training>;
+  constexpr auto& plan = Session::plan;
+  std::vector<int> calls;  // of the gradients, from the last layer to the first
+  for (int s = 0; s < static_cast<int>(plan.steps.size()); ++s)
+    if (plan.steps[static_cast<std::size_t>(s)].is_call()) calls.push_back(s);
+  REQUIRE(calls.size() == 6);
+  const auto spans = spans_of_plan<Session::plan>().spans();
+  REQUIRE(spans.size() == 3);
+  std::vector<int> starts;
+  for (const auto& span : spans) {
+    CHECK(span.is_in_frame);
+    CHECK(span.finish == span.step + 1);  // the update
+    starts.push_back(span.start);
+  }
+  std::ranges::sort(starts);
+  CHECK(starts == std::vector<int>{calls[3] + 1, calls[4] + 1, calls[5] + 1});  // beside the gradients of the layers before
+
+  for (const int threads : {1, 2}) {
+    Session replica_order({.seed = 1, .threads = threads});
+    Session session({.seed = 1, .threads = threads, .all_reduce = AllReduce::hierarchical});
+    auto x = xt::xtensor<float, 3>::from_shape({static_cast<std::size_t>(session.instance_replication_factor()), 8, 200});
+    for (std::size_t i = 0; i < x.size(); ++i)
+      x.data()[i] = static_cast<float>((i + 1600 * static_cast<std::size_t>(session.first_replica())) * 2654435761u % 97) / 97.f;
+    for (int run = 0; run < 5; ++run) {
+      replica_order.run("x"_s = x), session.run("x"_s = x);
+      for (const auto& [expected, found] :
+           {std::pair{replica_order.get_tensor_data("a.weight"_s), session.get_tensor_data("a.weight"_s)},
+            std::pair{replica_order.get_tensor_data("c.weight"_s), session.get_tensor_data("c.weight"_s)}})
+        CHECK(xt::amax(xt::abs(expected - found))() < 1e-6f);
+      const auto weight = values(session.get_tensor_data("b.weight"_s));
+      CHECK(same_bits(weight, of_first(weight)));
+    }
+    CHECK(support::allocations_of([&] {
+            for (int run = 0; run < 20; ++run) session.run("x"_s = x);
+          }) == 0);
+  }
 }
 
 TEST_CASE("all-reduces start at the step of one that is left out") {
@@ -270,7 +358,7 @@ TEST_CASE("a hierarchical all-reduce names itself in one line of the log of rank
     const tw::distributed::Session<reductions> exact({.threads = 1});
     const tw::distributed::Session<reductions> session({.threads = 1, .all_reduce = AllReduce::hierarchical});
   });
-  CHECK(lines == expected_lines(all_collectives, hierarchical_collectives, hierarchical_collectives));
+  CHECK(lines == expected_lines(all_collectives, hierarchical_collectives, hierarchical_collectives, 5));
 }
 
 TEST_CASE("all_reduce: its names") {

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "tilewright/distributed/all_reduce_batches.hpp"
+#include "tilewright/distributed/all_reduce_spans.hpp"
 #include "tilewright/distributed/messages.hpp"
 #include "tilewright/distributed/mpi.hpp"
 #include "tilewright/distributed/planned_collective.hpp"
@@ -39,8 +39,8 @@ inline MPI_Datatype mpi_type(DType dtype, bool is_ordered) {
 }
 
 /// All-reduces over all replicas in two levels: of the replicas that this process holds, then between processes, by
-/// MPI_Iallreduce. Those of a batch start together, and each has its result when its own step runs. Tensors of a batch that are
-/// small share one MPI_Iallreduce, if they have the same dtype and operator.
+/// MPI_Iallreduce. Each starts and is complete as its span says; other steps run meanwhile. Small tensors that start together
+/// share one MPI_Iallreduce, if they have the same dtype and operator.
 class HierarchicalAllReduces {
  public:
   /// Whether such a collective can be one: an all-reduce over all replicas, of a dtype and an operator that MPI has.
@@ -49,20 +49,33 @@ class HierarchicalAllReduces {
   /// Whether the result of one of them is not in its output before its own step: it is small, and may share a message.
   static constexpr bool keeps_apart(const PlannedCollective& collective) { return collective.input_bytes <= most_bytes_to_share; }
 
-  /// `all_reduces` are in the order of their steps, `steps` those of the plan and `collectives` by compute set. Tensors of which
-  /// a process's replicas have at most `least_bytes` are left out, unless they share an MPI_Iallreduce.
-  HierarchicalAllReduces(std::span<const BatchedAllReduce> all_reduces, std::span<const Step> steps,
+  /// `spans` are in the order of their steps, `steps` those of the plan and `collectives` by compute set. Tensors of which a
+  /// process's replicas have at most `least_bytes` are left out, unless they share an MPI_Iallreduce.
+  HierarchicalAllReduces(std::span<const AllReduceSpan> spans, std::span<const Step> steps,
                          std::span<const PlannedCollective> collectives, int held, int replicas, std::int64_t least_bytes,
                          MPI_Comm communicator)
-      : held_(held), replicas_(replicas), communicator_(communicator), of_step_(steps.size(), -1), inputs_(as_size(held)) {
+      : held_(held),
+        replicas_(replicas),
+        communicator_(communicator),
+        of_step_(steps.size(), -1),
+        ahead_(steps.size()),
+        inputs_(as_size(held)),
+        outputs_(as_size(held)) {
     constexpr std::array<MPI_User_function*, 4> functions{select<float, false>, select<double, false>, select<float, true>,
                                                           select<double, true>};
     // MPI_MIN and MPI_MAX need not give NaN if one of the elements is
     for (std::size_t i = 0; i < ops_.size(); ++i) check_mpi(MPI_Op_create(functions[i], 1, &ops_[i]), "MPI_Op_create");
-    for (const BatchedAllReduce& all_reduce : all_reduces)
-      add(all_reduce, collectives[as_size(steps[as_size(all_reduce.step)].compute_set)]);
+    for (const AllReduceSpan& span : spans) add(span, collectives[as_size(steps[as_size(span.step)].compute_set)]);
     leave_out_small(least_bytes);
-    for (std::size_t i = 0; i < members_.size(); ++i) of_step_[as_size(members_[i].batched.step)] = static_cast<int>(i);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const AllReduceSpan& span = members_[i].span;
+      of_step_[as_size(span.step)] = static_cast<int>(i);
+      if (!span.is_in_frame) continue;
+      ahead_[as_size(span.start)].starts = true;
+      if (span.finish > span.step) ahead_[as_size(span.finish)].finishes = true;
+      for (int s = span.start; s < span.finish && !members_[i].is_overlapped; ++s)
+        members_[i].is_overlapped = steps[as_size(s)].kind == StepKind::compute || steps[as_size(s)].is_call();
+    }
     std::int64_t bytes = 0;
     for (Message& message : messages_)
       if (message.is_of_small && message.members > 0)
@@ -80,47 +93,55 @@ class HierarchicalAllReduces {
   std::int64_t count_of_messages() const {
     return std::ranges::count_if(messages_, [](const Message& message) { return message.members > 0; });
   }
+  /// How many of them go on while other steps are computed.
+  std::int64_t count_of_overlapped() const { return std::ranges::count_if(members_, &Member::is_overlapped); }
+
+  /// Whether the collective of a step is one of them.
   bool has(int step) const { return of_step_[as_size(step)] >= 0; }
-  /// Whether one of them starts at the step of a collective, which may be one that was left out.
-  bool starts_at(int step) const {
-    return std::ranges::any_of(messages_, [&](const Message& message) { return message.members > 0 && message.start == step; });
-  }
-  /// Starts those of a batch; `inputs` and `outputs` are those of the step of the batch, by held replica. An output may be the
-  /// input of the same replica. All processes call it for the same steps in the same order.
-  void start(int step, std::byte* const* inputs, std::byte* const* outputs) {
+  /// Of the collective of a step that is one: whether its tensors are in the frame, so that it starts before a step.
+  bool is_in_frame(int step) const { return members_[as_size(of_step_[as_size(step)])].span.is_in_frame; }
+  /// Whether some start, or must be complete, before a step.
+  bool starts_before(int step) const { return ahead_[as_size(step)].starts; }
+  bool finishes_before(int step) const { return ahead_[as_size(step)].finishes; }
+
+  /// Starts those that start before a step. `frames` are those of its body, by held replica. All processes call it for the same
+  /// steps in the same order.
+  void start_before(int step, std::byte* const* frames) {
     for (Member& member : members_) {
-      if (member.batched.start != step) continue;
-      const bool is_own = member.batched.step == step;
-      for (int replica = 0; replica < held_; ++replica)
-        inputs_[as_size(replica)] = inputs[replica] + (is_own ? 0 : member.batched.input);
-      Message& message = messages_[as_size(member.message)];
-      const PlannedCollective& collective = *member.collective;
-      std::byte* const result = message.is_of_small ? shared_memory_->data() + message.offset + member.offset
-                                : is_own            ? outputs[0]
-                                                    : inputs[0] + member.batched.output;
-      if (held_ > 1) collective.reduce_held(inputs_.data(), held_, collective.input_bytes / collective.element_bytes, result);
-      else if (message.is_of_small) std::memcpy(result, inputs_[0], as_size(collective.input_bytes));
-      if (!message.is_of_small) send(message, held_ > 1 || inputs_[0] == result ? nullptr : inputs_[0], result);
+      if (member.span.start != step || !member.span.is_in_frame) continue;
+      for (int replica = 0; replica < held_; ++replica) inputs_[as_size(replica)] = frames[replica] + member.span.input;
+      start(member, inputs_.data(), frames[0] + member.span.output);
     }
     for (Message& message : messages_)
-      if (message.start == step && message.is_of_small && message.members > 0)
+      if (message.start == step && message.is_in_frame && message.is_of_small && message.members > 0)
         send(message, nullptr, shared_memory_->data() + message.offset);
   }
-  /// Waits for the result of a step, and writes it to the outputs of the held replicas.
-  void finish(int step, std::byte* const* outputs, const Messages& processes) {
+  /// Completes those that must be complete before a step.
+  void finish_before(int step, std::byte* const* frames, const Messages& processes) {
+    for (Member& member : members_)
+      if (member.span.is_in_frame && member.span.finish == step && member.span.step != step)
+        finish_in_frame(member, frames, processes);
+  }
+  /// Runs the step of one of them. `inputs` and `outputs` are those of the step, by held replica; an output may be the input of
+  /// the same replica. Nothing is left to do where it is complete before a later step.
+  void run(int step, std::byte* const* inputs, std::byte* const* outputs, const Messages& processes) {
     Member& member = members_[as_size(of_step_[as_size(step)])];
-    Message& message = messages_[as_size(member.message)];
-    const PlannedCollective& collective = *member.collective;
-    const std::size_t bytes = as_size(collective.input_bytes);
-    if (!message.requests.empty())
-      processes.wait_for(message.requests, "collective", [] { return std::string("other processes"); });
-    if (message.is_of_small) std::memcpy(outputs[0], shared_memory_->data() + message.offset + member.offset, bytes);
-    if (collective.reduction == CollectiveOperator::mean) {
-      const std::int64_t elements = collective.input_bytes / collective.element_bytes;
-      if (collective.dtype == DType::float32) divide<float>(outputs[0], elements, replicas_);
-      else divide<double>(outputs[0], elements, replicas_);
+    if (member.span.finish > step) return;
+    if (!member.span.is_in_frame) {
+      start(member, inputs, outputs[0]);
+      if (Message& message = messages_[as_size(member.message)]; message.is_of_small)
+        send(message, nullptr, shared_memory_->data() + message.offset);
     }
-    for (int replica = 1; replica < held_; ++replica) std::memcpy(outputs[replica], outputs[0], bytes);
+    finish(member, outputs, processes);
+  }
+  /// Lets MPI move data of those that go on.
+  void progress() {
+    int are_through = 0;
+    for (Message& message : messages_)
+      if (!message.requests.empty())
+        check_mpi(
+            MPI_Testall(static_cast<int>(message.requests.size()), message.requests.data(), &are_through, MPI_STATUSES_IGNORE),
+            "MPI_Testall");
   }
 
  private:
@@ -134,6 +155,7 @@ class HierarchicalAllReduces {
     int start = 0;  // the step
     int members = 0;
     bool is_of_small = false;  // of tensors that are kept apart, which share it
+    bool is_in_frame = false;  // as its members
     MPI_Datatype type = MPI_DATATYPE_NULL;
     MPI_Op op = MPI_OP_NULL;
     std::int64_t elements = 0, element_bytes = 1;
@@ -141,26 +163,33 @@ class HierarchicalAllReduces {
     std::vector<MPI_Request> requests{};
   };
   struct Member {
-    BatchedAllReduce batched{};
+    AllReduceSpan span{};
     const PlannedCollective* collective = nullptr;
     int message = 0;
     std::int64_t offset = 0;  // in bytes in its message
+    bool is_overlapped = false;
+  };
+  /// What is to be done before a step.
+  struct Ahead {
+    bool starts = false, finishes = false;
   };
   static constexpr std::size_t as_size(std::int64_t number) { return static_cast<std::size_t>(number); }
 
-  void add(const BatchedAllReduce& all_reduce, const PlannedCollective& collective) {
+  void add(const AllReduceSpan& span, const PlannedCollective& collective) {
     const bool is_ordered = collective.reduction == CollectiveOperator::min || collective.reduction == CollectiveOperator::max;
     const MPI_Datatype type = mpi_type(collective.dtype, is_ordered);
     const MPI_Op op = op_of(collective);
     const bool is_small = keeps_apart(collective);
     const auto shared = std::ranges::find_if(messages_, [&](const Message& message) {
-      return is_small && message.is_of_small && message.start == all_reduce.start && message.type == type && message.op == op &&
+      return is_small && message.is_of_small && message.is_in_frame && span.is_in_frame && message.start == span.start &&
+             message.type == type && message.op == op &&
              message.elements * message.element_bytes + collective.input_bytes <= most_bytes_of_shared;
     });
-    Member member{all_reduce, &collective, static_cast<int>(shared - messages_.begin())};
+    Member member{span, &collective, static_cast<int>(shared - messages_.begin())};
     if (shared == messages_.end()) {
-      messages_.push_back({.start = all_reduce.start,
+      messages_.push_back({.start = span.start,
                            .is_of_small = is_small,
+                           .is_in_frame = span.is_in_frame,
                            .type = type,
                            .op = op,
                            .element_bytes = collective.element_bytes});
@@ -179,6 +208,34 @@ class HierarchicalAllReduces {
       if (is_left_out) message.members = 0;
       return is_left_out;
     });
+  }
+  /// `output` is that of the first held replica.
+  void start(Member& member, std::byte* const* inputs, std::byte* output) {
+    Message& message = messages_[as_size(member.message)];
+    const PlannedCollective& collective = *member.collective;
+    std::byte* const result = message.is_of_small ? shared_memory_->data() + message.offset + member.offset : output;
+    if (held_ > 1) collective.reduce_held(inputs, held_, collective.input_bytes / collective.element_bytes, result);
+    else if (message.is_of_small) std::memcpy(result, inputs[0], as_size(collective.input_bytes));
+    if (!message.is_of_small) send(message, held_ > 1 || inputs[0] == result ? nullptr : inputs[0], result);
+  }
+  void finish_in_frame(Member& member, std::byte* const* frames, const Messages& processes) {
+    for (int replica = 0; replica < held_; ++replica) outputs_[as_size(replica)] = frames[replica] + member.span.output;
+    finish(member, outputs_.data(), processes);
+  }
+  /// Waits for a result, and writes it to the outputs of the held replicas.
+  void finish(Member& member, std::byte* const* outputs, const Messages& processes) {
+    Message& message = messages_[as_size(member.message)];
+    const PlannedCollective& collective = *member.collective;
+    const std::size_t bytes = as_size(collective.input_bytes);
+    if (!message.requests.empty())
+      processes.wait_for(message.requests, "collective", [] { return std::string("other processes"); });
+    if (message.is_of_small) std::memcpy(outputs[0], shared_memory_->data() + message.offset + member.offset, bytes);
+    if (collective.reduction == CollectiveOperator::mean) {
+      const std::int64_t elements = collective.input_bytes / collective.element_bytes;
+      if (collective.dtype == DType::float32) divide<float>(outputs[0], elements, replicas_);
+      else divide<double>(outputs[0], elements, replicas_);
+    }
+    for (int replica = 1; replica < held_; ++replica) std::memcpy(outputs[replica], outputs[0], bytes);
   }
   void send(Message& message, const std::byte* from, std::byte* result) const {
     for (std::int64_t done = 0; done < message.elements; done += most_elements) {
@@ -225,7 +282,8 @@ class HierarchicalAllReduces {
   std::vector<Member> members_;  // in the order of their steps
   std::vector<Message> messages_;
   std::vector<int> of_step_;  // by step: its member; -1: none
-  std::vector<std::byte*> inputs_;  // by held replica, of the member that starts
+  std::vector<Ahead> ahead_;  // by step
+  std::vector<std::byte*> inputs_, outputs_;  // by held replica, of the member that starts or finishes
   std::optional<AlignedMemory> shared_memory_;
 };
 

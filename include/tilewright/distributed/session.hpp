@@ -195,21 +195,22 @@ class Session : private tilewright::Session<build, machine> {
     }
     if (processes.count() == 1) return nullptr;
     constexpr auto& collectives = internal::planned_collectives<program::plan>;
-    std::vector<internal::BatchedAllReduce> batched;
+    std::vector<internal::AllReduceSpan> spans;
     const bool is_hierarchical = given.all_reduce == AllReduce::hierarchical;
     if (is_hierarchical) {
       using internal::HierarchicalAllReduces, internal::Step;
       const auto collective = [](const Step& step) { return collectives[static_cast<std::size_t>(step.compute_set)]; };
-      batched = internal::batched_all_reduces(
-          program::plan,
-          [&](const Step& step) {
-            return step.kind == internal::StepKind::collective && HierarchicalAllReduces::takes(collective(step));
-          },
-          [&](const Step& step) { return HierarchicalAllReduces::keeps_apart(collective(step)); });
+      spans = internal::AllReduceSpans(
+                  program::plan,
+                  [&](const Step& step) {
+                    return step.kind == internal::StepKind::collective && HierarchicalAllReduces::takes(collective(step));
+                  },
+                  [&](const Step& step) { return HierarchicalAllReduces::keeps_apart(collective(step)); })
+                  .spans();
     }
     return std::make_unique<internal::Transport>(processes, plan.steps, internal::compute_functions<program::plan>, collectives,
                                                  plan.replicas, detail::hash_of_plan<program::plan>(), given.seed,
-                                                 is_hierarchical ? &batched : nullptr);
+                                                 is_hierarchical ? &spans : nullptr);
   }
   static internal::HeldReplicas held_by(internal::Transport* transport) {
     internal::HeldReplicas held{.names_replicas = plan.replicas > 1};
@@ -236,7 +237,8 @@ class Session : private tilewright::Session<build, machine> {
     const internal::HierarchicalAllReduces* const all = transport_ ? transport_->hierarchical() : nullptr;
     this->state_->executor.logger().write(LogLevel::info, "all-reduce: hierarchical, by MPI_Iallreduce between processes; of ",
                                           collectives(), " collectives: ", all ? all->count() : 0, ", in ",
-                                          all ? all->count_of_messages() : 0, " messages; processes: ", processes.count());
+                                          all ? all->count_of_messages() : 0, " messages, ", all ? all->count_of_overlapped() : 0,
+                                          " while other steps are computed; processes: ", processes.count());
   }
   static constexpr std::int64_t collectives() {
     std::int64_t count = 0;

@@ -32,11 +32,11 @@ struct CallSite {
 /// The transport of a session, by MPI. Process p of N holds the replicas [p R/N, (p + 1) R/N) of R.
 class Transport final : public ReplicaTransport {
  public:
-  /// `steps` and `collectives`, by compute set, are those of the plan; `batched` its hierarchical all-reduces, or null. All
-  /// processes make it, and wait for each other.
+  /// `steps` and `collectives`, by compute set, are those of the plan; `spans` those of its hierarchical all-reduces, or null.
+  /// All processes make it, and wait for each other.
   Transport(distributed::Processes& processes, std::span<const Step> steps, std::span<const ComputeFunction> functions,
             std::span<const PlannedCollective> collectives, int replicas, std::int64_t hash_of_plan, std::uint64_t seed,
-            const std::vector<BatchedAllReduce>* batched)
+            const std::vector<AllReduceSpan>* spans)
       : processes_(processes),
         communicator_(duplicate()),
         messages_(processes, communicator_),
@@ -45,7 +45,7 @@ class Transport final : public ReplicaTransport {
         collectives_(collectives),
         replicas_(replicas),
         held_(replicas / processes.count()),
-        is_hierarchical_(batched != nullptr),
+        is_hierarchical_(spans != nullptr),
         room_(room_for(collectives)),
         received_(room_ * processes.count()),
         sent_(least_room + header_bytes),
@@ -53,7 +53,7 @@ class Transport final : public ReplicaTransport {
         operands_(static_cast<std::size_t>(2 * replicas)) {
     messages_.reserve(static_cast<std::size_t>(2 * processes.count() * (replicas + 1)), room_);
     meet({.kind = CallSite::start, .run = static_cast<std::int64_t>(seed), .step = hash_of_plan, .sequence = is_hierarchical_});
-    if (batched) hierarchical_.emplace(*batched, steps, collectives, held_, replicas, least_room, communicator_);
+    if (spans) hierarchical_.emplace(*spans, steps, collectives, held_, replicas, least_room, communicator_);
   }
   /// Says that this process makes no more calls; others that do find it out.
   ~Transport() override {
@@ -78,6 +78,22 @@ class Transport final : public ReplicaTransport {
   /// Waits for the other processes at the end of a run, where one of them may have missed a collective.
   void end_run() { meet({.kind = CallSite::end_of_run, .run = run_}); }
 
+  bool has_work_before(const Step& step) override {
+    if (!hierarchical_) return false;
+    const auto number = static_cast<int>(&step - steps_.data());
+    return hierarchical_->starts_before(number) || hierarchical_->finishes_before(number);
+  }
+  void work_before(const Step& step, std::byte* const* frames) override {
+    const auto number = static_cast<int>(&step - steps_.data());
+    if (hierarchical_->finishes_before(number)) hierarchical_->finish_before(number, frames, messages_);
+    if (hierarchical_->starts_before(number)) {
+      meet({.kind = CallSite::collective, .run = run_, .step = number, .sequence = ++sequence_});
+      hierarchical_->start_before(number, frames);
+    }
+  }
+  void progress() override {
+    if (hierarchical_) hierarchical_->progress();
+  }
   ExchangedCollective exchange(const Step& step, std::byte* const* held) override {
     const PlannedCollective& collective = collectives_[static_cast<std::size_t>(step.compute_set)];
     const auto stride = align(collective.input_bytes);
@@ -92,12 +108,10 @@ class Transport final : public ReplicaTransport {
         input(replica) = received_.data() + replica / held_ * room_ + header_bytes + replica % held_ * stride;
       }
     }
-    if (hierarchical_ && hierarchical_->starts_at(number)) {
-      meet({.kind = CallSite::collective, .run = run_, .step = number, .sequence = ++sequence_});
-      hierarchical_->start(number, &input(first()), &output(first()));
-    }
     if (by_mpi) {
-      hierarchical_->finish(number, &output(first()), messages_);
+      if (!hierarchical_->is_in_frame(number))
+        meet({.kind = CallSite::collective, .run = run_, .step = number, .sequence = ++sequence_});
+      hierarchical_->run(number, &input(first()), &output(first()), messages_);
       return {};
     }
     if (!stays(collective)) {

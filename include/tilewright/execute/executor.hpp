@@ -221,6 +221,8 @@ class Executor {
   void run_body(const Body& body, const Running& running) {
     for (const Step& step :
          program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
+      if (held_.transport) [[unlikely]]
+        run_transport(step, running);
       switch (step.kind) {
         case StepKind::compute: run_compute(step, running); break;
         case StepKind::collective: run_collective(step, running); break;
@@ -233,6 +235,21 @@ class Executor {
         case StepKind::load_code: break;
       }
     }
+  }
+  /// What the transport to other processes does before a step. There is one IPU, or one worker.
+  void run_transport(const Step& step, const Running& running) {
+    if (running.replicas.count < program_.replicas) return;  // in a branch that some take, where collectives are missed
+    if (!held_.transport->has_work_before(step)) {
+      if (running.worker == 0) held_.transport->progress();
+      return;
+    }
+    barrier_.arrive_and_wait(active_);  // all have written what starts to move
+    if (running.worker == 0) {
+      std::byte* frames[Ir::max_replicas];
+      for (int replica = 0; replica < program_.replicas; ++replica) frames[replica] = running.frame + replica * frame_bytes_;
+      held_.transport->work_before(step, frames);
+    }
+    barrier_.arrive_and_wait(active_);
   }
   Crew crew_of(const Step& step) const { return internal::crew_of(step.ipu, program_.ipus, active_); }
   void wait_before(const Step& step, const Crew& crew, const Running& running) {

@@ -25,6 +25,12 @@ struct SharedPiece {
 class ReplicaTransport {
  public:
   virtual ~ReplicaTransport() = default;
+  /// Whether exchanges start or end before a step, while others go on.
+  virtual bool has_work_before(const Step& step) = 0;
+  /// Starts and ends them. `frames` are those of the step's body, by held replica. Called as `exchange` is.
+  virtual void work_before(const Step& step, std::byte* const* frames) = 0;
+  /// Lets exchanges that go on move. Called by the worker that calls the others, which do not wait.
+  virtual void progress() = 0;
   /// Exchanges what a collective needs. `held` are the inputs of the held replicas, then their outputs. Called by one worker
   /// while the others wait. Allocates nothing.
   virtual ExchangedCollective exchange(const Step& step, std::byte* const* held) = 0;

@@ -1,0 +1,139 @@
+#pragma once
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/distributed/planned_collective.hpp"
+#include "tilewright/lower/barriers.hpp"
+#include "tilewright/lower/plan.hpp"
+
+namespace tilewright::internal {
+
+/// From when to when the hierarchical all-reduce of a step goes on. Steps are numbers in the plan's steps.
+struct AllReduceSpan {
+  int step = 0;
+  int start = 0;   ///< it starts before this step: `step`, or one before it
+  int finish = 0;  ///< it is complete before this step; `step`: when that step has run
+  bool is_in_frame = false;  ///< whether its tensors are in the frame of its body; else `start` and `finish` are `step`
+  std::int64_t input = 0, output = 0;  ///< in bytes in that frame
+};
+
+/// What steps of a plan access, those of called bodies included.
+class StepAccesses {
+ public:
+  explicit StepAccesses(const auto& plan) : of_step_(plan.steps.size()) {
+    std::vector<List<detail::Access>> of_body(plan.bodies.size());
+    for (std::size_t b = plan.bodies.size(); b-- > 0;) {  // bodies stand before those that they call
+      const Body& body = plan.bodies[b];
+      for (int s = body.first_step; s < body.first_step + body.step_count; ++s) {
+        const Step& step = plan.steps[static_cast<std::size_t>(s)];
+        List<detail::Access>& accesses = of_step_[static_cast<std::size_t>(s)];
+        if (step.kind == StepKind::compute || step.kind == StepKind::collective) accesses = detail::accesses_of(plan, step);
+        else if (step.kind == StepKind::call) accesses = of_call(plan, step, of_body[static_cast<std::size_t>(step.body)]);
+        for (const detail::Access& access : accesses) widen(of_body[b], access);
+      }
+    }
+  }
+  const List<detail::Access>& operator[](int step) const { return of_step_[static_cast<std::size_t>(step)]; }
+
+ private:
+  /// What a call does with what its caller knows: its frame lies in the caller's.
+  static List<detail::Access> of_call(const auto& plan, const Step& step, const List<detail::Access>& of_body) {
+    List<detail::Access> result;
+    const std::int64_t frame_bytes = plan.bodies[static_cast<std::size_t>(step.body)].frame_bytes;
+    result.push_back({.from = {Base::frame, 0, step.frame_offset}, .bytes = frame_bytes, .writes = true});
+    for (detail::Access access : of_body) {
+      if (access.from.base == Base::frame) continue;
+      if (access.from.base == Base::argument) {
+        const std::int64_t offset = access.from.offset;
+        access.from = plan.locations[static_cast<std::size_t>(step.first_location + access.from.index)];
+        access.from.offset += offset;
+      }
+      result.push_back(access);
+    }
+    return result;
+  }
+  /// Adds an access, to the one of the same memory if there is one.
+  static void widen(List<detail::Access>& accesses, detail::Access added) {
+    added.single = false;
+    added.period = added.width = 0;
+    for (detail::Access& access : accesses) {
+      if (access.from.base != added.from.base || access.from.index != added.from.index || access.writes != added.writes) continue;
+      const std::int64_t end = std::max(access.from.offset + access.bytes, added.from.offset + added.bytes);
+      access.from.offset = std::min(access.from.offset, added.from.offset);
+      access.bytes = end - access.from.offset;
+      return;
+    }
+    accesses.push_back(added);
+  }
+
+  std::vector<List<detail::Access>> of_step_;
+};
+
+/// The spans of the hierarchical all-reduces of a frozen plan, in the order of their steps. `is_hierarchical` says of a step
+/// whether it is one, `is_kept_apart` of one of them whether its result is not in its output before its own step.
+///
+/// An all-reduce goes on from the first step at which its input is there, and from which on nothing else uses its tensors, to the
+/// first one that uses them. One that is kept apart starts at the step of another all-reduce, to share its message.
+class AllReduceSpans {
+ public:
+  AllReduceSpans(const auto& plan, auto is_hierarchical, auto is_kept_apart) : accesses_(plan) {
+    for (const Body& body : plan.bodies)
+      for (int s = body.first_step; s < body.first_step + body.step_count; ++s) {
+        const Step& step = plan.steps[static_cast<std::size_t>(s)];
+        if (is_hierarchical(step)) spans_.push_back(span_of(plan, body, s, is_kept_apart(step), is_hierarchical));
+      }
+  }
+  const std::vector<AllReduceSpan>& spans() const { return spans_; }
+
+  /// Whether an all-reduce that goes on may not pass another step, before its own one if `is_before`: a loop, a conditional, or
+  /// one that uses its tensors.
+  bool stops(const auto& plan, int step, int other, bool is_before, bool is_kept_apart) const {
+    const StepKind kind = plan.steps[static_cast<std::size_t>(other)].kind;
+    if (kind == StepKind::loop || kind == StepKind::conditional) return true;
+    const List<detail::Access>& all = accesses_[step];
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      detail::Access own = all[i];
+      own.single = false;  // it goes on in the background
+      if (is_before && is_kept_apart) {
+        if (i > 0) break;  // the output
+        own.writes = false;
+      }
+      for (const detail::Access& access : accesses_[other])
+        if (detail::conflict(own, access)) return true;
+    }
+    return false;
+  }
+
+  // Steps that are looked at on each side of an all-reduce.
+  static constexpr int most_steps = 1024;
+
+ private:
+  static const Location& location(const auto& plan, int s, bool of_output) {
+    const Step& step = plan.steps[static_cast<std::size_t>(s)];
+    return plan
+        .locations[static_cast<std::size_t>(of_output ? step.first_location + step.location_count - 1 : step.first_location)];
+  }
+  AllReduceSpan span_of(const auto& plan, const Body& body, int step, bool is_kept_apart, auto is_hierarchical) const {
+    const Location &input = location(plan, step, false), &output = location(plan, step, true);
+    AllReduceSpan span{.step = step, .start = step, .finish = step};
+    if (input.base != Base::frame || output.base != Base::frame) return span;
+    span = {step, step, step, true, input.offset, output.offset};
+    for (int s = step - 1; s >= std::max(body.first_step, step - most_steps); --s) {
+      if (stops(plan, step, s, true, is_kept_apart)) break;
+      if (!is_kept_apart || is_hierarchical(plan.steps[static_cast<std::size_t>(s)])) span.start = s;
+    }
+    const int last = std::min(body.first_step + body.step_count - 1, step + most_steps);
+    if (span.finish < last) ++span.finish;
+    while (span.finish < last && !stops(plan, step, span.finish, false, is_kept_apart)) ++span.finish;
+    return span;
+  }
+
+  StepAccesses accesses_;
+  std::vector<AllReduceSpan> spans_;
+};
+
+}  // namespace tilewright::internal
