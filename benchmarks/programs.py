@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import tempfile
 import time
@@ -20,8 +21,8 @@ def environment(**settings):
 class Program:
     """A program that speaks the protocol. It lives from `start` to `stop` and waits while others are measured."""
 
-    def __init__(self, label, command, **settings):
-        self.label, self.command, self.settings = label, [str(part) for part in command], settings
+    def __init__(self, label, command, folder=None, **settings):
+        self.label, self.command, self.folder, self.settings = label, [str(part) for part in command], folder, settings
         self.process = None
         self.rates = []  # iterations a second, one for each round
         self.threads_used = []  # likewise, and for each other run
@@ -29,7 +30,7 @@ class Program:
     def start(self):
         """Seconds from the start of the process to its first result."""
         begin = time.perf_counter()
-        self.process = subprocess.Popen(self.command, env=environment(**self.settings), stdin=subprocess.PIPE,
+        self.process = subprocess.Popen(self.command, env=environment(**self.settings), cwd=self.folder, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True, bufsize=1)
         self.answer("ready")
         return time.perf_counter() - begin
@@ -62,6 +63,12 @@ class Program:
     def processor_seconds(self):
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def values(self):
+        """What a peer computes with weights and inputs that all peers have, which it prints if that is its last argument."""
+        result = subprocess.run([*self.command, "values"], env=environment(**self.settings), cwd=self.folder,
+                                stdout=subprocess.PIPE, text=True, check=True)
+        return [float(value) for value in re.search(r"^values (.*)$", result.stdout, re.MULTILINE)[1].split()]
 
     def peak_megabytes(self):
         # getrusage would count this interpreter too, from which the process was forked
@@ -155,6 +162,31 @@ def pytorch_programs(label, workload, threads):
     if threads != "1":  # OpenMP's waiting threads take the cores from OpenBLAS's, unless they sleep
         settings += [{**settings[-1], "OMP_WAIT_POLICY": "passive"}]
     return [Program(label, command, **setting) for setting in settings]
+
+
+class OtherPytorch:
+    """A PyTorch besides Debian's, eager and by torch.compile, which a command runs in the place of `python3`. That may be in
+    another root where this repository alone is at the same path: so it is called from there, with relative paths."""
+
+    ROOT = PEERS.parent.parent
+
+    def __init__(self, command):
+        self.command = shlex.split(command)
+        arguments = [*self.command, "-c", "import torch; print(torch.__version__)"]
+        version = subprocess.run(arguments, env=environment(), cwd=self.ROOT, stdout=subprocess.PIPE, text=True, check=True)
+        self.label = f"PyTorch {version.stdout.strip().partition('+')[0]}"
+
+    def labels(self):
+        return {(): self.label, ("compiled",): f"{self.label}, torch.compile"}
+
+    def programs(self, workload, threads, fusible):
+        """In each form that a workload has; the fastest counts. On several threads those forms alone that call the functions of
+        PyTorch for as much as they can: see pytorch.py."""
+        forms = [()] if not fusible else [("fused",)] if threads != "1" else [(), ("fused",)]
+        settings = KEEP_MEMORY if threads == "1" else KEEP_MEMORY | {"OMP_WAIT_POLICY": "passive"}
+        script = (PEERS / "pytorch.py").relative_to(self.ROOT)
+        return [Program(label, [*self.command, script, workload, threads, *form, *way], self.ROOT, **settings)
+                for way, label in self.labels().items() for form in forms]
 
 
 def pytorch_is_there():

@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import median, mode
 
 from build_costs import build_program
-from programs import CORES, MnistYardstick, Program, in_turns, openblas_settings, pytorch_is_there, pytorch_programs
+from programs import CORES, MnistYardstick, OtherPytorch, Program, in_turns, openblas_settings, pytorch_is_there, pytorch_programs
 
 HERE = Path(__file__).resolve().parent
 
@@ -32,6 +32,9 @@ class Workload:
     libraries: tuple = ()        # (label, program in peers/) each, one thread
     variants: tuple = ()         # (label, program) each: other programs of tilewright for the same
     bound: bool = False          # whether the program counts its step's flops, to compare with the rate of multiply-adds
+    other_pytorch: str = ""      # workload of peers/pytorch.py that a PyTorch which is given runs
+    fusible: bool = True         # whether that has another form: see there
+    onednn: str = ""             # program in peers/
 
     def programs(self):
         return self.program, *(program for _, program in self.variants)
@@ -39,20 +42,25 @@ class Workload:
 
 WORKLOADS = (
     Workload("W1", "tutorial MNIST, training step, SGD", "mnist_sgd", (("PyTorch", "mnist_sgd"),), "sgd",
-             (("Eigen and loops", "eigen_mnist"), ("OpenBLAS and loops", "openblas_mnist"))),
+             (("Eigen and loops", "eigen_mnist"), ("OpenBLAS and loops", "openblas_mnist")), other_pytorch="mnist_sgd",
+             fusible=False),
     Workload("W1a", "tutorial MNIST, training step, Adam", "mnist_adam", (("PyTorch", "mnist_adam"),), "adam"),
     Workload("W1h", "the same, first moment float16", "mnist_adam_half", (("PyTorch", "mnist_adam"),)),
     Workload("W2", "tutorial MNIST, inference of 80", "mnist_inference",
-             (("PyTorch", "mnist_inference"), ("TorchScript", "mnist_inference_script"))),
+             (("PyTorch", "mnist_inference"), ("TorchScript", "mnist_inference_script")), other_pytorch="mnist_inference",
+             fusible=False),
     Workload("W3", "user guide's network, training step", "mnist_guide", (("PyTorch", "mnist_guide"),)),
-    Workload("W4", "encoder block, forward and backward", "encoder_block", (("PyTorch", "encoder_block"),)),
-    Workload("W5", "CNN, training step", "cnn", (("PyTorch", "cnn"),)),
+    Workload("W4", "encoder block, forward and backward", "encoder_block", (("PyTorch", "encoder_block"),),
+             other_pytorch="encoder_block", onednn="onednn_encoder"),
+    Workload("W5", "CNN, training step", "cnn", (("PyTorch", "cnn"),), other_pytorch="cnn", onednn="onednn_cnn"),
     Workload("W6", "12 encoder blocks outlined, forward and backward", "encoder_outlined", (("PyTorch", "encoder"),),
              variants=(("inlined", "encoder_inlined"),)),
     Workload("W7", "blocks of nanoGPT for a CPU, training step, Adam", "gpt_nano", (("PyTorch", "gpt_nano"),),
-             variants=(("float16", "gpt_nano_half"),), bound=True),
-    Workload("W8", "blocks of GPT-2 124M, training step, SGD", "gpt_124m", (("PyTorch", "gpt_124m"),), bound=True),
-    Workload("W9", "GPT of llm.c's size, training step, AdamW", "gpt_llmc", (("PyTorch", "gpt_llmc"),), bound=True),
+             variants=(("float16", "gpt_nano_half"),), bound=True, other_pytorch="gpt_nano"),
+    Workload("W8", "blocks of GPT-2 124M, training step, SGD", "gpt_124m", (("PyTorch", "gpt_124m"),), bound=True,
+             other_pytorch="gpt_124m"),
+    Workload("W9", "GPT of llm.c's size, training step, AdamW", "gpt_llmc", (("PyTorch", "gpt_llmc"),), bound=True,
+             other_pytorch="gpt_llmc"),
 )
 
 
@@ -94,6 +102,8 @@ class Suite:
         self.pytorch = not options.no_pytorch and pytorch_is_there()
         if not self.pytorch:
             print("PyTorch is left out: /usr/bin/python3 has no torch", file=sys.stderr)
+        self.other_pytorch = OtherPytorch(options.pytorch) if options.pytorch else None
+        self.threads = ["1"] if options.one_thread else list(dict.fromkeys(["1", str(CORES)]))
         self.temporary = tempfile.TemporaryDirectory()
         self.yardstick = MnistYardstick.built(options.hand, self.temporary.name) if options.hand else None
 
@@ -107,9 +117,10 @@ class Suite:
         if not executable:
             print(f"{workload.name} is left out: no {workload.program} in {self.options.build_dir}", file=sys.stderr)
             return
-        ours = {threads: Program(f"{threads}", [executable, threads]) for threads in dict.fromkeys(["1", str(CORES), "auto"])}
+        ours = {threads: Program(f"{threads}", [executable, threads]) for threads in dict.fromkeys([*self.threads, "auto"])
+                if threads != "auto" or len(self.threads) > 1}
         variants = [Program(label, [path, "1"]) for label, name in workload.variants if (path := self.executable(name))]
-        peers = {threads: self.peers(workload, threads) for threads in dict.fromkeys(["1", str(CORES)])}
+        peers = {threads: self.peers(workload, threads) for threads in self.threads}
         fma_rate = self.executable("fma_rate") if workload.bound else None
         bounds = [Program("multiply-adds", [fma_rate, "1"])] if fma_rate else []
         programs = [*ours.values(), *variants, *(program for group in peers.values() for program in group), *bounds]
@@ -125,7 +136,7 @@ class Suite:
             self.compare_with_bound(what, ours["1"], executable, bounds[0])
         for label in dict.fromkeys(peer.label for peer in peers["1"]):
             self.compare(what, "1 thread", ours["1"], label, [peer for peer in peers["1"] if peer.label == label])
-        if CORES > 1:
+        if "auto" in ours:
             auto = f"auto: {threads_text(mode(ours['auto'].threads_used[1:]))}"
             for threads in ("1", str(CORES)):
                 self.compare(what, auto, ours["auto"], f"tilewright, {threads_text(threads)}", [ours[threads]])
@@ -140,6 +151,10 @@ class Suite:
         if self.pytorch:
             for label, name in workload.pytorch:
                 result += pytorch_programs(label, name, threads)
+        if self.other_pytorch and workload.other_pytorch:
+            result += self.other_pytorch.programs(workload.other_pytorch, threads, workload.fusible)
+        if workload.onednn and (path := self.executable(workload.onednn)):
+            result.append(Program("oneDNN", [path, threads]))
         if workload.hand and (path := self.executable("hand_mnist")):
             result.append(Program("written by hand", [path, workload.hand, threads]))
         if workload.name == "W1" and self.yardstick:
@@ -149,6 +164,18 @@ class Suite:
                 if path := self.executable(name):
                     result += [Program(label, [path], OPENBLAS_NUM_THREADS="1", **settings) for settings in openblas_settings()]
         return result
+
+    def compare_values(self):
+        """Of oneDNN and of all forms of PyTorch, which compute the same with equal weights and inputs."""
+        for workload in WORKLOADS:
+            programs = [program for program in self.peers(workload, "1") if program.label.startswith(("PyTorch", "oneDNN"))]
+            if not programs or not workload.other_pytorch:
+                continue
+            print(f"{workload.name}: values of {len(programs)} programs", file=sys.stderr)
+            values = [program.values() for program in programs]
+            for program, others in zip(programs, values):
+                if len(others) != len(values[0]) or any(abs(a - b) > 1e-4 * abs(b) for a, b in zip(others, values[0])):
+                    raise SystemExit(f"{workload.name}: {' '.join(program.command)} gives {others}, another program {values[0]}")
 
     def compare(self, what, ours, program, label, peers):
         """A row with the fastest of some peers."""
@@ -240,11 +267,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
     parser.add_argument("--clang-build-dir", type=Path, help="where to measure what building costs with Clang")
-    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,W9,start,size,build")
+    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,W9,start,size,build; or values: whether the peers "
+                        "compute the same, with equal weights and inputs")
+    parser.add_argument("--one-thread", action="store_true", help="leave out what runs on several")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each program in each round")
     parser.add_argument("--quick", action="store_true", help="5 rounds of 0.1 s, and nothing is built again to measure that")
     parser.add_argument("--no-pytorch", action="store_true")
+    parser.add_argument("--pytorch", metavar="COMMAND", help="measure another PyTorch too, eager and by torch.compile: what runs its "
+                        "Python, from this repository, such as 'venv/bin/python3'")
     parser.add_argument("--hand", type=Path, metavar="FILE.cpp", help="another program to compare W1 with: see MnistYardstick")
     parser.add_argument("--output", type=Path, help="file for the table")
     parser.add_argument("--json", type=Path, help="file for all figures")
@@ -256,6 +287,8 @@ def main():
         parts = options.only.split(",")
 
     suite = Suite(options)
+    if "values" in parts:
+        suite.compare_values()
     if "build" in parts:  # first: the other parts measure what it builds
         suite.measure_builds()
         suite.rows, suite.build_rows = [], suite.rows
