@@ -1,22 +1,17 @@
 #pragma once
 // BERT-Large (arXiv 1810.04805) without embeddings and dropout: encoder layers that normalise last.
-#include "../workloads/encoder.hpp"
+#include <tilewright/layers/transformer_block.hpp>
+#include <tilewright/tilewright.hpp>
+
+namespace tw = tilewright;
 
 namespace bert {
 
 inline constexpr int sequence = 128, hidden = 1024, heads = 16, inner = 4096;
 inline constexpr tw::TensorSpec activations{{1, sequence, hidden}, tw::float16};
 
-struct Layer : tw::Module<Layer> {
-  using Attention = SelfAttention<hidden, heads>;
-  using Inner = FeedForward<hidden, inner>;
-  BOOST_HANA_DEFINE_STRUCT(Layer, (Attention, attention), (LayerNorm, norm1), (Inner, feed_forward), (LayerNorm, norm2));
-
-  constexpr tw::Tensor build(tw::Tensor x) {
-    x = norm1(x + attention(x));
-    return norm2(x + feed_forward(x));
-  }
-};
+using Layer =
+    tw::layers::TransformerBlock<hidden, heads, {.dim_feedforward = inner, .norm_first = false, .layer_norm_eps = 1e-12}>;
 
 /// Layers with one graph, which is called with the weights of each.
 template <int layers>
