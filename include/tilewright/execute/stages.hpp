@@ -160,8 +160,9 @@ class Epilogue {
   }
   template <class X>
   void operator()(std::int64_t i, std::int64_t j, const X& x) const {
-    if constexpr (is_part_of_batch<X>) give<X::count>(i, j, x.batch);
-    else give<whole>(i, j, x);
+    using Result = typename B::template Element<kernel, result>;  // what memory would round it to
+    if constexpr (is_part_of_batch<X>) give<X::count>(i, j, rounded_to<Result>(x.batch));
+    else give<whole>(i, j, rounded_to<Result>(x));
   }
   /// Prefetches the operands of a call (i, j, ...).
   void prefetch(std::int64_t i, std::int64_t j) const {

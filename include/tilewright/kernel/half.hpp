@@ -1,5 +1,7 @@
 #pragma once
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -76,6 +78,35 @@ template <detail::FloatBatchLike Batch>
   alignas(Batch) float elements[Batch::size];
   x.store_aligned(elements);
   for (std::size_t i = 0; i < Batch::size; ++i) data[i] = static_cast<float16_t>(elements[i]);
+}
+
+/// The first `count` elements from `data` on, and `rest` in the batch's others; no other memory is read.
+template <detail::FloatBatchLike Batch, std::int64_t count>
+[[gnu::always_inline]] inline Batch load_first_floats(const float16_t* data, float rest = 0) {
+  constexpr auto size = static_cast<std::int64_t>(Batch::size);
+  static_assert(0 < count && count < size);
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (size == 16) {
+    const __m256i others = _mm256_set1_epi16(std::bit_cast<short>(static_cast<float16_t>(rest)));
+    return Batch(_mm512_cvtph_ps(_mm256_mask_loadu_epi16(others, static_cast<__mmask16>((1u << count) - 1), data)));
+  }
+#endif
+  float16_t elements[Batch::size];
+  std::memcpy(elements, data, count * sizeof(float16_t));
+  for (std::int64_t i = count; i < size; ++i) elements[i] = static_cast<float16_t>(rest);
+  return load_floats<Batch>(elements);
+}
+/// Writes the first `count` elements of a batch.
+template <std::int64_t count, detail::FloatBatchLike Batch>
+[[gnu::always_inline]] inline void store_first_floats(float16_t* data, const Batch& x) {
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  if constexpr (Batch::size == 16)
+    return _mm256_mask_storeu_epi16(data, static_cast<__mmask16>((1u << count) - 1),
+                                    _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+#endif
+  float16_t elements[Batch::size];
+  store_floats(elements, x);
+  std::memcpy(data, elements, count * sizeof(float16_t));
 }
 
 /// A number, a batch of floats or a mask, as it would be read again after it was written as an element of type T.

@@ -31,6 +31,8 @@ struct Line {
       return Batch::load_unaligned(data + k);
     } else if constexpr (is_half && count == width) {
       return load_floats<Batch>(data + k);
+    } else if constexpr (is_half) {
+      return load_first_floats<Batch, count>(data + k, rest);
 #if defined(__AVX512F__)
     } else if constexpr (contiguous && std::is_same_v<Compute, float> && width == 16) {
       return Batch(_mm512_mask_loadu_ps(Batch(rest), mask<count>, data + k));
@@ -49,6 +51,8 @@ struct Line {
       batch.store_unaligned(data + k);
     } else if constexpr (is_half && count == width) {
       store_floats(data + k, batch);
+    } else if constexpr (is_half) {
+      store_first_floats<count>(data + k, batch);
 #if defined(__AVX512F__)
     } else if constexpr (contiguous && std::is_same_v<Compute, float> && width == 16) {
       _mm512_mask_storeu_ps(data + k, mask<count>, batch);

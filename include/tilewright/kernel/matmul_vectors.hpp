@@ -39,13 +39,8 @@ template <std::int64_t count>
 /// The same of half precision.
 template <std::int64_t count>
 [[gnu::always_inline]] inline FloatBatch load_first(const float16_t* data) {
-  if constexpr (count >= float_width) {
-    return load_floats<FloatBatch>(data);
-  } else {
-    float16_t padded[float_width] = {};
-    std::memcpy(padded, data, count * sizeof(float16_t));
-    return load_floats<FloatBatch>(padded);
-  }
+  if constexpr (count >= float_width) return load_floats<FloatBatch>(data);
+  else return load_first_floats<FloatBatch, count>(data);
 }
 
 /// The vector whose element e is element Pick()(e) of x and y one after the other. (xsimd has no shuffle of two vectors in all

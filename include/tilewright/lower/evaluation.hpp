@@ -84,7 +84,7 @@ class Evaluator {
     const Value& result = result_of(kernel);
     if (!is_formula(op) || op.operands.back().spec.shape != result.spec.shape || !same_blocks(kernel, member)) return false;
     for (const Value& value : producer.operands)
-      if (value.spec.dtype != float32) return false;
+      if (!computes_in_float(value.spec.dtype)) return false;
     for (const Value& value : op.operands) {
       if (!fits_lanes(op, value)) return false;
       const int rank = value.spec.shape.rank;

@@ -75,8 +75,12 @@ struct NormGrad : NormOp<NormGrad<N>> {
     } else {
       compute_t<T> dw[weights], db[weights];
       add_rows(dw, db);
-      std::transform(dw, dw + weights, dweight.data, [](auto sum) { return static_cast<typename DW::element>(sum); });
-      std::transform(db, db + weights, dbias.data, [](auto sum) { return static_cast<typename DW::element>(sum); });
+      const auto round = [](compute_t<T>* sums, typename DW::element* to) {
+        line_assign<W::shape.nelms()>([](const auto& sum) { return sum; }, Line<typename DW::element, 1>{to},
+                                      Line<const compute_t<T>, 1>{sums});
+      };
+      round(dw, dweight.data);
+      round(db, dbias.data);
     }
   }
 };

@@ -89,6 +89,10 @@ struct Softmax : LineOp<Softmax> {
       if constexpr (std::is_same_v<typename Y::element, T>) {  // the exponentials wait in the result
         const T factor = 1 / line_assign_and_sum<n>(exponential, y_line, x_line);
         line_assign<n>([&](const auto& a) { return a * factor; }, y_line, y_line);
+      } else if constexpr (n <= 4096) {  // in a block on the stack
+        alignas(detail::line_bytes) T block[static_cast<std::size_t>(n)];
+        const T factor = 1 / line_assign_and_sum<n>(exponential, Line<T, 1>{block}, x_line);
+        line_assign<n>([&](const auto& a) { return a * factor; }, y_line, Line<const T, 1>{block});
       } else {
         const T factor = 1 / line_sum<n>(exponential, x_line);
         line_assign<n>([&](const auto& a) { return exponential(a) * factor; }, y_line, x_line);
