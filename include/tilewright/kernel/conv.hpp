@@ -1,68 +1,12 @@
 #pragma once
 #include <algorithm>
 
+#include "tilewright/kernel/conv_rows.hpp"
 #include "tilewright/kernel/lanes.hpp"
-#include "tilewright/kernel/window.hpp"
 
 namespace tilewright {
 
-/// A convolution in two dimensions of static extents, with strides in elements:
-///   y[n, m, i, j] = sum over c, k, l of w[m, c, k, l] x[n, c, h.at(i, k), v.at(j, l)],
-/// where h are the windows along rows and v those along columns, and x is 0 outside its extents. For the gradient of strided
-/// windows the rows of x stand `h_spacing` apart, and its columns `v_spacing`, with zeros between: h.in and v.in count these.
-/// Rows of x have no gap between them; those of y neither, unless rows are `y_h` apart and columns `y_v`.
-struct ConvShape {
-  std::int64_t images = 1, channels = 1, results = 1;
-  Window h, v;
-  std::int64_t h_spacing = 1, v_spacing = 1;
-  std::int64_t x_n = 0, x_c = 0, w_m = 0, w_c = 0, w_h = 0, w_v = 0, y_n = 0, y_m = 0;
-  std::int64_t y_h = 0, y_v = 1;  ///< y_h 0: v.out
-  constexpr bool operator==(const ConvShape&) const = default;
-
-  constexpr std::int64_t taps() const { return h.kernel * v.kernel; }
-  constexpr std::int64_t x_columns() const { return (v.in - 1) / v_spacing + 1; }
-  constexpr std::int64_t y_row() const { return y_h == 0 ? v.out : y_h; }
-};
-
 namespace detail {
-
-/// Copies the columns [first, first + columns) of a row of the padded input.
-template <ConvShape s, std::int64_t columns>
-inline void copy_padded_row(const float* plane, std::int64_t row, std::int64_t first, float* to) {
-  if (row < 0 || row >= s.h.in || row % s.h_spacing != 0) {
-    std::fill_n(to, columns, 0.f);
-    return;
-  }
-  const float* from = plane + row / s.h_spacing * s.x_columns();
-  if constexpr (s.v_spacing == 1) {
-    const std::int64_t low = std::clamp<std::int64_t>(-first, 0, columns), high = std::clamp(s.v.in - first, low, columns);
-    for (std::int64_t i = 0; i < low; ++i) to[i] = 0.f;
-    std::memcpy(to + low, from + first + low, static_cast<std::size_t>(high - low) * sizeof(float));
-    for (std::int64_t i = high; i < columns; ++i) to[i] = 0.f;
-  } else {
-    for (std::int64_t i = 0; i < columns; ++i) {
-      const std::int64_t column = first + i;
-      to[i] = column < 0 || column >= s.v.in || column % s.v_spacing != 0 ? 0.f : from[column / s.v_spacing];
-    }
-  }
-}
-/// The same for a first column that the compiler knows: moves of constant length.
-template <ConvShape s, std::int64_t columns, std::int64_t first>
-inline void copy_whole_padded_row(const float* plane, std::int64_t row, float* to) {
-  if constexpr (s.v_spacing == 1) {
-    constexpr std::int64_t low = std::clamp<std::int64_t>(-first, 0, columns), high = std::clamp(s.v.in - first, low, columns);
-    if (row < 0 || row >= s.h.in || row % s.h_spacing != 0) {
-      std::memset(to, 0, columns * sizeof(float));
-      return;
-    }
-    const float* from = plane + row / s.h_spacing * s.x_columns();
-    for (std::int64_t i = 0; i < low; ++i) to[i] = 0.f;
-    if constexpr (high > low) std::memcpy(to + low, from + first + low, static_cast<std::size_t>(high - low) * sizeof(float));
-    for (std::int64_t i = high; i < columns; ++i) to[i] = 0.f;
-  } else {
-    copy_padded_row<s, columns>(plane, row, first, to);
-  }
-}
 
 /// The form with vectors along result channels. Weights are packed as (block of channels, c, k, l, channel in block), the input
 /// is copied with its padding, and a tile of results for some channels, rows and columns stays in registers for the whole sum:
@@ -178,12 +122,13 @@ struct ConvByChannels {
           });
   }
   /// Packs the weights of result channels from m on, for input channels from c on.
-  static void pack_weights(const float* w, std::int64_t m, std::int64_t c, std::int64_t channels, float* packed) {
+  template <class W>
+  static void pack_weights(const W* w, std::int64_t m, std::int64_t c, std::int64_t channels, float* packed) {
     const std::int64_t block_size = channels * s.taps() * tile_results;
     constexpr bool one_run = s.w_v == 1 && s.w_h == s.v.kernel && s.w_c == s.taps();
     for (std::int64_t i = 0; i < chunk.results && m + i < s.results; i += lanes) {
       float* to = packed + i / tile_results * block_size + i % tile_results;
-      const float* from = w + (m + i) * s.w_m + c * s.w_c;
+      const W* from = w + (m + i) * s.w_m + c * s.w_c;
       const auto pack = [&](auto rows) {
         if constexpr (one_run) {
           transpose_panel<rows>(from, s.w_m, channels * s.taps(), [&](std::int64_t at) { return to + at * tile_results; });
@@ -191,8 +136,9 @@ struct ConvByChannels {
           for (std::int64_t channel = 0; channel < channels; ++channel)
             for (std::int64_t t = 0; t < s.taps(); ++t) {
               float* tap = to + (channel * s.taps() + t) * tile_results;
-              const float* element = from + channel * s.w_c + t / s.v.kernel * s.w_h + t % s.v.kernel * s.w_v;
-              for (std::int64_t row = 0; row < lanes; ++row) tap[row] = row < rows ? element[row * s.w_m] : 0.f;
+              const W* element = from + channel * s.w_c + t / s.v.kernel * s.w_h + t % s.v.kernel * s.w_v;
+              for (std::int64_t row = 0; row < lanes; ++row)
+                tap[row] = row < rows ? static_cast<float>(element[row * s.w_m]) : 0.f;
             }
         } else {  // the taps stand together, turned around
           for (std::int64_t channel = 0; channel < channels; ++channel)
@@ -215,12 +161,13 @@ struct ConvByChannels {
       }
   }
   /// Stores the results of one block of channels to its planes at y.
-  static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, float* y) {
+  template <class Y>
+  static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, Y* y) {
     if constexpr (s.y_v != 1 || s.y_row() != s.v.out) {
       for (std::int64_t channel = 0; channel < results; ++channel)
         for (std::int64_t i = 0; i < rows; ++i)
           for (std::int64_t j = 0; j < columns; ++j)
-            y[channel * s.y_m + i * s.y_row() + j * s.y_v] = sums[(i * columns + j) * tile_results + channel];
+            y[channel * s.y_m + i * s.y_row() + j * s.y_v] = static_cast<Y>(sums[(i * columns + j) * tile_results + channel]);
       return;
     }
     const auto store_lanes = [&](auto count, std::int64_t first) {
@@ -238,7 +185,8 @@ struct ConvByChannels {
       if (first < results) store_lanes(std::integral_constant<std::int64_t, s.results % lanes>(), first);
   }
 
-  static void run(const float* x, const float* w, float* y) {
+  template <class X, class W, class Y>
+  static void run(const X* x, const W* w, Y* y) {
     alignas(64) float weights[chunk.weights()], input[chunk.channels * chunk.plane()], sums[chunk.sums()];
     for (std::int64_t m = 0; m < s.results; m += chunk.results) {
       const std::int64_t blocks = (std::min(chunk.results, s.results - m) + tile_results - 1) / tile_results;
@@ -253,7 +201,7 @@ struct ConvByChannels {
               if constexpr (!all_channels) pack_weights(w, m, c, channels, weights);
               for (std::int64_t channel = 0; channel < channels; ++channel)
                 for (std::int64_t row = 0; row < (rows - 1) * s.h.stride + s.h.span(); ++row) {
-                  const float* plane = x + n * s.x_n + (c + channel) * s.x_c;
+                  const X* plane = x + n * s.x_n + (c + channel) * s.x_c;
                   float* to = input + channel * chunk.plane() + row * pitch;
                   if constexpr (whole_rows) copy_whole_padded_row<s, pitch, -s.v.begin>(plane, s.h.at(i, 0) + row, to);
                   else copy_padded_row<s, pitch>(plane, s.h.at(i, 0) + row, s.v.at(j, 0), to);
@@ -300,7 +248,8 @@ struct ConvColumns {
   }
 
   /// Copies the elements of one image that the rows of results [first, first + count) need.
-  static void copy(const float* x, std::int64_t first, std::int64_t count, float* columns) {
+  template <class X>
+  static void copy(const X* x, std::int64_t first, std::int64_t count, float* columns) {
     for (std::int64_t c = 0; c < s.channels; ++c)
       unrolled<s.v.kernel>([&](auto column) {
         constexpr std::int64_t l = column;
@@ -315,14 +264,14 @@ struct ConvColumns {
   }
 
  private:
-  template <std::int64_t l>
-  static void copy_row(const float* plane, std::int64_t row, float* to) {
+  template <std::int64_t l, class X>
+  static void copy_row(const X* plane, std::int64_t row, float* to) {
     if constexpr (s.v.stride == 1) {
       copy_whole_padded_row<s, s.v.out, s.v.at(0, l)>(plane, row, to);
     } else {
-      const float* from = plane + row * s.v.in;
+      const X* from = plane + row * s.v.in;
       for (std::int64_t j = 0; j < s.v.out; ++j)
-        to[j] = s.h.contains(row) && s.v.contains(s.v.at(j, l)) ? from[s.v.at(j, l)] : 0.f;
+        to[j] = s.h.contains(row) && s.v.contains(s.v.at(j, l)) ? static_cast<float>(from[s.v.at(j, l)]) : 0.f;
     }
   }
 };
@@ -333,8 +282,8 @@ struct ConvByPixels {
   using Columns = ConvColumns<s>;
   static constexpr bool fits = Columns::fits && s.y_v == 1 && s.y_row() == s.v.out;
 
-  template <std::int64_t results, std::int64_t vectors>
-  static void tile(const float* columns, const float* w, float* y) {
+  template <std::int64_t results, std::int64_t vectors, class W, class Y>
+  static void tile(const float* columns, const W* w, Y* y) {
     std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(results)> sum;
     unrolled<results>([&](auto i) __attribute__((always_inline)) {
       unrolled<vectors>([&](auto j) __attribute__((always_inline)) { sum[i.value][j.value] = Lanes(0.f); });
@@ -342,12 +291,13 @@ struct ConvByPixels {
     for (std::int64_t c = 0; c < s.channels; ++c)
       for (std::int64_t k = 0; k < s.h.kernel; ++k)
         for (std::int64_t l = 0; l < s.v.kernel; ++l) {
-          const float *from = columns + Columns::offset(c, k, l), *weight = w + c * s.w_c + k * s.w_h + l * s.w_v;
+          const float* from = columns + Columns::offset(c, k, l);
+          const W* weight = w + c * s.w_c + k * s.w_h + l * s.w_v;
           std::array<Lanes, std::size_t(vectors)> element;
           unrolled<vectors>([&](auto j)
                                 __attribute__((always_inline)) { element[j.value] = Lanes::load_unaligned(from + j * lanes); });
           unrolled<results>([&](auto i) __attribute__((always_inline)) {
-            const Lanes factor(weight[i * s.w_m]);
+            const Lanes factor(static_cast<float>(weight[i * s.w_m]));
             unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
               sum[i.value][j.value] = math::fma(factor, element[j.value], sum[i.value][j.value]);
             });
@@ -355,11 +305,11 @@ struct ConvByPixels {
         }
     unrolled<results>([&](auto i) __attribute__((always_inline)) {
       unrolled<vectors>([&](auto j)
-                            __attribute__((always_inline)) { sum[i.value][j.value].store_unaligned(y + i * s.y_m + j * lanes); });
+                            __attribute__((always_inline)) { store_floats(y + i * s.y_m + j * lanes, sum[i.value][j.value]); });
     });
   }
-  template <std::int64_t pixels>
-  static void run_chunk(const float* columns, const float* w, float* y) {
+  template <std::int64_t pixels, class W, class Y>
+  static void run_chunk(const float* columns, const W* w, Y* y) {
     constexpr std::int64_t vectors = std::min<std::int64_t>(3, pixels / lanes), step = vectors * lanes;
     in_blocks<s.results, even_block(s.results, most_accumulators / vectors)>([&](std::int64_t m, auto results) {
       std::int64_t q = 0;
@@ -369,7 +319,8 @@ struct ConvByPixels {
         tile<results, vectors>(columns + pixels - step, w + m * s.w_m, y + m * s.y_m + pixels - step);
     });
   }
-  static void run(const float* x, const float* w, float* y) {
+  template <class X, class W, class Y>
+  static void run(const X* x, const W* w, Y* y) {
     alignas(64) float columns[Columns::size];
     for (std::int64_t n = 0; n < s.images; ++n)
       in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
@@ -386,8 +337,8 @@ template <ConvShape s>
 inline constexpr bool has_conv_kernel = detail::ConvByPixels<s>::fits || detail::ConvByChannels<s>::fits;
 
 /// y = the convolution of x with w, in the form that suits the shape.
-template <ConvShape s>
-inline void conv_kernel(const float* x, const float* w, float* y) {
+template <ConvShape s, class X, class W, class Y>
+inline void conv_kernel(const X* x, const W* w, Y* y) {
   // By channels, a vector of results costs about lanes / 2 cycles more for its transposition, and half empty vectors cost as much
   // as full ones. By pixels, each element costs a copy for each column of the kernel.
   // Of ./dev bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.

@@ -103,10 +103,11 @@ struct ConvDataPhases {
       }(std::make_index_sequence<static_cast<std::size_t>(phases)>());
   }();
 
-  static void run(const float* dy, const float* w, float* dx) {
+  template <class DY, class W, class DX>
+  static void run(const DY* dy, const W* w, DX* dx) {
     unrolled<phases>([&](auto number) {
       constexpr std::int64_t phase = number;
-      float* to = dx + phase / s.v.stride * s.v.in + phase % s.v.stride;
+      DX* to = dx + phase / s.v.stride * s.v.in + phase % s.v.stride;
       if constexpr (is_empty<phase>) return;
       else if constexpr (is_zero<phase>) fill_with_zeros<shape<phase>>(to);
       else conv_kernel<shape<phase>>(dy, w + h<phase>.last_tap * s.w_h + v<phase>.last_tap * s.w_v, to);
@@ -114,13 +115,13 @@ struct ConvDataPhases {
   }
 
  private:
-  template <ConvShape phase>
-  static void fill_with_zeros(float* y) {
+  template <ConvShape phase, class DX>
+  static void fill_with_zeros(DX* y) {
     for (std::int64_t n = 0; n < phase.images; ++n)
       for (std::int64_t m = 0; m < phase.results; ++m)
         for (std::int64_t i = 0; i < phase.h.out; ++i)
           for (std::int64_t j = 0; j < phase.v.out; ++j)
-            y[n * phase.y_n + m * phase.y_m + i * phase.y_row() + j * phase.y_v] = 0.f;
+            y[n * phase.y_n + m * phase.y_m + i * phase.y_row() + j * phase.y_v] = DX{};
   }
 };
 }  // namespace detail
@@ -130,8 +131,8 @@ template <ConvShape s>
 inline constexpr bool has_conv_data_kernel = detail::ConvDataPhases<s>::fits || has_conv_kernel<detail::data_gradient_shape(s)>;
 
 /// dx, the gradient of the data of the convolution s, from dy and the weights.
-template <ConvShape s>
-inline void conv_data_kernel(const float* dy, const float* w, float* dx) {
+template <ConvShape s, class DY, class W, class DX>
+inline void conv_data_kernel(const DY* dy, const W* w, DX* dx) {
   if constexpr (detail::ConvDataPhases<s>::fits) {
     detail::ConvDataPhases<s>::run(dy, w, dx);
   } else {

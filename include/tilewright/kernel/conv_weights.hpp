@@ -1,5 +1,6 @@
 #pragma once
 #include "tilewright/kernel/conv.hpp"
+#include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/math.hpp"
 
 namespace tilewright {
@@ -67,8 +68,8 @@ struct ConvWeightsByChannels {
                                                block.results;
   static constexpr bool fits = input_size <= most_input && most_results > 0;
 
-  template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v>
-  static void tile(const float* x, const float* dy, float* sums, std::int64_t rows, std::int64_t columns) {
+  template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, class DY>
+  static void tile(const float* x, const DY* dy, float* sums, std::int64_t rows, std::int64_t columns) {
     constexpr std::int64_t taps = taps_h * taps_v;
     std::array<std::array<Lanes, std::size_t(taps)>, std::size_t(results)> sum;
     const auto for_each_sum = [&](auto&& f) __attribute__((always_inline)) {
@@ -80,12 +81,22 @@ struct ConvWeightsByChannels {
       });
     };
     for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Lanes::load_aligned(at); });
+    constexpr bool converts = !std::is_same_v<DY, float>;
+    alignas(64) float converted[converts ? std::size_t(results * chunk.columns) : 1];
+    constexpr std::int64_t dy_m = converts ? chunk.columns : s.y_m;
     for (std::int64_t i = 0; i < rows; ++i) {
-      const float *x_row = x + i * s.h.stride * pitch * lanes, *dy_row = dy + i * s.v.out;
+      const float *x_row = x + i * s.h.stride * pitch * lanes, *dy_row = converted;
+      if constexpr (!converts) dy_row = dy + i * s.v.out;
+      else
+        for (std::int64_t m = 0; m < results; ++m) {
+          const DY* from = dy + m * s.y_m + i * s.v.out;
+          if constexpr (s.v.out % chunk.columns == 0) copy_floats<chunk.columns>(from, converted + m * dy_m);
+          else copy_floats(from, columns, converted + m * dy_m);
+        }
       for (std::int64_t j = 0; j < columns; ++j, x_row += s.v.stride * lanes, ++dy_row) {
         keep_apart(x_row);
         std::array<Lanes, std::size_t(results)> element;
-        unrolled<results>([&](auto m) __attribute__((always_inline)) { element[m.value] = Lanes(dy_row[m * s.y_m]); });
+        unrolled<results>([&](auto m) __attribute__((always_inline)) { element[m.value] = Lanes(dy_row[m * dy_m]); });
         unrolled<taps>([&](auto tap) __attribute__((always_inline)) {
           constexpr std::int64_t t = tap, at = t / taps_v * s.h.dilation * pitch + t % taps_v * s.v.dilation;
           const Lanes channels = Lanes::load_aligned(x_row + at * lanes);
@@ -98,8 +109,8 @@ struct ConvWeightsByChannels {
     for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value.store_aligned(at); });
   }
   /// Copies `channels` planes, from the padded row and column on, as rows and columns of channels.
-  template <std::int64_t channels>
-  static void copy(const float* x, std::int64_t row, std::int64_t column, std::int64_t rows, float* to) {
+  template <std::int64_t channels, class X>
+  static void copy(const X* x, std::int64_t row, std::int64_t column, std::int64_t rows, float* to) {
     std::memset(to, 0, static_cast<std::size_t>(rows * pitch * lanes) * sizeof(float));
     const std::int64_t first = std::max<std::int64_t>(row, 0), last = std::min(row + rows, s.h.in);
     if constexpr (chunk.columns == s.v.out && s.v.begin >= 0 && -s.v.begin + pitch >= s.v.in) {
@@ -115,7 +126,8 @@ struct ConvWeightsByChannels {
                                     [&](std::int64_t j) { return to + ((i - row) * pitch + low - column + j) * lanes; });
     }
   }
-  static void run(const float* x, const float* dy, float* dw) {
+  template <class X, class DY, class DW>
+  static void run(const X* x, const DY* dy, DW* dw) {
     in_blocks<s.channels, lanes>([&](std::int64_t c, auto channels) {
       in_blocks<s.results, std::min(most_results, s.results)>([&](std::int64_t m, auto results) {
         run_block<with_results(s, results), channels>(x + c * s.x_c, dy + m * s.y_m, dw + m * s.w_m + c * s.w_c);
@@ -123,8 +135,8 @@ struct ConvWeightsByChannels {
     });
   }
   /// The gradient for `channels` input channels and the result channels of `part`.
-  template <ConvShape part, std::int64_t channels>
-  static void run_block(const float* x, const float* dy, float* dw) {
+  template <ConvShape part, std::int64_t channels, class X, class DY, class DW>
+  static void run_block(const X* x, const DY* dy, DW* dw) {
     alignas(64) float input[std::size_t(input_size)], sums[std::size_t(part.results * s.taps() * lanes)];
     std::memset(sums, 0, sizeof sums);
     for (std::int64_t n = 0; n < s.images; ++n)
@@ -155,8 +167,8 @@ struct ConvWeightsByPixels {
   static constexpr std::int64_t most_results = most_sums / sums_per_result;
   static constexpr bool fits = Columns::fits && most_results >= std::min<std::int64_t>(s.results, 8);
 
-  template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, std::int64_t pixels>
-  static void tile(const float* columns, const float* dy, float* sums) {
+  template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, std::int64_t pixels, class DY>
+  static void tile(const float* columns, const DY* dy, float* sums) {
     constexpr std::int64_t taps = taps_h * taps_v;
     std::array<std::array<Lanes, std::size_t(taps)>, std::size_t(results)> sum;
     const auto for_each_sum = [&](auto&& f) __attribute__((always_inline)) {
@@ -181,25 +193,24 @@ struct ConvWeightsByPixels {
     std::array<Lanes, std::size_t(results)> element;
     for (std::int64_t q = 0; q + lanes <= pixels; q += lanes) {
       unrolled<results>([&](auto m)
-                            __attribute__((always_inline)) { element[m.value] = Lanes::load_unaligned(dy + m * s.y_m + q); });
+                            __attribute__((always_inline)) { element[m.value] = load_floats<Lanes>(dy + m * s.y_m + q); });
       add(columns + q, element);
     }
     if constexpr (constexpr std::int64_t rest = pixels % lanes; rest != 0) {  // the columns have room to read more
       unrolled<results>([&](auto m) __attribute__((always_inline)) {
-        alignas(64) float last[lanes]{};
-        std::memcpy(last, dy + m * s.y_m + pixels - rest, rest * sizeof(float));
-        element[m.value] = Lanes::load_aligned(last);
+        element[m.value] = Line<const DY, 1>{dy + m * s.y_m}.template load<rest>(pixels - rest);
       });
       add(columns + pixels - rest, element);
     }
     for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value.store_aligned(at); });
   }
-  static void run(const float* x, const float* dy, float* dw) {
+  template <class X, class DY, class DW>
+  static void run(const X* x, const DY* dy, DW* dw) {
     in_blocks<s.results, std::min(even_block(s.results, most_results), s.results)>(
         [&](std::int64_t m, auto results) { run_block<with_results(s, results)>(x, dy + m * s.y_m, dw + m * s.w_m); });
   }
-  template <ConvShape part>
-  static void run_block(const float* x, const float* dy, float* dw) {
+  template <ConvShape part, class X, class DY, class DW>
+  static void run_block(const X* x, const DY* dy, DW* dw) {
     alignas(64) float columns[Columns::size], sums[std::size_t(part.results * sums_per_result)];
     std::memset(sums, 0, sizeof sums);
     for (std::int64_t n = 0; n < s.images; ++n)
@@ -214,8 +225,8 @@ struct ConvWeightsByPixels {
     for (std::int64_t m = 0; m < part.results; ++m)
       for (std::int64_t c = 0; c < s.channels; ++c)
         for (std::int64_t tap = 0; tap < s.taps(); ++tap)
-          dw[m * s.w_m + c * s.w_c + tap] = math::sum(
-              Lanes::load_aligned(sums + m * sums_per_result + (c * s.taps() + tap) * lanes));
+          dw[m * s.w_m + c * s.w_c + tap] = static_cast<DW>(
+              math::sum(Lanes::load_aligned(sums + m * sums_per_result + (c * s.taps() + tap) * lanes)));
   }
 };
 
@@ -227,8 +238,8 @@ inline constexpr bool has_conv_weights_kernel = detail::ConvWeightsByPixels<s>::
 
 /// dw[m, c, k, l] = sum over n, i, j of dy[n, m, i, j] x[n, c, h.at(i, k), v.at(j, l)], in the form that suits the shape; y's
 /// strides are dy's. The taps of a kernel follow each other in dw.
-template <ConvShape s>
-inline void conv_weights_kernel(const float* x, const float* dy, float* dw) {
+template <ConvShape s, class X, class DY, class DW>
+inline void conv_weights_kernel(const X* x, const DY* dy, DW* dw) {
   // By channels, half empty vectors cost as much as full ones.
   if constexpr (detail::ConvWeightsByPixels<s>::fits &&
                 (s.channels <= detail::lanes / 4 || !detail::ConvWeightsByChannels<s>::fits))

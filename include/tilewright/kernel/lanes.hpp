@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "tilewright/kernel/blocks.hpp"
+#include "tilewright/kernel/half.hpp"
 #include "tilewright/kernel/math.hpp"
 
 namespace tilewright::detail {
@@ -60,16 +61,16 @@ template <std::size_t step = lanes / 2>
   if constexpr (step > 1) transpose_square<step / 2>(rows);
 }
 
-/// Reads `rows` rows of `columns` floats, `from_stride` apart, and writes each column i as a row of `lanes` floats at to(i), with
-/// zeros where there are no rows.
-template <std::int64_t rows, class To>
-inline void transpose_panel(const float* from, std::int64_t from_stride, std::int64_t columns, To&& to) {
+/// Reads `rows` rows of `columns` numbers, `from_stride` apart, and writes each column i as a row of `lanes` floats at to(i),
+/// with zeros where there are no rows.
+template <std::int64_t rows, class T, class To>
+inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_t columns, To&& to) {
   static_assert(rows <= lanes);
   if (columns < lanes) {
     for (std::int64_t column = 0; column < columns; ++column) {
-      const float* element = from + column;
+      const T* element = from + column;
       float* row = to(column);
-      for (std::int64_t i = 0; i < rows; ++i, element += from_stride) row[i] = *element;
+      for (std::int64_t i = 0; i < rows; ++i, element += from_stride) row[i] = static_cast<float>(*element);
       for (std::int64_t i = rows; i < lanes; ++i) row[i] = 0.f;
     }
     return;
@@ -79,7 +80,7 @@ inline void transpose_panel(const float* from, std::int64_t from_stride, std::in
     const std::int64_t column = std::min(next, columns - lanes);  // the last square overlaps the one before
     unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
       constexpr std::int64_t i = row;
-      if constexpr (i < rows) square[i] = Lanes::load_unaligned(from + i * from_stride + column);
+      if constexpr (i < rows) square[i] = load_floats<Lanes>(from + i * from_stride + column);
       else square[i] = Lanes(0.f);
     });
     transpose_square(square);
@@ -87,15 +88,15 @@ inline void transpose_panel(const float* from, std::int64_t from_stride, std::in
   }
 }
 /// The same for at most `lanes` columns, in a count that the compiler knows.
-template <std::int64_t rows, std::int64_t columns, class To>
-inline void transpose_narrow_panel(const float* from, std::int64_t from_stride, To&& to) {
+template <std::int64_t rows, std::int64_t columns, class T, class To>
+inline void transpose_narrow_panel(const T* from, std::int64_t from_stride, To&& to) {
   static_assert(rows <= lanes && columns <= lanes);
-  alignas(64) float copy[std::size_t(rows * lanes)];  // memory beyond the rows must not be read
-  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(copy + i * lanes, from + i * from_stride, columns * sizeof(float));
+  alignas(64) T copy[std::size_t(rows * lanes)];  // memory beyond the rows must not be read
+  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(copy + i * lanes, from + i * from_stride, columns * sizeof(T));
   std::array<Lanes, lanes> square;
   unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
     constexpr std::int64_t i = row;
-    if constexpr (i < rows) square[i] = Lanes::load_aligned(copy + i * lanes);
+    if constexpr (i < rows) square[i] = load_floats<Lanes>(copy + i * lanes);
     else square[i] = Lanes(0.f);
   });
   transpose_square(square);
@@ -103,12 +104,12 @@ inline void transpose_narrow_panel(const float* from, std::int64_t from_stride, 
 }
 
 /// Reads `columns` rows of `lanes` floats, `from_stride` apart, and writes the first `rows` lanes as rows, `to_stride` apart.
-template <std::int64_t rows>
-inline void transpose_back(const float* from, std::int64_t from_stride, std::int64_t columns, float* to, std::int64_t to_stride) {
+template <std::int64_t rows, class T>
+inline void transpose_back(const float* from, std::int64_t from_stride, std::int64_t columns, T* to, std::int64_t to_stride) {
   static_assert(rows <= lanes);
   if (columns < lanes) {
     for (std::int64_t column = 0; column < columns; ++column)
-      for (std::int64_t i = 0; i < rows; ++i) to[i * to_stride + column] = from[column * from_stride + i];
+      for (std::int64_t i = 0; i < rows; ++i) to[i * to_stride + column] = static_cast<T>(from[column * from_stride + i]);
     return;
   }
   std::array<Lanes, lanes> square;
@@ -118,7 +119,7 @@ inline void transpose_back(const float* from, std::int64_t from_stride, std::int
       square[i.value] = Lanes::load_unaligned(from + (column + i) * from_stride);
     });
     transpose_square(square);
-    unrolled<rows>([&](auto i) __attribute__((always_inline)) { square[i.value].store_unaligned(to + i * to_stride + column); });
+    unrolled<rows>([&](auto i) __attribute__((always_inline)) { store_floats(to + i * to_stride + column, square[i.value]); });
   }
 }
 

@@ -92,14 +92,14 @@ inline constexpr ConvShape conv_shape = [] {
                    .y_n = Y::spec.stride(0),
                    .y_m = Y::spec.stride(1)};
 }();
-/// Whether the vector kernels take these views: float32, and dense planes.
+/// Whether the vector kernels take these views: of dtypes with which they compute in float32, and dense planes.
 template <class X, class W, class Y>
-constexpr bool conv_planes = X::spec.dtype == float32 && W::spec.dtype == float32 && Y::spec.dtype == float32 &&
-                             X::shape.rank <= 4;
+constexpr bool conv_planes = computes_in_float(X::spec.dtype) && computes_in_float(W::spec.dtype) &&
+                             computes_in_float(Y::spec.dtype) && X::shape.rank <= 4;
 
 /// Calls f with the addresses of each group's x, w and y.
-template <ConvShape s, std::int64_t groups, class F>
-inline void for_each_group(float* x, float* w, float* y, F&& f) {
+template <ConvShape s, std::int64_t groups, class X, class W, class Y, class F>
+inline void for_each_group(X* x, W* w, Y* y, F&& f) {
   for (std::int64_t group = 0; group < groups; ++group)
     f(x + group * s.channels * s.x_c, w + group * s.results * s.w_m, y + group * s.results * s.y_m);
 }
@@ -113,7 +113,7 @@ inline void convolve(X x, W w, Y y) {
     static constexpr ConvShape s = conv_shape<windows, X, W, Y>;
     if constexpr (has_conv_kernel<s>)
       return for_each_group<s, group_count<X, W>>(
-          x.data, w.data, y.data, [](float* data, float* weight, float* result) { conv_kernel<s>(data, weight, result); });
+          x.data, w.data, y.data, [](auto* data, auto* weight, auto* result) { conv_kernel<s>(data, weight, result); });
   }
   ConvLoops<windows, X, W, Y>::forward(x, w, y);
 }
@@ -124,7 +124,7 @@ inline void convolve_back(DY dy, W w, DX dx) {
     static constexpr ConvShape s = conv_shape<windows, DX, W, DY>;
     if constexpr (has_conv_data_kernel<s>)
       return for_each_group<s, group_count<DX, W>>(
-          dx.data, w.data, dy.data, [](float* data, float* weight, float* y) { conv_data_kernel<s>(y, weight, data); });
+          dx.data, w.data, dy.data, [](auto* data, auto* weight, auto* y) { conv_data_kernel<s>(y, weight, data); });
   }
   ConvLoops<windows, DX, W, DY>::data_gradient(dy, w, dx);
 }
@@ -202,7 +202,7 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
       static constexpr ConvShape s = detail::conv_shape<windows, X, DW, DY>;
       if constexpr (has_conv_weights_kernel<s>)
         return detail::for_each_group<s, detail::group_count<X, DW>>(
-            x.data, dw.data, dy.data, [](float* data, float* gradient, float* y) { conv_weights_kernel<s>(data, y, gradient); });
+            x.data, dw.data, dy.data, [](auto* data, auto* gradient, auto* y) { conv_weights_kernel<s>(data, y, gradient); });
     }
     ConvLoops<windows, X, DW, DY>::weights_gradient(x, dy, dw);
   }
