@@ -49,7 +49,7 @@ REFERENCE = {
                  "graph/comm_group.hpp", "graph/instance_grouping.hpp", "ops/replica_sharding.hpp", "graph/stream.hpp",
                  "graph/remote_buffer.hpp"],
     "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "graph/tensor.hpp", "graph/graph.hpp",
-                           "graph/tensors_by_name.hpp", "graph/op_created_hook.hpp", "graph/scopes.hpp",
+                           "graph/tensors_by_name.hpp", "graph/op_created_hook.hpp", "graph/scopes.hpp", "graph/only_if.hpp",
                            "graph/execution_context.hpp", "graph/merge_exchange.hpp", "graph/call_site.hpp", "graph/print.hpp"],
     "Gradients": ["graph/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
                   "transform/recompute_graph.hpp", "transform/decompose_sum.hpp"],

@@ -158,6 +158,29 @@ Case<[](CreatedGraph, Tensor x) {
 }>
     condition_of_no_graph;
 
+// CASE result_of_an_ended_scope
+// expect: Exp: Tensor[float32 (2, 4)] of a scope that has ended, of only_if or of a pipeline: a tensor that its ops change
+// expect: in place, or a stream, expected
+Case<[](CreatedGraph, Tensor x) {
+  Tensor doubled;
+  {
+    const auto scope = tw::only_if(is_true(x.ir()));
+    doubled = x * 2;
+  }
+  ops::exp(doubled);
+}>
+    result_of_an_ended_scope;
+
+// CASE alias_in_a_scope
+// expect: only_if: Tensor[x float32 (2, 4)], which changes, and Tensor[float32 (8,)], which shares its memory: one of
+// expect: both expected
+Case<[](CreatedGraph, Tensor x) {
+  const Tensor alias = ops::reshape_(x, {8});
+  const auto scope = tw::only_if(is_true(x.ir()));
+  ops::scaled_add_(x, alias.reshape({2, 4}));
+}>
+    alias_in_a_scope;
+
 // CASE outputs_of_branches
 // expect: conditional: graph_subgraph(1) has 1 outputs, graph_subgraph(2) 0: equally many expected
 Case<[](CreatedGraph, Tensor x) {

@@ -236,6 +236,52 @@ constexpr bool conditionals_map_tensors() {
 }
 static_assert(conditionals_map_tensors());
 
+// ---- only_if
+constexpr bool scopes_become_branches() {
+  Ir ir;
+  const Tensor w = ir.variable(tw::ones(), {2}, tw::float32, "w"), step = ir.variable(tw::ones(), {2}, tw::float32, "step");
+  const Graph add = ir.create_graph(add_to, w, pair_spec);
+  const Tensor doubled = step * 2;
+  {
+    const auto scope = tw::only_if(ops::isfinite(ops::sum(w)));
+    const Tensor half = ops::transpose_(w * ir.constant(0.5));
+    tw::call(add, {w, doubled});
+    ops::scaled_add_(ops::transpose_(step), half);
+  }
+  {
+    const auto empty = tw::only_if(ir.constant(1, tw::boolean));
+  }
+  const auto called = ir.main_graph().called_graphs();
+  const Graph& branch = called.front();
+  return called.size() == 2 && called[1].op_count() == 0 && ir.main_graph().op_count() == 4 && branch.op_count() == 5 &&
+         branch.inputs().size() == 3 && ir.record(branch.id()).by_reference.size() == 2 && branch.outputs().empty() &&
+         branch.called_graphs().front() == add && ir.record(add.id()).call_sites.size() == 1;
+}
+static_assert(scopes_become_branches());
+TW_SAME(failure([](Ir&, Tensor w) {
+          const auto scope = tw::only_if(w);
+          ops::scaled_add_(w, w);
+        }),
+        "conditional: Tensor[w float32 (2,)] as condition: bool of one element expected");
+TW_SAME(
+    failure([](Ir& ir, Tensor w) {
+      Tensor doubled;
+      {
+        const auto scope = tw::only_if(ir.constant(1, tw::boolean));
+        doubled = w * 2;
+      }
+      ops::exp(doubled);
+    }),
+    "Exp: Tensor[float32 (2,)] of a scope that has ended, of only_if or of a pipeline: a tensor that its ops change in place, or "
+    "a stream, expected");
+TW_SAME(
+    failure([](Ir& ir, Tensor w) {
+      const Tensor alias = ops::reshape_(w, {1, 2});
+      const auto scope = tw::only_if(ir.constant(1, tw::boolean));
+      ops::scaled_add_(w, alias.reshape({2}));
+    }),
+    "only_if: Tensor[w float32 (2,)], which changes, and Tensor[float32 (1, 2)], which shares its memory: one of both expected");
+
 /// A graph of create_graph without named inputs is given as the Graph is.
 struct Doubled : tw::Module<Doubled> {
   constexpr Tensor build(Tensor x) { return x * 2; }

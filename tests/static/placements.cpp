@@ -249,17 +249,18 @@ TW_SAME(pipeline_failure(4,
                            stage(p, 0, [&] { return p.stash_and_restore_tensor(y); });
                          }),
         "stash_and_restore_tensor: Tensor[float32 (2,)] of stage 1 in stage 0: a tensor of an earlier stage expected");
-TW_SAME(failure([](Ir& ir) {
-          const Tensor x = variable(ir, "x", {2});
-          Tensor y;
-          {
-            auto pipeline = tw::pipelined_execution(ir, 4);
-            y = stage(pipeline, 0, [&] { return ops::exp(x); });
-          }
-          ops::exp(y);
-        }),
-        "Exp: Tensor[float32 (2,)] of a stage of a pipeline that has ended: a tensor that a stage changes in place, or a stream, "
-        "expected");
+TW_SAME(
+    failure([](Ir& ir) {
+      const Tensor x = variable(ir, "x", {2});
+      Tensor y;
+      {
+        auto pipeline = tw::pipelined_execution(ir, 4);
+        y = stage(pipeline, 0, [&] { return ops::exp(x); });
+      }
+      ops::exp(y);
+    }),
+    "Exp: Tensor[float32 (2,)] of a scope that has ended, of only_if or of a pipeline: a tensor that its ops change in place, or "
+    "a stream, expected");
 
 // ---- collectives between IPUs
 constexpr tw::List<Tensor> on_ipus(Ir& ir, int count) {

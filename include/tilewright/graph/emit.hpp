@@ -135,8 +135,9 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
     }
     if (const TensorRecord& record = ir.record(input);
         record.kind == TensorKind::intermediate && record.producer == NodeId::none) {
-      ir.fail(text(op.name, ": ", to_text(input), " of a stage of a pipeline that has ended: a tensor that a stage changes in "
-                   "place, or a stream, expected"));
+      ir.fail(text(op.name, ": ", to_text(input),
+                   " of a scope that has ended, of only_if or of a pipeline: a tensor that its "
+                   "ops change in place, or a stream, expected"));
       return false;
     }
     if (ir.record(input).kind == TensorKind::remote) {

@@ -9,6 +9,30 @@
 
 namespace tilewright::optim {
 
+namespace detail {
+
+/// The norm of all elements of all gradients, in float32.
+constexpr Tensor global_norm(std::span<const Tensor> gradients) {
+  Tensor sum;
+  for (const Tensor& gradient : gradients) {
+    const Tensor squares = ops::sumsquare(ops::cast(gradient, float32));
+    sum = sum.valid() ? sum + squares : squares;
+  }
+  return ops::sqrt(sum);
+}
+/// What gradients of that norm are multiplied with.
+constexpr Tensor clip_factor(Tensor norm, double max_norm) { return ops::minimum(max_norm / (norm + 1e-6), 1); }
+
+/// Whether gradients can be clipped to the norm; fails if not.
+constexpr bool check_clip(std::span<const Tensor> gradients, double max_norm) {
+  if (gradients.empty()) throw TraceError("clip_by_global_norm: no gradients: at least one expected");
+  if (max_norm > 0) return true;
+  gradients[0].ir().fail(text("clip_by_global_norm: a norm of ", number_text(max_norm), ": above 0 expected"));
+  return false;
+}
+
+}  // namespace detail
+
 /// Scales gradients whose norm, of all elements of all together, is above max_norm, by max_norm / (norm + 1e-6), as
 /// torch.nn.utils.clip_grad_norm_. gradients: float16 or float32, of any shapes; each is replaced by the scaled one. Result: the
 /// norm before, a float32 scalar. Squares are added in float32.
@@ -16,18 +40,9 @@ namespace tilewright::optim {
 /// All gradients must be there before the first is used: they are in memory at the same time. Errors: max_norm not above 0; no
 /// gradients.
 constexpr Tensor clip_by_global_norm(std::span<Tensor> gradients, double max_norm) {
-  if (gradients.empty()) throw TraceError("clip_by_global_norm: no gradients: at least one expected");
-  Ir& ir = gradients[0].ir();
-  if (!(max_norm > 0)) return ir.fail(text("clip_by_global_norm: a norm of ", number_text(max_norm), ": above 0 expected"));
-  Tensor sum;
-  for (const Tensor& gradient : gradients) {
-    const Tensor squares = ops::sumsquare(gradient.dtype() == float32 ? gradient : ops::cast(gradient, float32));
-    sum = sum.valid() ? sum + squares : squares;
-  }
-  const Tensor norm = ops::sqrt(sum);
-  const Tensor scale = ops::minimum(max_norm / (norm + 1e-6), 1);
-  for (Tensor& gradient : gradients)
-    gradient = gradient * (gradient.dtype() == float32 ? scale : ops::cast(scale, gradient.dtype()));
+  if (!detail::check_clip(gradients, max_norm)) return Tensor::invalid(gradients[0].ir());
+  const Tensor norm = detail::global_norm(gradients), scale = detail::clip_factor(norm, max_norm);
+  for (Tensor& gradient : gradients) gradient = gradient * ops::cast(scale, gradient.dtype());
   return norm;
 }
 

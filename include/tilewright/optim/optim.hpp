@@ -3,5 +3,6 @@
 #include "tilewright/optim/adam.hpp"
 #include "tilewright/optim/clip.hpp"
 #include "tilewright/optim/lamb.hpp"
+#include "tilewright/optim/loss_scaling.hpp"
 #include "tilewright/optim/schedule.hpp"
 #include "tilewright/optim/sgd.hpp"

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 #include "tilewright/ops/host.hpp"
 #include "tilewright/ops/nll_loss.hpp"
 #include "tilewright/optim/clip.hpp"
+#include "tilewright/optim/loss_scaling.hpp"
 #include "tilewright/train/update.hpp"
 #include "tilewright/transform/accumulation.hpp"
 #include "tilewright/transform/autodiff.hpp"
@@ -24,6 +26,7 @@ struct StepOptions {
   std::string_view input = "image", target = "label";  ///< names of the streams
   Shape target_shape{};  ///< of a micro-batch: the axes of the model's output but for the last; empty: (batch size,)
   double max_norm = 0;  ///< of all gradients together: optim::clip_by_global_norm; 0: they stay as they are
+  std::optional<optim::LossScaling> loss_scaling{};  ///< of gradients; nothing: they are not scaled
 };
 
 namespace detail {
@@ -62,14 +65,19 @@ constexpr CreatedGraph create_forward(Ir& ir, const Model& model, const Batch& b
   else return create_graph(ir, model, batch.inputs[0]);
 }
 
-/// A call of the forward graph, whose loss goes to the stream "loss", and the gradient of its output.
+/// A call of the forward graph, whose loss goes to the stream "loss", and the gradient of its output, times a scale if it is
+/// given.
 struct ForwardPass {
   CallSiteInfo call;
   Tensor gradient;
 };
-constexpr ForwardPass run_forward(const BoundGraph& forward, const Batch& batch) {
+constexpr ForwardPass run_forward(const BoundGraph& forward, const Batch& batch, const std::optional<Tensor>& scale) {
   const CallSiteInfo call = forward.call_with_inputs(batch.inputs, {});
-  const auto [loss, gradient] = ops::cross_entropy_with_grad(call.output(0), batch.targets);
+  const Tensor logits = call.output(0);
+  const auto [loss, gradient] = [&] {
+    if (scale) return ops::cross_entropy_with_grad(logits, batch.targets, *scale);
+    return ops::cross_entropy_with_grad(logits, batch.targets);
+  }();
   if (loss.valid()) ops::host_store(loss.ir().d2h_stream("loss", loss.spec()), loss);
   return {call, gradient};
 }
@@ -82,12 +90,13 @@ struct Gradients {
 };
 
 template <class Model>
-constexpr Gradients gradients_of_batch(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options) {
+constexpr Gradients gradients_of_batch(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options,
+                                       const std::optional<Tensor>& scale) {
   const Batch batch = load_batch<Model>(ir, images, options);
   const auto [factories, forward] = create_forward(ir, model, batch);
   const auto backward = autodiff(forward);
   const NamedTensors variables = factories.init();
-  const auto [call, gradient] = run_forward(forward.bind(variables), batch);
+  const auto [call, gradient] = run_forward(forward.bind(variables), batch, scale);
   const GradGraphInfo info = backward.grad_graph_info();
   const CallSiteInfo backward_call = backward.call_with_info(gradient, info.inputs_dict(call));
   return {variables, info.fwd_parent_ins_to_grad_parent_outs(call, backward_call)};
@@ -102,27 +111,37 @@ struct MicroBatch : Module<MicroBatch<Model>> {
   constexpr MicroBatch(const Model& made_from, const TensorSpec& spec, const StepOptions& given)
       : model(made_from), images(spec), options(given) {}
 
-  constexpr void build() {
+  constexpr void build() { run({}); }
+  constexpr void build(Tensor scale) { run(scale); }
+
+ private:
+  constexpr void run(const std::optional<Tensor>& scale) {
     const Batch batch = load_batch<Model>(this->ir(), images, options);
     const auto [factories, forward] = create_forward(this->ir(), model, batch);
     const auto [accumulators, backward] = autodiff_with_accumulation(forward, forward.args());
-    const auto [call, gradient] = run_forward(forward.bind(this->add_variable_inputs("model", factories)), batch);
+    const auto [call, gradient] = run_forward(forward.bind(this->add_variable_inputs("model", factories)), batch, scale);
     backward.bind(this->add_variable_inputs("gradients", accumulators))
         .call_with_info({gradient}, backward.grad_graph_info().inputs_dict(call));
   }
 };
 
 template <class Model>
-constexpr Gradients mean_gradients(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options) {
+constexpr Gradients mean_gradients(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options,
+                                   const std::optional<Tensor>& scale) {
   ir.set_num_host_transfers(static_cast<int>(options.micro_batches));
-  const auto [factories, micro_batch] = create_graph(ir, MicroBatch<Model>(model, images, options));
+  const MicroBatch<Model> module(model, images, options);
+  const auto [factories, micro_batch] = [&] {
+    if (scale) return create_graph(ir, module, *scale);
+    return create_graph(ir, module);
+  }();
   if (ir.failed() || !factories.contains("model")) return {};
   const NamedTensors variables = NamedVariableFactories(factories.subtree("model")).init();
   const NamedTensors accumulators = NamedVariableFactories(factories.subtree("gradients")).init("gradients");
   NamedTensors all;
   all.insert("model", variables);
   all.insert("gradients", accumulators);
-  repeat(micro_batch.bind(all), options.micro_batches);
+  if (scale) repeat(micro_batch.bind(all), options.micro_batches, {*scale});
+  else repeat(micro_batch.bind(all), options.micro_batches);
   return {variables, variables.to_mapping(accumulators.subtree("accum")), accumulators["mean_accum_counter"]};
 }
 
@@ -133,17 +152,27 @@ constexpr Tensor mean_gradient(const Gradients& found, Tensor variable) {
   return ops::collectives::replicated_all_reduce(gradient, {.op = CollectiveOperator::mean});
 }
 /// Calls update(name, variable, gradient) for all variables, with the mean gradient of all replicas.
-constexpr void update_all(const Gradients& found, double max_norm, auto&& update) {
+constexpr void update_all(const Gradients& found, const StepOptions& options, std::optional<optim::LossScaler>& scaler,
+                          auto&& update) {
   const auto variables = found.variables.named_tensors();
-  if (max_norm == 0 || variables.empty()) {
+  if ((options.max_norm == 0 && !scaler) || variables.empty()) {
     for (const auto& [name, variable] : variables) update(name.view(), variable, mean_gradient(found, variable));
     return;
   }
   List<Tensor> gradients;
   for (const auto& [name, variable] : variables) gradients.push_back(mean_gradient(found, variable));
-  optim::clip_by_global_norm(gradients, max_norm);
-  std::size_t i = 0;
-  for (const auto& [name, variable] : variables) update(name.view(), variable, gradients[i++]);
+  const auto update_each = [&] {
+    std::size_t i = 0;
+    for (const auto& [name, variable] : variables) update(name.view(), variable, gradients[i++]);
+  };
+  if (!scaler) {
+    optim::clip_by_global_norm(gradients, options.max_norm);
+    return update_each();
+  }
+  scaler->step(gradients, options.max_norm, update_each, [&] {
+    if (!found.count.valid()) return;
+    for (const auto& [name, variable] : variables) ops::accumulator_zero_(found.gradients[variable]);  // a mean that is no number
+  });
 }
 
 }  // namespace detail
@@ -159,6 +188,8 @@ constexpr void update_all(const Gradients& found, double max_norm, auto&& update
 /// variable. A model with a member `static constexpr bool takes_seed = true` is given a seed for each micro-batch, (2,) uint32,
 /// as second argument: the stream "seed". The model is traced for training. Its variables have the names that they have in the
 /// model. With several micro-batches there are the variables `gradients.accum.<name>`, sums of gradients in the gradients' dtype.
+/// With loss scaling, updates are given gradients in float32; with a dynamic scale there are the variables `loss_scaling.scale`
+/// and `loss_scaling.growth_tracker`, and a step whose gradients are not all finite changes nothing else: optim::LossScaler.
 ///
 ///     constexpr void train_step(tw::Ir& ir) {
 ///       tw::train::train_step(ir, Net{}, tw::optim::AdamParameters{.lr = 1e-3}, {{8, 28, 28}}, {.micro_batches = 4});
@@ -173,14 +204,21 @@ constexpr void train_step(Ir& ir, const Model& model, const Optimiser& optimiser
                  ": at least 1, with a first axis of images, expected"));
     return;
   }
+  std::optional<optim::LossScaler> scaler;
+  std::optional<Tensor> scale;
+  if (options.loss_scaling) {
+    scaler.emplace(ir, *options.loss_scaling);
+    if (ir.failed()) return;
+    scale = scaler->scale();
+  }
   detail::Gradients found;
-  if (options.micro_batches == 1) found = detail::gradients_of_batch(ir, model, images, options);
-  else found = detail::mean_gradients(ir, model, images, options);
+  if (options.micro_batches == 1) found = detail::gradients_of_batch(ir, model, images, options, scale);
+  else found = detail::mean_gradients(ir, model, images, options, scale);
   if (!ir.failed() && found.variables.size() == 0)
     ir.fail(text("train_step: ", type_name<Model>(), " has no variables: a model to train expected"));
   if constexpr (OptimiserParameters<Optimiser>)
-    detail::update_all(found, options.max_norm, Updater<Optimiser>(optimiser, options.state));
-  else detail::update_all(found, options.max_norm, optimiser);
+    detail::update_all(found, options, scaler, Updater<Optimiser>(optimiser, options.state));
+  else detail::update_all(found, options, scaler, optimiser);
   if (found.count.valid()) ops::accumulator_zero_(found.count);
 }
 

@@ -31,11 +31,12 @@ class Updater {
       });
   }
 
-  /// Updates a variable, whose dotted name is new to this updater. The gradient is of the variable's shape.
+  /// Updates a variable, whose dotted name is new to this updater. The gradient is of the variable's shape and of any dtype of
+  /// floating point.
   constexpr void operator()(std::string_view name, Tensor variable, Tensor gradient) {
     if constexpr (std::same_as<Parameters, optim::SgdParameters>)
       if (optim::detail::is_plain(parameters_)) return optim::detail::descend(variable, gradient, parameters_.lr);
-    const auto [factories, graph] = optimiser_.create_graph(variable, variable.spec(), parameters_);
+    const auto [factories, graph] = optimiser_.create_graph(variable, gradient.spec(), parameters_);
     List<Tensor> inputs{variable, gradient};
     for (const Tensor& tensor : given_) inputs.push_back(tensor);
     graph.bind(factories.init(dotted(state_, name).view())).call_with_inputs(inputs, {});

@@ -135,9 +135,6 @@ class PipelineCycles {
 
   // ---- graphs of stages
 
-  constexpr Tensor copied_constant(const TensorRecord& outer) {
-    return {ir_, ir_.current_graph, ir_.add_tensor({outer.spec, TensorKind::constant, outer.payload})};
-  }
   constexpr Tensor restored(const StagedNode& staged, auto& input_for) {
     const auto number = static_cast<std::size_t>(staged.stash);
     if (rings_[number] == TensorId::none) return input_for(staged.node.inputs[0]);
@@ -154,27 +151,6 @@ class PipelineCycles {
     ops::dynamic_update_(input_for(rings_[number]), counter_of(writer_of(stash), slots, input_for),
                          ops::reshape(kept, one_of(kept.shape())), {0}, {1});
   }
-  /// Appends a node of a stage to the graph that is being built; `value_of` gives its inputs there.
-  constexpr void add_copy(const Node& node, List<Tensor, TensorId>& values, auto& value_of) {
-    List<Tensor> inputs;
-    List<TensorSpec> specs;
-    for (const TensorId input : node.inputs) inputs.push_back(value_of(input));
-    for (const TensorId output : node.outputs) specs.push_back(record().tensors[output].spec);
-    const int outer_scope = std::exchange(ir_.current_scope, node.scope);
-    const NodeId copy = append_node(ir_, *node.op, inputs, specs, node.attributes, node.called_graph, node.placement);
-    ir_.current_scope = outer_scope;
-    Node& copied = ir_.current().nodes[copy];
-    copied.else_graph = node.else_graph;
-    copied.modified = node.modified;
-    for_each_callee(node, [&](GraphId callee, int) { ir_.record(callee).call_sites.push_back({ir_.current_graph, copy}); });
-    for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-      const TensorRecord& from = record().tensors[node.outputs[o]];
-      TensorRecord& to = ir_.current().tensors[copied.outputs[o]];
-      to.meta_shape = from.meta_shape;
-      to.placement = from.placement;
-      values[node.outputs[o]] = {ir_, ir_.current_graph, copied.outputs[o]};
-    }
-  }
   constexpr StageGraph make_stage(int s) {
     StageGraph stage{.graph = ir_.add_graph(text("pipeline_stage", s).view())};
     const GraphScope scope(ir_.graph(stage.graph));
@@ -182,7 +158,7 @@ class PipelineCycles {
     const auto input_for = [&](TensorId t) {
       if (values[t].valid()) return values[t];
       const TensorRecord outer = record().tensors[t];
-      if (outer.kind == TensorKind::constant) return values[t] = copied_constant(outer);
+      if (outer.kind == TensorKind::constant) return values[t] = copy_constant(ir_, outer);
       const bool by_reference = all_.changed_in[t] == s && all_.made_in[t] == outside;
       values[t] = ir_.add_input(outer.spec, outer.name.view(), by_reference, outer.meta_shape);
       ir_.record(values[t]).placement = outer.placement;
@@ -192,7 +168,7 @@ class PipelineCycles {
     for (StagedNode& staged : all_.nodes) {
       if (staged.stage != s || staged.part != CyclePart::stages) continue;
       if (staged.stash >= 0) values[staged.node.outputs[0]] = restored(staged, input_for);
-      else add_copy(staged.node, values, input_for);
+      else append_copy(ir_, graph_, staged.node, values, input_for);
     }
     for (std::size_t i = 0; i < stashes_.size(); ++i)
       if (rings_[i] != TensorId::none && writer_of(stashes_[i]) == s) keep(i, input_for);
@@ -222,7 +198,7 @@ class PipelineCycles {
       for (const StagedNode& staged : all_.nodes) {
         if (staged.part != part || staged.stage < first || staged.stage > last) continue;
         const auto value_of = value_for(staged.stage);
-        add_copy(staged.node, made, value_of);
+        append_copy(ir_, graph_, staged.node, made, value_of);
       }
     };
     add_all(CyclePart::loads);
@@ -252,7 +228,7 @@ class PipelineCycles {
       const auto add_input = [&](TensorId t, bool by_reference) {
         const TensorRecord outer = record().tensors[t];
         if (outer.kind == TensorKind::constant) {
-          values[t] = copied_constant(outer);
+          values[t] = copy_constant(ir_, outer);
           return;
         }
         values[t] = ir_.add_input(outer.spec, outer.name.view(), by_reference, outer.meta_shape);

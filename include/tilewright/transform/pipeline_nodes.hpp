@@ -7,6 +7,7 @@
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/graph/move_nodes.hpp"
 
 // The ops of a pipeline's stages, and what they may use of each other.
 
@@ -99,24 +100,11 @@ class PipelineNodes {
       for (const TensorId output : staged.node.outputs) {
         made_in[output] = staged.stage;
         maker[output] = static_cast<int>(nodes.size());
-        graph.tensors[output].producer = NodeId::none;  // no op outside of the pipeline can use it
       }
       make_room(nodes);
       nodes.push_back(std::move(staged));
     }
-    forget(first);
-  }
-  /// Removes the nodes from their graph, and what refers to them.
-  constexpr void forget(NodeId first) {
-    GraphRecord& graph = record();
-    graph.nodes.resize(static_cast<std::size_t>(first));
-    for (GraphRecord& each : ir_.graphs)
-      erase_if(each.call_sites, [&](const auto& site) { return site.first == graph_ && site.second >= first; });
-    erase_if(graph.sequence, [&](const auto& edge) { return edge.second >= first; });
-    erase_if(ir_.merged_exchanges, [&](const MergedExchanges& scope) { return scope.graph == graph_ && scope.end > first; });
-    for (SequenceScope& scope : ir_.sequences)
-      if (scope.graph == graph_)
-        for (auto* last : {&scope.before, &scope.last}) erase_if(*last, [&](NodeId node) { return node >= first; });
+    remove_nodes(ir_, graph_, first);
   }
   constexpr void sort() {
     List<bool, TensorId> is_used_here(made_in.size(), false);

@@ -1,0 +1,57 @@
+#pragma once
+#include <utility>
+
+#include "tilewright/core/items.hpp"
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/callees.hpp"
+#include "tilewright/graph/emit.hpp"
+
+// For scopes whose ops move to another graph when the scope ends.
+
+namespace tilewright::detail {
+
+/// Removes the nodes from `first` on from their graph, and what refers to them. Their results stay without a producer, so that no
+/// op can use them.
+constexpr void remove_nodes(Ir& ir, GraphId graph, NodeId first) {
+  GraphRecord& record = ir.record(graph);
+  for (auto n = static_cast<std::size_t>(first); n < record.nodes.size(); ++n)
+    for (const TensorId output : record.nodes[NodeId(n)].outputs) record.tensors[output].producer = NodeId::none;
+  record.nodes.resize(static_cast<std::size_t>(first));
+  for (GraphRecord& each : ir.graphs)
+    erase_if(each.call_sites, [&](const auto& site) { return site.first == graph && site.second >= first; });
+  erase_if(record.sequence, [&](const auto& edge) { return edge.second >= first; });
+  erase_if(ir.merged_exchanges, [&](const MergedExchanges& scope) { return scope.graph == graph && scope.end > first; });
+  for (SequenceScope& scope : ir.sequences)
+    if (scope.graph == graph)
+      for (auto* last : {&scope.before, &scope.last}) erase_if(*last, [&](NodeId node) { return node >= first; });
+}
+
+/// Appends a copy of a node of graph `from` to the current graph, with the inputs that `value_of` gives for the node's; puts its
+/// results in `values`, by the node's outputs.
+constexpr void append_copy(Ir& ir, GraphId from, const Node& node, List<Tensor, TensorId>& values, auto& value_of) {
+  List<Tensor> inputs;
+  List<TensorSpec> specs;
+  for (const TensorId input : node.inputs) inputs.push_back(value_of(input));
+  for (const TensorId output : node.outputs) specs.push_back(ir.record(from).tensors[output].spec);
+  const int outer_scope = std::exchange(ir.current_scope, node.scope);
+  const NodeId copy = append_node(ir, *node.op, inputs, specs, node.attributes, node.called_graph, node.placement);
+  ir.current_scope = outer_scope;
+  Node& copied = ir.current().nodes[copy];
+  copied.else_graph = node.else_graph;
+  copied.modified = node.modified;
+  for_each_callee(node, [&](GraphId callee, int) { ir.record(callee).call_sites.push_back({ir.current_graph, copy}); });
+  for (std::size_t o = 0; o < node.outputs.size(); ++o) {
+    const TensorRecord& original = ir.record(from).tensors[node.outputs[o]];
+    TensorRecord& to = ir.current().tensors[copied.outputs[o]];
+    to.meta_shape = original.meta_shape;
+    to.placement = original.placement;
+    values[node.outputs[o]] = {ir, ir.current_graph, copied.outputs[o]};
+  }
+}
+
+/// A constant of another graph in the current one.
+constexpr Tensor copy_constant(Ir& ir, const TensorRecord& constant) {
+  return {ir, ir.current_graph, ir.add_tensor({constant.spec, TensorKind::constant, constant.payload})};
+}
+
+}  // namespace tilewright::detail
