@@ -57,8 +57,8 @@ WORKLOADS = (
              variants=(("inlined", "encoder_inlined"),)),
     Workload("W7", "blocks of nanoGPT for a CPU, training step, Adam", "gpt_nano", (("PyTorch", "gpt_nano"),),
              variants=(("float16", "gpt_nano_half"),), bound=True, other_pytorch="gpt_nano"),
-    Workload("W8", "blocks of GPT-2 124M, training step, SGD", "gpt_124m", (("PyTorch", "gpt_124m"),), bound=True,
-             other_pytorch="gpt_124m"),
+    Workload("W8", "blocks of GPT-2 124M, training step, SGD", "gpt_124m", (("PyTorch", "gpt_124m"),),
+             variants=(("clipped by the global norm", "gpt_124m_clipped"),), bound=True, other_pytorch="gpt_124m"),
     Workload("W9", "GPT of llm.c's size, training step, AdamW", "gpt_llmc", (("PyTorch", "gpt_llmc"),), bound=True,
              other_pytorch="gpt_llmc"),
 )

@@ -20,12 +20,14 @@ struct GptBlocks : tw::Module<GptBlocks<size>> {
   }
 };
 
-/// `parameters` is a function that returns the optimiser's.
-template <gpt::Size size, int batch, auto parameters>
+/// `parameters` is a function that returns the optimiser's; gradients are clipped to max_norm, if it is not 0.
+template <gpt::Size size, int batch, auto parameters, int max_norm = 0>
 constexpr void gpt_step(tw::Ir& ir) {
   tw::train::train_step(ir, GptBlocks<size>{}, parameters(), {{batch, size.context, size.width}},
-                        {.target_shape = {batch, size.context}});
+                        {.target_shape = {batch, size.context}, .max_norm = max_norm});
 }
+template <gpt::Size size, int batch, auto parameters, int max_norm = 0>
+inline constexpr std::int64_t gpt_frame = tw::Program<gpt_step<size, batch, parameters, max_norm>>::plan.memory.frame;
 
 /// The main function of a step with the streams "image" and "label": as serve_session, but `NAME flops` prints what the step's
 /// products count.
@@ -39,8 +41,8 @@ int serve_step(int argc, char** argv, auto inputs, auto labels) {
     return session.run("image"_s = inputs[i], "label"_s = labels[i])["loss"_s]();
   });
 }
-template <gpt::Size size, int batch, auto parameters>
+template <gpt::Size size, int batch, auto parameters, int max_norm = 0>
 int serve_gpt(int argc, char** argv) {
-  return serve_step<gpt_step<size, batch, parameters>>(argc, argv, random_numbers(batch, size.context, size.width),
+  return serve_step<gpt_step<size, batch, parameters, max_norm>>(argc, argv, random_numbers(batch, size.context, size.width),
                                                        random_labels(batch, size.context));
 }

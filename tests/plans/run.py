@@ -52,6 +52,8 @@ PROGRAMS = {
     "benchmarks/workloads/encoder_inlined.cpp": ["forward_and_backward<EncoderInlined<12>>"],
     "benchmarks/workloads/encoder_outlined.cpp": ["forward_and_backward<EncoderOutlined<12>>"],
     "benchmarks/workloads/gpt_124m.cpp": ["gpt_step<gpt2, 1, parameters>"],
+    "benchmarks/workloads/gpt_124m_clipped.cpp": ["gpt_step<gpt2, 1, parameters, 1>"],
+    "benchmarks/workloads/gpt_llmc.cpp": ["step"],
     "benchmarks/workloads/gpt_nano.cpp": ["gpt_step<nano, 12, parameters>"],
     "benchmarks/workloads/gpt_nano_half.cpp": ["gpt_step<nano, 12, parameters>"],
     "benchmarks/workloads/mnist_adam.cpp": ["adam_step<parameters>"],

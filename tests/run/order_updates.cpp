@@ -5,6 +5,7 @@
 #include "elements.hpp"
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/optim/optim.hpp"
+#include "tilewright/train/step.hpp"
 #include "tilewright/train/update.hpp"
 
 namespace {
@@ -53,6 +54,16 @@ template <int layers>
 constexpr std::int64_t frame = tw::Session<sgd_step<layers>>::plan.memory.frame;
 constexpr std::int64_t weight_bytes = width * width * 4;
 static_assert(frame<9> - frame<5> < weight_bytes, "the frame has the gradients of one layer, not of all");
+
+/// With gradients that are clipped by their global norm, all of which must be there before the first update.
+template <int layers>
+constexpr void clipped_step(Ir& ir) {
+  tw::train::train_step(ir, Stack<layers, false>{}, tw::optim::SgdParameters{.lr = 0.1}, {{4, width}}, {.max_norm = 1});
+}
+template <int layers>
+constexpr std::int64_t clipped_frame = tw::Program<clipped_step<layers>>::plan.memory.frame;
+constexpr std::int64_t gradient_bytes = weight_bytes + width * 4, result_bytes = 4 * width * 4;
+static_assert(clipped_frame<9> - clipped_frame<5> <= 4 * (gradient_bytes + result_bytes), "all gradients are there once");
 
 /// The main body's operations after a pass, as texts that no two of them share.
 std::vector<std::string> operations_after(Pass wanted, void (*program)(Ir&), std::vector<Operation>& operations) {
