@@ -56,11 +56,19 @@ struct Attention : tw::Module<Attention<size, reads>> {
     const tw::Tensor q = heads(0), k = heads(1), v = heads(2);
     tw::Tensor mixed;
     if constexpr (reads == Reads::tokens) mixed = attend_to_all(q, k, v, given...);
-    else mixed = tw::layers::attend(q, k, v, true);
+    else mixed = tw::layers::attend(q, k, v, options(given...));
     return c_proj(tw::layers::merge_heads(mixed));
   }
 
  private:
+  static constexpr tw::AttentionOptions options(std::same_as<tw::Tensor> auto... seed) {
+    tw::AttentionOptions result{.is_causal = true};
+    if constexpr (sizeof...(seed) > 0 && size.dropout > 0) {
+      result.dropout_p = size.dropout;
+      result.seed = ops::create_random_seed(seed..., 2);
+    }
+    return result;
+  }
   /// Attention of one token to itself and to those before it, whose keys and values are the variables `keys` and `values`, (1,
   /// heads, context, width / heads).
   constexpr tw::Tensor attend_to_all(tw::Tensor q, tw::Tensor k, tw::Tensor v, tw::Tensor position) {

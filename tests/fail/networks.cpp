@@ -271,12 +271,38 @@ Case<[](Tensor x) {
     attention_heads;
 
 // CASE causal_attention
-// expect: ScaledDotProductAttention: is_causal with 5 queries and 7 keys: as many keys as queries expected, in Net/layer
+// expect: ScaledDotProductAttention: is_causal with 5 queries and 7 keys: as many keys as queries, or alignment = upper_left or
+// expect: lower_right, expected, in Net/layer
 Case<[](Tensor x) {
   const Tensor keys = tensor(x, {2, 4, 7, 6});
   return ops::scaled_dot_product_attention(x, keys, keys, {.is_causal = true});
 }>
     causal_attention;
+
+// CASE attention_window
+// expect: ScaledDotProductAttention: window without is_causal: is_causal = true expected, in Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, {.window = 3}); }> attention_window;
+
+// CASE attention_window_of_none
+// expect: ScaledDotProductAttention: window -1: at least 1, or 0 for all keys, expected, in Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, {.is_causal = true, .window = -1}); }>
+    attention_window_of_none;
+
+// CASE attention_dropout
+// expect: ScaledDotProductAttention: dropout_p 0.1 without a seed: .seed = (2,) uint32 expected, in Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, {.dropout_p = 0.1}); }> attention_dropout;
+
+// CASE attention_dropout_of_all
+// expect: ScaledDotProductAttention: dropout_p 1: a number of at least 0, and below 1, expected, in Net/layer
+Case<[](Tensor x) {
+  return ops::scaled_dot_product_attention(x, x, x, {.dropout_p = 1, .seed = tensor(x, {2}).cast(tw::uint32)});
+}>
+    attention_dropout_of_all;
+
+// CASE attention_seed
+// expect: ScaledDotProductAttention: seed (2,) float32: (2,) uint32 expected, in Net/layer
+Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, x, x, {.dropout_p = 0.5, .seed = tensor(x, {2})}); }>
+    attention_seed;
 
 // CASE layer_norm_weight
 // expect: GroupNormalization: weight (5,) float32 for (2, 4, 5, 6) float32: (6,) float32 expected, in Net/layer

@@ -12,6 +12,7 @@ import re
 import torch
 import torch.nn.functional as F
 from fixtures import Fixtures
+from make_random import drops
 
 fixtures = Fixtures(1613)
 TRANSPOSED = re.compile(r"(weight_[ih]h_l\d|in_proj_weight|(linear\d|out_proj|[qkvo]_proj|(gate|up|down)_proj)\.weight)$")
@@ -195,5 +196,27 @@ def of_recurrent(layer):
 module("gru", nn.GRU(3, 4, num_layers=2, batch_first=True), tensor(2, 5, 3), call=of_recurrent)
 module("lstm", nn.LSTM(3, 4, batch_first=True), tensor(2, 5, 3), call=of_recurrent)
 module("lstm_without_bias", nn.LSTM(3, 3, bias=False, batch_first=True), tensor(1, 2, 3), call=of_recurrent)
+
+SEED = (0x243F6A88, 0x85A308D3)
+
+
+def with_our_dropout(layer):
+    """PyTorch's attention, which drops the weights that a seed of ours drops."""
+
+    def dropout(weights, p, training=True):
+        kept = [not drops(SEED, i, p) for i in range(weights.numel())]
+        return weights * torch.tensor(kept).reshape(weights.shape) / (1 - p)
+
+    def op(x, mask, _):
+        F.dropout, original = dropout, F.dropout
+        result = layer(x, x, x, key_padding_mask=mask, need_weights=True)[0]
+        F.dropout = original
+        return result
+
+    return op
+
+
+module("dropped", nn.MultiheadAttention(8, 2, dropout=0.25, batch_first=True), tensor(2, 5, 8), padding, torch.tensor(SEED),
+       call=with_our_dropout)
 
 fixtures.save("layers.txt")

@@ -75,6 +75,9 @@ constexpr void transformers(Ir& ir) {
       layers::TransformerBlock<8, 2,
                                {.dim_feedforward = 12, .activation = Activation::relu, .norm_first = false, .is_causal = true}>{},
       f32({2, 5, 8}));
+  const auto mode = tw::training(ir);
+  const TensorSpec seed{{2}, tw::uint32};
+  layer(ir, "dropped", layers::MultiheadAttention<8, 2, {.dropout = 0.25}>{}, f32({2, 5, 8}), bools({2, 5}), seed);
 }
 constexpr void llama(Ir& ir) {
   layer(ir, "llama", layers::LlamaBlock<16, 20, 4, 2, {.attention = {.rope_theta = 100}}>{}, f32({2, 5, 16}));

@@ -40,6 +40,13 @@ constexpr void high_scores(tw::Ir& ir) {
   const auto spec = op_cases::f32({1, 1, length, width});
   op_cases::differentiable(ir, "high", op_cases::attention({.is_causal = true, .scale = 1.0}), spec, spec, spec);
 }
+constexpr std::int64_t window = 20;
+constexpr double dropped = 0.25;
+constexpr void high_scores_in_a_window(tw::Ir& ir) {
+  const auto spec = op_cases::f32({1, 1, length, width});
+  const auto op = op_cases::dropped_attention({.is_causal = true, .scale = 1.0, .window = window, .dropout_p = dropped});
+  op_cases::differentiable(ir, "high", op, spec, spec, spec, op_cases::attention_seed);
+}
 
 using Matrix = std::vector<double>;  // (length, width)
 
@@ -63,7 +70,10 @@ double distance(const Matrix& a, const Matrix& b) {
 
 }  // namespace
 
-TEST_CASE("attention with scores of 1e4 is as exact as these scores") {
+/// Compares a program with the formulas in float64: query i sees the last `seen` keys to i, and the weight of key j is multiplied
+/// by factors[i * length + j].
+template <auto program>
+void check_high_scores(std::size_t seen, const std::vector<float>& factors) {
   std::mt19937 random(3);
   std::uniform_real_distribution<float> uniform(-2, 2);
   Values values;
@@ -72,38 +82,51 @@ TEST_CASE("attention with scores of 1e4 is as exact as these scores") {
     for (double& x : values[name]) x = uniform(random);
   }
   for (std::size_t i = 0; i < length; ++i) values["high.x0"][i * width] = values["high.x1"][i * width] = 100.1F;
+  values["high.x3"] = {1, 2};  // the seed, if there is one
   const Matrix &q = values["high.x0"], &k = values["high.x1"], &v = values["high.x2"], &dy = values["high.dy0"];
   Matrix y(length * width), dq(y), dk(y), dv(y);
   double highest = 0, steepest = 0;
   for (std::size_t i = 0; i < length; ++i) {
+    const std::size_t first = i + 1 > seen ? i + 1 - seen : 0;
     std::vector<double> p(i + 1), dp(i + 1);
     double most = -INFINITY, sum = 0, mean = 0;
-    for (std::size_t j = 0; j <= i; ++j) {
+    for (std::size_t j = first; j <= i; ++j) {
       most = std::max(most, p[j] = dot(q, i, k, j));
-      dp[j] = dot(dy, i, v, j);
+      dp[j] = dot(dy, i, v, j) * factors[i * length + j];
       steepest = std::max(steepest, std::abs(dp[j]));
     }
     highest = std::max(highest, most);
-    for (double& x : p) sum += x = std::exp(x - most);
-    for (std::size_t j = 0; j <= i; ++j) mean += (p[j] /= sum) * dp[j];
-    for (std::size_t j = 0; j <= i; ++j)
+    for (std::size_t j = first; j <= i; ++j) sum += p[j] = std::exp(p[j] - most);
+    for (std::size_t j = first; j <= i; ++j) mean += (p[j] /= sum) * dp[j];
+    for (std::size_t j = first; j <= i; ++j)
       for (std::size_t e = 0; e < width; ++e) {
-        const double ds = p[j] * (dp[j] - mean);
-        y[i * width + e] += p[j] * v[j * width + e];
-        dv[j * width + e] += p[j] * dy[i * width + e];
+        const double ds = p[j] * (dp[j] - mean), kept = p[j] * factors[i * length + j];
+        y[i * width + e] += kept * v[j * width + e];
+        dv[j * width + e] += kept * dy[i * width + e];
         dq[i * width + e] += ds * k[j * width + e];
         dk[j * width + e] += ds * q[i * width + e];
       }
   }
   CHECK(highest > 1e4);
-  tw::Session<high_scores> session({.threads = 1});
+  tw::Session<program> session({.threads = 1});
   write_variables(session, values);
   const Values actual = run(session);
   // A score is a sum of `width` terms: rounding changes it by at most `error`. To first order, a probability then changes by a
   // part of 2 error, and dp less its mean by 2 error of the largest.
-  const double error = width * std::ldexp(1.0, -24) * highest;
-  CHECK(distance(actual.at("high.y0"), y) < 2 * error * largest(v));
+  const double error = width * std::ldexp(1.0, -24) * highest, factor = *std::ranges::max_element(factors);
+  CHECK(distance(actual.at("high.y0"), y) < 2 * error * largest(v) * factor);
   CHECK(distance(actual.at("high.dx0"), dq) < 6 * error * steepest * largest(k));
   CHECK(distance(actual.at("high.dx1"), dk) < 6 * error * steepest * largest(q) * length);
-  CHECK(distance(actual.at("high.dx2"), dv) < 2 * error * largest(dy) * length);
+  CHECK(distance(actual.at("high.dx2"), dv) < 2 * error * largest(dy) * length * factor);
+}
+
+TEST_CASE("attention with scores of 1e4 is as exact as these scores") {
+  check_high_scores<high_scores>(length, std::vector<float>(length * length, 1));
+}
+TEST_CASE("and so it is in a window with dropout") {
+  const tw::DropoutFactors<float> dropout{tw::detail::PhiloxVectors<tw::detail::WideVector>({1, 2}),
+                                          tw::detail::dropout_threshold(dropped), static_cast<float>(1 / (1 - dropped))};
+  std::vector<float> factors((length * length + 63) / 64 * 64);
+  for (std::size_t group = 0; group < factors.size() / 64; ++group) dropout.fill(group, factors.data() + group * 64);
+  check_high_scores<high_scores_in_a_window>(window, factors);
 }

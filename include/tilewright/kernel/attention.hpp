@@ -8,15 +8,22 @@
 #include "tilewright/kernel/lanes.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul_outer.hpp"
+#include "tilewright/kernel/random.hpp"
 
 namespace tilewright {
 
 /// Extents of one head's attention.
 struct AttentionShape {
   std::int64_t queries = 1, keys = 1, width = 1;  ///< width: elements of a query, a key or a value
-  bool is_causal = false;                         ///< whether query i sees keys 0 to i only
+  bool is_causal = false;                         ///< whether query i sees no key after i + offset
   bool has_mask = false;                          ///< whether a mask tells which keys are seen
+  bool drops = false;                             ///< whether weights are dropped
+  std::int64_t offset = 0;                        ///< with is_causal
+  std::int64_t window = 0;  ///< with is_causal: keys that a query sees at most, the last ones; 0: all
   constexpr bool operator==(const AttentionShape&) const = default;
+
+  /// Whether there may be a query that sees no key.
+  constexpr bool may_hide_all() const { return has_mask || offset < 0 || (window > 0 && queries + offset - window >= keys); }
 };
 
 /// A matrix in memory; the strides are in elements.
@@ -30,7 +37,14 @@ struct MatrixRows {
 struct KeyMask {
   const bool* seen = nullptr;
   std::int64_t stride = 0;
+  float hidden_score = -std::numeric_limits<float>::infinity();  ///< what stands for the scores of other keys
   bool hides(std::int64_t key) const { return !seen[key * stride]; }
+};
+
+/// Dropout of the weights of one head; the weights are numbered as a tensor (batch, heads, queries, keys) of them would be.
+struct WeightDropout {
+  DropoutFactors<float> factors;
+  std::int64_t first = 0;  ///< number of the head's first weight
 };
 
 namespace detail {
@@ -138,36 +152,73 @@ inline void block_product(const float* a, const float* b, const T& terms, float*
           __attribute__((always_inline)) { sum.store_aligned(c + i * n + j); });
 }
 
-/// A block of scores, with a row for each key, so that a vector has queries. Query i sees key j if i >= j + ahead.
+/// A block of scores, with a row for each key, so that a vector has queries. Query i sees key j if j + ahead <= i < j + behind.
 struct ScoreBlock {
-  std::int64_t queries, keys, ahead;
+  std::int64_t queries, keys, ahead, behind;
 
   /// Terms of a product that gives scores: none where no query sees a key.
   constexpr auto of_scores(std::int64_t width) const {
-    return [ahead = ahead, width](std::int64_t key, std::int64_t, std::int64_t query, std::int64_t count) {
-      return Terms{0, query + count > key + ahead ? width : 0};
+    return [block = *this, width](std::int64_t key, std::int64_t rows, std::int64_t query, std::int64_t count) {
+      return Terms{0, query + count > key + block.ahead && query < key + rows - 1 + block.behind ? width : 0};
     };
   }
   /// Terms of a product that sums over the keys that queries see.
   constexpr auto of_queries() const {
     return [block = *this](std::int64_t query, std::int64_t count, std::int64_t, std::int64_t) {
-      return Terms{0, std::clamp<std::int64_t>(query + count - block.ahead, 0, block.keys)};
+      return Terms{std::clamp<std::int64_t>(query - block.behind + 1, 0, block.keys),
+                   std::clamp<std::int64_t>(query + count - block.ahead, 0, block.keys)};
     };
   }
   /// Terms of a product that sums over the queries that see keys.
   constexpr auto of_keys() const {
-    return [block = *this](std::int64_t key, std::int64_t, std::int64_t, std::int64_t) {
-      return Terms{std::clamp<std::int64_t>(key + block.ahead, 0, block.queries), block.queries};
+    return [block = *this](std::int64_t key, std::int64_t count, std::int64_t, std::int64_t) {
+      return Terms{block.first_query(key, block.queries), block.end_query(key + count - 1, block.queries)};
     };
   }
   /// The first of `count` queries that sees a key, or their count.
   constexpr std::int64_t first_query(std::int64_t key, std::int64_t count) const {
     return std::clamp<std::int64_t>(key + ahead, 0, count);
   }
+  /// The first after these that does not see it.
+  constexpr std::int64_t end_query(std::int64_t key, std::int64_t count) const {
+    return std::clamp<std::int64_t>(key + behind, 0, count);
+  }
 };
 /// The block of queries from q0 on and keys from k0 on; without a mask every query sees all keys.
 constexpr ScoreBlock score_block(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t k0) {
-  return {std::min(plan.queries, s.queries - q0), std::min(plan.keys, s.keys - k0), s.is_causal ? k0 - q0 : -s.keys};
+  const std::int64_t ahead = s.is_causal ? k0 - q0 - s.offset : -s.keys;
+  return {std::min(plan.queries, s.queries - q0), std::min(plan.keys, s.keys - k0), ahead,
+          s.window > 0 ? ahead + s.window : plan.queries};
+}
+/// The keys of all blocks in which one of `count` queries from q0 on sees a key.
+constexpr Terms seen_keys(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t count) {
+  if (!s.is_causal) return {0, s.keys};
+  const std::int64_t first = s.window > 0 ? std::max<std::int64_t>(0, q0 + s.offset - s.window + 1) : 0;
+  return {first / plan.keys * plan.keys, std::min(s.keys, q0 + count + s.offset)};
+}
+
+/// What dropout multiplies the weights of a block by, with a row for each key.
+template <AttentionShape s>
+inline void fill_factors(const WeightDropout& dropout, std::int64_t q0, std::int64_t k0, const ScoreBlock& block,
+                         float* factors) {
+  constexpr AttentionPlan plan = attention_plan(s);
+  constexpr std::int64_t width = round_up(plan.keys, float_width), size = DropoutFactors<float>::size;
+  alignas(line_bytes) float rows[std::size_t(plan.queries * width)], group[std::size_t(size)];  // rows: one for each query
+  std::int64_t filled = -1;
+  for (std::int64_t i = 0; i < block.queries; ++i)
+    for (std::int64_t key = 0; key < block.keys;) {
+      const std::int64_t number = dropout.first + (q0 + i) * s.keys + k0 + key, in_group = number % size;
+      const std::int64_t count = std::min(block.keys - key, size - in_group);
+      float* const row = rows + i * width + key;
+      key += count;
+      if (count == size) {
+        dropout.factors.fill(static_cast<std::uint64_t>(number / size), row);
+        continue;
+      }
+      if (number / size != filled) dropout.factors.fill(static_cast<std::uint64_t>(filled = number / size), group);
+      std::copy_n(group + in_group, count, row);
+    }
+  transpose_block<plan.queries, width>(rows, factors);
 }
 
 /// Of a block's scores: the largest of each query with those before, exponentials of scores less the largest in place of scores,
@@ -180,6 +231,11 @@ inline void block_softmax(const ScoreBlock& block, float* scores, float* largest
     const std::int64_t keys = std::clamp<std::int64_t>(at + count * float_width - block.ahead, 0, block.keys);
     for (std::int64_t key = std::max<std::int64_t>(0, at + 1 - block.ahead); key < keys; ++key)
       std::fill_n(scores + key * queries + at, key + block.ahead - at, -std::numeric_limits<float>::infinity());
+    for (std::int64_t key = 0; key < std::min(keys, at + count * float_width - block.behind); ++key) {
+      const std::int64_t end = std::max(at, key + block.behind);
+      std::fill(scores + key * queries + end, scores + key * queries + at + count * float_width,
+                -std::numeric_limits<float>::infinity());
+    }
     FloatBatch most[std::size_t(count)], sum[std::size_t(count)];
     unrolled<count>([&](auto v) { most[v] = FloatBatch::load_aligned(largest + at + v * float_width); });
     for (std::int64_t key = 0; key < keys; ++key)
@@ -209,11 +265,12 @@ inline void block_softmax(const ScoreBlock& block, float* scores, float* largest
 
 /// y = softmax(scale q k^T) v of one head, by blocks of queries and keys; logsumexp gets the logarithm of each query's sum of
 /// exponentials. Scores of a block lie with a row for each key, so that largest scores and sums of a vector of queries need no
-/// sums across a vector. A query that sees no key has the result 0, and the logarithm infinity.
-template <AttentionShape s, class T>
+/// sums across a vector. A query that sees no key has the result 0, and the logarithm infinity. `dropout`: a WeightDropout, which
+/// is read if s.drops; sums are of all weights.
+template <AttentionShape s, class T, class Dropout>
 inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
-                              KeyMask mask, const MatrixRows<T>& y, float* logsumexp, std::int64_t logsumexp_stride,
-                              double scale) {
+                              KeyMask mask, const MatrixRows<T>& y, float* logsumexp, std::int64_t logsumexp_stride, double scale,
+                              [[maybe_unused]] const Dropout& dropout) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
   constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
@@ -221,6 +278,7 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
   alignas(line_bytes) float k_rows[key_floats], v_rows[key_floats], scores[std::size_t(plan.keys * plan.queries)];
   alignas(line_bytes) float largest[std::size_t(plan.queries)], sums[std::size_t(plan.queries)];
   alignas(line_bytes) float corrections[std::size_t(plan.queries)];
+  alignas(line_bytes) [[maybe_unused]] float factors[s.drops ? std::size_t(round_up(plan.keys, float_width) * plan.queries) : 1];
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
     const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
     pack_block<plan.queries, s.width>(q, q0, q_count, static_cast<float>(scale), rows);
@@ -228,17 +286,21 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
     std::fill_n(largest, plan.queries, -std::numeric_limits<float>::max());  // finite: exp(-inf - largest) is 0
     std::fill_n(sums, plan.queries, 0.f);
     std::fill_n(rows, plan.queries * plan.width, 0.f);
-    const std::int64_t end = s.is_causal ? std::min(s.keys, q0 + q_count) : s.keys;
-    for (std::int64_t k0 = 0; k0 < end; k0 += plan.keys) {
+    const auto [begin, end] = seen_keys(s, plan, q0, q_count);
+    for (std::int64_t k0 = begin; k0 < end; k0 += plan.keys) {
       const ScoreBlock block = score_block(s, plan, q0, k0);
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores);
       if constexpr (s.has_mask)
         for (std::int64_t key = 0; key < block.keys; ++key)
-          if (mask.hides(k0 + key))
-            std::fill_n(scores + key * plan.queries, plan.queries, -std::numeric_limits<float>::infinity());
+          if (mask.hides(k0 + key)) std::fill_n(scores + key * plan.queries, plan.queries, mask.hidden_score);
       block_softmax<plan.queries>(block, scores, largest, sums, corrections);
+      if constexpr (s.drops) {
+        fill_factors<s>(dropout, q0, k0, block, factors);
+        for (std::int64_t i = 0; i < block.keys * plan.queries; i += float_width)
+          (FloatBatch::load_aligned(scores + i) * FloatBatch::load_aligned(factors + i)).store_aligned(scores + i);
+      }
       block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
           scores, v_rows, block.of_queries(),
           [&](std::int64_t i, std::int64_t j) __attribute__((always_inline)) {
@@ -248,7 +310,7 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
               __attribute__((always_inline)) { sum.store_aligned(rows + i * plan.width + j); });
     }
     for (std::int64_t i = 0; i < q_count; ++i) {
-      const bool sees_none = s.has_mask && sums[i] == 0;
+      const bool sees_none = s.may_hide_all() && sums[i] == 0;
       logsumexp[(q0 + i) * logsumexp_stride] = sees_none ? std::numeric_limits<float>::infinity()
                                                          : largest[i] + math::log(sums[i]);
       corrections[i] = sees_none ? 0 : 1 / sums[i];
@@ -258,12 +320,13 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
 }
 
 /// The gradients of one head: dq is written, and dk and dv are added to. With p = exp(scale q k^T - logsumexp), which is
-/// computed again by blocks, and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k.
-template <AttentionShape s, class T>
+/// computed again by blocks, and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With dropout, p in
+/// dv and dy v^T are multiplied by its factors, which are computed again, too.
+template <AttentionShape s, class T, class Dropout>
 inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                                KeyMask mask, const MatrixRows<const T>& y, const float* logsumexp, std::int64_t logsumexp_stride,
                                const MatrixRows<const T>& dy, const MatrixRows<T>& dq, const MatrixRows<float>& dk,
-                               const MatrixRows<float>& dv, double scale) {
+                               const MatrixRows<float>& dv, double scale, [[maybe_unused]] const Dropout& dropout) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
   constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
@@ -272,6 +335,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
   alignas(line_bytes) float k_rows[key_floats], v_rows[key_floats], sums[key_floats], dq_rows[query_floats];
   alignas(line_bytes) float p[score_floats], ds[score_floats];
   alignas(line_bytes) float logs[std::size_t(plan.queries)], dots[std::size_t(plan.queries)];
+  alignas(line_bytes) [[maybe_unused]] float factors[s.drops ? std::size_t(round_up(plan.keys, float_width) * plan.queries) : 1];
   const auto add = [](std::int64_t, const auto& x, const auto& before) { return before + x; };
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
     const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
@@ -288,24 +352,34 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
       logs[i] = i < q_count ? logsumexp[(q0 + i) * logsumexp_stride] : 0.f;
     }
     std::fill_n(dq_rows, plan.queries * plan.width, 0.f);
-    const std::int64_t end = s.is_causal ? std::min(s.keys, q0 + q_count) : s.keys;
-    for (std::int64_t k0 = 0; k0 < end; k0 += plan.keys) {
+    const auto [begin, end] = seen_keys(s, plan, q0, q_count);
+    for (std::int64_t k0 = begin; k0 < end; k0 += plan.keys) {
       const ScoreBlock block = score_block(s, plan, q0, k0);
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), p);
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, block.of_scores(s.width), ds);
+      if constexpr (s.drops) fill_factors<s>(dropout, q0, k0, block, factors);
       for (std::int64_t key = 0; key < block.keys; ++key) {
         float *p_row = p + key * plan.queries, *ds_row = ds + key * plan.queries;
         const bool hidden = s.has_mask && mask.hides(k0 + key);
-        const std::int64_t first = hidden ? plan.queries : block.first_query(key, plan.queries);
-        for (std::int64_t i = first / float_width * float_width; i < plan.queries; i += float_width) {
+        if (hidden) std::fill_n(p_row, plan.queries, mask.hidden_score);
+        const std::int64_t first = block.first_query(key, plan.queries), last = block.end_query(key, plan.queries);
+        for (std::int64_t i = first / float_width * float_width; i < last; i += float_width) {
           const FloatBatch x = math::exp(FloatBatch::load_aligned(p_row + i) - FloatBatch::load_aligned(logs + i));
-          x.store_aligned(p_row + i);
-          (x * (FloatBatch::load_aligned(ds_row + i) - FloatBatch::load_aligned(dots + i))).store_aligned(ds_row + i);
+          FloatBatch kept = x, dp = FloatBatch::load_aligned(ds_row + i);
+          if constexpr (s.drops) {
+            const FloatBatch factor = FloatBatch::load_aligned(factors + key * plan.queries + i);
+            kept = x * factor, dp = dp * factor;
+          }
+          kept.store_aligned(p_row + i);
+          (x * (dp - FloatBatch::load_aligned(dots + i))).store_aligned(ds_row + i);
         }
-        std::fill_n(p_row, first, 0.f);
-        std::fill_n(ds_row, first, 0.f);
+        for (float* row : {p_row, ds_row}) {
+          std::fill_n(row, first, 0.f);
+          std::fill_n(row + last, plan.queries - last, 0.f);
+        }
+        if (hidden) std::fill_n(ds_row, plan.queries, 0.f);
       }
       block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(p, dy_rows, block.of_keys(), sums);
       unpack_block<s.width>(sums, block.keys, dv, k0, add);

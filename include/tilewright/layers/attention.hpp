@@ -20,20 +20,22 @@ constexpr Tensor merge_heads(Tensor x) {
 }
 /// ops::scaled_dot_product_attention, with a mask or without: key_padding_mask: none, or (batch, keys) bool, true for keys that
 /// are not seen, as torch.nn has it.
-constexpr Tensor attend(Tensor q, Tensor k, Tensor v, bool is_causal, Tensor key_padding_mask = {}) {
-  if (!key_padding_mask.valid()) return ops::scaled_dot_product_attention(q, k, v, {.is_causal = is_causal});
-  return ops::scaled_dot_product_attention(q, k, v, ops::logical_not(key_padding_mask), {.is_causal = is_causal});
+constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& options, Tensor key_padding_mask = {}) {
+  if (!key_padding_mask.valid()) return ops::scaled_dot_product_attention(q, k, v, options);
+  return ops::scaled_dot_product_attention(q, k, v, ops::logical_not(key_padding_mask), options);
 }
 
 struct MultiheadAttentionOptions {
   bool is_causal = false;  ///< whether query i sees keys 0 to i only
   bool bias = true;
+  double dropout = 0;  ///< probability with which a weight is dropped in training; above 0: `build` takes a seed
 };
 
 /// Attention of several heads: projections of queries, keys and values, `attend` for each head, a projection of the heads'
 /// results. build(x) and build(x, key_padding_mask): attention of x to itself; build(query, key, value) and build(query, key,
 /// value, key_padding_mask): to others. query: (batch, queries, embed_dim); key, value: (batch, keys, embed_dim), float16 or
 /// float32; key_padding_mask: (batch, keys) bool, true for keys that are not seen; result: as query. num_heads divides embed_dim.
+/// With dropout, a seed, (2,) uint32, is the last argument, and the trace has a scope of a mode.
 ///
 /// Variables: `in_proj_weight` (embed_dim, 3 embed_dim) for queries, keys and values, `in_proj_bias` (3 embed_dim,), and
 /// `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim,). PyTorch's weights are the transposed ones.
@@ -42,19 +44,21 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
   using Projection = Linear<embed_dim, {.bias = options.bias}>;
   BOOST_HANA_DEFINE_STRUCT(MultiheadAttention, (Projection, out_proj));
   static_assert(embed_dim % num_heads == 0, "MultiheadAttention: a number of heads that divides embed_dim expected");
+  static constexpr bool takes_seed = options.dropout > 0;
+  static constexpr std::size_t seeds = takes_seed ? 1 : 0;  ///< arguments of `build`
 
-  constexpr Tensor build(Tensor x, std::same_as<Tensor> auto... key_padding_mask)
-    requires(sizeof...(key_padding_mask) < 2)
+  constexpr Tensor build(Tensor x, std::same_as<Tensor> auto... mask_and_seed)
+    requires(sizeof...(mask_and_seed) == seeds || sizeof...(mask_and_seed) == seeds + 1)
   {
     add_projection(x);
     const Tensor all = project(x, 0, 3);
-    return mix(part(all, 0), part(all, 1), part(all, 2), key_padding_mask...);
+    return mix(part(all, 0), part(all, 1), part(all, 2), mask_and_seed...);
   }
-  constexpr Tensor build(Tensor query, Tensor key, Tensor value, std::same_as<Tensor> auto... key_padding_mask)
-    requires(sizeof...(key_padding_mask) < 2)
+  constexpr Tensor build(Tensor query, Tensor key, Tensor value, std::same_as<Tensor> auto... mask_and_seed)
+    requires(sizeof...(mask_and_seed) == seeds || sizeof...(mask_and_seed) == seeds + 1)
   {
     add_projection(query);
-    return mix(project(query, 0, 1), project(key, 1, 2), project(value, 2, 3), key_padding_mask...);
+    return mix(project(query, 0, 1), project(key, 1, 2), project(value, 2, 3), mask_and_seed...);
   }
 
  private:
@@ -72,9 +76,18 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
   static constexpr Tensor part(Tensor x, int number) {
     return x[{ellipsis, slice(number * embed_dim, (number + 1) * embed_dim)}];
   }
-  constexpr Tensor mix(Tensor q, Tensor k, Tensor v, Tensor key_padding_mask = {}) {
+  constexpr Tensor mix(Tensor q, Tensor k, Tensor v, std::same_as<Tensor> auto... mask_and_seed) {
+    constexpr bool has_mask = sizeof...(mask_and_seed) > seeds;
+    const Tensor more[] = {mask_and_seed..., Tensor{}}, mask = has_mask ? more[0] : Tensor{};
+    AttentionOptions given{.is_causal = options.is_causal};
+    if constexpr (takes_seed) {
+      if (require_mode(this->ir(), "MultiheadAttention") == Mode::training) {
+        given.dropout_p = options.dropout;
+        given.seed = more[has_mask];
+      }
+    }
     const auto head = [](Tensor x) { return split_heads(x, num_heads); };
-    return out_proj(merge_heads(attend(head(q), head(k), head(v), options.is_causal, key_padding_mask)));
+    return out_proj(merge_heads(attend(head(q), head(k), head(v), given, mask)));
   }
 
   Tensor weight_, bias_;

@@ -37,7 +37,7 @@ struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, nu
     const RotaryEmbedding rotary = rotary_embedding(positions, head_dim, options.rope_theta);
     const Tensor q = apply_rotary(split_heads(q_proj(x), num_heads), rotary);
     const Tensor k = apply_rotary(split_heads(k_proj(x), num_key_value_heads), rotary);
-    return o_proj(merge_heads(attend(q, k, split_heads(v_proj(x), num_key_value_heads), options.is_causal)));
+    return o_proj(merge_heads(attend(q, k, split_heads(v_proj(x), num_key_value_heads), {.is_causal = options.is_causal})));
   }
 };
 

@@ -13,20 +13,20 @@ struct TransformerBlockOptions {
   bool is_causal = false;  ///< whether query i sees keys 0 to i only
   bool bias = true;        ///< of linear layers and norms
   double layer_norm_eps = 1e-5;
-  double dropout =
-      0;  ///< probability, after attention, the activation and the second linear layer; above 0: `build` takes a seed
+  double dropout = 0;  ///< probability, of attention's weights, and after attention, the activation and the second linear layer;
+                       ///< above 0: `build` takes a seed
 };
 
 /// Attention and two linear layers, each with a sum and a norm ("Attention Is All You Need", arXiv 1706.03762), as
-/// torch.nn.TransformerEncoderLayer with batch_first=True; its defaults are others, and it drops no attention weights. build(x)
-/// or build(x, key_padding_mask): x: (batch, length, embed_dim), float16 or float32; key_padding_mask: (batch, length) bool, true
-/// for keys that are not seen; result: as x. With dropout, a seed, (2,) uint32, is the last argument, and the trace has a scope
-/// of a mode.
+/// torch.nn.TransformerEncoderLayer with batch_first=True; its defaults are others. build(x) or build(x, key_padding_mask): x:
+/// (batch, length, embed_dim), float16 or float32; key_padding_mask: (batch, length) bool, true for keys that are not seen;
+/// result: as x. With dropout, a seed, (2,) uint32, is the last argument, and the trace has a scope of a mode.
 ///
 /// Variables: names as in torch.nn.TransformerEncoderLayer, with the weights of Linear, LayerNorm and MultiheadAttention.
 template <int embed_dim, int num_heads, TransformerBlockOptions options = {}>
 struct TransformerBlock : Module<TransformerBlock<embed_dim, num_heads, options>> {
-  using Attention = MultiheadAttention<embed_dim, num_heads, {.is_causal = options.is_causal, .bias = options.bias}>;
+  using Attention = MultiheadAttention<embed_dim, num_heads,
+                                       {.is_causal = options.is_causal, .bias = options.bias, .dropout = options.dropout}>;
   using In = Linear<(options.dim_feedforward > 0 ? options.dim_feedforward : 4 * embed_dim), {.bias = options.bias}>;
   using Out = Linear<embed_dim, {.bias = options.bias}>;
   using Norm = LayerNorm<{.eps = options.layer_norm_eps, .bias = options.bias}>;
@@ -43,8 +43,9 @@ struct TransformerBlock : Module<TransformerBlock<embed_dim, num_heads, options>
     constexpr bool has_mask = sizeof...(mask_and_seed) > seeds;
     const Tensor more[] = {mask_and_seed..., Tensor{}}, seed = more[has_mask];
     const auto attention = [&](Tensor y) {
-      if constexpr (has_mask) return drop(self_attn(y, more[0]), seed, 0);
-      else return drop(self_attn(y), seed, 0);
+      if constexpr (takes_seed && has_mask) return drop(self_attn(y, more[0], ops::create_random_seed(seed, 3)), seed, 0);
+      else if constexpr (takes_seed) return drop(self_attn(y, ops::create_random_seed(seed, 3)), seed, 0);
+      else return self_attn(y, mask_and_seed...);
     };
     const auto feed_forward = [&](Tensor y) {
       return drop(linear2(drop(activate(linear1(y), options.activation), seed, 1)), seed, 2);

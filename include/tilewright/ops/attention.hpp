@@ -1,18 +1,33 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <tuple>
 
 #include "tilewright/core/square_root.hpp"
 #include "tilewright/kernel/attention.hpp"
 #include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/op.hpp"
+#include "tilewright/ops/random.hpp"
 
 namespace tilewright {
 
+/// Which query sees which keys at least, where a causal mask has other numbers of keys than of queries; the names are those of
+/// torch.nn.attention.bias.
+enum class CausalAlignment : std::uint8_t {
+  none,       ///< as many keys as queries
+  upper_left,  ///< query i sees keys 0 to i: both begin at the same place of the text
+  lower_right  ///< the last query sees all keys: both end at the same place, as new queries after remembered keys do
+};
+
 /// Options of attention.
 struct AttentionOptions {
-  bool is_causal = false;        ///< whether query i sees keys 0 to i only; there are then as many keys as queries
+  bool is_causal = false;        ///< whether a query sees no later key: query i sees keys 0 to i
   std::optional<double> scale{};  ///< the factor of q k^T. Not given: 1 / sqrt(D)
+  CausalAlignment alignment = CausalAlignment::none;  ///< with is_causal, for other numbers of keys than of queries
+  std::int64_t window = 0;  ///< with is_causal: a query sees the last `window` of its keys only, itself included; 0: all
+  double dropout_p = 0;     ///< probability with which a weight is dropped: at least 0, and below 1
+  Tensor seed{};            ///< (2,) uint32, for dropout_p above 0
 };
 
 namespace detail {
@@ -20,6 +35,15 @@ struct AttentionAttributes {
   std::int64_t is_causal = 0;
   std::int64_t has_mask = 0;
   double scale = 1;
+  std::int64_t alignment = 0;
+  std::int64_t window = 0;
+  double dropout_p = 0;
+  /// What the scores of keys that the mask hides become. Finite numbers make the softmax of a composed form, in which a query
+  /// that sees no key gets the mean of the values.
+  double hidden_score = -std::numeric_limits<double>::infinity();
+
+  constexpr bool drops() const { return dropout_p != 0; }
+  constexpr bool is_aligned_right() const { return alignment == static_cast<std::int64_t>(CausalAlignment::lower_right); }
 };
 /// The matrix of one sample and head.
 template <class V>
@@ -32,32 +56,75 @@ inline MatrixRows<const typename V::element> head_input(V view, std::int64_t sam
   const auto rows = head_rows(view, sample, head);
   return {rows.data, rows.row, rows.element};
 }
-/// The mask of a sample, if there is one.
-template <class... V>
-inline KeyMask key_mask([[maybe_unused]] std::int64_t sample, V... masks) {
-  KeyMask result;
-  ((result = {masks.data + sample * V::spec.stride(0), V::spec.stride(1)}), ...);
-  return result;
-}
 template <class Q, class K>
 constexpr AttentionShape attention_shape(const PackedAttributes& packed) {
   const auto attributes = unpack<AttentionAttributes>(packed);
-  return {Q::shape[2], K::shape[2], Q::shape[3], attributes.is_causal != 0, attributes.has_mask != 0};
+  return {.queries = Q::shape[2],
+          .keys = K::shape[2],
+          .width = Q::shape[3],
+          .is_causal = attributes.is_causal != 0,
+          .has_mask = attributes.has_mask != 0,
+          .drops = attributes.drops(),
+          .offset = attributes.is_aligned_right() ? K::shape[2] - Q::shape[2] : 0,
+          .window = attributes.window};
 }
-/// Samples are cut, and heads if each has keys of its own; operands begin with q and k. A mask has no heads.
+/// What hides keys and drops weights: views of a mask and of a seed, if the attributes say so, and of positions of queries.
+template <PackedAttributes A, class Q, class K, class... V>
+class AttentionMasks {
+ public:
+  constexpr explicit AttentionMasks(const V&... views) : views_(views...) {}
+
+  /// Of a sample.
+  KeyMask keys([[maybe_unused]] std::int64_t sample) const {
+    if constexpr (attributes.has_mask == 0) return {};
+    else return of_sample(std::get<0>(views_), sample);
+  }
+  /// Of a sample and head: a WeightDropout, if weights are dropped.
+  auto dropout([[maybe_unused]] std::int64_t sample, [[maybe_unused]] std::int64_t head) const {
+    constexpr std::size_t seed = attributes.has_mask;
+    if constexpr (!attributes.drops()) return 0;
+    else return of_head(std::get<seed>(views_), std::get<seed + 1>(views_), sample, head);
+  }
+
+ private:
+  static constexpr auto attributes = unpack<AttentionAttributes>(A);
+  template <class Mask>
+  static KeyMask of_sample(Mask mask, std::int64_t sample) {
+    return {mask.data + sample * Mask::spec.stride(0), Mask::spec.stride(1), static_cast<float>(attributes.hidden_score)};
+  }
+  template <class Seed, class Positions>
+  static WeightDropout of_head(Seed seed, Positions positions, std::int64_t sample, std::int64_t head) {
+    const std::int64_t position = position_of(positions) + sample * Positions::spec.stride(0) + head * Positions::spec.stride(1);
+    const PhiloxVectors<WideVector> philox({seed.data[0], seed.data[Seed::spec.stride(0)]});
+    return {{philox, dropout_threshold(attributes.dropout_p), static_cast<float>(1 / (1 - attributes.dropout_p))},
+            position / Q::shape[3] * K::shape[2]};
+  }
+  std::tuple<V...> views_;
+};
+/// Calls f(masks, results...) with the operands after the others: those of AttentionMasks, then the results.
+template <PackedAttributes A, class Q, class K, class F, class... V>
+inline void with_attention_masks(const F& f, const V&... views) {
+  constexpr auto attributes = unpack<AttentionAttributes>(A);
+  constexpr std::size_t masks = 1 + attributes.has_mask + attributes.drops();
+  const std::tuple<V...> all(views...);
+  [&]<std::size_t... m, std::size_t... r>(std::index_sequence<m...>, std::index_sequence<r...>) {
+    f(AttentionMasks<A, Q, K, std::tuple_element_t<m, std::tuple<V...>>...>(std::get<m>(all)...), std::get<masks + r>(all)...);
+  }(std::make_index_sequence<masks>(), std::make_index_sequence<sizeof...(V) - masks>());
+}
+/// Samples are cut, and heads if each has keys of its own; operands begin with q and k. A mask has no heads, a seed no samples.
 constexpr Work attention_work(std::span<const TensorSpec> operands) {
   Work work;
   for (int axis = 0; axis < (operands[0].shape[1] == operands[1].shape[1] ? 2 : 1); ++axis) {
     work.add_axis({.extent = operands[0].shape[axis], .kind = WorkAxisKind::parallel});
     for (std::size_t o = 0; o < operands.size(); ++o)
-      if (axis == 0 || operands[o].shape.rank > 2) work.follow(static_cast<int>(o), axis, axis);
+      if (operands[o].shape.rank > axis + 1) work.follow(static_cast<int>(o), axis, axis);
   }
   return work;
 }
 }  // namespace detail
 
-/// The gradients of attention: inputs (q, k, v, y, logsumexp, dy) and a mask if there is one, results (dq, dk, dv), of which the
-/// last two are float32, since blocks of queries add to them. With p = exp(scale q k^T - logsumexp)
+/// The gradients of attention: inputs (q, k, v, y, logsumexp, dy), and a mask and a seed if there are, results (dq, dk, dv), of
+/// which the last two are float32, since blocks of queries add to them. With p = exp(scale q k^T - logsumexp)
 /// and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k, of which p and ds exist by blocks only.
 struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr std::string_view name = "ScaledDotProductAttentionGrad";
@@ -65,6 +132,7 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr CodeKind code_kind = CodeKind::softmax;
   static constexpr VertexCost vertex_cost = line_cost(10, {40, 2}, {40, 4});
   static constexpr bool any_layout = true;
+  static constexpr bool takes_positions = true;  // of queries, which number the weights that are dropped
   using Attributes = detail::AttentionAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -74,50 +142,48 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return detail::attention_work(operands);
   }
-  template <PackedAttributes A, class Q, class K, class V, class Y, class L, class DY, class DQ, class DK, class DV>
-  static void compute(Q q, K k, V v, Y y, L logsumexp, DY dy, DQ dq, DK dk, DV dv) {
-    add_heads<A>(q, k, v, y, logsumexp, dy, dq, dk, dv);
-  }
-  template <PackedAttributes A, class Q, class K, class V, class Y, class L, class DY, class Mask, class DQ, class DK, class DV>
-  static void compute(Q q, K k, V v, Y y, L logsumexp, DY dy, Mask mask, DQ dq, DK dk, DV dv) {
-    add_heads<A>(q, k, v, y, logsumexp, dy, dq, dk, dv, mask);
-  }
-
- private:
-  template <PackedAttributes A, class Q, class K, class V, class Y, class L, class DY, class DQ, class DK, class DV,
-            class... Mask>
-  static void add_heads(Q q, K k, V v, Y y, L logsumexp, DY dy, DQ dq, DK dk, DV dv, Mask... mask) {
+  template <PackedAttributes A, class Q, class K, class V, class Y, class L, class DY, class... Rest>
+  static void compute(Q q, K k, V v, Y y, L logsumexp, DY dy, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
-    for (std::int64_t n = 0; n < Q::shape[0]; ++n)
-      for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
-        const auto dk_rows = head_rows(dk, n, h / group), dv_rows = head_rows(dv, n, h / group);
-        if (h % group == 0)
-          for (const auto& rows : {dk_rows, dv_rows})
-            for (std::int64_t i = 0; i < K::shape[2]; ++i)
-              for (std::int64_t j = 0; j < K::shape[3]; ++j) rows.data[i * rows.row + j * rows.element] = 0;
-        attention_gradient<detail::attention_shape<Q, K>(A)>(
-            head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group), detail::key_mask(n, mask...),
-            head_input(y, n, h), logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),
-            head_input(dy, n, h), head_rows(dq, n, h), dk_rows, dv_rows, unpack<Attributes>(A).scale);
-      }
+    detail::with_attention_masks<A, Q, K>(
+        [&](const auto& masks, auto dq, auto dk, auto dv) {
+          for (std::int64_t n = 0; n < Q::shape[0]; ++n)
+            for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
+              const auto dk_rows = head_rows(dk, n, h / group), dv_rows = head_rows(dv, n, h / group);
+              if (h % group == 0)
+                for (const auto& rows : {dk_rows, dv_rows})
+                  for (std::int64_t i = 0; i < K::shape[2]; ++i)
+                    for (std::int64_t j = 0; j < K::shape[3]; ++j) rows.data[i * rows.row + j * rows.element] = 0;
+              attention_gradient<detail::attention_shape<Q, K>(A)>(
+                  head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group), masks.keys(n),
+                  head_input(y, n, h), logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),
+                  head_input(dy, n, h), head_rows(dq, n, h), dk_rows, dv_rows, unpack<Attributes>(A).scale, masks.dropout(n, h));
+            }
+        },
+        rest...);
   }
 };
 
 /// y = softmax(scale q k^T) v for each head, and the logarithm of each row's sum of exponentials. Blocks of scores are computed,
 /// used and forgotten, with the largest score and the sum so far of each row (FlashAttention, arXiv 2205.14135, 2307.08691);
-/// blocks that a causal mask hides are left out.
+/// blocks that a causal mask hides are left out. Inputs: (q, k, v), and a mask and a seed if there are.
 struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static constexpr std::string_view name = "ScaledDotProductAttention";
   static constexpr WorkKind work_kind = WorkKind::line;
   static constexpr CodeKind code_kind = CodeKind::softmax;
   static constexpr VertexCost vertex_cost = line_cost(6, {20, 2}, {20, 4});
   static constexpr bool any_layout = true;
+  static constexpr bool takes_positions = true;  // of queries, which number the weights that are dropped
   using Attributes = detail::AttentionAttributes;
 
   static constexpr Text options(const PackedAttributes& packed) {
-    if (unpack<Attributes>(packed).is_causal != 0) return text("is_causal");
-    return {};
+    const auto attributes = unpack<Attributes>(packed);
+    List<Text> given;
+    if (attributes.is_causal != 0) given.push_back(attributes.is_aligned_right() ? "is_causal=lower_right" : "is_causal");
+    if (attributes.window != 0) given.push_back(text("window=", attributes.window));
+    if (attributes.drops()) given.push_back(text("dropout_p=", number_text(attributes.dropout_p)));
+    return join(given, ", ");
   }
   static constexpr void infer(Inference& op) {
     const TensorSpec &q = op.input(0), &k = op.input(1), &v = op.input(2);
@@ -134,13 +200,19 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
     if (q.shape[1] % k.shape[1] != 0)
       return op.fail(k.shape[1], " heads of keys for ", q.shape[1], " of queries: a number that divides them expected");
     const auto attributes = op.attributes<Attributes>();
-    if (attributes.is_causal != 0 && q.shape[2] != k.shape[2])
-      return op.fail("is_causal with ", q.shape[2], " queries and ", k.shape[2], " keys: as many keys as queries expected");
+    if (attributes.is_causal != 0 && attributes.alignment == 0 && q.shape[2] != k.shape[2])
+      return op.fail("is_causal with ", q.shape[2], " queries and ", k.shape[2],
+                     " keys: as many keys as queries, or alignment = upper_left or lower_right, expected");
+    if (attributes.is_causal == 0 && (attributes.alignment != 0 || attributes.window != 0))
+      return op.fail(attributes.window != 0 ? "window" : "alignment", " without is_causal: is_causal = true expected");
+    if (attributes.window < 0) return op.fail("window ", attributes.window, ": at least 1, or 0 for all keys, expected");
+    if (!detail::require_probability(op, "dropout_p", attributes.dropout_p)) return;
     if (attributes.has_mask != 0) {
       const TensorSpec& mask = op.input(3);
       if (mask.dtype != boolean || mask.shape.rank != 2 || mask.shape[0] != k.shape[0] || mask.shape[1] != k.shape[2])
         return op.fail("mask ", to_text(mask), " for keys ", to_text(k), ": axes (batch, keys) of bool expected");
     }
+    if (attributes.drops() && !Dropout::require_seed(op, 3 + static_cast<int>(attributes.has_mask))) return;
     if (!op.require_number(attributes.scale, float32)) return;
     op.output(q);
     op.output({{q.shape[0], q.shape[1], q.shape[2]}, float32});
@@ -148,7 +220,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static constexpr void gradient(GradientContext& op) {
     if (!op.has_output_gradient(0)) return;
     List<Tensor> inputs{op.input(0), op.input(1), op.input(2), op.output(0), op.output(1), op.output_gradient(0)};
-    if (op.input_count() > 3) inputs.push_back(op.input(3));
+    for (int i = 3; i < op.input_count(); ++i) inputs.push_back(op.input(i));
     const auto gradients = apply_all<ScaledDotProductAttentionGrad>(op.ir(), {inputs.begin(), inputs.end()},
                                                                     op.attributes<Attributes>());
     for (int i = 0; i < 3; ++i) {
@@ -159,38 +231,42 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return detail::attention_work(operands);
   }
-  template <PackedAttributes A, class Q, class K, class V, class Y, class L>
-  static void compute(Q q, K k, V v, Y y, L logsumexp) {
-    mix_heads<A>(q, k, v, y, logsumexp);
-  }
-  template <PackedAttributes A, class Q, class K, class V, class Mask, class Y, class L>
-  static void compute(Q q, K k, V v, Mask mask, Y y, L logsumexp) {
-    mix_heads<A>(q, k, v, y, logsumexp, mask);
-  }
-
- private:
-  template <PackedAttributes A, class Q, class K, class V, class Y, class L, class... Mask>
-  static void mix_heads(Q q, K k, V v, Y y, L logsumexp, Mask... mask) {
+  template <PackedAttributes A, class Q, class K, class V, class... Rest>
+  static void compute(Q q, K k, V v, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
-    for (std::int64_t n = 0; n < Q::shape[0]; ++n)
-      for (std::int64_t h = 0; h < Q::shape[1]; ++h)
-        attention_forward<detail::attention_shape<Q, K>(A)>(
-            head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group), detail::key_mask(n, mask...),
-            head_rows(y, n, h), logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),
-            unpack<Attributes>(A).scale);
+    detail::with_attention_masks<A, Q, K>(
+        [&]<class L>(const auto& masks, auto y, L logsumexp) {
+          for (std::int64_t n = 0; n < Q::shape[0]; ++n)
+            for (std::int64_t h = 0; h < Q::shape[1]; ++h)
+              attention_forward<detail::attention_shape<Q, K>(A)>(
+                  head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group), masks.keys(n),
+                  head_rows(y, n, h), logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),
+                  unpack<Attributes>(A).scale, masks.dropout(n, h));
+        },
+        rest...);
   }
 };
 
 namespace detail {
-constexpr Tensor attention(std::span<const Tensor> inputs, const AttentionOptions& options) {
-  const Tensor q = inputs[0];
+constexpr Tensor attention(std::initializer_list<Tensor> given, const AttentionOptions& options) {
+  const Tensor q = *given.begin();
   if (!q.valid()) return q;
   double scale = 1;
   if (options.scale) scale = *options.scale;
   else if (q.rank() > 0 && q.shape(-1) > 0) scale = 1 / square_root(static_cast<double>(q.shape(-1)));
-  const AttentionAttributes attributes{options.is_causal ? 1 : 0, inputs.size() > 3 ? 1 : 0, scale};
-  return at_or_invalid(q.ir(), apply_all<ScaledDotProductAttention>(q.ir(), inputs, attributes), 0);
+  const AttentionAttributes attributes{.is_causal = options.is_causal,
+                                       .has_mask = given.size() > 3,
+                                       .scale = scale,
+                                       .alignment = static_cast<std::int64_t>(options.alignment),
+                                       .window = options.window,
+                                       .dropout_p = options.dropout_p};
+  List<Tensor> inputs(given);
+  if (attributes.drops()) inputs.push_back(options.seed);
+  if (attributes.drops() && !options.seed.valid() && !q.ir().failed())
+    return q.ir().fail(text(ScaledDotProductAttention::name, ": dropout_p ", number_text(options.dropout_p),
+                            " without a seed: .seed = (2,) uint32 expected"));
+  return at_or_invalid(q.ir(), apply_all<ScaledDotProductAttention>(q.ir(), {inputs.begin(), inputs.size()}, attributes), 0);
 }
 }  // namespace detail
 
@@ -199,20 +275,24 @@ namespace ops {
 /// with the number of queries and keys, not with their product. q: (batch, heads, queries, D); k, v: (batch, kv_heads, keys, D),
 /// float16 or float32. Result: q's shape and dtype, computed in float32. kv_heads divides heads, and head h reads keys and values
 /// of head h / (heads / kv_heads). Inputs may be views, such as parts of one projection. Scores of up to 1e4 and beyond give no
-/// overflow. Gradient: scores are computed again. Errors: another dtype, other axes, no elements, batches, widths or heads that
-/// do not fit, and with `is_causal` other numbers of keys than of queries.
+/// overflow. Gradient: scores are computed again.
+///
+/// With `is_causal` and `window`, scores that no query sees are not computed; a query that sees no key has the result 0, and
+/// gives the gradient 0. With `dropout_p`, weights are dropped as `dropout(softmax(...), seed, dropout_p)` drops them, from the
+/// same random numbers, and no mask is stored. Errors: another dtype, other axes, no elements, batches, widths or heads that do
+/// not fit; with `is_causal` other numbers of keys than of queries without an `alignment`; `alignment` or `window` without
+/// `is_causal`; dropout without a seed.
 ///
 ///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true});
+///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true, .window = 64, .dropout_p = 0.1, .seed = seed});
 constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options = {}) {
-  const Tensor inputs[] = {q, k, v};
-  return detail::attention(inputs, options);
+  return detail::attention({q, k, v}, options);
 }
 /// The same of those keys that a mask shows, for example those that are no padding. key_mask: (batch, keys) bool, true for keys
 /// that are seen. A query that sees no key has the result 0, and gives the gradient 0.
 constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor key_mask,
                                               const AttentionOptions& options = {}) {
-  const Tensor inputs[] = {q, k, v, key_mask};
-  return detail::attention(inputs, options);
+  return detail::attention({q, k, v, key_mask}, options);
 }
 }  // namespace ops
 
