@@ -41,6 +41,22 @@ constexpr bool is_near(std::int64_t a, std::int64_t b) { return 4 * a > 3 * b &&
 static_assert(is_near(cycles<tw::Softmax>(float32, 12 * 100, 100).cycles, softmax_cycles(gc200_model, float32, 12, 100)));
 static_assert(is_near(cycles<tw::Softmax>(float16, 96 * 400, 400).cycles, softmax_cycles(gc200_model, float16, 96, 400)));
 
+// ---- attention: products by the unit for products, and the loops of a softmax over keys
+
+constexpr std::int64_t attention_cycles(std::int64_t queries, std::int64_t keys, std::int64_t heads = 1) {
+  return tw::pair_cycles(tw::op_info<tw::ScaledDotProductAttention>.vertex_cost, float16, queries, keys, 64, heads, gc200_model)
+      .cycles;
+}
+constexpr std::int64_t parts_of_attention(std::int64_t queries, std::int64_t keys) {
+  const auto& unit = gc200_model.product_unit(float16, float32);
+  return tw::amp_cycles(unit, queries, 64, keys) + tw::amp_cycles(unit, queries, keys, 64) +
+         tw::softmax_cycles(gc200_model, float16, queries, keys);
+}
+static_assert(is_near(attention_cycles(128, 128), parts_of_attention(128, 128)));
+static_assert(is_near(attention_cycles(128, 512), parts_of_attention(128, 512)));
+static_assert(is_near(attention_cycles(128, 512), 4 * attention_cycles(128, 128)), "by keys");
+static_assert(is_near(attention_cycles(128, 128, 4), 4 * attention_cycles(128, 128)), "by heads");
+
 // ---- what is assumed
 
 static_assert(cycles<tw::Gelu>(float32, 1200).assumed == cycles<tw::Gelu>(float32, 1200).cycles);

@@ -17,22 +17,23 @@ enum class CostFormula : std::uint8_t {
   copy,         ///< elements as they are, within a tile
   reduction,    ///< several terms for each element of the block
   line,         ///< several loops over each line of the block
-  serial,       ///< one loop of a single worker
-  window,       ///< several terms for each element of the block, in short rows
-  slice,        ///< slices of a table at an offset that is known in a run
-  gather,       ///< rows of a table at places that are known in a run
-  scatter,      ///< the same, added to
-  product,      ///< of matrices: the unit for products
+  pairs,  ///< products of matrices with a result for each pair of a line of input 0 and one of input 1, and a loop over these
+  serial,  ///< one loop of a single worker
+  window,  ///< several terms for each element of the block, in short rows
+  slice,  ///< slices of a table at an offset that is known in a run
+  gather,  ///< rows of a table at places that are known in a run
+  scatter,  ///< the same, added to
+  product,  ///< of matrices: the unit for products
   convolution,  ///< the same
-  other         ///< one loop that takes its elements one by one
+  other  ///< one loop that takes its elements one by one
 };
 
 /// A worker's loop: its step takes `elements` elements. A map's and a serial loop's cycles have the loads and the stores in
 /// them; a reduction's are those of a term.
 struct LoopCost {
-  std::int16_t cycles = 0;    ///< instructions of a worker for a step
+  std::int16_t cycles = 0;  ///< instructions of a worker for a step
   std::int16_t elements = 1;  ///< of a step
-  std::int16_t start = 0;     ///< instructions of a worker before the loop; 0: those of the formula
+  std::int16_t start = 0;  ///< instructions of a worker before the loop; 0: those of the formula
 
   constexpr bool operator==(const LoopCost&) const = default;
 };
@@ -43,7 +44,7 @@ struct VertexCost {
   CostFormula formula = CostFormula::other;
   LoopCost float32{};  ///< also for integers of 4 and 8 bytes, bool and bytes
   LoopCost float16{};  ///< also for integers of 2 bytes
-  std::int8_t passes = 1;  ///< line: loops over each line, of which `cycles` is the sum
+  std::int8_t passes = 1;  ///< line: loops over each line, of which `cycles` is the sum; pairs: products
   Confidence confidence = Confidence::given;
 
   /// Whether it says what a vertex costs.
@@ -87,6 +88,11 @@ constexpr VertexCost reduction_cost(const LoopCost& float32, const LoopCost& flo
 constexpr VertexCost line_cost(int passes, const LoopCost& float32, const LoopCost& float16,
                                Confidence confidence = Confidence::assumed) {
   return {CostFormula::line, float32, float16, static_cast<std::int8_t>(passes), confidence};
+}
+/// So many products, and a loop over their pairs of lines.
+constexpr VertexCost pair_cost(int products, const LoopCost& float32, const LoopCost& float16,
+                               Confidence confidence = Confidence::assumed) {
+  return {CostFormula::pairs, float32, float16, static_cast<std::int8_t>(products), confidence};
 }
 /// For formulas that have all numbers themselves.
 constexpr VertexCost formula_cost(CostFormula formula, Confidence confidence = Confidence::assumed) {

@@ -111,6 +111,11 @@ class CycleCounter {
       }
       case CostFormula::window:
         return vertex_cycles(op, input.dtype, elements, ceil_divide(read, std::max<std::int64_t>(1, elements)), model_);
+      case CostFormula::pairs: {
+        const std::int64_t lines = input.shape[-2];
+        return pair_cycles(op.vertex_cost, input.dtype, lines, operation.operands[1].spec.shape[-2], last, read / (lines * last),
+                           model_);
+      }
       case CostFormula::line: return vertex_cycles(op, input.dtype, read, std::min(last, read), model_);
       case CostFormula::slice:
       case CostFormula::gather:
@@ -149,6 +154,8 @@ class CycleCounter {
   }
   /// A multiplication and an addition for each element of the iteration space of a product.
   constexpr std::int64_t flops_of(const Operation& operation) const {
+    if (const VertexCost& cost = operation.op->vertex_cost; cost.formula == CostFormula::pairs)
+      return 2 * cost.passes * operation.operands[0].spec.nelms() * operation.operands[1].spec.shape[-2];
     const WorkKind kind = operation.op->work_kind;
     if ((kind != WorkKind::product && kind != WorkKind::convolution) || operation.input_count != 2 ||
         operation.operands.size() != 3)

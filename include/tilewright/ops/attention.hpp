@@ -130,7 +130,9 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr std::string_view name = "ScaledDotProductAttentionGrad";
   static constexpr WorkKind work_kind = WorkKind::line;
   static constexpr CodeKind code_kind = CodeKind::softmax;
-  static constexpr VertexCost vertex_cost = line_cost(10, {40, 2}, {40, 4});
+  /// Of a pair the difference and the exponential of the softmax (target/ipu_reduction_cycles.hpp), and a difference and a
+  /// product.
+  static constexpr VertexCost vertex_cost = pair_cost(5, {15, 2}, {13, 4});
   static constexpr bool any_layout = true;
   static constexpr bool takes_positions = true;  // of queries, which number the weights that are dropped
   using Attributes = detail::AttentionAttributes;
@@ -172,7 +174,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static constexpr std::string_view name = "ScaledDotProductAttention";
   static constexpr WorkKind work_kind = WorkKind::line;
   static constexpr CodeKind code_kind = CodeKind::softmax;
-  static constexpr VertexCost vertex_cost = line_cost(6, {20, 2}, {20, 4});
+  static constexpr VertexCost vertex_cost = pair_cost(2, {14, 2}, {12, 4});  // the loops of Softmax
   static constexpr bool any_layout = true;
   static constexpr bool takes_positions = true;  // of queries, which number the weights that are dropped
   using Attributes = detail::AttentionAttributes;

@@ -20,7 +20,7 @@ enum class TermOrder : std::uint8_t {
 ///    that it moves.
 ///  - `reduced`: terms of each element; of an op on lines, the length of a line; of an indexed op, the elements of a row or
 ///  slice.
-/// A product by these numbers alone is a guess: target/amp.hpp has the formulas.
+/// A product by these numbers alone is a guess: target/amp.hpp has the formulas, and pair_cycles that of pairs.
 constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int64_t elements, std::int64_t reduced,
                                    const IpuModel& model, bool in_place = false, TermOrder order = TermOrder::rows) {
   if (elements == 0 || cost.formula == CostFormula::none) return {};
@@ -57,6 +57,14 @@ constexpr CycleCount vertex_cycles(const VertexCost& cost, DType dtype, std::int
     }
     default: return {20 + model.workers * (17 + loop_instructions(model, loop, elements)), confidence};
   }
+}
+/// Cycles of a vertex with pairs of `lines` lines of input 0 and `keys` lines of input 1, of `width` elements each, `groups`
+/// times: each product costs what that of the lines costs, by the unit for products, and all loops together are one over the
+/// pairs. An estimate: of the ways in which a tile may go through blocks of pairs none has been measured.
+constexpr CycleCount pair_cycles(const VertexCost& cost, DType dtype, std::int64_t lines, std::int64_t keys, std::int64_t width,
+                                 std::int64_t groups, const IpuModel& model) {
+  const std::int64_t product = amp_cycles(model.product_unit(dtype, float32), lines, width, keys, groups);
+  return {cost.passes * product + line_cycles(model, loop_of(cost, dtype), 1, groups * lines, keys), Confidence::assumed};
 }
 constexpr CycleCount vertex_cycles(const OpInfo& op, DType dtype, std::int64_t elements, std::int64_t reduced,
                                    const IpuModel& model, TermOrder order = TermOrder::rows) {
