@@ -62,7 +62,7 @@ struct Program {
 template <class Build>
 Program plan(std::string name, const Build& build, const tw::Target& target) {
   Program result{std::move(name), target};
-  const auto ir = tw::trace(build);
+  const auto ir = tw::trace(build, target);
   const tw::Target unlimited = target.with_bytes_per_tile(0);
   result.plan = tw::lower(*ir, unlimited, Observer(*ir, unlimited, result.steps));
   std::vector<std::int64_t> times(result.plan.bodies.size(), 0);

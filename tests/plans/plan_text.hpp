@@ -110,7 +110,7 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
   const auto print_target = [&](std::string_view target_name, const tw::Target& target) {
     out << "--- on " << target_name << '\n';
     try {
-      const auto ir = tw::trace(program);
+      const auto ir = tw::trace(program, target);
       const tw::Plan plan = tw::lower_verified(*ir, target);
       out << tw::print_plan(plan).view();
       print_tables(out, plan);

@@ -3,6 +3,8 @@
 #include "../support/programs.hpp"
 #include "models.hpp"
 #include "tilewright/lower/lower.hpp"
+#include "tilewright/ops/attention.hpp"
+#include "tilewright/transform/autodiff.hpp"
 
 namespace {
 
@@ -77,6 +79,35 @@ constexpr auto views = [](tw::Ir& ir) {
   store("y", tw::ops::exp(x.transpose({1, 0}).reshape({4, 8})));
 };
 static_assert(steps_of(views, tw::cpu.without_fusion()) == 3, "the transpose is a view; the reshape of it needs a dense copy");
+
+// ---- attention, forward and backward, of 12 heads of 64: scores have no memory
+
+constexpr Tensor attention(Tensor q, Tensor k, Tensor v) {
+  return tw::ops::scaled_dot_product_attention(q, k, v, {.is_causal = true});
+}
+constexpr Tensor composed_attention(Tensor q, Tensor k, Tensor v) {
+  const Tensor mask = q.ir().constant(tw::causal_mask(), {q.shape(2), q.shape(2)});
+  return tw::ops::softmax(q.matmul(k.transpose({0, 1, 3, 2})) * 0.125 + mask).matmul(v);
+}
+template <auto form>
+constexpr std::int64_t frame_of_attention(std::int64_t length, bool replaces = true) {
+  return frame_bytes_of([=](tw::Ir& ir) {
+    tw::replaces_composed_forms(ir, replaces);
+    const tw::Shape shape{1, 12, length, 64};
+    const Tensor q = load(ir, "q", shape), k = load(ir, "k", shape), v = load(ir, "v", shape), dy = load(ir, "dy", shape);
+    const tw::Graph graph = ir.create_graph(form, q, k, v);
+    const auto gradient = tw::autodiff(graph);
+    const auto call = tw::call_with_info(graph, {q, k, v});
+    store("y", call.output(0));
+    const auto gradients = tw::call_with_info(gradient.graph(), dy, gradient.inputs_dict(call)).outputs();
+    for (std::size_t i = 0; i < 3; ++i) store(std::array{"dq", "dk", "dv"}[i], gradients[i]);
+  });
+}
+/// Four tensors like q, and a number for each query. Short texts need less: then some of these stay in a vertex's scratch.
+constexpr bool is_linear(std::int64_t length) { return frame_of_attention<attention>(length) <= 12 * length * (4 * 64 + 1) * 4; }
+static_assert(is_linear(256) && is_linear(1024) && is_linear(4096));
+static_assert(frame_of_attention<composed_attention>(4096) == frame_of_attention<attention>(4096), "the op replaces it");
+static_assert(frame_of_attention<composed_attention>(1024, false) >= 12 * 1024 * 1024 * 4, "the weights");
 
 constexpr auto linear_layer = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {8, 64});

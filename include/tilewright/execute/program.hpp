@@ -6,6 +6,7 @@
 #include "tilewright/execute/executor.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/lower/lower.hpp"
+#include "tilewright/lower/trace_for.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -47,7 +48,7 @@ struct PlanDraft {
 template <auto build, Target target>
 consteval PlanDraft make_draft() {
   Ir ir(OnError::record);
-  build(ir);
+  trace_for(target, build, ir);
   const Plan plan = lower(ir, target);
   PlanDraft draft{.sizes = sizes_of(plan), .failure = ir.failure().size()};
   static_cast<PlanTotals&>(draft.plan) = plan;
@@ -62,7 +63,7 @@ inline constexpr PlanDraft draft_of = make_draft<build, target>();
 template <auto build, Target target>
 constexpr Text failure_text() {
   Ir ir(OnError::record);
-  build(ir);
+  trace_for(target, build, ir);
   lower(ir, target);
   return ir.failure();
 }
@@ -70,14 +71,14 @@ constexpr Text failure_text() {
 template <auto build, Target target>
 consteval bool trace_and_raise() {
   Ir ir;
-  build(ir);
+  trace_for(target, build, ir);
   lower(ir, target);
   return true;
 }
 template <auto build, Target target, PlanSizes sizes>
 consteval FrozenPlan<sizes> trace_and_freeze() {
   Ir ir;
-  build(ir);
+  trace_for(target, build, ir);
   return freeze<sizes>(lower(ir, target));
 }
 
@@ -183,12 +184,13 @@ inline constexpr std::int64_t cycles = detail::draft_plan<build, target>().cycle
 template <auto build, Target target>
 inline constexpr CycleUse cycle_use = detail::draft_plan<build, target>().cycles;
 
-/// Traces a program at run time: for a debugger, to print its graphs, or to plan it for a machine that is known late.
+/// Traces a program at run time: for a debugger, to print its graphs, or to plan it for a machine that is known late. `target` is
+/// what it is traced for, as a simulated IPU computes some forms by other ops (transform/composed_forms.hpp).
 /// The tensors and graphs of an Ir point to it, so that it stays where it is.
 template <class Build>
-std::unique_ptr<Ir> trace(const Build& build) {
+std::unique_ptr<Ir> trace(const Build& build, const Target& target = cpu) {
   auto ir = std::make_unique<Ir>();
-  build(*ir);
+  trace_for(target, build, *ir);
   return ir;
 }
 

@@ -10,6 +10,7 @@
 #include "tilewright/lower/fault_sites.hpp"
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/print_plan.hpp"
+#include "tilewright/lower/trace_for.hpp"
 #include "tilewright/profile/lay_out_steps.hpp"
 #include "tilewright/profile/profile.hpp"
 #include "tilewright/target/devices.hpp"
@@ -330,7 +331,7 @@ Profile profile(const Build& build, const Target& target, std::string program = 
   if (target.ipu == nullptr)
     throw std::invalid_argument("profile: a simulated IPU expected, such as gc200: the host's cycles are not counted");
   Ir ir(OnError::record);
-  build(ir);
+  trace_for(target, build, ir);
   Profiler profiler(ir, target);
   TileHomes homes;
   const Plan plan = lower(ir, target, profiler, &homes);

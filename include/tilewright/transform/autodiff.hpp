@@ -11,6 +11,7 @@
 #include "tilewright/module/graph_with_named_args.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/transform/called_gradients.hpp"
+#include "tilewright/transform/composed_forms.hpp"
 #include "tilewright/transform/overwritten.hpp"
 
 namespace tilewright {
@@ -36,6 +37,11 @@ class Differentiator final : public GradientContext::Builder {
   constexpr Differentiator(Ir& ir, GraphId forward) : ir_(ir), forward_(forward) {}
 
   constexpr GradientRecord run(const AutodiffOptions& options) {
+    List<TensorId> kept;
+    for (const auto* tensors : {&options.grads_provided, &options.grads_required})
+      if (*tensors)
+        for (const TensorId tensor : ids(**tensors, "grads_provided or grads_required")) kept.push_back(tensor);
+    replace_composed_forms(ir_, forward_, kept);
     if (!differentiate_callees()) return {};
     if (has_op_in_place_) overwritten_ = find_overwritten(ir_, forward_);
     if (ir_.failed()) return {};

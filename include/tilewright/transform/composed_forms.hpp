@@ -1,0 +1,97 @@
+#pragma once
+#include <utility>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/placements.hpp"
+#include "tilewright/ops/composed_attention.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// A form that one op computes at once: what it finds in a graph, and the node that the op replaces.
+template <class Form>
+struct FoundForm {
+  NodeId last{};
+  Form form{};
+};
+template <class Form>
+constexpr List<FoundForm<Form>> find_forms(const Ir& ir, GraphId graph, const List<TensorId>& kept) {
+  List<FoundForm<Form>> found;
+  const GraphRecord& record = ir.record(graph);
+  std::optional<FormReader> reader;  // made when it is first needed: most graphs have no such form
+  for (std::size_t i = 0; i < record.nodes.size(); ++i) {
+    const Node& node = record.nodes[NodeId(i)];
+    if (!Form::may_end(record, node)) continue;
+    if (!reader) reader.emplace(ir, graph, kept);
+    if (Form form; form.find(*reader, node)) found.push_back({NodeId(i), form});
+  }
+  return found;
+}
+
+/// Puts the ops before the last nodes of their forms, whose results they take over. All nodes of a form stay: nothing needs them
+/// any more, so that they are dead code, and handles of their tensors mean what they meant.
+template <class Form>
+constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found) {
+  if (found.empty()) return;
+  const GraphScope scope(ir.graph(graph));
+  const auto record = [&]() -> GraphRecord& { return ir.record(graph); };
+  const List<Node, NodeId> nodes = std::exchange(record().nodes, {});
+  List<NodeId, NodeId> moved;  // by node: its new number
+  moved.resize(nodes.size());
+  const auto append = [&](Node node, std::size_t number) {
+    moved[NodeId(number)] = NodeId(record().nodes.size());
+    for (const TensorId output : node.outputs) record().tensors[output].producer = moved[NodeId(number)];
+    record().nodes.push_back(std::move(node));
+  };
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    Node node = nodes[NodeId(i)];
+    if (next < found.size() && found[next].last == NodeId(i)) {
+      const PlacementScope placement(ir, node.placement);
+      const int scope_outside = std::exchange(ir.current_scope, node.scope);
+      const Tensor result = found[next++].form.apply(ir);
+      ir.current_scope = scope_outside;
+      if (!result.valid()) return;
+      const NodeId op = record().tensors[result.number()].producer;
+      std::swap(record().nodes[op].outputs[0], node.outputs[0]);
+      record().tensors[record().nodes[op].outputs[0]].producer = op;
+    }
+    append(std::move(node), i);
+  }
+  for (auto& [before, after] : record().sequence) before = moved[before], after = moved[after];
+  for (GraphRecord& each : ir.graphs)
+    for (auto& [caller, call] : each.call_sites)
+      if (caller == graph) call = moved[call];
+  for (MergedExchanges& exchanges : ir.merged_exchanges)
+    if (exchanges.graph == graph) {
+      exchanges.first = moved[exchanges.first];
+      exchanges.end = static_cast<std::size_t>(exchanges.end) < nodes.size() ? moved[exchanges.end]
+                                                                             : NodeId(record().nodes.size());
+    }
+}
+
+/// Whether nodes of a graph may move: no scope of it is open, and all are of one execution context.
+constexpr bool may_move_nodes(const Ir& ir, GraphId graph) {
+  for (const SequenceScope& scope : ir.sequences)
+    if (scope.graph == graph) return false;
+  return !ir.failed() && !(graph == GraphId::main && ir.has_contexts);
+}
+
+}  // namespace detail
+
+/// Replaces forms of several ops in a graph by one op that computes the same at once: attention that is composed of matmul,
+/// softmax and matmul by scaled_dot_product_attention, whose page says what is found. `kept`: tensors of the graph that somebody
+/// needs besides the graph's ops and outputs. Tensors that more than the form needs, or that have a name, are never replaced.
+///
+/// autodiff calls it for each graph, and the planner for all that are left, unless replaces_composed_forms(ir, false) was called.
+/// Results change by rounding only. Dropout drops the same weights.
+constexpr void replace_composed_forms(Ir& ir, GraphId graph, const List<TensorId>& kept = {}) {
+  if (!ir.replaces_composed_forms || !detail::may_move_nodes(ir, graph)) return;
+  detail::put_ops(ir, graph, detail::find_forms<detail::ComposedAttention>(ir, graph, kept));
+}
+/// Whether the graphs that are differentiated or planned from now on are searched for composed forms. They are, if the program is
+/// for the host; not, if it is for a simulated IPU, whose unit for products computes composed forms faster.
+constexpr void replaces_composed_forms(Ir& ir, bool replaces) { ir.replaces_composed_forms = replaces; }
+
+}  // namespace tilewright
