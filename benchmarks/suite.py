@@ -61,6 +61,8 @@ WORKLOADS = (
              variants=(("clipped by the global norm", "gpt_124m_clipped"),), bound=True, other_pytorch="gpt_124m"),
     Workload("W9", "GPT of llm.c's size, training step, AdamW", "gpt_llmc", (("PyTorch", "gpt_llmc"),), bound=True,
              other_pytorch="gpt_llmc"),
+    Workload("W10", "causal attention of 12 heads, 1,024 x 64, forward and backward", "attention_causal", (("PyTorch", "attention"),),
+             other_pytorch="attention"),
 )
 
 
@@ -267,7 +269,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=Path, default=HERE.parent / "build/gcc")
     parser.add_argument("--clang-build-dir", type=Path, help="where to measure what building costs with Clang")
-    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,W9,start,size,build; or values: whether the peers "
+    parser.add_argument("--only", help="some of W1,W1a,W1h,W2,W3,W4,W5,W6,W7,W8,W9,W10,start,size,build; or values: whether the peers "
                         "compute the same, with equal weights and inputs")
     parser.add_argument("--one-thread", action="store_true", help="leave out what runs on several")
     parser.add_argument("--rounds", type=int, default=7)

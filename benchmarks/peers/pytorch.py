@@ -134,6 +134,20 @@ class CausalBlock(EncoderBlock):
         self.mask = torch.triu(torch.full((sequence, sequence), -torch.inf), 1)
 
 
+class CausalAttention(nn.Module):
+    """Attention to earlier tokens alone, of variables q, k and v: (batch, heads, tokens, size of a head)."""
+
+    def __init__(self, *shape):
+        super().__init__()
+        self.q, self.k, self.v = (nn.Parameter(torch.randn(shape)) for _ in range(3))
+        self.register_buffer("mask", torch.triu(torch.full((shape[-2], shape[-2]), -torch.inf), 1))
+
+    mix = EncoderBlock.mix
+
+    def forward(self):
+        return self.mix(self.q, self.k, self.v)
+
+
 def gpt(layers, hidden, heads, sequence, classes):
     blocks = (CausalBlock(hidden, heads, sequence) for _ in range(layers))
     return nn.Sequential(*blocks, nn.LayerNorm(hidden), nn.Linear(hidden, classes), nn.Flatten(0, 1))
@@ -199,15 +213,16 @@ def inference(net, *shape):
 class ForwardAndBackward(Step):
     """The result, and the gradients of all weights for a given gradient of the result; no update."""
 
-    def __init__(self, net, *shape):
+    def __init__(self, net, *shape, takes_input=True):
         super().__init__(net, self.step)
-        self.inputs, self.gradients, self.result_of = images_of(*shape), images_of(*shape, first=2000), compiled(net)
+        self.inputs = [(x,) for x in images_of(*shape)] if takes_input else [()] * BATCHES
+        self.gradients, self.result_of = images_of(*shape, first=2000), compiled(net)
 
     def step(self, i):
         self.net.zero_grad(set_to_none=True)
-        result = self.result_of(self.inputs[i % BATCHES])
+        result = self.result_of(*self.inputs[i % BATCHES])
         result.backward(self.gradients[i % BATCHES])
-        return result[0, 0, 0].item()
+        return result[(0,) * result.dim()].item()
 
     def values(self):
         """An element of the result, and the mean size of each gradient."""
@@ -227,6 +242,7 @@ WORKLOADS = {
     "gpt_124m": lambda: training(gpt(12, 768, 12, 128, 512), SGD, images_of(1, 128, 768), labels_of(128), lr=0.05),
     "gpt_llmc": lambda: training(Gpt(4, 128, 4, 64, 512), ADAMW, [below(512, 4 * 64, 1000 + i).view(4, 64) for i in range(BATCHES)],
                                  labels_of(4 * 64), lr=1e-4, weight_decay=0),
+    "attention": lambda: ForwardAndBackward(CausalAttention(1, 12, 1024, 64), 1, 12, 1024, 64, takes_input=False),
     "encoder": lambda: ForwardAndBackward(nn.Sequential(*(EncoderBlock() for _ in range(12))), 4, 128, 256),
 }
 
