@@ -39,7 +39,7 @@ constexpr void generate_step(tw::Ir& ir) {
   const tw::Tensor token = ops::host_load(ir.h2d_stream("token", {1}, tw::int32)).reshape({1, 1});
   const tw::Tensor position = ops::host_load(ir.h2d_stream("position", {1}, tw::int32));
   const auto [factories, graph] = tw::create_graph(ir, Gpt<size, Reads::tokens>{}, token, position);
-  const tw::Tensor logits = graph.bind(factories.init()).call(token, position);
+  const tw::Tensor logits = ops::cast(graph.bind(factories.init()).call(token, position), tw::float32);
   ops::host_store(ir.d2h_stream("logits", {size.vocabulary}, tw::float32), logits.reshape({-1}));
 }
 

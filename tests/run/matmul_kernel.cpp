@@ -185,3 +185,15 @@ TEST_CASE("matmul_kernel: half precision") {
   check_product<MatMulShape{5, 18, 20, 41, 2, 3, 61, 19, 1}, Half>();  // no axis is contiguous
   check_product<MatMulShape{17, 10, 20, 20, 1, 10, 1, 1, 18}, Half>();  // c is transposed
 }
+
+TEST_CASE("matmul_kernel: one row and a large matrix") {
+  using Half = tilewright::float16_t;
+  check_product<product(1, 2304, 96, false, false)>();
+  check_product<product(1, 133, 500, false, false, 3)>();
+  check_product<product(1, 4096 + 37, 18, true, false)>();  // columns in strips
+  check_product<product(1, 530, 200, false, true)>();
+  check_product<product(1, 37, 2000, false, true, 5)>();
+  check_product<product(1, 779, 96, false, false, 1), Half>();
+  check_product<product(1, 530, 200, false, true, 1), Half>();
+  check_product<product(1, 16, 64, false, true), Half>();
+}

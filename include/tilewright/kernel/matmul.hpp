@@ -6,6 +6,7 @@
 #include "tilewright/kernel/matmul_epilogue.hpp"
 #include "tilewright/kernel/matmul_inner.hpp"
 #include "tilewright/kernel/matmul_outer.hpp"
+#include "tilewright/kernel/matmul_row.hpp"
 #include "tilewright/kernel/matmul_shape.hpp"
 #include "tilewright/kernel/view.hpp"
 
@@ -13,12 +14,15 @@ namespace tilewright {
 
 namespace detail {
 
-enum class MatMulKernel { loop, inner, outer, outer_transposed };
+enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, column_by_column };
 
 /// Which kernel computes a product of floats, of 32 or 16 bits. If b is contiguous along k, `outer` transposes b, and `inner`
 /// adds up the elements of a register once for each sum. Transposing takes about 70 instructions for each square of vectors, k n
-/// / float_width^2 times; adding up takes 45 for each vector of sums, m n / float_width times: hence 10 m.
+/// / float_width^2 times; adding up takes 45 for each vector of sums, m n / float_width times: hence 10 m. One row times a large
+/// matrix reads the matrix in the order of memory.
 constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
+  if (streams_rows(s)) return MatMulKernel::row_by_row;
+  if (streams_columns(s)) return MatMulKernel::column_by_column;
   const bool dot = s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width && !s.half_a && !s.half_b;
   if (s.n < 4) return dot ? MatMulKernel::inner : s.m < 4 ? MatMulKernel::loop : MatMulKernel::outer_transposed;
   return dot && s.b_n != 1 && s.k >= 10 * s.m ? MatMulKernel::inner : MatMulKernel::outer;
@@ -72,6 +76,8 @@ inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
   else if constexpr (kernel == MatMulKernel::outer) detail::outer_matmul<s>(a, b, epilogue);
   else if constexpr (kernel == MatMulKernel::outer_transposed)
     detail::outer_matmul<s.transposed()>(b, a, detail::TransposedEpilogue<Epilogue>{epilogue});
+  else if constexpr (kernel == MatMulKernel::row_by_row) detail::stream_rows<s>(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::column_by_column) detail::stream_columns<s>(a, b, epilogue);
   else detail::loop_matmul<s>(a, b, epilogue);
 }
 

@@ -1,0 +1,3 @@
+#include "generation.hpp"
+
+int main(int argc, char** argv) { return generation::run<generation::size_124m(tilewright::float32)>(argc, argv); }
