@@ -107,6 +107,7 @@ xt::xtensor<std::int32_t, rank> integers(const std::vector<double>& elements, st
 TEST_CASE("language model: attention to itself, causal, and to others") {
   using tw::Shape, tw::layers::MultiheadAttention;
   check_results<layer_with_gradients<MultiheadAttention<8, 2>, Shape{2, 5, 8}>>("self", 2e-6);
+  check_results<layer_with_gradients<MultiheadAttention<8, 2>, Shape{2, 5, 8}>, tw::ipu_model>("self", 2e-6);
   check_results<layer_with_gradients<MultiheadAttention<8, 2>, Shape{2, 3, 8}, Shape{2, 5, 8}, Shape{2, 5, 8}>>("cross", 2e-6);
   check_results<layer_with_gradients<MultiheadAttention<8, 2, {.is_causal = true}>, Shape{2, 5, 8}>, tw::ipu_model>("causal",
                                                                                                                     2e-6);

@@ -1,11 +1,14 @@
 #pragma once
 #include <cstdint>
 
+#include "tilewright/core/square_root.hpp"
 #include "tilewright/layers/dropout.hpp"
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/ops/attention.hpp"
 #include "tilewright/ops/logical.hpp"
+#include "tilewright/ops/matmul.hpp"
 #include "tilewright/ops/shape.hpp"
+#include "tilewright/ops/softmax.hpp"
 #include "tilewright/ops/subscript.hpp"
 
 namespace tilewright::layers {
@@ -18,9 +21,19 @@ constexpr Tensor split_heads(Tensor x, std::int64_t heads) {
 constexpr Tensor merge_heads(Tensor x) {
   return x.transpose({0, 2, 1, 3}).reshape({x.shape(0), x.shape(2), x.shape(1) * x.shape(3)});
 }
+/// Whether attention is composed of products and a softmax: for a simulated IPU, whose tiles share these, while a vertex of the
+/// op has all queries of a head; and if each query sees all keys, and keys have as many heads as queries.
+constexpr bool composes(Tensor q, Tensor k, const AttentionOptions& options, Tensor key_padding_mask) {
+  return q.valid() && k.valid() && !q.ir().replaces_composed_forms && !options.is_causal && options.dropout_p == 0 &&
+         !key_padding_mask.valid() && q.shape(1) == k.shape(1);
+}
 /// ops::scaled_dot_product_attention, with a mask or without: key_padding_mask: none, or (batch, keys) bool, true for keys that
 /// are not seen, as torch.nn has it.
 constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& options, Tensor key_padding_mask = {}) {
+  if (composes(q, k, options, key_padding_mask)) {
+    const double scale = options.scale ? *options.scale : 1 / tilewright::detail::square_root(static_cast<double>(q.shape(3)));
+    return ops::softmax(q.matmul(k.transpose({0, 1, 3, 2})) * scale).matmul(v);
+  }
   if (!key_padding_mask.valid()) return ops::scaled_dot_product_attention(q, k, v, options);
   return ops::scaled_dot_product_attention(q, k, v, ops::logical_not(key_padding_mask), options);
 }
