@@ -92,7 +92,7 @@ INSTANCES = {
 
 CHECK = re.compile(r"\b(check_reference|check_finite_differences)<\s*(?:op_cases::)?([\w:]+(?:<[^<>]*>)?)\s*,\s*([^>]+?)>\(")
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-DTYPES = ["float64", "float32", "float16", "float8_143", "float8_152", *INTEGERS, "bool"]
+DTYPES = ["float64", "float32", "float16", "bfloat16", "float8_143", "float8_152", *INTEGERS, "bool"]
 TARGETS = {"tw::cpu": "cpu", "tw::cpu.with_tiles(3)": "3 tiles", "tw::ipu_model": "ipu_model"}
 
 

@@ -108,7 +108,7 @@ class Library:
         for owner, function in self.outside:
             if owner in self.structs:
                 self.structs[owner].members = [*getattr(self.structs[owner], "members", []), function]
-        self.names = {"floating_point_dtypes": "float16, float32 or float64"}
+        self.names = {"floating_point_dtypes": "float16, float32, float64 or bfloat16"}
 
     def add(self, text):
         for each in declarations(text):

@@ -96,15 +96,15 @@ Case<[](Tensor) { return ops::greater(1, 2); }> two_numbers_compared;
 Case<[](Tensor) { return ops::maximum(std::span<const Tensor>()); }> maximum_of_nothing;
 
 // CASE exp_of_integers
-// expect: Exp: (2, 3) int32: float16, float32 or float64 expected, in Net/layer
+// expect: Exp: (2, 3) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::exp(ints(x)); }> exp_of_integers;
 
 // CASE relu_in_place_of_integers
-// expect: ReluInplace: (2, 3) int32: float16, float32 or float64 expected, in Net/layer
+// expect: ReluInplace: (2, 3) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::relu_(ints(x)); }> relu_in_place_of_integers;
 
 // CASE gelu_of_integers
-// expect: Gelu: (2, 3) int32: float16, float32 or float64 expected, in Net/layer
+// expect: Gelu: (2, 3) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::gelu(ints(x)); }> gelu_of_integers;
 
 // CASE negative_of_bools

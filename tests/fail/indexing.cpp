@@ -147,7 +147,7 @@ Case<[](Tensor x) { return ops::sparse_accumulate_(tensor(x, {9, 5}), x, tensor(
 Case<[](Tensor x) { return ops::sparse_accumulate_(tensor(x, {9, 5}), x, indices(x, {8}), 2); }> sparse_accumulate_axis;
 
 // CASE sparse_accumulate_dtype
-// expect: SparseAccumulate: (8, 5) int32: float16, float32 or float64 expected, in Net/layer
+// expect: SparseAccumulate: (8, 5) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::sparse_accumulate_(tensor(x, {9, 5}), x.cast(tw::int32), indices(x, {8})); }>
     sparse_accumulate_dtype;
 

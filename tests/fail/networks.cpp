@@ -58,7 +58,7 @@ Case<[](Tensor x) { return ops::conv(x.reshape({8, 30}), tensor(x, {4, 30})); }>
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {4, 4, 3})); }> conv_weight_rank;
 
 // CASE conv_of_integers
-// expect: Conv: (2, 4, 5, 6) int32: float16, float32 or float64 expected, in Net/layer
+// expect: Conv: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::conv(ints(x), tensor(x, {4, 4, 3, 3}, tw::int32)); }> conv_of_integers;
 
 // CASE conv_dtypes
@@ -106,7 +106,7 @@ Case<[](Tensor x) { return ops::conv(x, tensor(x, {4, 4, 3, 3}), {.available_mem
 Case<[](Tensor x) { return ops::conv_transpose(x.reshape({8, 30}), tensor(x, {30, 4})); }> transposed_rank;
 
 // CASE transposed_of_integers
-// expect: ConvTranspose: (2, 4, 5, 6) int32: float16, float32 or float64 expected, in Net/layer
+// expect: ConvTranspose: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::conv_transpose(ints(x), tensor(x, {4, 4, 3, 3})); }> transposed_of_integers;
 
 // CASE transposed_dtypes
@@ -155,7 +155,7 @@ Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {4, 4, 3, 3}), {.pad
 Case<[](Tensor x) { return ops::average_pool(x.reshape({8, 30}), {2}); }> pool_rank;
 
 // CASE pool_of_integers
-// expect: MaxPool: (2, 4, 5, 6) int32: float16, float32 or float64 expected, in Net/layer
+// expect: MaxPool: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::max_pool(ints(x), {2, 2}); }> pool_of_integers;
 
 // CASE pool_kernel_count
@@ -227,11 +227,11 @@ Case<[](Tensor x) {
 Case<[](Tensor x) { return ops::batch_norm_inference(x.flatten(), x, x, x, x); }> batch_norm_rank;
 
 // CASE batch_norm_of_integers
-// expect: batch_norm_inference: (2, 4, 5, 6) int32: float16, float32 or float64 expected, in Net/layer
+// expect: batch_norm_inference: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::batch_norm_inference(ints(x), x, x, x, x); }> batch_norm_of_integers;
 
 // CASE attention_dtype
-// expect: ScaledDotProductAttention: (2, 4, 5, 6) int32: float16 or float32 expected, in Net/layer
+// expect: ScaledDotProductAttention: (2, 4, 5, 6) int32: float16, float32 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::scaled_dot_product_attention(x, ints(x), ints(x)); }> attention_dtype;
 
 // CASE attention_dtypes
@@ -313,7 +313,7 @@ Case<[](Tensor x) { return ops::layer_norm(x, tensor(x, {5}), tensor(x, {6})); }
 Case<[](Tensor x) { return ops::layer_norm(tensor(x, {}), tensor(x, {1}), tensor(x, {1})); }> layer_norm_of_a_scalar;
 
 // CASE layer_norm_of_integers
-// expect: GroupNormalization: (2, 4, 5, 6) int32: float16, float32 or float64 expected, in Net/layer
+// expect: GroupNormalization: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::layer_norm(ints(x), tensor(x, {6}), tensor(x, {6})); }> layer_norm_of_integers;
 
 // CASE group_norm_bias
@@ -342,7 +342,7 @@ Case<[](Tensor x) { return ops::nll_loss(x.reshape({8, 30}), tensor(x, {7}, tw::
 Case<[](Tensor x) { return ops::nll_loss(tensor(x, {}), tensor(x, {}, tw::int32)); }> probabilities;
 
 // CASE probabilities_of_integers
-// expect: Nll: (2, 4, 5, 6) int32: float16, float32 or float64 expected, in Net/layer
+// expect: Nll: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::nll_loss(ints(x), tensor(x, {2, 4, 5}, tw::int32)); }> probabilities_of_integers;
 
 // CASE labels_of_gradients
@@ -369,7 +369,7 @@ Case<[](Tensor x) { return ops::interpolate(x, {2, 2}); }> scale_count;
 Case<[](Tensor x) { return ops::interpolate(x, {1, 1, 2, 0.5}); }> scale;
 
 // CASE interpolation_of_integers
-// expect: interpolate: (2, 4, 5, 6) int32: float16, float32 or float64 expected, in Net/layer
+// expect: interpolate: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::interpolate(ints(x), {1, 1, 2, 2}); }> interpolation_of_integers;
 
 // CASE region
@@ -392,7 +392,7 @@ Case<[](Tensor x) { return ops::roi_align(x, tensor(x, {3, 4}), tensor(x, {2}, t
 Case<[](Tensor x) { return ops::roi_align(x.reshape({8, 30}), tensor(x, {3, 4}), tensor(x, {3}, tw::int32)); }> roi_rank;
 
 // CASE rois_of_integers
-// expect: RoiAlign: (2, 4, 5, 6) int32: float16, float32 or float64 expected, in Net/layer
+// expect: RoiAlign: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::roi_align(ints(x), tensor(x, {3, 4}), tensor(x, {3}, tw::int32)); }> rois_of_integers;
 
 // CASE roi_output_size

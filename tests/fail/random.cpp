@@ -27,7 +27,7 @@ Case<[](Tensor x) { return ops::shaped_dropout(x, tensor(x, {2}, tw::int32), {8,
 Case<[](Tensor x) { return ops::split_random_seed(tensor(x, {}, tw::uint32))[1]; }> seed_of_seeds;
 
 // CASE dtype
-// expect: RandomNormal: int32: float16, float32 or float64 expected, in Net/layer
+// expect: RandomNormal: int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::random_normal(seed(x), {3}, 0, 1, tw::int32); }> dtype;
 
 // CASE bounds
@@ -52,7 +52,7 @@ Case<[](Tensor x) { return ops::dropout(x, seed(x), 1); }> probability;
 Case<[](Tensor x) { return ops::shaped_dropout(x, seed(x), {8, 1}, -0.5); }> ratio;
 
 // CASE integers
-// expect: Dropout: (8, 5) int32: float16, float32 or float64 expected, in Net/layer
+// expect: Dropout: (8, 5) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::dropout(x.cast(tw::int32), seed(x), 0.5); }> integers;
 
 // CASE mask

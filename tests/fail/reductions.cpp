@@ -45,11 +45,11 @@ Case<[](Tensor x) { return ops::sum(bools(x)); }> sum_of_bools;
 Case<[](Tensor x) { return ops::median(bools(x)); }> median_of_bools;
 
 // CASE norm_of_integers
-// expect: ReduceL2: (8, 5) int32: float16, float32 or float64 expected, in Net/layer
+// expect: ReduceL2: (8, 5) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::l2(ints(x)); }> norm_of_integers;
 
 // CASE logarithm_of_integers
-// expect: ReduceLogSumExp: (8, 5) int32: float16, float32 or float64 expected, in Net/layer
+// expect: ReduceLogSumExp: (8, 5) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::logsumexp(ints(x)); }> logarithm_of_integers;
 
 // CASE softmax_axis
@@ -61,11 +61,11 @@ Case<[](Tensor x) { return ops::softmax(x, 2); }> softmax_axis;
 Case<[](Tensor x) { return ops::softmax(scalar(x)); }> softmax_of_a_scalar;
 
 // CASE softmax_of_integers
-// expect: Softmax: (8, 5) int32: float16, float32 or float64 expected, in Net/layer
+// expect: Softmax: (8, 5) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::softmax(ints(x)); }> softmax_of_integers;
 
 // CASE lamb_square_of_integers
-// expect: LambSquare: (8, 5) int32: float16, float32 or float64 expected, in Net/layer
+// expect: LambSquare: (8, 5) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::lamb_square(ints(x)); }> lamb_square_of_integers;
 
 // CASE argmax_of_bools
@@ -113,5 +113,5 @@ Case<[](Tensor x) { return ops::histogram(x, {0, 2, 1}); }> levels;
 Case<[](Tensor x) { return ops::histogram(x, {0}); }> one_level;
 
 // CASE histogram_of_integers
-// expect: Histogram: (8, 5) int32: float16, float32 or float64 expected, in Net/layer
+// expect: Histogram: (8, 5) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::histogram(ints(x), {0, 1}); }> histogram_of_integers;

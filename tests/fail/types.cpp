@@ -59,7 +59,7 @@ Case<[](Tensor x) { return ops::cast_then_pow2scale(small(x), tensor(x, {}), tw:
 Case<[](Tensor x) { return ops::matmul_pow2scaled(small(x), small(x).T(), tensor(x, {})); }> scale_of_a_product;
 
 // CASE float8_of_integers
-// expect: Pow2ScaleThenCast: (2, 3) int32: float16, float32 or float64 expected, in Net/layer
+// expect: Pow2ScaleThenCast: (2, 3) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::pow2scale_then_cast(x.cast(tw::int32), 0, tw::float8_143); }> float8_of_integers;
 
 // CASE to_float8
@@ -113,3 +113,12 @@ constexpr auto code = tw::host_pow2scale_then_cast<tw::float8_143>(1);
 // CASE name_of_no_dtype
 // expect: dtype_from_name
 constexpr tw::DType dtype = tw::dtype_from_name("float8");
+
+// CASE bfloat16_on_an_ipu
+// expect: HostLoad.100: (2, 3) bfloat16 on an IPU, which has no bfloat16: float16 or float32 expected
+// expect: step_in_bfloat16
+constexpr void step_in_bfloat16(tw::Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {{2, 3}, tw::bfloat16}));
+  ops::host_store(ir.d2h_stream("y", x.spec()), ops::tanh(x));
+}
+tw::Session<step_in_bfloat16, tw::ipu_model> on_an_ipu;

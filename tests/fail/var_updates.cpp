@@ -26,7 +26,7 @@ Case<[](Tensor x) { return ops::accumulate_(ints(x), ints(x), 0.5); }> accumulat
 Case<[](Tensor x) { return ops::accumulate_(ints(x), x); }> accumulate_dtypes;
 
 // CASE accumulate_of_integers
-// expect: Accumulate: (2, 3) int32: float16, float32 or float64 expected, in Net/layer
+// expect: Accumulate: (2, 3) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::accumulate_moving_average_(x, ints(x), 0.9); }> accumulate_of_integers;
 
 // CASE accumulate_constant
@@ -42,7 +42,7 @@ Case<[](Tensor x) { return ops::accumulator_scale_(x, row(x)); }> scale_factor;
 Case<[](Tensor x) { return ops::accumulator_scale_(ints(x), 0.5); }> scale_number;
 
 // CASE scale_of_bools
-// expect: AccumulatorScale: (2, 3) bool: float16, float32 or float64 expected, in Net/layer
+// expect: AccumulatorScale: (2, 3) bool: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::accumulator_scale_(x.cast(tw::boolean), 1); }> scale_of_bools;
 
 // CASE zero_of_a_constant
@@ -74,7 +74,7 @@ Case<[](Tensor x) { return ops::adamax_updater(x, x, {}); }> adamax_without_time
 Case<[](Tensor x) { return ops::adam_updater(x, row(x)); }> moments;
 
 // CASE moments_of_integers
-// expect: AdamUpdater: (2, 3) int32: float16, float32 or float64 expected, in Net/layer
+// expect: AdamUpdater: (2, 3) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::adam_updater(x, ints(x)); }> moments_of_integers;
 
 // CASE weight
@@ -99,5 +99,5 @@ Case<[](Tensor x) { return ops::adam_var_update(x, row(x), scalar(x), scalar(x),
 Case<[](Tensor x) { return ops::adam_var_update(x, x, row(x), scalar(x), 0.5); }> step_norms;
 
 // CASE step_of_integers
-// expect: AdamVarUpdate: (2, 3) int32: float16, float32 or float64 expected, in Net/layer
+// expect: AdamVarUpdate: (2, 3) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::adam_var_update(x, ints(x), scalar(x), scalar(x), 0.5); }> step_of_integers;

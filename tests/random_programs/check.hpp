@@ -11,11 +11,13 @@
 
 namespace random_programs {
 
-/// Programs of the seeds [first, first + count), in one Ir.
-template <std::uint64_t first, int count, bool gradients>
+/// Programs of the seeds [first, first + count), in one Ir. Where bfloat16 may be, each second program has it in place of
+/// float16.
+template <std::uint64_t first, int count, bool gradients, bool has_bfloat16 = false>
 constexpr void programs(Ir& ir) {
   for (std::uint64_t seed = first; seed < first + count; ++seed)
-    add_program(ir, seed, tw::text("s", seed, ".").view(), {.gradients = gradients});
+    add_program(ir, seed, tw::text("s", seed, ".").view(),
+                {.gradients = gradients, .half = has_bfloat16 && seed % 2 == 0 ? tw::bfloat16 : tw::float16});
 }
 
 /// The first letter of a tensor's name after the prefix: what kind of variable or result it is.
@@ -116,11 +118,12 @@ inline void compare(Report& report, const std::string& where, const Results& all
 }
 template <std::uint64_t first, int count, tw::Target target>
 void check_results(Report& report, const std::string& where) {
+  constexpr auto build = programs < first, count, false, target.ipu == nullptr > ;  // IPUs have no bfloat16
   Ir ir;
-  programs<first, count, false>(ir);
+  build(ir);
   const Results variables = random_variables(ir);
   const Results exact = Interpreter(ir, false).run(variables), rounded = Interpreter(ir, true).run(variables);
-  compare(report, where, run<programs<first, count, false>, target>(variables), exact, rounded);
+  compare(report, where, run<build, target>(variables), exact, rounded);
 }
 
 /// The gradients of each program's loss are those of central differences of the interpreter, along random directions.

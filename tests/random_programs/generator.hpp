@@ -230,7 +230,7 @@ class Generator {
   static constexpr Elements stored(const Elements& elements, DType dtype) {
     if (dtype == tw::boolean) return {0, 1, 0, 0};
     if (tw::is_int(dtype)) return {elements.low, elements.high, 0, elements.slope};
-    const int digits = dtype == tw::float16 ? 11 : dtype == tw::float32 ? 24 : 40;
+    const int digits = dtype == tw::bfloat16 ? 8 : dtype == tw::float16 ? 11 : dtype == tw::float32 ? 24 : 40;
     const bool fits = elements.grain <= 20 && elements.bound() * power_of_two(elements.grain) <= power_of_two(digits);
     return elements.exact() && !fits ? elements.rounded() : elements;
   }

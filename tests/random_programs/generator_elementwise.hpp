@@ -119,8 +119,8 @@ constexpr void Generator::binary() {
       if (random_.one_in(2)) return push(by + x.tensor, a + number_elements(by));
       return push(by - x.tensor, number_elements(by) - a);
     }
-    case 7: {  // a float16 tensor by a number of float32
-      if (features_.gradients || x.tensor.dtype() != tw::float16) return push(x.tensor + y.tensor, a + b);
+    case 7: {  // a tensor of half precision by a number of float32
+      if (features_.gradients || x.tensor.dtype() != features_.half) return push(x.tensor + y.tensor, a + b);
       const Known factor = constant({}, tw::float32);
       return push(random_.one_in(2) ? x.tensor * factor.tensor : factor.tensor * x.tensor, a * factor.elements);
     }
@@ -164,7 +164,7 @@ constexpr void Generator::scaled_add() {
   }
   const double a = number(), b = number();
   Tensor other = y.tensor;
-  if (!features_.gradients && random_.one_in(3)) other = other.cast(other.dtype() == tw::float32 ? tw::float16 : tw::float32);
+  if (!features_.gradients && random_.one_in(3)) other = other.cast(other.dtype() == tw::float32 ? features_.half : tw::float32);
   const Elements result = x.elements * number_elements(a) + y.elements * number_elements(b);
   push(ops::scaled_add(x.tensor, other, {.a = a, .b = b}), other == y.tensor ? result : result.rounded());
 }
@@ -241,7 +241,7 @@ constexpr void Generator::choose() {
   const auto common = tw::broadcast(x->tensor.shape(), y.tensor.shape());
   if (!common || !tw::broadcast(*common, c.tensor.shape())) return push(!c.tensor, {});
   const Tensor mask = features_.gradients || random_.one_in(2) ? c.tensor
-                                                               : c.tensor.cast(random_.one_in(2) ? tw::int32 : tw::float16);
+                                                               : c.tensor.cast(random_.one_in(2) ? tw::int32 : features_.half);
   push(ops::where(mask, x->tensor, y.tensor), hull(x->elements, y.elements));
 }
 

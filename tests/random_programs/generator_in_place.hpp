@@ -92,7 +92,7 @@ constexpr void Generator::update_in_place(const Known& target, bool partial) {
       }
     }
   }
-  const DType dtype = random_.one_in(4) ? (t.dtype() == tw::float32 ? tw::float16 : tw::float32) : t.dtype();
+  const DType dtype = random_.one_in(4) ? (t.dtype() == tw::float32 ? features_.half : tw::float32) : t.dtype();
   const Known y = tensor_of(t.shape(), dtype);
   const Elements product = y.elements * number_elements(f), square = y.elements * y.elements * number_elements(f);
   const Elements mixed{-x.bound() - y.bound(), x.bound() + y.bound()};

@@ -138,7 +138,7 @@ constexpr void Generator::dynamic_slice() {
 constexpr void Generator::onehot() {
   const std::int64_t classes = 1 + random_.below(6);
   const Tensor t = indices({1 + random_.below(4), 1 + random_.below(4)}, classes + 1);
-  const Known values = tensor_of({2}, features_.gradients ? tw::float32 : random_.one_in(4) ? tw::float16 : tw::float32);
+  const Known values = tensor_of({2}, features_.gradients ? tw::float32 : random_.one_in(4) ? features_.half : tw::float32);
   const int axis = random_.below(4) - 1;
   if (random_.one_in(3))
     return push(ops::onehot(t, ir_.constant(classes, tw::int32), values.tensor, axis == 3 ? 2 : axis), values.elements);

@@ -138,7 +138,7 @@ constexpr void Generator::normalise() {
     const std::int64_t groups = channels[0] % 2 == 0 ? 2 : 1;
     return push(ops::group_norm(x.tensor, weight.tensor, bias.tensor, groups, eps), {-bound, bound});
   }
-  const DType of_statistics = dtype == tw::float16 && random_.one_in(2) ? tw::float32 : dtype;
+  const DType of_statistics = tw::is_half(dtype) && random_.one_in(2) ? tw::float32 : dtype;
   if (random_.one_in(2)) {
     const Known mean = tensor_of(channels, of_statistics), deviation = tensor_of(channels, of_statistics);
     const double most = (x.bound() + mean.bound()) * 3 * weight.bound() + bias.bound();

@@ -26,11 +26,12 @@ constexpr Known Generator::integers() {
 
 constexpr void Generator::cast() {
   if (features_.gradients) return unary();
-  const DType reals[] = {tw::float16, tw::float32, tw::float64};
+  const DType reals[] = {features_.half, tw::float32, tw::float64};
   if (random_.one_in(3)) {  // between integers, bool and floating point
     const auto x = find([](const Known& k) { return k.exact() && k.bound() <= 2000; });
     if (!x) return unary();
-    const DType all[] = {tw::boolean, tw::int8, tw::int16, tw::int32, tw::int64, tw::uint8, tw::uint32, tw::float32, tw::float16};
+    const DType all[] = {tw::boolean, tw::int8,   tw::int16,   tw::int32,     tw::int64,
+                         tw::uint8,   tw::uint32, tw::float32, features_.half};
     const DType dtype = all[random_.below(9)];
     if (x->tensor.dtype() == dtype) return unary();
     const Tensor t = x->tensor.cast(dtype);
@@ -45,7 +46,7 @@ constexpr void Generator::cast() {
   }
   const Known x = real();
   const DType to = reals[random_.below(3)];
-  if (to == x.tensor.dtype()) return push(x.tensor.cast(to == tw::float32 ? tw::float16 : tw::float32), x.elements);
+  if (to == x.tensor.dtype()) return push(x.tensor.cast(to == tw::float32 ? features_.half : tw::float32), x.elements);
   push(x.tensor.cast(to), x.elements);
 }
 

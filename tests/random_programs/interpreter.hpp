@@ -181,6 +181,7 @@ class Interpreter {
   static double rounded(double x, DType dtype) {
     if (dtype == tw::float32) return static_cast<float>(x);
     if (dtype == tw::float16) return static_cast<float>(static_cast<tw::float16_t>(static_cast<float>(x)));
+    if (dtype == tw::bfloat16) return static_cast<float>(static_cast<tw::bfloat16_t>(static_cast<float>(x)));
     return x;
   }
   std::vector<Array> call(tw::GraphId id, std::span<const Array> inputs) {

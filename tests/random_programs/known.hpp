@@ -104,6 +104,7 @@ struct Features {
   bool gradients = false;  ///< only what has a derivative everywhere, as finite differences need it
   bool repeats = false;    ///< its gradient computes it again, so nothing may have side effects
   bool only_loss = false;  ///< the program with gradients, without the gradients
+  DType half = tw::float16;  ///< the dtype of 16 bits
 };
 
 /// By how much finite differences move an element of a variable, at most.

@@ -40,7 +40,7 @@ constexpr void add_program(Ir& ir, std::uint64_t seed, std::string_view prefix, 
   Random random(seed);
   const std::int64_t a = extent(random), b = extent(random), c = extent(random);
   const int of_dtype = random.below(8);
-  const DType real = features.gradients || of_dtype < 5 ? tw::float32 : of_dtype < 7 ? tw::float16 : tw::float64;
+  const DType real = features.gradients || of_dtype < 5 ? tw::float32 : of_dtype < 7 ? features.half : tw::float64;
   struct Choice {
     char kind;
     TensorSpec spec;

@@ -29,6 +29,7 @@ def counting(dtype, *shape):
 
 small = {"fc1.weight": counting("<f4", 2, 3), "fc1.bias": counting("<f4", 3), "step": counting("<f4")}
 every_dtype = {name: counting(dtype, 2, 2) for name, dtype in dtypes.items()}
+bfloat16 = (counting("<f4", 2, 2).view("<u4") >> 16).astype("<u2")  # the first halves of floats
 
 
 def write(name, content):
@@ -66,6 +67,8 @@ def write_npz_files():
     np.savez(folder / "good_shapes.npz", scalar=counting("<f4"), empty=counting("<f4", 0, 3), six=counting("<i4", 1, 2, 1, 2, 1, 2))
     write("good_version2.npz", npz([("x.npy", npy(counting("<f4", 3), (2, 0)))]))
     np.savez(folder / "good_empty.npz")
+    # as the package ml_dtypes describes it
+    write("good_bfloat16.npz", npz([("BF16.npy", npy_with(dict_text("'<V2'", shape="(2, 2)"), bfloat16.tobytes()))]))
 
     good = (folder / "good_small.npz").read_bytes()
     three = counting("<f4", 3).tobytes()
@@ -159,7 +162,8 @@ def entries(tensors, start=0, **more):
 def write_safetensors_files():
     as_f32 = {name: ("F32", array) for name, array in small.items()}
     write("good_small.safetensors", safetensors(*entries(as_f32)))
-    write("good_dtypes.safetensors", safetensors(*entries({name: (name, array) for name, array in every_dtype.items()})))
+    of_dtypes = {name: (name, array) for name, array in every_dtype.items()}
+    write("good_dtypes.safetensors", safetensors(*entries({**of_dtypes, "BF16": ("BF16", bfloat16)})))
     write("good_metadata.safetensors", safetensors(*entries(as_f32, __metadata__={"format": "pt", "text": "\u00e4 \"quoted\"\n"})))
     write("good_shapes.safetensors", safetensors(*entries({
         "empty": ("F32", counting("<f4", 0, 3)), "scalar": ("F32", counting("<f4")), "last": ("U8", counting("|u1", 0))})))
@@ -200,7 +204,7 @@ def write_safetensors_files():
     bad("key_unknown", {**x(), "strides": [1]})
     bad("key_missing", {"dtype": "F32", "shape": [3]})
     bad("entry_number", 7)
-    bad("dtype_bf16", x("BF16", (6,)))
+    bad("dtype_unknown", x("F4", (6,)))
     bad("dtype_number", {**x(), "dtype": 7})
     bad("shape_text", {**x(), "shape": "3"})
     bad("shape_negative", x(shape=(-3,)))

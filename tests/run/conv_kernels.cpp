@@ -127,7 +127,11 @@ void check_all_of_16_bits() {
                    WindowAttributes{.stride = {2, 2}, .padding = {1, 1, 1, 1}, .stride_count = 2, .padding_count = 4}>();
 }
 
-TEST_CASE("convolutions of half precision are sums in float32, rounded once") { check_all_of_16_bits<tw::float16>(); }
+TEST_CASE("convolutions of half precision are sums in float32, rounded once") {
+  check_all_of_16_bits<tw::float16>();
+  check_of_16_bits<tw::bfloat16, tw::Shape{2, 18, 15, 13}, tw::Shape{24, 18, 3, 3},
+                   tw::WindowAttributes{.stride = {2, 2}, .padding = {1, 1, 1, 1}, .stride_count = 2, .padding_count = 4}>();
+}
 
 TEST_CASE("convolutions of large images are cut into rows") {
   check<tw::Shape{2, 20, 40, 37}, tw::Shape{34, 20, 3, 3}, tw::WindowAttributes{.padding = {1, 2, 1, 0}, .padding_count = 4}>();

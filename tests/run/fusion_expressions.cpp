@@ -45,8 +45,9 @@ constexpr void half_expressions(Ir& ir) {
 }
 
 /// Ops in half precision after products and sums, in rows of full vectors and of shorter ones, and along columns.
+template <tw::DType dtype>
 constexpr void half_products(Ir& ir) {
-  const auto half = [&](std::string_view name, tw::Shape shape) { return variable(ir, name, shape, tw::float16); };
+  const auto half = [&](std::string_view name, tw::Shape shape) { return variable(ir, name, shape, dtype); };
   const Tensor x = half("x", {12, 40}), wide = half("wide", {40, 64}), narrow = half("narrow", {40, 27}),
                few = half("few", {40, 3});
   const Tensor row = half("row", {64}), column = half("column", {12, 1}), weight = half("weight", {40, 27});
@@ -55,7 +56,7 @@ constexpr void half_products(Ir& ir) {
   store("2", ops::tanh(product) * column + product);
   store("3", (x.matmul(few) * 0.3 + column).cast(tw::float32) * 1.7);
   const Tensor third = ops::matmul(x, wide, {.output_type = tw::float32}) * 0.3;
-  store("4", third.cast(tw::float16) + row);
+  store("4", third.cast(dtype) + row);
   ops::scaled_add_(weight, x.T().matmul(product), {.b = -0.3});
   store("5", weight);
   store("6", ops::relu(ops::sum(wide, 0) * 0.3 + row));
@@ -91,6 +92,7 @@ TEST_CASE("half precision gives the same bits in vectors and alone, joined or no
   check_bits<half_moments, tw::cpu>();
   check_bits<half_moments, tw::ipu_model.with_tiles(30)>();
   check_bits<half_expressions, tw::cpu>();
-  check_bits<half_products, tw::cpu>();
-  check_bits<half_products, tw::ipu_model.with_tiles(30)>();
+  check_bits<half_products<tw::float16>, tw::cpu>();
+  check_bits<half_products<tw::bfloat16>, tw::cpu>();
+  check_bits<half_products<tw::float16>, tw::ipu_model.with_tiles(30)>();
 }

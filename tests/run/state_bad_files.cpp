@@ -57,7 +57,7 @@ const std::vector<BadFile> bad_files{
     {"twice.npz", "", "a name twice: each name once"},
     {"array.safetensors", "", "a header without '{' at its start: a JSON object"},
     {"bool_of_2.safetensors", "x", "a bool that is neither 0 nor 1: 0 or 1"},
-    {"dtype_bf16.safetensors", "x", "dtype BF16: one of BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64"},
+    {"dtype_unknown.safetensors", "x", "dtype F4: one of BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, BF16"},
     {"dtype_number.safetensors", "x", "dtype that is a number: a text"},
     {"entry_number.safetensors", "x", "a number: an object"},
     {"followed.safetensors", "", "41 bytes in the buffer: the tensors' 40"},

@@ -14,7 +14,11 @@
 
 TEST_CASE("load_npz: reads what NumPy writes") {
   check_tensors(tw::load_npz(state_folder / "good_small.npz"), small_tensors());
-  check_tensors(tw::load_npz(state_folder / "good_dtypes.npz"), every_dtype());
+  auto of_numpy = every_dtype();
+  const auto bfloat16 = of_numpy.back();
+  of_numpy.pop_back();
+  check_tensors(tw::load_npz(state_folder / "good_dtypes.npz"), of_numpy);
+  check_tensors(tw::load_npz(state_folder / "good_bfloat16.npz"), {bfloat16});
   check_tensors(tw::load_npz(state_folder / "good_shapes.npz"),
                 {{"scalar", {}, tw::float32}, {"empty", {0, 3}, tw::float32}, {"six", {1, 2, 1, 2, 1, 2}, tw::int32}});
   check_tensors(tw::load_npz(state_folder / "good_version2.npz"), {{"x", {3}, tw::float32}});
@@ -147,6 +151,8 @@ TEST_CASE("save_npz: NumPy reads what we write") {
             "def check(name, dtype, shape):\n"
             "  a = file[name]\n"
             "  count = np.arange(int(np.prod(shape)))\n"
+            "  if dtype == 'bfloat16':\n"  // which NumPy does not have: the first halves of floats
+            "    a, dtype, count = a.view('<u2'), 'uint16', count.astype('float32').view('uint32') >> 16\n"
             "  expected = (count % 2 if dtype == 'bool' else count).astype(dtype).reshape(shape)\n"
             "  assert a.dtype == expected.dtype and a.shape == shape and (a == expected).all(), name\n";
   for (const Counting& tensor : tensors)

@@ -70,10 +70,10 @@ inline void check_tensors(const tw::TensorFile& file, const std::vector<Counting
 
 /// One tensor of each dtype, called as .safetensors files call the dtype.
 inline std::vector<Counting> every_dtype() {
-  return {{"BOOL", {2, 2}, tw::boolean}, {"I8", {2, 2}, tw::int8},     {"I16", {2, 2}, tw::int16},
-          {"I32", {2, 2}, tw::int32},    {"I64", {2, 2}, tw::int64},   {"U8", {2, 2}, tw::uint8},
-          {"U16", {2, 2}, tw::uint16},   {"U32", {2, 2}, tw::uint32},  {"U64", {2, 2}, tw::uint64},
-          {"F16", {2, 2}, tw::float16},  {"F32", {2, 2}, tw::float32}, {"F64", {2, 2}, tw::float64}};
+  return {{"BOOL", {2, 2}, tw::boolean}, {"I8", {2, 2}, tw::int8},     {"I16", {2, 2}, tw::int16},   {"I32", {2, 2}, tw::int32},
+          {"I64", {2, 2}, tw::int64},    {"U8", {2, 2}, tw::uint8},    {"U16", {2, 2}, tw::uint16},  {"U32", {2, 2}, tw::uint32},
+          {"U64", {2, 2}, tw::uint64},   {"F16", {2, 2}, tw::float16}, {"F32", {2, 2}, tw::float32}, {"F64", {2, 2}, tw::float64},
+          {"BF16", {2, 2}, tw::bfloat16}};
 }
 inline std::vector<Counting> small_tensors() {
   return {{"fc1.weight", {2, 3}, tw::float32}, {"fc1.bias", {3}, tw::float32}, {"step", {}, tw::float32}};

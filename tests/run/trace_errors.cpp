@@ -58,7 +58,7 @@ TEST_CASE("errors of ops name the op, its operands and the module") {
   CHECK(model_error([](auto&, Tensor x) { return x * ops::sum(x, 0).reshape({2, 2}); }) ==
         "Mul: (2, 4) and (2, 2): shapes that broadcast expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::tanh(x.cast(tw::int32)); }) ==
-        "Tanh: (2, 4) int32: float16, float32 or float64 expected, in Model");
+        "Tanh: (2, 4) int32: float16, float32, float64 or bfloat16 expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::softmax(x, 2); }) ==
         "Softmax: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return x * static_cast<double>(x.shape(2)); }) ==
@@ -313,7 +313,7 @@ TEST_CASE("numbers that a dtype does not have are errors") {
           ops::scaled_add_(v, v, {.a = 1e300});
         }) == "ScaledAddLhsInplace: 1e+300 as int32: " + whole);
   CHECK(model_error([](auto&, Tensor x) { return ops::scaled_add(x, x); }, {{2}, tw::boolean}) ==
-        "ScaledAdd: (2,) bool: float16, float32 or float64 expected, in Model");
+        "ScaledAdd: (2,) bool: float16, float32, float64 or bfloat16 expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::scaled_add(x, x, {.b = 1e5}); }, {{2}, tw::float16}) == "no TraceError");
 
   const auto error = [](std::initializer_list<double> values, tw::DType dtype) {

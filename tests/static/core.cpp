@@ -34,11 +34,14 @@ static_assert(to_text(tw::float32) == "float32" && to_text(tw::float16) == "floa
 static_assert(to_text(tw::uint8) == "uint8" && to_text(tw::int64) == "int64" && to_text(tw::float64) == "float64");
 static_assert(is_floating_point(tw::float16) && is_floating_point(tw::float64) && !is_floating_point(tw::uint64));
 static_assert(is_int(tw::int8) && is_int(tw::uint64) && !is_int(tw::boolean) && !is_int(tw::float16));
+static_assert(to_text(tw::bfloat16) == "bfloat16" && is_floating_point(tw::bfloat16) && is_half(tw::bfloat16) &&
+              size_of(tw::bfloat16) == 2);
 static_assert(size_of(tw::boolean) == 1 && size_of(tw::float16) == 2 && size_of(tw::float32) == 4 && size_of(tw::int64) == 8);
 static_assert(std::same_as<tw::element_t<tw::int32>, std::int32_t> && std::same_as<tw::element_t<tw::float32>, float>);
 static_assert(tw::dtype_of<float> == tw::float32 && tw::dtype_of<bool> == tw::boolean && tw::dtype_of<const int&> == tw::int32);
 static_assert(tw::dtype_of<long> == tw::int64 && tw::dtype_of<unsigned long long> == tw::uint64 &&
               tw::dtype_of<signed char> == tw::int8);
+static_assert(tw::dtype_of<tw::bfloat16_t> == tw::bfloat16 && tw::has_arithmetic(tw::bfloat16));
 static_assert(tw::dtype_of<tw::float16_t> == tw::float16 && tw::dtype_of<double> == tw::float64);
 
 constexpr bool every_dtype_visits_a_type_of_its_size() {
@@ -52,6 +55,7 @@ constexpr bool every_dtype_visits_a_type_of_its_size() {
   return true;
 }
 static_assert(every_dtype_visits_a_type_of_its_size());
+static_assert(tw::computes_in_float(tw::bfloat16) && tw::computed_dtype(tw::bfloat16) == tw::float32);
 static_assert(tw::computes_in_float(tw::float16) && tw::computes_in_float(tw::float32) && !tw::computes_in_float(tw::float64));
 static_assert(!tw::computes_in_float(tw::int32) && !tw::computes_in_float(tw::boolean) && !is_floating_point(tw::boolean));
 static_assert(tw::dtype_of<char> == (std::is_signed_v<char> ? tw::int8 : tw::uint8) && tw::dtype_of<long long> == tw::int64);

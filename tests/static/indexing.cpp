@@ -124,7 +124,7 @@ TW_SAME(failure(accumulate, f32(10, 4), f32(3, 5), i32(3)),
         "SparseAccumulate: (3, 5) float32 to (10, 4) float32 at indices (3,) int32: the shape of a gather from it expected, in "
         "graph");
 TW_SAME(failure(accumulate, i32(10, 4), i32(3, 4), i32(3)),
-        "SparseAccumulate: (10, 4) int32: float16, float32 or float64 expected, in graph");
+        "SparseAccumulate: (10, 4) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure(accumulate, f32(10, 4), f32(3, 4), i32(3), f32(4, 4)),
         "SparseAccumulate: W (4, 4) float32 for (10, 4) float32: equal shapes expected, in graph");
 

@@ -67,7 +67,7 @@ TW_SAME(failure(drop_shaped({2}, 0.5), f32(2), f32(2)), "ShapedDropout: seed (2,
 TW_SAME(failure([](Tensor seed) { return ops::create_random_seed(seed, 1); }, f32(2)),
         "CreateRandomSeed: seed (2,) float32: (2,) uint32 expected, in graph");
 TW_SAME(failure(uniform({2}, 0, 1, tw::uint32), seed_spec),
-        "RandomUniform: uint32: float16, float32 or float64 expected, in graph");
+        "RandomUniform: uint32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure(uniform({2, -1}, 0, 1), seed_spec), "RandomUniform: shape (2, -1): extents above 0 expected, in graph");
 TW_SAME(failure(uniform({2}, 0, 70000, tw::float16), seed_spec),
         "RandomUniform: low 0 and high 70000 of float16: low below high, and their difference finite, expected, in graph");

@@ -43,9 +43,9 @@ TW_SAME(failure([](Tensor x) { return ops::min(x, {1, -1}); }, f32(2, 3)),
 TW_SAME(failure([](Tensor x) { return ops::sum(x); }, bools(2)),
         "ReduceSum: (2,) bool: a dtype of numbers expected: cast it first, in graph");
 TW_SAME(failure([](Tensor x) { return ops::logsum(x); }, i32(2)),
-        "ReduceLogSum: (2,) int32: float16, float32 or float64 expected, in graph");
+        "ReduceLogSum: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::logsumexp(x); }, i32(2)),
-        "ReduceLogSumExp: (2,) int32: float16, float32 or float64 expected, in graph");
+        "ReduceLogSumExp: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 
 static_assert(result([](Tensor x) { return ops::argmax(x); }, f32(2, 3)) == i32(3));
 static_assert(result([](Tensor x) { return ops::argmin(x, -1, true); }, f32(2, 3)) == i32(2, 1));
@@ -71,7 +71,7 @@ constexpr auto histogram(std::initializer_list<double> levels) {
 static_assert(result(histogram({0, 1, 2}), f32(2, 3)) == TensorSpec{{2}, tw::uint32});
 TW_SAME(failure(histogram({0}), f32(2)), "Histogram: 1 levels: at least 2 expected, in graph");
 TW_SAME(failure(histogram({0, 0.5, 0.5}), f32(2)), "Histogram: level 0.5 after 0.5: levels that increase expected, in graph");
-TW_SAME(failure(histogram({0, 1}), i32(2)), "Histogram: (2,) int32: float16, float32 or float64 expected, in graph");
+TW_SAME(failure(histogram({0, 1}), i32(2)), "Histogram: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 
 // Integers have no gradient, and indices and counts stop one.
 constexpr bool stops(auto function) {

@@ -34,8 +34,8 @@ static_assert(result([](Tensor x) { return 2 * x - 1; }, i32(4)) == i32(4));
 // ---- elementwise with one input: floating point, the same shape and dtype
 constexpr bool keeps_spec(auto... functions) { return ((result(functions, f16(2, 3)) == f16(2, 3)) && ...); }
 static_assert(keeps_spec(ops::exp, ops::log, ops::sqrt, ops::tanh, ops::negate, ops::gelu, ops::relu, ops::detach));
-TW_SAME(failure(ops::exp, i32(2)), "Exp: (2,) int32: float16, float32 or float64 expected, in graph");
-TW_SAME(failure(ops::gelu, i32(2)), "Gelu: (2,) int32: float16, float32 or float64 expected, in graph");
+TW_SAME(failure(ops::exp, i32(2)), "Exp: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
+TW_SAME(failure(ops::gelu, i32(2)), "Gelu: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 static_assert(result(ops::negate, i32(2)) == i32(2) && result([](Tensor x) { return ops::identity(x); }, i32(2)) == i32(2));
 static_assert(result([](Tensor x) { return -x; }, f32(3)) == f32(3));
 
@@ -140,7 +140,7 @@ static_assert(result([](Tensor x) { return ops::softmax(x, -2); }, f16(8, 10)) =
 TW_SAME(failure([](Tensor x) { return ops::softmax(x, 2); }, f32(8, 10)),
         "Softmax: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::softmax(x); }, i32(8)),
-        "Softmax: (8,) int32: float16, float32 or float64 expected, in graph");
+        "Softmax: (8,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 
 // ---- attention
 constexpr auto attention = [](Tensor q, Tensor k) { return ops::scaled_dot_product_attention(q, k, k); };
@@ -163,7 +163,7 @@ TW_SAME(failure(nll(), f32(8, 10), i32(7)),
         "Nll: labels (7,) int32 for probabilities (8, 10) float32: (8,) int32 or uint32 expected, in graph");
 TW_SAME(failure(nll(), f32(8, 10), f32(8)),
         "Nll: labels (8,) float32 for probabilities (8, 10) float32: (8,) int32 or uint32 expected, in graph");
-TW_SAME(failure(nll(), i32(8, 10), i32(8)), "Nll: (8, 10) int32: float16, float32 or float64 expected, in graph");
+TW_SAME(failure(nll(), i32(8, 10), i32(8)), "Nll: (8, 10) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure(nll(), f32(), i32()), "Nll: probabilities () float32: at least one axis expected, in graph");
 
 constexpr bool loss_and_gradient_have_the_logits_dtype() {
@@ -205,7 +205,7 @@ TW_SAME(failure(layer_norm, f32(8, 10), f32(8), f32(8)),
 TW_SAME(failure(layer_norm, f16(8, 10), f16(10), f32(10)),
         "GroupNormalization: bias (10,) float32 for (8, 10) float16: (10,) float16 expected, in graph");
 TW_SAME(failure(layer_norm, i32(8, 10), i32(10), i32(10)),
-        "GroupNormalization: (8, 10) int32: float16, float32 or float64 expected, in graph");
+        "GroupNormalization: (8, 10) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure(layer_norm, f32(), f32(1), f32(1)), "GroupNormalization: () float32: at least one axis expected, in graph");
 static_assert(result(group_norm(2), f32(8, 6, 5, 5), f32(6), f32(6)) == f32(8, 6, 5, 5));
 TW_SAME(failure(group_norm(4), f32(8, 6, 5, 5), f32(6), f32(6)),
@@ -226,7 +226,7 @@ static_assert(result([](Tensor t, Tensor x, Tensor i) { return ops::var_updates:
                      i32(2)) == f32(5));
 static_assert(result(accumulate_scaled, f32(2, 3), f16(2, 3), f32()) == f32(2, 3));
 TW_SAME(failure(accumulate, f32(2, 3), f32(3)), "Accumulate: (2, 3) float32 and (3,) float32: equal shapes expected, in graph");
-TW_SAME(failure(accumulate, f32(2), i32(2)), "Accumulate: (2,) int32: float16, float32 or float64 expected, in graph");
+TW_SAME(failure(accumulate, f32(2), i32(2)), "Accumulate: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure(accumulate_scaled, f32(3), f32(3), f32(3)), "Accumulate: factor (3,) float32: one element expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::accumulator_zero_(x.ir().constant(1.0)); }, f32()),
         "AccumulatorScale: Tensor[float32 ()] is a constant: a tensor that may change in place expected, in graph");
@@ -257,7 +257,7 @@ TW_SAME(
 TW_SAME(failure([](Tensor m, Tensor v) { return ops::adamax_updater(m, v, {}); }, f32(2), f32(2)),
         "AdamUpdater: Adamax without time_step: a time step expected, in graph");
 static_assert(result(ops::lamb_square, f16(2, 3)) == f32());
-TW_SAME(failure(ops::lamb_square, i32(2)), "LambSquare: (2,) int32: float16, float32 or float64 expected, in graph");
+TW_SAME(failure(ops::lamb_square, i32(2)), "LambSquare: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure([](Tensor t, Tensor r) { return ops::adam_var_update(t, t, r, r, 0.5); }, f32(2), f32(2)),
         "AdamVarUpdate: factor (2,) float32: one element expected, in graph");
 
@@ -302,7 +302,8 @@ static_assert(result(conv({.stride = {2, 2}, .padding = {9, 9, 9, 9}, .pad_type 
                      f32(1, 1, 3, 3)) == f32(1, 1, 3, 4));
 TW_SAME(failure(conv(), f32(8, 9), f32(9, 8)),
         "Conv: (8, 9) float32: (N, C, spatial) with 1 to 3 spatial axes expected, in graph");
-TW_SAME(failure(conv(), i32(1, 1, 9), i32(1, 1, 3)), "Conv: (1, 1, 9) int32: float16, float32 or float64 expected, in graph");
+TW_SAME(failure(conv(), i32(1, 1, 9), i32(1, 1, 3)),
+        "Conv: (1, 1, 9) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure(conv(), f32(1, 1, 9), f16(1, 1, 3)),
         "Conv: (1, 1, 9) float32 and (1, 1, 3) float16: equal dtypes expected, in graph");
 TW_SAME(failure(conv(), f32(8, 3, 9, 9), f32(4, 3, 3)), "Conv: weight (4, 3, 3) for (8, 3, 9, 9): rank 4 expected, in graph");
@@ -336,7 +337,7 @@ static_assert(result(max_pool({3}, {.stride = {2}, .padding = {1, 1}}), f32(2, 3
 static_assert(result(max_pool({2, 2}, {.stride = {2, 2}, .auto_pad = PadType::same_lower}), f32(2, 3, 7, 6)) == f32(2, 3, 4, 3));
 static_assert(result([](Tensor x) { return ops::average_pool(x, {2, 2, 2}); }, f32(2, 3, 4, 5, 6)) == f32(2, 3, 3, 4, 5));
 TW_SAME(failure(max_pool({2, 2}), i32(2, 3, 7, 6)),
-        "MaxPool: (2, 3, 7, 6) int32: float16, float32 or float64 expected, in graph");
+        "MaxPool: (2, 3, 7, 6) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure(max_pool({2}), f32(2, 3, 7, 6)), "MaxPool: kernel_size of 1 numbers for (2, 3, 7, 6): 2 expected, in graph");
 TW_SAME(failure(max_pool({2, 0}), f32(2, 3, 7, 6)), "MaxPool: kernel_size (2, 0): numbers of at least 1 expected, in graph");
 TW_SAME(failure(max_pool({2, 7}), f32(2, 3, 7, 6)),

@@ -23,7 +23,7 @@ constexpr bool fails(std::string_view text, void (*model)(Ir&, Tensor x, Tensor 
 
 static_assert(fails("CopyVarUpdate: (2, 3) float8_143 and (2, 3) float32: equal dtypes expected",
                     [](Ir&, Tensor x, Tensor small, Tensor) { ops::copy_var_update_(small, x); }));
-static_assert(fails("Pow2ScaleThenCast: (2, 3) int32: float16, float32 or float64 expected",
+static_assert(fails("Pow2ScaleThenCast: (2, 3) int32: float16, float32, float64 or bfloat16 expected",
                     [](Ir&, Tensor x, Tensor, Tensor) { ops::pow2scale_then_cast(x.cast(tw::int32), 0, tw::float8_143); }));
 static_assert(fails("Pow2ScaleThenCast: (2, 3) float32 to float16: float8_143 or float8_152 expected",
                     [](Ir&, Tensor x, Tensor, Tensor) { ops::pow2scale_then_cast(x, 0, tw::float16); }));
@@ -44,7 +44,7 @@ static_assert(fails("Sub: (2, 3) bool: a dtype of numbers expected: cast it firs
                     [](Ir&, Tensor x, Tensor, Tensor) { x.cast(tw::boolean) - x.cast(tw::boolean); }));
 static_assert(fails("Div: (2, 3) bool: a dtype of numbers expected: cast it first",
                     [](Ir&, Tensor x, Tensor, Tensor) { x.cast(tw::boolean) / x.cast(tw::boolean); }));
-static_assert(fails("ScaledAdd: (2, 3) bool: float16, float32 or float64 expected",
+static_assert(fails("ScaledAdd: (2, 3) bool: float16, float32, float64 or bfloat16 expected",
                     [](Ir&, Tensor x, Tensor, Tensor) { ops::scaled_add(x.cast(tw::boolean), x); }));
 static_assert(fails("ScaledAdd: (1,) int32 and (1,) int64: equal dtypes expected",
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::scaled_add(k, k.cast(tw::int64)); }));
@@ -62,7 +62,7 @@ static_assert(fails("Accumulate: 0.5 as int32: a whole number from -2147483648 t
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::accumulate_(k, k, 0.5); }));
 static_assert(fails("Accumulate: (1,) int32 and (1,) int8: equal dtypes expected",
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::accumulate_(k, k.cast(tw::int8)); }));
-static_assert(fails("Accumulate: (1,) int32: float16, float32 or float64 expected",
+static_assert(fails("Accumulate: (1,) int32: float16, float32, float64 or bfloat16 expected",
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::accumulate_mean_(k, k, 1); }));
 static_assert(fails("MatMulPow2Scaled: log2_scale -33: a whole number from -32 to 31 expected",
                     [](Ir& ir, Tensor, Tensor small, Tensor) {
@@ -75,6 +75,7 @@ static_assert(tw::is_floating_point(tw::float8_143) && !tw::is_int(tw::float8_14
 static_assert(tw::is_signed(tw::int8) && !tw::is_signed(tw::uint8) && !tw::is_signed(tw::boolean) && !tw::is_int(tw::boolean));
 static_assert(tw::is_complex(tw::complex64) && !tw::is_complex(tw::float64) && !tw::is_floating_point(tw::complex128));
 static_assert(tw::size_of(tw::float8_143) == 1 && tw::size_of(tw::complex128) == 16);
-static_assert(tw::dtype_of<tw::float8_143_t> == tw::float8_143 && tw::floating_point_dtypes() == "float16, float32 or float64");
+static_assert(tw::dtype_of<tw::float8_143_t> == tw::float8_143 &&
+              tw::floating_point_dtypes() == "float16, float32, float64 or bfloat16");
 
 }  // namespace

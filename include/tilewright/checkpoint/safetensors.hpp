@@ -66,7 +66,7 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
                 "float8_152's, so they are");
     const auto dtype = std::ranges::find(safetensors_dtypes, *dtype_name);
     if (dtype == safetensors_dtypes.end())
-      fail_here("dtype " + *dtype_name, "one of BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64");
+      fail_here("dtype " + *dtype_name, "one of BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, BF16");
     auto spec = checked_spec(*shape, static_cast<DType>(dtype - safetensors_dtypes.begin()), fail_here);
     const std::uint64_t first = (*offsets)[0], last = (*offsets)[1];
     const std::string range = "data_offsets " + std::to_string(first) + " to " + std::to_string(last);
@@ -154,7 +154,7 @@ inline TensorFile parse_safetensors(std::vector<std::byte> bytes, std::string na
 }
 
 /// Reads all tensors and the metadata of a .safetensors file. Throws LoadError for a file that breaks the format's rules, and
-/// for dtypes that we do not have, such as BF16 or F8_E4M3, or more than six axes.
+/// for dtypes that we do not have, such as F8_E4M3, or more than six axes.
 inline TensorFile load_safetensors(const std::filesystem::path& path) {
   return parse_safetensors(detail::read_bytes("load_safetensors", path), path.string());
 }

@@ -7,12 +7,13 @@
 #include <string_view>
 #include <type_traits>
 
+#include "tilewright/core/bfloat16.hpp"
 #include "tilewright/core/float8.hpp"
 
 namespace tilewright {
 
-/// Element types, with PopXL's names. Each has a row in detail::dtype_table, in the same order. Those from float8_143 on have no
-/// arithmetic. The complex ones are names only: no tensor has them.
+/// Element types, with PopXL's names, and bfloat16. Each has a row in detail::dtype_table, in the same order. Those from
+/// float8_143 on have no arithmetic. The complex ones are names only: no tensor has them.
 enum class DType : std::uint8_t {
   boolean,
   int8,
@@ -26,6 +27,7 @@ enum class DType : std::uint8_t {
   float16,
   float32,
   float64,
+  bfloat16,
   float8_143,
   float8_152,
   complex64,
@@ -59,6 +61,8 @@ inline constexpr DTypeTable dtype_table{
     DTypeRow<DType::float16, float16_t>{"float16", "<f2", "F16"},
     DTypeRow<DType::float32, float>{"float32", "<f4", "F32"},
     DTypeRow<DType::float64, double>{"float64", "<f8", "F64"},
+    // NumPy has no bfloat16. Its files have 2 bytes without a meaning, as those of the package ml_dtypes.
+    DTypeRow<DType::bfloat16, bfloat16_t>{"bfloat16", "<V2", "BF16"},
     // Files hold their codes as bytes. Those of F8_E4M3 and F8_E5M2 are other numbers.
     DTypeRow<DType::float8_143, float8_143_t>{"float8_143", "|u1", "U8"},
     DTypeRow<DType::float8_152, float8_152_t>{"float8_152", "|u1", "U8"},
@@ -131,6 +135,8 @@ constexpr bool is_int(DType dtype) { return detail::dtype_facts[static_cast<std:
 /// Of integers, int8 to int64; of all floating point and complex dtypes.
 constexpr bool is_signed(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].is_signed; }
 constexpr bool is_complex(DType dtype) { return dtype == complex64 || dtype == complex128; }
+/// Floating point of 16 bits, with which kernels compute in float32.
+constexpr bool is_half(DType dtype) { return dtype == float16 || dtype == bfloat16; }
 constexpr bool is_float8(DType dtype) { return dtype == float8_143 || dtype == float8_152; }
 
 /// The dtype of a name, such as "float32"; also of PopXL's other names "half", "float" and "double". Throws
@@ -148,13 +154,19 @@ constexpr DType dtype_from_name(std::string_view name) {
 constexpr std::int64_t size_of(DType dtype) { return detail::dtype_facts[static_cast<std::size_t>(dtype)].size; }
 
 /// Whether kernels compute in float32 on elements of the dtype.
-constexpr bool computes_in_float(DType dtype) { return dtype == float16 || dtype == float32; }
+constexpr bool computes_in_float(DType dtype) { return is_half(dtype) || dtype == float32; }
+/// The dtype in which ops compute and sum: float32 for half precision, else the dtype itself.
+constexpr DType computed_dtype(DType dtype) { return is_half(dtype) ? float32 : dtype; }
 /// Whether ops compute with elements of the dtype. Others are moved, and converted by the pow2scale ops.
 constexpr bool has_arithmetic(DType dtype) { return dtype < float8_143; }
 
 /// The C++ type of an element: element_t<tw::float32> is float.
 template <DType dtype>
 using element_t = typename detail::Element<dtype>::type;
+
+/// Whether elements are floating point of 16 bits.
+template <class T>
+inline constexpr bool is_half_type = std::is_same_v<T, float16_t> || std::is_same_v<T, bfloat16_t>;
 
 /// The dtype of a C++ type: dtype_of<float> is float32. An integer type that is in no row, such as long long, has the dtype of
 /// its size and sign. Other types do not compile.

@@ -63,14 +63,14 @@ inline Decimal rounded_decimal(double number, int digits) {
 template <class T>
 Decimal shortest_decimal(T number) {
   if (static_cast<double>(number) == 0) return {"0", 1};
-  if constexpr (std::is_same_v<T, float16_t>) {
+  if constexpr (is_half_type<T>) {
     for (int digits = 0;; ++digits) {
       char buffer[64];
       const auto end =
           std::to_chars(buffer, buffer + sizeof buffer, static_cast<double>(number), std::chars_format::scientific, digits).ptr;
       float read = 0;
       std::from_chars(buffer, end, read);
-      if (digits == 5 || static_cast<float16_t>(read) == number) return read_scientific({buffer, end});
+      if (digits == 5 || static_cast<T>(read) == number) return read_scientific({buffer, end});
     }
   } else {
     char buffer[64];
@@ -164,7 +164,7 @@ bool looks_scientific(const std::vector<T>& numbers) {
     if (magnitude > largest) largest = magnitude;
   }
   if (largest == T{}) return false;
-  const T ratio = largest / smallest;
+  const auto ratio = static_cast<T>(largest / smallest);
   return static_cast<double>(largest) >= 1e8 || static_cast<double>(smallest) < 1e-4 || static_cast<double>(ratio) > 1000;
 }
 
@@ -220,7 +220,7 @@ std::vector<std::string> aligned_numbers(const std::vector<T>& numbers, const Te
 /// The texts of elements, padded to a common width.
 template <class T>
 std::vector<std::string> element_words(const std::vector<T>& elements, bool is_scalar, const TensorFormat& format) {
-  if constexpr (std::is_same_v<T, float16_t> || std::is_floating_point_v<T>)
+  if constexpr (is_half_type<T> || std::is_floating_point_v<T>)
     if (format.digits != 0 && format.float_format != FloatFormat::none) return aligned_numbers(elements, format);
   std::vector<std::string> words;
   words.reserve(elements.size());
@@ -318,7 +318,7 @@ class TensorText {
 template <class T>
 std::string format_tensor(const T* elements, const Shape& shape, const TensorFormat& format = {}) {
   const detail::TensorText text(shape, format);
-  std::vector<std::conditional_t<std::is_class_v<T>, float, T>> shown;  // float8 as float
+  std::vector<std::conditional_t<std::is_class_v<T> && !is_half_type<T>, float, T>> shown;  // float8 as float
   text.for_each_shown(
       [&](std::int64_t position) { shown.push_back(static_cast<typename decltype(shown)::value_type>(elements[position])); });
   return text.write(detail::element_words(shown, shape.rank == 0, format));

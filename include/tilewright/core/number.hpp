@@ -104,6 +104,7 @@ constexpr NumberRange number_range(DType dtype) {
   return visit_dtype(dtype, []<class T>(std::type_identity<T>) -> NumberRange {
     if constexpr (std::is_same_v<T, bool>) return {0, 1, true};
     else if constexpr (std::is_same_v<T, float16_t>) return {-65504, 65504};
+    else if constexpr (std::is_same_v<T, bfloat16_t>) return {-0x1.fep127, 0x1.fep127};
     else if constexpr (std::is_same_v<T, float8_143_t>) return {-240, 240};
     else if constexpr (std::is_same_v<T, float8_152_t>) return {-57344, 57344};
     else if constexpr (std::is_integral_v<T>) {

@@ -14,7 +14,7 @@ struct TensorSpec {
   constexpr bool operator==(const TensorSpec&) const = default;
 };
 
-/// Those with which ops compute: float16, float32 or float64
+/// Those with which ops compute: float16, float32, float64 or bfloat16
 constexpr Text floating_point_dtypes() {
   Text result;
   int left = 0;

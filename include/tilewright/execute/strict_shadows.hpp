@@ -56,6 +56,7 @@ class StrictShadows {
     switch (dtype) {  // floats: large enough to be the largest or least, and small enough to change if something is added
       case boolean: return static_cast<std::byte>(side);
       case float16: return static_cast<std::byte>(side == 0 ? 0xCF : 0x4C);  // -31.2, 17.2
+      case bfloat16:
       case float32: return static_cast<std::byte>(side == 0 ? 0xC5 : 0x44);  // -6,328, 785
       case float64: return static_cast<std::byte>(side == 0 ? 0xC0 : 0x40);  // -8,577, 32.5
       default: return static_cast<std::byte>(side == 0 ? 0xCB : 0x4C);

@@ -67,7 +67,7 @@ inline void reduce_members(std::int64_t members, FirstOf first_of, std::int64_t 
     else
       for (std::int64_t i = 0; i < count; ++i) sums[i] = R::next(sums[i], x[i]);
   };
-  if constexpr (std::is_same_v<T, float16_t>) {
+  if constexpr (is_half_type<T>) {
     alignas(64) float elements[collective_chunk];
     for (std::int64_t member = 0; member < members; ++member) {
       load_wide<1>(first_of(member), count, elements);

@@ -52,7 +52,7 @@ inline void assign_running_sums(In in, Out out) {
           for (; i + width <= count; i += width) {
             const auto sum = load_pack(sums + i) + (Pack<C>)load_pack(row + i);
             store_pack(sums + i, sum);
-            if constexpr (sizeof(T) == sizeof(C) && !std::is_same_v<T, float16_t>) std::memcpy(to + i, &sum, sizeof(sum));
+            if constexpr (sizeof(T) == sizeof(C) && !is_half_type<T>) std::memcpy(to + i, &sum, sizeof(sum));
             else store_wide<1>(reinterpret_cast<const wide_t<T>*>(sums + i), width, to + i);
           }
           for (i = count / width * width; i < count; ++i) {

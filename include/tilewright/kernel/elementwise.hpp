@@ -88,8 +88,8 @@ inline void fill_elements(Out out, typename Out::element value) {
 }
 
 /// out = F()(ins...), element by element, with the ins broadcast to out's shape. Where elements are contiguous, a run is
-/// one lazy xtensor expression in float32 (vectorised by xsimd), or batches of floats if some operands are float16, or are bool
-/// and F says that its bools are masks. All else is computed element by element.
+/// one lazy xtensor expression in float32 (vectorised by xsimd), or batches of floats if some operands are of half precision, or
+/// are bool and F says that its bools are masks. All else is computed element by element.
 template <class F, class Out, class... In>
 inline void assign_elementwise(Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));

@@ -20,7 +20,7 @@ struct Line {
   using Batch = xsimd::batch<Compute>;
   static constexpr auto width = static_cast<std::int64_t>(Batch::size);
   static constexpr bool contiguous = step == 1 && std::is_same_v<Element, Compute>;
-  static constexpr bool is_half = step == 1 && std::is_same_v<Element, float16_t>;
+  static constexpr bool is_half = step == 1 && is_half_type<Element>;
 
   T* data;
 

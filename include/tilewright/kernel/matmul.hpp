@@ -29,13 +29,13 @@ constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
 }
 
 template <class T>
-inline constexpr bool is_float_or_half = std::is_same_v<T, float> || std::is_same_v<T, float16_t>;
+inline constexpr bool is_float_or_half = std::is_same_v<T, float> || is_half_type<T>;
 
 /// The shape with the types of its operands.
 template <class A, class B>
 constexpr MatMulShape with_types(MatMulShape s) {
-  s.half_a = std::is_same_v<A, float16_t>;
-  s.half_b = std::is_same_v<B, float16_t>;
+  s.half_a = is_half_type<A>;
+  s.half_b = is_half_type<B>;
   return s;
 }
 /// Extents of 1 have stride 1, which suits every kernel.

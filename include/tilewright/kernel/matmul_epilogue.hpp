@@ -37,7 +37,7 @@ struct StoreSums {
   C* c;
   template <class X>
   void operator()(std::int64_t i, std::int64_t j, const X& x) const {
-    if constexpr (FloatBatchLike<X> && c_n == 1 && (std::is_same_v<C, float> || std::is_same_v<C, float16_t>))
+    if constexpr (FloatBatchLike<X> && c_n == 1 && (std::is_same_v<C, float> || is_half_type<C>))
       store_floats(c + i * c_m + j, x);
     else for_each_element(x, [&](std::int64_t e, auto element) { c[i * c_m + (j + e) * c_n] = static_cast<C>(element); });
   }

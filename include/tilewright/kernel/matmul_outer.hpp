@@ -232,10 +232,10 @@ inline void pack_rows(const float* a, std::int64_t begin, std::int64_t end, std:
 }
 
 /// Converts rows [begin, end) of a (from its column 0 on) to panel, line by line as they are in memory.
-template <MatMulShape s>
-inline void convert_rows(const float16_t* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
+template <MatMulShape s, class A>
+inline void convert_rows(const A* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
   constexpr std::int64_t stride = outer_plan(s).a_stride;
-  const auto convert = [](const float16_t* from, std::int64_t count, float* to) {
+  const auto convert = [](const A* from, std::int64_t count, float* to) {
     const std::int64_t in_vectors = count & -float_width;
     for (std::int64_t i = 0; i < in_vectors; i += float_width) load_floats<FloatBatch>(from + i).store_unaligned(to + i);
     for (std::int64_t i = in_vectors; i < count; ++i) to[i] = static_cast<float>(from[i]);

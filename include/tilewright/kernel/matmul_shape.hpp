@@ -7,7 +7,7 @@ namespace tilewright {
 struct MatMulShape {
   std::int64_t m = 1, n = 1, k = 1;
   std::int64_t a_m = 0, a_k = 0, b_k = 0, b_n = 0, c_m = 0, c_n = 0;
-  bool half_a = false, half_b = false;  ///< whether elements are float16, which is computed in float32
+  bool half_a = false, half_b = false;  ///< whether elements are of 16 bits, which are computed in float32
   constexpr bool operator==(const MatMulShape&) const = default;
 
   /// The same product written for the transposed result: c^T = b^T a^T.

@@ -37,8 +37,9 @@ template <std::int64_t count>
 }
 
 /// The same of half precision.
-template <std::int64_t count>
-[[gnu::always_inline]] inline FloatBatch load_first(const float16_t* data) {
+template <std::int64_t count, class T>
+  requires is_half_type<T>
+[[gnu::always_inline]] inline FloatBatch load_first(const T* data) {
   if constexpr (count >= float_width) return load_floats<FloatBatch>(data);
   else return load_first_floats<FloatBatch, count>(data);
 }

@@ -18,8 +18,9 @@ struct WideOf : std::type_identity<T> {};
 template <class T>
   requires(std::is_integral_v<T> && sizeof(T) < 4)
 struct WideOf<T> : std::conditional<std::is_signed_v<T>, std::int32_t, std::uint32_t> {};
-template <>
-struct WideOf<float16_t> : std::type_identity<float> {};
+template <class T>
+  requires is_half_type<T>
+struct WideOf<T> : std::type_identity<float> {};
 }  // namespace detail
 
 /// The type in which vectors hold elements of a type: float for half precision, integers of 32 bits for smaller ones.
@@ -66,7 +67,8 @@ template <std::int64_t from_step, std::int64_t to_step, class From, class To>
   if constexpr (is_dense && std::is_same_v<From, To>) {
     std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(To));
     return;
-  } else if constexpr (is_dense && (std::is_same_v<From, float16_t> || std::is_same_v<To, float16_t>)) {
+  } else if constexpr (is_dense &&
+                       ((is_half_type<From> && std::is_same_v<To, float>) || (std::is_same_v<From, float> && is_half_type<To>))) {
     using Batch = xsimd::batch<float>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
     const std::int64_t in_batches = count - count % width;  // a bound that GCC can follow
@@ -93,7 +95,7 @@ template <class T>
 [[gnu::always_inline]] inline Pack<wide_t<T>> load_pack(const T* from) {
   Pack<wide_t<T>> result;
   if constexpr (std::is_same_v<T, wide_t<T>>) std::memcpy(&result, from, sizeof(result));
-  else if constexpr (std::is_same_v<T, float16_t>) {
+  else if constexpr (is_half_type<T>) {
     const auto batch = load_floats<xsimd::batch<float>>(from);
     std::memcpy(&result, &batch, sizeof(result));
   } else {

@@ -157,7 +157,7 @@ struct StoreElements {
     auto* at = data + i * row + j * column;
     if constexpr (is_part_of_batch<X>) {
       Line<typename Out::element, column>{at}.template store<X::count>(0, x.batch);
-    } else if constexpr (std::is_arithmetic_v<X> || std::is_same_v<X, float16_t>) {
+    } else if constexpr (std::is_arithmetic_v<X> || is_half_type<X>) {
       *at = static_cast<typename Out::element>(x);
     } else if constexpr (column == 1) {
       store_floats(at, x);

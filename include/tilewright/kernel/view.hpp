@@ -63,7 +63,7 @@ inline std::int64_t position_of(V positions) {
 
 /// The type in which a kernel computes on elements of a type: float for half precision and float8, else the type itself.
 template <class T>
-using compute_t = std::conditional_t<std::is_arithmetic_v<T> && !std::is_same_v<T, float16_t>, T, float>;
+using compute_t = std::conditional_t<std::is_arithmetic_v<T> && !is_half_type<T>, T, float>;
 
 /// A number as an element of type T. Floating point to integers truncates; what their type does not hold becomes the end of its
 /// range that is nearest, and NaN 0. Integers to narrower ones wrap around. To bool, all but 0 is true.

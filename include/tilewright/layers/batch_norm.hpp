@@ -7,7 +7,7 @@ namespace tilewright::layers {
 
 /// Each channel with mean 0 and variance 1, times weight, plus bias. In training the mean and variance are the batch's, and
 /// change the running ones: ops::batch_norm. In evaluation they are the running ones: ops::batch_norm_inference. The trace has a
-/// scope of either mode. x: (batch, channels, ...), float16, float32 or float64; result: the same.
+/// scope of either mode. x: (batch, channels, ...), float16, bfloat16, float32 or float64; result: the same.
 ///
 /// Variables: `weight` (channels,), ones, and `bias` (channels,), zeros, of x's dtype; `running_mean` (channels,), zeros, and
 /// `running_var` (channels,), ones, of x's dtype, or float32 for float16. PyTorch's files have `num_batches_tracked` besides.
@@ -19,7 +19,7 @@ struct BatchNorm : Module<BatchNorm<options>> {
     if (x.rank() < 2) return x.ir().fail(text("BatchNorm: ", to_text(x.spec()), ": axes (batch, channels, ...) expected"));
     const Mode mode = require_mode(this->ir(), "BatchNorm");
     const Shape channels{x.shape(1)};
-    const DType dtype = x.dtype() == float16 ? float32 : x.dtype();
+    const DType dtype = computed_dtype(x.dtype());
     const VariableInputOptions statistics{.by_ref = mode == Mode::training};
     const Tensor weight = this->add_variable_input("weight", ones(), channels, x.dtype());
     const Tensor bias = this->add_variable_input("bias", zeros(), channels, x.dtype());

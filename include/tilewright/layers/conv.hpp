@@ -43,7 +43,7 @@ constexpr Tensor of_channels(Tensor bias, Tensor y) {
 }
 }  // namespace detail
 
-/// Convolution and bias: ops::conv. x: (batch, in_channels, spatial axes), float16, float32 or float64; result: (batch,
+/// Convolution and bias: ops::conv. x: (batch, in_channels, spatial axes), float16, bfloat16, float32 or float64; result: (batch,
 /// out_channels, spatial axes), of x's dtype, of the extents that ops::conv states. Conv1d, Conv2d and Conv3d are for 1, 2 and 3
 /// spatial axes.
 ///

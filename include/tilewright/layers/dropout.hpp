@@ -6,7 +6,7 @@
 namespace tilewright::layers {
 
 /// ops::dropout in training, x itself in evaluation: the trace has a scope of either mode, `training(ir)` or `evaluation(ir)`.
-/// x: float16, float32 or float64, of any shape. seed: (2,) uint32; training with a probability above 0 needs it.
+/// x: float16, bfloat16, float32 or float64, of any shape. seed: (2,) uint32; training with a probability above 0 needs it.
 ///
 /// Errors: no mode; no seed in training.
 struct Dropout : Module<Dropout> {

@@ -24,7 +24,7 @@ struct FeedForwardOptions {
   bool bias = true;
 };
 
-/// linear2(activation(linear1(x))). x: (..., width), float16 or float32; result: the same.
+/// linear2(activation(linear1(x))). x: (..., width), float16, bfloat16 or float32; result: the same.
 ///
 /// Variables: `linear1.weight` (width, hidden), `linear2.weight` (hidden, width), and their biases; names as in
 /// torch.nn.TransformerEncoderLayer.

@@ -9,7 +9,7 @@ struct GroupNormOptions {
 };
 
 /// Each sample's groups of neighbouring channels with mean 0 and variance 1, times weight, plus bias: ops::group_norm. x: (batch,
-/// channels, ...), float16, float32 or float64; result: the same. num_groups divides the channels.
+/// channels, ...), float16, bfloat16, float32 or float64; result: the same. num_groups divides the channels.
 ///
 /// Variables, of x's dtype: `weight` (channels,), ones; `bias` (channels,), zeros.
 template <int num_groups, GroupNormOptions options = {}>

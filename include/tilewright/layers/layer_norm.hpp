@@ -11,8 +11,8 @@ struct LayerNormOptions {
   bool bias = true;
 };
 
-/// (x - mean) / sqrt(variance + eps) weight + bias, along the last axis: ops::layer_norm. x: (..., n), float16, float32 or
-/// float64; result: the same.
+/// (x - mean) / sqrt(variance + eps) weight + bias, along the last axis: ops::layer_norm. x: (..., n), float16, bfloat16, float32
+/// or float64; result: the same.
 ///
 /// Variables, of x's dtype: `weight` (n,), ones; `bias` (n,), zeros.
 template <LayerNormOptions options = {}>

@@ -11,7 +11,8 @@ struct LinearOptions {
   double std = 0.02;  ///< standard deviation of the first weights
 };
 
-/// x weight + bias, over the last axis. x: (..., in_features), float16 or float32; result: (..., out_features), of x's dtype.
+/// x weight + bias, over the last axis. x: (..., in_features), float16, bfloat16 or float32; result: (..., out_features), of x's
+/// dtype.
 ///
 /// Variables, of x's dtype: `weight` (in_features, out_features), normal with mean 0; `bias` (out_features,), zeros. PyTorch's
 /// weight is (out_features, in_features): the transposed one.

@@ -14,7 +14,7 @@ struct GroupedQueryAttentionOptions {
 
 /// Attention with rotary positions whose num_heads heads of queries share num_key_value_heads heads of keys and values ("GQA",
 /// arXiv 2305.13245). build(x): positions from 0 on; build(x, positions): these, (length,) integers. x: (batch, length, width),
-/// float16 or float32; result: the same. num_heads divides width, num_key_value_heads divides num_heads.
+/// float16, bfloat16 or float32; result: the same. num_heads divides width, num_key_value_heads divides num_heads.
 ///
 /// Variables: `q_proj.weight` (width, width), `k_proj.weight` and `v_proj.weight` (width, num_key_value_heads head_dim),
 /// `o_proj.weight` (width, width); names as in Hugging Face's LlamaAttention, whose weights are the transposed ones.
@@ -47,7 +47,8 @@ struct LlamaBlockOptions {
 };
 
 /// x + self_attn(input_layernorm(x)), and to that its mlp(post_attention_layernorm(...)) ("LLaMA", arXiv 2302.13971). build(x)
-/// and build(x, positions): as for GroupedQueryAttention. x: (batch, length, width), float16 or float32; result: the same.
+/// and build(x, positions): as for GroupedQueryAttention. x: (batch, length, width), float16, bfloat16 or float32; result: the
+/// same.
 ///
 /// Variables: names as in Hugging Face's LlamaDecoderLayer.
 template <int width, int hidden, int num_heads, int num_key_value_heads, LlamaBlockOptions options = {}>

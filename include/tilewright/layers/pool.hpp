@@ -25,8 +25,8 @@ constexpr PoolOptions pool_options(const PerAxis<axes>& kernel_size, const PoolL
 }
 }  // namespace detail
 
-/// The largest element of each window: ops::max_pool. x: (batch, channels, spatial axes), float16, float32 or float64. It has no
-/// variables. MaxPool1d, MaxPool2d and MaxPool3d are for 1, 2 and 3 spatial axes.
+/// The largest element of each window: ops::max_pool. x: (batch, channels, spatial axes), float16, bfloat16, float32 or float64.
+/// It has no variables. MaxPool1d, MaxPool2d and MaxPool3d are for 1, 2 and 3 spatial axes.
 template <int axes, PerAxis<axes> kernel_size, PoolLayerOptions<axes> options = {}>
 struct MaxPool : Module<MaxPool<axes, kernel_size, options>> {
   constexpr Tensor build(Tensor x) { return ops::max_pool(x, kernel_size.list(), detail::pool_options(kernel_size, options)); }

@@ -87,8 +87,8 @@ constexpr Tensor gate(Tensor all_gates, int number) {
 }  // namespace detail
 
 /// Gated recurrent units ("Learning Phrase Representations using RNN Encoder-Decoder", arXiv 1406.1078), as torch.nn.GRU with
-/// batch_first=True. x: (batch, length, features), float16 or float32. Results: those of all steps of the last layer, (batch,
-/// length, hidden_size), and the last step's of each layer, (num_layers, batch, hidden_size). The first state is 0. With
+/// batch_first=True. x: (batch, length, features), float16, bfloat16 or float32. Results: those of all steps of the last layer,
+/// (batch, length, hidden_size), and the last step's of each layer, (num_layers, batch, hidden_size). The first state is 0. With
 /// r = sigmoid(x W_ir + b_ir + h W_hr + b_hr), z likewise, and n = tanh(x W_in + b_in + r (h W_hn + b_hn)), the next h is
 /// (1 - z) n + z h.
 ///
@@ -114,10 +114,10 @@ struct GRU : detail::Recurrent<GRU<hidden_size, options>, hidden_size, options> 
 };
 
 /// Long short-term memory ("Long Short-Term Memory", Neural Computation 9(8), 1997, with the forget gate of "Learning to Forget",
-/// 1999), as torch.nn.LSTM with batch_first=True. x: (batch, length, features), float16 or float32. Results: those of all steps
-/// of the last layer, (batch, length, hidden_size), and the last step's result h and memory c of each layer, both (num_layers,
-/// batch, hidden_size). The first states are 0. With i = sigmoid(x W_ii + b_ii + h W_hi + b_hi), f and o likewise, and g = tanh
-/// of the like, the next c is f c + i g, and the next h is o tanh(c).
+/// 1999), as torch.nn.LSTM with batch_first=True. x: (batch, length, features), float16, bfloat16 or float32. Results: those of
+/// all steps of the last layer, (batch, length, hidden_size), and the last step's result h and memory c of each layer, both
+/// (num_layers, batch, hidden_size). The first states are 0. With i = sigmoid(x W_ii + b_ii + h W_hi + b_hi), f and o likewise,
+/// and g = tanh of the like, the next c is f c + i g, and the next h is o tanh(c).
 ///
 /// Variables: as for GRU, with 4 hidden_size columns for the parts i, f, g, o.
 template <int hidden_size, RecurrentOptions options = {}>

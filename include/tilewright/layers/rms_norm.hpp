@@ -12,14 +12,14 @@ struct RMSNormOptions {
 };
 
 /// x / sqrt(mean(x^2) + eps) weight, along the last axis ("Root Mean Square Layer Normalization", arXiv 1910.07467). x: (..., n),
-/// float16, float32 or float64; result: the same. Half precision is normalised in float32.
+/// float16, bfloat16, float32 or float64; result: the same. Half precision is normalised in float32.
 ///
 /// Variable, of x's dtype: `weight` (n,), ones.
 template <RMSNormOptions options = {}>
 struct RMSNorm : Module<RMSNorm<options>> {
   constexpr Tensor build(Tensor x) {
     const Tensor weight = this->add_variable_input("weight", ones(), {x.shape(-1)}, x.dtype());
-    const Tensor wide = ops::cast(x, x.dtype() == float16 ? float32 : x.dtype());
+    const Tensor wide = ops::cast(x, computed_dtype(x.dtype()));
     return ops::cast(wide * (1 / ops::sqrt(ops::mean(wide * wide, {-1}, true) + options.eps)), x.dtype()) * weight;
   }
 };

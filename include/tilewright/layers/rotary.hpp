@@ -29,14 +29,14 @@ constexpr RotaryEmbedding rotary_embedding(Tensor positions, int head_dim, doubl
   return {ops::cos(angles), ops::sin(angles)};
 }
 /// Turns each pair of elements i and i + head_dim / 2 of x by the angle of its position, as Hugging Face's Llama does. x: (...,
-/// length, head_dim), float16, float32 or float64; result: the same, computed in float32 for half precision.
+/// length, head_dim), float16, bfloat16, float32 or float64; result: the same, computed in float32 for half precision.
 constexpr Tensor apply_rotary(Tensor x, const RotaryEmbedding& embedding) {
   if (!x.valid() || !embedding.cos.valid()) return Tensor::invalid(x.ir());
   const std::int64_t half = embedding.cos.shape(1);
   if (x.rank() < 2 || x.shape(-1) != 2 * half || x.shape(-2) != embedding.cos.shape(0))
     return x.ir().fail(text("apply_rotary: ", to_text(x.spec()), " with cosines ", to_text(embedding.cos.spec()),
                             ": axes (..., length, head_dim) expected"));
-  const DType dtype = x.dtype() == float16 ? float32 : x.dtype();
+  const DType dtype = computed_dtype(x.dtype());
   const Tensor wide = ops::cast(x, dtype), cos = ops::cast(embedding.cos, dtype), sin = ops::cast(embedding.sin, dtype);
   const Tensor first = wide[{ellipsis, slice(0, half)}], second = wide[{ellipsis, slice(half, 2 * half)}];
   return ops::cast(ops::concat({first * cos - second * sin, second * cos + first * sin}, -1), x.dtype());

@@ -19,8 +19,8 @@ struct TransformerBlockOptions {
 
 /// Attention and two linear layers, each with a sum and a norm ("Attention Is All You Need", arXiv 1706.03762), as
 /// torch.nn.TransformerEncoderLayer with batch_first=True; its defaults are others. build(x) or build(x, key_padding_mask): x:
-/// (batch, length, embed_dim), float16 or float32; key_padding_mask: (batch, length) bool, true for keys that are not seen;
-/// result: as x. With dropout, a seed, (2,) uint32, is the last argument, and the trace has a scope of a mode.
+/// (batch, length, embed_dim), float16, bfloat16 or float32; key_padding_mask: (batch, length) bool, true for keys that are not
+/// seen; result: as x. With dropout, a seed, (2,) uint32, is the last argument, and the trace has a scope of a mode.
 ///
 /// Variables: names as in torch.nn.TransformerEncoderLayer, with the weights of Linear, LayerNorm and MultiheadAttention.
 template <int embed_dim, int num_heads, TransformerBlockOptions options = {}>

@@ -6,6 +6,7 @@
 #include "tilewright/lower/argument_links.hpp"
 #include "tilewright/lower/barriers.hpp"
 #include "tilewright/lower/check_code_loads.hpp"
+#include "tilewright/lower/check_dtypes.hpp"
 #include "tilewright/lower/check_placements.hpp"
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/code_memory.hpp"
@@ -37,8 +38,9 @@ namespace tilewright::internal {
 
 /// Plans a traced program for a target: composed forms are replaced by ops, dead code is dropped, each graph that is called
 /// more than once becomes one body of supersteps, others are inlined, the ops of the main graph become one body for each
-/// execution context, and all memory gets its place. Errors: more transfers in a run than num_host_transfers; a tile's memory is
-/// too small. The observer sees what passes give: see pass.hpp. `keep_homes` gets where variables and constants are on tiles.
+/// execution context, and all memory gets its place. Errors: bfloat16 on a simulated IPU; more transfers in a run than
+/// num_host_transfers; a tile's memory is too small. The observer sees what passes give: see pass.hpp. `keep_homes` gets where
+/// variables and constants are on tiles.
 template <class Observer = Unobserved>
 constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer(), TileHomes* keep_homes = nullptr) {
   Plan plan;
@@ -49,6 +51,7 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
   if (ir.has_placements) check_placements(ir, live, target);
+  if (target.ipu != nullptr) check_dtypes(ir, live);
   if (ir.failed()) return plan;
   List<BodyId, GraphId> body_of(ir.graphs.size(), BodyId::none);  // none: the graph is dead or inlined
   List<GraphId, BodyId> bodies;  // the graph of each

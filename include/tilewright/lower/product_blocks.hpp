@@ -95,7 +95,7 @@ struct ProductCut {
 /// The dtype of an op's parts of an output.
 constexpr DType dtype_of_parts(const OpInfo& op, const PackedAttributes& attributes, DType output) {
   if (op.partials_dtype) return op.partials_dtype(attributes, output);
-  return output == float16 ? float32 : output;
+  return computed_dtype(output);
 }
 /// The partition of a product or a convolution of two operands and a result, which takes the fewest cycles on a simulated IPU.
 constexpr ProductCut cut_product(const OpInfo& op, std::span<const TensorSpec> operands, const PackedAttributes& attributes,

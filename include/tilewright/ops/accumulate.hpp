@@ -28,9 +28,9 @@ struct VarUpdate : Elementwise<D> {
   }
 };
 
-/// t = update(t, x, f), where f is a number or the third input. If t is float16 and x is not, x is rounded to float16 first, as
-/// PopXL does. Sums of products are written as math::fma, so that compilers do
-/// not choose differently for vectors and single elements which product they round.
+/// t = update(t, x, f), where f is a number or the third input. If t is of half precision and x of another dtype, x is rounded to
+/// t's first, as PopXL does. Sums of products are written as math::fma, so that compilers do not choose differently for vectors
+/// and single elements which product they round.
 template <class D>
 struct AccumulateOp : VarUpdate<D, 2> {
   static constexpr std::string_view name = "Accumulate";
@@ -46,8 +46,8 @@ struct AccumulateOp : VarUpdate<D, 2> {
                                        const PackedAttributes& attributes) {
     const TensorSpec &t = operands[0], &x = operands[1];
     List<OpPart> parts;
-    if (t.dtype != float16 || x.dtype == float16) return parts;
-    parts.push_back({&op_info<Cast>, pack(Cast::Attributes{static_cast<std::int64_t>(float16)}), {1}, {{x.shape, float16}}});
+    if (!is_half(t.dtype) || x.dtype == t.dtype) return parts;
+    parts.push_back({&op_info<Cast>, pack(Cast::Attributes{static_cast<std::int64_t>(t.dtype)}), {1}, {{x.shape, t.dtype}}});
     parts.push_back({&op_info<D>, attributes, {0, input_count}, {t}});
     for (int i = 2; i < input_count; ++i) parts[1].inputs.push_back(i);
     return parts;
@@ -130,10 +130,10 @@ constexpr Tensor accumulate(Tensor t, Tensor x, const NumberOrTensor& f) {
 }
 }  // namespace detail
 
-/// Updates of optimisers' variables. t: float16, float32 or float64; x: t's shape, float16, float32 or float64; f: a number or a
-/// tensor of one element. They write t in place and return an alias of it. None has a gradient. They compute in float32, of x in
-/// t's dtype; the result is rounded once. accumulate_, accumulate_square_, accumulator_scale_ and accumulator_zero_ take
-/// integers, too, all of one dtype, and wrap around.
+/// Updates of optimisers' variables. t: float16, bfloat16, float32 or float64; x: t's shape, float16, bfloat16, float32 or
+/// float64; f: a number or a tensor of one element. They write t in place and return an alias of it. None has a gradient. They
+/// compute in float32, of x in t's dtype; the result is rounded once. accumulate_, accumulate_square_, accumulator_scale_ and
+/// accumulator_zero_ take integers, too, all of one dtype, and wrap around.
 namespace ops {
 /// t = t + f x.
 constexpr Tensor accumulate_(Tensor t, Tensor x, const NumberOrTensor& f = 1) {

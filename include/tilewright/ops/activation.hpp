@@ -103,8 +103,8 @@ struct Softplus : UnaryOp<Softplus> {
 };
 
 namespace ops {
-/// Gaussian error linear unit, tanh form. x: any shape, float16, float32 or float64; result: the same. So for the functions
-/// below.
+/// Gaussian error linear unit, tanh form. x: any shape, float16, bfloat16, float32 or float64; result: the same. So for the
+/// functions below.
 constexpr Tensor gelu(Tensor x) { return apply<Gelu>({x}); }
 /// Gaussian error linear unit: x (1 + erf(x / sqrt(2))) / 2. Gradient: dy ((1 + erf(x / sqrt(2))) / 2 + x exp(-x^2 / 2) / sqrt(2
 /// pi)).

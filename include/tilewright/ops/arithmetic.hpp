@@ -31,19 +31,19 @@ struct Sub : Elementwise<Sub> {
   }
 };
 
-/// a b, broadcast. A float16 tensor may have a factor of one float32 element, which is not rounded to float16; the result is.
+/// a b, broadcast. A tensor of half precision may have a factor of one float32 element, which is not rounded; the result is.
 struct Mul : Elementwise<Mul> {
   static constexpr std::string_view name = "Mul";
   static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
   template <class X> static X forward(X a, X b) { return math::multiply(a, b); }
   static constexpr bool is_half_by_number(const TensorSpec& a, const TensorSpec& b) {
-    return a.dtype == float16 && b.dtype == float32 && b.nelms() == 1;
+    return is_half(a.dtype) && b.dtype == float32 && b.nelms() == 1;
   }
   static constexpr bool check_dtypes(Inference& op) {
     return is_half_by_number(op.input(0), op.input(1)) || is_half_by_number(op.input(1), op.input(0)) || equal_dtypes(op);
   }
   static constexpr DType result_dtype(const Inference& op) {
-    return op.input(0).dtype == op.input(1).dtype ? op.input(0).dtype : float16;
+    return is_half(op.input(0).dtype) ? op.input(0).dtype : op.input(1).dtype;
   }
   static constexpr void gradient(GradientContext& op) {
     for (int i = 0; i < 2; ++i) {
@@ -132,7 +132,8 @@ namespace ops {
 constexpr Tensor add(Tensor a, Tensor b) { return apply<Add>({a, b}); }
 /// a - b. Gradients: dy and -dy.
 constexpr Tensor sub(Tensor a, Tensor b) { return apply<Sub>({a, b}); }
-/// a b. One may be float16 and the other one element of float32: the result is float16. Gradients: dy b and dy a.
+/// a b. One may be of half precision and the other one element of float32: the result is of half precision. Gradients: dy b and
+/// dy a.
 constexpr Tensor mul(Tensor a, Tensor b) { return apply<Mul>({a, b}); }
 /// a / b; integers truncate, and a divisor of 0 ends the run with a FaultError. Gradients: dy / b and -dy a / b^2.
 constexpr Tensor div(Tensor a, Tensor b) { return apply<Div>({a, b}); }

@@ -190,8 +190,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static constexpr void infer(Inference& op) {
     const TensorSpec &q = op.input(0), &k = op.input(1), &v = op.input(2);
     for (int i = 0; i < 3; ++i)
-      if (op.input(i).dtype != float32 && op.input(i).dtype != float16)
-        return op.fail(to_text(op.input(i)), ": float16 or float32 expected");
+      if (!computes_in_float(op.input(i).dtype)) return op.fail(to_text(op.input(i)), ": float16, float32 or bfloat16 expected");
     if (q.dtype != k.dtype) return op.fail("queries ", to_text(q), " and keys ", to_text(k), ": equal dtypes expected");
     for (int i = 0; i < 3; ++i)
       if (op.input(i).shape.rank != 4 || op.input(i).shape.nelms() == 0)
@@ -275,9 +274,9 @@ constexpr Tensor attention(std::initializer_list<Tensor> given, const AttentionO
 namespace ops {
 /// softmax(scale q k^T) v for each head ("Attention Is All You Need", arXiv 1706.03762), without a tensor of scores: memory grows
 /// with the number of queries and keys, not with their product. q: (batch, heads, queries, D); k, v: (batch, kv_heads, keys, D),
-/// float16 or float32. Result: q's shape and dtype, computed in float32. kv_heads divides heads, and head h reads keys and values
-/// of head h / (heads / kv_heads). Inputs may be views, such as parts of one projection. Scores of up to 1e4 and beyond give no
-/// overflow. Gradient: scores are computed again.
+/// float16, bfloat16 or float32. Result: q's shape and dtype, computed in float32. kv_heads divides heads, and head h reads keys
+/// and values of head h / (heads / kv_heads). Inputs may be views, such as parts of one projection. Scores of up to 1e4 and
+/// beyond give no overflow. Gradient: scores are computed again.
 ///
 /// With `is_causal` and `window`, scores that no query sees are not computed; a query that sees no key has the result 0, and
 /// gives the gradient 0. With `dropout_p`, weights are dropped as `dropout(softmax(...), seed, dropout_p)` drops them, from the

@@ -93,10 +93,10 @@ constexpr bool check_batch_norm(std::string_view name, Tensor x,
   for (const auto& [what, tensor] : others) {
     if (!tensor.valid()) return false;
     const bool is_statistic = what.ends_with("mean") || what.ends_with("var");
-    const bool dtype_fits = tensor.dtype() == x.dtype() || (is_statistic && x.dtype() == float16 && tensor.dtype() == float32);
+    const bool dtype_fits = tensor.dtype() == x.dtype() || (is_statistic && is_half(x.dtype()) && tensor.dtype() == float32);
     if (tensor.shape() != Shape{x.shape(1)} || !dtype_fits)
       return fail(text(what, " ", to_text(tensor.spec()), " for ", to_text(x.spec()), ": ",
-                       to_text(TensorSpec{{x.shape(1)}, x.dtype()}), is_statistic && x.dtype() == float16 ? ", or float32," : "",
+                       to_text(TensorSpec{{x.shape(1)}, x.dtype()}), is_statistic && is_half(x.dtype()) ? ", or float32," : "",
                        " expected"));
   }
   return true;
@@ -107,16 +107,16 @@ constexpr Tensor along_channels(Tensor t, Tensor x) {
   for (int axis = 2; axis < x.rank(); ++axis) shape.push_back(1);
   return ops::reshape(t, shape);
 }
-constexpr DType statistics_dtype(Tensor x) { return x.dtype() == float16 ? float32 : x.dtype(); }
+constexpr DType statistics_dtype(Tensor x) { return computed_dtype(x.dtype()); }
 /// 1 / sqrt(variance + eps), in the dtype of statistics.
 constexpr Tensor inverse_deviation(Tensor variance, double eps) { return 1 / ops::sqrt(variance + eps); }
 }  // namespace detail
 
 namespace ops {
 /// Batch normalisation with given statistics: (x - mean) / sqrt(var + eps) * scale + bias for each channel. x: (N, C, ...),
-/// float16, float32 or float64; scale, bias: (C,), the same dtype; mean, var: (C,), the same dtype, or float32 for float16.
-/// Result: x's shape and dtype. Half precision is computed in float. Gradients: of all five. `momentum`, which PopXL takes, has
-/// no effect. Errors: x without channels, others of another shape or dtype.
+/// float16, bfloat16, float32 or float64; scale, bias: (C,), the same dtype; mean, var: (C,), the same dtype, or float32 for
+/// float16. Result: x's shape and dtype. Half precision is computed in float. Gradients: of all five. `momentum`, which PopXL
+/// takes, has no effect. Errors: x without channels, others of another shape or dtype.
 ///
 ///     y = ops::batch_norm_inference(x, scale, bias, mean, var);
 constexpr Tensor batch_norm_inference(Tensor x, Tensor scale, Tensor bias, Tensor mean, Tensor var, double eps = 1e-5,

@@ -173,14 +173,14 @@ constexpr ConvTransposeAttributes transposed_attributes(const ConvTransposeOptio
 
 namespace ops {
 /// Transposed convolution, the gradient of a convolution's data, as PyTorch's conv_transpose: each element of x adds the kernel
-/// times itself to the result, at `stride` times its place. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, float32 or
-/// float64; weight: (C, M / groups, kernel...), the same dtype. Result: (N, M, spatial...) with
-/// (in - 1) stride + (kernel - 1) dilation + 1 + output_padding - padding elements along each spatial axis. With `output_shape`
-/// it has that shape, and padding is what leads to it, by ONNX's rule: half of it at each side, the odd one at the end for
-/// same_upper, else at the beginning; what no padding could lead to, zeros at the end do. With pad_type same_upper or same_lower
-/// there are in stride elements. Half precision sums in float32. Gradients: of x, a convolution, and of weight. Errors: lists of
-/// a wrong length, numbers out of range, groups that do not divide the channels, an output_padding that is less than neither
-/// stride nor dilation, output_shape with pad_type valid, a result without elements.
+/// times itself to the result, at `stride` times its place. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, bfloat16,
+/// float32 or float64; weight: (C, M / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in - 1) stride +
+/// (kernel - 1) dilation + 1 + output_padding - padding elements along each spatial axis. With `output_shape` it has that shape,
+/// and padding is what leads to it, by ONNX's rule: half of it at each side, the odd one at the end for same_upper, else at the
+/// beginning; what no padding could lead to, zeros at the end do. With pad_type same_upper or same_lower there are in stride
+/// elements. Half precision sums in float32. Gradients: of x, a convolution, and of weight. Errors: lists of a wrong length,
+/// numbers out of range, groups that do not divide the channels, an output_padding that is less than neither stride nor dilation,
+/// output_shape with pad_type valid, a result without elements.
 ///
 ///     y = ops::conv_transpose(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
 constexpr Tensor conv_transpose(Tensor x, Tensor weight, const ConvTransposeOptions& options = {}) {

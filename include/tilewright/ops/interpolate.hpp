@@ -100,7 +100,7 @@ constexpr Tensor interpolate(Tensor x, const List<double>& scale_factor = {1, 1,
     return fail("coordinate_transformation_mode tf_crop_and_resize: a mode without a region expected");
   int scaled = 0;
   for (const double scale : scale_factor) scaled += scale != 1 ? 1 : 0;
-  Tensor y = scaled > 1 && x.dtype() == float16 && options.mode != ResizeMode::nearest ? cast(x, float32) : x;
+  Tensor y = scaled > 1 && is_half(x.dtype()) && options.mode != ResizeMode::nearest ? cast(x, float32) : x;
   for (int axis = 0; axis < x.rank(); ++axis) {
     const double scale = scale_factor[static_cast<std::size_t>(axis)];
     if (scale == 1) continue;

@@ -92,7 +92,7 @@ struct AdamVarUpdate : VarUpdate<AdamVarUpdate, 2> {
 };
 
 namespace ops {
-/// The sum of the squares of x's elements: a float32 scalar. x: any shape, float16, float32 or float64.
+/// The sum of the squares of x's elements: a float32 scalar. x: any shape, float16, bfloat16, float32 or float64.
 constexpr Tensor lamb_square(Tensor x) { return apply<LambSquare>({x}); }
 /// The step of LAMB before it is scaled by adam_var_update: Adam's.
 constexpr Tensor lamb_updater(Tensor m, Tensor v, const AdamOptions& options = {}) { return adam_updater(m, v, options); }

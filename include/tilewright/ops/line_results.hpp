@@ -212,9 +212,9 @@ constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool la
 }
 /// How many of all elements lie between levels: one count for each pair of neighbouring ones. An element counts from the first
 /// level of a pair to below the second; of the last pair, up to the second. What is below the first level or above the last, and
-/// NaN, is not counted. x: float16, float32 or float64 of any shape; `absolute_of_input` counts |x|. Result: uint32, as many as
-/// levels less one. (So PopXL's documentation; its device also counts what lies outside, in two bins more.) No gradient. Errors:
-/// fewer than two levels, or levels that do not increase.
+/// NaN, is not counted. x: float16, bfloat16, float32 or float64 of any shape; `absolute_of_input` counts |x|. Result: uint32, as
+/// many as levels less one. (So PopXL's documentation; its device also counts what lies outside, in two bins more.) No gradient.
+/// Errors: fewer than two levels, or levels that do not increase.
 constexpr Tensor histogram(Tensor x, const List<double>& levels, bool absolute_of_input = false) {
   Ir& ir = x.ir();
   if (!x.valid()) return x;

@@ -256,8 +256,8 @@ struct LossAndGradient {
 };
 
 namespace ops {
-/// Negative log-likelihood. probs: (..., classes), float16, float32 or float64; labels: (...), int32 or uint32. Result: a scalar,
-/// or
+/// Negative log-likelihood. probs: (..., classes), float16, bfloat16, float32 or float64; labels: (...), int32 or uint32. Result:
+/// a scalar, or
 /// (...) without a reduction, in probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16); the gradient is
 /// -1 / max(p, 1e-10) (6.1e-5), so not 0 below.
 ///

@@ -157,9 +157,9 @@ struct GroupNorm : Normalisation<GroupNorm> {
 };
 
 namespace ops {
-/// (x - mean) / sqrt(variance + eps) * weight + bias for each line along the last axis. x: (..., n), float16, float32 or float64;
-/// weight, bias: (n,), the same dtype. Result: x's shape and dtype. The variance is the line's own (divided by n); half
-/// precision is computed in float.
+/// (x - mean) / sqrt(variance + eps) * weight + bias for each line along the last axis. x: (..., n), float16, bfloat16, float32
+/// or float64; weight, bias: (n,), the same dtype. Result: x's shape and dtype. The variance is the line's own (divided by n);
+/// half precision is computed in float.
 constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5) {
   return apply<LayerNorm>({x, weight, bias}, {.eps = eps});
 }

@@ -224,11 +224,11 @@ constexpr PoolAttributes pool_attributes(const List<std::int64_t>& kernel_size, 
 }  // namespace detail
 
 namespace ops {
-/// The largest element of each window, and NaN if it has one. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, float32 or
-/// float64; result: (N, C, spatial...) with the windows' count along each spatial axis, as for conv, and out_pads, which are
-/// zeros. Padding never wins; in_dilations spread x, with padding between its elements. storage_order must be row. The gradient
-/// goes to the first of equal elements, and in a window with NaN to the last NaN, as in PyTorch. Errors: lists of a wrong length,
-/// numbers out of range, a kernel larger than the padded input, windows of nothing but padding.
+/// The largest element of each window, and NaN if it has one. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, bfloat16,
+/// float32 or float64; result: (N, C, spatial...) with the windows' count along each spatial axis, as for conv, and out_pads,
+/// which are zeros. Padding never wins; in_dilations spread x, with padding between its elements. storage_order must be row. The
+/// gradient goes to the first of equal elements, and in a window with NaN to the last NaN, as in PyTorch. Errors: lists of a
+/// wrong length, numbers out of range, a kernel larger than the padded input, windows of nothing but padding.
 ///
 ///     y = ops::max_pool(x, {2, 2}, {.stride = {2, 2}});
 constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {

@@ -54,7 +54,7 @@ constexpr RandomAttributes random_attributes(const Shape& shape, DType dtype, do
 
 /// Whether a number is finite as an element of a dtype.
 constexpr bool is_finite_as(double number, DType dtype) {
-  const double largest = dtype == float16   ? 65504
+  const double largest = is_half(dtype)     ? number_range(dtype).highest
                          : dtype == float32 ? static_cast<double>(std::numeric_limits<float>::max())
                                             : std::numeric_limits<double>::max();
   return number >= -largest && number <= largest;
@@ -71,14 +71,15 @@ constexpr UniformBounds rounded_bounds(double low, double high) {
   const T from = static_cast<T>(low), to = static_cast<T>(high);
   constexpr auto sign_bit = static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1));
   const auto bits = std::bit_cast<Bits>(to);
-  const T before = std::bit_cast<T>(static_cast<Bits>(to > T(0) ? bits - 1 : to < T(0) ? bits + 1 : sign_bit | 1));
+  const T before = std::bit_cast<T>(static_cast<Bits>(to > 0 ? bits - 1 : to < 0 ? bits + 1 : sign_bit | 1));
   return {static_cast<double>(from), static_cast<double>(to) - static_cast<double>(from), static_cast<double>(before), from < to};
 }
 constexpr UniformBounds uniform_bounds(double low, double high, DType dtype) {
   if (!is_finite_as(low, dtype) || !is_finite_as(high, dtype)) return {};
-  UniformBounds bounds = dtype == float16   ? rounded_bounds<float16_t, std::uint16_t>(low, high)
-                         : dtype == float32 ? rounded_bounds<float, std::uint32_t>(low, high)
-                                            : rounded_bounds<double, std::uint64_t>(low, high);
+  UniformBounds bounds = dtype == float16    ? rounded_bounds<float16_t, std::uint16_t>(low, high)
+                         : dtype == bfloat16 ? rounded_bounds<bfloat16_t, std::uint16_t>(low, high)
+                         : dtype == float32  ? rounded_bounds<float, std::uint32_t>(low, high)
+                                             : rounded_bounds<double, std::uint64_t>(low, high);
   bounds.valid = bounds.valid && is_finite_as(bounds.scale, dtype == float64 ? float64 : float32);
   return bounds;
 }
@@ -277,26 +278,26 @@ struct CreateRandomSeed : Op<CreateRandomSeed> {
 };
 
 namespace ops {
-/// Random numbers that are uniform in [low, high), of a seed: (2,) uint32. shape: extents above 0. dtype: float16, float32 or
-/// float64. low and high are rounded to the dtype; low + (high - low) u, where u is a multiple of 2^-24 (float64: 2^-53) in
-/// [0, 1), is rounded to it too, but never to high: it is the largest number below instead.
+/// Random numbers that are uniform in [low, high), of a seed: (2,) uint32. shape: extents above 0. dtype: float16, bfloat16,
+/// float32 or float64. low and high are rounded to the dtype; low + (high - low) u, where u is a multiple of 2^-24 (float64:
+/// 2^-53) in [0, 1), is rounded to it too, but never to high: it is the largest number below instead.
 ///
 /// An element depends on the seed and on its row-major index only, so ops of one seed draw the same numbers; docs/random.md says
 /// more. No gradient passes. Errors: another seed or dtype; low not below high, or not finite.
 constexpr Tensor random_uniform(Tensor seed, const Shape& shape, double low = 0, double high = 1, DType dtype = float32) {
   return apply<RandomUniform>({seed}, detail::random_attributes(shape, dtype, low, high));
 }
-/// Random numbers of a normal distribution, of a seed: (2,) uint32. shape: extents above 0. dtype: float16, float32 or float64.
-/// They are mean + std z; no z is beyond +-6.67 (float64: +-8.66).
+/// Random numbers of a normal distribution, of a seed: (2,) uint32. shape: extents above 0. dtype: float16, bfloat16, float32 or
+/// float64. They are mean + std z; no z is beyond +-6.67 (float64: +-8.66).
 ///
 /// An element depends on the seed and on its row-major index only, so ops of one seed draw the same numbers; docs/random.md says
 /// more. No gradient passes. Errors: another seed or dtype; mean or std not finite, or std below 0.
 constexpr Tensor random_normal(Tensor seed, const Shape& shape, double mean = 0, double std = 1, DType dtype = float32) {
   return apply<RandomNormal>({seed}, detail::random_attributes(shape, dtype, mean, std));
 }
-/// t with each element set to 0 with probability p, the others times 1 / (1 - p). t: float16, float32 or float64, of any shape;
-/// seed: (2,) uint32; p: at least 0, and below 1. Result: as t. NaN stays NaN, and an infinity that is dropped becomes NaN, as in
-/// PyTorch.
+/// t with each element set to 0 with probability p, the others times 1 / (1 - p). t: float16, bfloat16, float32 or float64, of
+/// any shape; seed: (2,) uint32; p: at least 0, and below 1. Result: as t. NaN stays NaN, and an infinity that is dropped becomes
+/// NaN, as in PyTorch.
 ///
 /// Which elements are dropped depends on the seed and p only, not on the dtype. Gradient: dropout of dy with the same seed, so no
 /// mask is kept. Errors: another seed, dtype or p.

@@ -114,7 +114,7 @@ struct ReduceProd : RuleReduction<ReduceProd, ProductRule> {
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
     const DType dtype = op.input_spec(0).dtype;
-    const DType computed = dtype == float16 ? float32 : dtype;  // the products before each element wait in the result
+    const DType computed = computed_dtype(dtype);  // the products before each element wait in the result
     const auto forward = op.attributes<Attributes>();
     const Tensor dx = apply<ReduceProdGrad>({op.input(0).cast(computed), with_all_axes(op, op.output_gradient(0)).cast(computed)},
                                             {.count = forward.count, .axes = forward.axes});
@@ -158,7 +158,7 @@ struct FunctionOfReduction : ReductionOp<D> {
   }
   static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     TensorSpec computed = operands[1];
-    if (computed.dtype == float16) computed.dtype = float32;
+    computed.dtype = computed_dtype(computed.dtype);
     List<OpPart> parts;
     parts.push_back({&op_info<R>, packed, {0}, {computed}});
     parts.push_back({&op_info<F>, {}, {1}, {computed}});
@@ -190,7 +190,7 @@ struct ReduceLogSum : FunctionOfReduction<ReduceLogSum, ReduceSum, Log> {
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
     const TensorSpec x = op.input_spec(0);
-    const DType computed = x.dtype == float16 ? float32 : x.dtype;  // a sum may be larger than half precision has
+    const DType computed = computed_dtype(x.dtype);  // a sum may be larger than half precision has
     const auto forward = op.attributes<Attributes>();
     const Tensor sum = apply<ReduceSum>({op.input(0).cast(computed)},
                                         {.count = forward.count, .axes = forward.axes, .keep_axes = 1});
@@ -253,17 +253,17 @@ constexpr Tensor sumsquare(Tensor x, const Axes& axes = {}, bool keep_axes = fal
 constexpr Tensor l1(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceL1>({x}, ReduceL1::make(axes, keep_axes));
 }
-/// The square root of the sum of x^2 over axes. x: float16, float32 or float64. Gradient: x dy / y, and 0 where y is 0, as
-/// PyTorch's.
+/// The square root of the sum of x^2 over axes. x: float16, bfloat16, float32 or float64. Gradient: x dy / y, and 0 where y is 0,
+/// as PyTorch's.
 constexpr Tensor l2(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceL2>({x}, ReduceL2::make(axes, keep_axes));
 }
-/// The logarithm of the sum over axes; NaN for a sum below 0. x: float16, float32 or float64. Gradient: dy / sum(x).
+/// The logarithm of the sum over axes; NaN for a sum below 0. x: float16, bfloat16, float32 or float64. Gradient: dy / sum(x).
 constexpr Tensor logsum(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceLogSum>({x}, ReduceLogSum::make(axes, keep_axes));
 }
-/// log(sum(exp(x))) over axes, computed from x less its largest element, so that nothing overflows. x: float16, float32 or
-/// float64. Gradient: dy exp(x - y).
+/// log(sum(exp(x))) over axes, computed from x less its largest element, so that nothing overflows. x: float16, bfloat16, float32
+/// or float64. Gradient: dy exp(x - y).
 constexpr Tensor logsumexp(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceLogSumExp>({x}, ReduceLogSumExp::make(axes, keep_axes));
 }

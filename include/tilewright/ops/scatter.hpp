@@ -329,9 +329,10 @@ constexpr Tensor grouped_scatter_reduce(Tensor data, Tensor indices, ScatterRedu
 }
 
 /// t[.., indices[i], ..] = t[.., indices[i], ..] + f x[.., i, ..] along an axis, one after the other in the order of the indices:
-/// what a gather's gradient adds to its table. t: float16, float32 or float64; x: the shape of a gather from t, float16, float32
-/// or float64; indices: integers; f: a number or a tensor of one element. In place; returns an alias of t. It computes in
-/// float32, of x in t's dtype, and rounds each addition. `w` is the table whose layout t shall have, which decides nothing here.
+/// what a gather's gradient adds to its table. t: float16, bfloat16, float32 or float64; x: the shape of a gather from t,
+/// float16, float32 or float64; indices: integers; f: a number or a tensor of one element. In place; returns an alias of t. It
+/// computes in float32, of x in t's dtype, and rounds each addition. `w` is the table whose layout t shall have, which decides
+/// nothing here.
 ///
 /// An index outside [0, extent of the axis) is a fault: nothing is added for it, and the session's run throws FaultError when it
 /// has ended. Errors: another shape of x, indices that are no integers, an axis out of range, w of another shape than t.

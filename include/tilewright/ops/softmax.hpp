@@ -102,7 +102,7 @@ struct Softmax : LineOp<Softmax> {
 };
 
 namespace ops {
-/// Softmax along an axis (the last by default). x: float16, float32 or float64; result: the same.
+/// Softmax along an axis (the last by default). x: float16, bfloat16, float32 or float64; result: the same.
 constexpr Tensor softmax(Tensor x, int axis = -1) {
   const int rank = x.rank();
   return apply<Softmax>({x}, {axis < 0 && axis >= -rank ? axis + rank : axis});

@@ -171,8 +171,8 @@ struct IncrementMod : Elementwise<IncrementMod> {
 };
 
 namespace ops {
-/// e to the power of x. x: any shape, float16, float32 or float64; result: the same. So for the functions below that do not
-/// say otherwise. Gradient: dy y.
+/// e to the power of x. x: any shape, float16, bfloat16, float32 or float64; result: the same. So for the functions below that do
+/// not say otherwise. Gradient: dy y.
 constexpr Tensor exp(Tensor x) { return apply<Exp>({x}); }
 /// Natural logarithm; NaN below 0. Gradient: dy / x.
 constexpr Tensor log(Tensor x) { return apply<Log>({x}); }

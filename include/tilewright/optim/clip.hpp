@@ -34,8 +34,8 @@ constexpr bool check_clip(std::span<const Tensor> gradients, double max_norm) {
 }  // namespace detail
 
 /// Scales gradients whose norm, of all elements of all together, is above max_norm, by max_norm / (norm + 1e-6), as
-/// torch.nn.utils.clip_grad_norm_. gradients: float16 or float32, of any shapes; each is replaced by the scaled one. Result: the
-/// norm before, a float32 scalar. Squares are added in float32.
+/// torch.nn.utils.clip_grad_norm_. gradients: float16, bfloat16 or float32, of any shapes; each is replaced by the scaled one.
+/// Result: the norm before, a float32 scalar. Squares are added in float32.
 ///
 /// All gradients must be there before the first is used: they are in memory at the same time. Errors: max_norm not above 0; no
 /// gradients.

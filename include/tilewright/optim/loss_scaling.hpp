@@ -61,11 +61,11 @@ class LossScaler {
   /// What the loss's gradient is to be multiplied with: a float32 scalar of the graph in which the scaler was made.
   constexpr Tensor scale() const { return scale_; }
 
-  /// Replaces scaled gradients, float16 or float32, by the gradients in float32, clipped to a norm as clip_by_global_norm does
-  /// (max_norm 0: not clipped); runs updates(), which appends updates of variables by them; changes the scale. With a dynamic
-  /// scale the updates are in a scope of only_if, and all gradients must be there before the first: they are in memory at the
-  /// same time. If gradients are clipped, it is their norm that must be finite. `skipped`, if it is given, appends what happens
-  /// instead of a step that is skipped.
+  /// Replaces scaled gradients, float16, bfloat16 or float32, by the gradients in float32, clipped to a norm as
+  /// clip_by_global_norm does (max_norm 0: not clipped); runs updates(), which appends updates of variables by them; changes the
+  /// scale. With a dynamic scale the updates are in a scope of only_if, and all gradients must be there before the first: they
+  /// are in memory at the same time. If gradients are clipped, it is their norm that must be finite. `skipped`, if it is given,
+  /// appends what happens instead of a step that is skipped.
   template <class Updates>
   constexpr void step(std::span<Tensor> gradients, double max_norm, Updates&& updates) {
     step(gradients, max_norm, updates, [] {});

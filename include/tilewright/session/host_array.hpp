@@ -45,7 +45,7 @@ auto copy_of(const std::byte* data) {
 namespace detail {
 
 template <class T>
-concept HostNumber = std::integral<T> || std::same_as<T, float16_t> || std::same_as<T, float> || std::same_as<T, double> ||
+concept HostNumber = std::integral<T> || is_half_type<T> || std::same_as<T, float> || std::same_as<T, double> ||
                      std::same_as<T, float8_143_t> || std::same_as<T, float8_152_t>;
 /// An array of the language, of any number of axes; not a string literal.
 template <class T>
