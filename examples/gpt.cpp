@@ -9,15 +9,20 @@
 // test-needs: TILEWRIGHT_TEXT
 // expect: Text from
 // expect-regex: ^validation loss 2\.[345][0-9]{3} after 200 steps
+// test: --dtype float16 --steps 60 --eval-every 60 --eval-batches 2 --threads 1
+// expect-regex: ^validation loss 2\.[0-9]{4} after 60 steps, [0-9]+ tokens/s$
 // test: --help
 // expect: --temperature
-#include "gpt/steps.hpp"
+#include "gpt/nano.hpp"
+#include "gpt/session_trainer.hpp"
 #include "gpt/training.hpp"
 
-/// Texts of up to 128 different characters; 4 blocks of 4 heads.
-constexpr gpt::Size nano{.vocabulary = 128, .context = 64, .layers = 4, .heads = 4, .width = 128, .bias = false};
+static void train_and_write(const GptOptions& options) {
+  constexpr gpt::MakeTrainer in_float32 = gpt::make_trainer<nano, nano_batch, nano_micro_batches>;
+  gpt::train_and_write<nano, nano_batch, nano_micro_batches>(
+      options, options.dtype == "float16" ? make_nano_trainer_in_float16 : in_float32);
+}
 
 int main(int argc, char** argv) {
-  return run_gpt_program(argc, argv, "Trains a GPT on the characters of a text, and goes on with a prompt.",
-                         gpt::train_and_write<nano, 12>);
+  return run_gpt_program(argc, argv, "Trains a GPT on the characters of a text, and goes on with a prompt.", train_and_write);
 }

@@ -104,7 +104,7 @@ struct Block : tw::Module<Block<size, reads>> {
   }
 };
 
-/// Logits of the next token at each place. tokens: (batch, length), integers; result: (batch, length, vocabulary).
+/// Logits of the next token at each place. tokens: (batch, length), integers; result: (batch, length, vocabulary), float32.
 template <Size size, Reads reads = Reads::texts>
 struct Gpt : tw::Module<Gpt<size, reads>> {
   using Tokens = tw::layers::Embedding<size.vocabulary, size.width, {.std = 0.02, .dtype = size.dtype}>;
@@ -140,7 +140,7 @@ struct Gpt : tw::Module<Gpt<size, reads>> {
       const auto weights = this->add_variable_inputs(tw::text("h.", i).view(), factories);
       x = block.bind(weights).call(x, for_block(given, i)...);
     }
-    return wte.logits(ln_f(x));
+    return wte.logits(ln_f(x)).cast(tw::float32);
   }
   /// Each block has a seed of its own.
   static constexpr tw::Tensor for_block(tw::Tensor given, int number) {

@@ -49,6 +49,9 @@ int run_gpt_program(int argc, char** argv, const char* description, const std::f
   app.add_option("--threads", options.threads, "Host threads; 0 finds the fastest number")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
+  app.add_option("--dtype", options.dtype, "What the network computes with in training")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"float16", "float32"}));
   CLI::Option* const checkpoint = app.add_option("--checkpoint", options.checkpoint, "Folder of the run's checkpoints");
   app.add_flag("--resume", options.resume, "Go on from the newest checkpoint, if there is one")->needs(checkpoint);
   app.add_option("--eval-every", options.eval_every, "Steps from one validation, and one checkpoint, to the next")

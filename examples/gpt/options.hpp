@@ -13,6 +13,7 @@ struct GptOptions {
   std::uint64_t steps = 2000;
   std::uint64_t seed = 1;
   int threads = 0;
+  std::string dtype = "float32";  ///< that the network is trained in: float32 or float16
   std::string checkpoint{};  ///< folder; "": no checkpoints
   bool resume = false;
   std::uint64_t eval_every = 250;  ///< steps from one validation to the next

@@ -11,8 +11,9 @@ inline constexpr tw::train::StepOptions streams(int batch, int context) {
 }
 
 /// AdamW, whose rate is the stream "rate"; vectors do not decay. A run takes "tokens" and "targets", both (batch, length) int32,
-/// and gives the "loss".
-template <Size size, int batch, int length = size.context>
+/// and gives the "loss"; with several micro-batches all three have a first axis of them. With dropout it takes a "seed", (2,)
+/// uint32, for each. A network that computes in float16 keeps its weights in float32, and scales its loss.
+template <Size size, int batch, int length = size.context, int micro_batches = 1>
 constexpr void train_step(tw::Ir& ir) {
   const tw::Tensor rate = ops::host_load(ir.h2d_stream("rate", {}));
   const auto with_decay = [&](double decay) {
@@ -23,7 +24,13 @@ constexpr void train_step(tw::Ir& ir) {
     if (variable.rank() >= 2) matrices(name, variable, gradient);
     else vectors(name, variable, gradient);
   };
-  tw::train::train_step(ir, Gpt<size>{}, update, {{batch, length}, tw::int32}, streams(batch, length));
+  tw::train::StepOptions options = streams(batch, length);
+  options.micro_batches = micro_batches;
+  if (size.dtype == tw::float16) {
+    options.variable_dtype = tw::float32;
+    options.loss_scaling = tw::optim::LossScaling{};
+  }
+  tw::train::train_step(ir, Gpt<size>{}, update, {{batch, length}, tw::int32}, options);
 }
 /// The mean loss of a batch.
 template <Size size, int batch>

@@ -13,6 +13,7 @@
 
 #include "loss_chart.hpp"
 #include "options.hpp"
+#include "trainer.hpp"
 #include "writer.hpp"
 
 namespace gpt {
@@ -28,8 +29,8 @@ class Validation {
         batches_(corpus.validation, {.batch_size = batch, .context = size.context, .seed = 1}),
         count_(options.eval_batches) {}
 
-  double loss(const auto& trained) {
-    session_.load_from_session(trained);
+  double loss(const Trainer& trained) {
+    session_.load_from_session(trained, {.allow_extra = true});
     batches_.go_to(0);
     double sum = 0;
     for (std::uint64_t i = 0; i < count_; ++i) {
@@ -46,19 +47,18 @@ class Validation {
 };
 
 /// A run of training: what it has, how far it is, and how it went.
-template <Size size, int batch>
+template <Size size, int batch, int micro_batches>
 class Training {
  public:
-  using Session = tw::Session<train_step<size, batch>>;
-
-  Training(const GptOptions& options, const tw::data::TextCorpus& corpus, const std::optional<tw::Checkpoint>& last)
+  Training(const GptOptions& options, MakeTrainer make_trainer, const tw::data::TextCorpus& corpus,
+           const std::optional<tw::Checkpoint>& last)
       : options_(options),
         vocabulary_(corpus.vocabulary),
-        session_({.seed = options.seed, .threads = options.threads}),
-        batches_(corpus.training, {.batch_size = batch, .context = size.context, .seed = options.seed}),
+        trainer_(make_trainer(options.seed, options.threads)),
+        batches_(corpus.training, {.batch_size = micro_batches * batch, .context = size.context, .seed = options.seed}),
         validation_(options, corpus) {
     if (!last) return;
-    session_.load_tensors(last->file);
+    trainer_->load_tensors(last->file);
     batches_.resume(last->file.metadata<tw::data::TextBatchesState>("batches"));
     if (!options.curve.empty()) curve_ = LossCurve::read_csv(options.curve + ".csv", batches_.step());
     std::printf("Resuming after step %llu\n", static_cast<unsigned long long>(batches_.step()));
@@ -73,29 +73,29 @@ class Training {
     while (batches_.step() < steps) {
       const auto begin = std::chrono::steady_clock::now();
       const auto rate = static_cast<float>(schedule(static_cast<std::int64_t>(batches_.step())));
-      const auto& [tokens, targets] = batches_.next();
-      loss_ = session_.run("tokens"_s = tokens, "targets"_s = targets, "rate"_s = rate)["loss"_s]();
+      const std::uint64_t before = batches_.step();
+      loss_ = trainer_->run(batches_.next(), rate, before);
       seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
       ++trained_;
       const std::uint64_t step = batches_.step();
       bar({.batch = step, .batches = steps, .loss = loss_});
       if (step % options_.eval_every == 0 || step == steps) report(step);
     }
-    if (trained_ == 0) validation_loss_ = validation_.loss(session_);
+    if (trained_ == 0) validation_loss_ = validation_.loss(*trainer_);
   }
 
-  const Session& session() const { return session_; }
+  const Trainer& trainer() const { return *trainer_; }
   /// The validation loss of the last report.
   double validation_loss() const { return validation_loss_; }
   /// While it trained; 0 if it did not.
   double tokens_per_second() const { return trained_ == 0 ? 0 : tokens_of_step * static_cast<double>(trained_) / seconds_; }
 
  private:
-  static constexpr double tokens_of_step = batch * size.context;
+  static constexpr double tokens_of_step = micro_batches * batch * size.context;
 
   /// Measures the validation loss, and writes what the options ask for.
   void report(std::uint64_t step) {
-    validation_loss_ = validation_.loss(session_);
+    validation_loss_ = validation_.loss(*trainer_);
     if (isatty(STDOUT_FILENO) == 1) std::printf("\r\033[K");  // over the progress bar
     std::printf("step %llu: training loss %.4f, validation loss %.4f\n", static_cast<unsigned long long>(step),
                 static_cast<double>(loss_), validation_loss_);
@@ -109,12 +109,12 @@ class Training {
     tw::Metadata metadata;
     metadata.set("vocabulary", vocabulary_.hex());
     metadata.set("batches", batches_.state());
-    tw::Checkpoints(options_.checkpoint).save(step, session_.host_tensors(), metadata);
+    tw::Checkpoints(options_.checkpoint).save(step, trainer_->host_tensors(), metadata);
   }
 
   const GptOptions& options_;
   tw::data::CharacterVocabulary vocabulary_;
-  Session session_;
+  std::unique_ptr<Trainer> trainer_;
   tw::data::TextBatches batches_;
   Validation<size, batch> validation_;
   LossCurve curve_{};
@@ -125,7 +125,7 @@ class Training {
 
 /// Prints the prompt and what the model writes after it.
 template <Size size>
-void write_text(const GptOptions& options, const tw::data::CharacterVocabulary& vocabulary, const auto& trained) {
+void write_text(const GptOptions& options, const tw::data::CharacterVocabulary& vocabulary, const Trainer& trained) {
   tw::Session<generate_step<size>> session({.threads = options.threads});
   session.load_from_session(trained, {.allow_extra = true, .allow_missing = true});
   Writer<size> writer(session, {.temperature = options.temperature, .top_k = options.top_k, .seed = options.seed},
@@ -136,9 +136,10 @@ void write_text(const GptOptions& options, const tw::data::CharacterVocabulary& 
   std::putchar('\n');
 }
 
-/// The whole program.
-template <Size size, int batch>
-void train_and_write(const GptOptions& options) {
+/// The whole program. `make_trainer` trains a network of `size`, on micro_batches x batch texts in a step; its variables are
+/// float32, and the losses of validations and the text are computed in float32, whatever it computes in.
+template <Size size, int batch, int micro_batches>
+void train_and_write(const GptOptions& options, MakeTrainer make_trainer) {
   if (options.prompt.empty()) throw std::invalid_argument("--prompt: an empty text: at least one character expected");
   std::optional<tw::Checkpoint> last;
   std::optional<tw::data::CharacterVocabulary> vocabulary;
@@ -153,9 +154,9 @@ void train_and_write(const GptOptions& options) {
   if (corpus.vocabulary.size() > size.vocabulary)
     throw std::runtime_error("a text of " + std::to_string(corpus.vocabulary.size()) + " different characters: at most " +
                              std::to_string(size.vocabulary) + ", Size::vocabulary in the source, expected");
-  Training<size, batch> training(options, corpus, last);
+  Training<size, batch, micro_batches> training(options, make_trainer, corpus, last);
   training.run();
-  if (options.generate > 0) write_text<size>(options, corpus.vocabulary, training.session());
+  if (options.generate > 0) write_text<size>(options, corpus.vocabulary, training.trainer());
   std::printf("validation loss %.4f after %llu steps, %.0f tokens/s\n", training.validation_loss(),
               static_cast<unsigned long long>(options.steps), training.tokens_per_second());
 }

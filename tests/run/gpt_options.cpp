@@ -29,7 +29,7 @@ std::optional<GptOptions> parsed(std::vector<std::string> arguments) {
 TEST_CASE("gpt options: what is not given has a default") {
   const GptOptions options = *parsed({});
   CHECK((options.data.empty() && options.checkpoint.empty() && options.curve.empty() && !options.resume));
-  CHECK((options.steps == 2000 && options.generate == 0 && options.threads == 0));
+  CHECK((options.steps == 2000 && options.generate == 0 && options.threads == 0 && options.dtype == "float32"));
 }
 
 TEST_CASE("gpt options: all that can be asked for") {
@@ -46,6 +46,8 @@ TEST_CASE("gpt options: all that can be asked for") {
                                       "18446744073709551615",
                                       "--threads",
                                       "2",
+                                      "--dtype",
+                                      "float16",
                                       "--checkpoint",
                                       "run",
                                       "--resume",
@@ -64,7 +66,7 @@ TEST_CASE("gpt options: all that can be asked for") {
                                       "--eval-batches",
                                       "3"});
   CHECK((options.data == path && options.limit == 4 && options.steps == 0 && options.seed == ~std::uint64_t{0}));
-  CHECK(options.threads == 2);
+  CHECK((options.threads == 2 && options.dtype == "float16"));
   CHECK((options.checkpoint == "run" && options.resume && options.curve == "loss"));
   CHECK((options.generate == 9 && options.prompt == "To be" && options.temperature == 0 && options.top_k == 40));
   CHECK((options.eval_every == 10 && options.eval_batches == 3));
@@ -78,6 +80,7 @@ TEST_CASE("gpt options: what cannot be asked for") {
                                                 {"--steps", "x"},
                                                 {"--limit", "-1"},
                                                 {"--threads", "-1"},
+                                                {"--dtype", "float64"},
                                                 {"--resume"},
                                                 {"--prompt", "a"},
                                                 {"--temperature", "-0.5"},

@@ -1,5 +1,6 @@
 // Attention layers and a small GPT-2 against PyTorch's: values, gradients, training steps, and generation token by token.
-#include "../../examples/gpt/steps.hpp"
+#include "../../examples/gpt/session_trainer.hpp"
+#include "../../examples/gpt/writer.hpp"
 #include "../../examples/gpt2/tensor_rules.hpp"
 #include "elements.hpp"
 #include "reference.hpp"
@@ -118,23 +119,44 @@ TEST_CASE("language model: GPT-2's logits and gradients") {
   check_results<loss_and_gradients, tw::ipu_model>("gpt", 5e-6);
 }
 
-TEST_CASE("language model: steps of AdamW with clipped gradients") {
-  tw::Session<gpt::train_step<unbiased, 2>> session({.threads = 1});
-  Values all = variables_of(session);
-  for (const auto& [name, elements] : expected("trained.before.")) all.at(name) = elements;
-  write_variables(session, all);
-  const Values wanted = expected("trained.");
-  for (std::size_t step = 0; step < 3; ++step) {
-    const auto tokens = integers<2>(wanted.at("tokens"), 12 * step, {2, 6}),
-               targets = integers<2>(wanted.at("targets"), 12 * step, {2, 6});
-    const auto loss = session.run("tokens"_s = tokens, "targets"_s = targets, "rate"_s = 0.01F)["loss"_s];
-    CHECK(std::abs(loss() - wanted.at("losses")[step]) < 5e-6);
+/// The fixture's three steps; their losses and the weights after them.
+template <gpt::Size size, int batch, int micro_batches>
+void check_training(double loss_tolerance, double tolerance) {
+  gpt::SessionTrainer<size, batch, micro_batches> trainer(1, 1);
+  const Values wanted = expected("trained."), before = expected("trained.before.");
+  tw::TensorFile file("trained");
+  for (const auto& tensor : trainer.host_tensors()) {
+    const auto found = before.find(std::string(tensor.name));
+    auto bytes = found == before.end() ? std::vector(tensor.bytes.begin(), tensor.bytes.end())
+                                       : bytes_of(tensor.spec, found->second);
+    file.add(std::string(tensor.name), tensor.spec, file.keep(std::move(bytes)));
   }
-  Values trained = wanted;
+  trainer.load_tensors(file);
+  for (std::size_t step = 0; step < 3; ++step) {
+    const tw::data::TextBatch texts{integers<2>(wanted.at("tokens"), 12 * step, {2, 6}),
+                                    integers<2>(wanted.at("targets"), 12 * step, {2, 6})};
+    CHECK(std::abs(static_cast<double>(trainer.run(texts, 0.01F, step)) - wanted.at("losses")[step]) < loss_tolerance);
+  }
+  Values trained = wanted, all;
   std::erase_if(trained,
                 [](const auto& entry) { return !entry.first.ends_with(".weight") || entry.first.starts_with("before."); });
   CHECK(trained.size() == 15);
-  check(variables_of(session), trained, 2e-5);
+  for (const auto& tensor : trainer.host_tensors()) all[std::string(tensor.name)] = elements_of(tensor);
+  check(all, trained, tolerance);
+}
+TEST_CASE("language model: steps of AdamW with clipped gradients, of a batch and of two micro-batches") {
+  check_training<unbiased, 2, 1>(5e-6, 2e-5);
+  check_training<unbiased, 1, 2>(5e-6, 2e-5);
+}
+TEST_CASE("language model: dropout is another one in each step, and the same in each run") {
+  constexpr gpt::Size with_dropout{
+      .vocabulary = 11, .context = 6, .layers = 1, .heads = 2, .width = 8, .bias = false, .dropout = 0.25};
+  using Trainer = gpt::SessionTrainer<with_dropout, 1, 2>;
+  const Values wanted = expected("trained.");
+  const tw::data::TextBatch texts{integers<2>(wanted.at("tokens"), 0, {2, 6}), integers<2>(wanted.at("targets"), 0, {2, 6})};
+  const auto loss = [&](std::uint64_t step) { return Trainer(1, 1).run(texts, 0.0F, step); };
+  CHECK(loss(3) == loss(3));
+  CHECK(loss(3) != loss(4));
 }
 
 TEST_CASE("language model: tokens one by one give the logits of the whole text") {
@@ -158,4 +180,16 @@ TEST_CASE("language model: tokens one by one give the logits of the whole text")
       const auto begin = values.at("logits").begin() + static_cast<std::ptrdiff_t>(11 * (6 * row + place));
       CHECK(difference(std::vector<double>(logits.begin(), logits.end()), std::vector<double>(begin, begin + 11)) < 5e-6);
     }
+
+  // past the context, texts go on as those of which only the last half of a context is known
+  const auto text = integers<1>(values.at("tokens"), 0, {6});
+  std::vector<std::int32_t> written(text.begin(), text.end());
+  gpt::Writer<small> writer(session, {.temperature = 0});
+  writer.read(written);
+  for (int i = 0; i < 9; ++i) written.push_back(writer.write());
+  for (const std::size_t begin : {4, 8}) {
+    gpt::Writer<small> other(session, {.temperature = 0});
+    other.read(std::span(written).subspan(begin, 3));
+    for (std::size_t i = begin + 3; i < begin + 7; ++i) CHECK(other.write() == written[i]);
+  }
 }

@@ -135,6 +135,25 @@ double error_of_small_gradients() {
   return error;
 }
 
+/// Steps that are too small for weights of float16.
+template <int micro_batches>
+constexpr void small_steps(Ir& ir) {
+  tw::train::train_step(
+      ir, tw::layers::Linear<classes, {.bias = false}>{}, optim::SgdParameters{.lr = 1e-4}, {{1, features}, tw::float16},
+      {.micro_batches = micro_batches, .variable_dtype = tw::float32, .loss_scaling = optim::static_loss_scaling(1024)});
+}
+/// Ten steps of weights that begin as 1/2, for an image of ones and label 1: the probabilities stay near 1/3.
+template <class Session>
+void check_small_steps(const auto& x, const auto& labels) {
+  Session session({.threads = 1});
+  session.write_variable_data("weight"_s, xt::xtensor<float, 2>(0.5F * xt::ones<float>({features, classes})));
+  for (int i = 0; i < 10; ++i) session.run("image"_s = x, "label"_s = labels);
+  const auto weight = session.get_tensor_data("weight"_s);
+  for (std::size_t f = 0; f < features; ++f)
+    for (std::size_t c = 0; c < classes; ++c)
+      CHECK((static_cast<double>(weight(f, c)) - 0.5) / (-1e-3 * (1.0 / 3 - (c == 1 ? 1 : 0))) == Approx(1).epsilon(0.01));
+}
+
 template <bool is_scaled>
 constexpr void descent(Ir& ir) {
   tw::train::StepOptions options;
@@ -202,6 +221,17 @@ TEST_CASE("loss scaling: a static scale that is a power of two changes no bit in
 TEST_CASE("loss scaling: gradients that float16 hardly has are exact to its precision") {
   CHECK(error_of_small_gradients<tw::Session<small_gradients<true>>>() < 0x1p-10);
   CHECK(error_of_small_gradients<tw::Session<small_gradients<false>>>() > 0x1p-6);
+}
+
+TEST_CASE("loss scaling: a model of float16 with variables of float32 makes small steps") {
+  const auto ones = [](const auto& shape) {
+    xt::xtensor<tw::float16_t, std::tuple_size_v<std::remove_cvref_t<decltype(shape)>>> x(shape);
+    std::fill_n(x.data(), x.size(), tw::float16_t(1));
+    return x;
+  };
+  check_small_steps<tw::Session<small_steps<1>>>(ones(std::array<std::size_t, 2>{1, features}), xt::xtensor<std::int32_t, 1>{1});
+  check_small_steps<tw::Session<small_steps<2>>>(ones(std::array<std::size_t, 3>{2, 1, features}),
+                                                 xt::xtensor<std::int32_t, 2>{{1}, {1}});
 }
 
 TEST_CASE("loss scaling: scales and factors above 0, and an interval") {

@@ -38,6 +38,12 @@ class VariableFactory {
             ShardedVariableOptions{.replica_grouping = replica_grouping_, .shard_over = shard_over},
             name};
   }
+  /// The same factory, but of variables of another dtype; one for an input by reference as it is.
+  constexpr VariableFactory with_dtype(DType dtype) const {
+    VariableFactory result = *this;
+    if (!by_ref_) result.spec_.dtype = dtype;
+    return result;
+  }
   static constexpr VariableFactory invalid(Ir& ir) { return {ir, zeros(), {}}; }
 
   constexpr Ir& ir() const { return *ir_; }

@@ -7,6 +7,7 @@
 #include "tilewright/graph/scopes.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/accumulate.hpp"
+#include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/collectives.hpp"
 #include "tilewright/ops/host.hpp"
 #include "tilewright/ops/nll_loss.hpp"
@@ -26,6 +27,9 @@ struct StepOptions {
   std::string_view input = "image", target = "label";  ///< names of the streams
   Shape target_shape{};  ///< of a micro-batch: the axes of the model's output but for the last; empty: (batch size,)
   double max_norm = 0;  ///< of all gradients together: optim::clip_by_global_norm; 0: they stay as they are
+  /// Dtype of the model's variables of floating point, if it is another than the one that the model computes with: float32 for a
+  /// model of float16 ("Mixed Precision Training", arXiv 1710.03740). Each step casts them for the model.
+  std::optional<DType> variable_dtype{};
   std::optional<optim::LossScaling> loss_scaling{};  ///< of gradients; nothing: they are not scaled
 };
 
@@ -89,17 +93,38 @@ struct Gradients {
   Tensor count{};
 };
 
+/// A model's variables, and what its graph is given for them: their casts, if they are kept in another dtype.
+struct Variables {
+  NamedTensors kept, given;
+};
+constexpr Variables make_variables(const NamedVariableFactories& factories, const StepOptions& options) {
+  if (!options.variable_dtype) {
+    const NamedTensors variables = factories.init();
+    return {variables, variables};
+  }
+  Variables result;
+  result.kept = NamedVariableFactories(factories.transform<VariableFactory>("", [&](std::string_view,
+                                                                                    const VariableFactory& made) {
+                  if (!is_floating_point(made.spec().dtype)) return made;
+                  return made.with_dtype(*options.variable_dtype);
+                })).init();
+  for (const auto& [name, factory] : factories.to_dict())
+    result.given.insert(name.view(), ops::cast(result.kept[name.view()], factory.spec().dtype));
+  return result;
+}
+
 template <class Model>
 constexpr Gradients gradients_of_batch(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options,
                                        const std::optional<Tensor>& scale) {
   const Batch batch = load_batch<Model>(ir, images, options);
   const auto [factories, forward] = create_forward(ir, model, batch);
   const auto backward = autodiff(forward);
-  const NamedTensors variables = factories.init();
-  const auto [call, gradient] = run_forward(forward.bind(variables), batch, scale);
+  const auto [variables, given] = make_variables(factories, options);
+  const auto [call, gradient] = run_forward(forward.bind(given), batch, scale);
   const GradGraphInfo info = backward.grad_graph_info();
   const CallSiteInfo backward_call = backward.call_with_info(gradient, info.inputs_dict(call));
-  return {variables, info.fwd_parent_ins_to_grad_parent_outs(call, backward_call)};
+  const TensorMap gradients = info.fwd_parent_ins_to_grad_parent_outs(call, backward_call);
+  return {variables, variables.to_mapping(given.remap(gradients))};
 }
 
 /// Forward and backward pass of one micro-batch, whose gradients go to accumulators: the body of a loop.
@@ -135,10 +160,10 @@ constexpr Gradients mean_gradients(Ir& ir, const Model& model, const TensorSpec&
     return create_graph(ir, module);
   }();
   if (ir.failed() || !factories.contains("model")) return {};
-  const NamedTensors variables = NamedVariableFactories(factories.subtree("model")).init();
+  const auto [variables, given] = make_variables(factories.subtree("model"), options);
   const NamedTensors accumulators = NamedVariableFactories(factories.subtree("gradients")).init("gradients");
   NamedTensors all;
-  all.insert("model", variables);
+  all.insert("model", given);
   all.insert("gradients", accumulators);
   if (scale) repeat(micro_batch.bind(all), options.micro_batches, {*scale});
   else repeat(micro_batch.bind(all), options.micro_batches);
