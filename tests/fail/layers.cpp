@@ -16,7 +16,8 @@ Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Dropout(0.5), x, tw::Tens
 Traced<[](Ir& ir) {
   const auto mode = tw::training(ir);
   (void)tw::create_graph(ir, layers::Dropout(0.5), x);
-}> no_seed;
+}>
+    no_seed;
 
 // CASE head_before_embedding
 // expect: Embedding: logits of (2, 4) float32 before the embedding was called: a call expected
@@ -49,9 +50,8 @@ Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::ConvTranspose1d<8, 3>{}, 
 
 // CASE conv_groups
 // expect: Conv1d: 2 groups of the channels of (2, 3, 7) float32: a number that divides them expected
-Traced<[](Ir& ir) {
-  (void)tw::create_graph(ir, layers::Conv1d<4, 3, {.groups = 2}>{}, tw::TensorSpec{{2, 3, 7}, tw::float32});
-}> conv_groups;
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::Conv1d<4, 3, {.groups = 2}>{}, tw::TensorSpec{{2, 3, 7}, tw::float32}); }>
+    conv_groups;
 
 // CASE recurrent_axes
 // expect: GRU: (2, 4) float32: axes (batch, length, features) with elements expected
@@ -70,7 +70,16 @@ Traced<[](Ir& ir) { layers::rotary_embedding(ir.constant(tw::range(), {3}, tw::i
 Traced<[](Ir& ir) {
   const auto rotary = layers::rotary_embedding(ir.constant(tw::range(), {3}, tw::int32), 4);
   layers::apply_rotary(ir.variable(tw::zeros(), {2, 4}, tw::float32, "x"), rotary);
-}> rotary_length;
+}>
+    rotary_length;
+
+// CASE attention_without_a_mode
+// expect: MultiheadAttention: traced without a mode: tw::training(ir) or tw::evaluation(ir) before create_graph expected
+Traced<[](Ir& ir) {
+  (void)tw::create_graph(ir, layers::MultiheadAttention<4, 2, {.dropout = 0.5}>{}, tw::TensorSpec{{1, 2, 4}, tw::float32},
+                         tw::TensorSpec{{2}, tw::uint32});
+}>
+    attention_without_a_mode;
 
 // CASE block_without_a_seed
 // expect: Module: TransformerBlock has no build for 1 arguments of these types: a public constexpr member function build
@@ -78,4 +87,5 @@ Traced<[](Ir& ir) {
 Traced<[](Ir& ir) {
   const auto mode = tw::training(ir);
   (void)tw::create_graph(ir, layers::TransformerBlock<4, 2, {.dropout = 0.5}>{}, tw::TensorSpec{{1, 2, 4}, tw::float32});
-}> block_without_a_seed;
+}>
+    block_without_a_seed;

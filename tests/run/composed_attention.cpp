@@ -92,6 +92,11 @@ constexpr auto changed_keys = [](Tensor q, Tensor k, Tensor v, Tensor, Tensor) {
   return weights.matmul(v);
 };
 
+constexpr auto before_a_call = [](Tensor q, Tensor k, Tensor v, Tensor, Tensor) {
+  const Tensor y = ops::softmax(scores_of(q, k)).matmul(v);
+  return Tensor(tw::call(q.ir().create_graph([](Tensor x) { return x + 1; }, y), y));
+};
+
 /// Ops of a name in a graph of the form, when it has been differentiated or searched.
 template <auto form>
 constexpr int count_attention(std::int64_t queries, std::int64_t keys, bool replaces = true, tw::DType dtype = tw::float32) {
@@ -117,7 +122,7 @@ static_assert(count_attention<row_of_keys>(16, 256) == 1);
 static_assert(count_attention<scores_read_twice>(16, 256) == 0 && count_attention<weights_are_a_result>(16, 256) == 0);
 static_assert(count_attention<named_weights>(16, 256) == 0 && count_attention<other_axis>(16, 256) == 0);
 static_assert(count_attention<finite_mask_outside>(64, 64) == 0 && count_attention<small_mask>(16, 256) == 0);
-static_assert(count_attention<changed_keys>(16, 256) == 0);
+static_assert(count_attention<changed_keys>(16, 256) == 0 && count_attention<before_a_call>(16, 256) == 0);
 
 /// All forms with their gradients.
 template <bool replaces>

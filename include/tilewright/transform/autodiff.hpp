@@ -37,18 +37,16 @@ class Differentiator final : public GradientContext::Builder {
   constexpr Differentiator(Ir& ir, GraphId forward) : ir_(ir), forward_(forward) {}
 
   constexpr GradientRecord run(const AutodiffOptions& options) {
-    List<TensorId> kept;
-    for (const auto* tensors : {&options.grads_provided, &options.grads_required})
-      if (*tensors)
-        for (const TensorId tensor : ids(**tensors, "grads_provided or grads_required")) kept.push_back(tensor);
-    replace_composed_forms(ir_, forward_, kept);
-    if (!differentiate_callees()) return {};
-    if (has_op_in_place_) overwritten_ = find_overwritten(ir_, forward_);
-    if (ir_.failed()) return {};
     // no conditional operators: GCC 12 destroys their temporaries twice in constant expressions
     List<TensorId> provided = default_provided(), required = record().inputs;
     if (options.grads_provided) provided = ids(*options.grads_provided, "grads_provided");
     if (options.grads_required) required = ids(*options.grads_required, "grads_required");
+    if (ir_.failed()) return {};
+    List<TensorId> kept = provided;
+    for (const TensorId tensor : required) kept.push_back(tensor);
+    replace_composed_forms(ir_, forward_, kept);
+    if (!differentiate_callees()) return {};
+    if (has_op_in_place_) overwritten_ = find_overwritten(ir_, forward_);
     if (ir_.failed()) return {};
     result_.graph = ir_.add_derived_graph(forward_, "_bwd");
     const auto count = record().tensors.size();

@@ -22,6 +22,7 @@ constexpr List<FoundForm<Form>> find_forms(const Ir& ir, GraphId graph, const Li
   std::optional<FormReader> reader;  // made when it is first needed: most graphs have no such form
   for (std::size_t i = 0; i < record.nodes.size(); ++i) {
     const Node& node = record.nodes[NodeId(i)];
+    if (node.called_graph != GraphId::none) found.clear();  // handles of calls know their nodes by number: these may not move
     if (!Form::may_end(record, node)) continue;
     if (!reader) reader.emplace(ir, graph, kept);
     if (Form form; form.find(*reader, node)) found.push_back({NodeId(i), form});
@@ -37,7 +38,7 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
   const GraphScope scope(ir.graph(graph));
   const auto record = [&]() -> GraphRecord& { return ir.record(graph); };
   const List<Node, NodeId> nodes = std::exchange(record().nodes, {});
-  List<NodeId, NodeId> moved;  // by node: its new number
+  List<NodeId, NodeId> moved;  // by node: its new number; calls keep theirs
   moved.resize(nodes.size());
   const auto append = [&](Node node, std::size_t number) {
     moved[NodeId(number)] = NodeId(record().nodes.size());
@@ -59,16 +60,10 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
     }
     append(std::move(node), i);
   }
+  moved.push_back(NodeId(record().nodes.size()));
   for (auto& [before, after] : record().sequence) before = moved[before], after = moved[after];
-  for (GraphRecord& each : ir.graphs)
-    for (auto& [caller, call] : each.call_sites)
-      if (caller == graph) call = moved[call];
   for (MergedExchanges& exchanges : ir.merged_exchanges)
-    if (exchanges.graph == graph) {
-      exchanges.first = moved[exchanges.first];
-      exchanges.end = static_cast<std::size_t>(exchanges.end) < nodes.size() ? moved[exchanges.end]
-                                                                             : NodeId(record().nodes.size());
-    }
+    if (exchanges.graph == graph) exchanges.first = moved[exchanges.first], exchanges.end = moved[exchanges.end];
 }
 
 /// Whether nodes of a graph may move: no scope of it is open, and all are of one execution context.
@@ -81,8 +76,9 @@ constexpr bool may_move_nodes(const Ir& ir, GraphId graph) {
 }  // namespace detail
 
 /// Replaces forms of several ops in a graph by one op that computes the same at once: attention that is composed of matmul,
-/// softmax and matmul by scaled_dot_product_attention, whose page says what is found. `kept`: tensors of the graph that somebody
-/// needs besides the graph's ops and outputs. Tensors that more than the form needs, or that have a name, are never replaced.
+/// softmax and matmul by scaled_dot_product_attention, as docs/layers.md says. `kept`: tensors of the graph that somebody needs
+/// besides the graph's ops and outputs. Tensors that more than the form needs, or that have a name, are never replaced, nor are
+/// forms before a call in the same graph.
 ///
 /// autodiff calls it for each graph, and the planner for all that are left, unless replaces_composed_forms(ir, false) was called.
 /// Results change by rounding only. Dropout drops the same weights.
