@@ -84,14 +84,18 @@ template <MatMulShape s, class B>
   FloatBatch sums[std::size_t(dot_sums)];
 #pragma GCC unroll 4
   for (std::int64_t i = 0; i < dot_sums; ++i) sums[i] = FloatBatch(0.f);
-  const auto add =
-      [&]<std::int64_t count>(std::integral_constant<std::int64_t, count>, std::int64_t k, FloatBatch& sum)
-          __attribute__((always_inline)) { sum = math::fma(load_first<count>(a + k), load_first<count>(column + k), sum); };
+  const auto add = [&]<std::int64_t count>(std::integral_constant<std::int64_t, count>, std::int64_t k, FloatBatch& sum)
+                       __attribute__((always_inline)) {
+                         sum = math::fma(load_first<count>(a + k), load_first<count>(column + k), sum);
+                         asm volatile("" ::: "memory");  // loads stay in this order
+                       };
   constexpr std::integral_constant<std::int64_t, float_width> all;
 #pragma GCC unroll 1
-  for (std::int64_t k = 0; k < in_steps; k += step)
+  for (std::int64_t k = 0; k < in_steps; k += step) {
+    k = in_order(k);
 #pragma GCC unroll 16
     for (std::int64_t v = 0; v < dot_vectors; ++v) add(all, k + v * float_width, sums[v % dot_sums]);
+  }
 #pragma GCC unroll 16
   for (std::int64_t v = 0; v < (whole - in_steps) / float_width; ++v) add(all, in_steps + v * float_width, sums[v % dot_sums]);
   if constexpr (whole < s.k) add(std::integral_constant<std::int64_t, s.k - whole>{}, whole, sums[0]);
