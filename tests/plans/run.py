@@ -47,6 +47,7 @@ PROGRAMS = {
     "examples/repeat.cpp": ["increment", "stream", "accumulate<4>", "accumulate<1>"],
     "examples/replication.cpp": ["groups", "train<1>", "train<4>", "sharded"],
     "examples/session.cpp": ["program"],
+    "benchmarks/workloads/attention_causal.cpp": ["attention"],
     "benchmarks/workloads/cnn.cpp": ["train_step<ConvolutionalNet, 32, 1, 28, 28>"],
     "benchmarks/workloads/encoder_block.cpp": ["forward_and_backward<EncoderBlock>"],
     "benchmarks/workloads/encoder_inlined.cpp": ["forward_and_backward<EncoderInlined<12>>"],
