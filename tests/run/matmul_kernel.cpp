@@ -111,6 +111,16 @@ struct Fetching {
   }
 };
 
+template <MatMulShape s>
+void check_fetched() {
+  const auto a = matrix<float>(s.m, s.k, s.a_m, s.a_k), b = matrix<float>(s.k, s.n, s.b_k, s.b_n);
+  std::int64_t fetched = 0;
+  bool in_range = true;
+  tilewright::matmul_kernel<s>(a.data(), b.data(), Fetching<s>{fetched, in_range});
+  CHECK(fetched > 0);
+  CHECK(in_range);
+}
+
 constexpr std::int64_t edges[] = {1, 3, 10, 17, 33, 49};
 
 /// All pairs of edge extents for m and n, with a k that changes along.
@@ -151,6 +161,14 @@ TEST_CASE("matmul_kernel: k in parts") {
   check_product<product(17, 40, 2500, true, false)>();
   check_product<product(300, 33, 2049, false, true, 1)>();
   check_product<product(33, 130, 1030, false, false, 7)>();
+  check_product<product(40, 90, 2048, false, false)>();  // rows of a whose elements fall on the same lines of a cache
+  check_product<product(130, 140, 1024, false, true)>();
+}
+
+TEST_CASE("matmul_kernel: a is packed") {
+  check_product<product(140, 70, 300, true, false, 2)>();  // in parts of m
+  check_product<product(45, 200, 768, true, true)>();
+  check_product<product(115, 5, 1200, false, true)>();  // more than a cache holds: no dot products
 }
 
 TEST_CASE("matmul_kernel: other strides") {
@@ -161,13 +179,9 @@ TEST_CASE("matmul_kernel: other strides") {
 }
 
 TEST_CASE("matmul_kernel: an epilogue is asked to fetch elements of c only") {
-  constexpr auto s = product(50, 70, 8, true, false);
-  const auto a = matrix<float>(s.m, s.k, s.a_m, s.a_k), b = matrix<float>(s.k, s.n, s.b_k, s.b_n);
-  std::int64_t fetched = 0;
-  bool in_range = true;
-  tilewright::matmul_kernel<s>(a.data(), b.data(), Fetching<s>{fetched, in_range});
-  CHECK(fetched > 0);
-  CHECK(in_range);
+  check_fetched<product(50, 70, 8, true, false)>();
+  check_fetched<product(50, 70, 70, false, false)>();
+  check_fetched<product(50, 70, 900, true, false)>();  // k in parts
 }
 
 TEST_CASE("matmul_kernel: half precision") {

@@ -18,14 +18,14 @@ enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, colu
 
 /// Which kernel computes a product of floats, of 32 or 16 bits. If b is contiguous along k, `outer` transposes b, and `inner`
 /// adds up the elements of a register once for each sum. Transposing takes about 70 instructions for each square of vectors, k n
-/// / float_width^2 times; adding up takes 45 for each vector of sums, m n / float_width times: hence 10 m. One row times a large
-/// matrix reads the matrix in the order of memory.
+/// / float_width^2 times; adding up takes 45 for each vector of sums, m n / float_width times: hence 10 m. But `inner` reads all
+/// of a for two columns of b. One row times a large matrix reads the matrix in the order of memory.
 constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
   if (streams_rows(s)) return MatMulKernel::row_by_row;
   if (streams_columns(s)) return MatMulKernel::column_by_column;
   const bool dot = s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width && !s.half_a && !s.half_b;
   if (s.n < 4) return dot ? MatMulKernel::inner : s.m < 4 ? MatMulKernel::loop : MatMulKernel::outer_transposed;
-  return dot && s.b_n != 1 && s.k >= 10 * s.m ? MatMulKernel::inner : MatMulKernel::outer;
+  return dot && s.b_n != 1 && s.k >= 10 * s.m && s.m * s.k <= l2_floats ? MatMulKernel::inner : MatMulKernel::outer;
 }
 
 template <class T>

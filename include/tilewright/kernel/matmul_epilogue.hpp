@@ -41,6 +41,11 @@ struct StoreSums {
       store_floats(c + i * c_m + j, x);
     else for_each_element(x, [&](std::int64_t e, auto element) { c[i * c_m + (j + e) * c_n] = static_cast<C>(element); });
   }
+  void prefetch(std::int64_t i, std::int64_t j) const
+    requires(c_n == 1)
+  {
+    __builtin_prefetch(c + i * c_m + j, 1);
+  }
 };
 
 /// The epilogue of the transposed product, whose vectors run along the columns of c: single elements.

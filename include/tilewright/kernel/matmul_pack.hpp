@@ -10,6 +10,8 @@ namespace tilewright::detail {
 /// Long columns of b are fetched this many rows ahead: their lines are too far apart for the processor's own prefetching. The
 /// cold lines of fc1 and fc2 of `./dev bench kernels` would notice another number; none was measured.
 inline constexpr std::int64_t prefetch_rows = 16;
+/// The same in squares of vectors, of which each row is a stream of its own.
+inline constexpr std::int64_t prefetch_squares = 4;
 
 /// Transposes `rows` x `columns` elements (rows of stride `row_stride`, contiguous along columns; at most a square of vectors)
 /// into panel: one vector a column, `panel_stride` apart, zeros beyond `rows`.
@@ -35,6 +37,8 @@ inline void pack_panel(const B* b, std::int64_t rows, float* panel) {
     for (std::int64_t k = 0; k < rows; ++k) {
       const B* row = b + k * s.b_k;
 #pragma GCC unroll 16
+      for (std::int64_t v = 0; v < vectors; ++v) __builtin_prefetch(row + prefetch_rows * s.b_k + v * float_width);
+#pragma GCC unroll 16
       for (std::int64_t v = 0; v < vectors - 1; ++v)
         load_floats<FloatBatch>(row + v * float_width).store_aligned(panel + k * panel_stride + v * float_width);
       load_first<last>(row + (vectors - 1) * float_width).store_aligned(panel + k * panel_stride + (vectors - 1) * float_width);
@@ -44,8 +48,11 @@ inline void pack_panel(const B* b, std::int64_t rows, float* panel) {
       const B* column = b + v * float_width * s.b_n;
       float* to = panel + v * float_width;
       std::int64_t k = 0;
-      for (; k + float_width <= rows; k += float_width)
+      for (; k + float_width <= rows; k += float_width) {
+#pragma GCC unroll 16
+        for (std::int64_t i = 0; i < width; ++i) __builtin_prefetch(column + k + i * s.b_n + prefetch_squares * float_width);
         pack_transposed<width, float_width, s.b_n, panel_stride>(column + k, to + k * panel_stride);
+      }
       if constexpr (s.k % float_width > 0)
         if (k < rows) pack_transposed<width, s.k % float_width, s.b_n, panel_stride>(column + k, to + k * panel_stride);
     };

@@ -1,0 +1,110 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/kernel/matmul_shape.hpp"
+#include "tilewright/kernel/matmul_vectors.hpp"
+
+namespace tilewright::detail {
+
+// Of each number below: its unit, why there is a limit, and in brackets the lines of `./dev bench kernels`, MatMul/..., whose
+// plan changes with the number (on AVX-512).
+
+/// Vector registers of the machine: for sums, a row of b and an element of a. [all]
+inline constexpr std::int64_t block_registers = float_width == 16 ? 32 : 16;
+/// Floats of blocks on the stack, 272 KB together, which a second-level cache holds: a panel of b [feed forward down], a panel of
+/// a [feed forward down, dW], partial sums [feed forward down].
+inline constexpr std::int64_t b_panel_floats = 24 * 1024, a_panel_floats = 32 * 1024, partial_floats = 12 * 1024;
+/// Floats of a first-level cache of 32 KB, for all of a short sum's b [fc1, dW; fc2, dW], and of half a second-level cache of 1
+/// MB, for the part of a that is used with each panel of b [projection; feed forward; dW at batch 80].
+inline constexpr std::int64_t l1_floats = 8 * 1024, l2_floats = 128 * 1024;
+/// Terms of a short sum: up to these, writing the result takes longer than the sum. [fc1, dW; fc2, dW; fc4, dW: 8 terms; and W1]
+inline constexpr std::int64_t short_sum = 32;
+/// Rows of a register block, at most: what 32 registers hold beside two vectors of b. [projection; feed forward up; attention]
+inline constexpr std::int64_t most_rows_of_block = 14;
+/// The same where more rows harm: their accesses fall on the same lines of a first-level cache [feed forward down], or an
+/// epilogue that reads and writes memory should come evenly between short sums [fc1, dW; fc2, dW; and W1].
+inline constexpr std::int64_t few_rows_of_block = 8;
+/// Vectors of a register block, at most: 8 leave registers for two rows. [fc1; batch 80; feed forward down: they take 3 or 4]
+inline constexpr std::int64_t most_vectors_of_block = 8;
+/// Floats of 4096 bytes: elements so far apart fall on the same few lines of a first-level cache. [feed forward down, and its dW]
+inline constexpr std::int64_t conflict_floats = 1024;
+/// Rows of a that read a panel of b, at least, so that packing it pays: each row saves less than the packing costs. [fewer: batch
+/// 80; feed forward, 1/8. More: projection; feed forward; attention, weights v]
+inline constexpr std::int64_t rows_for_packing = 128;
+/// Terms, at least, so that packing a or b pays: shorter columns are few lines of a cache. [more: batch 80, dW; attention,
+/// weights v]
+inline constexpr std::int64_t terms_for_packing = 64;
+/// Rows of a that are used together, at least, even if they are more than l2_floats: b is packed again for each such part.
+/// [more: feed forward down]
+inline constexpr std::int64_t least_rows_of_part = 64;
+
+/// How a product is cut up: parts of m, strips of columns in them, parts of k, register blocks.
+struct OuterPlan {
+  std::int64_t vectors = 1, rows = 1;  // of a register block
+  std::int64_t m_part = 1, k_part = 1;  // rows of a and of b that are used together
+  bool packs_a = false, packs_b = false;  // a part is copied to the stack
+  bool copies_lines = false;  // lines of a's part are copied as they are, not as register blocks
+  std::int64_t a_stride = 0;  // floats between these copies
+  bool k_first = false;  // a part of k has all strips in turn, and sums of all of them are kept
+  bool short_sums = false;  // few terms: blocks follow rows of c, and registers go straight to the epilogue
+};
+
+/// Estimated time of one step of k in all blocks of `rows` x `vectors`, in 1/32 cycles: two vectors are multiplied or loaded in a
+/// cycle, and a sum grows every 4 cycles. Loads, above all those of b, count a little even where they are hidden.
+constexpr std::int64_t block_cost(std::int64_t m, std::int64_t n_vectors, std::int64_t rows, std::int64_t vectors) {
+  const auto block = [](std::int64_t r, std::int64_t v) {
+    return r == 0 || v == 0 ? 0 : 16 * std::max({r * v, r + v, std::int64_t{8}}) + r + 4 * v;
+  };
+  const auto strip = [&](std::int64_t v) { return m / rows * block(rows, v) + block(m % rows, v); };
+  return n_vectors / vectors * strip(vectors) + strip(n_vectors % vectors);
+}
+
+constexpr OuterPlan outer_plan(const MatMulShape& s) {
+  OuterPlan plan;
+  const std::int64_t n_vectors = ceil_div(s.n, float_width);
+  plan.short_sums = !s.half_a && s.k <= short_sum && s.k * n_vectors * float_width <= l1_floats;
+  const bool conflicts = !s.half_a && s.a_k == 1 && s.a_m % conflict_floats == 0;
+  const bool copies_conflicts = conflicts && s.k >= terms_for_packing && s.m >= few_rows_of_block && s.n > 4 * float_width;
+  const bool few_rows = plan.short_sums || (conflicts && !copies_conflicts);
+  const std::int64_t row_limit = few_rows ? few_rows_of_block : most_rows_of_block;
+  std::int64_t best = 0;
+  for (std::int64_t most = 1; most <= (plan.short_sums && s.m >= few_rows_of_block ? 1 : most_vectors_of_block); ++most) {
+    const std::int64_t vectors = even_block(n_vectors, most);
+    const std::int64_t most_rows = (block_registers - 1 - vectors) / vectors;
+    if (most_rows == 0) break;
+    const std::int64_t rows = even_block(s.m, std::min(most_rows, row_limit));
+    const std::int64_t cost = block_cost(s.m, n_vectors, rows, vectors);
+    if (best == 0 || cost < best) best = cost, plan.vectors = vectors, plan.rows = rows;
+  }
+  const std::int64_t strip = plan.vectors * float_width;
+  plan.packs_b = s.b_n != 1 || (s.m >= rows_for_packing && s.k >= terms_for_packing);
+  // Packing a pays where its columns fall on the same lines of the caches, or where it does not make b be read again.
+  // Half precision is converted: a register block would convert each element of a for each strip.
+  plan.copies_lines = s.half_a || copies_conflicts;
+  plan.packs_a = plan.copies_lines || (s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors &&
+                                       s.m >= 2 * plan.rows && (s.a_k % conflict_floats == 0 || s.m * s.k <= a_panel_floats));
+  plan.k_part = s.k;
+  const bool splits = (plan.packs_b || plan.packs_a) && s.k * strip > b_panel_floats;
+  plan.k_first = splits && s.m * n_vectors * float_width <= partial_floats;
+  if (splits) {
+    std::int64_t most = b_panel_floats / strip;
+    if (plan.k_first && plan.packs_a) most = std::min(most, a_panel_floats / s.m);
+    plan.k_part = ceil_div(even_block(s.k, most), float_width) * float_width;
+  }
+  plan.m_part = s.m;
+  const auto limit_rows = [&](std::int64_t most) {
+    plan.m_part = std::min(plan.m_part,
+                           even_block(ceil_div(s.m, plan.rows), std::max<std::int64_t>(most / plan.rows, 1)) * plan.rows);
+  };
+  if (plan.packs_a && !plan.k_first) limit_rows(a_panel_floats / plan.k_part);
+  if (plan.k_part < s.k && !plan.k_first) limit_rows(partial_floats / strip);
+  if (plan.packs_b && !plan.k_first && s.m * s.k > l2_floats)
+    limit_rows(std::max<std::int64_t>(l2_floats / s.k, least_rows_of_part));
+  // no multiple of conflict_floats, and whole vectors
+  if (plan.copies_lines)
+    plan.a_stride = ceil_div(s.a_k == 1 ? plan.k_part : plan.m_part, float_width) * float_width + float_width;
+  return plan;
+}
+
+}  // namespace tilewright::detail
