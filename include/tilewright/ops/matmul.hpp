@@ -61,13 +61,16 @@ struct MatMul : Op<MatMul> {
     op.output({result, output});
   }
   static constexpr void gradient(GradientContext& op) {
-    // da = dy b^T and db = a^T dy, summed over the leading axes that were broadcast
+    // da = dy b^T and db = a^T dy, summed over the leading axes that were broadcast. Where b is one matrix, this sum is part of
+    // the product: its rows are all rows of a and dy.
     const Attributes planned{.planner = op.attributes<Attributes>().planner};
     const Tensor dy = ops::cast(op.output_gradient(0), op.input_spec(0).dtype);
     if (op.needs(0))
       op.input_gradient(0, ops::sum_to(apply<MatMul>({dy, swap_last(op.input(1))}, planned), op.input_spec(0).shape));
-    if (op.needs(1))
-      op.input_gradient(1, ops::sum_to(apply<MatMul>({swap_last(op.input(0)), dy}, planned), op.input_spec(1).shape));
+    if (!op.needs(1)) return;
+    const bool one_matrix = op.input_spec(1).shape.rank == 2;
+    const Tensor a = one_matrix ? all_rows(op.input(0)) : op.input(0), rows = one_matrix ? all_rows(dy) : dy;
+    op.input_gradient(1, ops::sum_to(apply<MatMul>({swap_last(a), rows}, planned), op.input_spec(1).shape));
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     const Shape &a = operands[0].shape, &b = operands[1].shape, &c = operands[2].shape;
@@ -127,6 +130,11 @@ struct MatMul : Op<MatMul> {
         if (axis <= views[o].shape.rank && views[o].shape[-axis] != 1)
           result[o][static_cast<std::size_t>(C::shape.rank - axis)] = views[o].stride(-axis);
     return result;
+  }
+  /// Matrices as one, with the rows of all.
+  static constexpr Tensor all_rows(Tensor x) {
+    if (x.rank() <= 2) return x;
+    return x.reshape({-1, x.shape(-1)});
   }
   static constexpr Tensor swap_last(Tensor x) {
     Shape order;
