@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "tilewright/execute/compiler_memory.hpp"
 #include "tilewright/execute/executor.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/lower/lower.hpp"
@@ -55,6 +56,7 @@ consteval PlanDraft make_draft() {
   std::ranges::copy(plan.tile_sets, draft.plan.tile_sets.begin());
   draft.is_too_large = ir.failure().view().starts_with(memory_error);
   if (draft.failure == 0 && draft.sizes.fits(draft_room)) draft.plan = freeze<draft_room>(plan);
+  leave_blocks_to_compiler(plan.steps.size());
   return draft;
 }
 /// Made once for a program, also for one that is only asked about.
