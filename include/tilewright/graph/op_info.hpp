@@ -27,8 +27,10 @@ struct OpTag {};
 struct PackedAttributes {
   static constexpr std::size_t capacity = 40;  ///< in words
   std::int64_t words[capacity]{};  ///< one for each member; 0 after the last
+  std::size_t count = 0;           ///< of members
   friend constexpr bool operator==(const PackedAttributes& a, const PackedAttributes& b) {
-    for (std::size_t i = 0; i < capacity; ++i)
+    if (a.count != b.count) return false;
+    for (std::size_t i = 0; i < a.count; ++i)
       if (a.words[i] != b.words[i]) return false;
     return true;
   }
@@ -41,6 +43,7 @@ constexpr PackedAttributes pack(const A& attributes) {
   const auto words = std::bit_cast<std::array<std::int64_t, sizeof(A) / 8>>(attributes);
   PackedAttributes packed;
   for (std::size_t i = 0; i < words.size(); ++i) packed.words[i] = words[i];
+  packed.count = words.size();
   return packed;
 }
 template <class A>

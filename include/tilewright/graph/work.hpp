@@ -40,27 +40,32 @@ struct WorkAxis {
 inline constexpr int max_operands = 12;
 /// The most axes of an op's work, and of a group's grid.
 inline constexpr int max_work_axes = 8;
+static_assert(max_work_axes < 16 && max_rank <= 8, "Work::follows_plus_one has 4 bits for each axis of an operand");
 
 /// The iteration space of an op, and for each axis of each operand the axis of that space that it follows. With these the planner
 /// cuts the op into vertices for tiles. Operands are the inputs, then the outputs.
 struct Work {
   FixedVector<WorkAxis, max_work_axes> axes;  ///< none: one vertex
-  /// By operand and its axis: 1 + the axis of the work that it follows; 0: every vertex takes the operand's whole axis.
-  std::int8_t follows_plus_one[max_operands][max_rank]{};
+  /// By operand, 4 bits for each of its axes: 1 + the axis of the work that it follows; 0: every vertex takes the operand's whole
+  /// axis. A number for each axis would make each copy of a Work dear for compilers.
+  std::uint32_t follows_plus_one[max_operands]{};
 
   constexpr int add_axis(const WorkAxis& axis) {
     axes.push_back(axis);
     return axes.size() - 1;
   }
   constexpr void follow(int operand, int operand_axis, int work_axis) {
-    follows_plus_one[operand][operand_axis] = static_cast<std::int8_t>(work_axis + 1);
+    const int shift = 4 * operand_axis;
+    follows_plus_one[operand] = (follows_plus_one[operand] & ~(15u << shift)) | static_cast<unsigned>(work_axis + 1) << shift;
   }
   /// The axis of the work that an operand's axis follows, or -1.
-  constexpr int follows(int operand, int operand_axis) const { return follows_plus_one[operand][operand_axis] - 1; }
+  constexpr int follows(int operand, int operand_axis) const {
+    return static_cast<int>(follows_plus_one[operand] >> 4 * operand_axis & 15) - 1;
+  }
   /// Whether some axis of the operand follows the axis of the work.
   constexpr bool has_follower(int operand, int work_axis) const {
-    for (int axis = 0; axis < max_rank; ++axis)
-      if (follows(operand, axis) == work_axis) return true;
+    for (std::uint32_t rest = follows_plus_one[operand]; rest != 0; rest >>= 4)
+      if (static_cast<int>(rest & 15) == work_axis + 1) return true;
     return false;
   }
 };

@@ -18,11 +18,15 @@ class Alignment {
     for (int axis = 0; axis < second.grid.size(); ++axis) first_of_.push_back(-1);
     for_each_operand(draft, second, [&](const Operation& operation, int o, const Member& member) {
       const Value& b = operation.operands[o];
-      for_each_operand(draft, first, [&](const Operation& other, int p, const Member& other_member) {
-        const Value& a = other.operands[p];
-        if (a.storage == b.storage && (operation.is_output(o) || other.is_output(p)))
-          align(a, grid_axes_of(other, other_member, p), b, grid_axes_of(operation, member, o));
-      });
+      const StorageId storage = b.storage;
+      const bool is_output = operation.is_output(o);
+      for (const Member& other_member : first.members) {  // pairs are many: a call for each would be dear
+        const Operation& other = draft.operations[other_member.operation];
+        const Value* const values = other.operands.data();
+        for (int p = is_output ? 0 : other.input_count, count = static_cast<int>(other.operands.size()); p < count; ++p)
+          if (values[p].storage == storage)
+            align(values[p], grid_axes_of(other, other_member, p), b, grid_axes_of(operation, member, o));
+      }
     });
     for (int axis = 0; axis < cuttable_.size(); ++axis) {
       const int other = second_of_[axis];

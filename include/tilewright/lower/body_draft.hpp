@@ -186,14 +186,22 @@ constexpr void for_each_operand(const BodyDraft& draft, const Group& group, auto
 }
 
 /// By axis of an operand: the axis of the grid along which it is cut; -1: not cut.
-using GridAxes = std::array<std::int8_t, max_rank>;
-constexpr GridAxes grid_axes_of(const Operation& operation, const Member& member, int operand) {
-  GridAxes result{};
-  for (int axis = 0; axis < max_rank; ++axis) {
-    const int followed = operation.work.follows(operand, axis);
-    result[axis] = static_cast<std::int8_t>(followed < 0 ? -1 : member.grid_axis[followed]);
+class GridAxes {
+ public:
+  constexpr GridAxes() = default;
+  constexpr GridAxes(const Operation& operation, const Member& member, int operand) {
+    int shift = 0;
+    for (std::uint32_t follows = operation.work.follows_plus_one[operand]; follows != 0; follows >>= 4, shift += 4)
+      if ((follows & 15) != 0) plus_one_ |= static_cast<unsigned>(member.grid_axis.items[(follows & 15) - 1] + 1) << shift;
   }
-  return result;
+  constexpr int operator[](int axis) const { return static_cast<int>(plus_one_ >> 4 * axis & 15) - 1; }
+  constexpr bool operator==(const GridAxes&) const = default;
+
+ private:
+  std::uint32_t plus_one_ = 0;  // 4 bits for each axis
+};
+constexpr GridAxes grid_axes_of(const Operation& operation, const Member& member, int operand) {
+  return {operation, member, operand};
 }
 /// Bytes of the block of a value that one vertex takes, if it is dense.
 constexpr std::int64_t block_bytes(const Value& value, const GridAxes& axes,

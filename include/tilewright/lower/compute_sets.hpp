@@ -100,8 +100,11 @@ class ComputeSets {
   static constexpr std::size_t hash(const CompiledSet& set) {
     std::size_t value = 1469598103934665603u;  // FNV-1a, by words
     const auto add = [&value](std::int64_t word) { value = (value ^ static_cast<std::size_t>(word)) * 1099511628211u; };
-    for (const StageOperand& operand : set.operands)
-      for (int axis = 0; axis < operand.view.shape.rank; ++axis) add(operand.view.shape[axis]), add(operand.view.stride(axis));
+    for (const StageOperand& operand : set.operands) {
+      const Shape& shape = operand.view.shape;
+      const std::int64_t* const strides = operand.view.strides.data();
+      for (int axis = 0; axis < shape.rank; ++axis) add(shape.extents[axis]), add(strides[axis]);
+    }
     for (const Stage& stage : set.stages) add(stage.attributes.words[0]), add(stage.attributes.words[1]);
     for (std::int64_t stride : set.strides) add(stride);
     return value;

@@ -64,8 +64,8 @@ class Cutter {
     return all;
   }
   static constexpr bool is_cut(const GridAxes& axes, const Group& group) {
-    for (int axis : axes)
-      if (axis >= 0 && group.grid[axis].kind == WorkAxisKind::parallel) return true;
+    for (int axis = 0; axis < max_rank; ++axis)
+      if (const int cut = axes[axis]; cut >= 0 && group.grid[cut].kind == WorkAxisKind::parallel) return true;
     return false;
   }
   /// Gives internal storages that have no room in a vertex's scratch places in the frame instead. Returns whether there are any.

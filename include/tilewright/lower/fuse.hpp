@@ -20,16 +20,16 @@ constexpr std::int64_t largest_operand(const Operation& operation) {
   return largest;
 }
 /// Points of the work, or elements of the largest operand if these are more.
-constexpr std::int64_t cost_of(const Operation& operation) {
+constexpr std::int64_t cost_of(const Operation& operation, std::int64_t largest) {
   std::int64_t points = 1;
   for (const WorkAxis& axis : operation.work.axes) points *= axis.extent;
-  return std::max(points, largest_operand(operation));
+  return std::max(points, largest);
 }
 /// The cost_of an operation that moves to the front, at most: a larger result would be in use from the start of the body on. Of
 /// ./dev bench, W1a has such operations, of one element; up to 1024 no workload has others.
 inline constexpr std::int64_t small_cost = 64;
 /// Whether the op uses elements of its largest operand more than twice each, as matrix products do.
-constexpr bool is_heavy(const Operation& operation) { return cost_of(operation) > 2 * largest_operand(operation); }
+constexpr bool is_heavy(std::int64_t cost, std::int64_t largest) { return cost > 2 * largest; }
 /// The vertices of a group before its blocks are made smaller: see partition.hpp.
 constexpr Partition partition_of(const BodyDraft& draft, const Group& group, const Target& target) {
   const Operation& first = draft.operation(group.members[0]);
@@ -44,6 +44,7 @@ class Fuser {
 
   constexpr void run() {
     if (target_.fuses) move_small_first();
+    note_costs();
     join_consumers();
     if (target_.fuses) {
       join_producers();
@@ -59,19 +60,33 @@ class Fuser {
   /// read their results can then join other groups.
   constexpr void move_small_first() {
     PerStorage<bool> used(draft_.storages.size(), false), written(used);  // by operations that stay where they are
-    List<Operation> first, rest;
-    for (Operation& operation : draft_.operations) {
-      bool moves = is_free(operation) && cost_of(operation) <= small_cost;
+    List<int> first, rest;  // numbers: to move an operation is dear for compilers
+    for (std::size_t i = 0; i < draft_.operations.size(); ++i) {
+      const Operation& operation = draft_.operations[i];
+      bool moves = is_free(operation) && cost_of(operation, largest_operand(operation)) <= small_cost;
       for (std::size_t o = 0; moves && o < operation.operands.size(); ++o)
         moves = !(operation.is_output(static_cast<int>(o)) ? used : written)[operation.operands[o].storage];
       for (std::size_t o = 0; !moves && o < operation.operands.size(); ++o) {
         used[operation.operands[o].storage] = true;
         if (operation.is_output(static_cast<int>(o))) written[operation.operands[o].storage] = true;
       }
-      (moves ? first : rest).push_back(std::move(operation));
+      (moves ? first : rest).push_back(static_cast<int>(i));
     }
-    for (Operation& operation : rest) first.push_back(std::move(operation));
-    draft_.operations = std::move(first);
+    if (first.empty() || first.back() == static_cast<int>(first.size()) - 1) return;  // they are in front
+    List<Operation> ordered;
+    ordered.reserve(draft_.operations.size());
+    for (int i : first) ordered.push_back(std::move(draft_.operations[i]));
+    for (int i : rest) ordered.push_back(std::move(draft_.operations[i]));
+    draft_.operations = std::move(ordered);
+  }
+  constexpr void note_costs() {
+    costs_.reserve(draft_.operations.size());
+    heavy_.reserve(draft_.operations.size());
+    for (const Operation& operation : draft_.operations) {
+      const std::int64_t largest = largest_operand(operation), cost = cost_of(operation, largest);
+      costs_.push_back(cost);
+      heavy_.push_back(is_heavy(cost, largest));
+    }
   }
   /// Each operation joins the last group that writes one of its inputs, or is the first of a new group.
   constexpr void join_consumers() {
@@ -80,7 +95,7 @@ class Fuser {
       const Operation& operation = draft_.operations[i];
       Group single = group_of(static_cast<int>(i));
       // a product that leaves partials is heavy, but works on no more than the block that this vertex wrote
-      const bool may_join = target_.fuses && is_free(operation) && (!is_heavy(operation) || operation.partial);
+      const bool may_join = target_.fuses && is_free(operation) && (!heavy_[i] || operation.partial);
       const int producer = may_join ? last_producer(operation) : -1;
       if (producer >= 0 && takes_members(group(producer)) && may_move(single, producer) && try_merge(producer, single)) {
         note_use(single, producer);
@@ -137,7 +152,7 @@ class Fuser {
     const Operation& operation = draft_.operations[number];
     Group result;
     result.members.push_back({number});
-    result.cost = cost_of(operation);
+    result.cost = costs_[number];
     result.grid = operation.work.axes;
     for (int axis = 0; axis < operation.work.axes.size(); ++axis)
       result.members.back().grid_axis.push_back(static_cast<std::int8_t>(axis));
@@ -153,7 +168,7 @@ class Fuser {
   constexpr bool takes_members(const Group& group) const { return is_free(draft_.operation(group.members[0])); }
   constexpr bool has_heavy_member(const Group& group) const {
     for (const Member& member : group.members)
-      if (is_heavy(draft_.operation(member))) return takes_members(group);
+      if (heavy_[member.operation]) return takes_members(group);
     return false;
   }
   constexpr int last_producer(const Operation& operation) const {
@@ -218,6 +233,8 @@ class Fuser {
 
   BodyDraft& draft_;
   const Target& target_;
+  List<std::int64_t> costs_{};  // by operation
+  List<bool> heavy_{};  // by operation: is_heavy
   PerStorage<int> writer_, user_;  // the last group so far that writes it, or that uses it; -1: none
 };
 

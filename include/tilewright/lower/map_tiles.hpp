@@ -241,8 +241,7 @@ class TileMapper {
       const std::int64_t least = std::min(8 / size_of(result.spec.dtype), result.spec.shape.nelms());
       for (int axis = 0; axis < result.spec.shape.rank; ++axis) {
         if (result.layout.strides[static_cast<std::size_t>(axis)] != 1 || result.spec.shape[axis] < least) continue;
-        const int g = grid_axes_of(operation, member,
-                                   static_cast<int>(operation.operands.size()) - 1)[static_cast<std::size_t>(axis)];
+        const int g = grid_axes_of(operation, member, static_cast<int>(operation.operands.size()) - 1)[axis];
         for (int i = 0; g >= 0 && i < cut.axes.size(); ++i)
           if (cut.axes[i].grid_axis == g && layout.axes[i].block < least) return true;
       }

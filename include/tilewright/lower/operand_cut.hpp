@@ -32,7 +32,7 @@ constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
       continue;
     }
     LayoutAxis cut{stride, extent, extent, {}};
-    if (const int g = grid_axes[static_cast<std::size_t>(axis)]; g >= 0) {
+    if (const int g = grid_axes[axis]; g >= 0) {
       result.followed |= 1u << g;
       cut.block = std::min(blocks[g], extent);
       cut.numbering = grid.axes[g];

@@ -143,9 +143,18 @@ class ComputePlacer {
   constexpr void add_operand(int member, int o) {
     const Operation& of = operation(member);
     const Value& value = of.operands[o];
-    StageOperand operand{.view = written_out({value.spec.dtype, value.spec.shape, value.layout.strides})};
     const GridAxes axes = grid_axes_of(of, group_.members[member], o);
-    for (int axis = 0; axis < max_rank; ++axis) operand.grid_axis[axis] = axes[axis];
+    make_room(set_.operands);
+    set_.operands.push_back({});
+    StageOperand& operand = set_.operands.back();
+    operand.view.dtype = value.spec.dtype;
+    operand.view.shape = value.spec.shape;
+    const std::int64_t* const strides = value.layout.strides.data();
+    std::int64_t* const view_strides = operand.view.strides.data();
+    for (int axis = 0; axis < max_rank; ++axis) {  // all are written: see written_out
+      view_strides[axis] = strides[axis];
+      operand.grid_axis[axis] = static_cast<std::int8_t>(axes[axis]);
+    }
     const int maker = maker_in_registers(member, o);
     if (maker >= 0) {
       operand.source = Source::value;
@@ -156,8 +165,6 @@ class ComputePlacer {
     } else {
       operand.index = set_.location_for(draft_.location_of(value), block_strides(member, o, axes));
     }
-    make_room(set_.operands);
-    set_.operands.push_back(operand);
   }
   /// The member whose value an operand is, if that is in registers when the member is evaluated; or -1.
   constexpr int maker_in_registers(int member, int o) const {

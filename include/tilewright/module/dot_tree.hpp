@@ -100,16 +100,20 @@ class DotTree {
   }
   constexpr std::size_t size() const { return entries_.size(); }
 
-  /// The tree of f(name, leaf) for all leaves with their dotted names, called in the order of the tree.
+  /// The tree of f(name, leaf) for all leaves with their dotted names, called in the order of the result: that of the tree, or
+  /// the alphabetical one.
   template <class Result>
-  constexpr DotTree<Result> transform(std::string_view prefix, auto&& f) const {
+  constexpr DotTree<Result> transform(std::string_view prefix, auto&& f, bool alphabetical = false) const {
+    const List<std::size_t> order = order_of_entries(alphabetical);
     DotTree<Result> result;
     result.entries_.reserve(entries_.size());
-    for (const Entry& entry : entries_) {
+    for (std::size_t i : order) {
+      const Entry& entry = entries_[i];
       const Text name = dotted(prefix, entry.key.view());
       if (entry.subtree.empty()) {
         result.entries_.push_back({entry.key, entry.hash, f(name.view(), entry.leaf), {}});
-      } else if (auto subtree = entry.subtree.front().template transform<Result>(name.view(), f); subtree.size() > 0) {
+      } else if (auto subtree = entry.subtree.front().template transform<Result>(name.view(), f, alphabetical);
+                 subtree.size() > 0) {
         result.push_back(entry.key.view(), entry.hash, std::move(subtree));
       }
     }
@@ -160,13 +164,17 @@ class DotTree {
     entries_.push_back({key, hash, {}, {}});
     entries_.back().subtree.push_back(std::move(subtree));
   }
-  /// A copy without empty subtrees.
-  constexpr DotTree leaves(bool alphabetical) const {
+  constexpr List<std::size_t> order_of_entries(bool alphabetical) const {
     List<std::size_t> order;
     order.reserve(entries_.size());
     for (std::size_t i = 0; i < entries_.size(); ++i) order.push_back(i);
     if (alphabetical)  // level by level: a dot comes before all characters of keys
       sort_items(order, [&](std::size_t a, std::size_t b) { return entries_[a].key < entries_[b].key; });
+    return order;
+  }
+  /// A copy without empty subtrees.
+  constexpr DotTree leaves(bool alphabetical) const {
+    const List<std::size_t> order = order_of_entries(alphabetical);
     DotTree result;
     result.entries_.reserve(entries_.size());
     for (std::size_t i : order) {

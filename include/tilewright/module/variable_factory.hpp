@@ -138,8 +138,8 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
   /// A new variable for every factory, in alphabetical order of the names; the tensors are called `prefix.name`.
   /// Each call makes an independent set. The main graph must be the current one.
   constexpr NamedTensors init(std::string_view prefix = "") const {
-    return sorted().transform<Tensor>(
-        prefix, [](std::string_view name, const VariableFactory& factory) { return factory.create_tensor(name); });
+    return transform<Tensor>(
+        prefix, [](std::string_view name, const VariableFactory& factory) { return factory.create_tensor(name); }, true);
   }
   /// As init, but the variables live in row `entry` of the buffers of the same names. Fails for a name that no buffer has.
   constexpr NamedTensors init_remote(const NamedRemoteBuffers& buffers, std::int64_t entry = 0,
