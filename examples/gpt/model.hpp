@@ -74,7 +74,8 @@ struct Attention : tw::Module<Attention<size, reads>> {
   constexpr tw::Tensor attend_to_all(tw::Tensor q, tw::Tensor k, tw::Tensor v, tw::Tensor position) {
     const tw::Tensor keys = remember("keys", k, position), values = remember("values", v, position);
     const tw::Tensor scores = q.matmul(keys.transpose({0, 1, 3, 2})) * (1 / tw::detail::square_root(size.head()));
-    const tw::Tensor places = this->ir().constant(tw::range(), {size.context}, tw::int32, "places");
+    // for each head, so that what follows can be cut by heads, whose keys lie beside each other
+    const tw::Tensor places = this->ir().constant(tw::range(), {size.context}, tw::int32, "places").expand(scores.shape());
     return ops::softmax(ops::where(ops::less_equal(places, position), scores, -1e4)).matmul(values);
   }
   constexpr tw::Tensor remember(std::string_view name, tw::Tensor x, tw::Tensor position) {
