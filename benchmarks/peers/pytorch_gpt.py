@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """examples/gpt.cpp in PyTorch, eager: `pytorch_gpt.py TEXT SEED STEPS EVAL_BATCHES THREADS`.
 
-nanoGPT's published setting for characters on a CPU (github.com/karpathy/nanoGPT, MIT license, config/train_shakespeare_char.py and
-its README): 4 blocks of 4 heads, width 128, 64 characters, batches of 12, no dropout, no biases, AdamW with beta2 0.99 and decay 0.1
+nanoGPT's published setting for characters on a CPU (its README, MIT
+license): 4 blocks of 4 heads, width 128, 64 characters, batches of 12, no dropout, no biases, AdamW with beta2 0.99 and decay 0.1
 of matrices, gradients clipped to a norm of 1, 100 steps of warm-up to a rate of 1e-3, then a cosine to 1e-4. The last tenth of the
 text is for validation. Prints the validation loss, and the seconds of training and of validation.
 """
