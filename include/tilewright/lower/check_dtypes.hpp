@@ -3,20 +3,27 @@
 
 namespace tilewright::internal {
 
+namespace detail {
+/// The first tensor of bfloat16 among those that a node uses or makes, or none.
+constexpr TensorId tensor_of_bfloat16(const GraphRecord& record, const Node& node) {
+  for (const auto* tensors : {&node.inputs, &node.outputs})
+    for (const TensorId tensor : *tensors)
+      if (record.tensors[tensor].spec.dtype == bfloat16) return tensor;
+  return TensorId::none;
+}
+}  // namespace detail
+
 /// Fails for an op with a tensor of bfloat16 on a simulated IPU: the machine has no such numbers.
 constexpr void check_dtypes(Ir& ir, const LiveCode& live) {
   for (const GraphId graph : live.order) {
     const GraphRecord& record = ir.record(graph);
-    for (std::size_t n = 0; n < record.nodes.size() && !ir.failed(); ++n) {
+    for (std::size_t n = 0; n < record.nodes.size(); ++n) {
       const Node& node = record.nodes[NodeId(n)];
-      if (!live.nodes[graph][NodeId(n)]) continue;
-      for (const auto* tensors : {&node.inputs, &node.outputs})
-        for (const TensorId tensor : *tensors) {
-          const TensorSpec& spec = record.tensors[tensor].spec;
-          if (spec.dtype != bfloat16 || ir.failed()) continue;
-          ir.fail(text(node.op->name, ".", node.id, record.name.empty() ? "" : " in ", record.name, ": ", to_text(spec),
-                       " on an IPU, which has no bfloat16: float16 or float32 expected"));
-        }
+      const TensorId tensor = live.nodes[graph][NodeId(n)] ? detail::tensor_of_bfloat16(record, node) : TensorId::none;
+      if (tensor == TensorId::none) continue;
+      ir.fail(text(node.op->name, ".", node.id, record.name.empty() ? "" : " in ", record.name, ": ",
+                   to_text(record.tensors[tensor].spec), " on an IPU, which has no bfloat16: float16 or float32 expected"));
+      return;
     }
   }
 }
