@@ -1,6 +1,6 @@
 // Networks give the same whether the planner joins ops or makes each a step of its own.
 #include "../../examples/tutorial/net.hpp"
-#include "fusion_checks.hpp"
+#include "fusion_encoder.hpp"
 
 namespace {
 
@@ -42,3 +42,6 @@ TEST_CASE("joined ops of a dense network give what single ones give") {
   check_fusion<dense<adam, 40>, tw::cpu>(1e-4, 0.0625);
 }
 TEST_CASE("joined ops of a convolutional network give what single ones give") { check_fusion<cnn, tw::cpu>(1e-5); }
+TEST_CASE("joined ops of an encoder block on a simulated IPU give what single ones give") {
+  check_fusion<encoder, tw::ipu_model>(1e-5);
+}

@@ -1,77 +1,13 @@
-// Attention layers and a small GPT-2 against PyTorch's: values, gradients, training steps, and generation token by token.
+// A small GPT-2 against PyTorch's: values, gradients, training steps, and generation token by token.
 #include "../../examples/gpt/session_trainer.hpp"
 #include "../../examples/gpt/writer.hpp"
 #include "../../examples/gpt2/tensor_rules.hpp"
-#include "elements.hpp"
-#include "reference.hpp"
+#include "language_checks.hpp"
 
 namespace {
 
 using tw::Ir, tw::Tensor;
 namespace ops = tw::ops;
-
-const Values& expected() {
-  static const Values values = [] {
-    Values read;
-    read_reference("language.txt", read);
-    return read;
-  }();
-  return values;
-}
-/// The tensors whose names begin with the prefix, without it.
-Values expected(const std::string& prefix) {
-  Values found;
-  for (const auto& [name, elements] : expected())
-    if (name.starts_with(prefix)) found[name.substr(prefix.size())] = elements;
-  return found;
-}
-/// Compares all tensors of the expected names.
-void check(const Values& actual, const Values& wanted, double tolerance) {
-  for (const auto& [name, elements] : wanted) {
-    INFO(name);
-    REQUIRE(actual.contains(name));
-    CHECK(difference(actual.at(name), elements) < tolerance);
-  }
-}
-template <class Session>
-Values variables_of(const Session& session) {
-  Values values;
-  for (const auto& tensor : session.host_tensors()) values[std::string(tensor.name)] = elements_of(tensor);
-  return values;
-}
-
-/// A layer's result for the variables x0, x1, ..., and the gradients of these and of its own variables for dy.
-template <class Layer, tw::Shape query, tw::Shape... others>
-constexpr void layer_with_gradients(Ir& ir) {
-  std::vector<Tensor> inputs{ir.variable(tw::zeros(), query, tw::float32, "x0")};
-  int number = 1;
-  (inputs.push_back(ir.variable(tw::zeros(), others, tw::float32, tw::text("x", number++).view())), ...);
-  const auto [factories, forward] = [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return tw::create_graph(ir, Layer{}, inputs[i]...);
-  }(std::make_index_sequence<1 + sizeof...(others)>());
-  const auto backward = tw::autodiff(forward);
-  const tw::NamedTensors variables = factories.init();
-  const auto call = forward.bind(variables).call_with_inputs(inputs, {});
-  store("y", call.output(0));
-  const auto info = backward.grad_graph_info();
-  const auto gradients = info.fwd_parent_ins_to_grad_parent_outs(
-      call, backward.call_with_info(ir.variable(tw::zeros(), query, tw::float32, "dy"), info.inputs_dict(call)));
-  for (const Tensor& input : inputs) store(tw::text("gradient_of_", input.name()).view(), gradients[input]);
-  for (const auto& [name, variable] : variables.named_tensors())
-    store(tw::text("gradient_of_", name).view(), gradients[variable]);
-}
-/// Runs a session with the inputs and weights of these names, and compares the results and gradients.
-template <auto build, tw::Target target = tw::cpu>
-void check_results(const std::string& name, double tolerance) {
-  tw::Session<build, target> session({.threads = 2});
-  Values values = expected(name + ".");
-  write_variables(session, values);
-  const auto is_result = [](const std::string& key) {
-    return key == "y" || key == "logits" || key == "loss" || key.starts_with("gradient_of_");
-  };
-  std::erase_if(values, [&](const auto& entry) { return !is_result(entry.first); });
-  check(run(session), values, tolerance);
-}
 
 constexpr gpt::Size small{.vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8};
 constexpr gpt::Size unbiased{.vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8, .bias = false};
@@ -104,15 +40,6 @@ xt::xtensor<std::int32_t, rank> integers(const std::vector<double>& elements, st
 }
 
 }  // namespace
-
-TEST_CASE("language model: attention to itself, causal, and to others") {
-  using tw::Shape, tw::layers::MultiheadAttention;
-  check_results<layer_with_gradients<MultiheadAttention<8, 2>, Shape{2, 5, 8}>>("self", 2e-6);
-  check_results<layer_with_gradients<MultiheadAttention<8, 2>, Shape{2, 5, 8}>, tw::ipu_model>("self", 2e-6);
-  check_results<layer_with_gradients<MultiheadAttention<8, 2>, Shape{2, 3, 8}, Shape{2, 5, 8}, Shape{2, 5, 8}>>("cross", 2e-6);
-  check_results<layer_with_gradients<MultiheadAttention<8, 2, {.is_causal = true}>, Shape{2, 5, 8}>, tw::ipu_model>("causal",
-                                                                                                                    2e-6);
-}
 
 TEST_CASE("language model: GPT-2's logits and gradients") {
   check_results<loss_and_gradients>("gpt", 5e-6);

@@ -135,25 +135,12 @@ double error_of_small_gradients() {
   return error;
 }
 
-/// Steps that are too small for weights of float16.
-template <int micro_batches>
+/// Steps that are too small for weights of float16, each of two micro-batches.
 constexpr void small_steps(Ir& ir) {
-  tw::train::train_step(
-      ir, tw::layers::Linear<classes, {.bias = false}>{}, optim::SgdParameters{.lr = 1e-4}, {{1, features}, tw::float16},
-      {.micro_batches = micro_batches, .variable_dtype = tw::float32, .loss_scaling = optim::static_loss_scaling(1024)});
+  tw::train::train_step(ir, tw::layers::Linear<classes, {.bias = false}>{}, optim::SgdParameters{.lr = 1e-4},
+                        {{1, features}, tw::float16},
+                        {.micro_batches = 2, .variable_dtype = tw::float32, .loss_scaling = optim::static_loss_scaling(1024)});
 }
-/// Ten steps of weights that begin as 1/2, for an image of ones and label 1: the probabilities stay near 1/3.
-template <class Session>
-void check_small_steps(const auto& x, const auto& labels) {
-  Session session({.threads = 1});
-  session.write_variable_data("weight"_s, xt::xtensor<float, 2>(0.5F * xt::ones<float>({features, classes})));
-  for (int i = 0; i < 10; ++i) session.run("image"_s = x, "label"_s = labels);
-  const auto weight = session.get_tensor_data("weight"_s);
-  for (std::size_t f = 0; f < features; ++f)
-    for (std::size_t c = 0; c < classes; ++c)
-      CHECK((static_cast<double>(weight(f, c)) - 0.5) / (-1e-3 * (1.0 / 3 - (c == 1 ? 1 : 0))) == Approx(1).epsilon(0.01));
-}
-
 template <bool is_scaled>
 constexpr void descent(Ir& ir) {
   tw::train::StepOptions options;
@@ -166,9 +153,7 @@ constexpr void descent(Ir& ir) {
 TEST_CASE("loss scaling: a dynamic scale makes PyTorch's steps, and skips those that overflow") {
   check_steps<tw::Session<adamw<1, 1>>>("adamw", 4);
   check_steps<tw::Session<adamw<3, 2>>>("adamw", 4);
-  check_steps<tw::Session<adamw<1, 1>, tw::ipu_model>>("adamw", 4);
   check_steps<tw::Session<descent_by_hand<1024.0>>>("descent", 1, 0.5F);
-  check_steps<tw::Session<momentum<1, 1>>>("momentum", 2);
   check_steps<tw::Session<momentum<2, 1>>>("momentum", 2);
   check_steps<tw::Session<momentum<1, 3>, tw::ipu_model>>("momentum", 2);
 }
@@ -186,7 +171,7 @@ TEST_CASE("loss scaling: a scale stays where it is too large to grow") {
 }
 
 TEST_CASE("loss scaling: a run that goes on from a checkpoint has the same bits") {
-  using Session = tw::Session<adamw<3, 1>>;
+  using Session = tw::Session<adamw<3, 2>>;
   const TemporaryFolder folder;
   Session whole({.threads = 1});
   start(whole);
@@ -224,14 +209,15 @@ TEST_CASE("loss scaling: gradients that float16 hardly has are exact to its prec
 }
 
 TEST_CASE("loss scaling: a model of float16 with variables of float32 makes small steps") {
-  const auto ones = [](const auto& shape) {
-    xt::xtensor<tw::float16_t, std::tuple_size_v<std::remove_cvref_t<decltype(shape)>>> x(shape);
-    std::fill_n(x.data(), x.size(), tw::float16_t(1));
-    return x;
-  };
-  check_small_steps<tw::Session<small_steps<1>>>(ones(std::array<std::size_t, 2>{1, features}), xt::xtensor<std::int32_t, 1>{1});
-  check_small_steps<tw::Session<small_steps<2>>>(ones(std::array<std::size_t, 3>{2, 1, features}),
-                                                 xt::xtensor<std::int32_t, 2>{{1}, {1}});
+  tw::Session<small_steps> session({.threads = 1});
+  session.write_variable_data("weight"_s, xt::xtensor<float, 2>(0.5F * xt::ones<float>({features, classes})));
+  xt::xtensor<tw::float16_t, 3> x({2, 1, features});
+  std::fill_n(x.data(), x.size(), tw::float16_t(1));
+  for (int i = 0; i < 10; ++i) session.run("image"_s = x, "label"_s = xt::xtensor<std::int32_t, 2>{{1}, {1}});
+  const auto weight = session.get_tensor_data("weight"_s);
+  for (std::size_t f = 0; f < features; ++f)  // weights begin as 1/2, and the probabilities stay near 1/3
+    for (std::size_t c = 0; c < classes; ++c)
+      CHECK((static_cast<double>(weight(f, c)) - 0.5) / (-1e-3 * (1.0 / 3 - (c == 1 ? 1 : 0))) == Approx(1).epsilon(0.01));
 }
 
 TEST_CASE("loss scaling: scales and factors above 0, and an interval") {

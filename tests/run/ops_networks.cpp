@@ -11,7 +11,3 @@ TEST_CASE("normalisation of batches, resizing, regions and pools with gaps on th
   check_reference<op_cases::images, tw::cpu>(1e-5);
   check_reference<op_cases::pools_with_gaps, tw::cpu>(1e-5);
 }
-TEST_CASE("networks on the IPU model and on three tiles agree with PyTorch") {
-  check_reference<op_cases::networks_in_tiles, tw::ipu_model>(1e-5);
-  check_reference<op_cases::networks_in_tiles, tw::cpu.with_tiles(3)>(1e-5);
-}
