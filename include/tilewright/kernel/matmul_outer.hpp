@@ -29,15 +29,17 @@ constexpr MatMulShape block_shape(std::int64_t rows) {
   return block;
 }
 
-/// What a register block prefetches for later, while it sums: nothing.
+/// What a register block does for later, while it sums: nothing.
 struct NothingAhead {
   static constexpr bool has_rows = false;
   void term(std::int64_t) const {}
+  void loaded(std::int64_t, std::int64_t, const FloatBatch&) const {}
 };
 
 /// Sums of a block of `rows` x `columns` elements over k_count terms: elements of a times rows of b, which are b_k apart. They
-/// start from start(i, v), vector v of row i, and go to finish(i, v, sum). ahead.term(k) is called with each term, and
-/// ahead.row(i), if it has_rows, for all rows at even distances: caches wait for few lines at a time.
+/// start from start(i, v), vector v of row i, and go to finish(i, v, sum). ahead.loaded(k, v, x) is called with each vector of b,
+/// ahead.term(k) with each term, and ahead.row(i), if it has_rows, for all rows at even distances: caches wait for few lines at a
+/// time.
 template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t columns, bool prefetch, class B, class Start,
           class Finish, class Ahead = NothingAhead>
 [[gnu::always_inline]] inline void outer_block(const float* a, const B* b, std::int64_t k_count, const Start& start,
@@ -59,6 +61,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
       if (v + 1 < vectors) row[v] = load_floats<FloatBatch>(b_row + v * float_width);
       else row[v] = load_first<last>(b_row + v * float_width);
       if constexpr (prefetch) __builtin_prefetch(later + k * b_k + v * float_width);
+      ahead.loaded(k, v, row[v]);
     }
     ahead.term(k);
 #pragma GCC unroll 16
@@ -95,8 +98,9 @@ template <std::int64_t columns, class Epilogue>
     for (std::int64_t j = 0; j < columns; j += float_width) epilogue.prefetch(i, j0 + j);
 }
 /// What the epilogue reads and writes for a block, if its sums will be complete; columns of a, if a_k floats are between them;
-/// and rows of b for the next strip. These are `step` floats apart, or always the same, which is in the cache.
-template <std::int64_t rows, std::int64_t columns, std::int64_t a_k, bool next_strip, class B, class Epilogue>
+/// and rows of b for the next strip. These are `step` floats apart, or always the same, which is in the cache. If it `packs`, the
+/// block writes its rows of b to `panel` for the blocks after it.
+template <std::int64_t rows, std::int64_t columns, std::int64_t a_k, bool next_strip, bool packs, class B, class Epilogue>
 struct BlockAhead {
   static constexpr bool has_rows = requires(const Epilogue& e) { e.prefetch(std::int64_t{}, std::int64_t{}); };
   const Epilogue& epilogue;
@@ -105,7 +109,12 @@ struct BlockAhead {
   const float* a;
   const B* next;
   std::int64_t step;
+  float* panel;
 
+  [[gnu::always_inline]] void loaded([[maybe_unused]] std::int64_t k, [[maybe_unused]] std::int64_t v,
+                                     [[maybe_unused]] const FloatBatch& x) const {
+    if constexpr (packs) x.store_aligned(panel + k * (ceil_div(columns, float_width) * float_width) + v * float_width);
+  }
   [[gnu::always_inline]] void row(std::int64_t i) const {
     if (is_last) prefetch_row<columns>(i0 + i, j0, epilogue);
   }
@@ -231,39 +240,49 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
                                               [[maybe_unused]] float* partial, const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
   constexpr std::int64_t stride = ceil_div(columns, float_width) * float_width;
-  constexpr std::int64_t b_columns = plan.packs_b ? stride : columns, b_k = plan.packs_b ? stride : s.b_k;
-  constexpr bool prefetch = !plan.packs_b && !plan.short_sums && s.k > 2 * prefetch_rows;
   constexpr bool next_strip = plan.packs_b && s.b_n == 1;
   constexpr bool far_a = !plan.packs_a && s.a_m == 1 && s.a_k > float_width && s.k > 2 * prefetch_rows;
   constexpr std::int64_t far_columns = far_a ? s.a_k : 0;
   const B* const from = b + k * s.b_k + j * s.b_n;
-  const auto* const rows_of_b = [&]() __attribute__((always_inline)) {
-    if constexpr (!plan.packs_b) {
-      return from;
+  if constexpr (plan.packs_b && !next_strip) pack_panel<s, columns>(from, k_count, b_panel);
+  // `fresh`: b is where it was, and not packed, or packed by this block
+  const auto block = [&]<std::int64_t rows, bool fresh>(std::integral_constant<std::int64_t, rows>, std::bool_constant<fresh>,
+                                                        std::int64_t i) __attribute__((always_inline)) {
+    constexpr std::int64_t b_columns = fresh ? columns : stride, b_k = fresh ? s.b_k : stride;
+    constexpr bool packs = fresh && plan.packs_b;
+    constexpr bool prefetch = fresh && !plan.short_sums && s.k > 2 * prefetch_rows;
+    const auto* const rows_of_b = [&]() __attribute__((always_inline)) {
+      if constexpr (fresh) return from;
+      else return static_cast<const float*>(b_panel);
+    }();
+    const float* const a_rows = rows_of_a<s>(a, a_panel, i_begin, i, k, k_count);
+    const BlockAhead<rows, columns, far_columns, next_strip, packs, B, Epilogue> ahead{
+        epilogue, i, j, k + k_count >= s.k, a_rows, fresh ? from + columns : from, fresh ? s.b_k : 0, b_panel};
+    if constexpr (plan.k_part >= s.k) {
+      whole_block<s, b_k, rows, columns, b_columns, prefetch>(a_rows, rows_of_b, i, j, epilogue, ahead);
     } else {
-      pack_panel<s, columns>(from, k_count, b_panel);
-      return static_cast<const float*>(b_panel);
+      float* sums = partial + (i - i_begin) * stride;
+      outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
+          a_rows, rows_of_b, k_count,
+          [&](std::int64_t row, std::int64_t v)
+              __attribute__((always_inline)) { return FloatBatch::load_aligned(sums + row * stride + v * float_width); },
+          [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
+              __attribute__((always_inline)) { sum.store_aligned(sums + row * stride + v * float_width); },
+          ahead);
     }
-  }();
-  for_each_row_block<plan.rows, s.m>(
-      i_begin, i_end,
-      [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) __attribute__((always_inline)) {
-        const float* const a_rows = rows_of_a<s>(a, a_panel, i_begin, i, k, k_count);
-        const BlockAhead<rows, columns, far_columns, next_strip, B, Epilogue> ahead{
-            epilogue, i, j, k + k_count >= s.k, a_rows, i == i_begin ? from + columns : from, i == i_begin ? s.b_k : 0};
-        if constexpr (plan.k_part >= s.k) {
-          whole_block<s, b_k, rows, columns, b_columns, prefetch>(a_rows, rows_of_b, i, j, epilogue, ahead);
-        } else {
-          float* sums = partial + (i - i_begin) * stride;
-          outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
-              a_rows, rows_of_b, k_count,
-              [&](std::int64_t row, std::int64_t v)
-                  __attribute__((always_inline)) { return FloatBatch::load_aligned(sums + row * stride + v * float_width); },
-              [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
-                  __attribute__((always_inline)) { sum.store_aligned(sums + row * stride + v * float_width); },
-              ahead);
-        }
-      });
+  };
+  constexpr std::bool_constant<!plan.packs_b> in_place;
+  if constexpr (next_strip) {
+    const std::int64_t first_end = std::min(i_end, i_begin + plan.rows);
+    for_each_row_block<plan.rows, s.m>(
+        i_begin, first_end, [&](auto rows, std::int64_t i) __attribute__((always_inline)) { block(rows, std::true_type{}, i); });
+    if (first_end < i_end)
+      for_each_row_block<plan.rows, s.m>(
+          first_end, i_end, [&](auto rows, std::int64_t i) __attribute__((always_inline)) { block(rows, std::false_type{}, i); });
+  } else {
+    for_each_row_block<plan.rows, s.m>(
+        i_begin, i_end, [&](auto rows, std::int64_t i) __attribute__((always_inline)) { block(rows, in_place, i); });
+  }
 }
 
 /// Rows [i_begin, i_end) and `columns` columns from j on. a_panel has the rows of a if they are packed for all of k, else room.

@@ -78,14 +78,17 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
     if (best == 0 || cost < best) best = cost, plan.vectors = vectors, plan.rows = rows;
   }
   const std::int64_t strip = plan.vectors * float_width;
-  plan.packs_b = s.b_n != 1 || (s.m >= rows_for_packing && s.k >= terms_for_packing);
+  // Half precision is converted once, in a panel, and not for each register block.
+  plan.packs_b = s.b_n != 1 || (s.m >= (s.half_b ? 2 * plan.rows : rows_for_packing) && s.k >= terms_for_packing);
   // Packing a pays where its columns fall on the same lines of the caches, or where it does not make b be read again.
   // Half precision is converted: a register block would convert each element of a for each strip.
   plan.copies_lines = s.half_a || copies_conflicts;
   plan.packs_a = plan.copies_lines || (s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors &&
                                        s.m >= 2 * plan.rows && (s.a_k % conflict_floats == 0 || s.m * s.k <= a_panel_floats));
   plan.k_part = s.k;
-  const bool splits = (plan.packs_b || plan.packs_a) && s.k * strip > b_panel_floats;
+  // A converted a that is too large for its panel would make b be converted again.
+  const bool splits = (plan.packs_b || plan.packs_a) &&
+                      (s.k * strip > b_panel_floats || (s.half_a && plan.packs_b && s.m * s.k > a_panel_floats));
   plan.k_first = splits && s.m * n_vectors * float_width <= partial_floats;
   if (splits) {
     std::int64_t most = b_panel_floats / strip;
@@ -94,6 +97,7 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   }
   plan.m_part = s.m;
   const auto limit_rows = [&](std::int64_t most) {
+    if (most >= s.m) return;
     plan.m_part = std::min(plan.m_part,
                            even_block(ceil_div(s.m, plan.rows), std::max<std::int64_t>(most / plan.rows, 1)) * plan.rows);
   };
