@@ -133,7 +133,8 @@ bool agrees(auto expected) {
 
 inline constexpr std::array groupings{ReplicaGroups{8, 1, 8}, ReplicaGroups{8, 2, 4}, ReplicaGroups{8, 2, 2},
                                       ReplicaGroups{8, 4, 2}, ReplicaGroups{8, 1, 1}};
-inline constexpr std::array dtypes{tw::float32, tw::float16, tw::int32, tw::uint32, tw::int8, tw::uint64, tw::float64};
+inline constexpr std::array dtypes{tw::float32, tw::float16, tw::bfloat16, tw::int32,
+                                   tw::uint32,  tw::int8,    tw::uint64,   tw::float64};
 inline constexpr std::array operators{
     CollectiveOperator::add, CollectiveOperator::mean,        CollectiveOperator::mul,        CollectiveOperator::min,
     CollectiveOperator::max, CollectiveOperator::logical_and, CollectiveOperator::logical_or, CollectiveOperator::square_add};
