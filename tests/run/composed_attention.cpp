@@ -112,6 +112,7 @@ constexpr int count_attention(std::int64_t queries, std::int64_t keys, bool repl
 static_assert(count_attention<plain>(16, 256) == 1 && count_attention<scaled_queries>(20, 256) == 1);
 static_assert(count_attention<plain>(16, 256, false) == 0, "the switch");
 static_assert(count_attention<added_mask>(64, 64, true, tw::float16) == 1 &&
+              count_attention<added_mask>(64, 64, true, tw::bfloat16) == 1 &&
               count_attention<plain>(16, 256, true, tw::float64) == 0);
 static_assert(count_attention<plain>(15, 256) == 0 && count_attention<plain>(256, 255) == 0, "few queries or keys");
 static_assert(count_attention<added_mask>(64, 64) == 1 && count_attention<causal_where>(64, 64) == 1);

@@ -16,7 +16,7 @@ namespace tilewright::detail {
 /// Attention as matmul, softmax and matmul: what replaces the last product.
 ///
 /// The form is dropout(softmax(mask(scale q k^T))) v, with queries (batch, heads, T, D) and keys and values (batch, heads, S, D)
-/// of float16 or float32, where
+/// of float16, bfloat16 or float32, where
 ///  - k^T is any tensor (batch, heads, D, S);
 ///  - the scale is a product with a constant or a quotient by one, of q or of the scores, or is not there;
 ///  - masks are a constant of `causal_mask` that is added, and `where` with a constant of -1e4 or less for hidden scores. Its
@@ -195,7 +195,7 @@ class ComposedAttention {
   /// Whether the op takes the operands.
   constexpr bool fits(const FormReader& graph) const {
     const TensorSpec &q = graph.spec(q_), &k = graph.spec(k_transposed_), &v = graph.spec(v_);
-    if (q.shape.rank != 4 || k.shape.rank != 4 || v.shape.rank != 4 || (q.dtype != float32 && q.dtype != float16)) return false;
+    if (q.shape.rank != 4 || k.shape.rank != 4 || v.shape.rank != 4 || !computes_in_float(q.dtype)) return false;
     const Shape &a = q.shape, &b = k.shape, &c = v.shape;
     return q.dtype == k.dtype && q.dtype == v.dtype && a[0] == b[0] && a[1] == b[1] && a[3] == b[2] && b[0] == c[0] &&
            b[1] == c[1] && b[2] == c[3] && b[3] == c[2] && a[2] == shape_[2] && b[3] == shape_[3] && a[2] >= min_queries &&
