@@ -70,13 +70,11 @@ struct Attention : tw::Module<Attention<size, reads>> {
     return result;
   }
   /// Attention of one token to itself and to those before it, whose keys and values are the variables `keys` and `values`, (1,
-  /// heads, context, width / heads).
+  /// heads, context, width / heads). Those of later positions are not read.
   constexpr tw::Tensor attend_to_all(tw::Tensor q, tw::Tensor k, tw::Tensor v, tw::Tensor position) {
     const tw::Tensor keys = remember("keys", k, position), values = remember("values", v, position);
-    const tw::Tensor scores = q.matmul(keys.transpose({0, 1, 3, 2})) * (1 / tw::detail::square_root(size.head()));
-    // for each head, so that what follows can be cut by heads, whose keys lie beside each other
-    const tw::Tensor places = this->ir().constant(tw::range(), {size.context}, tw::int32, "places").expand(scores.shape());
-    return ops::softmax(ops::where(ops::less_equal(places, position), scores, -1e4)).matmul(values);
+    const tw::Tensor places = this->ir().constant(tw::range(), {1, size.context}, tw::int32, "places");
+    return ops::scaled_dot_product_attention(q, keys, values, ops::less_equal(places, position));
   }
   constexpr tw::Tensor remember(std::string_view name, tw::Tensor x, tw::Tensor position) {
     const tw::Tensor all = this->add_variable_input(name, tw::zeros(), {1, size.heads, size.context, size.head()}, size.dtype,

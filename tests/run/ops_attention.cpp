@@ -1,4 +1,6 @@
+#include <cmath>
 #include <cstring>
+#include <memory>
 #include <random>
 
 #include "cases_attention.hpp"
@@ -129,4 +131,53 @@ TEST_CASE("and so it is in a window with dropout") {
   std::vector<float> factors((length * length + 63) / 64 * 64);
   for (std::size_t group = 0; group < factors.size() / 64; ++group) dropout.fill(group, factors.data() + group * 64);
   check_high_scores<high_scores_in_a_window>(window, factors);
+}
+
+namespace {
+/// Attention of one query to random keys and values of this shape, of which those before `seen` are seen, against the formula in
+/// float64. Rows that the kernel need not read are NaN.
+template <tw::AttentionShape s, class T>
+void check_one_query(std::int64_t seen, double tolerance) {
+  CAPTURE(s.keys, s.width, seen);
+  constexpr std::int64_t row = s.width + 3, vector = tw::detail::float_width;
+  constexpr double scale = 0.25;
+  std::mt19937 random(5);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  std::vector<T> q(static_cast<std::size_t>(s.width)), k(static_cast<std::size_t>(s.keys * row)), v(k), y(q);
+  for (auto* values : {&q, &k, &v})
+    for (T& x : *values) x = static_cast<T>(uniform(random));
+  for (std::int64_t j = (seen + vector - 1) / vector * vector; j < s.keys; ++j)
+    for (auto* values : {&k, &v}) std::fill_n(values->begin() + j * row, s.width, static_cast<T>(NAN));
+  const auto mask = std::make_unique<bool[]>(static_cast<std::size_t>(2 * s.keys));
+  for (std::int64_t j = 0; j < seen; ++j) mask[static_cast<std::size_t>(2 * j)] = true;
+  std::vector<double> p(static_cast<std::size_t>(seen)), expected(q.size());
+  const auto at = [](const std::vector<T>& from, std::size_t j, std::size_t e) {
+    return static_cast<double>(from[j * static_cast<std::size_t>(row) + e]);
+  };
+  double sum = 0;
+  for (std::size_t j = 0; j < p.size(); ++j) {
+    for (std::size_t e = 0; e < q.size(); ++e) p[j] += scale * static_cast<double>(q[e]) * at(k, j, e);
+    sum += p[j] = std::exp(p[j]);  // scores are small
+  }
+  for (std::size_t j = 0; j < p.size(); ++j)
+    for (std::size_t e = 0; e < q.size(); ++e) expected[e] += p[j] / sum * at(v, j, e);
+  float logsumexp = 0;
+  tw::attention_of_one<s, T>(q.data(), {k.data(), row, 1}, {v.data(), row, 1}, {.seen = mask.get(), .stride = 2}, y.data(),
+                             &logsumexp, scale);
+  for (std::size_t e = 0; e < q.size(); ++e) CHECK(std::abs(static_cast<double>(y[e]) - expected[e]) <= tolerance);
+  if (seen == 0) CHECK(logsumexp == INFINITY);
+  else CHECK(std::abs(static_cast<double>(logsumexp) - std::log(sum)) <= 2e-6);
+}
+}  // namespace
+
+TEST_CASE("attention of one query agrees with its formula in float64, and does not read keys that are hidden") {
+  constexpr auto masked = [](std::int64_t keys, std::int64_t width) {
+    return tw::AttentionShape{.keys = keys, .width = width, .has_mask = true};
+  };
+  for (const std::int64_t seen : {0, 1, 16, 31, 37}) {
+    check_one_query<masked(37, 20), float>(seen, 2e-6);
+    check_one_query<masked(37, 64), tw::float16_t>(seen, 0x1p-12);  // half of a unit in the last place below 1
+  }
+  for (const std::int64_t seen : {1, 1024, 1025, 1100}) check_one_query<masked(1100, 16), float>(seen, 2e-6);  // two parts
+  check_one_query<tw::AttentionShape{.keys = 37, .width = 20}, float>(37, 2e-6);
 }

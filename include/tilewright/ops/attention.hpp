@@ -6,6 +6,7 @@
 
 #include "tilewright/core/square_root.hpp"
 #include "tilewright/kernel/attention.hpp"
+#include "tilewright/kernel/attention_of_one.hpp"
 #include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/op.hpp"
 #include "tilewright/ops/random.hpp"
@@ -236,14 +237,23 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static void compute(Q q, K k, V v, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
+    constexpr AttentionShape shape = detail::attention_shape<Q, K>(A);
+    constexpr double scale = unpack<Attributes>(A).scale;
     detail::with_attention_masks<A, Q, K>(
-        [&]<class L>(const auto& masks, auto y, L logsumexp) {
+        [&]<class Y, class L>(const auto& masks, Y y, L logsumexp) {
+          constexpr bool rows_lie_together = Q::spec.stride(3) == 1 && K::spec.stride(3) == 1 && V::spec.stride(3) == 1 &&
+                                             Y::spec.stride(3) == 1;
           for (std::int64_t n = 0; n < Q::shape[0]; ++n)
-            for (std::int64_t h = 0; h < Q::shape[1]; ++h)
-              attention_forward<detail::attention_shape<Q, K>(A)>(
-                  head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group), masks.keys(n),
-                  head_rows(y, n, h), logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),
-                  unpack<Attributes>(A).scale, masks.dropout(n, h));
+            for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
+              const auto q_rows = head_input(q, n, h), k_rows = head_input(k, n, h / group), v_rows = head_input(v, n, h / group);
+              const auto y_rows = head_rows(y, n, h);
+              float* const log = logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1);
+              if constexpr (detail::is_one_query(shape) && rows_lie_together)
+                attention_of_one<shape>(q_rows.data, k_rows, v_rows, masks.keys(n), y_rows.data, log, scale);
+              else
+                attention_forward<shape>(q_rows, k_rows, v_rows, masks.keys(n), y_rows, log, L::spec.stride(2), scale,
+                                         masks.dropout(n, h));
+            }
         },
         rest...);
   }
