@@ -12,7 +12,7 @@ import re
 import torch
 import torch.nn.functional as F
 from fixtures import Fixtures
-from make_random import drops
+from make_random import create_random_seed, drops
 
 fixtures = Fixtures(1613)
 TRANSPOSED = re.compile(r"(weight_[ih]h_l\d|in_proj_weight|(linear\d|out_proj|[qkvo]_proj|(gate|up|down)_proj)\.weight)$")
@@ -200,15 +200,17 @@ module("lstm_without_bias", nn.LSTM(3, 3, bias=False, batch_first=True), tensor(
 SEED = (0x243F6A88, 0x85A308D3)
 
 
-def with_our_dropout(layer):
+def our_dropout(x, p, seed):
+    """x without the elements that a seed of ours drops."""
+    kept = [not drops(seed, i, p) for i in range(x.numel())]
+    return x * torch.tensor(kept).reshape(x.shape) / (1 - p)
+
+
+def with_our_dropout(layer, seed=SEED):
     """PyTorch's attention, which drops the weights that a seed of ours drops."""
 
-    def dropout(weights, p, training=True):
-        kept = [not drops(SEED, i, p) for i in range(weights.numel())]
-        return weights * torch.tensor(kept).reshape(weights.shape) / (1 - p)
-
     def op(x, mask, _):
-        F.dropout, original = dropout, F.dropout
+        F.dropout, original = lambda weights, p, training=True: our_dropout(weights, p, seed), F.dropout
         result = layer(x, x, x, key_padding_mask=mask, need_weights=True)[0]
         F.dropout = original
         return result
@@ -216,7 +218,23 @@ def with_our_dropout(layer):
     return op
 
 
+def block_with_our_dropout(layer):
+    """PyTorch's block, norms first, with a seed of ours for each dropout."""
+
+    def op(x, mask, _):
+        def drop(y, place):
+            return our_dropout(y, layer.dropout.p, create_random_seed(SEED, place))
+
+        attend = with_our_dropout(layer.self_attn, create_random_seed(SEED, 3))
+        x = x + drop(attend(layer.norm1(x), mask, None), 0)
+        return x + drop(layer.linear2(drop(layer.activation(layer.linear1(layer.norm2(x))), 1)), 2)
+
+    return op
+
+
 module("dropped", nn.MultiheadAttention(8, 2, dropout=0.25, batch_first=True), tensor(2, 5, 8), padding, torch.tensor(SEED),
        call=with_our_dropout)
+module("block_dropped", nn.TransformerEncoderLayer(8, 2, 12, dropout=0.25, activation="gelu", batch_first=True, norm_first=True),
+       tensor(2, 5, 8), padding, torch.tensor(SEED), call=block_with_our_dropout)
 
 fixtures.save("layers.txt")

@@ -78,6 +78,8 @@ constexpr void transformers(Ir& ir) {
   const auto mode = tw::training(ir);
   const TensorSpec seed{{2}, tw::uint32};
   layer(ir, "dropped", layers::MultiheadAttention<8, 2, {.dropout = 0.25}>{}, f32({2, 5, 8}), bools({2, 5}), seed);
+  layer(ir, "block_dropped", layers::TransformerBlock<8, 2, {.dim_feedforward = 12, .dropout = 0.25}>{}, f32({2, 5, 8}),
+        bools({2, 5}), seed);
 }
 constexpr void llama(Ir& ir) {
   layer(ir, "llama", layers::LlamaBlock<16, 20, 4, 2, {.attention = {.rope_theta = 100}}>{}, f32({2, 5, 16}));
