@@ -52,7 +52,8 @@ REFERENCE = {
                            "graph/tensors_by_name.hpp", "graph/op_created_hook.hpp", "graph/scopes.hpp", "graph/only_if.hpp",
                            "graph/execution_context.hpp", "graph/merge_exchange.hpp", "graph/call_site.hpp", "graph/print.hpp"],
     "Gradients": ["graph/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
-                  "transform/recompute_graph.hpp", "transform/composed_forms.hpp", "transform/decompose_sum.hpp"],
+                  "transform/recompute_graph.hpp", "transform/composed_forms.hpp", "transform/fuse_across_calls.hpp",
+                  "transform/decompose_sum.hpp"],
     "Scaling": ["scaling/planned.hpp", "scaling/step_time.hpp", "scaling/simulate.hpp", "scaling/algorithm.hpp",
                 "scaling/cluster.hpp", "scaling/clusters.hpp"],
 }

@@ -3,13 +3,14 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "fused_calls.hpp"
 #include "program.hpp"
 #include "tilewright/lower/verify.hpp"
 
 namespace random_programs {
 
 /// Prints a line for each plan of a program of the seeds [first, first + count) that breaks the contract of a pass, or has an
-/// error.
+/// error; and for each program of calls that is wrong.
 inline void verify_plans(std::uint64_t first, std::uint64_t count) {
   for (std::uint64_t seed = first; seed < first + count; ++seed)
     for (const bool gradients : {false, true})
@@ -23,6 +24,8 @@ inline void verify_plans(std::uint64_t first, std::uint64_t count) {
                       on_ipu ? "ipu_model" : "cpu", error.what());
         }
       }
+  if (const int moved = check_fused_calls(first, count); count >= 1000 && moved < static_cast<int>(count) / 10)
+    std::printf("hardly any ops move into called graphs\n");
 }
 
 }  // namespace random_programs

@@ -7,6 +7,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
+#include "tilewright/graph/elementwise_graph.hpp"
 #include "tilewright/lower/check_code_loads.hpp"
 #include "tilewright/lower/namespace.hpp"
 
@@ -51,10 +52,6 @@ class LiveCodeFinder {
   }
 
  private:
-  /// The most ops of a graph that is inlined at each of its calls: the plan, and the time to compile, grow by calls x ops. No
-  /// line of ./dev bench changes with it, from 4 to 400: updates of the library's optimisers are a few ops.
-  static constexpr std::size_t max_update_ops = 32;
-
   /// Depth first: callees come before their callers in `order`, and tell whether they have side effects.
   constexpr void visit(GraphId graph) {
     if (visited_[graph]) return;
@@ -110,18 +107,7 @@ class LiveCodeFinder {
 
   /// Whether a graph that is not part of loops and conditionals only updates its caller's tensors.
   constexpr bool is_update(GraphId graph) const {
-    const GraphRecord& record = ir_.record(graph);
-    if (repeated_[graph] || record.nodes.size() > max_update_ops) return false;
-    for (const Node& node : record.nodes)
-      if (node.called_graph != GraphId::none ||
-          !(node.op->elementwise || node.op->view || node.op->expand || is_of_scalars(record, node)))
-        return false;
-    return has_item(live_.modified[graph], true);
-  }
-  static constexpr bool is_of_scalars(const GraphRecord& record, const Node& node) {
-    for (const TensorId input : node.inputs)
-      if (record.tensors[input].spec.nelms() != 1) return false;
-    return true;
+    return !repeated_[graph] && is_elementwise(ir_.record(graph)) && has_item(live_.modified[graph], true);
   }
 
   const Ir& ir_;

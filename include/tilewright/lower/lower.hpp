@@ -33,6 +33,7 @@
 #include "tilewright/lower/tile_sets.hpp"
 #include "tilewright/lower/tile_table.hpp"
 #include "tilewright/transform/composed_forms.hpp"
+#include "tilewright/transform/fuse_across_calls.hpp"
 
 namespace tilewright::internal {
 
@@ -47,6 +48,7 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) replace_composed_forms(ir, GraphId(graph));
   check_code_loads(ir);
   if (ir.failed()) return plan;
+  if (target.fuses && target.ipu == nullptr) move_ops_into_callees(ir);
   plan_globals(ir, plan);
   keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
