@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "tilewright/kernel/xtensor.hpp"
+#include "tilewright/kernel/xsimd.hpp"
 
 namespace tilewright::detail {
 

@@ -8,18 +8,10 @@
 #include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/view.hpp"
-#include "tilewright/kernel/xtensor.hpp"
 
 namespace tilewright {
 
 namespace detail {
-
-/// One run of an operand as an xtensor expression: a vector of static length, or a scalar where it is broadcast.
-template <std::int64_t run, std::int64_t stride>
-inline auto run_expression(float* data) {
-  if constexpr (stride == 0) return *data;
-  else return xt::adapt(data, xt::fixed_shape<static_cast<std::size_t>(run)>());
-}
 
 /// One run of an operand as a line of batches.
 template <std::int64_t stride, class T>
@@ -30,18 +22,6 @@ inline auto run_line(T* data) {
   else return Line<T, stride>{data};
 }
 
-/// A formula as a functor for xtensor, which calls simd_apply with batches and looks it up with one argument type.
-template <class F>
-struct LazyFunctor {
-  template <class... X>
-  auto operator()(const X&... x) const {
-    return F()(x...);
-  }
-  template <class Batch, class... Batches>
-  Batch simd_apply(const Batch& x, const Batches&... others) const {
-    return F()(x, others...);
-  }
-};
 /// A formula whose bools are masks, with its result as elements of type T are stored.
 template <class F, class T>
 struct Converted {
@@ -52,13 +32,6 @@ template <class F>
 constexpr bool bools_are_masks() {
   if constexpr (requires { F::bools_are_masks; }) return F::bools_are_masks;
   else return false;
-}
-
-/// f(expressions...) as a lazy xtensor expression.
-template <class F, class... Expressions>
-auto lazy(Expressions&&... expressions) {
-  return xt::xfunction<LazyFunctor<F>, xt::const_xclosure_t<Expressions>...>(LazyFunctor<F>(),
-                                                                             std::forward<Expressions>(expressions)...);
 }
 
 }  // namespace detail
@@ -87,9 +60,9 @@ inline void fill_elements(Out out, typename Out::element value) {
   });
 }
 
-/// out = F()(ins...), element by element, with the ins broadcast to out's shape. Where elements are contiguous, a run is
-/// one lazy xtensor expression in float32 (vectorised by xsimd), or batches of floats if some operands are of half precision, or
-/// are bool and F says that its bools are masks. All else is computed element by element.
+/// out = F()(ins...), element by element, with the ins broadcast to out's shape. Where elements are contiguous, a run is computed
+/// by batches of floats, if all operands are floats, or are bool and F says that its bools are masks. All else is computed
+/// element by element.
 template <class F, class Out, class... In>
 inline void assign_elementwise(Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
@@ -99,7 +72,6 @@ inline void assign_elementwise(Out out, In... ins) {
     for (auto stride : loops.run_strides) result = result && (stride == 0 || stride == 1);
     return result;
   }();
-  constexpr bool floats = Out::spec.dtype == float32 && ((In::spec.dtype == float32) && ...);
   constexpr bool masks = detail::bools_are_masks<F>();
   constexpr auto fits = [](DType dtype) { return computes_in_float(dtype) || (masks && dtype == boolean); };
   constexpr bool batches = fits(Out::spec.dtype) && (fits(In::spec.dtype) && ...) &&
@@ -110,14 +82,8 @@ inline void assign_elementwise(Out out, In... ins) {
   else
     for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
       [&]<std::size_t... i>(std::index_sequence<i...>) {
-        if constexpr (floats) {
-          auto result = xt::adapt(out.data + offsets[0], xt::fixed_shape<static_cast<std::size_t>(loops.run)>());
-          xt::noalias(result) = detail::lazy<G>(
-              detail::run_expression<loops.run, loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
-        } else {
-          line_assign<loops.run>(G(), detail::run_line<1>(out.data + offsets[0]),
-                                 detail::run_line<loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
-        }
+        line_assign<loops.run>(G(), detail::run_line<1>(out.data + offsets[0]),
+                               detail::run_line<loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
       }(std::index_sequence_for<In...>{});
     });
 }

@@ -7,7 +7,7 @@
 
 #include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/view.hpp"
-#include "tilewright/kernel/xtensor.hpp"
+#include "tilewright/kernel/xsimd.hpp"
 
 namespace tilewright {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "tilewright/kernel/xtensor.hpp"
+#include "tilewright/kernel/xsimd.hpp"
 
 namespace tilewright::math {
 

@@ -7,7 +7,7 @@
 #include "tilewright/kernel/blocks.hpp"
 #include "tilewright/kernel/half.hpp"
 #include "tilewright/kernel/view.hpp"
-#include "tilewright/kernel/xtensor.hpp"
+#include "tilewright/kernel/xsimd.hpp"
 
 namespace tilewright::detail {
 
