@@ -169,7 +169,8 @@ class Epilogue {
     [&]<std::size_t... p>(std::index_sequence<p...>) {
       const auto ask = [&]<std::size_t place>() {
         constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
-        if constexpr (stride(view, -2) != 0 && stride(view, -1) != 0) __builtin_prefetch(address<place>(i, j));
+        if constexpr (broadcast_stride(view, -2) != 0 && broadcast_stride(view, -1) != 0)
+          __builtin_prefetch(address<place>(i, j));
       };
       (ask.template operator()<p>(), ...);
     }(std::make_index_sequence<places.size()>{});
@@ -217,16 +218,13 @@ class Epilogue {
     }
     return offset;
   }
-  /// Elements between neighbours along one of the last two axes; 0 where the operand is broadcast.
-  static constexpr std::int64_t stride(const ViewSpec& view, int axis) {
-    return view.shape.rank >= -axis && view.shape[axis] != 1 ? view.stride(axis) : 0;
-  }
   template <std::size_t place>
   using ElementAt = typename B::template Element<places[place].stage, places[place].operand>;
   template <std::size_t place>
   ElementAt<place>* address(std::int64_t i, std::int64_t j) const {
     constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
-    return reinterpret_cast<ElementAt<place>*>(pointers_[place]) + i * stride(view, -2) + j * stride(view, -1);
+    return reinterpret_cast<ElementAt<place>*>(pointers_[place]) + i * broadcast_stride(view, -2) +
+           j * broadcast_stride(view, -1);
   }
   // `count`: of the elements of a batch, the first ones that there are.
   template <std::int64_t count, class X>
@@ -243,13 +241,14 @@ class Epilogue {
       auto* const data = address<place>(i, j);
       constexpr bool is_bool = std::is_same_v<ElementAt<place>, bool>;
       if constexpr (std::is_arithmetic_v<X>) return static_cast<std::conditional_t<is_bool, bool, X>>(*data);
-      else if constexpr (is_bool && stride(B::slice(leaf.stage, leaf.operand), -1) == 0)
+      else if constexpr (is_bool && broadcast_stride(B::slice(leaf.stage, leaf.operand), -1) == 0)
         return typename X::batch_bool_type(*data);
       else if constexpr (is_bool && count != whole) return tilewright::detail::MaskLine{data}.template load<count>(0);
       else if constexpr (is_bool) return load_mask<typename X::batch_bool_type>(data);
-      else if constexpr (stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(static_cast<float>(*data));
+      else if constexpr (broadcast_stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(static_cast<float>(*data));
       else if constexpr (count != whole)
-        return Line<const ElementAt<place>, stride(B::slice(leaf.stage, leaf.operand), -1)>{data}.template load<count>(0);
+        return Line<const ElementAt<place>, broadcast_stride(B::slice(leaf.stage, leaf.operand), -1)>{data}.template load<count>(
+            0);
       else return load_floats<X>(data);
     }
   }
@@ -259,7 +258,8 @@ class Epilogue {
     if constexpr (std::is_arithmetic_v<X>) *data = static_cast<ElementAt<place>>(x);
     else if constexpr (is_mask<X> && count != whole) tilewright::detail::MaskLine{data}.template store<count>(0, x);
     else if constexpr (count != whole)
-      Line<ElementAt<place>, stride(B::slice(places[place].stage, places[place].operand), -1)>{data}.template store<count>(0, x);
+      Line<ElementAt<place>, broadcast_stride(B::slice(places[place].stage, places[place].operand), -1)>{data}
+          .template store<count>(0, x);
     else if constexpr (is_mask<X>) store_mask(data, x);
     else store_floats(data, x);
   }
@@ -278,6 +278,14 @@ class Epilogue {
   }
 
   std::array<std::byte*, places.size()> pointers_;
+
+ public:
+  /// Whether it may be called as the epilogue of one matrix with the rows of all.
+  static constexpr bool rows_are_one_matrix = [] {
+    for (const Leaf& place : places)
+      if (!tilewright::rows_are_one_matrix(B::slice(place.stage, place.operand), block.shape)) return false;
+    return true;
+  }();
 };
 
 /// Whether a stage copies, into a tensor that is too large for caches.

@@ -32,6 +32,8 @@ inline constexpr std::int64_t conflict_floats = 1024;
 /// Rows of a that read a panel of b, at least, so that packing it pays: each row saves less than the packing costs. [fewer: batch
 /// 80; feed forward, 1/8. More: projection; feed forward; attention, weights v]
 inline constexpr std::int64_t rows_for_packing = 128;
+/// The same where a second-level cache holds b. [attention, weights v; and W7]
+inline constexpr std::int64_t rows_for_packing_near = 192;
 /// Terms, at least, so that packing a or b pays: shorter columns are few lines of a cache. [more: batch 80, dW; attention,
 /// weights v]
 inline constexpr std::int64_t terms_for_packing = 64;
@@ -78,8 +80,8 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
     if (best == 0 || cost < best) best = cost, plan.vectors = vectors, plan.rows = rows;
   }
   const std::int64_t strip = plan.vectors * float_width;
-  // Half precision is converted once, in a panel, and not for each register block.
-  plan.packs_b = s.b_n != 1 || (s.m >= (s.half_b ? 2 * plan.rows : rows_for_packing) && s.k >= terms_for_packing);
+  const std::int64_t packing_rows = s.half_b ? 2 * plan.rows : s.n * s.k <= l2_floats ? rows_for_packing_near : rows_for_packing;
+  plan.packs_b = s.b_n != 1 || (s.m >= packing_rows && s.k >= terms_for_packing);
   // Packing a pays where its columns fall on the same lines of the caches, or where it does not make b be read again.
   // Half precision is converted: a register block would convert each element of a for each strip.
   plan.copies_lines = s.half_a || copies_conflicts;

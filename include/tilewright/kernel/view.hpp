@@ -34,6 +34,20 @@ constexpr std::int64_t span_bytes(const ViewSpec& view) {
   return (last + 1) * size_of(view.dtype);
 }
 
+/// Elements between neighbours along an axis, counted from the last one as -1, of a tensor to which the view is broadcast: 0
+/// where it has one element or no such axis.
+constexpr std::int64_t broadcast_stride(const ViewSpec& view, int axis) {
+  return view.shape.rank >= -axis && view.shape[axis] != 1 ? view.stride(axis) : 0;
+}
+/// Whether the rows of all matrices of a tensor of `shape`, to which the view is broadcast, are evenly far apart in it, as the
+/// rows of one matrix are.
+constexpr bool rows_are_one_matrix(const ViewSpec& view, const Shape& shape) {
+  std::int64_t rows = shape[-2];
+  for (int axis = 3; axis <= shape.rank; rows *= shape[-axis], ++axis)
+    if (shape[-axis] != 1 && broadcast_stride(view, -axis) != rows * broadcast_stride(view, -2)) return false;
+  return true;
+}
+
 /// The same view with every stride written. Needed for template arguments: GCC 12 leaves out elements that were never written,
 /// and then takes views with zeros at different places for equal.
 constexpr ViewSpec written_out(ViewSpec view) {

@@ -95,17 +95,26 @@ struct MatMul : Op<MatMul> {
   }
   template <PackedAttributes, class A, class B, class C>
   static void compute(A a, B b, C c) {
-    constexpr auto strides = batch_strides<C, A, B, C>();
-    for_each_offset<3>(batch_of(C::shape), strides,
-                       [&](const auto& at) { matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2]); });
+    if constexpr (rows_are_one_matrix<C, A, B>()) {
+      matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, c.data);
+    } else {
+      constexpr auto strides = batch_strides<C, A, B, C>();
+      for_each_offset<3>(batch_of(C::shape), strides, [&](const auto& at) {
+        matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2]);
+      });
+    }
   }
   template <PackedAttributes, class C, class Epilogue, class A, class B>
   static void compute_with(const Epilogue& epilogue, A a, B b) {
-    constexpr auto strides = batch_strides<C, A, B>();
-    std::int64_t number = 0;
-    for_each_offset<2>(batch_of(C::shape), strides, [&](const auto& at) {
-      matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number++));
-    });
+    if constexpr (rows_are_one_matrix<C, A, B>() && Epilogue::rows_are_one_matrix) {
+      matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, epilogue);
+    } else {
+      constexpr auto strides = batch_strides<C, A, B>();
+      std::int64_t number = 0;
+      for_each_offset<2>(batch_of(C::shape), strides, [&](const auto& at) {
+        matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number++));
+      });
+    }
   }
 
  private:
@@ -119,6 +128,18 @@ struct MatMul : Op<MatMul> {
   static constexpr MatMulShape matrix() {
     return {C::shape[-2],       C::shape[-1],       A::shape[-1],       A::spec.stride(-2), A::spec.stride(-1),
             B::spec.stride(-2), B::spec.stride(-1), C::spec.stride(-2), C::spec.stride(-1)};
+  }
+  /// Whether all matrices of a and c are one with the rows of all, and b is one matrix, which is then packed once.
+  template <class C, class A, class B>
+  static constexpr bool rows_are_one_matrix() {
+    return tilewright::rows_are_one_matrix(C::spec, C::shape) && tilewright::rows_are_one_matrix(A::spec, C::shape) &&
+           batch_of(B::shape).nelms() == 1;
+  }
+  template <class A, class B, class C>
+  static constexpr MatMulShape rows_of_all() {
+    MatMulShape result = matrix<A, B, C>();
+    result.m *= batch_of(C::shape).nelms();
+    return result;
   }
   /// The strides of operands along the leading axes of c; 0 where they are broadcast.
   template <class C, class... V>
