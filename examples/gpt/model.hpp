@@ -49,9 +49,10 @@ struct Attention : tw::Module<Attention<size, reads>> {
   BOOST_HANA_DEFINE_STRUCT(Attention, (In, c_attn), (Out, c_proj));
 
   constexpr tw::Tensor build(tw::Tensor x, std::same_as<tw::Tensor> auto... given) {
-    const tw::Tensor all = c_attn(x);
+    // (batch, length, heads of queries, keys and values, width / heads), so that attention reads parts of it where they are
+    const tw::Tensor all = c_attn(x).reshape({x.shape(0), x.shape(1), 3 * size.heads, size.head()});
     const auto heads = [&all](int part) {
-      return tw::layers::split_heads(all[{tw::ellipsis, tw::slice(part * size.width, (part + 1) * size.width)}], size.heads);
+      return all[{tw::all, tw::all, tw::slice(part * size.heads, (part + 1) * size.heads)}].transpose({0, 2, 1, 3});
     };
     const tw::Tensor q = heads(0), k = heads(1), v = heads(2);
     tw::Tensor mixed;
