@@ -57,6 +57,12 @@ inline MatrixRows<const typename V::element> head_input(V view, std::int64_t sam
   const auto rows = head_rows(view, sample, head);
   return {rows.data, rows.row, rows.element};
 }
+template <class V>
+inline void clear_head(V view, std::int64_t sample, std::int64_t head) {
+  auto* const data = head_rows(view, sample, head).data;
+  for (std::int64_t i = 0; i < V::shape[2]; ++i)
+    for (std::int64_t j = 0; j < V::shape[3]; ++j) data[i * V::spec.stride(2) + j * V::spec.stride(3)] = 0;
+}
 template <class Q, class K>
 constexpr AttentionShape attention_shape(const PackedAttributes& packed) {
   const auto attributes = unpack<AttentionAttributes>(packed);
@@ -154,10 +160,7 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
           for (std::int64_t n = 0; n < Q::shape[0]; ++n)
             for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
               const auto dk_rows = head_rows(dk, n, h / group), dv_rows = head_rows(dv, n, h / group);
-              if (h % group == 0)
-                for (const auto& rows : {dk_rows, dv_rows})
-                  for (std::int64_t i = 0; i < K::shape[2]; ++i)
-                    for (std::int64_t j = 0; j < K::shape[3]; ++j) rows.data[i * rows.row + j * rows.element] = 0;
+              if (h % group == 0) detail::clear_head(dk, n, h / group), detail::clear_head(dv, n, h / group);
               attention_gradient<detail::attention_shape<Q, K>(A)>(
                   head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group), masks.keys(n),
                   head_input(y, n, h), logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),

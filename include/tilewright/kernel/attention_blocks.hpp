@@ -1,0 +1,273 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "tilewright/kernel/half.hpp"
+#include "tilewright/kernel/lanes.hpp"
+#include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/matmul_outer.hpp"
+#include "tilewright/kernel/random.hpp"
+
+namespace tilewright {
+
+/// Extents of one head's attention.
+struct AttentionShape {
+  std::int64_t queries = 1, keys = 1, width = 1;  ///< width: elements of a query, a key or a value
+  bool is_causal = false;                         ///< whether query i sees no key after i + offset
+  bool has_mask = false;                          ///< whether a mask tells which keys are seen
+  bool drops = false;                             ///< whether weights are dropped
+  std::int64_t offset = 0;                        ///< with is_causal
+  std::int64_t window = 0;  ///< with is_causal: keys that a query sees at most, the last ones; 0: all
+  constexpr bool operator==(const AttentionShape&) const = default;
+
+  /// Whether there may be a query that sees no key.
+  constexpr bool may_hide_all() const { return has_mask || offset < 0 || (window > 0 && queries + offset - window >= keys); }
+};
+
+/// A matrix in memory; the strides are in elements.
+template <class T>
+struct MatrixRows {
+  T* data;
+  std::int64_t row, element;  ///< strides
+};
+
+/// Which keys are seen.
+struct KeyMask {
+  const bool* seen = nullptr;
+  std::int64_t stride = 0;
+  float hidden_score = -std::numeric_limits<float>::infinity();  ///< what stands for the scores of other keys
+  bool hides(std::int64_t key) const { return !seen[key * stride]; }
+};
+
+/// Dropout of the weights of one head; the weights are numbered as a tensor (batch, heads, queries, keys) of them would be.
+struct WeightDropout {
+  DropoutFactors<float> factors;
+  std::int64_t first = 0;  ///< number of the head's first weight
+};
+
+namespace detail {
+
+/// Queries and keys of a block at most, and floats of its rows at most: four blocks fit a first-level cache of 64 KB, all blocks
+/// of a gradient a second-level cache.
+inline constexpr std::int64_t attention_block_rows = 64, attention_block_floats = 8192;
+
+struct AttentionPlan {
+  std::int64_t queries = 1, keys = 1;  ///< of a block; queries are whole vectors
+  std::int64_t width = 1;              ///< of a packed row: whole vectors
+};
+constexpr AttentionPlan attention_plan(const AttentionShape& s) {
+  AttentionPlan plan;
+  plan.width = round_up(s.width, float_width);
+  const std::int64_t fitting = attention_block_floats / plan.width / float_width * float_width;
+  const std::int64_t most = std::max(float_width, std::min(attention_block_rows, fitting));
+  plan.queries = round_up(even_block(s.queries, most), float_width);
+  plan.keys = even_block(s.keys, most);
+  return plan;
+}
+
+/// Copies `count` rows from row `first` on, times a factor, to rows of whole vectors; zeros fill these rows and the rest of
+/// `rows`.
+template <std::int64_t rows, std::int64_t width, class T>
+inline void pack_block(const MatrixRows<const T>& from, std::int64_t first, std::int64_t count, float factor, float* to) {
+  constexpr std::int64_t padded = round_up(width, float_width), last = width - (padded - float_width);
+  const FloatBatch factors(factor);
+  for (std::int64_t i = 0; i < count; ++i, to += padded) {
+    const T* row = from.data + (first + i) * from.row;
+    if (from.element == 1 && (std::is_same_v<T, float> || last == float_width)) {
+      for (std::int64_t j = 0; j < padded - float_width; j += float_width)
+        (load_floats<FloatBatch>(row + j) * factors).store_aligned(to + j);
+      if constexpr (std::is_same_v<T, float>)
+        (load_first<last>(row + padded - float_width) * factors).store_aligned(to + padded - float_width);
+      else (load_floats<FloatBatch>(row + padded - float_width) * factors).store_aligned(to + padded - float_width);
+    } else {
+      for (std::int64_t j = 0; j < width; ++j) to[j] = static_cast<float>(row[j * from.element]) * factor;
+      for (std::int64_t j = width; j < padded; ++j) to[j] = 0;
+    }
+  }
+  std::fill_n(to, (rows - count) * padded, 0.f);
+}
+/// Transposes a packed block; both extents are whole vectors.
+template <std::int64_t rows, std::int64_t columns>
+inline void transpose_block(const float* from, float* to) {
+  for (std::int64_t i = 0; i < rows; i += float_width)
+    for (std::int64_t j = 0; j < columns; j += float_width) {
+      FloatBatch square[FloatBatch::size];
+#pragma GCC unroll 16
+      for (std::int64_t e = 0; e < float_width; ++e) square[e] = FloatBatch::load_aligned(from + (i + e) * columns + j);
+      transpose(square);
+#pragma GCC unroll 16
+      for (std::int64_t e = 0; e < float_width; ++e) square[e].store_aligned(to + (j + e) * rows + i);
+    }
+}
+/// Calls f(packed batch or element, element in memory) for the elements of `count` rows from row `first` on, and stores the
+/// result.
+template <std::int64_t width, class T, class F>
+inline void unpack_block(const float* from, std::int64_t count, const MatrixRows<T>& to, std::int64_t first, const F& f) {
+  constexpr std::int64_t padded = round_up(width, float_width);
+  for (std::int64_t i = 0; i < count; ++i, from += padded) {
+    T* row = to.data + (first + i) * to.row;
+    std::int64_t j = 0;
+    if (to.element == 1)
+      for (; j + float_width <= width; j += float_width)
+        store_floats(row + j, f(i, FloatBatch::load_aligned(from + j), load_floats<FloatBatch>(row + j)));
+    for (; j < width; ++j) row[j * to.element] = static_cast<T>(f(i, from[j], static_cast<float>(row[j * to.element])));
+  }
+}
+
+/// Lane i has the number i.
+alignas(line_bytes) inline constexpr std::array<float, std::size_t(float_width)> lane_numbers = [] {
+  std::array<float, std::size_t(float_width)> result{};
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<float>(i);
+  return result;
+}();
+/// The terms of a sum from `begin` to before `end`.
+struct Terms {
+  std::int64_t begin, end;
+};
+/// Products a b of packed blocks: m rows, n columns in whole vectors. A register block of `rows` rows from row i on and `columns`
+/// columns from j on has the terms terms(i, rows, j, columns). Sums start from start(i, j) for the vector of row i from column j
+/// on, and go to finish(i, j, sum). Few rows, as a block has the terms of all its rows.
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Start,
+          class Finish>
+inline void block_product(const float* a, const float* b, const T& terms, const Start& start, const Finish& finish) {
+  constexpr std::int64_t vectors = std::min<std::int64_t>(n / float_width, 2), columns = vectors * float_width;
+  constexpr std::int64_t rows = even_block(m, std::min((block_registers - 1 - vectors) / vectors, few_rows_of_block));
+  constexpr MatMulShape s{.m = m, .n = n, .k = 64, .a_m = a_m, .a_k = a_k};  // more terms than outer_block unrolls
+  in_blocks<n, columns>([&](std::int64_t j, auto strip) {
+    for_each_row_block<rows, m>(0, m,
+                                [&]<std::int64_t count>(std::integral_constant<std::int64_t, count>, std::int64_t i)
+                                    __attribute__((always_inline)) {
+                                      const auto [begin, end] = terms(i, count, j, strip.value);
+                                      outer_block<s, b_k, count, strip.value, false>(
+                                          a + i * a_m + begin * a_k, b + j + begin * b_k, end - begin,
+                                          [&](std::int64_t row, std::int64_t v)
+                                              __attribute__((always_inline)) { return start(i + row, j + v * float_width); },
+                                          [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
+                                              __attribute__((always_inline)) { finish(i + row, j + v * float_width, sum); });
+                                    });
+  });
+}
+/// c = a b, where c has rows of n floats.
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
+inline void block_product(const float* a, const float* b, const T& terms, float* c) {
+  block_product<m, n, a_m, a_k, b_k>(
+      a, b, terms, [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); },
+      [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
+          __attribute__((always_inline)) { sum.store_aligned(c + i * n + j); });
+}
+
+/// A block of scores, with a row for each key, so that a vector has queries. Query i sees key j if j + ahead <= i < j + behind.
+struct ScoreBlock {
+  std::int64_t queries, keys, ahead, behind;
+
+  /// Terms of a product that gives scores: none where no query sees a key.
+  constexpr auto of_scores(std::int64_t width) const {
+    return [block = *this, width](std::int64_t key, std::int64_t rows, std::int64_t query, std::int64_t count) {
+      return Terms{0, query + count > key + block.ahead && query < key + rows - 1 + block.behind ? width : 0};
+    };
+  }
+  /// Terms of a product that sums over the keys that queries see.
+  constexpr auto of_queries() const {
+    return [block = *this](std::int64_t query, std::int64_t count, std::int64_t, std::int64_t) {
+      return Terms{std::clamp<std::int64_t>(query - block.behind + 1, 0, block.keys),
+                   std::clamp<std::int64_t>(query + count - block.ahead, 0, block.keys)};
+    };
+  }
+  /// Terms of a product that sums over the queries that see keys.
+  constexpr auto of_keys() const {
+    return [block = *this](std::int64_t key, std::int64_t count, std::int64_t, std::int64_t) {
+      return Terms{block.first_query(key, block.queries), block.end_query(key + count - 1, block.queries)};
+    };
+  }
+  /// The first of `count` queries that sees a key, or their count.
+  constexpr std::int64_t first_query(std::int64_t key, std::int64_t count) const {
+    return std::clamp<std::int64_t>(key + ahead, 0, count);
+  }
+  /// The first after these that does not see it.
+  constexpr std::int64_t end_query(std::int64_t key, std::int64_t count) const {
+    return std::clamp<std::int64_t>(key + behind, 0, count);
+  }
+};
+/// The block of queries from q0 on and keys from k0 on; without a mask every query sees all keys.
+constexpr ScoreBlock score_block(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t k0) {
+  const std::int64_t ahead = s.is_causal ? k0 - q0 - s.offset : -s.keys;
+  return {std::min(plan.queries, s.queries - q0), std::min(plan.keys, s.keys - k0), ahead,
+          s.window > 0 ? ahead + s.window : plan.queries};
+}
+/// The keys of all blocks in which one of `count` queries from q0 on sees a key.
+constexpr Terms seen_keys(const AttentionShape& s, const AttentionPlan& plan, std::int64_t q0, std::int64_t count) {
+  if (!s.is_causal) return {0, s.keys};
+  const std::int64_t first = s.window > 0 ? std::max<std::int64_t>(0, q0 + s.offset - s.window + 1) : 0;
+  return {first / plan.keys * plan.keys, std::min(s.keys, q0 + count + s.offset)};
+}
+
+/// What dropout multiplies the weights of a block by, with a row for each key.
+template <AttentionShape s>
+inline void fill_factors(const WeightDropout& dropout, std::int64_t q0, std::int64_t k0, const ScoreBlock& block,
+                         float* factors) {
+  constexpr AttentionPlan plan = attention_plan(s);
+  constexpr std::int64_t width = round_up(plan.keys, float_width), size = DropoutFactors<float>::size;
+  alignas(line_bytes) float rows[std::size_t(plan.queries * width)], group[std::size_t(size)];  // rows: one for each query
+  std::int64_t filled = -1;
+  for (std::int64_t i = 0; i < block.queries; ++i)
+    for (std::int64_t key = 0; key < block.keys;) {
+      const std::int64_t number = dropout.first + (q0 + i) * s.keys + k0 + key, in_group = number % size;
+      const std::int64_t count = std::min(block.keys - key, size - in_group);
+      float* const row = rows + i * width + key;
+      key += count;
+      if (count == size) {
+        dropout.factors.fill(static_cast<std::uint64_t>(number / size), row);
+        continue;
+      }
+      if (number / size != filled) dropout.factors.fill(static_cast<std::uint64_t>(filled = number / size), group);
+      std::copy_n(group + in_group, count, row);
+    }
+  transpose_block<plan.queries, width>(rows, factors);
+}
+
+/// Of a block's scores: the largest of each query with those before, exponentials of scores less the largest in place of scores,
+/// 0 for keys that a query does not see, and the sums with those before. `corrections` are the factors of what was summed before.
+template <std::int64_t queries>
+inline void block_softmax(const ScoreBlock& block, float* scores, float* largest, float* sums, float* corrections) {
+  in_blocks<queries / float_width, 2>([&](std::int64_t first, auto size) {
+    constexpr std::int64_t count = size.value;
+    const std::int64_t at = first * float_width;
+    const std::int64_t keys = std::clamp<std::int64_t>(at + count * float_width - block.ahead, 0, block.keys);
+    for (std::int64_t key = std::max<std::int64_t>(0, at + 1 - block.ahead); key < keys; ++key)
+      std::fill_n(scores + key * queries + at, key + block.ahead - at, -std::numeric_limits<float>::infinity());
+    for (std::int64_t key = 0; key < std::min(keys, at + count * float_width - block.behind); ++key) {
+      const std::int64_t end = std::max(at, key + block.behind);
+      std::fill(scores + key * queries + end, scores + key * queries + at + count * float_width,
+                -std::numeric_limits<float>::infinity());
+    }
+    FloatBatch most[std::size_t(count)], sum[std::size_t(count)];
+    unrolled<count>([&](auto v) { most[v] = FloatBatch::load_aligned(largest + at + v * float_width); });
+    for (std::int64_t key = 0; key < keys; ++key)
+      unrolled<count>([&](auto v) __attribute__((always_inline)) {
+        most[v] = math::max(most[v], FloatBatch::load_aligned(scores + key * queries + at + v * float_width));
+      });
+    unrolled<count>([&](auto v) {
+      const std::int64_t here = at + v * float_width;
+      const FloatBatch correction = math::exp(FloatBatch::load_aligned(largest + here) - most[v]);
+      correction.store_aligned(corrections + here);
+      most[v].store_aligned(largest + here);
+      sum[v] = correction * FloatBatch::load_aligned(sums + here);
+    });
+    for (std::int64_t key = 0; key < keys; ++key)
+      unrolled<count>([&](auto v) __attribute__((always_inline)) {
+        float* score = scores + key * queries + at + v * float_width;
+        const FloatBatch x = math::exp(FloatBatch::load_aligned(score) - most[v]);
+        x.store_aligned(score);
+        sum[v] += x;
+      });
+    for (std::int64_t key = keys; key < block.keys; ++key) std::fill_n(scores + key * queries + at, count * float_width, 0.f);
+    unrolled<count>([&](auto v) { sum[v].store_aligned(sums + at + v * float_width); });
+  });
+}
+
+}  // namespace detail
+
+}  // namespace tilewright
