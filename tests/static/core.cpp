@@ -2,6 +2,7 @@
 #include "tilewright/core/fixed_vector.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/core/type_name.hpp"
+#include "tilewright/kernel/view.hpp"
 
 namespace tw = tilewright;
 using tw::Shape, tw::Text;
@@ -116,3 +117,16 @@ static_assert(!takes<tw::List<int>, Row>);
 // Ids: texts show their numbers. Other enumerations have none.
 static_assert(tw::text("row ", RowId(12), ", ", RowId::none) == "row 12, -1");
 static_assert(tw::Id<RowId> && !tw::Id<int> && !tw::Id<Row> && !tw::Id<Mode> && !tw::Id<tw::DType>);
+
+// ---- Views: rows of several matrices that are as far apart as those of one
+constexpr bool rows_are_one(const Shape& shape, const std::array<std::int64_t, tw::max_rank>& strides, const Shape& result) {
+  return tw::rows_are_one_matrix({tw::float32, shape, strides}, result);
+}
+static_assert(rows_are_one({2, 3, 5}, {15, 5, 1}, {2, 3, 5}) && rows_are_one({2, 3, 5}, {60, 20, 1}, {2, 3, 5}));
+static_assert(!rows_are_one({2, 3, 5}, {5, 10, 1}, {2, 3, 5}), "rows of the matrices in turn");
+static_assert(!rows_are_one({2, 3, 5}, {40, 5, 1}, {2, 3, 5}), "elements between the matrices");
+static_assert(rows_are_one({4, 2, 3, 5}, {30, 15, 5, 1}, {4, 2, 3, 5}) &&
+              !rows_are_one({4, 2, 3, 5}, {15, 60, 5, 1}, {4, 2, 3, 5}));
+static_assert(rows_are_one({5}, {1}, {2, 3, 5}) && rows_are_one({1, 1, 5}, {5, 5, 1}, {2, 3, 5}), "the same row for all");
+static_assert(!rows_are_one({3, 5}, {5, 1}, {2, 3, 5}), "the same rows for all matrices");
+static_assert(!rows_are_one({2, 1, 5}, {5, 5, 1}, {2, 3, 5}), "a row for each matrix");

@@ -80,6 +80,7 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
     if (best == 0 || cost < best) best = cost, plan.vectors = vectors, plan.rows = rows;
   }
   const std::int64_t strip = plan.vectors * float_width;
+  // Half precision is converted once, in a panel, and not for each register block.
   const std::int64_t packing_rows = s.half_b ? 2 * plan.rows : s.n * s.k <= l2_floats ? rows_for_packing_near : rows_for_packing;
   plan.packs_b = s.b_n != 1 || (s.m >= packing_rows && s.k >= terms_for_packing);
   // Packing a pays where its columns fall on the same lines of the caches, or where it does not make b be read again.
