@@ -89,6 +89,10 @@ class AllReduceSpans {
   }
   const std::vector<AllReduceSpan>& spans() const { return spans_; }
 
+  // Steps that are looked at on each side of an all-reduce.
+  static constexpr int most_steps = 1024;
+
+ private:
   /// Whether an all-reduce that goes on may not pass another step, before its own one if `is_before`: a loop, a conditional, or
   /// one that uses its tensors.
   bool stops(const auto& plan, int step, int other, bool is_before, bool is_kept_apart) const {
@@ -108,10 +112,6 @@ class AllReduceSpans {
     return false;
   }
 
-  // Steps that are looked at on each side of an all-reduce.
-  static constexpr int most_steps = 1024;
-
- private:
   static const Location& location(const auto& plan, int s, bool of_output) {
     const Step& step = plan.steps[static_cast<std::size_t>(s)];
     return plan
