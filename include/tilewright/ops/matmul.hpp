@@ -69,8 +69,8 @@ struct MatMul : Op<MatMul> {
       op.input_gradient(0, ops::sum_to(apply<MatMul>({dy, swap_last(op.input(1))}, planned), op.input_spec(0).shape));
     if (!op.needs(1)) return;
     const bool one_matrix = op.input_spec(1).shape.rank == 2;
-    const Tensor a = one_matrix ? all_rows(op.input(0)) : op.input(0), rows = one_matrix ? all_rows(dy) : dy;
-    op.input_gradient(1, ops::sum_to(apply<MatMul>({swap_last(a), rows}, planned), op.input_spec(1).shape));
+    const Tensor rows_of_a = one_matrix ? all_rows(op.input(0)) : op.input(0), rows_of_dy = one_matrix ? all_rows(dy) : dy;
+    op.input_gradient(1, ops::sum_to(apply<MatMul>({swap_last(rows_of_a), rows_of_dy}, planned), op.input_spec(1).shape));
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     const Shape &a = operands[0].shape, &b = operands[1].shape, &c = operands[2].shape;
