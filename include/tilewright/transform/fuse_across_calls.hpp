@@ -1,26 +1,22 @@
 #pragma once
-#include <optional>
 #include <utility>
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/elementwise_graph.hpp"
 #include "tilewright/graph/graph.hpp"
-#include "tilewright/transform/repeated_graphs.hpp"
-#include "tilewright/transform/tensor_uses.hpp"
+#include "tilewright/transform/ops_behind_calls.hpp"
 
 namespace tilewright {
 
 namespace detail {
 
 /// Moves elementwise ops that follow every call of a graph into that graph.
-class CallFusion {
+class CallFusion : OpsBehindCalls {
  public:
-  constexpr CallFusion(Ir& ir, std::int64_t least_update) : ir_(ir), least_update_(least_update) {}
+  constexpr CallFusion(Ir& ir, std::int64_t least_update) : OpsBehindCalls(ir, least_update) {}
 
   constexpr void run() {
     const RepeatedGraphs repeated(ir_);
-    uses_.resize(ir_.graphs.size());
     for (const GraphId graph : repeated.in_order()) move_into(graph, repeated.calls(graph));
     bool any_left = false;
     for (std::size_t g = 0; g < uses_.size(); ++g) {
@@ -32,40 +28,8 @@ class CallFusion {
   }
 
  private:
-  enum class Source : std::uint8_t {
-    result,    // the call's result `index`
-    input,     // the call's input `index`
-    added,     // a new input of the call
-    constant,  // a constant
-    moved      // the result of planned op `index`
-  };
-  struct PlannedOperand {
-    Source source{};
-    int index = -1;
-    bool is_changed = false;     // by the op
-    List<TensorId> tensors{};    // by site
-  };
-  /// An op that moves: its node at each site.
-  struct PlannedOp {
-    List<NodeId> nodes{};
-    List<PlannedOperand> operands{};
-  };
-  /// The most ops that move together: the last one, and those that only make its operands.
-  static constexpr std::size_t max_planned = 8;
-
-  constexpr GraphRecord& record(GraphId graph) { return ir_.record(graph); }
-  constexpr const Node& node(const CallSite& site) { return record(site.graph).nodes[site.node]; }
-  constexpr const Node& node(std::size_t site, NodeId number) { return record((*sites_)[site].graph).nodes[number]; }
-  constexpr TensorUses& uses(std::size_t site) {
-    auto& result = uses_[(*sites_)[site].graph];
-    if (!result) result.emplace(record((*sites_)[site].graph));
-    return *result;
-  }
-
   constexpr void move_into(GraphId callee, const List<CallSite>& sites) {
-    callee_ = callee;
-    sites_ = &sites;
-    find_changed_inputs();
+    choose(callee, sites);
     for (bool moves = true; moves;) {
       moves = false;
       for (int o = 0; o < static_cast<int>(record(callee_).outputs.size());) {
@@ -74,172 +38,6 @@ class CallFusion {
       }
     }
   }
-  /// Which inputs the graph changes, and which are in its results.
-  constexpr void find_changed_inputs() {
-    const GraphRecord& called = record(callee_);
-    changed_.assign(called.tensors.size(), false);
-    returned_.assign(called.tensors.size(), false);
-    for (const Node& each : called.nodes) {
-      if (each.op->modifies >= 0) changed_[viewed_tensor(called, each.inputs[each.op->modifies])] = true;
-      for (int input : each.modified) changed_[viewed_tensor(called, each.inputs[input])] = true;
-    }
-    for (const TensorId output : called.outputs) returned_[viewed_tensor(called, output)] = true;
-  }
-
-  // ---- what moves ----
-
-  static constexpr bool may_move(const Node& each) {
-    const OpInfo& op = *each.op;
-    return op.elementwise && !op.has_side_effect && !op.view && !op.is_alias && !op.is_copy && !op.gives_memory && !op.expand &&
-           !op.transfer && !op.collective_items && !op.result_placement && !op.fault && each.outputs.size() == 1;
-  }
-  /// Whether a node calls a graph that updates a variable by a gradient that is large enough.
-  constexpr bool is_update_by(const Node& each, const TensorSpec& gradient) {
-    return is_plain_call(each) && gradient.bytes() >= least_update_ && each.outputs.empty() && !each.modified.empty() &&
-           is_elementwise(record(each.called_graph));
-  }
-  static constexpr bool are_alike(const Node& a, const Node& b) {
-    return a.op == b.op && a.called_graph == b.called_graph && a.else_graph == b.else_graph &&
-           a.inputs.size() == b.inputs.size() && a.outputs.size() == b.outputs.size() && a.modified == b.modified &&
-           a.attributes == b.attributes;
-  }
-
-  /// Plans to move the op that reads a result of the graph at each site, where nothing else does.
-  constexpr bool plan_reader_of(int output) {
-    const TensorId made = record(callee_).outputs[output];
-    if (record(callee_).tensors[made].producer == NodeId::none) return false;
-    List<NodeId> readers;
-    for (std::size_t s = 0; s < sites_->size(); ++s) {
-      const NodeId reader = uses(s).only_reader(node((*sites_)[s]).outputs[output]);
-      if (reader == NodeId::none) return false;
-      if (s == 0 && !may_move(node(s, reader)) && !is_update_by(node(s, reader), record(callee_).tensors[made].spec))
-        return false;
-      readers.push_back(reader);
-    }
-    planned_.clear();
-    ends_ = readers;
-    if (plan(std::move(readers)) < 0) return false;
-    const PlannedOp& last = planned_.back();
-    for (std::size_t s = 0; s < sites_->size(); ++s) {
-      const Node& reader = node(s, last.nodes[s]);
-      if (reader.outputs.empty()) continue;
-      if (reader.op->modifies >= 0 && uses(s).count(reader.outputs[0]) > 0) return false;
-      if (spec_at(s, reader.outputs[0]).bytes() > spec_at(s, node((*sites_)[s]).outputs[output]).bytes()) return false;
-    }
-    return true;
-  }
-  constexpr const TensorSpec& spec_at(std::size_t site, TensorId tensor) {
-    return record((*sites_)[site].graph).tensors[tensor].spec;
-  }
-  /// Plans to move one op of each site, and what it alone needs of ops after the calls. The number of the planned op, or -1: the
-  /// ops are not alike, or have operands that the graph cannot be given.
-  constexpr int plan(List<NodeId> nodes) {
-    const Node first = node(0, nodes[0]);
-    for (std::size_t s = 1; s < nodes.size(); ++s) {
-      const Node& other = node(s, nodes[s]);
-      if (!are_alike(first, other)) return -1;
-      for (std::size_t o = 0; o < first.outputs.size(); ++o)
-        if (spec_at(0, first.outputs[o]) != spec_at(s, other.outputs[o])) return -1;
-    }
-    PlannedOp op;
-    for (std::size_t i = 0; i < first.inputs.size(); ++i) {
-      const auto input = static_cast<int>(i);
-      PlannedOperand operand{.is_changed = first.op->modifies == input || has_item(first.modified, input)};
-      for (std::size_t s = 0; s < nodes.size(); ++s) {
-        operand.tensors.push_back(node(s, nodes[s]).inputs[i]);
-        if (spec_at(0, operand.tensors[0]) != spec_at(s, operand.tensors[s])) return -1;
-      }
-      if (!plan_operand(operand)) return -1;
-      op.operands.push_back(std::move(operand));
-    }
-    op.nodes = std::move(nodes);
-    if (planned_.size() == max_planned) return -1;
-    planned_.push_back(std::move(op));
-    return static_cast<int>(planned_.size()) - 1;
-  }
-  constexpr bool plan_operand(PlannedOperand& operand) {
-    const TensorId first = operand.tensors[0];
-    const TensorRecord& known = record((*sites_)[0].graph).tensors[first];
-    if (known.kind == TensorKind::constant) return !operand.is_changed && plan_constant(operand);
-    const Node& call = node((*sites_)[0]);
-    if (known.producer == (*sites_)[0].node) {
-      for (std::size_t o = 0; o < call.outputs.size(); ++o)
-        if (call.outputs[o] == first) operand.index = static_cast<int>(o);
-      operand.source = Source::result;
-      return !operand.is_changed && is_result_everywhere(operand);
-    }
-    if (known.producer > (*sites_)[0].node) return !operand.is_changed && plan_maker(operand);
-    return plan_given(operand, call);
-  }
-  constexpr bool is_result_everywhere(const PlannedOperand& operand) {
-    if (record(callee_).tensors[record(callee_).outputs[operand.index]].producer == NodeId::none) return false;
-    for (std::size_t s = 0; s < sites_->size(); ++s)
-      if (node((*sites_)[s]).outputs[operand.index] != operand.tensors[s]) return false;
-    return true;
-  }
-  /// A constant that is the same at all sites.
-  constexpr bool plan_constant(PlannedOperand& operand) {
-    operand.source = Source::constant;
-    const int payload = record((*sites_)[0].graph).tensors[operand.tensors[0]].payload;
-    const ConstantRecord& values = ir_.constants[static_cast<std::size_t>(payload)];
-    for (std::size_t s = 1; s < sites_->size(); ++s) {
-      const TensorRecord& other = record((*sites_)[s].graph).tensors[operand.tensors[s]];
-      if (other.kind != TensorKind::constant) return false;
-      if (other.payload == payload) continue;
-      const ConstantRecord& others = ir_.constants[static_cast<std::size_t>(other.payload)];
-      if (values.generator.write || others.generator.write || values.values.size() != 1 || others.values.size() != 1 ||
-          values.values[0] != others.values[0])
-        return false;
-    }
-    return true;
-  }
-  /// An operand that an op makes after the call: the op moves too, if nothing else needs it.
-  constexpr bool plan_maker(PlannedOperand& operand) {
-    List<NodeId> makers;
-    for (std::size_t s = 0; s < sites_->size(); ++s) {
-      const NodeId maker = record((*sites_)[s].graph).tensors[operand.tensors[s]].producer;
-      if (maker == NodeId::none || maker < (*sites_)[s].node || uses(s).only_reader(operand.tensors[s]) == NodeId::none)
-        return false;
-      if (s == 0 && (!may_move(node(s, maker)) || node(s, maker).op->modifies >= 0)) return false;
-      makers.push_back(maker);
-    }
-    operand.source = Source::moved;
-    for (std::size_t p = 0; p < planned_.size(); ++p)
-      if (planned_[p].nodes == makers) operand.index = static_cast<int>(p);
-    if (operand.index < 0) operand.index = plan(std::move(makers));
-    return operand.index >= 0;
-  }
-  /// An operand that the call can be given, or is given.
-  constexpr bool plan_given(PlannedOperand& operand, const Node& call) {
-    bool may = true;
-    int given = -1;
-    for (std::size_t s = 0; may && s < sites_->size(); ++s) {
-      const NodeId site = (*sites_)[s].node;
-      const TensorId tensor = operand.tensors[s];
-      const TensorRecord& known = record((*sites_)[s].graph).tensors[tensor];
-      const bool is_made = known.producer != NodeId::none;
-      TensorUses& used = uses(s);
-      may = known.kind != TensorKind::constant && known.producer < site && used.whole(tensor) == tensor &&
-            !(operand.is_changed && is_made) && !used.is_used_between(site, ends_[s], tensor, operand.is_changed);
-      int accesses = 0;
-      used.for_each_access(site, tensor, [&](const TensorAccess& access) {
-        may = may && !access.writes;
-        ++accesses;
-        if (s == 0 && call.inputs[access.input] == tensor) given = access.input;
-      });
-      if (operand.is_changed) may = may && accesses == (given >= 0 ? 1 : 0);
-      if (given >= 0) may = may && node((*sites_)[s]).inputs[given] == tensor;
-    }
-    if (!may) return false;
-    operand.source = given >= 0 ? Source::input : Source::added;
-    operand.index = given;
-    if (given < 0) return true;
-    const TensorId input = record(callee_).inputs[given];
-    return !changed_[input] && !(operand.is_changed && returned_[input]);
-  }
-
-  // ---- moving ----
-
   constexpr void move_planned(int output) {
     const GraphScope scope(ir_.graph(callee_));
     added_inputs_ = 0;
@@ -276,11 +74,6 @@ class CallFusion {
     const TensorId result = copy.outputs.empty() || copy.op->modifies >= 0 ? TensorId::none : copy.outputs[0];
     record(callee_).nodes.push_back(std::move(copy));
     return result;
-  }
-  constexpr TensorId add_tensor(TensorRecord tensor) {
-    changed_.push_back(false);
-    returned_.push_back(false);
-    return ir_.add_tensor(std::move(tensor));
   }
   /// The graph's input for an operand that calls are given.
   constexpr TensorId give(const PlannedOperand& operand) {
@@ -350,16 +143,7 @@ class CallFusion {
     }
   }
 
-  Ir& ir_;
-  std::int64_t least_update_;  // bytes of a gradient whose update moves, if that is a graph
-  List<std::optional<TensorUses>, GraphId> uses_{};  // of graphs with calls; made when they are first needed
-  GraphId callee_{};
-  const List<CallSite>* sites_ = nullptr;  // of callee_
   int added_inputs_ = 0;  // the last inputs of callee_, which the ops that move now have added
-  List<bool, TensorId> changed_{};  // by tensor of callee_: ops change it, or a view of it
-  List<bool, TensorId> returned_{};  // by tensor of callee_: it, or a view of it, is a result
-  List<PlannedOp> planned_{};
-  List<NodeId> ends_{};  // by site: the last of the nodes that move
 };
 
 }  // namespace detail

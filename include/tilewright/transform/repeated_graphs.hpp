@@ -3,6 +3,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/elementwise_graph.hpp"
 #include "tilewright/graph/graph.hpp"

@@ -1,0 +1,72 @@
+#pragma once
+#include <optional>
+#include <utility>
+
+#include "tilewright/core/items.hpp"
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/graph.hpp"
+#include "tilewright/transform/repeated_graphs.hpp"
+#include "tilewright/transform/tensor_uses.hpp"
+
+namespace tilewright::detail {
+
+/// A graph that ops move into, and all its calls: what passes that move ops from before or behind calls have in common.
+class CalledGraph {
+ protected:
+  constexpr explicit CalledGraph(Ir& ir) : ir_(ir) { uses_.resize(ir.graphs.size()); }
+
+  constexpr GraphRecord& record(GraphId graph) { return ir_.record(graph); }
+  constexpr const Node& node(const CallSite& site) { return record(site.graph).nodes[site.node]; }
+  constexpr const Node& node(std::size_t site, NodeId number) { return record((*sites_)[site].graph).nodes[number]; }
+  constexpr TensorUses& uses(std::size_t site) {
+    auto& result = uses_[(*sites_)[site].graph];
+    if (!result) result.emplace(record((*sites_)[site].graph));
+    return *result;
+  }
+  /// Goes on to another graph.
+  constexpr void choose(GraphId callee, const List<CallSite>& sites) {
+    callee_ = callee;
+    sites_ = &sites;
+    find_changed_inputs();
+  }
+  /// Which inputs the graph changes, and which are in its results.
+  constexpr void find_changed_inputs() {
+    const GraphRecord& called = record(callee_);
+    changed_.assign(called.tensors.size(), false);
+    returned_.assign(called.tensors.size(), false);
+    for (const Node& each : called.nodes) {
+      if (each.op->modifies >= 0) changed_[viewed_tensor(called, each.inputs[each.op->modifies])] = true;
+      for (int input : each.modified) changed_[viewed_tensor(called, each.inputs[input])] = true;
+    }
+    for (const TensorId output : called.outputs) returned_[viewed_tensor(called, output)] = true;
+  }
+  constexpr const TensorSpec& spec_at(std::size_t site, TensorId tensor) {
+    return record((*sites_)[site].graph).tensors[tensor].spec;
+  }
+  /// Whether ops of this kind may move into a graph.
+  static constexpr bool may_move(const Node& each) {
+    const OpInfo& op = *each.op;
+    return op.elementwise && !op.has_side_effect && !op.view && !op.is_alias && !op.is_copy && !op.gives_memory && !op.expand &&
+           !op.transfer && !op.collective_items && !op.result_placement && !op.fault && each.outputs.size() == 1;
+  }
+  /// Whether two ops are the same in all but their operands.
+  static constexpr bool are_alike(const Node& a, const Node& b) {
+    return a.op == b.op && a.called_graph == b.called_graph && a.else_graph == b.else_graph &&
+           a.inputs.size() == b.inputs.size() && a.outputs.size() == b.outputs.size() && a.modified == b.modified &&
+           a.attributes == b.attributes;
+  }
+  constexpr TensorId add_tensor(TensorRecord tensor) {
+    changed_.push_back(false);
+    returned_.push_back(false);
+    return ir_.add_tensor(std::move(tensor));
+  }
+
+  Ir& ir_;
+  List<std::optional<TensorUses>, GraphId> uses_{};  // of graphs with calls; made when they are first needed
+  GraphId callee_{};
+  const List<CallSite>* sites_ = nullptr;  // of callee_
+  List<bool, TensorId> changed_{};  // by tensor of callee_: ops change it, or a view of it
+  List<bool, TensorId> returned_{};  // by tensor of callee_: it, or a view of it, is a result
+};
+
+}  // namespace tilewright::detail
