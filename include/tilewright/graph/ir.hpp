@@ -343,13 +343,12 @@ class Ir {
   }
   constexpr Stream add_stream(StreamDirection direction, std::string_view name, const TensorSpec& spec) {
     check_spec("stream", name, spec);
-    const std::size_t hash = hash_of(name);
-    const StreamRecord* const known = streams.data();
-    for (std::size_t i = 0, count = streams.size(); i < count; ++i)
-      if (known[i].hash == hash && same_characters(known[i].name.view(), name))
-        fail(text("stream: '", name, "' exists already: stream names are unique"));
+    detail::make_room_for_name(stream_names_, streams);
+    const std::size_t hash = hash_of(name), slot = detail::name_slot(stream_names_, streams, name, hash);
+    if (stream_names_[slot].second >= 0) fail(text("stream: '", name, "' exists already: stream names are unique"));
+    stream_names_[slot] = {hash, static_cast<int>(streams.size())};
     make_room(streams);
-    streams.push_back({direction, name, spec, hash});
+    streams.push_back({direction, name, spec});
     return {this, static_cast<int>(streams.size()) - 1, spec};
   }
   constexpr Text scoped(std::string_view name) const {
@@ -358,6 +357,7 @@ class Ir {
   }
   OnError on_error_;
   Text failure_;
+  NameTable<int> stream_names_;
   int num_host_transfers_ = 0;
   std::int64_t replication_factor_ = 1;
   bool has_replica_groupings_ = false;

@@ -8,35 +8,40 @@
 
 namespace tilewright::detail {
 
-/// The slot of a name in a graph's table, or the empty slot where it belongs. The table is at most half full, and not empty.
-constexpr std::size_t name_slot(const GraphRecord& graph, std::string_view name, std::size_t hashed) {
-  std::size_t at = hashed % graph.name_table.size();
-  while (graph.name_table[at].second != TensorId::none &&
-         (graph.name_table[at].first != hashed || !same_characters(graph.tensors[graph.name_table[at].second].name.view(), name)))
-    at = (at + 1) % graph.name_table.size();
+/// The slot of a name in a table, or the empty slot where it belongs. The table is at most half full, and not empty.
+template <class Number>
+constexpr std::size_t name_slot(const NameTable<Number>& table, const auto& records, std::string_view name, std::size_t hashed) {
+  std::size_t at = hashed % table.size();
+  while (table[at].second != Number(-1) &&
+         (table[at].first != hashed || !same_characters(records[table[at].second].name.view(), name)))
+    at = (at + 1) % table.size();
   return at;
+}
+/// Makes room for the name of one more record.
+template <class Number>
+constexpr void make_room_for_name(NameTable<Number>& table, const auto& records) {
+  if (2 * (records.size() + 1) <= table.size()) return;
+  const auto old = std::exchange(table, NameTable<Number>(4 * records.size() + 16, {0, Number(-1)}));
+  for (const auto& entry : old)
+    if (entry.second != Number(-1)) table[name_slot(table, records, records[entry.second].name.view(), entry.first)] = entry;
 }
 /// The tensor of that name, or none.
 constexpr TensorId find_name(const GraphRecord& graph, std::string_view name) {
   if (graph.name_table.empty() || name.empty()) return TensorId::none;
-  return graph.name_table[name_slot(graph, name, hash_of(name))].second;
+  return graph.name_table[name_slot(graph.name_table, graph.tensors, name, hash_of(name))].second;
 }
-/// Enters a name, to which `__t<counter>` is appended as long as it is taken. Returns what it became.
+/// Enters a tensor's name, to which `__t<counter>` is appended as long as it is taken. Returns what it became.
 constexpr Text enter_name(GraphRecord& graph, Text name, TensorId id, int& counter) {
-  if (2 * (graph.tensors.size() + 1) > graph.name_table.size()) {
-    const auto old = std::exchange(graph.name_table, NameTable(4 * graph.tensors.size() + 16, {0, TensorId::none}));
-    for (const auto& entry : old)
-      if (entry.second != TensorId::none)
-        graph.name_table[name_slot(graph, graph.tensors[entry.second].name.view(), entry.first)] = entry;
-  }
+  auto& table = graph.name_table;
+  make_room_for_name(table, graph.tensors);
   const Text wished = name;
-  std::size_t hashed = hash_of(name.view()), at = name_slot(graph, name.view(), hashed);
-  while (graph.name_table[at].second != TensorId::none) {
+  std::size_t hashed = hash_of(name.view()), at = name_slot(table, graph.tensors, name.view(), hashed);
+  while (table[at].second != TensorId::none) {
     name = text(wished, "__t", counter++);
     hashed = hash_of(name.view());
-    at = name_slot(graph, name.view(), hashed);
+    at = name_slot(table, graph.tensors, name.view(), hashed);
   }
-  graph.name_table[at] = {hashed, id};
+  table[at] = {hashed, id};
   return name;
 }
 

@@ -72,8 +72,10 @@ struct GradientRecord {
   List<TensorId> outputs{};  ///< forward tensors: output i of the gradient graph is the gradient of outputs[i]
 };
 
-/// A hash table with open addressing: slots of a name's hash and its tensor, none if the slot is empty.
-using NameTable = List<std::pair<std::size_t, TensorId>>;
+/// A hash table with open addressing: slots of a name's hash and the number of the record with this name, -1 if the slot is
+/// empty.
+template <class Number>
+using NameTable = List<std::pair<std::size_t, Number>>;
 
 struct GraphRecord {
   Text name;  ///< empty: the main graph
@@ -86,7 +88,7 @@ struct GraphRecord {
   List<std::pair<GraphId, NodeId>> call_sites{};  ///< (graph, node) of every call of this graph
   List<std::pair<NodeId, NodeId>> sequence{};     ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};                      ///< its gradient graph, which autodiff of a caller made
-  NameTable name_table{};                         ///< the named tensors
+  NameTable<TensorId> name_table{};               ///< the named tensors
 };
 
 /// How a variable's values on the host are distributed over the replicas.
@@ -154,7 +156,6 @@ struct StreamRecord {
   StreamDirection direction;
   Text name;
   TensorSpec spec;
-  std::size_t hash = 0;  ///< hash_of(name)
 };
 
 }  // namespace tilewright
