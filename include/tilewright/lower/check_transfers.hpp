@@ -10,16 +10,25 @@
 namespace tilewright::internal {
 
 namespace detail {
-/// By stream: the elements that a run moves by steps of its own.
+/// By stream: the elements that a run moves by steps of its own. Empty: none of any stream.
 constexpr List<std::int64_t> count_stream_steps(const Plan& plan) {
   using Transfers = List<std::int64_t>;
+  const auto make_all = [&](Transfers& all) {  // most bodies have no such step, and stay without a list
+    if (all.empty()) all.assign(plan.streams.size(), 0);
+  };
   const auto add_step = [&](Transfers& all, int s) {
-    if (const int stream = plan.steps[s].stream; stream >= 0) ++all[stream];
+    const int stream = plan.steps[s].stream;
+    if (stream < 0) return;
+    make_all(all);
+    ++all[stream];
   };
-  const auto add_call = [](Transfers& all, std::int64_t times, const Transfers& one, const Transfers& other) {
-    for (std::size_t i = 0; i < all.size(); ++i) add_larger(all[i], times, one[i], other[i]);
+  const auto add_call = [&](Transfers& all, std::int64_t times, const Transfers& one, const Transfers& other) {
+    if (one.empty() && other.empty()) return;
+    make_all(all);
+    for (std::size_t i = 0; i < all.size(); ++i)
+      add_larger(all[i], times, one.empty() ? 0 : one[i], other.empty() ? 0 : other[i]);
   };
-  return fold_bodies(plan, Transfers(plan.streams.size(), 0), add_step, add_call);
+  return fold_bodies(plan, Transfers(), add_step, add_call);
 }
 }  // namespace detail
 
@@ -30,7 +39,7 @@ constexpr void check_transfers(Ir& ir, Plan& plan) {
   for (std::size_t i = 0; i < plan.streams.size(); ++i) {
     PlannedStream& stream = plan.streams[i];
     if (!stream.used) continue;
-    const std::int64_t moved = in_steps[i] + stream.elements;
+    const std::int64_t moved = (in_steps.empty() ? 0 : in_steps[i]) + stream.elements;
     stream.transfers = plan.num_host_transfers > 0 ? plan.num_host_transfers : std::max<std::int64_t>(moved, 1);
     const int more_axes = (stream.transfers > 1 ? 1 : 0) + (plan.replicas > 1 ? 1 : 0);
     if (stream.spec.shape.rank + more_axes > max_rank)
