@@ -21,6 +21,7 @@ class TensorUses {
     const std::size_t count = record.tensors.size();
     uses_.assign(count, 0);
     readers_.assign(count, NodeId::none);
+    uses_by_reader_.assign(count, 0);
     first_.assign(count, -1);
     has_left_.assign(record.nodes.size(), false);
     whole_.resize(count);
@@ -45,9 +46,7 @@ class TensorUses {
   constexpr NodeId only_reader(TensorId tensor) const {
     const NodeId reader = readers_[tensor];
     if (reader == NodeId::none || has_left_[reader]) return NodeId::none;
-    int found = 0;
-    for (const TensorId input : record_->nodes[reader].inputs) found += input == tensor ? 1 : 0;
-    return found == uses_[tensor] ? reader : NodeId::none;
+    return uses_by_reader_[tensor] == uses_[tensor] ? reader : NodeId::none;
   }
   /// The tensor whose memory this one shares as a view; itself if it is none.
   constexpr TensorId whole(TensorId tensor) const { return whole_[tensor]; }
@@ -69,7 +68,9 @@ class TensorUses {
   constexpr void add(NodeId node, int input, bool writes) {
     const TensorId tensor = record_->nodes[node].inputs[input];
     ++uses_[tensor];
+    if (readers_[tensor] != node) uses_by_reader_[tensor] = 0;
     readers_[tensor] = node;
+    ++uses_by_reader_[tensor];
     int& first = first_[whole_[tensor]];
     accesses_.push_back({node, input, writes, std::exchange(first, static_cast<int>(accesses_.size()))});
   }
@@ -85,7 +86,8 @@ class TensorUses {
  private:
   const GraphRecord* record_;
   List<int, TensorId> uses_{};
-  List<NodeId, TensorId> readers_{};   // the last node that reads the tensor; none: no node does
+  List<NodeId, TensorId> readers_{};      // the last node that reads the tensor; none: no node does
+  List<int, TensorId> uses_by_reader_{};  // how often that node has it
   List<TensorId, TensorId> whole_{};
   List<int, TensorId> first_{};        // by tensor that is no view: its last access, in accesses_; -1: none
   List<TensorAccess> accesses_{};
