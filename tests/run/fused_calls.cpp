@@ -1,4 +1,4 @@
-// Elementwise ops behind calls move into the graph that is called, and change no result.
+// Elementwise ops behind and before calls move into the graph that is called, and change no result.
 #include <algorithm>
 
 #include "../support/same.hpp"
@@ -70,6 +70,60 @@ constexpr void several(Ir& ir) {
   store("v", v);
 }
 
+/// A graph whose first op is elementwise.
+constexpr tw::Graph shifted_product(Ir& ir) {
+  return ir.create_graph([](Tensor h, Tensor b, Tensor w) { return (h + b).matmul(w); }, tw::TensorSpec{{8, 16}},
+                         tw::TensorSpec{{16}}, tw::TensorSpec{{16, 16}});
+}
+/// h = f(tanh(h * s)), again and again: ops that stand before all calls, and not behind the last one.
+template <int calls, bool fuses = true>
+constexpr void activated(Ir& ir) {
+  tw::fuses_across_calls(ir, fuses);
+  const tw::Graph f = shifted_product(ir);
+  Tensor h = load(ir, "x", {8, 16});
+  for (int i = 0; i < calls; ++i)
+    h = tw::call(f, {ops::tanh(h * weight(ir, "s", i, {16})), weight(ir, "b", i, {16}), weight(ir, "w", i, {16, 16})});
+  store("y", h);
+}
+/// What stands before two calls of `f`: `first(i)` makes the first input of call i.
+constexpr void before_two_calls(std::string_view name, tw::Graph f, Tensor b, Tensor w, const auto& first) {
+  for (int i = 0; i < 2; ++i) {
+    const Tensor h = first(i);
+    store(tw::text(name, i).view(), Tensor(tw::call(f, {h, b, w})));
+  }
+}
+/// Ops that stay before their calls.
+template <bool fuses = true>
+constexpr void stays_before(Ir& ir) {
+  tw::fuses_across_calls(ir, fuses);
+  const Tensor x = load(ir, "x", {8, 16});
+  const Tensor v = weight(ir, "v", 0, {8, 16}), b = weight(ir, "b", 0, {16}), w = weight(ir, "w", 0, {16, 16});
+  before_two_calls("two readers", shifted_product(ir), b, w, [&](int i) {
+    const Tensor y = x * 2;
+    store(tw::text("other reader", i).view(), y);
+    return y;
+  });
+  before_two_calls("unlike", shifted_product(ir), b, w, [&](int i) { return i == 0 ? x * v : x + v; });
+  before_two_calls("other number", shifted_product(ir), b, w, [&](int i) { return x * (i + 2); });
+  before_two_calls("two operands made", shifted_product(ir), b, w, [&](int) { return x.matmul(w) + v.matmul(w); });
+  before_two_calls("changed between", shifted_product(ir), b, w, [&](int) {
+    const Tensor y = v * 2;
+    ops::scaled_add_(v, x);
+    return y;
+  });
+  const auto read_product = [](Tensor h, Tensor c, Tensor m) { return h.matmul(m) + c; };
+  before_two_calls("a product reads it", ir.create_graph(read_product, x, b, w), b, w, [&](int) { return x * 2; });
+  const auto change = [](tw::TensorByRef h, Tensor c, Tensor m) {
+    ops::scaled_add_(h, h + c);
+    return h.matmul(m);
+  };
+  before_two_calls("the call changes it", ir.create_graph(change, x, b, w), b, w, [&](int) { return x * 2; });
+  const auto give_back = [](Tensor h, Tensor c, Tensor m) { return std::array{(h + c).matmul(m), h}; };
+  const tw::Graph returned = ir.create_graph(give_back, x, b, w);
+  for (int i = 0; i < 2; ++i) store(tw::text("returned", i).view(), tw::call(returned, {x * 2, b, w})[1]);
+  store("v", v);
+}
+
 /// Layers of one graph.
 template <int layers, int width>
 struct Stack : tw::Module<Stack<layers, width>> {
@@ -112,6 +166,20 @@ TW_SAME(support::plan_text(residuals<2>),
         "Body 1 : 1 steps, 0 bytes\n"
         "  --\n"
         "  1 of 8 x 16 x 16: MatMul [Add <Add, Relu, Mul>]\n");
+
+static_assert(main_steps(activated<12, false>) == 24, "ops, and calls");
+static_assert(main_steps(activated<12>) == 12 && main_steps(activated<2>) == 2, "calls");
+static_assert(frame(activated<12>) <= frame(activated<12, false>));
+static_assert(main_steps(stays_before<>) == main_steps(stays_before<false>));
+TW_SAME(support::plan_text(activated<2>),
+        "Body 0 : 2 steps, 1024 bytes\n"
+        "  call body 1\n"
+        "  call body 1\n"
+        "Body 1 : 2 steps, 512 bytes\n"
+        "  --\n"
+        "  8 of 1 x 16: Add <Mul, Tanh>\n"
+        "  --\n"
+        "  1 of 8 x 16 x 16: MatMul\n");
 
 using Descent = tw::optim::SgdParameters;
 using Adam = tw::optim::AdamParameters;
@@ -178,9 +246,31 @@ TEST_CASE("fused calls: sums behind calls give what their formula says") {
   CHECK(xt::allclose(y, h, 1e-5, 1e-5));
 }
 
+TEST_CASE("fused calls: ops before calls give what their formula says") {
+  tw::Session<activated<2>> session({.threads = 1});
+  const auto x = some_input(0, 16);
+  const xt::xtensor<float, 2> y = session.run("x"_s = x)["y"_s];
+  xt::xtensor<double, 2> h = x;
+  const auto layer = [&h](const auto& scale, const auto& b, const auto& w) {
+    const xt::xtensor<double, 2> before = h;
+    for (std::size_t i = 0; i < 8; ++i)
+      for (std::size_t j = 0; j < 16; ++j) {
+        h(i, j) = 0;
+        for (std::size_t k = 0; k < 16; ++k)
+          h(i, j) += (std::tanh(before(i, k) * static_cast<double>(scale(k))) + static_cast<double>(b(k))) *
+                     static_cast<double>(w(k, j));
+      }
+  };
+  layer(session.get_tensor_data("s0"_s), session.get_tensor_data("b0"_s), session.get_tensor_data("w0"_s));
+  layer(session.get_tensor_data("s1"_s), session.get_tensor_data("b1"_s), session.get_tensor_data("w1"_s));
+  CHECK(xt::allclose(y, h, 1e-5, 1e-5));
+}
+
 TEST_CASE("fused calls: results are the same without") {
   check_same<residuals<12>, residuals<12, false>>();
+  check_same<activated<12>, activated<12, false>>();
   check_same<several<>, several<false>>();
+  check_same<stays_before<>, stays_before<false>>();
   check_same<step<3, Descent, small>, step<3, Descent, small, false>, small>(0.1f);
   check_same<step<2, Adam, large>, step<2, Adam, large, false>, large>(0.01f);
 }

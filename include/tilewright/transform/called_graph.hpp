@@ -55,6 +55,47 @@ class CalledGraph {
            a.inputs.size() == b.inputs.size() && a.outputs.size() == b.outputs.size() && a.modified == b.modified &&
            a.attributes == b.attributes;
   }
+  /// Whether a tensor of each site is a constant, with the same values at all.
+  constexpr bool is_same_constant(const List<TensorId>& tensors) {
+    const int payload = record((*sites_)[0].graph).tensors[tensors[0]].payload;
+    const ConstantRecord& values = ir_.constants[static_cast<std::size_t>(payload)];
+    for (std::size_t s = 1; s < sites_->size(); ++s) {
+      const TensorRecord& other = record((*sites_)[s].graph).tensors[tensors[s]];
+      if (other.kind != TensorKind::constant) return false;
+      if (other.payload == payload) continue;
+      const ConstantRecord& others = ir_.constants[static_cast<std::size_t>(other.payload)];
+      if (values.generator.write || others.generator.write || values.values.size() != 1 || others.values.size() != 1 ||
+          values.values[0] != others.values[0])
+        return false;
+    }
+    return true;
+  }
+  /// A constant of the first site in the called graph.
+  constexpr TensorId add_constant(TensorId constant) {
+    const TensorRecord known = record((*sites_)[0].graph).tensors[constant];
+    return add_tensor({.spec = known.spec, .kind = TensorKind::constant, .payload = known.payload});
+  }
+  /// A new input of the called graph, for a tensor of each site.
+  constexpr TensorId add_input(const List<TensorId>& tensors, bool is_changed) {
+    const auto input = static_cast<int>(record(callee_).inputs.size());
+    record(callee_).inputs.push_back(add_tensor({.spec = spec_at(0, tensors[0]), .kind = TensorKind::input}));
+    for (std::size_t s = 0; s < sites_->size(); ++s) {
+      const CallSite& site = (*sites_)[s];
+      record(site.graph).nodes[site.node].inputs.push_back(tensors[s]);
+      uses(s).add(site.node, input, is_changed);
+    }
+    return record(callee_).inputs[input];
+  }
+  /// Removes the nodes that have left their graphs. Whether there were any.
+  constexpr bool remove_left() {
+    bool any_left = false;
+    for (std::size_t g = 0; g < uses_.size(); ++g) {
+      if (!uses_[GraphId(g)] || !uses_[GraphId(g)]->any_left()) continue;
+      remove_left_nodes(record(GraphId(g)), *uses_[GraphId(g)]);
+      any_left = true;
+    }
+    return any_left;
+  }
   constexpr TensorId add_tensor(TensorRecord tensor) {
     changed_.push_back(false);
     returned_.push_back(false);

@@ -4,6 +4,7 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/transform/ops_before_calls.hpp"
 #include "tilewright/transform/ops_behind_calls.hpp"
 
 namespace tilewright {
@@ -18,13 +19,7 @@ class CallFusion : OpsBehindCalls {
   constexpr void run() {
     const RepeatedGraphs repeated(ir_);
     for (const GraphId graph : repeated.in_order()) move_into(graph, repeated.calls(graph));
-    bool any_left = false;
-    for (std::size_t g = 0; g < uses_.size(); ++g) {
-      if (!uses_[GraphId(g)] || !uses_[GraphId(g)]->any_left()) continue;
-      remove_left_nodes(record(GraphId(g)), *uses_[GraphId(g)]);
-      any_left = true;
-    }
-    if (any_left) find_call_sites(ir_);
+    if (remove_left()) find_call_sites(ir_);
   }
 
  private:
@@ -60,8 +55,7 @@ class CallFusion : OpsBehindCalls {
         copy.inputs[i] = record(callee_).outputs[operand.index];
         if (!has_item(results, operand.index)) results.push_back(operand.index);
       } else if (operand.source == Source::constant) {
-        const TensorRecord constant = record((*sites_)[0].graph).tensors[operand.tensors[0]];
-        copy.inputs[i] = add_tensor({.spec = constant.spec, .kind = TensorKind::constant, .payload = constant.payload});
+        copy.inputs[i] = add_constant(operand.tensors[0]);
       } else {
         copy.inputs[i] = give(operand);
       }
@@ -87,12 +81,7 @@ class CallFusion : OpsBehindCalls {
     }
     if (input < 0) {
       input = static_cast<int>(record(callee_).inputs.size());
-      record(callee_).inputs.push_back(add_tensor({.spec = spec_at(0, operand.tensors[0]), .kind = TensorKind::input}));
-      for (std::size_t s = 0; s < sites_->size(); ++s) {
-        const CallSite& site = (*sites_)[s];
-        record(site.graph).nodes[site.node].inputs.push_back(operand.tensors[s]);
-        uses(s).add(site.node, input, operand.is_changed);
-      }
+      add_input(operand.tensors, operand.is_changed);
       ++added_inputs_;
     }
     if (operand.is_changed) pass_by_reference(input, operand);
@@ -148,22 +137,26 @@ class CallFusion : OpsBehindCalls {
 
 }  // namespace detail
 
-/// Moves work that stands behind calls into the graphs that are called, where it can join their last steps. An elementwise op, or
-/// the update of a variable by an optimiser, moves if each call of a graph is followed by such an op, alike in all but its
-/// operands, and nothing else reads the result of the graph that it reads. The graph gets the op's other operands as inputs, by
-/// reference if the op changes them. Graphs that loops and conditionals call, ops in in_sequence and merge_exchange scopes, and
-/// programs with several IPUs, execution contexts or sharded tensors stay as they are. Results stay the same, bit for bit.
+/// Moves work that stands behind or before calls into the graphs that are called, where it can join their last or first steps. An
+/// elementwise op, or the update of a variable by an optimiser, moves if each call of a graph is followed by such an op, alike in
+/// all but its operands, and nothing else reads the result of the graph that it reads. The graph gets the op's other operands as
+/// inputs, by reference if the op changes them. After these, an elementwise op moves that each call of a graph has before it, if
+/// only the call reads its result: see OpsBeforeCalls. Graphs that loops and conditionals call, ops in in_sequence and
+/// merge_exchange scopes, and programs with several IPUs, execution contexts or sharded tensors stay as they are. Results stay
+/// the same; where a product and a sum come into one step, the compiler may make them one multiply-add, which rounds once.
 ///
 /// The planner for the host calls it, unless fuses_across_calls(ir, false) was called. `least_update`: bytes of a gradient from
 /// which on its update moves if that is a graph of several ops, as Adam's is. Smaller gradients stay in a cache, and a pass over
 /// them is as fast as an epilogue with so many operands: W7 of the benchmarks, whose gradients have up to 256 KB, is 1 % slower
 /// if their updates move.
 constexpr void move_ops_into_callees(Ir& ir, std::int64_t least_update = 1 << 20) {
-  if (ir.fuses_across_calls && detail::may_have_repeated_graphs(ir)) detail::CallFusion(ir, least_update).run();
+  if (!ir.fuses_across_calls || !detail::may_have_repeated_graphs(ir)) return;
+  detail::CallFusion(ir, least_update).run();
+  if (detail::may_have_ops_before_calls(ir)) detail::OpsBeforeCalls(ir).run();
 }
-/// Whether ops behind calls move into the graphs that are called, when the program is planned for the host. They do, if this
-/// function is not called. For a simulated IPU they never do: there, what a graph is given lies where its gradient graph wants
-/// it.
+/// Whether ops behind and before calls move into the graphs that are called, when the program is planned for the host. They do,
+/// if this function is not called. For a simulated IPU they never do: there, what a graph is given lies where its gradient graph
+/// wants it.
 constexpr void fuses_across_calls(Ir& ir, bool fuses) { ir.fuses_across_calls = fuses; }
 
 }  // namespace tilewright

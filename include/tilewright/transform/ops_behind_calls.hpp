@@ -95,7 +95,10 @@ class OpsBehindCalls : protected CalledGraph {
   constexpr bool plan_operand(PlannedOperand& operand) {
     const TensorId first = operand.tensors[0];
     const TensorRecord& known = record((*sites_)[0].graph).tensors[first];
-    if (known.kind == TensorKind::constant) return !operand.is_changed && plan_constant(operand);
+    if (known.kind == TensorKind::constant) {
+      operand.source = Source::constant;
+      return !operand.is_changed && is_same_constant(operand.tensors);
+    }
     const Node& call = node((*sites_)[0]);
     if (known.producer == (*sites_)[0].node) {
       for (std::size_t o = 0; o < call.outputs.size(); ++o)
@@ -110,22 +113,6 @@ class OpsBehindCalls : protected CalledGraph {
     if (record(callee_).tensors[record(callee_).outputs[operand.index]].producer == NodeId::none) return false;
     for (std::size_t s = 0; s < sites_->size(); ++s)
       if (node((*sites_)[s]).outputs[operand.index] != operand.tensors[s]) return false;
-    return true;
-  }
-  /// A constant that is the same at all sites.
-  constexpr bool plan_constant(PlannedOperand& operand) {
-    operand.source = Source::constant;
-    const int payload = record((*sites_)[0].graph).tensors[operand.tensors[0]].payload;
-    const ConstantRecord& values = ir_.constants[static_cast<std::size_t>(payload)];
-    for (std::size_t s = 1; s < sites_->size(); ++s) {
-      const TensorRecord& other = record((*sites_)[s].graph).tensors[operand.tensors[s]];
-      if (other.kind != TensorKind::constant) return false;
-      if (other.payload == payload) continue;
-      const ConstantRecord& others = ir_.constants[static_cast<std::size_t>(other.payload)];
-      if (values.generator.write || others.generator.write || values.values.size() != 1 || others.values.size() != 1 ||
-          values.values[0] != others.values[0])
-        return false;
-    }
     return true;
   }
   /// An operand that an op makes after the call: the op moves too, if nothing else needs it.
