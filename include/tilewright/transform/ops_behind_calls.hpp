@@ -69,7 +69,7 @@ class OpsBehindCalls : protected CalledGraph {
   /// Plans to move one op of each site, and what it alone needs of ops after the calls. The number of the planned op, or -1: the
   /// ops are not alike, or have operands that the graph cannot be given.
   constexpr int plan(List<NodeId> nodes) {
-    const Node first = node(0, nodes[0]);
+    const Node& first = node(0, nodes[0]);
     for (std::size_t s = 1; s < nodes.size(); ++s) {
       const Node& other = node(s, nodes[s]);
       if (!are_alike(first, other)) return -1;
