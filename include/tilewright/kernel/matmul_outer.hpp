@@ -209,7 +209,12 @@ inline void copy_lines(const A* a, std::int64_t begin, std::int64_t end, std::in
   if constexpr (s.a_k == 1) {
     for (std::int64_t i = begin; i < end; ++i) convert(a + i * s.a_m, k_count, panel + (i - begin) * stride);
   } else if constexpr (s.a_m == 1) {
-    for (std::int64_t k = 0; k < k_count; ++k) convert(a + begin + k * s.a_k, end - begin, panel + k * stride);
+    for (std::int64_t k = 0; k < k_count; ++k) {
+      const A* line = a + begin + k * s.a_k;
+      for (std::int64_t i = 0; i < end - begin; i += line_bytes / static_cast<std::int64_t>(sizeof(A)))
+        __builtin_prefetch(line + prefetch_rows * s.a_k + i);
+      convert(line, end - begin, panel + k * stride);
+    }
   } else {
     for (std::int64_t k = 0; k < k_count; ++k)
       for (std::int64_t i = begin; i < end; ++i) panel[k * stride + i - begin] = static_cast<float>(a[i * s.a_m + k * s.a_k]);

@@ -12,9 +12,12 @@ namespace tilewright::detail {
 
 /// Vector registers of the machine: for sums, a row of b and an element of a. [all]
 inline constexpr std::int64_t block_registers = float_width == 16 ? 32 : 16;
-/// Floats of blocks on the stack, 272 KB together, which a second-level cache holds: a panel of b [feed forward down], a panel of
-/// a [feed forward down, dW], partial sums [feed forward down].
-inline constexpr std::int64_t b_panel_floats = 24 * 1024, a_panel_floats = 32 * 1024, partial_floats = 12 * 1024;
+/// Floats of blocks on the stack, 336 KB together, which a second-level cache holds: a panel of b [feed forward down], a panel of
+/// a [feed forward down, dW; and W7], partial sums [feed forward down].
+inline constexpr std::int64_t b_panel_floats = 24 * 1024, a_panel_floats = 48 * 1024, partial_floats = 12 * 1024;
+/// Floats of a panel of a that is converted from half precision: one that does not hold all terms needs partial sums, or makes b
+/// be converted again. [W7 in float16: 1.2 % slower with half as many]
+inline constexpr std::int64_t converted_panel_floats = 96 * 1024;
 /// Floats of a first-level cache of 32 KB, for all of a short sum's b [fc1, dW; fc2, dW], and of half a second-level cache of 1
 /// MB, for the part of a that is used with each panel of b [projection; feed forward; dW at batch 80].
 inline constexpr std::int64_t l1_floats = 8 * 1024, l2_floats = 128 * 1024;
@@ -64,6 +67,7 @@ constexpr std::int64_t block_cost(std::int64_t m, std::int64_t n_vectors, std::i
 
 constexpr OuterPlan outer_plan(const MatMulShape& s) {
   OuterPlan plan;
+  const std::int64_t most_of_a = s.half_a ? converted_panel_floats : a_panel_floats;
   const std::int64_t n_vectors = ceil_div(s.n, float_width);
   plan.short_sums = !s.half_a && s.k <= short_sum && s.k * n_vectors * float_width <= l1_floats;
   const bool conflicts = !s.half_a && s.a_k == 1 && s.a_m % conflict_floats == 0;
@@ -85,17 +89,18 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   plan.packs_b = s.b_n != 1 || (s.m >= packing_rows && s.k >= terms_for_packing);
   // Packing a pays where its columns fall on the same lines of the caches, or where it does not make b be read again.
   // Half precision is converted: a register block would convert each element of a for each strip.
-  plan.copies_lines = s.half_a || copies_conflicts;
-  plan.packs_a = plan.copies_lines || (s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors &&
-                                       s.m >= 2 * plan.rows && (s.a_k % conflict_floats == 0 || s.m * s.k <= a_panel_floats));
+  const bool packs_columns = s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows &&
+                             (s.a_k % (conflict_floats / 2) == 0 || s.m * s.k <= most_of_a);
+  plan.copies_lines = s.half_a || copies_conflicts || (packs_columns && s.a_m == 1);
+  plan.packs_a = plan.copies_lines || packs_columns;
   plan.k_part = s.k;
   // A converted a that is too large for its panel would make b be converted again.
   const bool splits = (plan.packs_b || plan.packs_a) &&
-                      (s.k * strip > b_panel_floats || (s.half_a && plan.packs_b && s.m * s.k > a_panel_floats));
+                      (s.k * strip > b_panel_floats || (s.half_a && plan.packs_b && s.m * s.k > most_of_a));
   plan.k_first = splits && s.m * n_vectors * float_width <= partial_floats;
   if (splits) {
     std::int64_t most = b_panel_floats / strip;
-    if (plan.k_first && plan.packs_a) most = std::min(most, a_panel_floats / s.m);
+    if (plan.k_first && plan.packs_a) most = std::min(most, most_of_a / s.m);
     plan.k_part = ceil_div(even_block(s.k, most), float_width) * float_width;
   }
   plan.m_part = s.m;
@@ -104,7 +109,7 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
     plan.m_part = std::min(plan.m_part,
                            even_block(ceil_div(s.m, plan.rows), std::max<std::int64_t>(most / plan.rows, 1)) * plan.rows);
   };
-  if (plan.packs_a && !plan.k_first) limit_rows(a_panel_floats / plan.k_part);
+  if (plan.packs_a && !plan.k_first) limit_rows(most_of_a / plan.k_part);
   if (plan.k_part < s.k && !plan.k_first) limit_rows(partial_floats / strip);
   if (plan.packs_b && !plan.k_first && s.m * s.k > l2_floats)
     limit_rows(std::max<std::int64_t>(l2_floats / s.k, least_rows_of_part));
