@@ -14,18 +14,16 @@ namespace tilewright::detail {
 /// Floats of the packed part of a.
 constexpr std::int64_t a_panel_size(const MatMulShape& s) {
   const OuterPlan plan = outer_plan(s);
-  if (plan.copies_lines) return plan.a_stride * (s.a_k == 1 ? plan.m_part : plan.k_part);
-  return plan.packs_a ? plan.m_part * plan.k_part : 1;
+  return plan.packs_a ? plan.a_stride * (s.a_k == 1 ? plan.m_part : plan.k_part) : 1;
 }
 
-/// The shape that a register block of `rows` rows sees: packed rows of a lie beside each other, copied lines as in memory.
+/// The shape that a register block sees: lines of a are plan.a_stride apart if they are packed.
 template <MatMulShape s>
-constexpr MatMulShape block_shape(std::int64_t rows) {
+constexpr MatMulShape block_shape() {
   constexpr OuterPlan plan = outer_plan(s);
   MatMulShape block = s;
-  if (plan.copies_lines && s.a_k == 1) block.a_m = plan.a_stride;
-  else if (plan.copies_lines) block.a_m = 1, block.a_k = plan.a_stride;
-  else if (plan.packs_a) block.a_m = 1, block.a_k = rows;
+  if (plan.packs_a && s.a_k == 1) block.a_m = plan.a_stride;
+  else if (plan.packs_a) block.a_m = 1, block.a_k = plan.a_stride;
   return block;
 }
 
@@ -142,7 +140,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
     if (i_next + rows <= s.m)
 #pragma GCC unroll 16
       for (std::int64_t i = 0; i < rows; ++i) prefetch_row<columns>(i_next + i, last_strip ? 0 : j0 + columns, epilogue);
-    outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
+    outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(
         a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
           if (v < full) return epilogue(i0 + i, j0 + v * float_width, sum);
           alignas(line_bytes) float rest[float_width];
@@ -152,7 +150,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
   } else {
     // Through the stack, so that the epilogue's code is there once and not for every register.
     alignas(line_bytes) float sums[std::size_t(rows * stride)];
-    outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
+    outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(
         a, b, s.k, zero,
         [&](std::int64_t i, std::int64_t v, const FloatBatch& sum)
             __attribute__((always_inline)) { sum.store_aligned(sums + i * stride + v * float_width); },
@@ -179,27 +177,9 @@ template <MatMulShape s, class F>
   if constexpr (s.n % columns > 0) f(std::integral_constant<std::int64_t, s.n % columns>{}, j);
 }
 
-/// Copies rows [begin, end) of a (from its column 0 on) to panel, one register block after the other, each of them contiguous
-/// along its rows.
-template <MatMulShape s>
-inline void pack_rows(const float* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
-  for_each_row_block<outer_plan(s).rows, s.m>(begin, end,
-                                              [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i)
-                                                  __attribute__((always_inline)) {
-                                                    const float* from = a + i * s.a_m;
-                                                    float* to = panel + (i - begin) * k_count;
-                                                    for (std::int64_t k = 0; k < k_count; ++k) {
-                                                      if constexpr (s.a_m == 1)
-                                                        __builtin_prefetch(from + (k + prefetch_rows) * s.a_k);
-                                                      for (std::int64_t row = 0; row < rows; ++row)
-                                                        to[k * rows + row] = from[row * s.a_m + k * s.a_k];
-                                                    }
-                                                  });
-}
-
 /// Copies rows [begin, end) of a (from its column 0 on) to panel as floats, line by line as they are in memory.
 template <MatMulShape s, class A>
-inline void copy_lines(const A* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
+inline void pack_rows(const A* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
   constexpr std::int64_t stride = outer_plan(s).a_stride;
   const auto convert = [](const A* from, std::int64_t count, float* to) {
     const std::int64_t in_vectors = count & -float_width;
@@ -220,20 +200,13 @@ inline void copy_lines(const A* a, std::int64_t begin, std::int64_t end, std::in
       for (std::int64_t i = begin; i < end; ++i) panel[k * stride + i - begin] = static_cast<float>(a[i * s.a_m + k * s.a_k]);
   }
 }
-/// Packs them, or copies their lines.
-template <MatMulShape s, class A>
-inline void copy_rows(const A* a, std::int64_t begin, std::int64_t end, std::int64_t k_count, float* panel) {
-  if constexpr (outer_plan(s).copies_lines) copy_lines<s>(a, begin, end, k_count, panel);
-  else pack_rows<s>(a, begin, end, k_count, panel);
-}
 
 /// Rows [i_begin, i_end) of a from term k on, packed in a_panel or where they are: row i of it.
 template <MatMulShape s, class A>
 [[gnu::always_inline]] inline const float* rows_of_a(const A* a, const float* a_panel, std::int64_t i_begin, std::int64_t i,
-                                                     std::int64_t k, std::int64_t k_count) {
+                                                     std::int64_t k) {
   constexpr OuterPlan plan = outer_plan(s);
-  if constexpr (plan.copies_lines) return a_panel + (i - i_begin) * (s.a_k == 1 ? plan.a_stride : 1);
-  else if constexpr (plan.packs_a) return a_panel + (i - i_begin) * k_count;
+  if constexpr (plan.packs_a) return a_panel + (i - i_begin) * (s.a_k == 1 ? plan.a_stride : 1);
   else return a + i * s.a_m + k * s.a_k;
 }
 
@@ -260,14 +233,14 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
       if constexpr (fresh) return from;
       else return static_cast<const float*>(b_panel);
     }();
-    const float* const a_rows = rows_of_a<s>(a, a_panel, i_begin, i, k, k_count);
+    const float* const a_rows = rows_of_a<s>(a, a_panel, i_begin, i, k);
     const BlockAhead<rows, columns, far_columns, next_strip, packs, B, Epilogue> ahead{
         epilogue, i, j, k + k_count >= s.k, a_rows, fresh ? from + columns : from, fresh ? s.b_k : 0, b_panel};
     if constexpr (plan.k_part >= s.k) {
       whole_block<s, b_k, rows, columns, b_columns, prefetch>(a_rows, rows_of_b, i, j, epilogue, ahead);
     } else {
       float* sums = partial + (i - i_begin) * stride;
-      outer_block<block_shape<s>(rows), b_k, rows, b_columns, prefetch>(
+      outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(
           a_rows, rows_of_b, k_count,
           [&](std::int64_t row, std::int64_t v)
               __attribute__((always_inline)) { return FloatBatch::load_aligned(sums + row * stride + v * float_width); },
@@ -304,7 +277,7 @@ inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_b
     std::fill_n(partial, (i_end - i_begin) * stride, 0.f);
     for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
       const std::int64_t k_count = std::min(plan.k_part, s.k - k);
-      if constexpr (plan.packs_a) copy_rows<s>(a + k * s.a_k, i_begin, i_end, k_count, a_panel);
+      if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, i_begin, i_end, k_count, a_panel);
       outer_part<s, columns>(a, a_panel, b, b_panel, i_begin, i_end, j, k, k_count, partial, epilogue);
     }
     for (std::int64_t i = i_begin; i < i_end; ++i) finish_row<columns>(partial + (i - i_begin) * stride, i, j, epilogue);
@@ -321,7 +294,7 @@ inline void outer_parts_of_k(const A* a, float* a_panel, const B* b, const Epilo
   std::fill_n(partial, s.m * n_floats, 0.f);
   for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
     const std::int64_t k_count = std::min(plan.k_part, s.k - k);
-    if constexpr (plan.packs_a) copy_rows<s>(a + k * s.a_k, 0, s.m, k_count, a_panel);
+    if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, 0, s.m, k_count, a_panel);
     for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
       outer_part<s, columns>(a, a_panel, b, b_panel, 0, s.m, j, k, k_count, partial + s.m * j, epilogue);
     });
@@ -350,7 +323,7 @@ inline void outer_matmul(const A* a, const B* b, const Epilogue& epilogue) {
     if constexpr (plan.k_first) return outer_parts_of_k<s>(a, a_panel, b, epilogue);
     for (std::int64_t i = 0; i < s.m; i += plan.m_part) {
       const std::int64_t i_end = std::min(s.m, i + plan.m_part);
-      if constexpr (plan.packs_a && plan.k_part >= s.k) copy_rows<s>(a, i, i_end, s.k, a_panel);
+      if constexpr (plan.packs_a && plan.k_part >= s.k) pack_rows<s>(a, i, i_end, s.k, a_panel);
       for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j)
                             __attribute__((always_inline)) { outer_strip<s, columns>(a, a_panel, b, i, i_end, j, epilogue); });
     }

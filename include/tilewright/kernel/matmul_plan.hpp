@@ -48,9 +48,8 @@ inline constexpr std::int64_t least_rows_of_part = 64;
 struct OuterPlan {
   std::int64_t vectors = 1, rows = 1;  // of a register block
   std::int64_t m_part = 1, k_part = 1;  // rows of a and of b that are used together
-  bool packs_a = false, packs_b = false;  // a part is copied to the stack
-  bool copies_lines = false;  // lines of a's part are copied as they are, not as register blocks
-  std::int64_t a_stride = 0;  // floats between these copies
+  bool packs_a = false, packs_b = false;  // a part is copied to the stack: of a line by line, of b as strips
+  std::int64_t a_stride = 0;  // floats between these lines of a
   bool k_first = false;  // a part of k has all strips in turn, and sums of all of them are kept
   bool short_sums = false;  // few terms: blocks follow rows of c, and registers go straight to the epilogue
 };
@@ -71,8 +70,8 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   const std::int64_t n_vectors = ceil_div(s.n, float_width);
   plan.short_sums = !s.half_a && s.k <= short_sum && s.k * n_vectors * float_width <= l1_floats;
   const bool conflicts = !s.half_a && s.a_k == 1 && s.a_m % conflict_floats == 0;
-  const bool copies_conflicts = conflicts && s.k >= terms_for_packing && s.m >= few_rows_of_block && s.n > 4 * float_width;
-  const bool few_rows = plan.short_sums || (conflicts && !copies_conflicts);
+  const bool packs_conflicts = conflicts && s.k >= terms_for_packing && s.m >= few_rows_of_block && s.n > 4 * float_width;
+  const bool few_rows = plan.short_sums || (conflicts && !packs_conflicts);
   const std::int64_t row_limit = few_rows ? few_rows_of_block : most_rows_of_block;
   std::int64_t best = 0;
   for (std::int64_t most = 1; most <= (plan.short_sums && s.m >= few_rows_of_block ? 1 : most_vectors_of_block); ++most) {
@@ -91,8 +90,7 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   // Half precision is converted: a register block would convert each element of a for each strip.
   const bool packs_columns = s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows &&
                              (s.a_k % (conflict_floats / 2) == 0 || s.m * s.k <= most_of_a);
-  plan.copies_lines = s.half_a || copies_conflicts || (packs_columns && s.a_m == 1);
-  plan.packs_a = plan.copies_lines || packs_columns;
+  plan.packs_a = s.half_a || packs_conflicts || packs_columns;
   plan.k_part = s.k;
   // A converted a that is too large for its panel would make b be converted again.
   const bool splits = (plan.packs_b || plan.packs_a) &&
@@ -114,8 +112,7 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   if (plan.packs_b && !plan.k_first && s.m * s.k > l2_floats)
     limit_rows(std::max<std::int64_t>(l2_floats / s.k, least_rows_of_part));
   // no multiple of conflict_floats, and whole vectors
-  if (plan.copies_lines)
-    plan.a_stride = ceil_div(s.a_k == 1 ? plan.k_part : plan.m_part, float_width) * float_width + float_width;
+  if (plan.packs_a) plan.a_stride = ceil_div(s.a_k == 1 ? plan.k_part : plan.m_part, float_width) * float_width + float_width;
   return plan;
 }
 
