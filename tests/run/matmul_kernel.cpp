@@ -166,7 +166,9 @@ TEST_CASE("matmul_kernel: k in parts") {
 }
 
 TEST_CASE("matmul_kernel: a is packed") {
-  check_product<product(140, 70, 300, true, false, 2)>();  // in parts of m
+  check_product<product(140, 70, 300, true, false, 2)>();
+  check_product<product(140, 128, 400, true, false, 372)>();  // in parts of m: columns fall on the same lines of a cache
+  check_product<MatMulShape{65, 128, 100, 2, 130, 128, 1, 128, 1}>();  // no axis of it is contiguous
   check_product<product(45, 200, 768, true, true)>();
   check_product<product(115, 5, 1200, false, true)>();  // more than a cache holds: no dot products
 }
@@ -196,8 +198,8 @@ TEST_CASE("matmul_kernel: half precision") {
   check_product<product(17, 40, 2500, true, false), Half>();         // k in parts
   check_product<product(300, 33, 2049, false, true, 1), Half>();     // and m
   check_product<product(33, 130, 1030, true, true, 7), Half>();
-  check_product<product(61, 100, 700, true, false, 3), Half>();      // all rows and columns for a part of k after the other
-  check_product<product(150, 90, 260, true, false), Half>();         // a in parts of m
+  check_product<product(61, 100, 1700, true, false, 3), Half>();     // all rows and columns for a part of k after the other
+  check_product<product(400, 90, 260, true, false), Half>();         // a in parts of m
   check_product<MatMulShape{5, 18, 20, 41, 2, 3, 61, 19, 1}, Half>();  // no axis is contiguous
   check_product<MatMulShape{17, 10, 20, 20, 1, 10, 1, 1, 18}, Half>();  // c is transposed
 }
