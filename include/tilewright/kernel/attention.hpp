@@ -12,8 +12,8 @@ namespace tilewright {
 /// sums across a vector. A query that sees no key has the result 0, and the logarithm infinity. `dropout`: a WeightDropout, which
 /// is read if s.drops; sums are of all weights.
 template <AttentionShape s, class T, class Dropout>
-inline void attention_forward(const HeadRows<T>& q, const HeadRows<T>& k, const HeadRows<T>& v, KeyMask mask,
-                              const MatrixRows<T>& y, float* logsumexp, std::int64_t logsumexp_stride, double scale,
+inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
+                              KeyMask mask, const MatrixRows<T>& y, float* logsumexp, std::int64_t logsumexp_stride, double scale,
                               [[maybe_unused]] const Dropout& dropout) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
@@ -35,11 +35,7 @@ inline void attention_forward(const HeadRows<T>& q, const HeadRows<T>& k, const 
       const ScoreBlock block = score_block(s, plan, q0, k0);
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
-      const bool is_last = k0 + plan.keys >= end;  // of these queries
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(
-          k_rows, q_columns, block.of_scores(s.width), scores, [&](std::int64_t key) __attribute__((always_inline)) {
-            if (is_last) fetch_next<s>(k, k0 + key), fetch_next<s>(v, k0 + key);
-          });
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores);
       if constexpr (s.has_mask)
         for (std::int64_t key = 0; key < block.keys; ++key)
           if (mask.hides(k0 + key)) std::fill_n(scores + key * plan.queries, plan.queries, mask.hidden_score);
@@ -54,10 +50,8 @@ inline void attention_forward(const HeadRows<T>& q, const HeadRows<T>& k, const 
           [&](std::int64_t i, std::int64_t j) __attribute__((always_inline)) {
             return FloatBatch::load_aligned(rows + i * plan.width + j) * FloatBatch(corrections[i]);
           },
-          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
-            sum.store_aligned(rows + i * plan.width + j);
-            if (j == 0 && is_last) fetch_next<s>(q, q0 + i);
-          });
+          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
+              __attribute__((always_inline)) { sum.store_aligned(rows + i * plan.width + j); });
     }
     for (std::int64_t i = 0; i < q_count; ++i) {
       const bool sees_none = s.may_hide_all() && sums[i] == 0;
@@ -73,10 +67,10 @@ inline void attention_forward(const HeadRows<T>& q, const HeadRows<T>& k, const 
 /// computed again by blocks, and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With dropout, p in
 /// dv and dy v^T are multiplied by its factors, which are computed again, too.
 template <AttentionShape s, class T, class Dropout>
-inline void attention_gradient(const HeadRows<T>& q, const HeadRows<T>& k, const HeadRows<T>& v, KeyMask mask,
-                               const HeadRows<T>& y, const float* logsumexp, std::int64_t logsumexp_stride, const HeadRows<T>& dy,
-                               const MatrixRows<T>& dq, const MatrixRows<float>& dk, const MatrixRows<float>& dv, double scale,
-                               [[maybe_unused]] const Dropout& dropout) {
+inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
+                               KeyMask mask, const MatrixRows<const T>& y, const float* logsumexp, std::int64_t logsumexp_stride,
+                               const MatrixRows<const T>& dy, const MatrixRows<T>& dq, const MatrixRows<float>& dk,
+                               const MatrixRows<float>& dv, double scale, [[maybe_unused]] const Dropout& dropout) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
   constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
@@ -108,11 +102,7 @@ inline void attention_gradient(const HeadRows<T>& q, const HeadRows<T>& k, const
       const ScoreBlock block = score_block(s, plan, q0, k0);
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
-      const bool is_last = k0 + plan.keys >= end;  // of these queries
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(
-          k_rows, q_columns, block.of_scores(s.width), p, [&](std::int64_t key) __attribute__((always_inline)) {
-            if (is_last) fetch_next<s>(k, k0 + key), fetch_next<s>(v, k0 + key);
-          });
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), p);
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, block.of_scores(s.width), ds);
       if constexpr (s.drops) fill_factors<s>(dropout, q0, k0, block, factors);
       for (std::int64_t key = 0; key < block.keys; ++key) {
@@ -151,10 +141,8 @@ inline void attention_gradient(const HeadRows<T>& q, const HeadRows<T>& k, const
           ds, k_rows, block.of_queries(),
           [&](std::int64_t i, std::int64_t j)
               __attribute__((always_inline)) { return FloatBatch::load_aligned(dq_rows + i * plan.width + j); },
-          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
-            sum.store_aligned(dq_rows + i * plan.width + j);
-            if (j == 0 && is_last) fetch_next<s>(q, q0 + i), fetch_next<s>(y, q0 + i), fetch_next<s>(dy, q0 + i);
-          });
+          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
+              __attribute__((always_inline)) { sum.store_aligned(dq_rows + i * plan.width + j); });
     }
     unpack_block<s.width>(dq_rows, q_count, dq, q0,
                           [&](std::int64_t, const auto& x, const auto&) { return x * static_cast<float>(scale); });

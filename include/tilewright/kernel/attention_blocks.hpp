@@ -34,12 +34,6 @@ struct MatrixRows {
   std::int64_t row, element;  ///< strides
 };
 
-/// A head's rows, and how many elements after them those of the next head are.
-template <class T>
-struct HeadRows : MatrixRows<const T> {
-  std::int64_t head;
-};
-
 /// Which keys are seen.
 struct KeyMask {
   const bool* seen = nullptr;
@@ -94,15 +88,6 @@ inline void pack_block(const MatrixRows<const T>& from, std::int64_t first, std:
     }
   }
   std::fill_n(to, (rows - count) * padded, 0.f);
-}
-/// Fetches a row of the next head, which a worker most often has next. Rows of a head are few lines each, far apart, so that a
-/// processor does not fetch them by itself. Heads that are so large that they would displace this one are not fetched.
-template <AttentionShape s, class T>
-[[gnu::always_inline]] inline void fetch_next(const HeadRows<T>& rows, std::int64_t row) {
-  constexpr std::int64_t in_line = line_bytes / static_cast<std::int64_t>(sizeof(T));
-  if constexpr (std::max(s.queries, s.keys) * attention_plan(s).width <= attention_block_floats)
-    unrolled<ceil_div(s.width, in_line)>(
-        [&](auto i) __attribute__((always_inline)) { __builtin_prefetch(rows.data + rows.head + row * rows.row + i * in_line); });
 }
 /// Transposes a packed block; both extents are whole vectors.
 template <std::int64_t rows, std::int64_t columns>
@@ -165,19 +150,13 @@ inline void block_product(const float* a, const float* b, const T& terms, const 
                                     });
   });
 }
-/// c = a b, where c has rows of n floats. meanwhile(i) is called once for each row.
-template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Meanwhile>
-inline void block_product(const float* a, const float* b, const T& terms, float* c, const Meanwhile& meanwhile) {
-  block_product<m, n, a_m, a_k, b_k>(
-      a, b, terms, [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); },
-      [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
-        sum.store_aligned(c + i * n + j);
-        if (j == 0) meanwhile(i);
-      });
-}
+/// c = a b, where c has rows of n floats.
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
 inline void block_product(const float* a, const float* b, const T& terms, float* c) {
-  block_product<m, n, a_m, a_k, b_k>(a, b, terms, c, [](std::int64_t) {});
+  block_product<m, n, a_m, a_k, b_k>(
+      a, b, terms, [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); },
+      [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
+          __attribute__((always_inline)) { sum.store_aligned(c + i * n + j); });
 }
 
 /// A block of scores, with a row for each key, so that a vector has queries. Query i sees key j if j + ahead <= i < j + behind.

@@ -53,9 +53,9 @@ inline auto head_rows(V view, std::int64_t sample, std::int64_t head) {
                                          V::spec.stride(3)};
 }
 template <class V>
-inline HeadRows<std::remove_const_t<typename V::element>> head_input(V view, std::int64_t sample, std::int64_t head) {
+inline MatrixRows<const typename V::element> head_input(V view, std::int64_t sample, std::int64_t head) {
   const auto rows = head_rows(view, sample, head);
-  return {{rows.data, rows.row, rows.element}, V::spec.stride(1)};
+  return {rows.data, rows.row, rows.element};
 }
 template <class V>
 inline void clear_head(V view, std::int64_t sample, std::int64_t head) {
