@@ -16,7 +16,7 @@ inline constexpr std::int64_t block_registers = float_width == 16 ? 32 : 16;
 /// a [feed forward down, dW; and W7], partial sums [feed forward down].
 inline constexpr std::int64_t b_panel_floats = 24 * 1024, a_panel_floats = 48 * 1024, partial_floats = 12 * 1024;
 /// Floats of a panel of a that is converted from half precision: one that does not hold all terms needs partial sums, or makes b
-/// be converted again. [W7 in float16: 1.2 % slower with half as many]
+/// be converted again. All blocks on the stack are 528 KB then. [W7 in float16: 1.2 % slower with half as many]
 inline constexpr std::int64_t converted_panel_floats = 96 * 1024;
 /// Floats of a first-level cache of 32 KB, for all of a short sum's b [fc1, dW; fc2, dW], and of half a second-level cache of 1
 /// MB, for the part of a that is used with each panel of b [projection; feed forward; dW at batch 80].
@@ -48,7 +48,7 @@ inline constexpr std::int64_t least_rows_of_part = 64;
 struct OuterPlan {
   std::int64_t vectors = 1, rows = 1;  // of a register block
   std::int64_t m_part = 1, k_part = 1;  // rows of a and of b that are used together
-  bool packs_a = false, packs_b = false;  // a part is copied to the stack: of a line by line, of b as strips
+  bool packs_a = false, packs_b = false;  // a part is copied to the stack: a's lines one by one, b's rows of a strip
   std::int64_t a_stride = 0;  // floats between these lines of a
   bool k_first = false;  // a part of k has all strips in turn, and sums of all of them are kept
   bool short_sums = false;  // few terms: blocks follow rows of c, and registers go straight to the epilogue
@@ -86,7 +86,8 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   // Half precision is converted once, in a panel, and not for each register block.
   const std::int64_t packing_rows = s.half_b ? 2 * plan.rows : s.n * s.k <= l2_floats ? rows_for_packing_near : rows_for_packing;
   plan.packs_b = s.b_n != 1 || (s.m >= packing_rows && s.k >= terms_for_packing);
-  // Packing a pays where its columns fall on the same lines of the caches, or where it does not make b be read again.
+  // Packing a pays where its columns fall on the same lines of the caches, as a column of a line in every 2 KB does, or where it
+  // does not make b be read again.
   // Half precision is converted: a register block would convert each element of a for each strip.
   const bool packs_columns = s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows &&
                              (s.a_k % (conflict_floats / 2) == 0 || s.m * s.k <= most_of_a);

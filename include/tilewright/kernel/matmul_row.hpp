@@ -11,7 +11,7 @@ namespace tilewright::detail {
 
 // Products of one row with a matrix use each element of the matrix once. If no cache holds the matrix, they take the time that
 // reading it takes, which is shortest in the order of memory: a processor then fetches ahead by itself. (On AMD Zen 4 two rows at
-// a time give half to nine tenths of the rate.)
+// a time, or fetching by instructions at other distances than row_fetch_bytes, give half to nine tenths of the rate.)
 
 /// Elements of a matrix from which on it is taken to be in no cache that is faster than the third level.
 inline constexpr std::int64_t least_streamed_elements = 64 * 1024;
@@ -20,7 +20,7 @@ inline constexpr std::int64_t row_sums_floats = 4 * 1024;
 /// Bytes of the matrix that are read before sums are written. Half and twice as many were up to a third slower.
 inline constexpr std::int64_t row_step_bytes = 256;
 /// Bytes of the matrix between what is read and what is fetched by instructions. (On AMD Zen 5 the rate of half precision is 7 %
-/// higher with them, 6 % if they are four times as many, 2 % lower if a quarter. On Zen 4 they make no difference.)
+/// higher with them, 6 % if they are four times as many, 2 % lower if a quarter. Not measured on Zen 4.)
 inline constexpr std::int64_t row_fetch_bytes = 4096;
 /// Vectors of a dot product in a step, and its accumulators: enough to hide the latency of an addition.
 inline constexpr std::int64_t dot_vectors = 16, dot_sums = 4;
