@@ -50,6 +50,7 @@ Ops that move data, views in place, products of float8, and the parts of ops tha
 # Ops that no program of op_checks.hpp has, and the source that has them.
 ELSEWHERE = {
     "AdamFactors": "run/optimisers.cpp",
+    "BiasAdd": "run/half_layers.cpp",
     "CastThenPow2Scale": "run/float8.cpp",
     "ConvPow2Scaled": "run/float8.cpp",
     "ConvTransposePow2Scaled": "run/float8.cpp",
@@ -87,6 +88,7 @@ INSTANCES = {
     "NormGrad": "tw::NormGrad<tw::LayerNorm>",
     "Pow2ScaleOfSums": "tw::detail::Pow2ScaleOfSums<tw::MatMulPow2Scaled>",
     "SelectionGrad": "tw::SelectionGrad<tw::ReduceMax>",
+    "Slope": "tw::Slope<tw::Gelu>",
     "UnaryGrad": "tw::UnaryGrad<tw::Gelu>",
 }
 

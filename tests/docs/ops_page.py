@@ -273,7 +273,9 @@ def facts_of(library, type_name, function, functions):
     if forward and (formula := as_formula(forward.body)):
         lines.append(f"- element: `{formula}`")
     gradient = library.member(struct, "gradient")
-    if backward and (formula := as_formula(backward.body)):
+    if backward and "::slope(" in backward.body:
+        lines.append("- gradient: the derivative, element by element, which a forward graph for the host computes besides")
+    elif backward and (formula := as_formula(backward.body)):
         lines.append(f"- gradient: `{formula}`" + (", of the result `y`" if re.search(r"\(X y, X dy", backward.head) else ""))
     elif backward:
         lines.append("- gradient: the derivative, element by element")

@@ -51,6 +51,13 @@ inline Meanings elementwise_meanings() {
       {"GeluErf", unary([](double x) { return 0.5 * x * (1 + std::erf(x / M_SQRT2)); })},
       {"Sigmoid", unary(sigmoid)},
       {"Swish", unary([](double x) { return x * sigmoid(x); })},
+      {"GeluSlope", unary([](double x) {
+         const double alpha = std::sqrt(2 / M_PI), t = std::tanh(alpha * (x + 0.044715 * x * x * x));
+         return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * alpha * (1 + 3 * 0.044715 * x * x);
+       })},
+      {"GeluErfSlope",
+       unary([](double x) { return 0.5 * (1 + std::erf(x / M_SQRT2)) + x * std::exp(-x * x / 2) / std::sqrt(2 * M_PI); })},
+      {"SwishSlope", unary([](double x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); })},
       {"Softplus", elementwise_with<tw::Softplus::Attributes>([](const auto& attributes, const Line& x) {
          const auto [beta, threshold] = attributes;
          return beta * x[0] > threshold ? x[0] : std::log1p(std::exp(beta * x[0])) / beta;

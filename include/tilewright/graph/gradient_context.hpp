@@ -23,6 +23,7 @@ class GradientContext {
   class Builder {
    public:
     constexpr virtual Tensor activation(TensorId forward_tensor) = 0;
+    constexpr virtual Tensor added_activation(const OpInfo& op, const Node& forward_node) = 0;
     constexpr virtual bool needs_gradient(TensorId forward_tensor) const = 0;
     constexpr virtual const Tensor* gradient(TensorId forward_tensor) const = 0;
     constexpr virtual void add_gradient(TensorId forward_tensor, Tensor gradient) = 0;
@@ -48,6 +49,10 @@ class GradientContext {
   constexpr Tensor input(int i) { return builder_.activation(input_id(i)); }
   /// The value of the forward op's output, as a tensor of the gradient graph.
   constexpr Tensor output(int i) { return builder_.activation(output_id(i)); }
+  /// The value of another op, of the forward op's inputs and attributes, as a tensor of the gradient graph: the op is added to
+  /// the forward graph, whose ops can share work with it. Tensor() if it cannot be, or if the inputs are needed as well, so that
+  /// more would be kept for the gradient graph: it gets the inputs then.
+  constexpr Tensor added_to_forward(const OpInfo& op) { return builder_.added_activation(op, node_); }
   /// Whether the gradient of this input is needed: rules skip the work for others.
   constexpr bool needs(int input) const { return builder_.needs_gradient(input_id(input)); }
   /// Whether a gradient reached this output. Otherwise its gradient counts as zero.

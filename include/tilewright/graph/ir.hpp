@@ -273,7 +273,7 @@ class Ir {
   std::optional<Mode> current_mode{};  ///< of the innermost open mode scope; nothing: none is open
   Placement current_placement{};  ///< of new ops; on no IPU: where their inputs are, or on IPU 0
   bool has_placements = false;  ///< whether nodes and tensors have placements: one was asked for, or another than IPU 0 named
-  bool replaces_composed_forms = true, fuses_across_calls = true;  ///< set by the functions of these names in transform/
+  bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true;  ///< set by functions in transform/
   int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
   List<GraphRecord, GraphId> graphs;
   List<VariableRecord> variables;

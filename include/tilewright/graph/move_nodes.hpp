@@ -6,7 +6,7 @@
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/emit.hpp"
 
-// For scopes whose ops move to another graph when the scope ends.
+// For scopes whose ops move to another graph when the scope ends, and for transforms that put ops between others.
 
 namespace tilewright::detail {
 
@@ -47,6 +47,23 @@ constexpr void append_copy(Ir& ir, GraphId from, const Node& node, List<Tensor, 
     to.placement = original.placement;
     values[node.outputs[o]] = {ir, ir.current_graph, copied.outputs[o]};
   }
+}
+
+/// Follows nodes of a graph that have moved: `moved` has the new number of each. Those of an exchange are still side by side.
+constexpr void follow_moved_nodes(Ir& ir, GraphId graph, const List<NodeId, NodeId>& moved) {
+  for (auto& [before, after] : ir.record(graph).sequence) before = moved[before], after = moved[after];
+  for (MergedExchanges& exchanges : ir.merged_exchanges) {
+    if (exchanges.graph != graph || exchanges.first == exchanges.end) continue;
+    const auto last = moved[NodeId(static_cast<int>(exchanges.end) - 1)];
+    exchanges.first = moved[exchanges.first], exchanges.end = NodeId(static_cast<int>(last) + 1);
+  }
+}
+
+/// Whether nodes of a graph may move: no scope of it is open, and all are of one execution context.
+constexpr bool may_move_nodes(const Ir& ir, GraphId graph) {
+  for (const SequenceScope& scope : ir.sequences)
+    if (scope.graph == graph) return false;
+  return !ir.failed() && !(graph == GraphId::main && ir.has_contexts);
 }
 
 /// A constant of another graph in the current one.

@@ -139,6 +139,8 @@ struct OpInfo {
   void (*gradient)(GradientContext&) = nullptr;  ///< gives the inputs' gradients; null: the op has no rule, or is a call
   int modifies = -1;  ///< the input that is written in place and aliased by output 0, or -1
   bool has_side_effect = false;  ///< it is live even if nothing uses its results, and no other op is in its group
+  bool gradient_needs_no_result = false;  ///< its gradient rule does not ask for its results
+  bool any_result_layout = false;  ///< its kernel writes results of any strides, as that of every formula does
   bool any_layout = false;  ///< its kernel, or its rule `view`, takes inputs of any strides; others get dense inputs
   bool elementwise = false;  ///< each element of output 0 depends on the elements at the same place only
   bool has_formula = false;  ///< it is a formula, which can be part of an expression or of an epilogue

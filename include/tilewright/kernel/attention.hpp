@@ -10,11 +10,11 @@ namespace tilewright {
 /// y = softmax(scale q k^T) v of one head, by blocks of queries and keys; logsumexp gets the logarithm of each query's sum of
 /// exponentials. Scores of a block lie with a row for each key, so that largest scores and sums of a vector of queries need no
 /// sums across a vector. A query that sees no key has the result 0, and the logarithm infinity. `dropout`: a WeightDropout, which
-/// is read if s.drops; sums are of all weights.
-template <AttentionShape s, class T, class Dropout>
+/// is read if s.drops; sums are of all weights. `next`: a NextHead, or NoNextHead.
+template <AttentionShape s, class T, class Dropout, class Next = detail::NoNextHead>
 inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                               KeyMask mask, const MatrixRows<T>& y, float* logsumexp, std::int64_t logsumexp_stride, double scale,
-                              [[maybe_unused]] const Dropout& dropout) {
+                              [[maybe_unused]] const Dropout& dropout, [[maybe_unused]] const Next& next = {}) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
   constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
@@ -35,7 +35,10 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
       const ScoreBlock block = score_block(s, plan, q0, k0);
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores);
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores,
+                                                                          [&](std::int64_t key) __attribute__((always_inline)) {
+                                                                            if constexpr (Next::fetches) next.fetch_key(k0 + key);
+                                                                          });
       if constexpr (s.has_mask)
         for (std::int64_t key = 0; key < block.keys; ++key)
           if (mask.hides(k0 + key)) std::fill_n(scores + key * plan.queries, plan.queries, mask.hidden_score);
@@ -50,8 +53,11 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
           [&](std::int64_t i, std::int64_t j) __attribute__((always_inline)) {
             return FloatBatch::load_aligned(rows + i * plan.width + j) * FloatBatch(corrections[i]);
           },
-          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
-              __attribute__((always_inline)) { sum.store_aligned(rows + i * plan.width + j); });
+          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
+            sum.store_aligned(rows + i * plan.width + j);
+            if constexpr (Next::fetches)
+              if (j == 0) next.fetch_query(q0 + i);
+          });
     }
     for (std::int64_t i = 0; i < q_count; ++i) {
       const bool sees_none = s.may_hide_all() && sums[i] == 0;
@@ -63,14 +69,15 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
   }
 }
 
-/// The gradients of one head: dq is written, and dk and dv are added to. With p = exp(scale q k^T - logsumexp), which is
-/// computed again by blocks, and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With dropout, p in
-/// dv and dy v^T are multiplied by its factors, which are computed again, too.
-template <AttentionShape s, class T, class Dropout>
+/// The gradients of one head: dq is written, and so are dk and dv, or added to if `adds`. With p = exp(scale q k^T - logsumexp),
+/// which is computed again by blocks, and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With
+/// dropout, p in dv and dy v^T are multiplied by its factors, which are computed again, too.
+template <AttentionShape s, bool adds, class T, class G, class Dropout, class Next = detail::NoNextHead>
 inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                                KeyMask mask, const MatrixRows<const T>& y, const float* logsumexp, std::int64_t logsumexp_stride,
-                               const MatrixRows<const T>& dy, const MatrixRows<T>& dq, const MatrixRows<float>& dk,
-                               const MatrixRows<float>& dv, double scale, [[maybe_unused]] const Dropout& dropout) {
+                               const MatrixRows<const T>& dy, const MatrixRows<T>& dq, const MatrixRows<G>& dk,
+                               const MatrixRows<G>& dv, double scale, [[maybe_unused]] const Dropout& dropout,
+                               [[maybe_unused]] const Next& next = {}) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
   constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
@@ -81,7 +88,11 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
   alignas(line_bytes) float logs[std::size_t(plan.queries)], dots[std::size_t(plan.queries)];
   alignas(line_bytes) [[maybe_unused]] float factors[s.drops ? std::size_t(round_up(plan.keys, float_width) * plan.queries) : 1];
   const FloatBatch zero(0.f), numbers = FloatBatch::load_aligned(lane_numbers.data());
-  const auto add = [](std::int64_t, const auto& x, const auto& before) { return before + x; };
+  static_assert(adds || detail::is_one_block(s));
+  const auto give = [](std::int64_t, const auto& x, [[maybe_unused]] const auto& before) {
+    if constexpr (adds) return before + x;
+    else return x;
+  };
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
     const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
     pack_block<plan.queries, s.width>(q, q0, q_count, static_cast<float>(scale), q_rows);
@@ -102,7 +113,10 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
       const ScoreBlock block = score_block(s, plan, q0, k0);
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), p);
+      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), p,
+                                                                          [&](std::int64_t key) __attribute__((always_inline)) {
+                                                                            if constexpr (Next::fetches) next.fetch_key(k0 + key);
+                                                                          });
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, block.of_scores(s.width), ds);
       if constexpr (s.drops) fill_factors<s>(dropout, q0, k0, block, factors);
       for (std::int64_t key = 0; key < block.keys; ++key) {
@@ -134,15 +148,18 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
         if (hidden) std::fill_n(ds_row, plan.queries, 0.f);
       }
       block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(p, dy_rows, block.of_keys(), sums);
-      unpack_block<s.width>(sums, block.keys, dv, k0, add);
+      unpack_block<s.width>(sums, block.keys, dv, k0, give);
       block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(ds, q_rows, block.of_keys(), sums);
-      unpack_block<s.width>(sums, block.keys, dk, k0, add);
+      unpack_block<s.width>(sums, block.keys, dk, k0, give);
       block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
           ds, k_rows, block.of_queries(),
           [&](std::int64_t i, std::int64_t j)
               __attribute__((always_inline)) { return FloatBatch::load_aligned(dq_rows + i * plan.width + j); },
-          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
-              __attribute__((always_inline)) { sum.store_aligned(dq_rows + i * plan.width + j); });
+          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
+            sum.store_aligned(dq_rows + i * plan.width + j);
+            if constexpr (Next::fetches)
+              if (j == 0) next.fetch_query(q0 + i);
+          });
     }
     unpack_block<s.width>(dq_rows, q_count, dq, q0,
                           [&](std::int64_t, const auto& x, const auto&) { return x * static_cast<float>(scale); });

@@ -54,6 +54,12 @@ namespace detail {
 /// of a gradient a second-level cache.
 inline constexpr std::int64_t attention_block_rows = 64, attention_block_floats = 8192;
 
+/// Whether a block has all queries and keys on any machine, and each query sees one.
+constexpr bool is_one_block(const AttentionShape& s) {
+  return s.queries <= attention_block_rows && s.keys <= attention_block_rows &&
+         s.width <= attention_block_floats / attention_block_rows && !s.may_hide_all();
+}
+
 struct AttentionPlan {
   std::int64_t queries = 1, keys = 1;  ///< of a block; queries are whole vectors
   std::int64_t width = 1;              ///< of a packed row: whole vectors
@@ -89,6 +95,32 @@ inline void pack_block(const MatrixRows<const T>& from, std::int64_t first, std:
   }
   std::fill_n(to, (rows - count) * padded, 0.f);
 }
+/// What is done for the next head, while one is computed: nothing.
+struct NoNextHead {
+  static constexpr bool fetches = false;
+};
+/// Fetches rows of the next head, which a worker most often has next: a processor does not fetch them by itself, as each is a few
+/// lines far from the others. A head is not fetched if it is so large that it would displace the one before.
+template <AttentionShape s, class T, std::size_t query_matrices>
+struct NextHead {
+  static constexpr bool fetches = std::max(s.queries, s.keys) * attention_plan(s).width <= attention_block_floats;
+  std::array<MatrixRows<const T>, 2> of_keys;
+  std::array<MatrixRows<const T>, query_matrices> of_queries;
+
+  [[gnu::always_inline]] void fetch_key(std::int64_t row) const {
+    unrolled<2>([&](auto i) __attribute__((always_inline)) { fetch(of_keys[i], row); });
+  }
+  [[gnu::always_inline]] void fetch_query(std::int64_t row) const {
+    unrolled<query_matrices>([&](auto i) __attribute__((always_inline)) { fetch(of_queries[i], row); });
+  }
+
+ private:
+  [[gnu::always_inline]] static void fetch(const MatrixRows<const T>& rows, std::int64_t row) {
+    constexpr std::int64_t in_line = line_bytes / static_cast<std::int64_t>(sizeof(T));
+    unrolled<ceil_div(s.width, in_line)>(
+        [&](auto i) __attribute__((always_inline)) { __builtin_prefetch(rows.data + row * rows.row + i * in_line); });
+  }
+};
 /// Transposes a packed block; both extents are whole vectors.
 template <std::int64_t rows, std::int64_t columns>
 inline void transpose_block(const float* from, float* to) {
@@ -150,13 +182,19 @@ inline void block_product(const float* a, const float* b, const T& terms, const 
                                     });
   });
 }
-/// c = a b, where c has rows of n floats.
-template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
-inline void block_product(const float* a, const float* b, const T& terms, float* c) {
+/// c = a b, where c has rows of n floats. meanwhile(i) is called for each row.
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Meanwhile>
+inline void block_product(const float* a, const float* b, const T& terms, float* c, const Meanwhile& meanwhile) {
   block_product<m, n, a_m, a_k, b_k>(
       a, b, terms, [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); },
-      [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
-          __attribute__((always_inline)) { sum.store_aligned(c + i * n + j); });
+      [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
+        sum.store_aligned(c + i * n + j);
+        if (j == 0) meanwhile(i);
+      });
+}
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
+inline void block_product(const float* a, const float* b, const T& terms, float* c) {
+  block_product<m, n, a_m, a_k, b_k>(a, b, terms, c, [](std::int64_t) __attribute__((always_inline)) {});
 }
 
 /// A block of scores, with a row for each key, so that a vector has queries. Query i sees key j if j + ahead <= i < j + behind.

@@ -155,8 +155,9 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
         [&](std::int64_t i, std::int64_t v, const FloatBatch& sum)
             __attribute__((always_inline)) { sum.store_aligned(sums + i * stride + v * float_width); },
         ahead);
+    const Epilogue own = epilogue;  // whose members no store can change
 #pragma GCC unroll 1
-    for (std::int64_t i = 0; i < rows; ++i) finish_row<columns>(sums + i * stride, i0 + i, j0, epilogue);
+    for (std::int64_t i = 0; i < rows; ++i) finish_row<columns>(sums + i * stride, i0 + i, j0, own);
   }
 }
 

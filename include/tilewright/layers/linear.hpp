@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/bias_add.hpp"
 #include "tilewright/ops/matmul.hpp"
 
 /// Modules for models. Not yet stable: names and parameters may change in any version.
@@ -12,7 +13,7 @@ struct LinearOptions {
 };
 
 /// x weight + bias, over the last axis. x: (..., in_features), float16, bfloat16 or float32; result: (..., out_features), of x's
-/// dtype.
+/// dtype, rounded once; on a simulated IPU the product is rounded, too.
 ///
 /// Variables, of x's dtype: `weight` (in_features, out_features), normal with mean 0; `bias` (out_features,), zeros. PyTorch's
 /// weight is (out_features, in_features): the transposed one.
@@ -25,9 +26,14 @@ template <int out_features, LinearOptions options = {}>
 struct Linear : Module<Linear<out_features, options>> {
   constexpr Tensor build(Tensor x) {
     const Tensor weight = this->add_variable_input("weight", normal(0, options.std), {x.shape(-1), out_features}, x.dtype());
-    const Tensor product = x.matmul(weight);
-    if constexpr (!options.bias) return product;
-    else return product + this->add_variable_input("bias", zeros(), {out_features}, x.dtype());
+    if constexpr (!options.bias) {
+      return x.matmul(weight);
+    } else {
+      const Tensor bias = this->add_variable_input("bias", zeros(), {out_features}, x.dtype());
+      // on a simulated IPU, for which composed forms are not replaced, the sums would take twice the memory
+      if (!x.valid() || !is_half(x.dtype()) || !x.ir().replaces_composed_forms) return x.matmul(weight) + bias;
+      return apply<BiasAdd>({ops::matmul(x, weight, {.output_type = float32}), bias});
+    }
   }
 };
 

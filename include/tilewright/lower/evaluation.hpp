@@ -30,7 +30,8 @@ class Evaluator {
     }
     for (int i = 0; i < count_; ++i) inline_value(i);
     for (int i = 0; i < count_; ++i)
-      if (operation(i).op->has_epilogue) keep_in_registers(i);
+      if (operation(i).op->has_epilogue) keep_in_registers(i, i);
+      else if (result_.kinds[i] == Evaluation::epilogue) keep_in_registers(i, result_.kernels[i]);
     return std::move(result_);
   }
 
@@ -143,14 +144,14 @@ class Evaluator {
     }
     return false;
   }
-  /// A kernel's result that only its own epilogue reads stays in registers.
-  constexpr void keep_in_registers(int kernel) {
-    const Value& result = result_of(kernel);
-    if (!draft_.storage(result.storage).internal) return;
-    for (int m = kernel + 1; m < count_; ++m)
+  /// The result of a kernel, or of a member in its epilogue, that only the epilogue reads stays in registers.
+  constexpr void keep_in_registers(int member, int kernel) {
+    const Value& result = result_of(member);
+    if (!draft_.storage(result.storage).internal || operation(member).op->modifies >= 0) return;
+    for (int m = member + 1; m < count_; ++m)
       for (const Value& value : operation(m).operands)
         if (value.storage == result.storage && (result_.kernels[m] != kernel || writes(m, result.storage))) return;
-    result_.in_registers[kernel] = true;
+    result_.in_registers[member] = true;
   }
 
   const BodyDraft& draft_;

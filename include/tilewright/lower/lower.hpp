@@ -32,6 +32,7 @@
 #include "tilewright/lower/tile_memory.hpp"
 #include "tilewright/lower/tile_sets.hpp"
 #include "tilewright/lower/tile_table.hpp"
+#include "tilewright/lower/write_through.hpp"
 #include "tilewright/transform/composed_forms.hpp"
 #include "tilewright/transform/fuse_across_calls.hpp"
 
@@ -87,6 +88,10 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
     const auto body = BodyId(i);
     BodyDraft draft = flatten(ir, live, body_of, plan, bodies[body], context_of(plan, body), target, partitions);
     observe(Pass::flatten, body, draft, plan);
+    if (target.fuses && target.ipu == nullptr) {
+      write_through(draft);
+      observe(Pass::write_through, body, draft, plan);
+    }
     order_updates(draft);
     observe(Pass::order_updates, body, draft, plan);
     split_reductions(draft, computing, partitions);

@@ -9,6 +9,7 @@ namespace tilewright::internal {
 /// The passes that plan one body, in their order.
 enum class Pass : std::uint8_t {
   flatten,
+  write_through,  ///< for the host
   order_updates,
   split_reductions,
   fuse,
@@ -22,8 +23,8 @@ enum class Pass : std::uint8_t {
 
 constexpr std::string_view name_of(Pass pass) {
   constexpr std::string_view names[] = {
-      "flatten",    "order_updates",      "split_reductions", "fuse",        "find_internal_storages",
-      "cut_groups", "reuse_dying_inputs", "map_tiles",        "place_tiles", "place"};
+      "flatten",    "write_through",      "order_updates", "split_reductions", "fuse", "find_internal_storages",
+      "cut_groups", "reuse_dying_inputs", "map_tiles",     "place_tiles",      "place"};
   return names[static_cast<int>(pass)];
 }
 

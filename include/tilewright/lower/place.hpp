@@ -173,10 +173,15 @@ class ComputePlacer {
     for (int m = member; m-- > 0;) {
       const Operation& maker = operation(m);
       if (!maker.writes(of.operands[o].storage)) continue;
-      const bool in_epilogue = maker.op->has_epilogue && evaluations_.kernels[member] == m;
-      return evaluations_.in_registers[m] || in_epilogue ? m : -1;
+      return evaluations_.in_registers[m] || is_in_epilogue_with(member, m) ? m : -1;
     }
     return -1;
+  }
+  /// Whether an earlier member is the kernel in whose epilogue the member is computed, or is computed there, too.
+  constexpr bool is_in_epilogue_with(int member, int earlier) const {
+    const int kernel = evaluations_.kernels[member];
+    if (kernel == member || !operation(kernel).op->has_epilogue) return false;
+    return earlier == kernel || (evaluations_.kinds[earlier] == Evaluation::epilogue && evaluations_.kernels[earlier] == kernel);
   }
   /// Bytes of an operand from one block to the next along each axis of the grid.
   constexpr List<std::int64_t> block_strides(int member, int o, const GridAxes& axes) const {

@@ -1,29 +1,31 @@
 #pragma once
 #include "tilewright/kernel/normal_cdf.hpp"
-#include "tilewright/ops/in_place.hpp"
+#include "tilewright/ops/unary_with_slope.hpp"
 
 namespace tilewright {
 
 /// Gaussian error linear unit, tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))
 /// ("Gaussian Error Linear Units", arXiv 1606.08415, section 2), computed as x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3)): that
 /// is the same, but 1 + tanh loses the digits of small results.
-struct Gelu : UnaryOp<Gelu> {
+struct Gelu : UnaryWithSlope<Gelu> {
   static constexpr std::string_view name = "Gelu";
   static constexpr VertexCost vertex_cost = map_cost({20, 2}, {10, 4});
   static constexpr double alpha = 2 * 0.7978845608028654;  // 2 sqrt(2/pi)
   static constexpr double beta = 0.044715;
 
   template <class X>
-  static X forward(X x) {
-    const X u = x * math::fma(math::number<X>(alpha * beta) * x, x, math::number<X>(alpha));
-    return math::divide(x, math::number<X>(1) + math::exp(-u));
+  static X gate(X x) {
+    return math::sigmoid(x * math::fma(math::number<X>(alpha * beta) * x, x, math::number<X>(alpha)));
   }
   template <class X>
-  static X backward(X x, X dy) {
-    const X xx = x * x, one = math::number<X>(1);
-    const X s = math::sigmoid(x * math::fma(math::number<X>(alpha * beta), xx, math::number<X>(alpha)));
-    const X du = math::fma(math::number<X>(3 * alpha * beta), xx, math::number<X>(alpha));
-    return dy * s * math::fma(x * du, one - s, one);
+  static X forward(X x) {
+    return x * gate(x);
+  }
+  template <class X>
+  static X slope(X x) {
+    const X s = gate(x), one = math::number<X>(1);
+    const X du = math::fma(math::number<X>(3 * alpha * beta) * x, x, math::number<X>(alpha));
+    return s * math::fma(x * du, one - s, one);
   }
 };
 
@@ -45,11 +47,15 @@ struct Relu : UnaryOp<Relu> {
 
 /// Gaussian error linear unit: x P(x), where P is the standard normal distribution, (1 + erf(x / sqrt(2))) / 2. P is computed
 /// as it stands, so that small results keep their digits.
-struct GeluErf : UnaryOp<GeluErf> {
+struct GeluErf : UnaryWithSlope<GeluErf> {
   static constexpr std::string_view name = "GeluErf";
   static constexpr VertexCost vertex_cost = map_cost({22, 1}, {16, 1}, Confidence::published);
   template <class X> static X forward(X x) { return x * math::normal_cdf(x); }
-  template <class X> static X backward(X x, X dy) { return dy * math::fma(x, math::normal_density(x), math::normal_cdf(x)); }
+  template <class X>
+  static X slope(X x) {
+    const auto [below, density] = math::normal_distribution(x);
+    return math::fma(x, density, below);
+  }
 };
 
 struct Sigmoid : UnaryOp<Sigmoid> {
@@ -60,17 +66,14 @@ struct Sigmoid : UnaryOp<Sigmoid> {
   template <class X> static X backward(X y, X dy) { return dy * y * (math::number<X>(1) - y); }
 };
 
-struct Swish : UnaryOp<Swish> {
+struct Swish : UnaryWithSlope<Swish> {
   static constexpr std::string_view name = "Swish";
   static constexpr VertexCost vertex_cost = map_cost({14, 2}, {8, 4});
+  template <class X> static X forward(X x) { return x * math::sigmoid(x); }
   template <class X>
-  static X forward(X x) {
-    return math::divide(x, math::number<X>(1) + math::exp(-x));
-  }
-  template <class X>
-  static X backward(X x, X dy) {
+  static X slope(X x) {
     const X s = math::sigmoid(x), one = math::number<X>(1);
-    return dy * s * math::fma(x, one - s, one);
+    return s * math::fma(x, one - s, one);
   }
 };
 

@@ -11,6 +11,7 @@ namespace tilewright {
 /// a + b, broadcast. Integers wrap around; of bool, it is "or".
 struct Add : Elementwise<Add> {
   static constexpr std::string_view name = "Add";
+  static constexpr bool gradient_needs_no_result = true;
   static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
   template <class X> static X forward(X a, X b) { return math::add(a, b); }
   static constexpr void gradient(GradientContext& op) {
@@ -22,6 +23,7 @@ struct Add : Elementwise<Add> {
 /// a - b, broadcast. Integers wrap around.
 struct Sub : Elementwise<Sub> {
   static constexpr std::string_view name = "Sub";
+  static constexpr bool gradient_needs_no_result = true;
   static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
   template <class X> static X forward(X a, X b) { return math::subtract(a, b); }
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
@@ -34,6 +36,7 @@ struct Sub : Elementwise<Sub> {
 /// a b, broadcast. A tensor of half precision may have a factor of one float32 element, which is not rounded; the result is.
 struct Mul : Elementwise<Mul> {
   static constexpr std::string_view name = "Mul";
+  static constexpr bool gradient_needs_no_result = true;
   static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
   template <class X> static X forward(X a, X b) { return math::multiply(a, b); }
   static constexpr bool is_half_by_number(const TensorSpec& a, const TensorSpec& b) {

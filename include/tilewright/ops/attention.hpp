@@ -10,6 +10,7 @@
 #include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/op.hpp"
 #include "tilewright/ops/random.hpp"
+#include "tilewright/ops/shape.hpp"
 
 namespace tilewright {
 
@@ -57,26 +58,39 @@ inline MatrixRows<const typename V::element> head_input(V view, std::int64_t sam
   const auto rows = head_rows(view, sample, head);
   return {rows.data, rows.row, rows.element};
 }
+/// The matrices of the next head: of this sample, or of the next one, which another vertex may have, or nobody.
+template <AttentionShape shape, class K, class V, class Q, class... OfQuery>
+inline auto next_head(std::int64_t sample, std::int64_t head, K k, V v, Q q, OfQuery... of_query) {
+  constexpr std::int64_t group = Q::shape[1] / K::shape[1];
+  const bool is_last = head + 1 == Q::shape[1];
+  const std::int64_t n = is_last ? sample + 1 : sample, h = is_last ? 0 : head + 1;
+  return NextHead<shape, std::remove_const_t<typename Q::element>, 1 + sizeof...(OfQuery)>{
+      {head_input(k, n, h / group), head_input(v, n, h / group)}, {head_input(q, n, h), head_input(of_query, n, h)...}};
+}
 template <class V>
 inline void clear_head(V view, std::int64_t sample, std::int64_t head) {
   auto* const data = head_rows(view, sample, head).data;
   for (std::int64_t i = 0; i < V::shape[2]; ++i)
     for (std::int64_t j = 0; j < V::shape[3]; ++j) data[i * V::spec.stride(2) + j * V::spec.stride(3)] = 0;
 }
-template <class Q, class K>
-constexpr AttentionShape attention_shape(const PackedAttributes& packed) {
+constexpr AttentionShape attention_shape(const Shape& q, const Shape& k, const PackedAttributes& packed) {
   const auto attributes = unpack<AttentionAttributes>(packed);
-  return {.queries = Q::shape[2],
-          .keys = K::shape[2],
-          .width = Q::shape[3],
+  return {.queries = q[2],
+          .keys = k[2],
+          .width = q[3],
           .is_causal = attributes.is_causal != 0,
           .has_mask = attributes.has_mask != 0,
           .drops = attributes.drops(),
-          .offset = attributes.is_aligned_right() ? K::shape[2] - Q::shape[2] : 0,
+          .offset = attributes.is_aligned_right() ? k[2] - q[2] : 0,
           .window = attributes.window};
 }
-/// What hides keys and drops weights: views of a mask and of a seed, if the attributes say so, and of positions of queries.
-template <PackedAttributes A, class Q, class K, class... V>
+/// Whether gradients of keys and values are sums over blocks of queries, or heads.
+constexpr bool sums_key_gradients(const Shape& q, const Shape& k, const PackedAttributes& packed) {
+  return q[1] != k[1] || !is_one_block(attention_shape(q, k, packed));
+}
+/// What hides keys and drops weights: views of a mask and of a seed, if the attributes say so, and of positions of queries, whose
+/// axis `heads_axis` has heads.
+template <PackedAttributes A, int heads_axis, class Q, class K, class... V>
 class AttentionMasks {
  public:
   constexpr explicit AttentionMasks(const V&... views) : views_(views...) {}
@@ -101,37 +115,45 @@ class AttentionMasks {
   }
   template <class Seed, class Positions>
   static WeightDropout of_head(Seed seed, Positions positions, std::int64_t sample, std::int64_t head) {
-    const std::int64_t position = position_of(positions) + sample * Positions::spec.stride(0) + head * Positions::spec.stride(1);
+    constexpr std::int64_t of_sample = Positions::spec.stride(0), of_head = Positions::spec.stride(heads_axis);
+    constexpr std::int64_t matrix = Q::shape[2] * Q::shape[3], heads = of_sample / matrix;
+    const std::int64_t position = position_of(positions) + sample * of_sample + head * of_head;
+    const std::int64_t number = position / of_sample * heads + position % of_sample / of_head;  // of the head
     const PhiloxVectors<WideVector> philox({seed.data[0], seed.data[Seed::spec.stride(0)]});
     return {{philox, dropout_threshold(attributes.dropout_p), static_cast<float>(1 / (1 - attributes.dropout_p))},
-            position / Q::shape[3] * K::shape[2]};
+            number * Q::shape[2] * K::shape[2]};
   }
   std::tuple<V...> views_;
 };
 /// Calls f(masks, results...) with the operands after the others: those of AttentionMasks, then the results.
-template <PackedAttributes A, class Q, class K, class F, class... V>
+template <PackedAttributes A, int heads_axis, class Q, class K, class F, class... V>
 inline void with_attention_masks(const F& f, const V&... views) {
   constexpr auto attributes = unpack<AttentionAttributes>(A);
   constexpr std::size_t masks = 1 + attributes.has_mask + attributes.drops();
   const std::tuple<V...> all(views...);
   [&]<std::size_t... m, std::size_t... r>(std::index_sequence<m...>, std::index_sequence<r...>) {
-    f(AttentionMasks<A, Q, K, std::tuple_element_t<m, std::tuple<V...>>...>(std::get<m>(all)...), std::get<masks + r>(all)...);
+    f(AttentionMasks<A, heads_axis, Q, K, std::tuple_element_t<m, std::tuple<V...>>...>(std::get<m>(all)...),
+      std::get<masks + r>(all)...);
   }(std::make_index_sequence<masks>(), std::make_index_sequence<sizeof...(V) - masks>());
 }
 /// Samples are cut, and heads if each has keys of its own; operands begin with q and k. A mask has no heads, a seed no samples.
-constexpr Work attention_work(std::span<const TensorSpec> operands) {
+/// Operands `after_queries` and the one behind it have heads after queries; -1: none does.
+constexpr Work attention_work(std::span<const TensorSpec> operands, int after_queries = -1) {
   Work work;
   for (int axis = 0; axis < (operands[0].shape[1] == operands[1].shape[1] ? 2 : 1); ++axis) {
     work.add_axis({.extent = operands[0].shape[axis], .kind = WorkAxisKind::parallel});
-    for (std::size_t o = 0; o < operands.size(); ++o)
-      if (operands[o].shape.rank > axis + 1) work.follow(static_cast<int>(o), axis, axis);
+    for (int o = 0; o < static_cast<int>(operands.size()); ++o)
+      if (operands[o].shape.rank > axis + 1)
+        work.follow(o, axis == 1 && after_queries >= 0 && (o == after_queries || o == after_queries + 1) ? 2 : axis, axis);
   }
   return work;
 }
+/// (batch, heads, queries, width) from (batch, queries, heads, width), and the other way round.
+constexpr Tensor swap_heads(Tensor x) { return ops::transpose(x, {0, 2, 1, 3}); }
 }  // namespace detail
 
 /// The gradients of attention: inputs (q, k, v, y, logsumexp, dy), and a mask and a seed if there are, results (dq, dk, dv), of
-/// which the last two are float32, since blocks of queries add to them. With p = exp(scale q k^T - logsumexp)
+/// which the last two are float32 where blocks of queries, or heads, add to them. With p = exp(scale q k^T - logsumexp)
 /// and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k, of which p and ds exist by blocks only.
 struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr std::string_view name = "ScaledDotProductAttentionGrad";
@@ -141,12 +163,15 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   /// product.
   static constexpr VertexCost vertex_cost = pair_cost(5, {15, 2}, {13, 4});
   static constexpr bool any_layout = true;
+  static constexpr bool any_result_layout = true;
   static constexpr bool takes_positions = true;  // of queries, which number the weights that are dropped
   using Attributes = detail::AttentionAttributes;
 
   static constexpr void infer(Inference& op) {
-    op.output(op.input(0));
-    for (int i = 1; i < 3; ++i) op.output({op.input(i).shape, float32});
+    const TensorSpec &q = op.input(0), &k = op.input(1);
+    const bool sums = detail::sums_key_gradients(q.shape, k.shape, pack(op.attributes<Attributes>()));
+    op.output(q);
+    for (int i = 1; i < 3; ++i) op.output({k.shape, sums ? float32 : k.dtype});
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return detail::attention_work(operands);
@@ -155,16 +180,20 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static void compute(Q q, K k, V v, Y y, L logsumexp, DY dy, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
-    detail::with_attention_masks<A, Q, K>(
+    detail::with_attention_masks<A, 1, Q, K>(
         [&](const auto& masks, auto dq, auto dk, auto dv) {
           for (std::int64_t n = 0; n < Q::shape[0]; ++n)
             for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
               const auto dk_rows = head_rows(dk, n, h / group), dv_rows = head_rows(dv, n, h / group);
-              if (h % group == 0) detail::clear_head(dk, n, h / group), detail::clear_head(dv, n, h / group);
-              attention_gradient<detail::attention_shape<Q, K>(A)>(
+              constexpr AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+              constexpr bool adds = detail::sums_key_gradients(Q::shape, K::shape, A);
+              if constexpr (adds)
+                if (h % group == 0) detail::clear_head(dk, n, h / group), detail::clear_head(dv, n, h / group);
+              attention_gradient<shape, adds>(
                   head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group), masks.keys(n),
                   head_input(y, n, h), logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),
-                  head_input(dy, n, h), head_rows(dq, n, h), dk_rows, dv_rows, unpack<Attributes>(A).scale, masks.dropout(n, h));
+                  head_input(dy, n, h), head_rows(dq, n, h), dk_rows, dv_rows, unpack<Attributes>(A).scale, masks.dropout(n, h),
+                  detail::next_head<shape>(n, h, k, v, q, y, dy));
             }
         },
         rest...);
@@ -173,13 +202,15 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
 
 /// y = softmax(scale q k^T) v for each head, and the logarithm of each row's sum of exponentials. Blocks of scores are computed,
 /// used and forgotten, with the largest score and the sum so far of each row (FlashAttention, arXiv 2205.14135, 2307.08691);
-/// blocks that a causal mask hides are left out. Inputs: (q, k, v), and a mask and a seed if there are.
+/// blocks that a causal mask hides are left out. Inputs: (q, k, v), and a mask and a seed if there are. The axes of y are (batch,
+/// queries, heads, width): so a layer's next product reads the heads of a query as they are.
 struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static constexpr std::string_view name = "ScaledDotProductAttention";
   static constexpr WorkKind work_kind = WorkKind::line;
   static constexpr CodeKind code_kind = CodeKind::softmax;
   static constexpr VertexCost vertex_cost = pair_cost(2, {14, 2}, {12, 4});  // the loops of Softmax
   static constexpr bool any_layout = true;
+  static constexpr bool any_result_layout = true;
   static constexpr bool takes_positions = true;  // of queries, which number the weights that are dropped
   using Attributes = detail::AttentionAttributes;
 
@@ -219,12 +250,13 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
     }
     if (attributes.drops() && !Dropout::require_seed(op, 3 + static_cast<int>(attributes.has_mask))) return;
     if (!op.require_number(attributes.scale, float32)) return;
-    op.output(q);
+    op.output({{q.shape[0], q.shape[2], q.shape[1], q.shape[3]}, q.dtype});
     op.output({{q.shape[0], q.shape[1], q.shape[2]}, float32});
   }
   static constexpr void gradient(GradientContext& op) {
     if (!op.has_output_gradient(0)) return;
-    List<Tensor> inputs{op.input(0), op.input(1), op.input(2), op.output(0), op.output(1), op.output_gradient(0)};
+    const Tensor y = detail::swap_heads(op.output(0)), dy = detail::swap_heads(op.output_gradient(0));
+    List<Tensor> inputs{op.input(0), op.input(1), op.input(2), y, op.output(1), dy};
     for (int i = 3; i < op.input_count(); ++i) inputs.push_back(op.input(i));
     const auto gradients = apply_all<ScaledDotProductAttentionGrad>(op.ir(), {inputs.begin(), inputs.end()},
                                                                     op.attributes<Attributes>());
@@ -233,29 +265,30 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
       op.input_gradient(i, gradient.valid() ? ops::cast(gradient, op.input_spec(i).dtype) : gradient);
     }
   }
-  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
-    return detail::attention_work(operands);
+  static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
+    return detail::attention_work(operands, input_count - 1);  // positions and y
   }
   template <PackedAttributes A, class Q, class K, class V, class... Rest>
   static void compute(Q q, K k, V v, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
-    constexpr AttentionShape shape = detail::attention_shape<Q, K>(A);
+    constexpr AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
     constexpr double scale = unpack<Attributes>(A).scale;
-    detail::with_attention_masks<A, Q, K>(
+    detail::with_attention_masks<A, 2, Q, K>(
         [&]<class Y, class L>(const auto& masks, Y y, L logsumexp) {
           constexpr bool rows_lie_together = Q::spec.stride(3) == 1 && K::spec.stride(3) == 1 && V::spec.stride(3) == 1 &&
                                              Y::spec.stride(3) == 1;
           for (std::int64_t n = 0; n < Q::shape[0]; ++n)
             for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
               const auto q_rows = head_input(q, n, h), k_rows = head_input(k, n, h / group), v_rows = head_input(v, n, h / group);
-              const auto y_rows = head_rows(y, n, h);
+              const MatrixRows<typename Y::element> y_rows{y.data + n * Y::spec.stride(0) + h * Y::spec.stride(2),
+                                                           Y::spec.stride(1), Y::spec.stride(3)};
               float* const log = logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1);
               if constexpr (detail::is_one_query(shape) && rows_lie_together)
                 attention_of_one<shape>(q_rows.data, k_rows, v_rows, masks.keys(n), y_rows.data, log, scale);
               else
                 attention_forward<shape>(q_rows, k_rows, v_rows, masks.keys(n), y_rows, log, L::spec.stride(2), scale,
-                                         masks.dropout(n, h));
+                                         masks.dropout(n, h), detail::next_head<shape>(n, h, k, v, q));
             }
         },
         rest...);
@@ -263,6 +296,11 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
 };
 
 namespace detail {
+/// Appends the op. Result: (batch, heads, queries, width), a view.
+constexpr Tensor apply_attention(Ir& ir, const List<Tensor>& inputs, const AttentionAttributes& attributes) {
+  const Tensor y = at_or_invalid(ir, apply_all<ScaledDotProductAttention>(ir, {inputs.begin(), inputs.size()}, attributes), 0);
+  return y.valid() ? swap_heads(y) : y;
+}
 constexpr Tensor attention(std::initializer_list<Tensor> given, const AttentionOptions& options) {
   const Tensor q = *given.begin();
   if (!q.valid()) return q;
@@ -280,7 +318,7 @@ constexpr Tensor attention(std::initializer_list<Tensor> given, const AttentionO
   if (attributes.drops() && !options.seed.valid() && !q.ir().failed())
     return q.ir().fail(text(ScaledDotProductAttention::name, ": dropout_p ", number_text(options.dropout_p),
                             " without a seed: .seed = (2,) uint32 expected"));
-  return at_or_invalid(q.ir(), apply_all<ScaledDotProductAttention>(q.ir(), {inputs.begin(), inputs.size()}, attributes), 0);
+  return apply_attention(q.ir(), inputs, attributes);
 }
 }  // namespace detail
 

@@ -5,6 +5,7 @@
 #include "tilewright/kernel/view.hpp"
 #include "tilewright/ops/in_place.hpp"
 #include "tilewright/ops/remote.hpp"
+#include "tilewright/ops/unary_with_slope.hpp"
 
 /// What ops are written with: see docs/adding-an-op.md. A minor version may change it; CHANGELOG.md then says how to follow.
 namespace tilewright::authoring {
@@ -26,6 +27,7 @@ using tilewright::OpPart;
 using tilewright::PackedAttributes;
 using tilewright::UnaryGrad;
 using tilewright::UnaryOp;
+using tilewright::UnaryWithSlope;
 using tilewright::VertexCost;
 using tilewright::WorkKind;
 

@@ -6,6 +6,7 @@ namespace tilewright {
 /// The elements in another dtype, as element_cast has them.
 struct Cast : Elementwise<Cast> {
   static constexpr std::string_view name = "Cast";
+  static constexpr bool gradient_needs_no_result = true;
   static constexpr VertexCost vertex_cost = formula_cost(CostFormula::cast, Confidence::published);
   static constexpr bool bools_are_masks = true;
   struct Attributes {
@@ -26,6 +27,19 @@ struct Cast : Elementwise<Cast> {
   }
 };
 
+namespace detail {
+/// The tensor of half precision that x has the elements of in float32; Tensor() if there is none of the dtype.
+constexpr Tensor widened_from(const Tensor& x, DType dtype) {
+  if (!x.valid() || !is_half(dtype) || x.dtype() != float32) return {};
+  const NodeId producer = x.ir().record(x).producer;
+  if (producer == NodeId::none) return {};
+  const Node& node = x.ir().record(x.graph_id()).nodes[producer];
+  if (node.op != &op_info<Cast>) return {};
+  const Tensor narrow(x.ir(), x.graph_id(), node.inputs[0]);
+  return narrow.dtype() == dtype ? narrow : Tensor();
+}
+}  // namespace detail
+
 namespace ops {
 /// x in another dtype; x itself if it has it already. Any dtype but float8 to any but float8.
 ///
@@ -33,7 +47,9 @@ namespace ops {
 /// nearest end of the range, and for NaN 0. Integers to narrower ones, or to the other sign, wrap around. To floating point
 /// rounds to the nearest, ties to even; beyond its range is infinite. Gradient: cast back, between floating point dtypes only.
 constexpr Tensor cast(Tensor x, DType dtype) {
-  return x.valid() && x.dtype() == dtype ? x : apply<Cast>({x}, {static_cast<std::int64_t>(dtype)});
+  if (x.valid() && x.dtype() == dtype) return x;
+  if (const Tensor narrow = detail::widened_from(x, dtype); narrow.valid()) return narrow;
+  return apply<Cast>({x}, {static_cast<std::int64_t>(dtype)});
 }
 }  // namespace ops
 

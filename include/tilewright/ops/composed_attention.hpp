@@ -81,7 +81,7 @@ class ComposedAttention {
       attributes.has_mask = 1;
     }
     if (attributes.drops()) inputs.push_back(tensor(seed_));
-    return at_or_invalid(ir, apply_all<ScaledDotProductAttention>(ir, {inputs.begin(), inputs.size()}, attributes), 0);
+    return apply_attention(ir, inputs, attributes);
   }
 
  private:

@@ -211,6 +211,7 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
 /// Convolution, that is cross-correlation: inputs (x, weight).
 struct Conv : ConvOp<Conv, WindowAttributes> {
   static constexpr std::string_view name = "Conv";
+  static constexpr bool gradient_needs_no_result = true;
 
   static constexpr void infer(Inference& op) {
     const TensorSpec &x = op.input(0), &weight = op.input(1);

@@ -19,6 +19,7 @@ struct MatMul : Op<MatMul> {
   static constexpr WorkKind work_kind = WorkKind::product;
   static constexpr VertexCost vertex_cost = formula_cost(CostFormula::product, Confidence::published);
   static constexpr std::string_view name = "MatMul";
+  static constexpr bool gradient_needs_no_result = true;
   static constexpr bool any_layout = true;
   static constexpr bool has_epilogue = true;
   struct Attributes {

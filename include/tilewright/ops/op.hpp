@@ -28,11 +28,13 @@ inline constexpr OpTag op_tag{};
 struct OpDefaults {
   struct Attributes {};
   static constexpr Differentiation differentiation = Differentiation::refuses;
+  static constexpr bool gradient_needs_no_result = false;  ///< whether its gradient rule does not ask for its results
   static constexpr int modifies = -1;
   static constexpr bool has_side_effect = false;
   static constexpr bool may_repeat = false;  ///< whether its side effect may come again when a graph is computed again
   static constexpr bool is_alias = false;  ///< whether a view is the same tensor: what changes one changes the other
   static constexpr bool any_layout = false;  ///< whether the codelet takes inputs of any strides (else they are dense)
+  static constexpr bool any_result_layout = false;  ///< whether the codelet writes results of any strides, as every formula does
   static constexpr bool elementwise = false;
   static constexpr bool has_formula = false;
   static constexpr bool has_epilogue = false;
@@ -107,6 +109,8 @@ constexpr OpInfo make_op_info() {
               .differentiation = D::differentiation,
               .modifies = D::modifies,
               .has_side_effect = D::has_side_effect,
+              .gradient_needs_no_result = D::gradient_needs_no_result,
+              .any_result_layout = D::any_result_layout,
               .any_layout = D::any_layout,
               .elementwise = D::elementwise,
               .has_formula = D::has_formula,

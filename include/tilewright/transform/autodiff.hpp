@@ -64,6 +64,7 @@ class Differentiator final : public GradientContext::Builder {
       add_gradient(tensor, add_graph_input(ExpectedConnectionType::FwdGrad, tensor));
     for (auto n = record().nodes.size(); n-- > 0 && !ir_.failed();) differentiate_node(NodeId(n));
     if (ir_.failed()) return {};
+    place_added();
     for (const TensorId tensor : required) {
       join_parts(tensor);
       if (gradient(tensor)) {
@@ -121,6 +122,23 @@ class Differentiator final : public GradientContext::Builder {
     }
     return known = add_graph_input(ExpectedConnectionType::Fwd, tensor);
   }
+  /// Adds the op to the forward graph, if its inputs are needed for nothing else there or in the gradient graph.
+  constexpr Tensor added_activation(const OpInfo& op, const Node& node) override {
+    if (!ir_.adds_activations || !may_move_nodes(ir_, forward_)) return {};
+    for (const TensorId input : node.inputs) {
+      const NodeId producer = record().tensors[input].producer;
+      if (connected_[input] || uses_[input] > 1 || producer == NodeId::none) return {};
+      if (!record().nodes[producer].op->gradient_needs_no_result || has_op_in_place_) return {};
+    }
+    const Tensor added = emit_forward(op, node);
+    if (ir_.failed()) return added;
+    added_.push_back(differentiated_);
+    gradients_.push_back({});
+    activations_.push_back({});
+    connected_.push_back(false);
+    parts_of_.push_back(-1);
+    return activation(added.number());
+  }
 
  private:
   constexpr GraphRecord& record() const { return ir_.record(forward_); }
@@ -170,11 +188,13 @@ class Differentiator final : public GradientContext::Builder {
     }
     return true;
   }
-  /// Marks the tensors whose gradients lead to a required one.
+  /// Marks the tensors whose gradients lead to a required one, and counts what reads each.
   constexpr void find_needed(const List<TensorId>& required) {
     needed_.assign(record().tensors.size(), false);
     for (const TensorId tensor : required) needed_[tensor] = is_floating_point(record().tensors[tensor].spec.dtype);
+    uses_.assign(record().tensors.size(), 0);
     for (const Node& node : record().nodes) {
+      for (const TensorId input : node.inputs) ++uses_[input];
       if (node.op->differentiation == Differentiation::stops) continue;
       bool reached = false;
       for (const TensorId input : node.inputs) reached = reached || needs_gradient(input);
@@ -199,6 +219,7 @@ class Differentiator final : public GradientContext::Builder {
                     " has no gradient: a differentiable op, or detach before it, expected"));
       return;
     }
+    differentiated_ = index;
     GradientContext context(*this, ir_, forward_, node);
     const PlacementScope placement(ir_, node.placement);
     if (node.op == &call_info) differentiate_call(context);
@@ -231,6 +252,39 @@ class Differentiator final : public GradientContext::Builder {
       next = others;
     }
   }
+  /// Moves each added op behind the one that it was added for, or behind the last call: handles of calls know their nodes by
+  /// number.
+  constexpr void place_added() {
+    if (added_.empty()) return;
+    const auto count = record().nodes.size() - added_.size();
+    std::size_t first = count;  // from which on nodes may move
+    while (first > 0 && record().nodes[NodeId(first - 1)].called_graph == GraphId::none) --first;
+    List<Node, NodeId> nodes = std::exchange(record().nodes, {});
+    List<NodeId, NodeId> moved;
+    moved.resize(nodes.size());
+    const auto append = [&](NodeId number) {
+      moved[number] = NodeId(record().nodes.size());
+      for (const TensorId output : nodes[number].outputs) record().tensors[output].producer = moved[number];
+      record().nodes.push_back(std::move(nodes[number]));
+    };
+    std::size_t next = added_.size();  // the last were added for the first
+    for (std::size_t i = 0; i < count; ++i) {
+      append(NodeId(i));
+      for (; i >= first && next > 0 && added_[next - 1] <= NodeId(i); --next) append(NodeId(count + next - 1));
+    }
+    for (; next > 0; --next) append(NodeId(count + next - 1));
+    follow_moved_nodes(ir_, forward_, moved);
+  }
+  constexpr Tensor emit_forward(const OpInfo& op, const Node& node) {
+    const GraphScope scope(ir_.graph(forward_));
+    const PlacementScope placement(ir_, node.placement);
+    const int scope_outside = std::exchange(ir_.current_scope, node.scope);
+    List<Tensor> inputs;
+    for (const TensorId input : node.inputs) inputs.push_back(forward_tensor(input));
+    const Tensor result = at_or_invalid(ir_, emit(ir_, op, {inputs.data(), inputs.size()}, node.attributes), 0);
+    ir_.current_scope = scope_outside;
+    return result;
+  }
   constexpr Tensor add_graph_input(ExpectedConnectionType type, TensorId tensor) {
     result_.inputs.push_back({type, tensor});
     const TensorRecord info = record().tensors[tensor];
@@ -256,6 +310,9 @@ class Differentiator final : public GradientContext::Builder {
   Overwritten overwritten_{};  // of a graph with ops in place
   List<Part> parts_{};
   List<int, TensorId> parts_of_{};  // by forward tensor: the last of the parts of its gradient, in parts_; -1: none
+  NodeId differentiated_{};  // the forward op that is
+  List<NodeId> added_{};  // to the end of the forward graph: the op that each was added for
+  List<int, TensorId> uses_{};  // by forward tensor: how often ops read it
   List<bool, TensorId> connected_{};  // by forward tensor: it is an input or output of the forward graph
 };
 
@@ -264,6 +321,11 @@ constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOp
 }
 
 }  // namespace detail
+
+/// Whether graphs that are differentiated from now on compute what a gradient rule asks of them beside an op, such as the slope
+/// of a gelu (GradientContext::added_to_forward). They do, if the program is for the host; not, if it is for a simulated IPU,
+/// which computes ops one by one, so that there is nothing to share.
+constexpr void adds_activations(Ir& ir, bool adds) { ir.adds_activations = adds; }
 
 /// Makes a new graph with the gradients of a graph (reverse mode). Its inputs are the gradients provided, then the forward
 /// tensors that it needs; inner tensors among these become outputs of the forward graph, at existing calls too. Called graphs get

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/graph/move_nodes.hpp"
 #include "tilewright/graph/placements.hpp"
 #include "tilewright/ops/composed_attention.hpp"
 
@@ -60,17 +61,7 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
     }
     append(std::move(node), i);
   }
-  moved.push_back(NodeId(record().nodes.size()));
-  for (auto& [before, after] : record().sequence) before = moved[before], after = moved[after];
-  for (MergedExchanges& exchanges : ir.merged_exchanges)
-    if (exchanges.graph == graph) exchanges.first = moved[exchanges.first], exchanges.end = moved[exchanges.end];
-}
-
-/// Whether nodes of a graph may move: no scope of it is open, and all are of one execution context.
-constexpr bool may_move_nodes(const Ir& ir, GraphId graph) {
-  for (const SequenceScope& scope : ir.sequences)
-    if (scope.graph == graph) return false;
-  return !ir.failed() && !(graph == GraphId::main && ir.has_contexts);
+  follow_moved_nodes(ir, graph, moved);
 }
 
 }  // namespace detail

@@ -1,0 +1,231 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "tilewright/execute/expression.hpp"
+#include "tilewright/kernel/line.hpp"
+
+namespace tilewright::internal::detail {
+
+/// The epilogue of a kernel: `epilogue.matrix(b)(i, j, x)` gets the elements (i, j), (i, j + 1), ... of the result's b-th matrix
+/// in registers, evaluates the stages after the kernel on them, and stores all values that have a place in memory.
+template <class B, int kernel>
+class Epilogue {
+ public:
+  static constexpr int result = B::stage(kernel).input_count;
+  static constexpr ViewSpec block = B::slice(kernel, result);
+
+  /// `row_memory`: for row_floats, at an aligned address.
+  Epilogue(std::byte* const* locations, std::byte* scratch, float* row_memory) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      ((pointers_[i] = B::template data<places[i].stage, places[i].operand>(locations, scratch)), ...);
+      (convert_row<i>(row_memory), ...);
+    }(std::make_index_sequence<places.size()>{});
+  }
+  Epilogue matrix(std::int64_t number) const {
+    if constexpr (matrices == 1) return *this;
+    Epilogue moved = *this;
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      ((moved.pointers_[i] += offset_of_matrix<places[i]>(number) * static_cast<std::int64_t>(sizeof(ElementAt<i>))), ...);
+    }(std::make_index_sequence<places.size()>{});
+    return moved;
+  }
+  template <class X>
+  void operator()(std::int64_t i, std::int64_t j, const X& x) const {
+    using Result = typename B::template Element<kernel, result>;  // what memory would round it to
+    if constexpr (is_part_of_batch<X>) give<X::count>(i, j, rounded_to<Result>(x.batch));
+    else give<whole>(i, j, rounded_to<Result>(x));
+  }
+  /// Prefetches the operands of a call (i, j, ...).
+  void prefetch(std::int64_t i, std::int64_t j) const {
+    [&]<std::size_t... p>(std::index_sequence<p...>) {
+      const auto ask = [&]<std::size_t place>() {
+        constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
+        if constexpr (broadcast_stride(view, -2) != 0 && broadcast_stride(view, -1) != 0)
+          __builtin_prefetch(address<place>(i, j));
+      };
+      (ask.template operator()<p>(), ...);
+    }(std::make_index_sequence<places.size()>{});
+  }
+
+ private:
+  static constexpr std::int64_t whole = -1;  // all elements of a batch
+
+  /// Whether the epilogue goes on to this stage: it ends before the next kernel. A nested stage is evaluated with its reader.
+  static constexpr bool has(int stage) { return stage < B::set.stage_count && B::stage(stage).evaluation != Evaluation::kernel; }
+  /// The operands in memory, of the kernel's result and the epilogue's stages, and their number.
+  static constexpr auto place_list = [] {
+    std::array<Leaf, 64> result{};
+    std::size_t count = 0;
+    const auto add = [&](int s, int o) {
+      if (B::operand(s, o).source != Source::value) result[count++] = {s, o};
+    };
+    add(kernel, B::stage(kernel).input_count);
+    for (int s = kernel + 1; has(s); ++s)
+      for (int o = 0; o < B::stage(s).operand_count; ++o) add(s, o);
+    return std::pair(result, count);
+  }();
+  static constexpr auto places = [] {
+    std::array<Leaf, place_list.second> result{};
+    for (std::size_t i = 0; i < result.size(); ++i) result[i] = place_list.first[i];
+    return result;
+  }();
+  static constexpr std::size_t place_of(int s, int o) {
+    std::size_t i = 0;
+    while (places[i].stage != s || places[i].operand != o) ++i;
+    return i;
+  }
+  static constexpr std::int64_t matrices = [] {
+    std::int64_t count = 1;
+    for (int axis = 0; axis < block.shape.rank - 2; ++axis) count *= block.shape[axis];
+    return count;
+  }();
+  template <Leaf place>
+  static std::int64_t offset_of_matrix(std::int64_t number) {
+    constexpr ViewSpec view = B::slice(place.stage, place.operand);
+    std::int64_t offset = 0;
+    for (int axis = 3; axis <= block.shape.rank; ++axis) {
+      if (axis <= view.shape.rank && view.shape[-axis] != 1) offset += number % block.shape[-axis] * view.stride(-axis);
+      number /= block.shape[-axis];
+    }
+    return offset;
+  }
+  static constexpr ViewSpec view_of(std::size_t place) { return B::slice(places[place].stage, places[place].operand); }
+  /// Whether an operand is one row of half precision for all rows of the result, as a bias is: it is converted once, not for
+  /// each.
+  static constexpr bool is_row(std::size_t place) {
+    const ViewSpec view = view_of(place);
+    return is_half(view.dtype) && view.shape.rank > 0 && view.shape[-1] == view.shape.nelms() && view.stride(-1) == 1 &&
+           view.shape[-1] == block.shape[-1] && view.shape[-1] <= 4096 && block.shape.rank > 1 && block.shape[-2] > 1;
+  }
+  /// Where the floats of such a row begin in memory for all; those of the next would begin after the last.
+  static constexpr std::int64_t row_offset(std::size_t place) {
+    std::int64_t floats = 0;
+    for (std::size_t i = 0; i < place; ++i)
+      if (is_row(i)) floats += align(view_of(i).shape[-1] * 4) / 4;
+    return floats;
+  }
+  template <std::size_t place>
+  using StoredAt = typename B::template Element<places[place].stage, places[place].operand>;
+  template <std::size_t place>
+  void convert_row([[maybe_unused]] float* row_memory) {
+    if constexpr (is_row(place)) {
+      float* const to = row_memory + row_offset(place);
+      line_assign<view_of(place).shape[-1]>(
+          [](const auto& x) { return x; }, Line<float, 1>{to},
+          Line<const StoredAt<place>, 1>{reinterpret_cast<const StoredAt<place>*>(pointers_[place])});
+      pointers_[place] = reinterpret_cast<std::byte*>(to);
+    }
+  }
+  template <std::size_t place>
+  using ElementAt = std::conditional_t<is_row(place), float, StoredAt<place>>;
+  template <std::size_t place>
+  ElementAt<place>* address(std::int64_t i, std::int64_t j) const {
+    constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
+    return reinterpret_cast<ElementAt<place>*>(pointers_[place]) + i * broadcast_stride(view, -2) +
+           j * broadcast_stride(view, -1);
+  }
+  // `count`: of the elements of a batch, the first ones that there are.
+  template <std::int64_t count, class X>
+  void give(std::int64_t i, std::int64_t j, const X& x) const {
+    if constexpr (B::operand(kernel, result).source != Source::value) store<place_of(kernel, result), count>(i, j, x);
+    run_from<kernel + 1, count, X>(i, j, Values<kernel, X>{x});
+  }
+  /// The value of a stage, which stages after it read, and those of stages before it.
+  template <int stage, class X, class Before = void>
+  struct Values {
+    const X& value;
+    const Before& before;
+    template <int s>
+    const auto& of() const {
+      if constexpr (s == stage) return value;
+      else return before.template of<s>();
+    }
+  };
+  template <int stage, class X>
+  struct Values<stage, X, void> {
+    const X& value;
+    template <int>
+    const X& of() const {
+      return value;
+    }
+  };
+  template <int stage>
+  static constexpr bool is_read_from_registers = [] {
+    for (int s = stage + 1; has(s); ++s)
+      for (int o = 0; o < B::stage(s).input_count; ++o)
+        if (B::operand(s, o).source == Source::value && B::operand(s, o).index == stage) return true;
+    return false;
+  }();
+  template <Leaf leaf, std::int64_t count, class X>
+  auto load(std::int64_t i, std::int64_t j, const auto& values) const {
+    constexpr const StageOperand& operand = B::operand(leaf.stage, leaf.operand);
+    if constexpr (operand.source == Source::value) {
+      return values.template of<operand.index>();
+    } else {
+      constexpr std::size_t place = place_of(leaf.stage, leaf.operand);
+      auto* const data = address<place>(i, j);
+      constexpr bool is_bool = std::is_same_v<ElementAt<place>, bool>;
+      if constexpr (std::is_arithmetic_v<X>) return static_cast<std::conditional_t<is_bool, bool, X>>(*data);
+      else if constexpr (is_bool && broadcast_stride(B::slice(leaf.stage, leaf.operand), -1) == 0)
+        return typename X::batch_bool_type(*data);
+      else if constexpr (is_bool && count != whole) return tilewright::detail::MaskLine{data}.template load<count>(0);
+      else if constexpr (is_bool) return load_mask<typename X::batch_bool_type>(data);
+      else if constexpr (broadcast_stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(static_cast<float>(*data));
+      else if constexpr (count != whole)
+        return Line<const ElementAt<place>, broadcast_stride(B::slice(leaf.stage, leaf.operand), -1)>{data}.template load<count>(
+            0);
+      else return load_floats<X>(data);
+    }
+  }
+  template <std::size_t place, std::int64_t count, class X>
+  void store(std::int64_t i, std::int64_t j, const X& x) const {
+    auto* data = address<place>(i, j);
+    if constexpr (std::is_arithmetic_v<X>) *data = static_cast<ElementAt<place>>(x);
+    else if constexpr (is_mask<X> && count != whole) tilewright::detail::MaskLine{data}.template store<count>(0, x);
+    else if constexpr (count != whole)
+      Line<ElementAt<place>, broadcast_stride(B::slice(places[place].stage, places[place].operand), -1)>{data}
+          .template store<count>(0, x);
+    else if constexpr (is_mask<X>) store_mask(data, x);
+    else store_floats(data, x);
+  }
+  template <int s, std::int64_t count, class X>
+  void run_from(std::int64_t i, std::int64_t j, const auto& values) const {
+    if constexpr (!has(s)) {
+      return;
+    } else if constexpr (B::stage(s).evaluation != Evaluation::epilogue) {
+      run_from<s + 1, count, X>(i, j, values);
+    } else {
+      using E = Expression<B, s>;
+      constexpr int output = B::stage(s).input_count;
+      using Element = typename B::template Element<s, output>;
+      const auto value = [&]<std::size_t... l>(std::index_sequence<l...>) {
+        return as_element<Element>(E()(load<E::leaves[l], count, X>(i, j, values)...));
+      }(std::make_index_sequence<E::leaves.size()>{});
+      if constexpr (B::operand(s, output).source != Source::value) store<place_of(s, output), count>(i, j, value);
+      if constexpr (is_read_from_registers<s>) {
+        using Before = std::remove_cvref_t<decltype(values)>;
+        const auto rounded = rounded_to<Element>(value);
+        run_from<s + 1, count, X>(i, j, Values<s, std::remove_const_t<decltype(rounded)>, Before>{rounded, values});
+      } else {
+        run_from<s + 1, count, X>(i, j, values);
+      }
+    }
+  }
+
+  std::array<std::byte*, places.size()> pointers_;
+
+ public:
+  static constexpr std::int64_t row_floats = row_offset(places.size());
+  /// Whether it may be called as the epilogue of one matrix with the rows of all.
+  static constexpr bool rows_are_one_matrix = [] {
+    for (const Leaf& place : places)
+      if (!tilewright::rows_are_one_matrix(B::slice(place.stage, place.operand), block.shape)) return false;
+    return true;
+  }();
+};
+
+}  // namespace tilewright::internal::detail

@@ -1,0 +1,138 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include "tilewright/kernel/faults.hpp"
+#include "tilewright/kernel/half.hpp"
+#include "tilewright/lower/partition.hpp"
+#include "tilewright/lower/plan.hpp"
+#include "tilewright/ops/elementwise.hpp"
+
+namespace tilewright::internal::detail {
+
+using Extents = FixedVector<std::int64_t, max_work_axes>;
+
+template <const OpTag* tag>
+using OpType = typename decltype(op_of(ByTag<tag>{}))::type;
+
+template <ViewSpec spec>
+inline View<spec> view_at(std::byte* data) {
+  return {reinterpret_cast<element_t<spec.dtype>*>(data)};
+}
+
+/// The operands of a compute set's stages for a vertex of the given extents.
+template <const auto& plan, std::size_t set_index, Extents extents>
+struct Block {
+  static constexpr const ComputeSet& set = plan.compute_sets[set_index];
+  static constexpr const Stage& stage(int s) { return plan.stages[static_cast<std::size_t>(set.first_stage + s)]; }
+  static constexpr const StageOperand& operand(int s, int o) {
+    return plan.operands[static_cast<std::size_t>(stage(s).first_operand + o)];
+  }
+  static constexpr ViewSpec slice(int s, int o) { return slice_of(operand(s, o), extents); }
+  template <int s, int o>
+  using Element = element_t<operand(s, o).view.dtype>;
+  template <int s>
+  using OpOf = OpType<stage(s).op>;
+
+  /// Where a stage reports faults: records follow the locations, one for each stage that can fault.
+  template <int s>
+  static Faults faults(std::byte* const* locations) {
+    constexpr int number = [] {
+      int before = 0;
+      for (int earlier = 0; earlier < s; ++earlier) before += stage(earlier).can_fault ? 1 : 0;
+      return before;
+    }();
+    return Faults(reinterpret_cast<FaultRecord*>(locations[set.location_count])[number]);
+  }
+
+  template <int s, int o>
+  static std::byte* data(std::byte* const* locations, std::byte* scratch) {
+    constexpr const StageOperand& which = operand(s, o);
+    if constexpr (which.source == Source::memory) return locations[which.index];
+    else if constexpr (which.source == Source::scratch) return scratch + which.index;
+    else return nullptr;
+  }
+};
+
+/// An operand by number: of stage `stage` of a compute set, operand `operand`.
+struct Leaf {
+  int stage = 0, operand = 0;
+};
+
+/// The formula of stage s with the formulas of its nested stages in place of their values: a function of the remaining operands,
+/// the leaves, for floats and batches alike. The value of a nested stage is rounded to its dtype, as memory would round it.
+template <class B, int s>
+struct Expression {
+  static constexpr int input_count = B::stage(s).input_count;
+  static constexpr bool is_nested(int input) {
+    const StageOperand& operand = B::operand(s, input);
+    return operand.source == Source::value && B::stage(operand.index).evaluation == Evaluation::expression;
+  }
+  template <int input>
+  using Nested = Expression<B, B::operand(s, input).index>;
+  template <int input>
+  static constexpr int leaves_of() {
+    if constexpr (is_nested(input)) return Nested<input>::leaf_count;
+    else return 1;
+  }
+  /// By input: the number of its first leaf. The last entry is the number of leaves.
+  static constexpr auto first_leaf = []<std::size_t... i>(std::index_sequence<i...>) {
+    std::array<int, sizeof...(i) + 1> result{};
+    ((result[i + 1] = result[i] + leaves_of<static_cast<int>(i)>()), ...);
+    return result;
+  }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
+  static constexpr int leaf_count = first_leaf.back();
+  static constexpr auto leaves = [] {
+    std::array<Leaf, static_cast<std::size_t>(leaf_count)> result{};
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      const auto take = [&]<int input>() {
+        auto at = static_cast<std::size_t>(first_leaf[input]);
+        if constexpr (is_nested(input))
+          for (const Leaf& leaf : Nested<input>::leaves) result[at++] = leaf;
+        else result[at] = {s, input};
+      };
+      (take.template operator()<static_cast<int>(i)>(), ...);
+    }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
+    return result;
+  }();
+
+  /// Whether all stages that have bools take and give them as masks.
+  static constexpr bool bools_are_masks = []<std::size_t... i>(std::index_sequence<i...>) {
+    bool result = B::template OpOf<s>::bools_are_masks;
+    if (!result) {
+      result = true;
+      for (int o = 0; o <= input_count; ++o) result = result && B::operand(s, o).view.dtype != boolean;
+    }
+    const auto all = [&]<int input>() {
+      if constexpr (is_nested(input)) result = result && Nested<input>::bools_are_masks;
+    };
+    (all.template operator()<static_cast<int>(i)>(), ...);
+    return result;
+  }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
+  /// Whether it gives the only leaf as it is.
+  static constexpr bool is_copy = [] {
+    if constexpr (requires { B::template OpOf<s>::copies; }) return input_count == 1 && !is_nested(0);
+    else return false;
+  }();
+
+  template <class... X>
+  auto operator()(const X&... x) const {
+    return evaluate<0>(std::tie(x...));
+  }
+  /// The value, if the expression's own leaves are `values` from number `first` on.
+  template <int first, class Leaves>
+  static auto evaluate(const Leaves& values) {
+    const auto input = [&]<int i>() {
+      if constexpr (is_nested(i))
+        return rounded_to<typename B::template Element<s, i>>(Nested<i>::template evaluate<first + first_leaf[i]>(values));
+      else return std::get<static_cast<std::size_t>(first + first_leaf[i])>(values);
+    };
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      return Formula<typename B::template OpOf<s>, B::stage(s).attributes>()(input.template operator()<static_cast<int>(i)>()...);
+    }(std::make_index_sequence<static_cast<std::size_t>(input_count)>{});
+  }
+};
+
+}  // namespace tilewright::internal::detail
