@@ -29,6 +29,14 @@ constexpr void layer(Ir& ir) {
 static_assert(support::plan_text(layer<tw::float16>).view().find("BiasAdd") != std::string_view::npos);
 static_assert(support::plan_text(layer<tw::float32>).view().find("BiasAdd") == std::string_view::npos);
 
+/// Whether a cast of float16 to float32, and then to a dtype, is the first tensor.
+constexpr bool goes_back(tw::DType dtype) {
+  Ir ir;
+  const Tensor x = support::load(ir, "x", {4}, tw::float16);
+  return x.cast(tw::float32).cast(dtype).number() == x.number();
+}
+static_assert(goes_back(tw::float16) && !goes_back(tw::bfloat16));
+
 /// Numbers of few bits, so that their products and sums are exact in float32.
 template <class T, std::size_t... extents>
 xt::xtensor<T, sizeof...(extents)> numbers(std::mt19937& random) {

@@ -43,7 +43,7 @@ class Epilogue {
   void prefetch(std::int64_t i, std::int64_t j) const {
     [&]<std::size_t... p>(std::index_sequence<p...>) {
       const auto ask = [&]<std::size_t place>() {
-        constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
+        constexpr ViewSpec view = view_of(place);
         if constexpr (broadcast_stride(view, -2) != 0 && broadcast_stride(view, -1) != 0)
           __builtin_prefetch(address<place>(i, j));
       };
@@ -94,18 +94,19 @@ class Epilogue {
     return offset;
   }
   static constexpr ViewSpec view_of(std::size_t place) { return B::slice(places[place].stage, places[place].operand); }
-  /// Whether an operand is one row of half precision for all rows of the result, as a bias is: it is converted once, not for
-  /// each.
+  /// Floats of a row that is converted, at most: 16 KB of the stack.
+  static constexpr std::int64_t most_row_floats = 4096;
+  /// Whether an operand is one row of half precision for all rows of the result, as a bias is: it is converted once.
   static constexpr bool is_row(std::size_t place) {
     const ViewSpec view = view_of(place);
     return is_half(view.dtype) && view.shape.rank > 0 && view.shape[-1] == view.shape.nelms() && view.stride(-1) == 1 &&
-           view.shape[-1] == block.shape[-1] && view.shape[-1] <= 4096 && block.shape.rank > 1 && block.shape[-2] > 1;
+           view.shape[-1] == block.shape[-1] && view.shape[-1] <= most_row_floats && block.shape.rank > 1 && block.shape[-2] > 1;
   }
   /// Where the floats of such a row begin in memory for all; those of the next would begin after the last.
   static constexpr std::int64_t row_offset(std::size_t place) {
     std::int64_t floats = 0;
     for (std::size_t i = 0; i < place; ++i)
-      if (is_row(i)) floats += align(view_of(i).shape[-1] * 4) / 4;
+      if (is_row(i)) floats += align(view_of(i).shape[-1] * size_of(float32)) / size_of(float32);
     return floats;
   }
   template <std::size_t place>
@@ -124,7 +125,7 @@ class Epilogue {
   using ElementAt = std::conditional_t<is_row(place), float, StoredAt<place>>;
   template <std::size_t place>
   ElementAt<place>* address(std::int64_t i, std::int64_t j) const {
-    constexpr ViewSpec view = B::slice(places[place].stage, places[place].operand);
+    constexpr ViewSpec view = view_of(place);
     return reinterpret_cast<ElementAt<place>*>(pointers_[place]) + i * broadcast_stride(view, -2) +
            j * broadcast_stride(view, -1);
   }
@@ -187,8 +188,7 @@ class Epilogue {
     if constexpr (std::is_arithmetic_v<X>) *data = static_cast<ElementAt<place>>(x);
     else if constexpr (is_mask<X> && count != whole) tilewright::detail::MaskLine{data}.template store<count>(0, x);
     else if constexpr (count != whole)
-      Line<ElementAt<place>, broadcast_stride(B::slice(places[place].stage, places[place].operand), -1)>{data}
-          .template store<count>(0, x);
+      Line<ElementAt<place>, broadcast_stride(view_of(place), -1)>{data}.template store<count>(0, x);
     else if constexpr (is_mask<X>) store_mask(data, x);
     else store_floats(data, x);
   }

@@ -41,7 +41,8 @@ constexpr Tensor widened_from(const Tensor& x, DType dtype) {
 }  // namespace detail
 
 namespace ops {
-/// x in another dtype; x itself if it has it already. Any dtype but float8 to any but float8.
+/// x in another dtype; x itself if it has it already; and what x was cast from, if that is of the dtype and half precision, and x
+/// float32. Any dtype but float8 to any but float8.
 ///
 /// To bool: true for all but 0, NaN included. Floating point to integers truncates; beyond the range of their dtype it gives the
 /// nearest end of the range, and for NaN 0. Integers to narrower ones, or to the other sign, wrap around. To floating point

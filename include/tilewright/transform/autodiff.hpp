@@ -124,11 +124,11 @@ class Differentiator final : public GradientContext::Builder {
   }
   /// Adds the op to the forward graph, if its inputs are needed for nothing else there or in the gradient graph.
   constexpr Tensor added_activation(const OpInfo& op, const Node& node) override {
-    if (!ir_.adds_activations || !may_move_nodes(ir_, forward_)) return {};
+    if (!ir_.adds_activations || has_op_in_place_ || !may_move_nodes(ir_, forward_)) return {};
     for (const TensorId input : node.inputs) {
       const NodeId producer = record().tensors[input].producer;
       if (connected_[input] || uses_[input] > 1 || producer == NodeId::none) return {};
-      if (!record().nodes[producer].op->gradient_needs_no_result || has_op_in_place_) return {};
+      if (!record().nodes[producer].op->gradient_needs_no_result) return {};
     }
     const Tensor added = emit_forward(op, node);
     if (ir_.failed()) return added;
