@@ -1,5 +1,6 @@
 // Elements that kernels copy as they are: runs of lengths around vectors and around what memcpy copies, and results that are too
 // large for caches.
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -64,6 +65,42 @@ bool streams(std::size_t shift) {
   tw::stream_elements(tw::View<matrix(row_stride, 1, dtype)>{to.get() + shift},
                       tw::View<matrix(from_row, from_column, dtype)>{from.data()});
   return std::equal(expected.begin(), expected.end(), to.get());
+}
+
+/// Copies three transposed matrices, of elements with all bits, into rows that are 3 elements longer; whether each element
+/// arrived bit by bit, and none beside them changed.
+template <class T, std::int64_t m, std::int64_t n>
+bool arrives_transposed() {
+  constexpr tw::DType dtype = tw::dtype_of<T>;
+  constexpr tw::Shape shape{3, m, n};
+  std::minstd_rand random(1);
+  std::vector<T> from(3 * m * n), to(3 * m * (n + 3));
+  for (auto* const elements : {&from, &to})
+    for (T& element : *elements) {
+      const std::uint64_t bits = random() * 0x9e3779b97f4a7c15;
+      std::memcpy(&element, &bits, sizeof(T));
+    }
+  std::vector<T> expected = to;
+  for (std::int64_t b = 0; b < 3; ++b)
+    for (std::int64_t i = 0; i < m; ++i)
+      for (std::int64_t j = 0; j < n; ++j)
+        expected[static_cast<std::size_t>((b * m + i) * (n + 3) + j)] = from[static_cast<std::size_t>((b * n + j) * m + i)];
+  constexpr tw::ViewSpec rows_of_to = tw::written_out({dtype, shape, {m * (n + 3), n + 3, 1}});
+  constexpr tw::ViewSpec columns_of_from = tw::written_out({dtype, shape, {m * n, 1, m}});
+  tw::copy_elements(tw::View<rows_of_to>{to.data()}, tw::View<columns_of_from>{from.data()});
+  return std::memcmp(to.data(), expected.data(), to.size() * sizeof(T)) == 0;
+}
+
+TEST_CASE("transposed copies: all elements arrive bit by bit, and none beside them changes") {
+  CHECK(arrives_transposed<float, 16, 16>());
+  CHECK(arrives_transposed<float, 33, 47>());
+  CHECK(arrives_transposed<float, 5, 40>());
+  CHECK(arrives_transposed<float, 4, 4>());
+  CHECK(arrives_transposed<std::int32_t, 32, 19>());
+  CHECK(arrives_transposed<tw::float16_t, 31, 48>());
+  CHECK(arrives_transposed<std::uint16_t, 16, 33>());
+  CHECK(arrives_transposed<std::uint8_t, 32, 32>());
+  CHECK(arrives_transposed<double, 20, 17>());
 }
 
 TEST_CASE("streamed copies: all elements arrive, and none beside them changes") {

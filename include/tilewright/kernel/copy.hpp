@@ -5,8 +5,21 @@
 
 #include "tilewright/kernel/copy_run.hpp"
 #include "tilewright/kernel/elementwise_loops.hpp"
+#include "tilewright/kernel/transpose.hpp"
 
 namespace tilewright {
+
+namespace detail {
+
+/// Whether the innermost run of a copy is contiguous in the target, and the axis around it in the source: a transposed matrix.
+template <class T>
+constexpr bool is_transposed(const ElementwiseLoops<2>& loops) {
+  const int last = loops.outer.rank - 1;
+  return (sizeof(T) == 4 || sizeof(T) == 2) && last >= 0 && loops.run_strides[0] == 1 && loops.run_strides[1] != 1 &&
+         loops.strides[1][std::size_t(last)] == 1 && loops.run >= float_width && loops.outer[last] >= float_width;
+}
+
+}  // namespace detail
 
 /// to = from, broadcast to its shape; of one dtype.
 template <class To, class From>
@@ -16,6 +29,18 @@ inline void copy_elements(To to, From from) {
   // A single element is copied onto itself sooner than addresses are compared.
   if constexpr (To::shape == From::shape && To::spec.strides == From::spec.strides && To::shape.nelms() > 1)
     if (to.data == from.data) return;
+  if constexpr (detail::is_transposed<typename To::element>(loops)) {
+    constexpr int last = loops.outer.rank - 1;
+    static constexpr Shape matrices = [] {
+      Shape result = loops.outer;
+      result.extents[--result.rank] = 0;
+      return result;
+    }();
+    return for_each_offset<2>(matrices, loops.strides, [&](const auto& at) {
+      detail::copy_transposed<loops.outer[last], loops.run>(to.data + at[0], loops.strides[0][std::size_t(last)],
+                                                            from.data + at[1], loops.run_strides[1]);
+    });
+  }
   for_each_offset<2>(loops.outer, loops.strides, [&](const auto& at) {
     auto* const target = to.data + at[0];
     const auto* const source = from.data + at[1];

@@ -41,8 +41,8 @@ namespace detail {
 }  // namespace detail
 #endif
 
-/// to = from, broadcast to its shape, past the caches, where the processor is an x86-64 and all runs of `to` are whole cache
-/// lines; else like copy_elements.
+/// to = from, broadcast to its shape, past the caches, where the processor is an x86-64, all runs of `to` are whole cache lines,
+/// and it is not a transposed matrix; else like copy_elements.
 template <class To, class From>
 inline void stream_elements(To to, From from) {
 #ifdef __SSE2__
@@ -51,7 +51,7 @@ inline void stream_elements(To to, From from) {
   static constexpr auto loops = detail::elementwise_loops<2>({To::spec, From::spec});
   constexpr std::int64_t size = sizeof(T), line = detail::line_bytes, step = loops.run_strides[1];
   constexpr bool whole_lines = [] {
-    bool result = loops.run_strides[0] == 1 && loops.run * size % line == 0;
+    bool result = loops.run_strides[0] == 1 && loops.run * size % line == 0 && !detail::is_transposed<T>(loops);
     for (int axis = 0; axis < loops.outer.rank; ++axis)
       result = result && loops.strides[0][static_cast<std::size_t>(axis)] * size % line == 0;
     return result;
