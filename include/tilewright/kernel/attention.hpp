@@ -38,6 +38,8 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores,
                                                                           [&](std::int64_t key) __attribute__((always_inline)) {
                                                                             if constexpr (Next::fetches) next.fetch_key(k0 + key);
+                                                                            if (k0 == begin && key < q_count)
+                                                                              fetch_row<s.width, true>(y, q0 + key);
                                                                           });
       if constexpr (s.has_mask)
         for (std::int64_t key = 0; key < block.keys; ++key)

@@ -95,6 +95,14 @@ inline void pack_block(const MatrixRows<const T>& from, std::int64_t first, std:
   }
   std::fill_n(to, (rows - count) * padded, 0.f);
 }
+/// Fetches a row of a matrix, for writes if they are wanted.
+template <std::int64_t width, bool writes, class T>
+[[gnu::always_inline]] inline void fetch_row(const MatrixRows<T>& rows, std::int64_t row) {
+  constexpr std::int64_t in_line = line_bytes / static_cast<std::int64_t>(sizeof(T));
+  unrolled<ceil_div(width, in_line)>([&](auto i) __attribute__((always_inline)) {
+    __builtin_prefetch(rows.data + row * rows.row + i * in_line, writes ? 1 : 0);
+  });
+}
 /// What is done for the next head, while one is computed: nothing.
 struct NoNextHead {
   static constexpr bool fetches = false;
@@ -108,17 +116,10 @@ struct NextHead {
   std::array<MatrixRows<const T>, query_matrices> of_queries;
 
   [[gnu::always_inline]] void fetch_key(std::int64_t row) const {
-    unrolled<2>([&](auto i) __attribute__((always_inline)) { fetch(of_keys[i], row); });
+    unrolled<2>([&](auto i) __attribute__((always_inline)) { fetch_row<s.width, false>(of_keys[i], row); });
   }
   [[gnu::always_inline]] void fetch_query(std::int64_t row) const {
-    unrolled<query_matrices>([&](auto i) __attribute__((always_inline)) { fetch(of_queries[i], row); });
-  }
-
- private:
-  [[gnu::always_inline]] static void fetch(const MatrixRows<const T>& rows, std::int64_t row) {
-    constexpr std::int64_t in_line = line_bytes / static_cast<std::int64_t>(sizeof(T));
-    unrolled<ceil_div(s.width, in_line)>(
-        [&](auto i) __attribute__((always_inline)) { __builtin_prefetch(rows.data + row * rows.row + i * in_line); });
+    unrolled<query_matrices>([&](auto i) __attribute__((always_inline)) { fetch_row<s.width, false>(of_queries[i], row); });
   }
 };
 /// Transposes a packed block; both extents are whole vectors.
@@ -161,7 +162,8 @@ struct Terms {
 };
 /// Products a b of packed blocks: m rows, n columns in whole vectors. A register block of `rows` rows from row i on and `columns`
 /// columns from j on has the terms terms(i, rows, j, columns). Sums start from start(i, j) for the vector of row i from column j
-/// on, and go to finish(i, j, sum). Few rows, as a block has the terms of all its rows.
+/// on, and go to finish(i, j, sum). Few rows, as a block has the terms of all its rows. Of a strip of two vectors the first is
+/// left out, and not finished, if terms.skips(i, column after it).
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Start,
           class Finish>
 inline void block_product(const float* a, const float* b, const T& terms, const Start& start, const Finish& finish) {
@@ -173,23 +175,29 @@ inline void block_product(const float* a, const float* b, const T& terms, const 
                                 [&]<std::int64_t count>(std::integral_constant<std::int64_t, count>, std::int64_t i)
                                     __attribute__((always_inline)) {
                                       const auto [begin, end] = terms(i, count, j, strip.value);
-                                      outer_block<s, b_k, count, strip.value, false>(
-                                          a + i * a_m + begin * a_k, b + j + begin * b_k, end - begin,
-                                          [&](std::int64_t row, std::int64_t v)
-                                              __attribute__((always_inline)) { return start(i + row, j + v * float_width); },
-                                          [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
-                                              __attribute__((always_inline)) { finish(i + row, j + v * float_width, sum); });
+                                      const auto block = [&](auto width, std::int64_t at) __attribute__((always_inline)) {
+                                        outer_block<s, b_k, count, width.value, false>(
+                                            a + i * a_m + begin * a_k, b + at + begin * b_k, end - begin,
+                                            [&](std::int64_t row, std::int64_t v)
+                                                __attribute__((always_inline)) { return start(i + row, at + v * float_width); },
+                                            [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
+                                                __attribute__((always_inline)) { finish(i + row, at + v * float_width, sum); });
+                                      };
+                                      if constexpr (requires { terms.skips(i, j); } && strip.value == 2 * float_width)
+                                        if (terms.skips(i, j + float_width))
+                                          return block(std::integral_constant<std::int64_t, float_width>{}, j + float_width);
+                                      block(strip, j);
                                     });
   });
 }
-/// c = a b, where c has rows of n floats. meanwhile(i) is called for each row.
+/// c = a b, where c has rows of n floats; what `terms` skips stays as it was. meanwhile(i) is called for each row.
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Meanwhile>
 inline void block_product(const float* a, const float* b, const T& terms, float* c, const Meanwhile& meanwhile) {
   block_product<m, n, a_m, a_k, b_k>(
       a, b, terms, [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); },
       [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
         sum.store_aligned(c + i * n + j);
-        if (j == 0) meanwhile(i);
+        if (j + float_width == n) meanwhile(i);
       });
 }
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
@@ -202,11 +210,15 @@ struct ScoreBlock {
   std::int64_t queries, keys, ahead, behind;
 
   /// Terms of a product that gives scores: none where no query sees a key.
-  constexpr auto of_scores(std::int64_t width) const {
-    return [block = *this, width](std::int64_t key, std::int64_t rows, std::int64_t query, std::int64_t count) {
-      return Terms{0, query + count > key + block.ahead && query < key + rows - 1 + block.behind ? width : 0};
-    };
-  }
+  struct OfScores {
+    std::int64_t ahead, behind, width;
+    constexpr Terms operator()(std::int64_t key, std::int64_t rows, std::int64_t query, std::int64_t count) const {
+      return {0, query + count > key + ahead && query < key + rows - 1 + behind ? width : 0};
+    }
+    /// Whether no query before `end` sees a key from `key` on.
+    constexpr bool skips(std::int64_t key, std::int64_t end) const { return end <= key + ahead; }
+  };
+  constexpr OfScores of_scores(std::int64_t width) const { return {ahead, behind, width}; }
   /// Terms of a product that sums over the keys that queries see.
   constexpr auto of_queries() const {
     return [block = *this](std::int64_t query, std::int64_t count, std::int64_t, std::int64_t) {
