@@ -5,6 +5,7 @@
 
 #include "../support/same.hpp"
 #include "elements.hpp"
+#include "numbers.hpp"
 
 namespace {
 
@@ -94,13 +95,6 @@ void check_same(const auto& run) {
     INFO(results[i].name);
     CHECK(std::ranges::equal(results[i].bytes, others[i].bytes));
   }
-}
-template <std::size_t... extents>
-auto numbers(int seed) {
-  xt::xtensor<float, sizeof...(extents)> x({extents...});
-  for (std::size_t i = 0; i < x.size(); ++i)
-    x.data()[i] = static_cast<float>((static_cast<int>(i) + seed) * 7919 % 1000) / 500 - 1;
-  return x;
 }
 
 }  // namespace

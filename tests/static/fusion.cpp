@@ -59,6 +59,29 @@ constexpr auto more_columns_than_rows = [](tw::Ir& ir) {
 TW_SAME(plan_text(more_columns_than_rows), "Body 0 : 1 steps, 0 bytes\n  8 of 64 x 80 x 784: MatMul [Identity]\n",
         "each tile reads its columns of the weight once");
 
+/// A product by a transposed matrix, whose rows have the axes (batch, length).
+constexpr auto transposed_weight = [](tw::Ir& ir) {
+  const Tensor dy = load(ir, "dy", {4, 64, 512}), w = variable(ir, "w", {128, 512});
+  store("dx", dy.matmul(w.T()));
+};
+TW_SAME(plan_text(transposed_weight), "Body 0 : 1 steps, 0 bytes\n  8 of 2 x 32 x 64 x 512: MatMul [Identity]\n",
+        "two vertices turn the same columns of the weight, not four; each has two vectors of columns");
+
+/// Products of heads: each has a matrix of its own, which is turned once.
+constexpr auto heads = [](tw::Ir& ir) {
+  const Tensor q = load(ir, "q", {8, 64, 32}), k = load(ir, "k", {8, 64, 32});
+  store("scores", q.matmul(k.transpose({0, 2, 1})));
+};
+TW_SAME(plan_text(heads), "Body 0 : 1 steps, 0 bytes\n  8 of 1 x 64 x 64 x 32: MatMul [Identity]\n");
+
+/// The gradient of a weight in half precision.
+constexpr auto half_gradient = [](tw::Ir& ir) {
+  const Tensor x = load(ir, "x", {768, 128}, tw::float16), dy = load(ir, "dy", {768, 512}, tw::float16);
+  store("dw", x.T().matmul(dy));
+};
+TW_SAME(plan_text(half_gradient), "Body 0 : 1 steps, 0 bytes\n  8 of 128 x 64 x 768: MatMul [Identity]\n",
+        "half of x is converted by 4 vertices, which takes longer than to convert dy twice");
+
 /// Adam's step for one weight: the time step is counted first, so that all else can follow the gradient.
 constexpr auto adam = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {8, 512}), dy = load(ir, "dy", {8, 512}), w = variable(ir, "w", {512, 512});

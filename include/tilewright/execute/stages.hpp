@@ -23,13 +23,20 @@ constexpr bool is_streamed_copy() {
   }
 }
 
+/// Whether stages are computed in the epilogue of a kernel. Expressions between it and the next kernel may be that one's.
+template <class B, int kernel>
+constexpr bool has_epilogue() {
+  for (int s = kernel + 1; s < B::set.stage_count && B::stage(s).evaluation != Evaluation::kernel; ++s)
+    if (B::stage(s).evaluation == Evaluation::epilogue) return true;
+  return false;
+}
+
 /// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these.
 template <class B, int s>
 inline void run_stage(std::byte* const* locations, std::byte* scratch) {
   if constexpr (B::stage(s).evaluation == Evaluation::kernel) {
     using O = typename B::template OpOf<s>;
     constexpr int result = B::stage(s).input_count;
-    constexpr bool has_epilogue = s + 1 < B::set.stage_count && B::stage(s + 1).evaluation != Evaluation::kernel;
     const auto view = [&]<int stage, int o>() {
       return view_at<B::slice(stage, o)>(B::template data<stage, o>(locations, scratch));
     };
@@ -47,7 +54,7 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
         assign_elementwise<E>(view.template operator()<s, result>(),
                               view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
       }(std::make_index_sequence<E::leaves.size()>{});
-    } else if constexpr (O::has_epilogue && has_epilogue) {
+    } else if constexpr (O::has_epilogue && has_epilogue<B, s>()) {
       using E = Epilogue<B, s>;
       alignas(memory_alignment) float row_memory[static_cast<std::size_t>(std::max<std::int64_t>(1, E::row_floats))];
       [&]<std::size_t... o>(std::index_sequence<o...>) {

@@ -27,6 +27,11 @@ constexpr bool is_dense(const Shape& shape, const Layout& layout) {
   return true;
 }
 
+/// Whether elements that follow each other along the last axis do so in memory.
+constexpr bool has_runs(const Shape& shape, const Layout& layout) {
+  return shape.rank == 0 || shape[-1] == 1 || layout.strides[static_cast<std::size_t>(shape.rank - 1)] == 1;
+}
+
 /// Whether several places of the tensor are one element in memory, as in a tensor that was broadcast.
 constexpr bool repeats_elements(const Shape& shape, const Layout& layout) {
   for (int axis = 0; axis < shape.rank; ++axis)

@@ -3,6 +3,7 @@
 // gives: cuts: by group its vertices and how its values are computed; Storage::internal is final
 // keeps: groups and operations
 #include "tilewright/core/list.hpp"
+#include "tilewright/lower/cut_product.hpp"
 #include "tilewright/lower/evaluation.hpp"
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/tile_fit.hpp"
@@ -24,7 +25,8 @@ class Cutter {
     const Target& target = first.placement.tile_set == TileSet::io && io_.tiles > 0 ? io_ : computing_;
     const DType dtype = first.operands[first.input_count].spec.dtype;
     result.evaluations = evaluate(draft_, group);
-    result.partition = target.checks_memory() ? fit_tiles(draft_, group, target).partition : partition(group.grid, dtype, target);
+    result.partition = target.checks_memory() ? fit_tiles(draft_, group, target).partition
+                                              : cut_product(draft_, group, dtype, target);
     if (group.members.size() == 1) return result;
     const List<PassedOn> passed_on = find_passed_on(group, result.evaluations);
     cut_blocks(result.partition, group.grid, dtype, target.block_bytes, target, [&](const auto& blocks) {

@@ -84,12 +84,12 @@ class Evaluator {
     const Operation &producer = operation(kernel), &op = operation(member);
     const Value& result = result_of(kernel);
     if (!is_formula(op) || op.operands.back().spec.shape != result.spec.shape || !same_blocks(kernel, member)) return false;
+    if (!has_runs(result.spec.shape, result.layout)) return false;
     for (const Value& value : producer.operands)
       if (!computes_in_float(value.spec.dtype)) return false;
     for (const Value& value : op.operands) {
       if (!fits_lanes(op, value)) return false;
-      const int rank = value.spec.shape.rank;
-      if (rank > 0 && value.spec.shape[-1] != 1 && value.layout.strides[rank - 1] != 1) return false;
+      if (!has_runs(value.spec.shape, value.layout)) return false;
       for (int m = kernel; m < member; ++m)  // what is made here is read where it is made
         if (writes(m, value.storage) && !same_view(value, result_of(m))) return false;
     }

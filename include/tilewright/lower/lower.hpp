@@ -32,6 +32,7 @@
 #include "tilewright/lower/tile_memory.hpp"
 #include "tilewright/lower/tile_sets.hpp"
 #include "tilewright/lower/tile_table.hpp"
+#include "tilewright/lower/write_as_read.hpp"
 #include "tilewright/lower/write_through.hpp"
 #include "tilewright/transform/composed_forms.hpp"
 #include "tilewright/transform/fuse_across_calls.hpp"
@@ -91,6 +92,8 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
     if (target.fuses && target.ipu == nullptr) {
       write_through(draft);
       observe(Pass::write_through, body, draft, plan);
+      write_as_read(draft);
+      observe(Pass::write_as_read, body, draft, plan);
     }
     order_updates(draft);
     observe(Pass::order_updates, body, draft, plan);

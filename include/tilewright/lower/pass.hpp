@@ -10,6 +10,7 @@ namespace tilewright::internal {
 enum class Pass : std::uint8_t {
   flatten,
   write_through,  ///< for the host
+  write_as_read,  ///< for the host
   order_updates,
   split_reductions,
   fuse,
@@ -22,9 +23,18 @@ enum class Pass : std::uint8_t {
 };
 
 constexpr std::string_view name_of(Pass pass) {
-  constexpr std::string_view names[] = {
-      "flatten",    "write_through",      "order_updates", "split_reductions", "fuse", "find_internal_storages",
-      "cut_groups", "reuse_dying_inputs", "map_tiles",     "place_tiles",      "place"};
+  constexpr std::string_view names[] = {"flatten",
+                                        "write_through",
+                                        "write_as_read",
+                                        "order_updates",
+                                        "split_reductions",
+                                        "fuse",
+                                        "find_internal_storages",
+                                        "cut_groups",
+                                        "reuse_dying_inputs",
+                                        "map_tiles",
+                                        "place_tiles",
+                                        "place"};
   return names[static_cast<int>(pass)];
 }
 

@@ -4,11 +4,11 @@
 // keeps: the order of the operations that stay
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/intrinsics.hpp"
+#include "tilewright/lower/moved_layout.hpp"
 
 namespace tilewright::internal {
 
@@ -104,7 +104,8 @@ class CopyRemover {
     for (int o = producer.input_count; o < static_cast<int>(producer.operands.size()); ++o) {
       Value& result = producer.operands[o];
       if (result.storage != from.storage || result.layout.offset != 0) continue;
-      if (const auto layout = layout_in(result, from, to)) {
+      const auto layout = moved_layout(result, from, to.layout);
+      if (layout && has_runs(result.spec.shape, *layout)) {
         result.layout = *layout;
         result.storage = to.storage;
         uses_[to.storage].first = uses.first;
@@ -113,29 +114,6 @@ class CopyRemover {
       return;
     }
   }
-  /// The layout of a result, if its elements are where a copy of a view of all of them would put them. Nothing if no layout has
-  /// them there, or if elements that follow each other would not do so there.
-  static constexpr std::optional<Layout> layout_in(const Value& result, const Value& from, const Value& to) {
-    if (from.spec.dtype != result.spec.dtype || from.spec.nelms() != result.spec.nelms() || from.layout.offset != 0) return {};
-    Layout layout = result.layout;
-    layout.offset = to.layout.offset;
-    const Shape &shape = result.spec.shape, &viewed = from.spec.shape;
-    for (int axis = 0; axis < shape.rank; ++axis) {
-      if (shape[axis] == 1) continue;
-      // the axis of the view that has this one, or is this one
-      const std::int64_t stride = result.layout.strides[axis];
-      int other = 0;
-      while (other < viewed.rank &&
-             !(viewed[other] > 1 && from.layout.strides[other] > 0 && stride % from.layout.strides[other] == 0 &&
-               stride / from.layout.strides[other] * shape[axis] <= viewed[other]))
-        ++other;
-      if (other == viewed.rank) return {};
-      layout.strides[axis] = to.layout.strides[other] * (stride / from.layout.strides[other]);
-    }
-    if (shape.rank > 0 && shape[-1] > 1 && layout.strides[shape.rank - 1] != 1) return {};
-    return layout;
-  }
-
   BodyDraft& draft_;
   int count_;
   PerStorage<Uses> uses_;

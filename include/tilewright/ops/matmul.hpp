@@ -20,7 +20,7 @@ struct MatMul : Op<MatMul> {
   static constexpr VertexCost vertex_cost = formula_cost(CostFormula::product, Confidence::published);
   static constexpr std::string_view name = "MatMul";
   static constexpr bool gradient_needs_no_result = true;
-  static constexpr bool any_layout = true;
+  static constexpr bool any_layout = true, any_result_layout = true;
   static constexpr bool has_epilogue = true;
   struct Attributes {
     std::int64_t output_type = 0;  ///< 1 + the dtype; 0: the operands'

@@ -15,9 +15,9 @@ struct Target {
   std::int64_t bytes_per_tile = 0;     ///< memory of a tile; 0: the host's memory, and no limit is checked
   std::int64_t vector_bytes = 8;       ///< width of a vector: work is cut at multiples of it
   std::int64_t shortest_reduction = 0;  ///< fewest terms of a part that a reduction is cut into; 0: it is never cut
-  /// Limit of the working set that ops of one vertex pass on to each other, the size of a cache; work is cut to it. Of ./dev
-  /// bench, W4 and W6 have other vertices at 30,000, W1, W1a and W1h at twice the number, and W5 without a limit.
-  std::int64_t block_bytes = 40'960;
+  /// Limit of the working set that ops of one vertex pass on to each other, the size of a first-level cache; work is cut to it.
+  /// Of ./dev bench, W7 and W9 have other vertices at 40,960, W1, W1a and W1h at twice that, and W5 without a limit.
+  std::int64_t block_bytes = 32'768;
 
   bool keeps_weights = false;  ///< whether large matrices are always cut along their rows, so that each row stays with one tile
   bool fuses = true;  ///< whether ops are joined; without, every op is a step of its own
