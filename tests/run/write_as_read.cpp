@@ -21,6 +21,13 @@ constexpr void batch(Ir& ir) {
   const Tensor a = load(ir, "a", {3, 20, 8}), b = load(ir, "b", {3, 8, 36}), other = load(ir, "other", {3, 36, 20});
   store("y", ops::tanh(a.matmul(b).transpose({0, 2, 1}) * other));
 }
+/// Few rows and a weight with many, along which the sums are cut: what adds the parts up writes the result.
+constexpr void cut_sums(Ir& ir) {
+  const Tensor x = load(ir, "x", {8, 512}), w = load(ir, "w", {512, 256}), other = load(ir, "other", {256, 8});
+  const Tensor weight = ir.variable(tw::zeros(), {512, 256}, tw::float32, "weight");
+  ops::copy_var_update_(weight, w);
+  store("y", ops::tanh(x.matmul(weight).T() * other));
+}
 /// Products that stay as they are: their rows become another axis than their columns; something else reads them, too; a product
 /// reads them.
 constexpr void products_that_stay(Ir& ir) {
@@ -92,5 +99,20 @@ TEST_CASE("write as read: matrices of a batch") {
           for (std::size_t k = 0; k < 8; ++k) sum += static_cast<double>(a(n, i, k)) * static_cast<double>(b(n, k, j));
           REQUIRE(std::abs(static_cast<double>(y(n, j, i)) - std::tanh(sum * static_cast<double>(other(n, j, i)))) <= 1e-5);
         }
+  });
+}
+
+TEST_CASE("write as read: sums that are cut") {
+  const auto x = numbers<8, 512>(0);
+  const auto w = numbers<512, 256>(1);
+  const auto other = numbers<256, 8>(2);
+  on_all_machines<cut_sums>([&](auto& session) {
+    const xt::xtensor<float, 2> y = session.run("x"_s = x, "w"_s = w, "other"_s = other)["y"_s];
+    for (std::size_t j = 0; j < 256; ++j)
+      for (std::size_t i = 0; i < 8; ++i) {
+        double sum = 0;
+        for (std::size_t k = 0; k < 512; ++k) sum += static_cast<double>(x(i, k)) * static_cast<double>(w(k, j));
+        REQUIRE(std::abs(static_cast<double>(y(j, i)) - std::tanh(sum * static_cast<double>(other(j, i)))) <= 1e-4);
+      }
   });
 }

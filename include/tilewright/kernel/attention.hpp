@@ -35,12 +35,12 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
       const ScoreBlock block = score_block(s, plan, q0, k0);
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
+      const auto fetch = [&](std::int64_t key) __attribute__((always_inline)) {
+        if constexpr (Next::fetches) next.fetch_key(k0 + key);
+        if (k0 == begin && key < q_count) fetch_row<s.width, true>(y, q0 + key);
+      };
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), scores,
-                                                                          [&](std::int64_t key) __attribute__((always_inline)) {
-                                                                            if constexpr (Next::fetches) next.fetch_key(k0 + key);
-                                                                            if (k0 == begin && key < q_count)
-                                                                              fetch_row<s.width, true>(y, q0 + key);
-                                                                          });
+                                                                          fetch);
       if constexpr (s.has_mask)
         for (std::int64_t key = 0; key < block.keys; ++key)
           if (mask.hides(k0 + key)) std::fill_n(scores + key * plan.queries, plan.queries, mask.hidden_score);

@@ -160,6 +160,9 @@ alignas(line_bytes) inline constexpr std::array<float, std::size_t(float_width)>
 struct Terms {
   std::int64_t begin, end;
 };
+/// Terms that say which columns a block of rows leaves out.
+template <class T>
+concept SkipsColumns = requires(const T& terms) { terms.skips(std::int64_t{}, std::int64_t{}); };
 /// Products a b of packed blocks: m rows, n columns in whole vectors. A register block of `rows` rows from row i on and `columns`
 /// columns from j on has the terms terms(i, rows, j, columns). Sums start from start(i, j) for the vector of row i from column j
 /// on, and go to finish(i, j, sum). Few rows, as a block has the terms of all its rows. Of a strip of two vectors the first is
@@ -171,23 +174,25 @@ inline void block_product(const float* a, const float* b, const T& terms, const 
   constexpr std::int64_t rows = even_block(m, std::min((block_registers - 1 - vectors) / vectors, few_rows_of_block));
   constexpr MatMulShape s{.m = m, .n = n, .k = 64, .a_m = a_m, .a_k = a_k};  // more terms than outer_block unrolls
   in_blocks<n, columns>([&](std::int64_t j, auto strip) {
-    for_each_row_block<rows, m>(0, m,
-                                [&]<std::int64_t count>(std::integral_constant<std::int64_t, count>, std::int64_t i)
-                                    __attribute__((always_inline)) {
-                                      const auto [begin, end] = terms(i, count, j, strip.value);
-                                      const auto block = [&](auto width, std::int64_t at) __attribute__((always_inline)) {
-                                        outer_block<s, b_k, count, width.value, false>(
-                                            a + i * a_m + begin * a_k, b + at + begin * b_k, end - begin,
-                                            [&](std::int64_t row, std::int64_t v)
-                                                __attribute__((always_inline)) { return start(i + row, at + v * float_width); },
-                                            [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
-                                                __attribute__((always_inline)) { finish(i + row, at + v * float_width, sum); });
-                                      };
-                                      if constexpr (requires { terms.skips(i, j); } && strip.value == 2 * float_width)
-                                        if (terms.skips(i, j + float_width))
-                                          return block(std::integral_constant<std::int64_t, float_width>{}, j + float_width);
-                                      block(strip, j);
-                                    });
+    for_each_row_block<rows, m>(
+        0, m,
+        [&]<std::int64_t count>(std::integral_constant<std::int64_t, count>, std::int64_t i) __attribute__((always_inline)) {
+          const auto [begin, end] = terms(i, count, j, strip.value);
+          const auto block = [&](auto width, std::int64_t at) __attribute__((always_inline)) {
+            outer_block<s, b_k, count, width.value, false>(
+                a + i * a_m + begin * a_k, b + at + begin * b_k, end - begin,
+                [&](std::int64_t row, std::int64_t v)
+                    __attribute__((always_inline)) { return start(i + row, at + v * float_width); },
+                [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
+                    __attribute__((always_inline)) { finish(i + row, at + v * float_width, sum); });
+          };
+          if constexpr (SkipsColumns<T>) {  // by itself, as Clang reads the lambda's other conditions later
+            if constexpr (strip.value == 2 * float_width)
+              if (terms.skips(i, j + float_width))
+                return block(std::integral_constant<std::int64_t, float_width>{}, j + float_width);
+          }
+          block(strip, j);
+        });
   });
 }
 /// c = a b, where c has rows of n floats; what `terms` skips stays as it was. meanwhile(i) is called for each row.
