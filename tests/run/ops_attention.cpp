@@ -171,8 +171,8 @@ void check_one_query(std::int64_t seen, double tolerance) {
 }  // namespace
 
 TEST_CASE("attention of one query agrees with its formula in float64, and does not read keys that are hidden") {
-  constexpr auto masked = [](std::int64_t keys, std::int64_t width) {
-    return tw::AttentionShape{.keys = keys, .width = width, .has_mask = true};
+  constexpr auto masked = [](std::int64_t keys, std::int64_t elements) {
+    return tw::AttentionShape{.keys = keys, .width = elements, .has_mask = true};
   };
   for (const std::int64_t seen : {0, 1, 16, 31, 37}) {
     check_one_query<masked(37, 20), float>(seen, 2e-6);
