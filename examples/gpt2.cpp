@@ -11,8 +11,11 @@
 // test: --help
 // expect: --weights
 #include "gpt/steps.hpp"
+#include "gpt2/gpt2_124m.hpp"
 #include "gpt2/training.hpp"
 
-constexpr gpt::Size size_124m{.vocabulary = 50257, .context = 1024, .layers = 12, .heads = 12, .width = 768};
+static void train_and_write(const Gpt2Options& options) {
+  gpt2::train_and_write<size_124m, batch_124m, length_124m>(options, make_trainer_124m);
+}
 
-int main(int argc, char** argv) { return run_gpt2_program(argc, argv, gpt2::train_and_write<size_124m, 1, 128>); }
+int main(int argc, char** argv) { return run_gpt2_program(argc, argv, train_and_write); }

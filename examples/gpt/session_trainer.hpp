@@ -1,14 +1,14 @@
 #pragma once
 #include <array>
-#include <tilewright/train/loop.hpp>
+#include <numeric>
 
 #include "steps.hpp"
 #include "trainer.hpp"
 
 namespace gpt {
 
-/// A trainer that runs train_step: batches of micro_batches x batch texts.
-template <Size size, int batch, int micro_batches>
+/// A trainer that runs train_step: batches of micro_batches x batch texts of `length` tokens.
+template <Size size, int batch, int micro_batches, int length = size.context>
 class SessionTrainer final : public Trainer {
  public:
   SessionTrainer(std::uint64_t seed, int threads) : session_({.seed = seed, .threads = threads}), seed_(seed) {}
@@ -22,10 +22,12 @@ class SessionTrainer final : public Trainer {
     const auto tensors = session_.host_tensors();
     return {tensors.begin(), tensors.end()};
   }
-  void load_tensors(const tw::HostTensors& tensors) override { session_.load_tensors(tensors); }
+  void load_tensors(const tw::HostTensors& tensors, const tw::LoadPolicy& policy) override {
+    session_.load_tensors(tensors, policy);
+  }
 
  private:
-  static constexpr std::array<std::size_t, 3> shape{micro_batches, batch, size.context};
+  static constexpr std::array<std::size_t, 3> shape{micro_batches, batch, length};
 
   static auto in_micro_batches(const tw::data::TextBatch::Tokens& tokens) {
     return xt::adapt(tokens.data(), tokens.size(), xt::no_ownership(), shape);
@@ -55,15 +57,17 @@ class SessionTrainer final : public Trainer {
       return rates;
     }
   }
-  static float mean(const auto& losses) { return tw::train::detail::mean(losses); }
+  static float mean(const auto& losses) {
+    return std::accumulate(losses.data(), losses.data() + losses.size(), 0.0F) / static_cast<float>(losses.size());
+  }
 
-  tw::Session<train_step<size, batch, size.context, micro_batches>> session_;
+  tw::Session<train_step<size, batch, length, micro_batches>> session_;
   std::uint64_t seed_;
 };
 
-template <Size size, int batch, int micro_batches>
+template <Size size, int batch, int micro_batches, int length = size.context>
 std::unique_ptr<Trainer> make_trainer(std::uint64_t seed, int threads) {
-  return std::make_unique<SessionTrainer<size, batch, micro_batches>>(seed, threads);
+  return std::make_unique<SessionTrainer<size, batch, micro_batches, length>>(seed, threads);
 }
 
 }  // namespace gpt

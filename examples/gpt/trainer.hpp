@@ -19,7 +19,7 @@ class Trainer {
   virtual float run(const tilewright::data::TextBatch& batch, float rate, std::uint64_t step) = 0;
   /// All variables, of the network and of the optimiser, as Session::host_tensors() gives them.
   virtual std::vector<tilewright::HostTensor> host_tensors() const = 0;
-  virtual void load_tensors(const tilewright::HostTensors& tensors) = 0;
+  virtual void load_tensors(const tilewright::HostTensors& tensors, const tilewright::LoadPolicy& policy) = 0;
 };
 
 /// Makes a trainer, with random weights of a seed. Host threads as SessionOptions has them.

@@ -58,7 +58,7 @@ class Training {
         batches_(corpus.training, {.batch_size = micro_batches * batch, .context = size.context, .seed = options.seed}),
         validation_(options, corpus) {
     if (!last) return;
-    trainer_->load_tensors(last->file);
+    trainer_->load_tensors(last->file, {});
     batches_.resume(last->file.metadata<tw::data::TextBatchesState>("batches"));
     if (!options.curve.empty()) curve_ = LossCurve::read_csv(options.curve + ".csv", batches_.step());
     std::printf("Resuming after step %llu\n", static_cast<unsigned long long>(batches_.step()));

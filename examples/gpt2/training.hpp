@@ -3,16 +3,15 @@
 #include <chrono>
 #include <cstdio>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tilewright/checkpoint/checkpoint.hpp>
 #include <tilewright/core/philox.hpp>
-#include <tilewright/data/text_batches.hpp>
 #include <vector>
 
+#include "../gpt/trainer.hpp"
 #include "../gpt/writer.hpp"
 #include "options.hpp"
 #include "tensor_rules.hpp"
@@ -21,7 +20,6 @@
 namespace gpt2 {
 
 namespace tw = tilewright;
-using namespace tw::literals;
 using Tokens = std::vector<std::int32_t>;
 
 /// Tokens as a person reads and writes them: as text, or without the files for that as numbers.
@@ -75,49 +73,37 @@ inline Tokens random_tokens(std::size_t count, std::int32_t vocabulary, std::uin
   return tokens;
 }
 
-/// Steps of training, whose losses it prints.
-template <gpt::Size size, int batch, int length>
-class Trainer {
- public:
-  explicit Trainer(const Gpt2Options& options) : session_({.seed = options.seed, .threads = options.threads}) {}
-
-  auto& session() { return session_; }
-  void run(const Tokens& text, const Gpt2Options& options) {
-    tw::data::TextBatches batches(text, {.batch_size = batch, .context = length, .seed = options.seed});
-    for (std::uint64_t step = 1; step <= options.steps; ++step) {
-      const auto begin = std::chrono::steady_clock::now();
-      const auto& [tokens, targets] = batches.next();
-      const float loss = session_.run("tokens"_s = tokens, "targets"_s = targets,
-                                      "rate"_s = static_cast<float>(options.rate))["loss"_s]();
-      const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-      std::printf("step %llu: loss %.4f, %.0f tokens/s\n", static_cast<unsigned long long>(step), static_cast<double>(loss),
-                  batch * length / time.count());
-    }
+/// Steps of training on batches of a text, whose losses it prints.
+inline void run(gpt::Trainer& trainer, const Tokens& text, std::size_t batch, std::size_t length, const Gpt2Options& options) {
+  tw::data::TextBatches batches(text, {.batch_size = batch, .context = length, .seed = options.seed});
+  for (std::uint64_t step = 1; step <= options.steps; ++step) {
+    const auto begin = std::chrono::steady_clock::now();
+    const float loss = trainer.run(batches.next(), static_cast<float>(options.rate), step - 1);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+    std::printf("step %llu: loss %.4f, %.0f tokens/s\n", static_cast<unsigned long long>(step), static_cast<double>(loss),
+                static_cast<double>(batch * length) / time.count());
   }
+}
 
- private:
-  tw::Session<gpt::train_step<size, batch, length>> session_;
-};
-
-/// The whole program. Sessions are made when they are needed: each holds all weights.
+/// The whole program. The trainer, of batches of `batch` x `length` tokens, is made if it is needed: it holds all weights again.
 template <gpt::Size size, int batch, int length>
-void train_and_write(const Gpt2Options& options) {
+void train_and_write(const Gpt2Options& options, gpt::MakeTrainer make_trainer) {
   const TokenText text(options, size.vocabulary);
   const Tokens prompt = text.read(options.prompt);
   if (options.weights.empty()) std::printf("Weights are random: --weights FILE reads trained ones.\n");
-  const auto load = [&](auto& session) {
+  const auto load = [&](auto& loaded) {
     if (options.weights.empty()) return;
-    session.load_tensors(tw::map_tensors(tw::load_safetensors(options.weights), tensor_rules()), {.allow_missing = true});
+    loaded.load_tensors(tw::map_tensors(tw::load_safetensors(options.weights), tensor_rules()), {.allow_missing = true});
   };
   tw::Session<gpt::generate_step<size>> session({.seed = options.seed, .threads = options.threads});
   if (options.steps > 0) {
     if (options.data.empty()) std::printf("It trains with random tokens: --data FILE reads a text.\n");
     const Tokens tokens = options.data.empty() ? random_tokens(batch * length * 64, size.vocabulary, options.seed)
                                                : text.load(options.data);
-    const auto trainer = std::make_unique<Trainer<size, batch, length>>(options);
-    load(trainer->session());
-    trainer->run(tokens, options);
-    session.load_from_session(trainer->session(), {.allow_extra = true, .allow_missing = true});
+    const auto trainer = make_trainer(options.seed, options.threads);
+    load(*trainer);
+    run(*trainer, tokens, batch, length, options);
+    session.load_tensors({"the trainer", trainer->host_tensors()}, {.allow_extra = true, .allow_missing = true});
   } else {
     load(session);
   }
