@@ -16,16 +16,25 @@ class Alignment {
       second_of_.push_back(-1);
     }
     for (int axis = 0; axis < second.grid.size(); ++axis) first_of_.push_back(-1);
+    const Member* const members = first.members.data();
+    const int member_count = static_cast<int>(first.members.size());
+    const Value* values_of[max_stages]{};  // by member of the first group: pairs are many, and a call for each would be dear
+    int inputs_of[max_stages]{}, count_of[max_stages]{};
+    for (int m = 0; m < member_count; ++m) {
+      const Operation& other = draft.operation(members[m]);
+      values_of[m] = other.operands.data();
+      inputs_of[m] = other.input_count;
+      count_of[m] = static_cast<int>(other.operands.size());
+    }
     for_each_operand(draft, second, [&](const Operation& operation, int o, const Member& member) {
       const Value& b = operation.operands[o];
       const StorageId storage = b.storage;
       const bool is_output = operation.is_output(o);
-      for (const Member& other_member : first.members) {  // pairs are many: a call for each would be dear
-        const Operation& other = draft.operations[other_member.operation];
-        const Value* const values = other.operands.data();
-        for (int p = is_output ? 0 : other.input_count, count = static_cast<int>(other.operands.size()); p < count; ++p)
+      for (int m = 0; m < member_count; ++m) {
+        const Value* const values = values_of[m];
+        for (int p = is_output ? 0 : inputs_of[m], count = count_of[m]; p < count; ++p)
           if (values[p].storage == storage)
-            align(values[p], grid_axes_of(other, other_member, p), b, grid_axes_of(operation, member, o));
+            align(values[p], grid_axes_of(draft.operation(members[m]), members[m], p), b, grid_axes_of(operation, member, o));
       }
     });
     for (int axis = 0; axis < cuttable_.size(); ++axis) {
@@ -57,12 +66,11 @@ class Alignment {
         return false;
     return true;
   }
-  /// Both groups as one, over the grid of the first: axes along which not both can be cut become whole.
-  constexpr Group merged() const {
-    Group result = first_;
-    result.cost += second_.cost;
-    for (int axis = 0; axis < result.grid.size(); ++axis) {
-      WorkAxis& common = result.grid[axis];
+  /// The grid of both groups as one, that of the first: axes along which not both can be cut become whole.
+  constexpr FixedVector<WorkAxis, max_work_axes> merged_grid() const {
+    FixedVector<WorkAxis, max_work_axes> grid = first_.grid;
+    for (int axis = 0; axis < grid.size(); ++axis) {
+      WorkAxis& common = grid[axis];
       if (!cuttable_[axis]) {
         common.kind = WorkAxisKind::whole;
         continue;
@@ -73,13 +81,19 @@ class Alignment {
       if (common.block == 0) common.block = other.block;
       if (other.kind == WorkAxisKind::summed) common.kind = WorkAxisKind::summed;
     }
+    return grid;
+  }
+  /// Makes a group, the first, both groups, with their merged grid.
+  constexpr void merge_into(Group& group, const FixedVector<WorkAxis, max_work_axes>& merged_grid) const {
+    group.grid = merged_grid;
+    group.cost += second_.cost;
+    make_room(group.members, second_.members.size());
     for (const Member& member : second_.members) {
-      result.members.push_back(member);
-      auto& axes = result.members.back().grid_axis;
+      group.members.push_back(member);
+      auto& axes = group.members.back().grid_axis;
       for (int axis = 0; axis < axes.size(); ++axis)
         if (axes[axis] >= 0) axes[axis] = first_of_[axes[axis]];
     }
-    return result;
   }
 
  private:

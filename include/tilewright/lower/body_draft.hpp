@@ -72,8 +72,9 @@ struct Operation {
   constexpr bool is_call() const { return calling.body != BodyId::none; }
   constexpr bool is_output(int operand) const { return operand >= input_count; }
   constexpr bool writes(StorageId storage) const {
+    const Value* const values = operands.data();
     for (int o = input_count, count = static_cast<int>(operands.size()); o < count; ++o)
-      if (operands[o].storage == storage) return true;
+      if (values[o].storage == storage) return true;
     return false;
   }
 };

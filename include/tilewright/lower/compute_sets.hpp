@@ -21,11 +21,12 @@ struct CompiledSet {
 
   /// The number of a location that moves by these strides, one for each axis of the grid, from block to block; a new one if there
   /// is none.
-  constexpr int location_for(const Location& location, const List<std::int64_t>& location_strides) {
-    const std::size_t axes = location_strides.size();
-    for (std::size_t i = 0; i < locations.size(); ++i) {
-      bool same = locations[i] == location;
-      for (std::size_t axis = 0; same && axis < axes; ++axis) same = strides[i * axes + axis] == location_strides[axis];
+  constexpr int location_for(const Location& location, const FixedVector<std::int64_t, max_work_axes>& location_strides) {
+    const auto axes = static_cast<std::size_t>(location_strides.size());
+    const Location* const known = locations.data();
+    for (std::size_t i = 0, count = locations.size(); i < count; ++i) {
+      bool same = known[i].offset == location.offset && known[i] == location;  // the first alone needs no call
+      for (std::size_t axis = 0; same && axis < axes; ++axis) same = strides[i * axes + axis] == location_strides.items[axis];
       if (same) return static_cast<int>(i);
     }
     make_room(locations);

@@ -51,15 +51,22 @@ class Cutter {
   };
   constexpr List<PassedOn> find_passed_on(const Group& group, const Evaluations& evaluations) const {
     List<PassedOn> all;
+    all.reserve(max_locations);
+    StorageId storages[max_locations]{};  // of all
+    int count = 0;
     for (std::size_t m = 0; m < group.members.size(); ++m) {
       const Operation& operation = draft_.operation(group.members[m]);
-      for (std::size_t o = 0; o < operation.operands.size(); ++o) {
-        const Value& value = operation.operands[o];
-        std::size_t known = 0;
-        while (known < all.size() && all[known].value->storage != value.storage) ++known;
-        if (known == all.size())
-          all.push_back({&value, grid_axes_of(operation, group.members[m], static_cast<int>(o)), evaluations.kernels[m]});
-        else if (all[known].kernel != evaluations.kernels[m] && is_cut(all[known].grid_axis, group)) all[known].counts = true;
+      const Value* const operands = operation.operands.data();
+      const int kernel = evaluations.kernels[m];
+      for (int o = 0, end = static_cast<int>(operation.operands.size()); o < end; ++o) {
+        int known = 0;
+        while (known < count && storages[known] != operands[o].storage) ++known;
+        if (known == count) {
+          all.push_back({operands + o, grid_axes_of(operation, group.members[m], o), kernel});
+          storages[count++] = operands[o].storage;
+        } else if (PassedOn& each = all[known]; each.kernel != kernel && !each.counts) {
+          each.counts = is_cut(each.grid_axis, group);
+        }
       }
     }
     erase_if(all, [](const PassedOn& each) { return !each.counts; });

@@ -12,7 +12,11 @@ namespace detail {
 class Evaluator {
  public:
   constexpr Evaluator(const BodyDraft& draft, const Group& group)
-      : draft_(draft), group_(group), count_(static_cast<int>(group.members.size())) {}
+      : draft_(draft), group_(group), count_(static_cast<int>(group.members.size())) {
+    const Member* const members = group.members.data();
+    const Operation* const operations = draft.operations.data();
+    for (int m = 0; m < count_; ++m) operations_[m] = operations + members[m].operation;
+  }
 
   constexpr Evaluations run() {
     result_.in_registers.assign(group_.members.size(), false);
@@ -36,8 +40,11 @@ class Evaluator {
   }
 
  private:
-  constexpr const Operation& operation(int member) const { return draft_.operation(group_.members[member]); }
-  constexpr const Value& result_of(int member) const { return operation(member).operands[operation(member).input_count]; }
+  constexpr const Operation& operation(int member) const { return *operations_[member]; }
+  constexpr const Value& result_of(int member) const {
+    const Operation& op = *operations_[member];
+    return op.operands.data()[op.input_count];
+  }
   static constexpr bool same_view(const Value& a, const Value& b) {
     return a.storage == b.storage && a.layout == b.layout && a.spec == b.spec;
   }
@@ -105,12 +112,14 @@ class Evaluator {
     const Value& result = result_of(member);
     if (!draft_.storage(result.storage).internal) return -1;
     int reader = -1;
-    for (int m = member + 1; m < count_; ++m)
-      for (const Value& value : operation(m).operands)
-        if (value.storage == result.storage) {
+    for (int m = member + 1; m < count_; ++m) {
+      const Value* const operands = operations_[m]->operands.data();
+      for (int o = 0, end = static_cast<int>(operations_[m]->operands.size()); o < end; ++o)
+        if (operands[o].storage == result.storage) {
           if (reader >= 0 || writes(m, result.storage)) return -1;
           reader = m;
         }
+    }
     return reader;
   }
   /// A formula becomes part of the only formula that reads its result, unless what it reads is overwritten before that.
@@ -148,15 +157,18 @@ class Evaluator {
   constexpr void keep_in_registers(int member, int kernel) {
     const Value& result = result_of(member);
     if (!draft_.storage(result.storage).internal || operation(member).op->modifies >= 0) return;
-    for (int m = member + 1; m < count_; ++m)
-      for (const Value& value : operation(m).operands)
-        if (value.storage == result.storage && (result_.kernels[m] != kernel || writes(m, result.storage))) return;
+    for (int m = member + 1; m < count_; ++m) {
+      const Value* const operands = operations_[m]->operands.data();
+      for (int o = 0, end = static_cast<int>(operations_[m]->operands.size()); o < end; ++o)
+        if (operands[o].storage == result.storage && (result_.kernels[m] != kernel || writes(m, result.storage))) return;
+    }
     result_.in_registers[member] = true;
   }
 
   const BodyDraft& draft_;
   const Group& group_;
   int count_;  // of members
+  const Operation* operations_[max_stages]{};  // by member
   Evaluations result_{};
 };
 

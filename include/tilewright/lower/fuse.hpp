@@ -30,10 +30,10 @@ constexpr std::int64_t cost_of(const Operation& operation, std::int64_t largest)
 inline constexpr std::int64_t small_cost = 64;
 /// Whether the op uses elements of its largest operand more than twice each, as matrix products do.
 constexpr bool is_heavy(std::int64_t cost, std::int64_t largest) { return cost > 2 * largest; }
-/// The vertices of a group before its blocks are made smaller: see partition.hpp.
-constexpr Partition partition_of(const BodyDraft& draft, const Group& group, const Target& target) {
+/// The dtype by which the vertices of a group are cut.
+constexpr DType dtype_of(const BodyDraft& draft, const Group& group) {
   const Operation& first = draft.operation(group.members[0]);
-  return partition(group.grid, first.operands[first.input_count].spec.dtype, target);
+  return first.operands[first.input_count].spec.dtype;
 }
 
 /// Makes groups of operations.
@@ -199,17 +199,22 @@ class Fuser {
     if (group.members.size() + second.members.size() > max_stages) return false;
     if (operand_count(group) + operand_count(second) > max_locations) return false;
     const Alignment alignment(draft_, group, second);
-    Group merged = alignment.merged();
-    const Partition first_cut = partition_of(draft_, group, target_), second_cut = partition_of(draft_, second, target_);
-    const Partition merged_cut = partition_of(draft_, merged, target_);
+    const FixedVector<WorkAxis, max_work_axes> grid = alignment.merged_grid();
+    const DType dtype = dtype_of(draft_, group);  // vertices here are those before blocks are made smaller: see partition.hpp
+    const Partition first_cut = partition(group.grid, dtype, target_), merged_cut = partition(grid, dtype, target_);
+    const Partition second_cut = partition(second.grid, dtype_of(draft_, second), target_);
     if (!alignment.keeps_parts(first_cut, second_cut, merged_cut)) return false;
     // blocks of products stay as square as they are
     if (has_heavy_member(group) && !alignment.keeps_cuts_of_first(first_cut)) return false;
     if (has_heavy_member(second) && !alignment.keeps_cuts_of_second(second_cut)) return false;
     const std::int64_t before = group.cost / first_cut.vertices + second.cost / second_cut.vertices + target_.barrier_cost;
-    if (merged.cost / merged_cut.vertices > before) return false;
-    if (target_.checks_memory() && outgrows_tiles(group, second, merged)) return false;
-    group = std::move(merged);
+    if ((group.cost + second.cost) / merged_cut.vertices > before) return false;
+    if (target_.checks_memory()) {
+      Group merged = group;
+      alignment.merge_into(merged, grid);
+      if (outgrows_tiles(group, second, merged)) return false;
+    }
+    alignment.merge_into(group, grid);
     return true;
   }
   /// Whether a merged group has larger vertices than a tile has room for, and than each group alone.

@@ -47,30 +47,42 @@ constexpr int only_ipu(const BodyDraft& draft) {
 /// Gives each storage that needs it a place in the frame: sets the offset of its location. Returns the size of the frame in
 /// bytes.
 constexpr std::int64_t place_storages(BodyDraft& draft) {
-  PerStorage<int> block_of(draft.storages.size(), -1);  // -1: it has no block of its own
+  constexpr int not_seen = -2, no_block = -1;
+  PerStorage<int> block_of(draft.storages.size(), not_seen);
   List<LiveBlock> blocks;
   List<int> ipus;  // of the blocks
   bool is_on_one = true;
-  for (std::size_t i = 0; i < draft.groups.size(); ++i)
-    for_each_operand(draft, draft.groups[i], [&](const Operation& operation, int o, const Member&) {
-      const StorageId storage = draft.owner(operation.operands[o].storage);
-      const int step = static_cast<int>(i);
-      if (!draft.in_frame(storage) || draft.storage(storage).internal) return;
-      int& block = block_of[storage];
-      if (block < 0) {
+  const auto find_block = [&](StorageId s, int step) {
+    const StorageId storage = draft.owner(s);
+    int& block = block_of[storage];
+    if (block == not_seen) {
+      block = no_block;
+      if (draft.in_frame(storage) && !draft.storage(storage).internal) {
         block = static_cast<int>(blocks.size());
         make_room(blocks);
         blocks.push_back({draft.storage(storage).whole.bytes(), step, step});
         ipus.push_back(draft.storage(storage).placement.ipu);
         is_on_one = is_on_one && ipus.back() == ipus[0];
       }
-      blocks[block].last = step;
-    });
+    }
+    block_of[s] = block;
+  };
+  for (std::size_t i = 0; i < draft.groups.size(); ++i)
+    for (const Member& member : draft.groups[i].members) {
+      const Operation& operation = draft.operation(member);
+      const Value* const operands = operation.operands.data();
+      for (std::size_t o = 0, end = operation.operands.size(); o < end; ++o) {
+        const StorageId storage = operands[o].storage;
+        if (block_of[storage] == not_seen) find_block(storage, static_cast<int>(i));
+        if (const int block = block_of[storage]; block >= 0) blocks[block].last = static_cast<int>(i);
+      }
+    }
   const int steps = static_cast<int>(draft.groups.size());
   const std::int64_t frame_bytes = is_on_one ? allocate(blocks, steps) : allocate_apart(blocks, ipus, steps);
   for (std::size_t i = 0; i < block_of.size(); ++i) {
     const auto s = StorageId(i);
-    if (block_of[s] >= 0) draft.storages[s].location.offset = blocks[block_of[s]].offset;
+    if (block_of[s] >= 0 && draft.storages[s].reuses == StorageId::none)
+      draft.storages[s].location.offset = blocks[block_of[s]].offset;
   }
   return frame_bytes;
 }
@@ -127,6 +139,11 @@ class ComputePlacer {
     stage.first_operand = static_cast<int>(set_.operands.size());
     stage.operand_count = static_cast<int>(added.operands.size());
     for (int o = 0; o < stage.operand_count; ++o) add_operand(member, o);
+    const Value* const operands = added.operands.data();
+    for (int o = added.input_count; o < stage.operand_count; ++o) {
+      written_[written_count_] = operands[o].storage;
+      maker_of_[written_count_++] = member;
+    }
     stage.can_fault = add_fault_site(added);
     set_.stages.push_back(stage);
     set_.set.code_bytes += target_.code().code(added.op->code_kind);
@@ -170,10 +187,11 @@ class ComputePlacer {
   constexpr int maker_in_registers(int member, int o) const {
     const Operation& of = operation(member);
     if (of.is_output(o)) return evaluations_.in_registers[member] ? member : -1;
-    for (int m = member; m-- > 0;) {
-      const Operation& maker = operation(m);
-      if (!maker.writes(of.operands[o].storage)) continue;
-      return evaluations_.in_registers[m] || is_in_epilogue_with(member, m) ? m : -1;
+    const StorageId storage = of.operands[o].storage;
+    for (int i = written_count_; i-- > 0;) {
+      if (written_[i] != storage) continue;
+      const int maker = maker_of_[i];
+      return evaluations_.in_registers[maker] || is_in_epilogue_with(member, maker) ? maker : -1;
     }
     return -1;
   }
@@ -184,11 +202,11 @@ class ComputePlacer {
     return earlier == kernel || (evaluations_.kinds[earlier] == Evaluation::epilogue && evaluations_.kernels[earlier] == kernel);
   }
   /// Bytes of an operand from one block to the next along each axis of the grid.
-  constexpr List<std::int64_t> block_strides(int member, int o, const GridAxes& axes) const {
+  constexpr FixedVector<std::int64_t, max_work_axes> block_strides(int member, int o, const GridAxes& axes) const {
     const Operation& of = operation(member);
     const Value& value = of.operands[o];
     const ComputeSet& set = set_.set;
-    List<std::int64_t> result(static_cast<std::size_t>(set.blocks.size()), 0);
+    FixedVector<std::int64_t, max_work_axes> result{.count = set.blocks.size()};
     for (int axis = 0; axis < value.spec.shape.rank; ++axis)
       if (const int cut = axes[axis]; cut >= 0)
         result[cut] += set.blocks[cut] * value.layout.strides[axis] * size_of(value.spec.dtype);
@@ -213,6 +231,9 @@ class ComputePlacer {
   Plan& plan_;
   CompiledSet set_{};
   int first_fault_site_ = -1;
+  StorageId written_[max_locations]{};  // by results of the members so far
+  int maker_of_[max_locations]{};       // the member whose result each of these is
+  int written_count_ = 0;
 };
 
 }  // namespace detail
