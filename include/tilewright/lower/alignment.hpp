@@ -83,9 +83,9 @@ class Alignment {
     }
     return grid;
   }
-  /// Makes a group, the first, both groups, with their merged grid.
-  constexpr void merge_into(Group& group, const FixedVector<WorkAxis, max_work_axes>& merged_grid) const {
-    group.grid = merged_grid;
+  /// Adds the second group to `group`, which is the first or a copy of it. `grid` is that of merged_grid().
+  constexpr void merge_into(Group& group, const FixedVector<WorkAxis, max_work_axes>& grid) const {
+    group.grid = grid;
     group.cost += second_.cost;
     make_room(group.members, second_.members.size());
     for (const Member& member : second_.members) {

@@ -48,12 +48,12 @@ constexpr int only_ipu(const BodyDraft& draft) {
 /// bytes.
 constexpr std::int64_t place_storages(BodyDraft& draft) {
   constexpr int not_seen = -2, no_block = -1;
-  PerStorage<int> block_of(draft.storages.size(), not_seen);
+  PerStorage<int> block_of(draft.storages.size(), not_seen);  // that of its owner
   List<LiveBlock> blocks;
   List<int> ipus;  // of the blocks
   bool is_on_one = true;
-  const auto find_block = [&](StorageId s, int step) {
-    const StorageId storage = draft.owner(s);
+  const auto find_block = [&](StorageId used, int step) {
+    const StorageId storage = draft.owner(used);
     int& block = block_of[storage];
     if (block == not_seen) {
       block = no_block;
@@ -65,7 +65,7 @@ constexpr std::int64_t place_storages(BodyDraft& draft) {
         is_on_one = is_on_one && ipus.back() == ipus[0];
       }
     }
-    block_of[s] = block;
+    block_of[used] = block;
   };
   for (std::size_t i = 0; i < draft.groups.size(); ++i)
     for (const Member& member : draft.groups[i].members) {
@@ -81,8 +81,7 @@ constexpr std::int64_t place_storages(BodyDraft& draft) {
   const std::int64_t frame_bytes = is_on_one ? allocate(blocks, steps) : allocate_apart(blocks, ipus, steps);
   for (std::size_t i = 0; i < block_of.size(); ++i) {
     const auto s = StorageId(i);
-    if (block_of[s] >= 0 && draft.storages[s].reuses == StorageId::none)
-      draft.storages[s].location.offset = blocks[block_of[s]].offset;
+    if (block_of[s] >= 0 && draft.owner(s) == s) draft.storages[s].location.offset = blocks[block_of[s]].offset;
   }
   return frame_bytes;
 }
@@ -232,7 +231,7 @@ class ComputePlacer {
   CompiledSet set_{};
   int first_fault_site_ = -1;
   StorageId written_[max_locations]{};  // by results of the members so far
-  int maker_of_[max_locations]{};       // the member whose result each of these is
+  int maker_of_[max_locations]{};  // the member with each of these results
   int written_count_ = 0;
 };
 
