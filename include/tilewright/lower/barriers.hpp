@@ -50,17 +50,16 @@ class Reach {
         add(plan.strides[set.first_stride + operand.index * set.blocks.size() + axis],
             block_count(set.extents[axis], set.blocks[axis]));
   }
-  /// Widens an access, whose location is that of the first element, to these.
-  constexpr void widen(Access& access, std::int64_t location) const {
+  /// Widens an access to these, from the first element on.
+  constexpr void widen(Access& access) const {
     std::int64_t below = 0, above = element_;  // bytes from the first element on, in both directions
     for (int i = 0; i < count_; ++i) (reach(i) < 0 ? below : above) += reach(i);
     const bool is_first = access.bytes == 0;
-    const std::int64_t begin = location + below, end = location + above;
-    const std::int64_t old_begin = is_first ? begin : access.from.offset, old_end = is_first ? end : old_begin + access.bytes;
-    access.from.offset = begin < old_begin ? begin : old_begin;
-    access.bytes = (end > old_end ? end : old_end) - access.from.offset;
+    const std::int64_t old_below = is_first ? below : access.from.offset, old_above = is_first ? above : old_below + access.bytes;
+    access.from.offset = below < old_below ? below : old_below;
+    access.bytes = (above > old_above ? above : old_above) - access.from.offset;
     if (is_first && gaps_) find_period(access);
-    else if (!is_first && access.period != 0) keep_period(access, begin != old_begin || end != old_end);
+    else if (!is_first && access.period != 0) keep_period(access, below != old_below || above != old_above);
   }
 
  private:
@@ -95,14 +94,9 @@ class Reach {
   std::int64_t bytes_[max_rank + max_work_axes]{}, counts_[max_rank + max_work_axes]{};
 };
 
-/// What all vertices of a compute step or collective of a plan, or of a frozen one, access, by location.
-constexpr List<Access> accesses_of(const auto& plan, const Step& step) {
-  const ComputeSet& set = plan.compute_sets[step.compute_set];
-  List<Access> all;
-  all.reserve(static_cast<std::size_t>(step.location_count));
-  for (int i = 0; i < step.location_count; ++i)
-    all.push_back(
-        {.from = plan.locations[step.first_location + i], .single = step.vertices == 1 && step.kind == StepKind::compute});
+/// What all vertices of a compute set access, by location, as if each location were the start of its memory.
+constexpr List<Access> accesses_of(const auto& plan, const ComputeSet& set) {
+  List<Access> all(static_cast<std::size_t>(set.location_count));
   for (int s = 0; s < set.stage_count; ++s) {
     const Stage& stage = plan.stages[set.first_stage + s];
     for (int o = 0; o < stage.operand_count; ++o) {
@@ -110,10 +104,28 @@ constexpr List<Access> accesses_of(const auto& plan, const Step& step) {
       if (operand.source != Source::memory) continue;
       Access& access = all[operand.index];
       access.writes = access.writes || o >= stage.input_count;
-      Reach(plan, set, operand).widen(access, plan.locations[step.first_location + operand.index].offset);
+      Reach(plan, set, operand).widen(access);
     }
   }
   return all;
+}
+/// What all vertices of a compute step or collective of a plan, or of a frozen one, access, by location: given that of its set.
+constexpr List<Access> accesses_of(const auto& plan, const Step& step, const List<Access>& of_set) {
+  List<Access> all = of_set;
+  const Location* const locations = plan.locations.data() + step.first_location;
+  const bool single = step.vertices == 1 && step.kind == StepKind::compute;
+  Access* const accesses = all.data();
+  for (int i = 0; i < step.location_count; ++i) {
+    Access& access = accesses[i];
+    access.from.base = locations[i].base;
+    access.from.index = locations[i].index;
+    access.from.offset += locations[i].offset;
+    access.single = single;
+  }
+  return all;
+}
+constexpr List<Access> accesses_of(const auto& plan, const Step& step) {
+  return accesses_of(plan, step, accesses_of(plan, plan.compute_sets[step.compute_set]));
 }
 
 }  // namespace detail
@@ -128,7 +140,8 @@ struct StepsOfIpu {
 /// Places barriers in a body, step after step.
 class BarrierPlacer {
  public:
-  constexpr BarrierPlacer(Plan& plan, BodyId number) : plan_(plan), body_(plan.bodies[number]) {
+  constexpr BarrierPlacer(Plan& plan, BodyId number)
+      : plan_(plan), body_(plan.bodies[number]), of_sets_(plan.compute_sets.size()) {
     int last = -1;
     for (int s = 0; s < body_.step_count; ++s) last = std::max(last, plan.steps[body_.first_step + s].ipu);
     ipus_.resize(static_cast<std::size_t>(last) + 2);
@@ -157,15 +170,19 @@ class BarrierPlacer {
   }
   static constexpr bool conflicts(const List<detail::Access>& own, const List<detail::Access>& others) {
     const detail::Access* const earlier = others.data();
-    for (const detail::Access& access : own)
-      for (std::size_t i = 0, count = others.size(); i < count; ++i)  // few of them are in the same memory
-        if (earlier[i].from.index == access.from.index && earlier[i].from.base == access.from.base &&
+    for (const detail::Access& access : own) {
+      const std::int64_t begin = access.from.offset, end = begin + access.bytes;
+      for (std::size_t i = 0, count = others.size(); i < count; ++i)  // few of them are at the same offsets of any memory
+        if (earlier[i].from.offset < end && begin < earlier[i].from.offset + earlier[i].bytes &&
             detail::conflict(access, earlier[i]))
           return true;
+    }
     return false;
   }
   constexpr void place(Step& step) {
-    const List<detail::Access> own = detail::accesses_of(plan_, step);
+    List<detail::Access>& of_set = of_sets_[step.compute_set];
+    if (of_set.empty()) of_set = detail::accesses_of(plan_, plan_.compute_sets[step.compute_set]);
+    const List<detail::Access> own = detail::accesses_of(plan_, step, of_set);
     StepsOfIpu& known = of(step.ipu);
     step.joins_ipus = after_call_of_all_ || !is_on_several() || step.ipu < 0 ||
                       (step.from_ipu >= 0 && of(step.from_ipu).is_ahead) || conflicts(own, between_ipus_);
@@ -194,6 +211,7 @@ class BarrierPlacer {
 
   Plan& plan_;
   const Body& body_;
+  List<List<detail::Access>> of_sets_;  // by compute set; empty: not made yet
   List<StepsOfIpu> ipus_{};  // from -1 on: where the program names none; only that if it names none at all
   List<detail::Access> between_ipus_{};  // what copies read of other IPUs, since workers of all IPUs met
   bool after_call_of_all_ = false;

@@ -67,6 +67,25 @@ class ComputeSets {
   constexpr std::int64_t largest_vertex() const { return largest_vertex_; }
 
  private:
+  /// Writes what axes have that the operand has not: see written_out.
+  static constexpr void write_out(StageOperand& operand) {
+    for (int axis = operand.view.shape.rank; axis < max_rank; ++axis) {
+      operand.view.strides[static_cast<std::size_t>(axis)] = 0;
+      operand.grid_axis[axis] = -1;
+    }
+  }
+  /// Whether operands are equal once both are written out. Calls are few, as most steps run a known set.
+  static constexpr bool equals(const StageOperand& a, const StageOperand& b) {
+    const int rank = a.view.shape.rank;
+    if (a.index != b.index || a.source != b.source || a.view.dtype != b.view.dtype || b.view.shape.rank != rank) return false;
+    const std::int64_t* const strides_of_a = a.view.strides.data();
+    const std::int64_t* const strides_of_b = b.view.strides.data();
+    for (int axis = 0; axis < rank; ++axis)
+      if (a.view.shape.extents[axis] != b.view.shape.extents[axis] || strides_of_a[axis] != strides_of_b[axis] ||
+          a.grid_axis[axis] != b.grid_axis[axis])
+        return false;
+    return true;
+  }
   static constexpr void append(Plan& plan, CompiledSet& set) {
     set.set.first_stage = static_cast<int>(plan.stages.size());
     set.set.stage_count = static_cast<int>(set.stages.size());
@@ -79,7 +98,10 @@ class ComputeSets {
     make_room(plan.operands, set.operands.size());
     make_room(plan.strides, set.strides.size());
     make_room(plan.compute_sets);
-    for (const StageOperand& operand : set.operands) plan.operands.push_back(operand);
+    for (const StageOperand& operand : set.operands) {
+      plan.operands.push_back(operand);
+      write_out(plan.operands.back());
+    }
     for (std::int64_t stride : set.strides) plan.strides.push_back(stride);
     plan.compute_sets.push_back(set.set);
   }
@@ -91,8 +113,10 @@ class ComputeSets {
       const Stage &a = plan.stages[known.first_stage + s], &b = set.stages[s];
       if (a.op != b.op || a.attributes != b.attributes || a.evaluation != b.evaluation || a.operand_count != b.operand_count)
         return false;
+      const StageOperand* const known_operands = plan.operands.data() + a.first_operand;
+      const StageOperand* const operands = set.operands.data() + b.first_operand;
       for (int o = 0; o < a.operand_count; ++o)
-        if (plan.operands[a.first_operand + o] != set.operands[b.first_operand + o]) return false;
+        if (!equals(known_operands[o], operands[o])) return false;
     }
     for (std::size_t i = 0; i < set.strides.size(); ++i)
       if (plan.strides[known.first_stride + i] != set.strides[i]) return false;

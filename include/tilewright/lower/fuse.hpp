@@ -55,6 +55,16 @@ class Fuser {
 
  private:
   constexpr Group& group(int i) { return draft_.groups[i]; }
+  /// Calls f(number of a storage, whether it is written) for every operand of a group. It makes no other calls for an operand,
+  /// as compilers pay for each.
+  constexpr void for_each_use(const Group& group, auto f) const {
+    for (const Member& member : group.members) {
+      const Operation& operation = draft_.operation(member);
+      const Value* const operands = operation.operands.data();
+      for (int o = 0, inputs = operation.input_count, end = static_cast<int>(operation.operands.size()); o < end; ++o)
+        f(static_cast<int>(operands[o].storage), o >= inputs);
+    }
+  }
 
   /// Moves small operations that read only variables and inputs to the front: the step of an optimiser, a factor. Operations that
   /// read their results can then join other groups.
@@ -108,14 +118,15 @@ class Fuser {
   /// A group without products moves down to the first group that reads its results, such as the other branch of a sum.
   constexpr void join_producers() {
     constexpr int never = std::numeric_limits<int>::max();
-    PerStorage<int> next_use(draft_.storages.size(), never), next_write(next_use);
+    PerStorage<int> next_uses(draft_.storages.size(), never), next_writes(next_uses);
+    int* const next_use = next_uses.data();
+    int* const next_write = next_writes.data();
     for (std::size_t i = draft_.groups.size(); i-- > 0;) {
       Group& moved = draft_.groups[i];
       int user = never, overwritten = never;
-      for_each_operand(draft_, moved, [&](const Operation& operation, int o, const Member&) {
-        const StorageId storage = operation.operands[o].storage;
-        if (operation.is_output(o)) user = std::min(user, next_use[storage]);
-        overwritten = std::min(overwritten, next_write[storage]);
+      for_each_use(moved, [&](int storage, bool writes) {
+        if (writes && next_use[storage] < user) user = next_use[storage];
+        if (next_write[storage] < overwritten) overwritten = next_write[storage];
       });
       int position = static_cast<int>(i);
       if (user != never && user <= overwritten && takes_members(moved) && !has_heavy_member(moved) &&
@@ -123,10 +134,9 @@ class Fuser {
         group(user) = std::exchange(moved, Group{});
         position = user;
       }
-      for_each_operand(draft_, group(position), [&](const Operation& operation, int o, const Member&) {
-        const StorageId storage = operation.operands[o].storage;
-        next_use[storage] = std::min(next_use[storage], position);
-        if (operation.is_output(o)) next_write[storage] = std::min(next_write[storage], position);
+      for_each_use(group(position), [&](int storage, bool writes) {
+        if (position < next_use[storage]) next_use[storage] = position;
+        if (writes && position < next_write[storage]) next_write[storage] = position;
       });
     }
   }
@@ -186,11 +196,10 @@ class Fuser {
   }
   /// Whether a group may run as part of an earlier one: no group after that writes what it reads, or uses what it writes.
   constexpr bool may_move(const Group& moved, int earlier) const {
+    const int* const users = user_.data();
+    const int* const writers = writer_.data();
     bool may = true;
-    for_each_operand(draft_, moved, [&](const Operation& operation, int i, const Member&) {
-      const StorageId storage = operation.operands[i].storage;
-      may = may && (operation.is_output(i) ? user_[storage] : writer_[storage]) <= earlier;
-    });
+    for_each_use(moved, [&](int storage, bool writes) { may = may && (writes ? users : writers)[storage] <= earlier; });
     return may;
   }
   constexpr bool try_merge(int first, const Group& second) {
@@ -201,7 +210,8 @@ class Fuser {
     const Alignment alignment(draft_, group, second);
     const FixedVector<WorkAxis, max_work_axes> grid = alignment.merged_grid();
     const DType dtype = dtype_of(draft_, group);  // vertices here are those before blocks are made smaller: see partition.hpp
-    const Partition first_cut = partition(group.grid, dtype, target_), merged_cut = partition(grid, dtype, target_);
+    const Partition first_cut = partition(group.grid, dtype, target_);
+    const Partition merged_cut = grid == group.grid ? first_cut : partition(grid, dtype, target_);
     const Partition second_cut = partition(second.grid, dtype_of(draft_, second), target_);
     if (!alignment.keeps_parts(first_cut, second_cut, merged_cut)) return false;
     // blocks of products stay as square as they are
@@ -229,10 +239,11 @@ class Fuser {
     return static_cast<int>(count);
   }
   constexpr void note_use(const Group& used, int number) {
-    for_each_operand(draft_, used, [&](const Operation& operation, int i, const Member&) {
-      const StorageId storage = operation.operands[i].storage;
-      user_[storage] = std::max(user_[storage], number);
-      if (operation.is_output(i)) writer_[storage] = std::max(writer_[storage], number);
+    int* const users = user_.data();
+    int* const writers = writer_.data();
+    for_each_use(used, [&](int storage, bool writes) {
+      if (users[storage] < number) users[storage] = number;
+      if (writes && writers[storage] < number) writers[storage] = number;
     });
   }
 
