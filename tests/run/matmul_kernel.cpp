@@ -170,6 +170,7 @@ TEST_CASE("matmul_kernel: a is packed") {
   check_product<product(140, 128, 400, true, false, 372)>();  // in parts of m: columns fall on the same lines of a cache
   check_product<MatMulShape{65, 128, 100, 2, 130, 128, 1, 128, 1}>();  // no axis of it is contiguous
   check_product<product(45, 200, 768, true, true)>();
+  check_product<product(70, 260, 520, false, false, 252)>();  // b, too: its rows fall on the same lines of a cache
   check_product<product(115, 5, 1200, false, true)>();  // more than a cache holds: no dot products
 }
 

@@ -95,18 +95,33 @@ template <std::int64_t columns, class Epilogue>
 #pragma GCC unroll 16
     for (std::int64_t j = 0; j < columns; j += float_width) epilogue.prefetch(i, j0 + j);
 }
+/// Rows of the next strips of b, `columns` wide, which a block fetches to the second-level cache: one every `interval` terms.
+template <std::int64_t columns, std::uint32_t interval, class B>
+struct FetchedRows {
+  const B* from;
+  std::int64_t step;
+
+  [[gnu::always_inline]] void term(std::int64_t k) const {
+    if constexpr (columns > 0) {
+      const auto at = static_cast<std::uint32_t>(k);
+      if (at % interval != 0) return;
+#pragma GCC unroll 16
+      for (std::int64_t j = 0; j < columns; j += line_bytes / static_cast<std::int64_t>(sizeof(B)))
+        __builtin_prefetch(from + at / interval * step + j, 0, 2);
+    }
+  }
+};
+
 /// What the epilogue reads and writes for a block, if its sums will be complete; columns of a, if a_k floats are between them;
-/// and rows of b for the next strip. These are `step` floats apart, or always the same, which is in the cache. If it `packs`, the
-/// block writes its rows of b to `panel` for the blocks after it.
-template <std::int64_t rows, std::int64_t columns, std::int64_t a_k, bool next_strip, bool packs, class B, class Epilogue>
+/// and rows of b for the next strips. If it `packs`, the block writes its rows of b to `panel` for the blocks after it.
+template <std::int64_t rows, std::int64_t columns, std::int64_t a_k, bool packs, class Fetched, class Epilogue>
 struct BlockAhead {
   static constexpr bool has_rows = requires(const Epilogue& e) { e.prefetch(std::int64_t{}, std::int64_t{}); };
   const Epilogue& epilogue;
   std::int64_t i0, j0;
   bool is_last;
   const float* a;
-  const B* next;
-  std::int64_t step;
+  Fetched next;
   float* panel;
 
   [[gnu::always_inline]] void loaded([[maybe_unused]] std::int64_t k, [[maybe_unused]] std::int64_t v,
@@ -119,9 +134,7 @@ struct BlockAhead {
   [[gnu::always_inline]] void term(std::int64_t k) const {
     if constexpr (a_k > 0)
       __builtin_prefetch(a + (k + prefetch_rows) * a_k), __builtin_prefetch(a + (k + prefetch_rows) * a_k + rows - 1);
-    if constexpr (next_strip)
-#pragma GCC unroll 16
-      for (std::int64_t j = 0; j < columns; j += float_width) __builtin_prefetch(next + k * step + j, 0, 2);
+    next.term(k);
   }
 };
 
@@ -223,6 +236,11 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
   constexpr bool far_a = !plan.packs_a && s.a_m == 1 && s.a_k > float_width && s.k > 2 * prefetch_rows;
   constexpr std::int64_t far_columns = far_a ? s.a_k : 0;
   const B* const from = b + k * s.b_k + j * s.b_n;
+  // The blocks of some strips fetch as many next ones, each a share of their rows.
+  constexpr std::int64_t strip = plan.vectors * float_width, strips = ceil_div(fetched_vectors, plan.vectors);
+  constexpr std::int64_t blocks = ceil_div(plan.m_part, plan.rows);
+  using Fetched = FetchedRows<next_strip ? strips * strip : 0, strips * blocks, B>;
+  const std::int64_t share = ceil_div(k_count, strips * blocks), turn = j / strip % strips;
   if constexpr (plan.packs_b && !next_strip) pack_panel<s, columns>(from, k_count, b_panel);
   // `fresh`: b is where it was, and not packed, or packed by this block
   const auto block = [&]<std::int64_t rows, bool fresh>(std::integral_constant<std::int64_t, rows>, std::bool_constant<fresh>,
@@ -235,8 +253,10 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
       else return static_cast<const float*>(b_panel);
     }();
     const float* const a_rows = rows_of_a<s>(a, a_panel, i_begin, i, k);
-    const BlockAhead<rows, columns, far_columns, next_strip, packs, B, Epilogue> ahead{
-        epilogue, i, j, k + k_count >= s.k, a_rows, fresh ? from + columns : from, fresh ? s.b_k : 0, b_panel};
+    const std::int64_t first_fetched = (turn * blocks + (i - i_begin) / plan.rows) * share;
+    const Fetched fetched{from + (strips - turn) * strip + first_fetched * s.b_k, s.b_k};
+    const BlockAhead<rows, columns, far_columns, packs, Fetched, Epilogue> ahead{epilogue, i,       j,      k + k_count >= s.k,
+                                                                                 a_rows,   fetched, b_panel};
     if constexpr (plan.k_part >= s.k) {
       whole_block<s, b_k, rows, columns, b_columns, prefetch>(a_rows, rows_of_b, i, j, epilogue, ahead);
     } else {

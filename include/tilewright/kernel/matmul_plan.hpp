@@ -37,12 +37,18 @@ inline constexpr std::int64_t conflict_floats = 1024;
 inline constexpr std::int64_t rows_for_packing = 128;
 /// The same where a second-level cache holds b. [attention, weights v; and W7]
 inline constexpr std::int64_t rows_for_packing_near = 192;
+/// The same where rows of b fall on the same lines of a first-level cache. [batch 80; feed forward down, 1/8]
+inline constexpr std::int64_t rows_for_packing_conflicts = 64;
 /// Terms, at least, so that packing a or b pays: shorter columns are few lines of a cache. [more: batch 80, dW; attention,
 /// weights v]
 inline constexpr std::int64_t terms_for_packing = 64;
 /// Rows of a that are used together, at least, even if they are more than l2_floats: b is packed again for each such part.
 /// [more: feed forward down]
 inline constexpr std::int64_t least_rows_of_part = 64;
+
+/// Vectors of a row of b that are fetched together, at least: memory gives the first lines of a page at a lower rate than the
+/// next ones. [feed forward up, cold: 5 % slower with 2; and W8]
+inline constexpr std::int64_t fetched_vectors = 6;
 
 /// How a product is cut up: parts of m, strips of columns in them, parts of k, register blocks.
 struct OuterPlan {
@@ -70,8 +76,7 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   const std::int64_t n_vectors = ceil_div(s.n, float_width);
   plan.short_sums = !s.half_a && s.k <= short_sum && s.k * n_vectors * float_width <= l1_floats;
   const bool conflicts = !s.half_a && s.a_k == 1 && s.a_m % conflict_floats == 0;
-  const bool packs_conflicts = conflicts && s.k >= terms_for_packing && s.m >= few_rows_of_block && s.n > 4 * float_width;
-  const bool few_rows = plan.short_sums || (conflicts && !packs_conflicts);
+  const bool few_rows = plan.short_sums || conflicts;
   const std::int64_t row_limit = few_rows ? few_rows_of_block : most_rows_of_block;
   std::int64_t best = 0;
   for (std::int64_t most = 1; most <= (plan.short_sums && s.m >= few_rows_of_block ? 1 : most_vectors_of_block); ++most) {
@@ -84,14 +89,19 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   }
   const std::int64_t strip = plan.vectors * float_width;
   // Half precision is converted once, in a panel, and not for each register block.
-  const std::int64_t packing_rows = s.half_b ? 2 * plan.rows : s.n * s.k <= l2_floats ? rows_for_packing_near : rows_for_packing;
+  const std::int64_t packing_rows = s.half_b                             ? 2 * plan.rows
+                                    : s.n * s.k <= l2_floats             ? rows_for_packing_near
+                                    : s.b_k % (conflict_floats / 2) == 0 ? rows_for_packing_conflicts
+                                                                         : rows_for_packing;
   plan.packs_b = s.b_n != 1 || (s.m >= packing_rows && s.k >= terms_for_packing);
-  // Packing a pays where its columns fall on the same lines of the caches, as a column of a line in every 2 KB does, or where it
-  // does not make b be read again.
+  // Packing columns of a pays where they fall on the same lines of the caches, as a column of a line in every 2 KB does, or where
+  // some strips read them and it does not make b be read again.
   // Half precision is converted: a register block would convert each element of a for each strip.
-  const bool packs_columns = s.a_k != 1 && s.k >= terms_for_packing && n_vectors >= 2 * plan.vectors && s.m >= 2 * plan.rows &&
-                             (s.a_k % (conflict_floats / 2) == 0 || s.m * s.k <= most_of_a);
-  plan.packs_a = s.half_a || packs_conflicts || packs_columns;
+  const bool conflicting_columns = s.a_k % (conflict_floats / 2) == 0;
+  const bool packs_columns = s.a_k != 1 && s.k >= terms_for_packing && s.m >= 2 * plan.rows &&
+                             n_vectors >= (conflicting_columns ? 2 : 4) * plan.vectors &&
+                             (conflicting_columns || s.m * s.k <= most_of_a);
+  plan.packs_a = s.half_a || packs_columns;
   plan.k_part = s.k;
   // A converted a that is too large for its panel would make b be converted again.
   const bool splits = (plan.packs_b || plan.packs_a) &&
