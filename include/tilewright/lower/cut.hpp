@@ -29,11 +29,16 @@ class Cutter {
                                               : cut_product(draft_, group, dtype, target);
     if (group.members.size() == 1) return result;
     const List<PassedOn> passed_on = find_passed_on(group, result.evaluations);
-    cut_blocks(result.partition, group.grid, dtype, target.block_bytes, target, [&](const auto& blocks) {
+    const auto bytes_passed_on = [&](const auto& blocks) {
       std::int64_t bytes = 0;
       for (const PassedOn& each : passed_on) bytes += block_bytes(*each.value, each.grid_axis, blocks);
       return bytes;
-    });
+    };
+    Partition small = result.partition;
+    cut_blocks(small, group.grid, dtype, target.block_bytes, target, bytes_passed_on);
+    const bool fits = target.ipu != nullptr || bytes_passed_on(small.blocks) < target.first_cache_bytes;
+    if (fits) result.partition = small;
+    else cut_blocks(result.partition, group.grid, dtype, target.second_block_bytes, target, bytes_passed_on);
     // A storage that goes to the frame was not in registers but where several members write it: then the last of them may have
     // been. No value gets into registers or scratch by that, so that the limit still holds.
     if (limit_scratch(group, result)) result.evaluations = evaluate(draft_, group);
@@ -104,8 +109,9 @@ class Cutter {
 }  // namespace detail
 
 /// Cuts each group of a draft into vertices, first into at most one for each tile whose memory has room for it, then into smaller
-/// ones where kernels of the group would pass on more than the target's `block_bytes`, and decides how its values are computed.
-/// Internal storages for which a vertex's scratch has no room become storages of the frame: from here on `internal` is final.
+/// ones where kernels of the group would pass on more than the target's `block_bytes`, or, on a host whose first-level cache is
+/// too small for any vertex of the group, `second_block_bytes`; and decides how its values are computed. Internal storages for
+/// which a vertex's scratch has no room become storages of the frame: from here on `internal` is final.
 constexpr void cut_groups(BodyDraft& draft, const Target& target) {
   detail::Cutter cutter(draft, target);
   draft.cuts.reserve(draft.groups.size());
