@@ -167,7 +167,8 @@ class ComputePlacer {
     operand.view.shape = value.spec.shape;
     const std::int64_t* const strides = value.layout.strides.data();
     std::int64_t* const view_strides = operand.view.strides.data();
-    for (int axis = 0, rank = value.spec.shape.rank; axis < rank; ++axis) {
+    // GCC does not know that a rank is at most max_rank, and warns without the second test
+    for (int axis = 0, rank = value.spec.shape.rank; axis < rank && axis < max_rank; ++axis) {
       view_strides[axis] = strides[axis];
       operand.grid_axis[axis] = static_cast<std::int8_t>(axes[axis]);
     }
