@@ -13,7 +13,7 @@ import run
 # By name: a header, what stands there, and what takes its place.
 FAULTS = {
     "fusion: a group moves before another that writes what it reads": (
-        "lower/fuse.hpp", "may = may && (operation.is_output(i) ? user_[storage] : writer_[storage]) <= earlier;", ""),
+        "lower/fuse.hpp", "may = may && (writes ? users : writers)[storage] <= earlier;", ""),
     "reuse of memory: a storage is taken over although it is read later": (
         "lower/reuse.hpp", "lifetimes.last[input] != step ||", "lifetimes.last[input] < step ||"),
     "a gradient: that of tanh is 1 - y": (
