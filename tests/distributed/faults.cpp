@@ -70,11 +70,12 @@ static void fail(std::string_view fault, bool fails) {
         {.all_reduce = fails ? tw::distributed::AllReduce::hierarchical : tw::distributed::AllReduce::replica_order});
   const std::size_t held = 4 / static_cast<std::size_t>(tw::distributed::Processes::world().count());
   const xt::xtensor<float, 2> x = xt::ones<float>({held, std::size_t{1}});
-  if (fault == "exception" || fault == "caught" || fault == "fewer" || fault == "hang" || fault == "killed" ||
-      fault == "stopped" || fault == "exit" || fault == "quiet") {
+  if (fault == "exception" || fault == "together" || fault == "caught" || fault == "fewer" || fault == "hang" ||
+      fault == "killed" || fault == "stopped" || fault == "exit" || fault == "quiet") {
     tw::distributed::Session<sum> session;
     for (int run = 1; run <= 10; ++run) {
       session.run("x"_s = x);
+      if (fault == "together" && run == 3) throw std::runtime_error("thrown by all");
       if (!fails) continue;
       if (fault == "exception" && run == 3) throw std::runtime_error("thrown by rank 1");
       if (fault == "caught" && run == 2) throw std::runtime_error("thrown by rank 1");

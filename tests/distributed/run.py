@@ -16,9 +16,10 @@ import time
 OURS = re.compile(r"(\[1,\d\]<stderr>:)?tilewright: ")
 LAUNCH = os.path.join(os.path.dirname(__file__), "../../examples/launch.py")
 
-# A fault that the executable is asked for; numbers of processes, of which rank 1 has it; what the one line on standard error says.
+# A fault that the executable is asked for; numbers of processes, of which rank 1 has it (all have "together"); what the one line on standard error says.
 FAULTS = [
     ("exception", [2, 4], r"rank 1 of {n} on {host}, step 3: thrown by rank 1"),
+    ("together", [2, 4], r"rank . of {n} on {host}, step 3: thrown by all"),
     ("caught", [2], r"rank 1 of {n} on {host}, step 2: an exception ended a session"),
     ("op", [2], r"rank 1 of {n} on {host}, step 2: thrown by an op"),
     ("offset", [2, 4], r"rank 1 of {n} on {host}, step 1: RemoteLoad: offset 7( \(and 1 more\))?: an offset from 0 to 1 expected"),

@@ -47,8 +47,8 @@ class Messages {
       int all_are_through = 0;
       check_mpi(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &all_are_through, MPI_STATUSES_IGNORE), what);
       if (all_are_through != 0) return requests.clear();
-      if (tries > patience_) std::this_thread::yield();
-      if (tries % 4096 != 0) continue;
+      if (tries <= patience_) continue;
+      std::this_thread::yield();  // which takes long where other threads want the core
       const auto now = std::chrono::steady_clock::now();
       if (start == decltype(start){}) start = now;
       if (const std::chrono::duration<double> waited = now - start; waited.count() > processes_.wait_seconds()) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -55,15 +56,20 @@ class Processes {
   void let_others_speak(bool has_ended = false) const {
     std::this_thread::sleep_for(std::chrono::milliseconds((has_ended ? 1000 : 0) + 200 * std::min(rank_, 15)));
   }
-  /// Ends all processes with status 1 and one line: "tilewright: rank 1 of 2 on <host>, step 3: <cause>".
+  /// Ends all processes with status 1 and one line: "tilewright: rank 1 of 2 on <host>, step 3: <cause>". Of processes that share
+  /// the directory TILEWRIGHT_STEPS, the first one to call this writes it.
   [[noreturn]] void end_all(std::string_view cause) const {
     std::string line = "tilewright: rank " + std::to_string(rank_) + " of " + std::to_string(count_) + " on " + host_ +
                        ", step " + std::to_string(std::atomic_ref(*step_).load(std::memory_order_relaxed)) + ": ";
     for (const char c : cause) line += c == '\n' ? ' ' : c;
     line += '\n';
     std::fflush(stdout);
-    std::fwrite(line.data(), 1, line.size(), stderr);
-    std::fflush(stderr);
+    if (is_first_to_end_all()) {
+      std::fwrite(line.data(), 1, line.size(), stderr);
+      std::fflush(stderr);
+    } else {
+      std::this_thread::sleep_for(std::chrono::seconds(2));  // in which that process writes its line and ends all
+    }
     MPI_Abort(MPI_COMM_WORLD, 1);
     std::_Exit(1);
   }
@@ -96,7 +102,10 @@ class Processes {
     host_ = name;
     cores_ = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
     if (const char* const seconds = std::getenv("TILEWRIGHT_WAIT_SECONDS")) wait_seconds_ = std::strtod(seconds, nullptr);
-    if (const char* const directory = std::getenv("TILEWRIGHT_STEPS")) note_steps_in(directory);
+    if (const char* const directory = std::getenv("TILEWRIGHT_STEPS")) {
+      steps_directory_ = directory;
+      note_steps();
+    }
     if (count_ > 1) std::set_terminate([] { world().end_by_exception(); });
   }
   ~Processes() {
@@ -107,8 +116,8 @@ class Processes {
   }
   /// Keeps the number of the run, in 8 bytes, and after it the host's name in the file rank-<rank>, in which whoever started this
   /// process reads them even after SIGKILL. The number stays in memory if that is impossible.
-  void note_steps_in(std::string directory) {
-    const int file = open((directory + "/rank-" + std::to_string(rank_)).c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
+  void note_steps() {
+    const int file = open((steps_directory_ + "/rank-" + std::to_string(rank_)).c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
     if (file < 0) return;
     const std::size_t bytes = sizeof own_step_ + host_.size();
     if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
@@ -119,6 +128,13 @@ class Processes {
       }
     }
     close(file);
+  }
+  /// Whether no process that shares the directory has called this before. True if there is none.
+  bool is_first_to_end_all() const {
+    if (steps_directory_.empty()) return true;
+    const int file = open((steps_directory_ + "/end").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (file >= 0) close(file);
+    return file >= 0 || errno != EEXIST;
   }
   [[noreturn]] void end_by_exception() const {
     try {
@@ -132,7 +148,7 @@ class Processes {
   }
 
   int rank_ = 0, count_ = 1, count_on_host_ = 1, cores_ = 1;
-  std::string host_;
+  std::string host_, steps_directory_;
   double wait_seconds_ = 60;
   bool ends_mpi_ = false, has_exception_ = false;
   std::int64_t own_step_ = 0;
