@@ -44,5 +44,5 @@ int serve_step(int argc, char** argv, auto inputs, auto labels) {
 template <gpt::Size size, int batch, auto parameters, int max_norm = 0>
 int serve_gpt(int argc, char** argv) {
   return serve_step<gpt_step<size, batch, parameters, max_norm>>(argc, argv, random_numbers(batch, size.context, size.width),
-                                                       random_labels(batch, size.context));
+                                                                 random_labels(batch, size.context));
 }

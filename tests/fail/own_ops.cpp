@@ -29,6 +29,11 @@ constexpr bool traces() {
   return true;
 }
 
+template <class D>
+constexpr void differentiate(tw::Ir& ir) {
+  tw::autodiff(ir.create_graph([](tw::Tensor x) { return tw::apply<D>({x}); }, tw::TensorSpec{{2}, tw::float32}));
+}
+
 /// An op with all that is asked for.
 struct Complete : WithCompute<Complete> {
   struct Attributes {
@@ -106,6 +111,25 @@ struct Own : WithCompute<Own> {
 };
 static_assert(traces<Own>());
 }  // namespace misspelt_attributes
+
+// CASE gradient_of_another_shape
+// expect: Own: gradient (1, 2) float32 for input 0 of (2,) float32: the input`s shape and dtype expected
+namespace gradient_of_another_shape {
+struct Own : WithCompute<Own> {
+  static constexpr void gradient(tw::GradientContext& op) { op.input_gradient(0, op.output_gradient(0).reshape({1, 2})); }
+};
+tw::Session<differentiate<Own>> session;
+}  // namespace gradient_of_another_shape
+
+// CASE gradient_needs_a_result
+// expect: Own: its gradient rule asks for result 0: gradient_needs_no_result = false expected
+namespace gradient_needs_a_result {
+struct Own : WithCompute<Own> {
+  static constexpr bool gradient_needs_no_result = true;
+  static constexpr void gradient(tw::GradientContext& op) { op.input_gradient(0, op.output_gradient(0) * op.output(0)); }
+};
+tw::Session<differentiate<Own>> session;
+}  // namespace gradient_needs_a_result
 
 // CASE private_gradient
 // expect: Own: gradient of another type, or not public: `static constexpr void gradient(GradientContext&)` expected
@@ -314,7 +338,8 @@ static_assert(traces<Own>());
 }  // namespace partials_of_another_type
 
 // CASE memory_proportion_of_another_type
-// expect: Own: memory_proportion of another type, or not public: `static constexpr double memory_proportion(const PackedAttributes&)` expected
+// expect: Own: memory_proportion of another type, or not public:
+// expect: `static constexpr double memory_proportion(const PackedAttributes&)` expected
 namespace memory_proportion_of_another_type {
 struct Own : WithCompute<Own> {
   static constexpr double memory_proportion = 0.5;

@@ -87,7 +87,8 @@ constexpr void use_after_a_pipeline(Tensor x) {
   ops::exp(y);
 }
 // CASE tensor_of_an_ended_pipeline
-// expect: Exp: Tensor[float32 (2,)] of a scope that has ended, of only_if or of a pipeline: a tensor that its ops change in place, or a stream, expected
+// expect: Exp: Tensor[float32 (2,)] of a scope that has ended, of only_if or of a pipeline:
+// expect: of a pipeline: a tensor that its ops change in place, or a stream, expected
 Case<use_after_a_pipeline> tensor_of_an_ended_pipeline;
 
 namespace collectives = tw::ops::collectives;

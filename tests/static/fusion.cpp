@@ -48,9 +48,9 @@ constexpr auto wide_weight = [](tw::Ir& ir) {
   store("dx", dy.matmul(w.T()));
   ops::scaled_add_(w, x.T().matmul(dy), {.b = -0.5});
 };
-TW_SAME(plan_text(wide_weight),
-        "Body 0 : 1 steps, 0 bytes\n  8 of 32 x 8 x 1024: MatMul [Identity]; MatMul [ScaledAddLhsInplace]\n",
-        "one pass over the weight for both; 16 rows of it are 64 KB, more than a first-level cache holds, so vertices are larger");
+TW_SAME(
+    plan_text(wide_weight), "Body 0 : 1 steps, 0 bytes\n  8 of 32 x 8 x 1024: MatMul [Identity]; MatMul [ScaledAddLhsInplace]\n",
+    "one pass over the weight for both; 16 rows of it are 64 KB, more than a first-level cache holds, so vertices are larger");
 
 constexpr auto more_columns_than_rows = [](tw::Ir& ir) {
   const Tensor x = load(ir, "x", {80, 784}), w = variable(ir, "w", {784, 512});

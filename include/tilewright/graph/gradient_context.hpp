@@ -48,7 +48,11 @@ class GradientContext {
   /// The value of the forward op's input, as a tensor of the gradient graph.
   constexpr Tensor input(int i) { return builder_.activation(input_id(i)); }
   /// The value of the forward op's output, as a tensor of the gradient graph.
-  constexpr Tensor output(int i) { return builder_.activation(output_id(i)); }
+  constexpr Tensor output(int i) {
+    if (node_.op->gradient_needs_no_result)
+      ir_.fail(text(node_.op->name, ": its gradient rule asks for result ", i, ": gradient_needs_no_result = false expected"));
+    return builder_.activation(output_id(i));
+  }
   /// The value of another op, of the forward op's inputs and attributes, as a tensor of the gradient graph: the op is added to
   /// the forward graph, whose ops can share work with it. Tensor() if it cannot be, or if the inputs are needed as well, so that
   /// more would be kept for the gradient graph: it gets the inputs then.

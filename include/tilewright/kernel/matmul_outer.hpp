@@ -112,6 +112,20 @@ struct FetchedRows {
   }
 };
 
+/// The rows that the block at a row of a part of m fetches. The blocks of some strips fetch as many next ones, each a share of
+/// their rows. `strip_of_b` is where the block's own strip is, whose first column is j.
+template <MatMulShape s, class B>
+[[gnu::always_inline]] inline auto rows_of_next_strips(const B* strip_of_b, std::int64_t row, std::int64_t j,
+                                                       std::int64_t k_count) {
+  constexpr OuterPlan plan = outer_plan(s);
+  constexpr std::int64_t columns = plan.vectors * float_width, strips = ceil_div(fetched_vectors, plan.vectors);
+  constexpr std::int64_t blocks = ceil_div(plan.m_part, plan.rows);
+  const std::int64_t share = ceil_div(k_count, strips * blocks), turn = j / columns % strips;
+  const std::int64_t first = (turn * blocks + row / plan.rows) * share;
+  return FetchedRows<plan.packs_b && s.b_n == 1 ? strips * columns : 0, strips * blocks, B>{
+      strip_of_b + (strips - turn) * columns + first * s.b_k, s.b_k};
+}
+
 /// What the epilogue reads and writes for a block, if its sums will be complete; columns of a, if a_k floats are between them;
 /// and rows of b for the next strips. If it `packs`, the block writes its rows of b to `panel` for the blocks after it.
 template <std::int64_t rows, std::int64_t columns, std::int64_t a_k, bool packs, class Fetched, class Epilogue>
@@ -236,11 +250,6 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
   constexpr bool far_a = !plan.packs_a && s.a_m == 1 && s.a_k > float_width && s.k > 2 * prefetch_rows;
   constexpr std::int64_t far_columns = far_a ? s.a_k : 0;
   const B* const from = b + k * s.b_k + j * s.b_n;
-  // The blocks of some strips fetch as many next ones, each a share of their rows.
-  constexpr std::int64_t strip = plan.vectors * float_width, strips = ceil_div(fetched_vectors, plan.vectors);
-  constexpr std::int64_t blocks = ceil_div(plan.m_part, plan.rows);
-  using Fetched = FetchedRows<next_strip ? strips * strip : 0, strips * blocks, B>;
-  const std::int64_t share = ceil_div(k_count, strips * blocks), turn = j / strip % strips;
   if constexpr (plan.packs_b && !next_strip) pack_panel<s, columns>(from, k_count, b_panel);
   // `fresh`: b is where it was, and not packed, or packed by this block
   const auto block = [&]<std::int64_t rows, bool fresh>(std::integral_constant<std::int64_t, rows>, std::bool_constant<fresh>,
@@ -253,10 +262,9 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
       else return static_cast<const float*>(b_panel);
     }();
     const float* const a_rows = rows_of_a<s>(a, a_panel, i_begin, i, k);
-    const std::int64_t first_fetched = (turn * blocks + (i - i_begin) / plan.rows) * share;
-    const Fetched fetched{from + (strips - turn) * strip + first_fetched * s.b_k, s.b_k};
-    const BlockAhead<rows, columns, far_columns, packs, Fetched, Epilogue> ahead{epilogue, i,       j,      k + k_count >= s.k,
-                                                                                 a_rows,   fetched, b_panel};
+    const auto fetched = rows_of_next_strips<s>(from, i - i_begin, j, k_count);
+    const BlockAhead<rows, columns, far_columns, packs, decltype(fetched), Epilogue> ahead{
+        epilogue, i, j, k + k_count >= s.k, a_rows, fetched, b_panel};
     if constexpr (plan.k_part >= s.k) {
       whole_block<s, b_k, rows, columns, b_columns, prefetch>(a_rows, rows_of_b, i, j, epilogue, ahead);
     } else {

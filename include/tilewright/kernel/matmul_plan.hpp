@@ -32,6 +32,9 @@ inline constexpr std::int64_t few_rows_of_block = 8;
 inline constexpr std::int64_t most_vectors_of_block = 8;
 /// Floats of 4096 bytes: elements so far apart fall on the same few lines of a first-level cache. [feed forward down, and its dW]
 inline constexpr std::int64_t conflict_floats = 1024;
+/// The same of terms of a sum, rows of b or columns of a: as there are more of them than rows of a block, half of 4096 bytes
+/// harms, too. [feed forward down, and its dW]
+inline constexpr std::int64_t term_conflict_floats = conflict_floats / 2;
 /// Rows of a that read a panel of b, at least, so that packing it pays: each row saves less than the packing costs. [fewer: batch
 /// 80; feed forward, 1/8. More: projection; feed forward; attention, weights v]
 inline constexpr std::int64_t rows_for_packing = 128;
@@ -89,15 +92,15 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   }
   const std::int64_t strip = plan.vectors * float_width;
   // Half precision is converted once, in a panel, and not for each register block.
-  const std::int64_t packing_rows = s.half_b                             ? 2 * plan.rows
-                                    : s.n * s.k <= l2_floats             ? rows_for_packing_near
-                                    : s.b_k % (conflict_floats / 2) == 0 ? rows_for_packing_conflicts
-                                                                         : rows_for_packing;
+  const std::int64_t packing_rows = s.half_b                            ? 2 * plan.rows
+                                    : s.n * s.k <= l2_floats            ? rows_for_packing_near
+                                    : s.b_k % term_conflict_floats == 0 ? rows_for_packing_conflicts
+                                                                        : rows_for_packing;
   plan.packs_b = s.b_n != 1 || (s.m >= packing_rows && s.k >= terms_for_packing);
   // Packing columns of a pays where they fall on the same lines of the caches, as a column of a line in every 2 KB does, or where
   // some strips read them and it does not make b be read again.
   // Half precision is converted: a register block would convert each element of a for each strip.
-  const bool conflicting_columns = s.a_k % (conflict_floats / 2) == 0;
+  const bool conflicting_columns = s.a_k % term_conflict_floats == 0;
   const bool packs_columns = s.a_k != 1 && s.k >= terms_for_packing && s.m >= 2 * plan.rows &&
                              n_vectors >= (conflicting_columns ? 2 : 4) * plan.vectors &&
                              (conflicting_columns || s.m * s.k <= most_of_a);

@@ -17,10 +17,10 @@ using KindOfArgument =
 }  // namespace detail
 
 /// Makes each graph once: create_graph with an equal module and arguments of equal shapes, dtypes, meta shapes and IPUs, in a
-/// scope of the same IPU and mode, returns the same graph, and factories of its own for the variables. Modules are equal if their types
-/// and their keys are: a module whose graph depends on data members needs a member `constexpr std::int64_t cache_key() const`.
-/// Other arguments are numbers, enumerations, or structs of such that Boost.Hana knows, and are compared by value. One cache
-/// serves one Ir.
+/// scope of the same IPU and mode, returns the same graph, and factories of its own for the variables. Modules are equal if their
+/// types and their keys are: a module whose graph depends on data members needs a member `constexpr std::int64_t cache_key()
+/// const`. Other arguments are numbers, enumerations, or structs of such that Boost.Hana knows, and are compared by value. One
+/// cache serves one Ir.
 class GraphCache {
  public:
   template <std::derived_from<ModuleBase> M, class... Arguments>

@@ -4,10 +4,9 @@
 #include <numeric>
 #include <span>
 
+#include "tilewright/core/figure.hpp"
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-
-#include "tilewright/core/figure.hpp"
 
 namespace tilewright {
 
