@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures what building costs: processor time and peak memory.
 
-As a program: for the headers, the MNIST example and ever deeper networks. These are linear and gelu layers that are traced,
-differentiated and planned in a constant expression; nothing is made to run. Time that grows faster than the number of layers
-shows a pass that is not linear. For suite.py: for its programs, with their link.
+As a program: for the headers, examples, encoders of 12 and 24 outlined blocks, and ever deeper networks. These are linear and gelu
+layers that are traced, differentiated and planned in a constant expression; nothing is made to run. Time that grows faster than the
+number of layers shows a pass that is not linear. For suite.py: for its programs, with their link.
 """
 
 import argparse
@@ -50,6 +50,14 @@ static_assert([] {
   return CHECK;
 }());
 """
+# Its body is planned once, and called.
+ENCODER = """
+#include "workloads/encoder.hpp"
+
+int main(int argc, char** argv) { return serve_encoder<EncoderOutlined<BLOCKS>>(argc, argv); }
+"""
+# The translation units of examples: those of one program are compiled side by side.
+EXAMPLES = ["mnist.cpp", "gpt.cpp", "gpt/nano_float16.cpp", "gpt2.cpp", "gpt2/trainer_124m.cpp"]
 CHECKS = {"traced": "ir.next_op_id > 100", "traced and planned": "tw::lower(ir, tw::cpu).steps.size() > 0"}
 
 
@@ -99,12 +107,15 @@ def main():
         print(f"{'':36} {'seconds':>8} {'MB':>6}")
 
         def show(what, source):
-            includes = [f"-I{ROOT}/examples"]
+            includes = [f"-I{ROOT}/examples", f"-I{ROOT}/benchmarks"]
             seconds, megabytes = measure([*compiler, *includes, "-c", str(source), "-o", os.devnull]) or (float("nan"),) * 2
             print(f"{what:36} {seconds:8.1f} {megabytes:6.0f}", flush=True)
 
         show("headers alone", generated(HEADERS))
-        show("examples/mnist.cpp", ROOT / "examples/mnist.cpp")
+        for example in EXAMPLES:
+            show(f"examples/{example}", ROOT / "examples" / example)
+        for blocks in (12, 24):
+            show(f"{blocks} encoder blocks, outlined", generated(ENCODER.replace("BLOCKS", str(blocks))))
         for what, check in CHECKS.items():
             for layers in options.layers:
                 text = NETWORK.replace("LAYERS", str(layers)).replace("CHECK", check)

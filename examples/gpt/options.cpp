@@ -1,10 +1,10 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <cstdio>
-#include <exception>
 #include <utility>
+
+#include "../command_line.hpp"
 
 namespace data = tilewright::data;
 
@@ -16,20 +16,9 @@ data::TextCorpus load_corpus(const GptOptions& options, std::optional<data::Char
     return data::split_text(data::generated_text(generated_bytes, 1), corpus_options);
   }
   data::TextCorpus corpus = data::load_text(options.data, corpus_options);
-  std::printf("Text from %s: %zu characters, %d of them different\n", options.data.c_str(),
+  std::printf("Text from %s: %zu characters, which are bytes, %d of them different\n", options.data.c_str(),
               corpus.training.size() + corpus.validation.size(), static_cast<int>(corpus.vocabulary.size()));
   return corpus;
-}
-
-/// What CLI11 says of a text that is no temperature, or "".
-static std::string check_temperature(const std::string& text) {
-  try {
-    std::size_t read = 0;
-    const double value = std::stod(text, &read);
-    if (read == text.size() && std::isfinite(value) && value >= 0) return {};
-  } catch (const std::exception&) {
-  }
-  return "temperature " + text + ": a finite number, 0 or above, expected";
 }
 
 int run_gpt_program(int argc, char** argv, const char* description, const std::function<void(const GptOptions&)>& program) {
@@ -43,9 +32,12 @@ int run_gpt_program(int argc, char** argv, const char* description, const std::f
   app.add_option("--limit", options.limit, "Read this many bytes of the text only; 0 is all")
       ->capture_default_str()
       ->check(from_zero);
-  app.add_option("--steps", options.steps, "Steps of training, in all")->capture_default_str()->check(from_zero);
+  app.add_option("--steps", options.steps, "Steps of training, in all; the learning rate's schedule is of all of them")
+      ->capture_default_str()
+      ->check(from_zero);
   app.add_option("--seed", options.seed, "Seed of the initial weights, of the batches and of the tokens that are drawn")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(check_seed);
   app.add_option("--threads", options.threads, "Host threads; 0 finds the fastest number")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
@@ -53,7 +45,9 @@ int run_gpt_program(int argc, char** argv, const char* description, const std::f
       ->capture_default_str()
       ->check(CLI::IsMember({"float16", "float32"}));
   CLI::Option* const checkpoint = app.add_option("--checkpoint", options.checkpoint, "Folder of the run's checkpoints");
-  app.add_flag("--resume", options.resume, "Go on from the newest checkpoint, if there is one")->needs(checkpoint);
+  app.add_flag("--resume", options.resume,
+               "Go on from the newest checkpoint, if there is one, on the same text and with the same seed")
+      ->needs(checkpoint);
   app.add_option("--eval-every", options.eval_every, "Steps from one validation, and one checkpoint, to the next")
       ->capture_default_str()
       ->check(from_one);
@@ -72,11 +66,5 @@ int run_gpt_program(int argc, char** argv, const char* description, const std::f
       ->capture_default_str()
       ->check(from_zero);
   CLI11_PARSE(app, argc, argv);
-  try {
-    program(options);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
+  return report_errors([&] { program(options); });
 }

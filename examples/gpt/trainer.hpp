@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <tilewright/data/text_batches.hpp>
 #include <tilewright/session/host_tensor.hpp>
 #include <vector>
@@ -21,6 +22,10 @@ class Trainer {
   virtual std::vector<tilewright::HostTensor> host_tensors() const = 0;
   virtual void load_tensors(const tilewright::HostTensors& tensors, const tilewright::LoadPolicy& policy) = 0;
 };
+
+/// Names of variables, with a * for any characters, that are no weights: those of optimisers and of loss scaling, and the keys
+/// and values that generation remembers.
+inline const std::vector<std::string_view> no_weights{"optimiser.*", "loss_scaling.*", "*.keys", "*.values"};
 
 /// Makes a trainer, with random weights of a seed. Host threads as SessionOptions has them.
 using MakeTrainer = std::unique_ptr<Trainer> (*)(std::uint64_t seed, int threads);

@@ -1,8 +1,8 @@
 #include "options.hpp"
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
-#include <exception>
+
+#include "../command_line.hpp"
 
 int run_gpt2_program(int argc, char** argv, const std::function<void(const Gpt2Options&)>& program) {
   Gpt2Options options;
@@ -19,26 +19,20 @@ int run_gpt2_program(int argc, char** argv, const std::function<void(const Gpt2O
       ->check(CLI::ExistingFile)
       ->needs(vocabulary);
   app.add_option("--steps", options.steps, "Steps of training before it writes")->capture_default_str()->check(counts);
-  app.add_option("--rate", options.rate, "Learning rate")->capture_default_str()->check(CLI::PositiveNumber);
+  app.add_option("--rate", options.rate, "Learning rate")->capture_default_str()->check(check_rate);
   app.add_option("--generate", options.generate, "Write this many tokens")->capture_default_str()->check(counts);
   app.add_option("--prompt", options.prompt, "What they follow: a text, or numbers with spaces between them");
   app.add_option("--temperature", options.temperature,
                  "What logits are divided by before a token is drawn; 0: the likeliest token")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(check_temperature);
   app.add_option("--top-k", options.top_k, "Draw from this many of the likeliest tokens; 0 is all")
       ->capture_default_str()
       ->check(counts);
-  app.add_option("--seed", options.seed, "Seed of random weights and tokens")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of random weights and tokens")->capture_default_str()->check(check_seed);
   app.add_option("--threads", options.threads, "Host threads; 0 finds the fastest number")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
   CLI11_PARSE(app, argc, argv);
-  try {
-    program(options);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
+  return report_errors([&] { program(options); });
 }

@@ -85,28 +85,10 @@ inline void run(gpt::Trainer& trainer, const Tokens& text, std::size_t batch, st
   }
 }
 
-/// The whole program. The trainer, of batches of `batch` x `length` tokens, is made if it is needed: it holds all weights again.
-template <gpt::Size size, int batch, int length>
-void train_and_write(const Gpt2Options& options, gpt::MakeTrainer make_trainer) {
-  const TokenText text(options, size.vocabulary);
-  const Tokens prompt = text.read(options.prompt);
-  if (options.weights.empty()) std::printf("Weights are random: --weights FILE reads trained ones.\n");
-  const auto load = [&](auto& loaded) {
-    if (options.weights.empty()) return;
-    loaded.load_tensors(tw::map_tensors(tw::load_safetensors(options.weights), tensor_rules()), {.allow_missing = true});
-  };
-  tw::Session<gpt::generate_step<size>> session({.seed = options.seed, .threads = options.threads});
-  if (options.steps > 0) {
-    if (options.data.empty()) std::printf("It trains with random tokens: --data FILE reads a text.\n");
-    const Tokens tokens = options.data.empty() ? random_tokens(batch * length * 64, size.vocabulary, options.seed)
-                                               : text.load(options.data);
-    const auto trainer = make_trainer(options.seed, options.threads);
-    load(*trainer);
-    run(*trainer, tokens, batch, length, options);
-    session.load_tensors({"the trainer", trainer->host_tensors()}, {.allow_extra = true, .allow_missing = true});
-  } else {
-    load(session);
-  }
+/// Prints the prompt and what the model writes after it, token by token.
+template <gpt::Size size>
+void write_text(tw::Session<gpt::generate_step<size>>& session, const Tokens& prompt, const TokenText& text,
+                const Gpt2Options& options) {
   gpt::Writer<size> writer(session, {.temperature = options.temperature, .top_k = options.top_k, .seed = options.seed});
   writer.read(prompt);
   for (const std::int32_t token : prompt) std::printf("%s", text.write(token).c_str());
@@ -118,6 +100,31 @@ void train_and_write(const Gpt2Options& options, gpt::MakeTrainer make_trainer) 
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   std::printf("\n%llu tokens, %.1f tokens/s with those of the prompt\n", static_cast<unsigned long long>(options.generate),
               static_cast<double>(options.generate + prompt.size()) / time.count());
+}
+
+/// The whole program. The trainer, of batches of `batch` x `length` tokens, is made if it is needed: it holds all weights again.
+template <gpt::Size size, int batch, int length>
+void train_and_write(const Gpt2Options& options, gpt::MakeTrainer make_trainer) {
+  const TokenText text(options, size.vocabulary);
+  const Tokens prompt = text.read(options.prompt);
+  if (options.weights.empty()) std::printf("Weights are random: --weights FILE reads trained ones.\n");
+  const auto load = [&](auto& loaded) {
+    if (options.weights.empty()) return;
+    loaded.load_tensors(tw::map_tensors(tw::load_safetensors(options.weights), tensor_rules()), {.missing = gpt::no_weights});
+  };
+  tw::Session<gpt::generate_step<size>> session({.seed = options.seed, .threads = options.threads});
+  if (options.steps > 0) {
+    if (options.data.empty()) std::printf("It trains with random tokens: --data FILE reads a text.\n");
+    const Tokens tokens = options.data.empty() ? random_tokens(batch * length * 64, size.vocabulary, options.seed)
+                                               : text.load(options.data);
+    const auto trainer = make_trainer(options.seed, options.threads);
+    load(*trainer);
+    run(*trainer, tokens, batch, length, options);
+    session.load_tensors({"the trainer", trainer->host_tensors()}, {.extra = gpt::no_weights, .missing = gpt::no_weights});
+  } else {
+    load(session);
+  }
+  if (options.generate > 0) write_text<size>(session, prompt, text, options);
 }
 
 }  // namespace gpt2

@@ -2,9 +2,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <exception>
 #include <tilewright/target/devices.hpp>
 #include <vector>
+
+#include "../command_line.hpp"
 
 /// The data set that was asked for; says on screen which one it is.
 static tilewright::data::Digits load(const Options& options) {
@@ -24,7 +25,9 @@ int run_mnist_program(int argc, char** argv, const char* description, const Mnis
   CLI::App app(description);
   app.add_option("--data", options.data, "Folder with MNIST's four IDX files, plain or .gz; without it digits are generated");
   app.add_option("--epochs", options.epochs, "Passes over the training set")->capture_default_str()->check(CLI::Range(1, 1000));
-  app.add_option("--seed", options.seed, "Seed of the initial weights and of the order of the images")->capture_default_str();
+  app.add_option("--seed", options.seed, "Seed of the initial weights and of the order of the images")
+      ->capture_default_str()
+      ->check(check_seed);
   app.add_option("--device", options.device, "The machine: host cores, or a simulated IPU")
       ->capture_default_str()
       ->check(CLI::IsMember(devices));
@@ -35,12 +38,8 @@ int run_mnist_program(int argc, char** argv, const char* description, const Mnis
       ->capture_default_str();
   if (more_options) more_options(app);
   CLI11_PARSE(app, argc, argv);
-  try {
+  return report_errors([&] {
     const auto digits = load(options);
     program(options, digits);
-    return 0;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -97,6 +97,7 @@ static void fail(std::string_view fault, bool fails) {
   if (fault == "offset") return run(1, fails ? 7 : 0, true);
   if (fault == "apart") return run(1, 0, !fails);
   run(1, 0, true);
+  if (fault == "none") return;
   run(fails ? -1.f : 1.f, 0, true);
 }
 

@@ -5,6 +5,7 @@ A path may begin at any of ROOTS, or beside the file that names it. A file's nam
 """
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,11 +22,11 @@ COMMENT = {".hpp": r"//(.*)", ".cpp": r"//(.*)", ".py": r"#(.*)", ".txt": r"#(.*
 
 
 def files_of_project():
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=PROJECT, capture_output=True,
-                            text=True)
-    if listed.returncode == 0:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True) if shutil.which("git") else None
+    if listed and listed.returncode == 0:
         paths = [PROJECT / name for name in listed.stdout.splitlines()]
-    else:  # no checkout, but an archive
+    else:  # no git, or no checkout but an archive
         paths = [path for path in PROJECT.rglob("*") if "build" not in path.relative_to(PROJECT).parts]
     return sorted(path for path in paths if path.is_file())
 

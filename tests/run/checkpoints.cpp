@@ -124,8 +124,8 @@ TEST_CASE("Session::load_tensors: what does not fit is refused before anything i
   const std::vector<Counting> wrong{{"fc1.bias", {4}, tw::float16}, {"fc2.bias", {3}, tw::float32}, step};
   CHECK_THROWS_WITH(
       session.load_tensors({"list", views(wrong)}),
-      "load_tensors: list: 3 tensors: 'fc1.bias' (4,) float16, 'fc2.bias' no variable of this name, 'fc1.weight' no "
-      "tensor of this name: names, shapes and dtypes of the variables expected");
+      "load_tensors: list: 3 tensors: 'fc1.bias': (4,) float16: (3,) float16 expected; 'fc2.bias': no variable of this name; "
+      "'fc1.weight': no tensor of this name: (2, 3) float32 expected");
   // lists that no file can hold
   tw::HostTensor cut = step;
   cut.bytes = cut.bytes.first(3);
@@ -145,6 +145,12 @@ TEST_CASE("Session::load_tensors: a policy allows tensors and variables to be le
   CHECK_THROWS_AS(session.load_tensors({"list", views({weight, other})}, {.allow_extra = true}), tw::LoadError);
   CHECK_THROWS_AS(session.load_tensors({"list", views({weight, other})}, {.allow_missing = true}), tw::LoadError);
   CHECK_THROWS_AS(session.load_tensors({"list", views({wrong})}, {.allow_extra = true, .allow_missing = true}), tw::LoadError);
+  // some names only
+  session.load_tensors({"list", views({weight, other})}, {.extra = {"oth*"}, .missing = {"*.bias", "step"}});
+  CHECK_THROWS_WITH(
+      session.load_tensors({"list", views({weight, other})}, {.extra = {"oth"}, .missing = {"*.bias"}}),
+      "load_tensors: list: 2 tensors: 'other': no variable of this name; 'step': no tensor of this name: () float32 "
+      "expected");
 }
 
 TEST_CASE("Checkpoints: the newest ones are kept, and the newest is found") {

@@ -96,7 +96,7 @@ class Checkpoints {
     }
     if (steps() != all) return newest();  // another process saved one, and removed these
     if (!skipped.empty())
-      throw LoadError(function, folder_.string(), "", "no checkpoint that is whole: " + skipped.front(), "one");
+      throw LoadError(function, folder_.string(), "", "no checkpoint that is whole (" + skipped.front() + ")", "one");
     return std::nullopt;
   }
 

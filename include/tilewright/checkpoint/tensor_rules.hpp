@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tilewright/checkpoint/tensor_file.hpp"
+#include "tilewright/core/name_pattern.hpp"
 
 namespace tilewright {
 
@@ -39,20 +40,6 @@ inline TensorRule part_of(std::string tensor, std::int64_t part, std::int64_t pa
 
 namespace detail {
 
-/// What each `*` of a pattern stands for in a name, of which the first ones stand for as little as they can.
-inline std::optional<std::vector<std::string_view>> match_pattern(std::string_view pattern, std::string_view name) {
-  const std::size_t star = pattern.find('*');
-  if (star == pattern.npos) return pattern == name ? std::optional(std::vector<std::string_view>{}) : std::nullopt;
-  if (!name.starts_with(pattern.substr(0, star))) return std::nullopt;
-  name.remove_prefix(star);
-  pattern.remove_prefix(star + 1);
-  for (std::size_t length = 0; length <= name.size(); ++length)
-    if (auto rest = match_pattern(pattern, name.substr(length))) {
-      rest->insert(rest->begin(), name.substr(0, length));
-      return rest;
-    }
-  return std::nullopt;
-}
 inline std::string fill_pattern(std::string_view pattern, std::span<const std::string_view> stars) {
   std::string name;
   for (const char c : pattern) {

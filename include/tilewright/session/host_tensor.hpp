@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/name_pattern.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 
 namespace tilewright {
@@ -28,17 +29,28 @@ struct HostTensors {
 };
 
 /// Tensors that cannot be loaded. The text names the function, the file, the tensor if it is about one, what was found and
-/// what was expected: "load_tensors: net.npz: 'fc1.bias': (3,) float32: (4,) float32 expected".
+/// what was expected: "load_tensors: net.npz: 'fc1.bias': (3,) float32: (4,) float32 expected". If several tensors do not fit, it
+/// says that of each.
 class LoadError : public std::runtime_error {
  public:
   /// `tensor` is empty where the file as a whole is wrong.
   LoadError(std::string_view function, std::string_view file, std::string_view tensor, std::string_view found,
             std::string_view expected)
-      : std::runtime_error(std::string(function) + ": " + std::string(file) + ": " +
-                           (tensor.empty() ? "" : std::string("'").append(printable(tensor)).append("': ")) + printable(found) +
-                           ": " + printable(expected) + " expected"),
+      : std::runtime_error(
+            std::string(function) + ": " + std::string(file) + ": " +
+            (tensor.empty() ? printable(found) + ": " + printable(expected) + " expected" : problem(tensor, found, expected))),
         file_(file),
         tensor_(tensor) {}
+  /// What is wrong with each of several tensors of a file, as `problem` makes it.
+  LoadError(std::string_view function, std::string_view file, std::span<const std::string> problems)
+      : std::runtime_error(std::string(function) + ": " + std::string(file) + ": " + std::to_string(problems.size()) +
+                           " tensors: " + joined(problems)),
+        file_(file) {}
+  /// A part of the text: what was found for a tensor and what was expected, "" if nothing was.
+  static std::string problem(std::string_view tensor, std::string_view found, std::string_view expected) {
+    std::string text = std::string("'").append(printable(tensor)).append("': ").append(printable(found));
+    return expected.empty() ? text : text + ": " + printable(expected) + " expected";
+  }
 
   const std::string& file() const { return file_; }
   /// Empty where the file as a whole is wrong.
@@ -53,58 +65,80 @@ class LoadError : public std::runtime_error {
       if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
     return text.size() > longest ? result + "..." : result;
   }
+  static std::string joined(std::span<const std::string> problems) {
+    std::string text;
+    for (const std::string& problem : problems) text += (text.empty() ? "" : "; ") + problem;
+    return text;
+  }
 
   std::string file_, tensor_;
 };
 
 /// What may differ between the variables of a session and the tensors that it loads.
 struct LoadPolicy {
-  bool allow_extra = false;    ///< tensors that no variable has the name of are left out
+  bool allow_extra = false;  ///< tensors that no variable has the name of are left out
   bool allow_missing = false;  ///< variables that no tensor has the name of keep their values
+  /// Names of such tensors and of such variables, where not all are allowed. A `*` stands for any characters.
+  std::vector<std::string_view> extra{}, missing{};
+
+  bool may_be_extra(std::string_view name) const { return allow_extra || is_in(extra, name); }
+  bool may_be_missing(std::string_view name) const { return allow_missing || is_in(missing, name); }
+
+ private:
+  static bool is_in(const std::vector<std::string_view>& patterns, std::string_view name) {
+    return std::ranges::any_of(patterns,
+                               [&](std::string_view pattern) { return detail::match_pattern(pattern, name).has_value(); });
+  }
 };
 
 namespace detail {
-/// What is wrong with tensors for a session.
+/// What is wrong with tensors for a session's variables.
 class Mismatches {
  public:
+  explicit Mismatches(std::span<const HostTensor> variables) : variables_(variables) {}
+
   void add(std::string_view tensor, std::string found, std::string expected) {
     problems_.push_back({std::string(tensor), std::move(found), std::move(expected)});
   }
-  /// Throws LoadError for all of them: in full if there is one, else the first ones in a list.
+  void add_extra(std::string_view tensor) { add(tensor, "no variable of this name", ""); }
+  /// Throws LoadError for all of them.
   void report(std::string_view source) const {
-    constexpr std::size_t listed = 8;
     constexpr std::string_view function = "load_tensors";
     if (problems_.empty()) return;
-    const Problem& first = problems_.front();
-    if (problems_.size() == 1) throw LoadError(function, source, first.tensor, first.found, first.expected);
-    std::string list = std::to_string(problems_.size()) + " tensors";
-    for (std::size_t i = 0; i < std::min(listed, problems_.size()); ++i)
-      list += (i == 0 ? ": '" : ", '") + problems_[i].tensor + "' " + problems_[i].found;
-    if (problems_.size() > listed) list += ", and " + std::to_string(problems_.size() - listed) + " more";
-    throw LoadError(function, source, "", list, "names, shapes and dtypes of the variables");
+    if (problems_.size() == 1) {
+      const Problem& only = problems_.front();
+      throw LoadError(function, source, only.tensor, only.found, only.expected.empty() ? "one of " + names() : only.expected);
+    }
+    std::vector<std::string> texts;
+    for (const Problem& problem : problems_) texts.push_back(LoadError::problem(problem.tensor, problem.found, problem.expected));
+    throw LoadError(function, source, texts);
   }
 
  private:
   struct Problem {
     std::string tensor, found, expected;
   };
+  std::string names() const {
+    std::string text;
+    for (const HostTensor& variable : variables_) text += (text.empty() ? "" : ", ") + std::string(variable.name);
+    return text;
+  }
+
+  std::span<const HostTensor> variables_;
   std::vector<Problem> problems_{};
 };
 
 /// The bytes for each variable, found by name; none for those that may be missing and are. Throws LoadError.
 inline std::vector<std::span<const std::byte>> match_tensors(std::span<const HostTensor> variables, const HostTensors& given,
                                                              const LoadPolicy& policy) {
-  Mismatches mismatches;
+  Mismatches mismatches(variables);
   std::unordered_map<std::string_view, std::size_t> index_of;
   for (std::size_t v = 0; v < variables.size(); ++v) index_of.emplace(variables[v].name, v);
   std::vector<const HostTensor*> found(variables.size(), nullptr);
   for (const HostTensor& tensor : given.tensors) {
     const auto entry = index_of.find(tensor.name);
     if (entry == index_of.end()) {
-      if (policy.allow_extra) continue;
-      std::string names;
-      for (const HostTensor& variable : variables) names += (names.empty() ? "" : ", ") + std::string(variable.name);
-      mismatches.add(tensor.name, "no variable of this name", "one of " + names);
+      if (!policy.may_be_extra(tensor.name)) mismatches.add_extra(tensor.name);
       continue;
     }
     const TensorSpec& expected = variables[entry->second].spec;
@@ -116,7 +150,7 @@ inline std::vector<std::span<const std::byte>> match_tensors(std::span<const Hos
   std::vector<std::span<const std::byte>> bytes(variables.size());
   for (std::size_t v = 0; v < variables.size(); ++v) {
     if (found[v]) bytes[v] = found[v]->bytes;
-    else if (!policy.allow_missing)
+    else if (!policy.may_be_missing(variables[v].name))
       mismatches.add(variables[v].name, "no tensor of this name", to_text(variables[v].spec).string());
   }
   mismatches.report(given.source);

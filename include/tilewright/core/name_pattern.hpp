@@ -1,0 +1,24 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace tilewright::detail {
+
+/// What each `*` of a pattern stands for in a name, of which the first ones stand for as little as they can.
+inline std::optional<std::vector<std::string_view>> match_pattern(std::string_view pattern, std::string_view name) {
+  const std::size_t star = pattern.find('*');
+  if (star == pattern.npos) return pattern == name ? std::optional(std::vector<std::string_view>{}) : std::nullopt;
+  if (!name.starts_with(pattern.substr(0, star))) return std::nullopt;
+  name.remove_prefix(star);
+  pattern.remove_prefix(star + 1);
+  for (std::size_t length = 0; length <= name.size(); ++length)
+    if (auto rest = match_pattern(pattern, name.substr(length))) {
+      rest->insert(rest->begin(), name.substr(0, length));
+      return rest;
+    }
+  return std::nullopt;
+}
+
+}  // namespace tilewright::detail
