@@ -22,6 +22,7 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
   alignas(line_bytes) float k_rows[key_floats], v_rows[key_floats], scores[std::size_t(plan.keys * plan.queries)];
   alignas(line_bytes) float largest[std::size_t(plan.queries)], sums[std::size_t(plan.queries)];
   alignas(line_bytes) float corrections[std::size_t(plan.queries)];
+  alignas(line_bytes) [[maybe_unused]] float hidden[s.has_mask ? std::size_t(plan.queries) : 1];  // scores
   alignas(line_bytes) [[maybe_unused]] float factors[s.drops ? std::size_t(round_up(plan.keys, float_width) * plan.queries) : 1];
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
     const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
@@ -30,6 +31,8 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
     std::fill_n(largest, plan.queries, -std::numeric_limits<float>::max());  // finite: exp(-inf - largest) is 0
     std::fill_n(sums, plan.queries, 0.f);
     std::fill_n(rows, plan.queries * plan.width, 0.f);
+    if constexpr (s.has_mask)
+      for (std::int64_t i = 0; i < plan.queries; ++i) hidden[i] = hidden_score<s>(mask, q0 + i);
     const auto [begin, end] = seen_keys(s, plan, q0, q_count);
     for (std::int64_t k0 = begin; k0 < end; k0 += plan.keys) {
       const ScoreBlock block = score_block(s, plan, q0, k0);
@@ -43,7 +46,7 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
                                                                           fetch);
       if constexpr (s.has_mask)
         for (std::int64_t key = 0; key < block.keys; ++key)
-          if (mask.hides(k0 + key)) std::fill_n(scores + key * plan.queries, plan.queries, mask.hidden_score);
+          if (mask.hides(k0 + key)) std::copy_n(hidden, plan.queries, scores + key * plan.queries);
       block_softmax<plan.queries>(block, scores, largest, sums, corrections);
       if constexpr (s.drops) {
         fill_factors<s>(dropout, q0, k0, block, factors);
@@ -88,6 +91,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
   alignas(line_bytes) float k_rows[key_floats], v_rows[key_floats], sums[key_floats], dq_rows[query_floats];
   alignas(line_bytes) float p[score_floats], ds[score_floats];
   alignas(line_bytes) float logs[std::size_t(plan.queries)], dots[std::size_t(plan.queries)];
+  alignas(line_bytes) [[maybe_unused]] float hidden[s.has_mask ? std::size_t(plan.queries) : 1];  // scores
   alignas(line_bytes) [[maybe_unused]] float factors[s.drops ? std::size_t(round_up(plan.keys, float_width) * plan.queries) : 1];
   const FloatBatch zero(0.f), numbers = FloatBatch::load_aligned(lane_numbers.data());
   static_assert(adds || detail::is_one_block(s));
@@ -110,6 +114,8 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
       logs[i] = i < q_count ? logsumexp[(q0 + i) * logsumexp_stride] : 0.f;
     }
     std::fill_n(dq_rows, plan.queries * plan.width, 0.f);
+    if constexpr (s.has_mask)
+      for (std::int64_t i = 0; i < plan.queries; ++i) hidden[i] = hidden_score<s>(mask, q0 + i);
     const auto [begin, end] = seen_keys(s, plan, q0, q_count);
     for (std::int64_t k0 = begin; k0 < end; k0 += plan.keys) {
       const ScoreBlock block = score_block(s, plan, q0, k0);
@@ -123,8 +129,9 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
       if constexpr (s.drops) fill_factors<s>(dropout, q0, k0, block, factors);
       for (std::int64_t key = 0; key < block.keys; ++key) {
         float *p_row = p + key * plan.queries, *ds_row = ds + key * plan.queries;
-        const bool hidden = s.has_mask && mask.hides(k0 + key);
-        if (hidden) std::fill_n(p_row, plan.queries, mask.hidden_score);
+        const bool is_hidden = s.has_mask && mask.hides(k0 + key);
+        if constexpr (s.has_mask)
+          if (is_hidden) std::copy_n(hidden, plan.queries, p_row);
         const std::int64_t first = block.first_query(key, plan.queries), last = block.end_query(key, plan.queries);
         const std::int64_t begin_seen = first / float_width * float_width, end_seen = round_up(last, float_width);
         for (std::int64_t i = begin_seen; i < last; i += float_width) {
@@ -147,7 +154,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
           for (std::int64_t i = 0; i < begin_seen; i += float_width) zero.store_aligned(row + i);
           for (std::int64_t i = end_seen; i < plan.queries; i += float_width) zero.store_aligned(row + i);
         }
-        if (hidden) std::fill_n(ds_row, plan.queries, 0.f);
+        if (is_hidden) std::fill_n(ds_row, plan.queries, 0.f);
       }
       block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(p, dy_rows, block.of_keys(), sums);
       unpack_block<s.width>(sums, block.keys, dv, k0, give);

@@ -259,6 +259,16 @@ constexpr Terms seen_keys(const AttentionShape& s, const AttentionPlan& plan, st
   return {first / plan.keys * plan.keys, std::min(s.keys, q0 + count + s.offset)};
 }
 
+/// What stands for the scores of a query's keys that a mask hides: 0 for a finite number if the query sees no key. So the
+/// logarithm of the count of keys is not rounded away beside the number.
+template <AttentionShape s>
+inline float hidden_score(const KeyMask& mask, std::int64_t query) {
+  if (mask.hidden_score == -std::numeric_limits<float>::infinity()) return mask.hidden_score;
+  std::int64_t key = s.window > 0 ? std::max<std::int64_t>(0, query + s.offset - s.window + 1) : 0;
+  const std::int64_t end = s.is_causal ? std::min(s.keys, query + s.offset + 1) : s.keys;
+  while (key < end && mask.hides(key)) ++key;
+  return key < end ? mask.hidden_score : 0.f;
+}
 /// What dropout multiplies the weights of a block by, with a row for each key.
 template <AttentionShape s>
 inline void fill_factors(const WeightDropout& dropout, std::int64_t q0, std::int64_t k0, const ScoreBlock& block,

@@ -47,7 +47,8 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
   static_assert(is_one_query(s));
   constexpr std::int64_t vectors = ceil_div(s.width, float_width), block_keys = std::min(s.keys, one_query_keys);
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const bool reads_all = !s.has_mask || mask.hidden_score != -infinity;
+  const float hidden = s.has_mask ? hidden_score<s>(mask, 0) : -infinity;
+  const bool reads_all = !s.has_mask || hidden != -infinity;
   FloatBatch query[std::size_t(vectors)], sums[2][std::size_t(vectors)];
   unrolled<vectors>([&](auto i) {
     query[i] = load_of_row<s.width, i>(q) * FloatBatch(static_cast<float>(scale));
@@ -87,7 +88,7 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
                          if constexpr (s.has_mask)
                            if (count_seen<keys>(mask, k0 + j) < keys)
                              for (std::int64_t e = 0; e < keys; ++e)
-                               if (mask.hides(k0 + j + e)) scores[j + e] = mask.hidden_score;
+                               if (mask.hides(k0 + j + e)) scores[j + e] = hidden;
                          most = math::max(most, FloatBatch::load_aligned(scores + j));
                        });
     const float correction = math::exp(largest - math::max(most));

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -19,13 +20,17 @@ namespace tilewright::detail {
 /// of float16, bfloat16 or float32, where
 ///  - k^T is any tensor (batch, heads, D, S);
 ///  - the scale is a product with a constant or a quotient by one, of q or of the scores, or is not there;
-///  - masks are a constant of `causal_mask` that is added, and `where` with a constant of -1e4 or less for hidden scores. Its
-///    condition is a comparison of positions, which are constants of `range` along queries and along keys, or `logical_and` of
-///    such, which make a causal mask or a window; or is the same for all heads and queries: a mask of keys;
+///  - masks are a constant of `causal_mask` that is added, and `where` with a constant for hidden scores. Its condition is a
+///    comparison of positions, which are constants of `range` along queries and along keys, or `logical_and` of such, which make
+///    a causal mask or a window; or is the same for all heads and queries: a mask of keys;
 ///  - dropout may be there.
 /// Not replaced: inner tensors that something else needs or that have a name, fewer queries or keys than `min_queries` and
-/// `min_keys`, products with options, masks of other kinds. A mask of keys that stands outside of a causal mask must hide by
-/// -infinity.
+/// `min_keys`, products with options, masks of other kinds, masks of positions by which a query sees no key.
+///
+/// The op does not read keys that positions hide. So their score must be so low that its exponential is 0 beside that of any key
+/// that is seen: `hidden_position` or less. A mask of keys keeps its score, `hidden_key` or less. With both, a query may see only
+/// keys that the mask of keys hides. Then a later key must have a still lower score: in `where`, at most twice that of the mask
+/// of keys; if it is added, at most that. A mask of keys outside of a causal mask must hide by -infinity.
 class ComposedAttention {
  public:
   /// Vectors of the op have queries: with fewer it computes more than the composed form.
@@ -34,7 +39,11 @@ class ComposedAttention {
   /// faster. Of 16 heads of 64, forward and backward on one thread, the op takes 1.16 of the time of the composed form at 128
   /// keys, and as much at 256; with a causal mask, 0.91 at 64 keys and 0.7 at 128.
   static constexpr std::int64_t min_keys = 256, min_keys_of_causal = 64;
-  static constexpr double hidden = -1e4;  ///< scores so small count as hidden
+  static constexpr double hidden_key = -1e4;  ///< the highest score of a mask of keys
+  /// The highest score of a mask of positions: far below the scores of a model, which -1e4 need not be. In float16 it is the
+  /// lowest number: the next one, 32 above, has exp(32) times the weight. If it is added, the scores of a query may differ by
+  /// 6e4.
+  static constexpr double hidden_position(DType dtype) { return dtype == float16 ? -65504 : -1e9; }
 
   /// Whether a node may be the last of the form: for a first look.
   static constexpr bool may_end(const GraphRecord& graph, const Node& node) {
@@ -103,25 +112,31 @@ class ComposedAttention {
   constexpr bool is_masked(const FormReader& graph, const Node& node, TensorId& x) {
     if (node.op == &op_info<Add>) {
       for (const std::size_t i : {std::size_t{1}, std::size_t{0}})
-        if (is_causal_constant(graph, node.inputs[i])) return x = node.inputs[1 - i], see_until(0);
+        if (is_causal_constant(graph, node.inputs[i])) {
+          position_score_ = std::max(position_score_, graph.constant(node.inputs[i])->generator.a);
+          return x = node.inputs[1 - i], see_until(0);
+        }
       return false;
     }
     if (node.op != &op_info<Where>) return false;
     const auto first = graph.number(node.inputs[1]), second = graph.number(node.inputs[2]);
-    const bool hides = first && *first <= hidden;  // where the condition is true
-    if (!hides && !(second && *second <= hidden)) return false;
+    const bool hides = first && *first <= hidden_key;  // where the condition is true
+    if (!hides && !(second && *second <= hidden_key)) return false;
     x = node.inputs[hides ? 2 : 1];
     const TensorId condition = node.inputs[0];
     if (graph.spec(x).shape != shape_) return false;
-    return is_of_positions(graph, condition, hides) ||
-           is_of_keys(graph.spec(condition).shape, condition, hides, hides ? *first : *second);
+    const double score = hides ? *first : *second;
+    if (is_of_keys(graph.spec(condition).shape, condition, hides, score)) return true;
+    if (score > hidden_position(graph.spec(x).dtype) || !is_of_positions(graph, condition, hides)) return false;
+    position_score_ = std::max(position_score_, score / 2);
+    return true;
   }
   constexpr bool is_causal_constant(const FormReader& graph, TensorId tensor) const {
     const ConstantRecord* const constant = graph.constant(tensor);
     const Shape& shape = graph.spec(tensor).shape;
     return constant && constant->generator.write == write_causal_mask && constant->generator.scale == 1 &&
-           constant->generator.a <= hidden && constant->generator.b == 0 && shape.nelms() == shape_[2] * shape_[3] &&
-           shape[-1] == shape_[3] && shape[-2] == shape_[2];
+           constant->generator.a <= hidden_position(graph.spec(tensor).dtype) && constant->generator.b == 0 &&
+           shape.nelms() == shape_[2] * shape_[3] && shape[-1] == shape_[3] && shape[-2] == shape_[2];
   }
   /// Positions along an axis: `first`, `first + 1` and so on.
   struct Positions {
@@ -179,7 +194,7 @@ class ComposedAttention {
   constexpr bool is_closed() const {
     return key_mask_ != TensorId::none && attributes_.hidden_score > -std::numeric_limits<double>::infinity();
   }
-  /// The attributes of the masks of positions, if the op has them.
+  /// The attributes of the masks of positions, if the op has them and every query sees a key.
   constexpr bool finish_masks() {
     if (!until_) return !from_;
     const std::int64_t queries = shape_[2], keys = shape_[3];
@@ -188,9 +203,10 @@ class ComposedAttention {
     if (queries != keys)
       attributes_.alignment = static_cast<std::int64_t>(*until_ == 0 ? CausalAlignment::upper_left
                                                                      : CausalAlignment::lower_right);
-    if (!from_) return true;
-    attributes_.window = *until_ - *from_ + 1;
-    return attributes_.window > 0;
+    if (from_ && (attributes_.window = *until_ - *from_ + 1) <= 0) return false;
+    const AttentionShape shape{
+        .queries = queries, .keys = keys, .is_causal = true, .offset = *until_, .window = attributes_.window};
+    return !shape.may_hide_all() && (key_mask_ == TensorId::none || position_score_ <= attributes_.hidden_score);
   }
   /// Whether the op takes the operands.
   constexpr bool fits(const FormReader& graph) const {
@@ -208,6 +224,7 @@ class ComposedAttention {
   AttentionAttributes attributes_{};
   double scale_ = 1;
   bool mask_hides_ = false;  // the mask of keys is true for those that are hidden
+  double position_score_ = -std::numeric_limits<double>::infinity();  // what hides positions: by `where` half of it
   std::optional<std::int64_t> until_{}, from_{};
 };
 

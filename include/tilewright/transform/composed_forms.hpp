@@ -72,7 +72,8 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
 /// forms before a call in the same graph.
 ///
 /// autodiff calls it for each graph, and the planner for all that are left, unless replaces_composed_forms(ir, false) was called.
-/// Results change by rounding only. Dropout drops the same weights.
+/// Results change by rounding only, but where a query sees no key: if all scores of its softmax are -infinity, the composed form
+/// gives NaN, and the op 0. Dropout drops the same weights.
 constexpr void replace_composed_forms(Ir& ir, GraphId graph, const List<TensorId>& kept = {}) {
   if (!ir.replaces_composed_forms || !detail::may_move_nodes(ir, graph)) return;
   detail::put_ops(ir, graph, detail::find_forms<detail::ComposedAttention>(ir, graph, kept));
