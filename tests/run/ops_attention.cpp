@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <random>
 
@@ -35,11 +37,67 @@ TEST_CASE("attention on several threads agrees with PyTorch") {
 
 namespace {
 
+/// Elements of a dtype between -2 and 2 for all floating-point variables of a session, false now and then, and a seed.
+template <class Session>
+Values random_values(const Session& session) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> uniform(-2, 2);
+  Values values;
+  for (const auto& tensor : session.host_tensors()) {
+    auto& elements = values[std::string(tensor.name)];
+    elements.resize(static_cast<std::size_t>(tensor.spec.nelms()));
+    for (double& x : elements) x = tensor.spec.dtype == tw::boolean ? random() % 3 != 0 : uniform(random);
+    if (tensor.spec.dtype == tw::uint32) elements = {1, 2};
+  }
+  return values;
+}
+/// Several blocks, samples and heads; heads that share keys, whose gradients are sums over them.
+template <tw::DType dtype>
+constexpr void for_threads(tw::Ir& ir) {
+  const auto rows = [](std::int64_t heads, std::int64_t count) { return tw::TensorSpec{{3, heads, count, 9}, dtype}; };
+  op_cases::differentiable(ir, "causal", op_cases::dropped_attention({.is_causal = true, .window = 40, .dropout_p = 0.25}),
+                           rows(4, 140), rows(4, 140), rows(4, 140), op_cases::attention_seed);
+  op_cases::differentiable(ir, "groups", op_cases::masked_attention(), rows(4, 70), rows(2, 131), rows(2, 131),
+                           op_cases::bools({3, 131}));
+}
+/// The bytes of all results on some threads.
+template <auto program>
+std::map<std::string, std::vector<std::byte>> bytes_on(int threads) {
+  tw::Session<program> session({.threads = threads});
+  write_variables(session, random_values(session));
+  std::map<std::string, std::vector<std::byte>> bytes;
+  const auto results = session.run();
+  for (const auto& tensor : results.host_tensors())
+    bytes[std::string(tensor.name)].assign(tensor.bytes.begin(), tensor.bytes.end());
+  return bytes;
+}
+template <tw::DType dtype>
+void check_threads() {
+  const auto expected = bytes_on<for_threads<dtype>>(1);
+  CHECK(expected.size() == 8);
+  for (const int threads : {2, 3})
+    for (int n = 0; n < 5; ++n)  // threads take work in another order each time
+      for (const auto& [name, bytes] : bytes_on<for_threads<dtype>>(threads)) {
+        INFO(name << " on " << threads << " threads");
+        CHECK((bytes == expected.at(name)));
+      }
+}
+
+}  // namespace
+
+TEST_CASE("attention has the same bytes on 1, 2 and 3 threads, forward and backward") {
+  check_threads<tw::float32>();
+  check_threads<tw::float16>();
+}
+
+namespace {
+
 constexpr std::int64_t length = 70, width = 8;
 
 /// Scores are about 1e4, and differ by a few.
+template <tw::DType dtype>
 constexpr void high_scores(tw::Ir& ir) {
-  const auto spec = op_cases::f32({1, 1, length, width});
+  const tw::TensorSpec spec{{1, 1, length, width}, dtype};
   op_cases::differentiable(ir, "high", op_cases::attention({.is_causal = true, .scale = 1.0}), spec, spec, spec);
 }
 constexpr std::int64_t window = 20;
@@ -74,16 +132,17 @@ double distance(const Matrix& a, const Matrix& b) {
 
 /// Compares a program with the formulas in float64: query i sees the last `seen` keys to i, and the weight of key j is multiplied
 /// by factors[i * length + j].
-template <auto program>
+template <auto program, class T = float>
 void check_high_scores(std::size_t seen, const std::vector<float>& factors) {
   std::mt19937 random(3);
   std::uniform_real_distribution<float> uniform(-2, 2);
   Values values;
   for (const char* name : {"high.x0", "high.x1", "high.x2", "high.dy0"}) {
     values[name].resize(length * width);
-    for (double& x : values[name]) x = uniform(random);
+    for (double& x : values[name]) x = static_cast<double>(static_cast<T>(uniform(random)));
   }
-  for (std::size_t i = 0; i < length; ++i) values["high.x0"][i * width] = values["high.x1"][i * width] = 100.1F;
+  for (std::size_t i = 0; i < length; ++i)
+    values["high.x0"][i * width] = values["high.x1"][i * width] = static_cast<double>(static_cast<T>(100.1F));
   values["high.x3"] = {1, 2};  // the seed, if there is one
   const Matrix &q = values["high.x0"], &k = values["high.x1"], &v = values["high.x2"], &dy = values["high.dy0"];
   Matrix y(length * width), dq(y), dk(y), dv(y);
@@ -116,14 +175,17 @@ void check_high_scores(std::size_t seen, const std::vector<float>& factors) {
   // A score is a sum of `width` terms: rounding changes it by at most `error`. To first order, a probability then changes by a
   // part of 2 error, and dp less its mean by 2 error of the largest.
   const double error = width * std::ldexp(1.0, -24) * highest, factor = *std::ranges::max_element(factors);
-  CHECK(distance(actual.at("high.y0"), y) < 2 * error * largest(v) * factor);
-  CHECK(distance(actual.at("high.dx0"), dq) < 6 * error * steepest * largest(k));
-  CHECK(distance(actual.at("high.dx1"), dk) < 6 * error * steepest * largest(q) * length);
-  CHECK(distance(actual.at("high.dx2"), dv) < 2 * error * largest(dy) * length * factor);
+  // In float16, results are rounded by a part of `unit`, and so is y, of which each gradient of scores takes sum(dy y).
+  const double unit = std::is_same_v<T, float> ? 0 : std::ldexp(1.0, -11), of_y = unit * width * largest(dy) * largest(y);
+  CHECK(distance(actual.at("high.y0"), y) < 2 * error * largest(v) * factor + unit * largest(y));
+  CHECK(distance(actual.at("high.dx0"), dq) < (6 * error * steepest + of_y) * largest(k) + unit * largest(dq));
+  CHECK(distance(actual.at("high.dx1"), dk) < (6 * error * steepest + of_y) * largest(q) * length + unit * largest(dk));
+  CHECK(distance(actual.at("high.dx2"), dv) < 2 * error * largest(dy) * length * factor + unit * largest(dv));
 }
 
 TEST_CASE("attention with scores of 1e4 is as exact as these scores") {
-  check_high_scores<high_scores>(length, std::vector<float>(length * length, 1));
+  check_high_scores<high_scores<tw::float32>>(length, std::vector<float>(length * length, 1));
+  check_high_scores<high_scores<tw::float16>, tw::float16_t>(length, std::vector<float>(length * length, 1));
 }
 TEST_CASE("and so it is in a window with dropout") {
   const tw::DropoutFactors<float> dropout{tw::detail::PhiloxVectors<tw::detail::WideVector>({1, 2}),
@@ -180,4 +242,81 @@ TEST_CASE("attention of one query agrees with its formula in float64, and does n
   }
   for (const std::int64_t seen : {1, 1024, 1025, 1100}) check_one_query<masked(1100, 16), float>(seen, 2e-6);  // two parts
   check_one_query<tw::AttentionShape{.keys = 37, .width = 20}, float>(37, 2e-6);
+}
+
+namespace {
+/// What the kernels of one head give.
+struct HeadResults {
+  std::vector<float> y, logsumexp, dq, dk, dv;
+};
+/// Of random inputs, but keys and values from row `first` to before row `last` are `x`.
+template <tw::AttentionShape s>
+HeadResults head_with(std::int64_t first, std::int64_t last, float x) {
+  std::mt19937 random(9);
+  std::uniform_real_distribution<float> uniform(-1, 1);
+  const auto matrix = [&](std::int64_t count) { return std::vector<float>(static_cast<std::size_t>(count * s.width)); };
+  std::vector<float> q = matrix(s.queries), k = matrix(s.keys), v = matrix(s.keys), dy = matrix(s.queries);
+  for (auto* values : {&q, &k, &v, &dy})
+    for (float& element : *values) element = uniform(random);
+  for (auto* values : {&k, &v}) std::fill(values->begin() + first * s.width, values->begin() + last * s.width, x);
+  HeadResults results{matrix(s.queries), std::vector<float>(static_cast<std::size_t>(s.queries)), matrix(s.queries),
+                      matrix(s.keys), matrix(s.keys)};
+  const auto input = [](const std::vector<float>& of) { return tw::MatrixRows<const float>{of.data(), s.width, 1}; };
+  const auto output = [](std::vector<float>& of) { return tw::MatrixRows<float>{of.data(), s.width, 1}; };
+  tw::attention_forward<s>(input(q), input(k), input(v), {}, output(results.y), results.logsumexp.data(), 1, 0.5, 0);
+  tw::attention_gradient<s, true>(input(q), input(k), input(v), {}, input(results.y), results.logsumexp.data(), 1, input(dy),
+                                  output(results.dq), output(results.dk), output(results.dv), 0.5, 0);
+  return results;
+}
+
+constexpr tw::AttentionShape causal{.queries = 256, .keys = 256, .width = 8, .is_causal = true};
+constexpr tw::AttentionShape causal_in_window{.queries = 256, .keys = 256, .width = 8, .is_causal = true, .window = 40};
+constexpr std::int64_t block_rows = 64;
+static_assert(tw::detail::attention_plan(causal).queries == block_rows && tw::detail::attention_plan(causal).keys == block_rows);
+
+/// The keys of the blocks that a block of queries may read: none after its last query, nor before what its first one sees.
+template <tw::AttentionShape s>
+constexpr bool reads_to_diagonal() {
+  for (std::int64_t q0 = 0; q0 < s.queries; q0 += block_rows) {
+    const std::int64_t first = s.window > 0 ? std::max<std::int64_t>(0, q0 - s.window + 1) / block_rows * block_rows : 0;
+    const auto [begin, end] = tw::detail::seen_keys(s, tw::detail::attention_plan(s), q0, block_rows);
+    if (begin != first || end != q0 + block_rows) return false;
+  }
+  return true;
+}
+static_assert(reads_to_diagonal<causal>() && reads_to_diagonal<causal_in_window>());
+
+/// Rows from `first` to before `last` are the same, of numbers.
+bool same_rows(const std::vector<float>& a, const std::vector<float>& b, std::int64_t first, std::int64_t last) {
+  const auto size = static_cast<std::size_t>((last - first) * causal.width);
+  const float *x = a.data() + first * causal.width, *y = b.data() + first * causal.width;
+  return std::memcmp(x, y, size * sizeof(float)) == 0 && std::all_of(x, x + size, [](float e) { return std::isfinite(e); });
+}
+bool all_nan(const std::vector<float>& a, std::int64_t first, std::int64_t last) {
+  return std::all_of(a.data() + first * causal.width, a.data() + last * causal.width, [](float e) { return std::isnan(e); });
+}
+}  // namespace
+
+TEST_CASE("attention does not compute with blocks of keys that a causal mask hides") {
+  // Blocks are read whole: from 128 on, queries are in a block with queries that see key 150.
+  const HeadResults expected = head_with<causal>(150, 256, 0), actual = head_with<causal>(150, 256, NAN);
+  CHECK(same_rows(actual.y, expected.y, 0, 128));
+  CHECK(same_rows(actual.dq, expected.dq, 0, 128));
+  CHECK(all_nan(actual.y, 150, 256));
+  CHECK(all_nan(actual.dq, 150, 256));
+}
+TEST_CASE("nor with those that a window hides") {
+  {
+    const HeadResults expected = head_with<causal_in_window>(150, 256, 0), actual = head_with<causal_in_window>(150, 256, NAN);
+    CHECK(same_rows(actual.y, expected.y, 0, 128));
+    CHECK(same_rows(actual.dq, expected.dq, 0, 128));
+    CHECK(all_nan(actual.y, 150, 256));
+    for (const auto& [gradient, same] : {std::pair(&actual.dk, &expected.dk), std::pair(&actual.dv, &expected.dv)})
+      CHECK(same_rows(*gradient, *same, 0, 64));  // queries to 127 see them, those after do not
+  }
+  const HeadResults expected = head_with<causal_in_window>(0, 70, 0), actual = head_with<causal_in_window>(0, 70, NAN);
+  CHECK(all_nan(actual.y, 0, 109));  // the last one that sees key 69
+  for (const auto& [gradient, same] : {std::pair(&actual.y, &expected.y), std::pair(&actual.dq, &expected.dq),
+                                       std::pair(&actual.dk, &expected.dk), std::pair(&actual.dv, &expected.dv)})
+    CHECK(same_rows(*gradient, *same, 192, 256));  // those from 128 on read keys from 64 on
 }
