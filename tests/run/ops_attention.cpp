@@ -116,16 +116,11 @@ double dot(const Matrix& a, std::size_t i, const Matrix& b, std::size_t j) {
   for (std::size_t e = 0; e < width; ++e) sum += a[i * width + e] * b[j * width + e];
   return sum;
 }
-double largest(const Matrix& elements) {
-  double most = 0;
-  for (const double x : elements) most = std::max(most, std::abs(x));
-  return most;
-}
-double distance(const Matrix& a, const Matrix& b) {
-  if (a.size() != b.size()) return INFINITY;
-  double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::abs(a[i] - b[i]) <= most ? most : std::abs(a[i] - b[i]);
-  return most;
+bool is_within(const Matrix& bounds, const Matrix& a, const Matrix& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (!(std::abs(a[i] - b[i]) <= bounds[i])) return false;
+  return true;
 }
 
 }  // namespace
@@ -145,42 +140,62 @@ void check_high_scores(std::size_t seen, const std::vector<float>& factors) {
     values["high.x0"][i * width] = values["high.x1"][i * width] = static_cast<double>(static_cast<T>(100.1F));
   values["high.x3"] = {1, 2};  // the seed, if there is one
   const Matrix &q = values["high.x0"], &k = values["high.x1"], &v = values["high.x2"], &dy = values["high.dy0"];
-  Matrix y(length * width), dq(y), dk(y), dv(y);
-  double highest = 0, steepest = 0;
-  for (std::size_t i = 0; i < length; ++i) {
-    const std::size_t first = i + 1 > seen ? i + 1 - seen : 0;
-    std::vector<double> p(i + 1), dp(i + 1);
-    double most = -INFINITY, sum = 0, mean = 0;
-    for (std::size_t j = first; j <= i; ++j) {
-      most = std::max(most, p[j] = dot(q, i, k, j));
-      dp[j] = dot(dy, i, v, j) * factors[i * length + j];
-      steepest = std::max(steepest, std::abs(dp[j]));
-    }
-    highest = std::max(highest, most);
-    for (std::size_t j = first; j <= i; ++j) sum += p[j] = std::exp(p[j] - most);
-    for (std::size_t j = first; j <= i; ++j) mean += (p[j] /= sum) * dp[j];
-    for (std::size_t j = first; j <= i; ++j)
-      for (std::size_t e = 0; e < width; ++e) {
-        const double ds = p[j] * (dp[j] - mean), kept = p[j] * factors[i * length + j];
-        y[i * width + e] += kept * v[j * width + e];
-        dv[j * width + e] += kept * dy[i * width + e];
-        dq[i * width + e] += ds * k[j * width + e];
-        dk[j * width + e] += ds * q[i * width + e];
-      }
-  }
+  double highest = 0;
+  for (std::size_t i = 0; i < length; ++i)
+    for (std::size_t j = 0; j <= i; ++j) highest = std::max(highest, dot(q, i, k, j));
   CHECK(highest > 1e4);
+  // A score is a sum of `width` terms, and a logarithm of the gradient's is as large: their rounding changes a probability by a
+  // part of `error` at most, to first order. Other sums have up to `length` terms. In float16, each result is rounded.
+  const double error = 2 * (width + 1) * std::ldexp(1.0, -24) * highest, sums = length * std::ldexp(1.0, -24);
+  const double unit = std::is_same_v<T, float> ? 0 : std::ldexp(1.0, -11);
+  Matrix y(length * width), dq(y), dk(y), dv(y), y_bound(y), dq_bound(y), dk_bound(y), dv_bound(y);
+  for (std::size_t i = 0; i < length; ++i) {
+    const std::size_t first = i + 1 > seen ? i + 1 - seen : 0, row = i * width;
+    std::vector<double> p(i + 1), dp(i + 1), size(i + 1);  // size: of the terms of dp
+    double sum = 0, mean = 0, spread = 0, size_of_mean = 0;
+    for (std::size_t j = first; j <= i; ++j) {
+      sum += p[j] = std::exp(dot(q, i, k, j) - highest);
+      for (std::size_t e = 0; e < width; ++e) {
+        const double term = dy[row + e] * v[j * width + e] * factors[i * length + j];
+        dp[j] += term, size[j] += std::abs(term);
+      }
+    }
+    for (std::size_t j = first; j <= i; ++j) mean += (p[j] /= sum) * dp[j];
+    for (std::size_t j = first; j <= i; ++j) {
+      const double kept = p[j] * factors[i * length + j];
+      spread += p[j] * std::abs(dp[j] - mean);
+      for (std::size_t e = 0; e < width; ++e) {
+        y[row + e] += kept * v[j * width + e];
+        y_bound[row + e] += (error + sums) * kept * std::abs(v[j * width + e]);
+        dv[j * width + e] += kept * dy[row + e];
+        dv_bound[j * width + e] += (error + sums) * kept * std::abs(dy[row + e]);
+      }
+    }
+    for (std::size_t e = 0; e < width; ++e) size_of_mean += std::abs(dy[row + e] * y[row + e]);
+    for (std::size_t j = first; j <= i; ++j) {
+      // The gradient of a score is p (dp - mean), and the kernel takes the mean from y. What the probabilities' errors change it
+      // by sums to 0 over the keys, as the gradient does: so it counts times what the keys differ by.
+      const double ds = p[j] * (dp[j] - mean), by_p = p[j] * error * (std::abs(dp[j] - mean) + spread);
+      const double by_sums = p[j] * (2 * sums * size[j] + (2 * sums + unit) * size_of_mean);
+      for (std::size_t e = 0; e < width; ++e) {
+        const double key = k[j * width + e];
+        dq[row + e] += ds * key;
+        dq_bound[row + e] += by_p * std::abs(key - k[row + e]) + by_sums * std::abs(key);
+        dk[j * width + e] += ds * q[row + e];
+        dk_bound[j * width + e] += (by_p + by_sums) * std::abs(q[row + e]);
+      }
+    }
+  }
+  for (const auto& [bound, result] :
+       {std::pair(&y_bound, &y), std::pair(&dq_bound, &dq), std::pair(&dk_bound, &dk), std::pair(&dv_bound, &dv)})
+    for (std::size_t i = 0; i < result->size(); ++i) (*bound)[i] += unit * std::abs((*result)[i]);
   tw::Session<program> session({.threads = 1});
   write_variables(session, values);
   const Values actual = run(session);
-  // A score is a sum of `width` terms: rounding changes it by at most `error`. To first order, a probability then changes by a
-  // part of 2 error, and dp less its mean by 2 error of the largest.
-  const double error = width * std::ldexp(1.0, -24) * highest, factor = *std::ranges::max_element(factors);
-  // In float16, results are rounded by a part of `unit`, and so is y, of which each gradient of scores takes sum(dy y).
-  const double unit = std::is_same_v<T, float> ? 0 : std::ldexp(1.0, -11), of_y = unit * width * largest(dy) * largest(y);
-  CHECK(distance(actual.at("high.y0"), y) < 2 * error * largest(v) * factor + unit * largest(y));
-  CHECK(distance(actual.at("high.dx0"), dq) < (6 * error * steepest + of_y) * largest(k) + unit * largest(dq));
-  CHECK(distance(actual.at("high.dx1"), dk) < (6 * error * steepest + of_y) * largest(q) * length + unit * largest(dk));
-  CHECK(distance(actual.at("high.dx2"), dv) < 2 * error * largest(dy) * length * factor + unit * largest(dv));
+  CHECK(is_within(y_bound, actual.at("high.y0"), y));
+  CHECK(is_within(dq_bound, actual.at("high.dx0"), dq));
+  CHECK(is_within(dk_bound, actual.at("high.dx1"), dk));
+  CHECK(is_within(dv_bound, actual.at("high.dx2"), dv));
 }
 
 TEST_CASE("attention with scores of 1e4 is as exact as these scores") {

@@ -328,7 +328,7 @@ namespace ops {
 /// float16, bfloat16 or float32. Result: q's shape and dtype, computed in float32. kv_heads divides heads, and head h reads keys
 /// and values of head h / (heads / kv_heads). Inputs may be views, such as parts of one projection. Scores of up to 1e4 and
 /// beyond give no overflow. A score is a sum of D products in float32, and scaled: its rounding changes weights by a part of at
-/// most (D + 1) 2^-23 times the largest sum of |scale q k|, to first order. Gradient: scores are computed again.
+/// most (D + 2) 2^-23 times the largest sum of |scale q k|, to first order. Gradient: scores are computed again.
 ///
 /// With `is_causal` and `window`, scores that no query sees are not computed; a query that sees no key has the result 0, and
 /// gives the gradient 0. With `dropout_p`, weights are dropped as `dropout(softmax(...), seed, dropout_p)` drops them, from the
