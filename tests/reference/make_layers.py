@@ -237,4 +237,8 @@ module("dropped", nn.MultiheadAttention(8, 2, dropout=0.25, batch_first=True), t
 module("block_dropped", nn.TransformerEncoderLayer(8, 2, 12, dropout=0.25, activation="gelu", batch_first=True, norm_first=True),
        tensor(2, 5, 8), padding, torch.tensor(SEED), call=block_with_our_dropout)
 
+formula("linear", lambda w, x: F.linear(x, w["weight"].T, w["bias"]), {"weight": (5, 4), "bias": (4,)}, tensor(2, 3, 5))
+module("embedding", nn.Embedding(6, 5), torch.tensor([[3, 0, 3], [5, 1, 3]]))
+module("layer_norm", nn.LayerNorm(5), tensor(2, 3, 5))
+
 fixtures.save("layers.txt")

@@ -8,6 +8,7 @@ namespace layer_cases {
 
 using namespace op_cases;
 namespace layers = tw::layers;
+using tw::DType;
 
 /// A layer as a small program: its inputs x0, x1, ..., its variables and the gradient dy0 of its first result are variables; its
 /// results y0, y1, ..., the gradients dx0, ... and d_<variable>, and new_<variable> for what has no gradient, are streams.
@@ -36,72 +37,131 @@ constexpr void layer(Ir& ir, std::string_view name, const Layer& layer, const Sp
   }
 }
 
+template <DType dtype>
+constexpr TensorSpec floats(std::initializer_list<std::int64_t> shape) {
+  return {shape, dtype};
+}
+
+template <DType dtype>
 constexpr void norms(Ir& ir) {
   const auto mode = tw::training(ir);
-  layer(ir, "rms_norm", layers::RMSNorm<>{}, f32({2, 3, 5}));
-  layer(ir, "group_norm", layers::GroupNorm<2>{}, f32({2, 6, 3}));
-  layer(ir, "batch_norm", layers::BatchNorm<{.momentum = 0.25}>{}, f32({3, 2, 4}));
+  layer(ir, "layer_norm", layers::LayerNorm<>{}, floats<dtype>({2, 3, 5}));
+  layer(ir, "rms_norm", layers::RMSNorm<>{}, floats<dtype>({2, 3, 5}));
+  layer(ir, "group_norm", layers::GroupNorm<2>{}, floats<dtype>({2, 6, 3}));
+  layer(ir, "batch_norm", layers::BatchNorm<{.momentum = 0.25}>{}, floats<dtype>({3, 2, 4}));
   const auto evaluation = tw::evaluation(ir);
-  layer(ir, "batch_norm_evaluation", layers::BatchNorm<>{}, f32({3, 2, 4}));
+  layer(ir, "batch_norm_evaluation", layers::BatchNorm<>{}, floats<dtype>({3, 2, 4}));
 }
 
+template <DType dtype>
 constexpr void convolutions(Ir& ir) {
-  layer(ir, "conv1d", layers::Conv1d<4, 3, {.stride = 2, .padding = 1}>{}, f32({2, 3, 7}));
-  layer(ir, "conv2d", layers::Conv2d<4, {3, 2}, {.padding = {2, 0}, .dilation = {2, 1}, .groups = 2}>{}, f32({2, 2, 5, 4}));
-  layer(ir, "conv3d", layers::Conv3d<2, 2, {.bias = false}>{}, f32({1, 2, 3, 3, 3}));
-  layer(ir, "conv_transpose1d", layers::ConvTranspose1d<4, 3, {.stride = 2, .output_padding = 1, .groups = 2}>{}, f32({2, 2, 4}));
-  layer(ir, "conv_transpose2d", layers::ConvTranspose2d<3, 2, {.stride = {2, 1}, .padding = {0, 1}}>{}, f32({1, 2, 3, 4}));
-  layer(ir, "conv_transpose3d", layers::ConvTranspose3d<2, 2, {.bias = false}>{}, f32({1, 2, 2, 2, 2}));
+  layer(ir, "conv1d", layers::Conv1d<4, 3, {.stride = 2, .padding = 1}>{}, floats<dtype>({2, 3, 7}));
+  layer(ir, "conv2d", layers::Conv2d<4, {3, 2}, {.padding = {2, 0}, .dilation = {2, 1}, .groups = 2}>{},
+        floats<dtype>({2, 2, 5, 4}));
+  layer(ir, "conv3d", layers::Conv3d<2, 2, {.bias = false}>{}, floats<dtype>({1, 2, 3, 3, 3}));
+  layer(ir, "conv_transpose1d", layers::ConvTranspose1d<4, 3, {.stride = 2, .output_padding = 1, .groups = 2}>{},
+        floats<dtype>({2, 2, 4}));
+  layer(ir, "conv_transpose2d", layers::ConvTranspose2d<3, 2, {.stride = {2, 1}, .padding = {0, 1}}>{},
+        floats<dtype>({1, 2, 3, 4}));
+  layer(ir, "conv_transpose3d", layers::ConvTranspose3d<2, 2, {.bias = false}>{}, floats<dtype>({1, 2, 2, 2, 2}));
 }
+template <DType dtype>
 constexpr void pools(Ir& ir) {
-  layer(ir, "max_pool1d", layers::MaxPool1d<3, {.stride = 2, .padding = 1}>{}, f32({2, 2, 7}));
-  layer(ir, "max_pool2d", layers::MaxPool2d<{2, 3}, {.dilation = {2, 1}}>{}, f32({1, 2, 6, 6}));
-  layer(ir, "max_pool3d", layers::MaxPool3d<2>{}, f32({1, 2, 4, 2, 2}));
-  layer(ir, "avg_pool1d", layers::AvgPool1d<2>{}, f32({2, 2, 6}));
-  layer(ir, "avg_pool2d", layers::AvgPool2d<3, {.stride = {2, 3}, .padding = 1}>{}, f32({1, 2, 5, 6}));
-  layer(ir, "avg_pool3d", layers::AvgPool3d<2, {.ceil_mode = true}>{}, f32({1, 1, 3, 2, 4}));
+  layer(ir, "max_pool1d", layers::MaxPool1d<3, {.stride = 2, .padding = 1}>{}, floats<dtype>({2, 2, 7}));
+  layer(ir, "max_pool2d", layers::MaxPool2d<{2, 3}, {.dilation = {2, 1}}>{}, floats<dtype>({1, 2, 6, 6}));
+  layer(ir, "max_pool3d", layers::MaxPool3d<2>{}, floats<dtype>({1, 2, 4, 2, 2}));
+  layer(ir, "avg_pool1d", layers::AvgPool1d<2>{}, floats<dtype>({2, 2, 6}));
+  layer(ir, "avg_pool2d", layers::AvgPool2d<3, {.stride = {2, 3}, .padding = 1}>{}, floats<dtype>({1, 2, 5, 6}));
+  layer(ir, "avg_pool3d", layers::AvgPool3d<2, {.ceil_mode = true}>{}, floats<dtype>({1, 1, 3, 2, 4}));
 }
 
-constexpr void transformers(Ir& ir) {
+template <DType dtype>
+constexpr void feed_forward(Ir& ir) {
+  layer(ir, "linear", layers::Linear<4>{}, floats<dtype>({2, 3, 5}));
+  layer(ir, "embedding", layers::Embedding<6, 5, {.dtype = dtype}>{}, i32({2, 3}));
+  layer(ir, "feed_forward", layers::FeedForward<6, 10>{}, floats<dtype>({2, 3, 6}));
+}
+template <DType dtype>
+constexpr void feed_forward_silu(Ir& ir) {
   using layers::Activation;
-  layer(ir, "feed_forward", layers::FeedForward<6, 10>{}, f32({2, 3, 6}));
-  layer(ir, "feed_forward_silu", layers::FeedForward<6, 5, {.activation = Activation::silu, .bias = false}>{}, f32({3, 6}));
-  layer(ir, "swiglu", layers::SwigluFeedForward<6, 10>{}, f32({2, 3, 6}));
-  layer(ir, "padded", layers::MultiheadAttention<8, 2>{}, f32({2, 5, 8}), bools({2, 5}));
-  layer(ir, "padded_cross", layers::MultiheadAttention<8, 2>{}, f32({2, 3, 8}), f32({2, 5, 8}), f32({2, 5, 8}), bools({2, 5}));
-  layer(ir, "block", layers::TransformerBlock<8, 2, {.dim_feedforward = 12}>{}, f32({2, 5, 8}), bools({2, 5}));
+  layer(ir, "feed_forward_silu", layers::FeedForward<6, 5, {.activation = Activation::silu, .bias = false}>{},
+        floats<dtype>({3, 6}));
+}
+template <DType dtype>
+constexpr void swiglu(Ir& ir) {
+  layer(ir, "swiglu", layers::SwigluFeedForward<6, 10>{}, floats<dtype>({2, 3, 6}));
+}
+template <DType dtype>
+constexpr void attention_to_itself(Ir& ir) {
+  layer(ir, "padded", layers::MultiheadAttention<8, 2>{}, floats<dtype>({2, 5, 8}), bools({2, 5}));
+}
+template <DType dtype>
+constexpr void attention_to_others(Ir& ir) {
+  layer(ir, "padded_cross", layers::MultiheadAttention<8, 2>{}, floats<dtype>({2, 3, 8}), floats<dtype>({2, 5, 8}),
+        floats<dtype>({2, 5, 8}), bools({2, 5}));
+}
+template <DType dtype>
+constexpr void block(Ir& ir) {
+  layer(ir, "block", layers::TransformerBlock<8, 2, {.dim_feedforward = 12}>{}, floats<dtype>({2, 5, 8}), bools({2, 5}));
+}
+template <DType dtype>
+constexpr void block_norm_last(Ir& ir) {
+  using layers::Activation;
   layer(
       ir, "block_norm_last",
       layers::TransformerBlock<8, 2,
                                {.dim_feedforward = 12, .activation = Activation::relu, .norm_first = false, .is_causal = true}>{},
-      f32({2, 5, 8}));
+      floats<dtype>({2, 5, 8}));
+}
+constexpr void dropouts(Ir& ir) {
   const auto mode = tw::training(ir);
   const TensorSpec seed{{2}, tw::uint32};
   layer(ir, "dropped", layers::MultiheadAttention<8, 2, {.dropout = 0.25}>{}, f32({2, 5, 8}), bools({2, 5}), seed);
   layer(ir, "block_dropped", layers::TransformerBlock<8, 2, {.dim_feedforward = 12, .dropout = 0.25}>{}, f32({2, 5, 8}),
         bools({2, 5}), seed);
 }
-constexpr void llama(Ir& ir) {
-  layer(ir, "llama", layers::LlamaBlock<16, 20, 4, 2, {.attention = {.rope_theta = 100}}>{}, f32({2, 5, 16}));
-  layer(ir, "grouped_queries", layers::GroupedQueryAttention<12, 3, 1, {.is_causal = false, .bias = true}>{}, f32({2, 3, 12}),
-        i32({3}));
+template <DType dtype>
+constexpr void llama_block(Ir& ir) {
+  layer(ir, "llama", layers::LlamaBlock<16, 20, 4, 2, {.attention = {.rope_theta = 100}}>{}, floats<dtype>({2, 5, 16}));
 }
-constexpr void recurrent(Ir& ir) {
-  layer(ir, "gru", layers::GRU<4, {.num_layers = 2}>{}, f32({2, 5, 3}));
-  layer(ir, "lstm", layers::LSTM<4>{}, f32({2, 5, 3}));
-  layer(ir, "lstm_without_bias", layers::LSTM<3, {.bias = false}>{}, f32({1, 2, 3}));
+template <DType dtype>
+constexpr void grouped_queries(Ir& ir) {
+  layer(ir, "grouped_queries", layers::GroupedQueryAttention<12, 3, 1, {.is_causal = false, .bias = true}>{},
+        floats<dtype>({2, 3, 12}), i32({3}));
+}
+template <DType dtype>
+constexpr void gru(Ir& ir) {
+  layer(ir, "gru", layers::GRU<4, {.num_layers = 2}>{}, floats<dtype>({2, 5, 3}));
+}
+template <DType dtype>
+constexpr void lstm(Ir& ir) {
+  layer(ir, "lstm", layers::LSTM<4>{}, floats<dtype>({2, 5, 3}));
+}
+template <DType dtype>
+constexpr void lstm_without_bias(Ir& ir) {
+  layer(ir, "lstm_without_bias", layers::LSTM<3, {.bias = false}>{}, floats<dtype>({1, 2, 3}));
 }
 
 /// In one program each, whose session is compiled once.
 constexpr void for_texts(Ir& ir) {
-  norms(ir);
-  transformers(ir);
-  llama(ir);
-  recurrent(ir);
+  norms<tw::float32>(ir);
+  feed_forward<tw::float32>(ir);
+  feed_forward_silu<tw::float32>(ir);
+  swiglu<tw::float32>(ir);
+  attention_to_itself<tw::float32>(ir);
+  attention_to_others<tw::float32>(ir);
+  block<tw::float32>(ir);
+  block_norm_last<tw::float32>(ir);
+  dropouts(ir);
+  llama_block<tw::float32>(ir);
+  grouped_queries<tw::float32>(ir);
+  gru<tw::float32>(ir);
+  lstm<tw::float32>(ir);
+  lstm_without_bias<tw::float32>(ir);
 }
 constexpr void for_images(Ir& ir) {
-  convolutions(ir);
-  pools(ir);
+  convolutions<tw::float32>(ir);
+  pools<tw::float32>(ir);
 }
 
 }  // namespace layer_cases

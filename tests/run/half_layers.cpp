@@ -1,7 +1,7 @@
-// Layers in half precision: where their results are rounded.
+// Layers in half precision: where the results of a linear layer are rounded, and layers that have windows against PyTorch's.
 #include <random>
 
-#include "elements.hpp"
+#include "half_layer_checks.hpp"
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/module/create_graph.hpp"
 
@@ -85,4 +85,8 @@ void check_roundings() {
 TEST_CASE("a linear layer in half precision rounds the sum of product and bias once") {
   check_roundings<tw::float16, tw::float16_t>();
   check_roundings<tw::bfloat16, tw::bfloat16_t>();
+}
+TEST_CASE("convolutions and pooling in half precision agree with PyTorch's, but for roundings") {
+  check_half_layers<layer_cases::half_for_images<tw::float16>, tw::float16>();
+  check_half_layers<layer_cases::half_for_images<tw::bfloat16>, tw::bfloat16>();
 }

@@ -37,8 +37,8 @@ struct FeedForward : Module<FeedForward<width, hidden, options>> {
   constexpr Tensor build(Tensor x) { return linear2(activate(linear1(x), options.activation)); }
 };
 
-/// down_proj(silu(gate_proj(x)) up_proj(x)) ("GLU Variants Improve Transformer", arXiv 2002.05202). x: (..., width), float16 or
-/// float32; result: the same.
+/// down_proj(silu(gate_proj(x)) up_proj(x)) ("GLU Variants Improve Transformer", arXiv 2002.05202). x: (..., width), float16,
+/// bfloat16 or float32; result: the same.
 ///
 /// Variables: `gate_proj.weight` and `up_proj.weight` (width, hidden), `down_proj.weight` (hidden, width), without biases; names
 /// as in Hugging Face's LlamaMLP.
