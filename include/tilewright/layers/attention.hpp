@@ -46,9 +46,9 @@ struct MultiheadAttentionOptions {
 
 /// Attention of several heads: projections of queries, keys and values, `attend` for each head, a projection of the heads'
 /// results. build(x) and build(x, key_padding_mask): attention of x to itself; build(query, key, value) and build(query, key,
-/// value, key_padding_mask): to others. query: (batch, queries, embed_dim); key, value: (batch, keys, embed_dim), float16 or
-/// float32; key_padding_mask: (batch, keys) bool, true for keys that are not seen; result: as query. num_heads divides embed_dim.
-/// With dropout, a seed, (2,) uint32, is the last argument, and the trace has a scope of a mode.
+/// value, key_padding_mask): to others. query: (batch, queries, embed_dim); key, value: (batch, keys, embed_dim), float16,
+/// bfloat16 or float32; key_padding_mask: (batch, keys) bool, true for keys that are not seen; result: as query. num_heads
+/// divides embed_dim. With dropout, a seed, (2,) uint32, is the last argument, and the trace has a scope of a mode.
 ///
 /// Variables: `in_proj_weight` (embed_dim, 3 embed_dim) for queries, keys and values, `in_proj_bias` (3 embed_dim,), and
 /// `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim,). PyTorch's weights are the transposed ones.
