@@ -29,6 +29,33 @@ std::vector<std::string> names(const std::vector<std::string>& given, const std:
 }
 using Names = std::vector<std::string>;
 
+/// The model of tests/reference/make_state_dict.py.
+struct Classifier : tw::Module<Classifier> {
+  using Words = tw::layers::Embedding<11, 8>;
+  using Block = tw::layers::TransformerBlock<8, 2, {.dim_feedforward = 12}>;
+  using Projection = tw::layers::Linear<8>;
+  BOOST_HANA_DEFINE_STRUCT(Classifier, (Words, words), (tw::layers::BatchNorm<>, norm), (Projection, q_proj),
+                           (Projection, k_proj), (Projection, v_proj));
+
+  constexpr tw::Tensor build(tw::Tensor indices, tw::Tensor padding) {
+    tw::Tensor x = words(indices);
+    const auto [factories, block] = tw::create_graph(Block{}, x, padding);
+    for (int i = 0; i < 2; ++i) {
+      const auto weights = this->add_variable_inputs(tw::text("transformer.layers.", i).view(), factories);
+      x = block.bind(weights).call(x, padding);
+    }
+    const tw::Tensor pooled = norm(x.mean(1));
+    return q_proj(pooled) * tw::ops::sigmoid(k_proj(pooled)) + v_proj(pooled);
+  }
+};
+constexpr void classify(tw::Ir& ir) {
+  const auto mode = tw::evaluation(ir);
+  const tw::Tensor words = support::load(ir, "words", {2, 5}, tw::int32),
+                   padding = support::load(ir, "padding", {2, 5}, tw::boolean);
+  const auto [factories, graph] = tw::create_graph(Classifier{}, words, padding);
+  store("y", graph.bind(factories.init()).call(words, padding));
+}
+
 }  // namespace
 
 TEST_CASE("tensor rules: names, of which the first rule that fits counts") {
@@ -74,4 +101,34 @@ TEST_CASE("tensor rules: what cannot be transposed or cut") {
                     "map_tensors: file: 'b': (4,) float32: part 0 of 3, and a first axis that can be cut so, expected");
   CHECK_THROWS_AS(map(tw::part_of("b", 2, 2, "c")), tw::LoadError);
   CHECK_THROWS_AS(map(tw::part_of("b", -1, 2, "c")), tw::LoadError);
+}
+TEST_CASE("tensor rules: a state dict of PyTorch gives a model PyTorch's results") {
+  const std::vector<tw::TensorRule> rules{
+      tw::left_out("*.num_batches_tracked"),
+      tw::transposed("*in_proj_weight"),
+      tw::transposed("*out_proj.weight"),
+      tw::transposed("*linear1.weight"),
+      tw::transposed("*linear2.weight"),
+      tw::renamed("encoder.*", "*"),
+      tw::part_of("qkv.weight", 0, 3, "q_proj.weight", true),
+      tw::part_of("qkv.weight", 1, 3, "k_proj.weight", true),
+      tw::part_of("qkv.weight", 2, 3, "v_proj.weight", true),
+      tw::part_of("qkv.bias", 0, 3, "q_proj.bias"),
+      tw::part_of("qkv.bias", 1, 3, "k_proj.bias"),
+      tw::part_of("qkv.bias", 2, 3, "v_proj.bias"),
+  };
+  const std::filesystem::path path = TILEWRIGHT_REFERENCE_DIR "/state_dict.safetensors";
+  Values expected;
+  read_reference("state_dict.txt", expected);
+  tw::Session<classify> session({.threads = 1});
+  session.load_tensors(tw::map_tensors(tw::load_safetensors(path), rules));
+  xt::xtensor<std::int32_t, 2> words({2, 5});
+  xt::xtensor<bool, 2> padding({2, 5});
+  std::ranges::transform(expected.at("state_dict.x0"), words.data(), [](double x) { return static_cast<std::int32_t>(x); });
+  std::ranges::transform(expected.at("state_dict.x1"), padding.data(), [](double x) { return x != 0; });
+  const auto outputs = session.run("words"_s = words, "padding"_s = padding);
+  CHECK(difference(elements_of(outputs.host_tensors()[0]), expected.at("state_dict.y0")) < 2e-6);
+
+  const std::span<const tw::TensorRule> without_last = std::span(rules).first(rules.size() - 1);
+  CHECK_THROWS_AS(session.load_tensors(tw::map_tensors(tw::load_safetensors(path), without_last)), tw::LoadError);
 }

@@ -10,7 +10,8 @@ namespace tilewright::layers {
 /// scope of either mode. x: (batch, channels, ...), float16, bfloat16, float32 or float64; result: the same.
 ///
 /// Variables: `weight` (channels,), ones, and `bias` (channels,), zeros, of x's dtype; `running_mean` (channels,), zeros, and
-/// `running_var` (channels,), ones, of x's dtype, or float32 for half precision. PyTorch's files have `num_batches_tracked` besides.
+/// `running_var` (channels,), ones, of x's dtype, or float32 for half precision. PyTorch's files have `num_batches_tracked`
+/// besides.
 ///
 /// Errors: no mode; x without channels; in training, channels of one element.
 template <BatchNormOptions options = {}>

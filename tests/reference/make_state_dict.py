@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""Writes state_dict.safetensors, the variables of a torch.nn model by PyTorch's names, and state_dict.txt, its inputs and results.
+
+    python3 tests/reference/make_state_dict.py        (Debian: apt-get install python3-torch python3-numpy)
+
+The file is put together from the format's description: eight bytes with the header's length, the header in JSON, the tensors'
+bytes. Results are computed in float64 from the float32 variables of the file.
+"""
+
+import json
+import struct
+from pathlib import Path
+
+import torch
+from fixtures import Fixtures
+
+nn = torch.nn
+DTYPES = {torch.float32: "F32", torch.int64: "I64"}
+
+
+class Classifier(nn.Module):
+    """Words, two blocks of a transformer, the mean of all places with a batch norm, and gates of one matrix in three parts."""
+
+    def __init__(self):
+        super().__init__()
+        block = nn.TransformerEncoderLayer(8, 2, 12, dropout=0, activation="gelu", batch_first=True, norm_first=True)
+        self.encoder = nn.ModuleDict({"words": nn.Embedding(11, 8), "norm": nn.BatchNorm1d(8)})
+        self.transformer = nn.TransformerEncoder(block, 2, enable_nested_tensor=False)
+        self.qkv = nn.Linear(8, 24)
+
+    def forward(self, words, padding):
+        x = self.transformer(self.encoder["words"](words), src_key_padding_mask=padding)
+        q, k, v = self.qkv(self.encoder["norm"](x.mean(1))).chunk(3, -1)
+        return q * torch.sigmoid(k) + v
+
+
+def write_safetensors(path, tensors):
+    header, buffer = {"__metadata__": {"format": "pt"}}, b""
+    for name, tensor in tensors.items():
+        content = tensor.contiguous().numpy().tobytes()
+        header[name] = {"dtype": DTYPES[tensor.dtype], "shape": list(tensor.shape),
+                        "data_offsets": [len(buffer), len(buffer) + len(content)]}
+        buffer += content
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)  # as the library pads it
+    path.write_bytes(struct.pack("<Q", len(text)) + text + buffer)
+
+
+torch.manual_seed(1613)
+model = Classifier()
+with torch.no_grad():
+    for parameter in model.parameters():  # also those that begin as ones, zeros, or the same in all blocks
+        parameter.add_(0.25 * torch.randn(parameter.shape))
+    norm = model.encoder["norm"]
+    norm.running_mean.copy_(torch.randn(8))
+    norm.running_var.copy_(0.5 + torch.rand(8))
+write_safetensors(Path(__file__).with_name("state_dict.safetensors"), model.state_dict())
+
+fixtures = Fixtures(1613)
+words = torch.tensor([[3, 0, 10, 7, 3], [5, 1, 8, 2, 9]])
+padding = torch.tensor([[False, False, True, False, True], [True, False, False, False, False]])
+model = model.double()
+norm.eval()  # the rest stays in training mode, which is the same without dropout, and whose formulas are the usual ones
+fixtures.forward("state_dict", model, words, padding)
+fixtures.save("state_dict.txt")
