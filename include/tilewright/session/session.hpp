@@ -301,8 +301,8 @@ class Session {
       return source.get_tensor_data(names::template name_of_variable<v>());
     }));
   }
-  /// The same where names differ: variables of this session alone keep their values, and those of the other alone are left out, as
-  /// far as the policy allows. Throws LoadError, before anything is written, for other differences.
+  /// The same where names differ: variables of this session alone keep their values, and those of the other alone are left out,
+  /// as far as the policy allows. Throws LoadError, before anything is written, for other differences.
   template <class Source>
   void load_from_session(const Source& source, const LoadPolicy& policy) {
     const auto tensors = source.host_tensors();
