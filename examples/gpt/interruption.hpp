@@ -1,5 +1,6 @@
 #pragma once
 #include <csignal>
+#include <cstddef>
 
 /// SIGINT and SIGTERM while this object lives: the first one is noted, so that the program can end with nothing lost; the second
 /// one ends the process. There is one object at a time.
