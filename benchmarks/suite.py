@@ -156,7 +156,7 @@ class Suite:
         if self.other_pytorch and workload.other_pytorch:
             result += self.other_pytorch.programs(workload.other_pytorch, threads, workload.fusible)
         if workload.onednn and (path := self.executable(workload.onednn)):
-            result.append(Program("oneDNN", [path, threads]))
+            result.append(Program("oneDNN", [path, threads], OMP_NUM_THREADS=threads))
         if workload.hand and (path := self.executable("hand_mnist")):
             result.append(Program("written by hand", [path, workload.hand, threads]))
         if workload.name == "W1" and self.yardstick:

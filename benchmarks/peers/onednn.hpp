@@ -229,14 +229,15 @@ inline float cross_entropy(const memory& scores, const std::vector<std::int32_t>
   return loss;
 }
 
-/// The main function of such a peer: `NAME THREADS [values]`. `step(i)` runs the network and gives a number that it computed;
-/// `values()` gives what is compared.
+/// The main function of such a peer: `OMP_NUM_THREADS=THREADS NAME THREADS [values]`. `step(i)` runs the network and gives a
+/// number that it computed; `values()` gives what is compared.
 template <class Step, class Values>
 int serve_network(int argc, char** argv, const Network& network, Step&& step, Values&& values) {
   const bool compared = argc == 3 && std::strcmp(argv[2], "values") == 0;
   if (argc < 2 || argc > 2 + compared) return std::fprintf(stderr, "usage: %s THREADS [values]\n", argv[0]), 2;
   const int threads = std::atoi(argv[1]);
-  omp_set_num_threads(threads);
+  if (threads != omp_get_max_threads())  // of which oneDNN asks while it makes primitives, before this
+    return std::fprintf(stderr, "%s %d: OMP_NUM_THREADS=%d expected\n", argv[0], threads, threads), 2;
   network.start(compared);
   if (compared) {
     std::printf("values");
