@@ -68,10 +68,11 @@ constexpr void half_for_images(Ir& ir) {
 
 /// The error that a tensor in half precision may have whose elements are at most `largest`. One rounding has a relative error of
 /// at most u, half the dtype's epsilon; if it is random within that, its root mean square is u / sqrt(3). Errors of k roundings
-/// are independent: their root mean square is u sqrt(k / 3) (N. J. Higham and T. Mary, "A New Approach to Probabilistic Rounding
-/// Error Analysis", 2019), of which the bound, 2 u sqrt(k), is 3.5 times. A sum of n terms of random signs is sqrt(n) times as
-/// large as a term, and so is its error: relative to the largest element, errors neither grow nor shrink. The path of a gradient
-/// leads to the result and back, with the gradient of each op rounded once, and ends with a sum: 2 k + 1 roundings.
+/// are independent: their root mean square is u sqrt(k / 3) ("A New Approach to Probabilistic Rounding Error Analysis", SIAM
+/// Journal on Scientific Computing 41(5), 2019), of which the bound, 2 u sqrt(k), is 3.5 times. A sum of n terms of random signs
+/// is sqrt(n) times as large as a term, and so is its error: relative to the largest element, errors neither grow nor shrink. The
+/// path of a gradient leads to the result and back, with the gradient of each op rounded once, and ends with a sum: 2 k + 1
+/// roundings.
 inline double half_error_bound(tw::DType dtype, int count, bool is_gradient, double largest) {
   const double u = dtype == tw::float16 ? 0x1p-11 : 0x1p-8, of_float32 = 0x1p-20;
   return (2 * u * std::sqrt(is_gradient ? 2 * count + 1 : count) + of_float32) * largest;
