@@ -7,7 +7,6 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 
 /// What CLI11 says of a text that is no seed, or "". CLI11 itself would take -1, and numbers of more than 64 bits, for the
 /// largest one.
@@ -24,13 +23,13 @@ inline double number_in(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc{} && end == text.data() + text.size() ? number : std::nan("");
 }
-/// The same of what logits are divided by.
+/// What CLI11 says of a text that is no temperature, which logits are divided by, or "".
 inline std::string check_temperature(const std::string& text) {
   const double number = number_in(text);
   if (std::isfinite(number) && number >= 0) return {};
   return "temperature " + text + ": a finite number, 0 or above, expected";
 }
-/// The same of a rate at which something learns.
+/// What CLI11 says of a text that is no learning rate, or "".
 inline std::string check_rate(const std::string& text) {
   const double number = number_in(text);
   if (std::isfinite(number) && number > 0) return {};

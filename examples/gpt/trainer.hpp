@@ -23,8 +23,9 @@ class Trainer {
   virtual void load_tensors(const tilewright::HostTensors& tensors, const tilewright::LoadPolicy& policy) = 0;
 };
 
-/// Names of variables, with a * for any characters, that are no weights: those of optimisers and of loss scaling, and the keys
-/// and values that generation remembers.
+/// Names of variables, with a * for any characters: those of loss scaling, which training in float32 has not; and all that are no
+/// weights, with those of optimisers, and with the keys and values that generation remembers.
+inline const std::vector<std::string_view> of_loss_scaling{"loss_scaling.*"};
 inline const std::vector<std::string_view> no_weights{"optimiser.*", "loss_scaling.*", "*.keys", "*.values"};
 
 /// Makes a trainer, with random weights of a seed. Host threads as SessionOptions has them.

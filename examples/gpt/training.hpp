@@ -67,7 +67,7 @@ class Training {
         validation_(options, corpus) {
     if (!last) return;
     // a run that computed in the other dtype has the same variables but for those of loss scaling
-    trainer_->load_tensors(last->file, {.extra = {"loss_scaling.*"}, .missing = {"loss_scaling.*"}});
+    trainer_->load_tensors(last->file, {.extra = of_loss_scaling, .missing = of_loss_scaling});
     batches_.resume(state_of(*last, options));
     if (!options.curve.empty()) curve_ = LossCurve::read_csv(options.curve + ".csv", batches_.step());
     std::printf("Resuming after step %llu\n", static_cast<unsigned long long>(batches_.step()));
