@@ -1,7 +1,8 @@
 #pragma once
-#include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -68,16 +69,16 @@ class Text {
   constexpr Text& operator+=(const Text& other) { return *this += other.view(); }
   /// Appends the number in decimal.
   constexpr Text& operator+=(std::integral auto number) {
-    char digits[24];
-    int count = 0;
+    constexpr std::size_t most = 20;  // digits of the largest std::uint64_t. GCC warns of a loop without that limit
+    char characters[most + 1];
+    std::size_t begin = sizeof characters;
     const bool negative = number < 0;
     auto magnitude = static_cast<std::uint64_t>(number);
     if (negative) magnitude = 0 - magnitude;
-    do digits[count++] = static_cast<char>('0' + magnitude % 10);
-    while ((magnitude /= 10) != 0);
-    if (negative) digits[count++] = '-';
-    std::reverse(digits, digits + count);
-    return *this += std::string_view(digits, static_cast<std::size_t>(count));
+    for (std::size_t digit = 0; digit < most && (digit == 0 || magnitude != 0); ++digit, magnitude /= 10)
+      characters[--begin] = static_cast<char>('0' + magnitude % 10);
+    if (negative) characters[--begin] = '-';
+    return *this += std::string_view(characters + begin, sizeof characters - begin);
   }
 
   constexpr Text& operator+=(Id auto id) { return *this += static_cast<int>(id); }
@@ -104,7 +105,8 @@ class Text {
   static constexpr void copy(const char* from, std::size_t count, char* to) {
     if (std::is_constant_evaluated())  // one step a character, where std::copy_n makes several calls
       for (std::size_t i = 0; i < count; ++i) to[i] = from[i];
-    else std::copy_n(from, count, to);
+    else if (static_cast<std::ptrdiff_t>(count) > 0)  // GCC 12.4 to 16 warn of a count that they take for negative
+      std::memcpy(to, from, count);
   }
   /// `added` may be a part of this text.
   constexpr void append(std::string_view added) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/replica_groups.hpp"
@@ -48,6 +49,7 @@ constexpr PackedAttributes pack(const A& attributes) {
 }
 template <class A>
 constexpr A unpack(const PackedAttributes& packed) {
+  if constexpr (std::is_empty_v<A>) return {};  // libc++'s array of no elements has the size of one
   std::array<std::int64_t, sizeof(A) / 8> words{};
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = packed.words[i];
   return std::bit_cast<A>(words);

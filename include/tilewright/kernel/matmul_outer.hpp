@@ -164,9 +164,16 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
     // What the epilogue reads for the next block, while this one is computed.
     const bool last_strip = j0 + 2 * columns > s.n;
     const std::int64_t i_next = last_strip ? i0 + rows : i0;
+#if defined(__GNUC__) && !defined(__clang__)  // GCC 15 and 16 do not see that the rows exist
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations"
+#endif
     if (i_next + rows <= s.m)
 #pragma GCC unroll 16
       for (std::int64_t i = 0; i < rows; ++i) prefetch_row<columns>(i_next + i, last_strip ? 0 : j0 + columns, epilogue);
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
     outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(
         a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
           if (v < full) return epilogue(i0 + i, j0 + v * float_width, sum);

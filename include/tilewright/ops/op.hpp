@@ -101,6 +101,12 @@ constexpr VertexCost vertex_cost_of() {
   else if constexpr (requires { D::code_kind; }) return default_vertex_cost(work_kind_of<D>(), D::code_kind);
   else return default_vertex_cost(work_kind_of<D>(), code_kind_of(work_kind_of<D>()));
 }
+/// A FaultRule from an op's `fault` without attributes. A function: GCC 14 refuses the call of a lambda's pointer in a constant
+/// expression of another function.
+template <class D>
+constexpr FaultText fault_without_attributes(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
+  return D::fault(operands, input_count);
+}
 template <class D>
 constexpr OpInfo make_op_info() {
   OpInfo info{.tag = &op_tag<D>,
@@ -138,10 +144,7 @@ constexpr OpInfo make_op_info() {
   if constexpr (requires { D::expand; }) info.expand = D::expand;
   if constexpr (requires { D::expand_in_blocks; }) info.expand_in_blocks = D::expand_in_blocks;
   if constexpr (requires { static_cast<FaultRule>(D::fault); }) info.fault = D::fault;
-  else if constexpr (requires { D::fault; })
-    info.fault = [](std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
-      return D::fault(operands, input_count);
-    };
+  else if constexpr (requires { D::fault; }) info.fault = fault_without_attributes<D>;
   if constexpr (requires { D::options; }) info.options = D::options;
   if constexpr (requires { D::partials; }) info.partials = D::partials;
   if constexpr (requires { D::partials_dtype; }) info.partials_dtype = D::partials_dtype;
