@@ -20,7 +20,7 @@ namespace {
 namespace tw = tilewright;
 namespace ops = tw::ops;
 using namespace tw::literals;
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 using tw::distributed::Processes;
 
 /// A folder for all processes of a test, which mpirun has started; removed by the first.
@@ -89,17 +89,17 @@ TEST_CASE("checkpoints of several processes: what is not whole is skipped on all
   REQUIRE(last);
   CHECK(last->step == 1);
   REQUIRE(last->skipped.size() == 1);
-  CHECK_THAT(last->skipped[0], Contains("step-000000000002.safetensors"));
+  CHECK_THAT(last->skipped[0], ContainsSubstring("step-000000000002.safetensors"));
   if (Processes::world().is_first()) std::filesystem::remove(folder.path / "step-000000000001.safetensors");
-  CHECK_THROWS_WITH(checkpoints.newest(), Contains("no checkpoint that is whole"));
+  CHECK_THROWS_WITH(checkpoints.newest(), ContainsSubstring("no checkpoint that is whole"));
 }
 
 TEST_CASE("checkpoints of several processes: another job holds the folder") {
   const JobFolder folder;
   {
     tw::distributed::Checkpoints checkpoints(folder.path);
-    CHECK_THROWS_WITH(tw::distributed::Checkpoints(folder.path), Contains(folder.path.string() + " is held by process ") &&
-                                                                     Contains(": a folder of this job's own expected"));
+    CHECK_THROWS_WITH(tw::distributed::Checkpoints(folder.path), ContainsSubstring(folder.path.string() + " is held by process ") &&
+                                                                     ContainsSubstring(": a folder of this job's own expected"));
     checkpoints.save(1, {});
   }
   tw::distributed::Checkpoints again(folder.path);
@@ -129,7 +129,7 @@ TEST_CASE("checkpoints of several processes: a disk that is full is an error of 
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
 
-  CHECK_THAT(error, Contains("cannot write") && Contains("step-000000000002.safetensors"));
+  CHECK_THAT(error, ContainsSubstring("cannot write") && ContainsSubstring("step-000000000002.safetensors"));
   CHECK(checkpoints.newest()->step == 1);
   checkpoints.save(2, tensors);
   CHECK(checkpoints.newest()->step == 2);
