@@ -1,13 +1,10 @@
 #pragma once
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "tilewright/checkpoint/partial_file.hpp"
 
@@ -19,9 +16,7 @@ inline std::filesystem::path folder_of(const std::filesystem::path& path) {
 }
 /// Waits until the disk has a file's or folder's name.
 inline void sync_folder_of(const std::filesystem::path& path) {
-  const Descriptor folder(folder_of(path), O_RDONLY | O_DIRECTORY);
-  if (!folder) throw_system_error("cannot open", folder_of(path), errno);
-  if (!folder.sync()) throw_system_error("cannot fsync", folder_of(path), errno);
+  throw_if_failed("cannot fsync", folder_of(path), internal::sync_folder(folder_of(path)));
 }
 }  // namespace detail
 
@@ -39,17 +34,23 @@ inline void create_folder_durably(const std::filesystem::path& path) {
 /// the folder is synced, so that the file is there to stay when the function returns. A file that is replaced passes on its
 /// permissions. Several processes may write at the same time: the last one's file stays. Throws
 /// std::filesystem::filesystem_error, also where `path` is something else than a regular file, such as a folder, a device or a
-/// symbolic link; then `path` is what it was.
+/// symbolic link; then `path` is what it was. Where core/platform_files.hpp has the standard library alone, nothing is synced: the
+/// file is whole after a kill of the process, but not for sure after a loss of power.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
-  struct stat before{};
-  const bool replaces = ::lstat(path.c_str(), &before) == 0;
-  if (replaces && !S_ISREG(before.st_mode))
-    detail::throw_system_error("cannot replace what is no regular file", path, S_ISDIR(before.st_mode) ? EISDIR : EINVAL);
-  constexpr mode_t owner_only = 0600, usual = 0666, permissions = 0777;
+  using std::filesystem::perms;
+  std::error_code unknown;  // then there is nothing to replace, or the file does not open
+  const auto before = std::filesystem::symlink_status(path, unknown);
+  const bool replaces = std::filesystem::exists(before);
+  if (replaces && !std::filesystem::is_regular_file(before))
+    detail::throw_if_failed("cannot replace what is no regular file", path,
+                            std::make_error_code(std::filesystem::is_directory(before) ? std::errc::is_a_directory
+                                                                                       : std::errc::invalid_argument));
+  constexpr perms owner_only = perms::owner_read | perms::owner_write;
+  constexpr perms usual = owner_only | perms::group_read | perms::group_write | perms::others_read | perms::others_write;
   {
     detail::PartialFile file(path, replaces ? owner_only : usual);
     for (const auto& part : parts) file.write(part);
-    if (replaces) file.set_mode(before.st_mode & permissions);
+    if (replaces) file.set_permissions(before.permissions() & perms::all);
     file.publish();
   }
   detail::sync_folder_of(path);

@@ -281,7 +281,7 @@ class TensorText {
     text += format_.close_bracket;
   }
   void write_row(std::string& text, std::vector<std::string>::const_iterator& word) const {
-    const int axis = shape_.rank - 1;
+    const int axis = std::max(shape_.rank - 1, 0);  // a rank is at least 1 here, which GCC does not see
     const auto indent = static_cast<std::size_t>(shape_.rank);
     std::size_t line = indent;  // length of the line in characters, its brackets or indentation included
     const auto add = [&](std::string_view added) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <ostream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -86,11 +87,12 @@ class Text {
   /// Makes room for `capacity` characters in all.
   constexpr void reserve(std::size_t capacity) {
     if (capacity <= capacity_) return;
-    char* target = new char[capacity];
+    const std::uint32_t checked = checked_size(capacity);
+    char* target = new char[checked];
     copy(characters_, size_, target);
     delete[] characters_;
     characters_ = target;
-    capacity_ = capacity;
+    capacity_ = checked;
   }
 
   friend constexpr bool operator==(const Text& a, const Text& b) { return same_characters(a.view(), b.view()); }
@@ -101,6 +103,10 @@ class Text {
   constexpr void release() {
     characters_ = nullptr;
     size_ = capacity_ = 0;
+  }
+  static constexpr std::uint32_t checked_size(std::size_t size) {
+    if (size > UINT32_MAX) throw std::length_error("Text: more than 4 GB");
+    return static_cast<std::uint32_t>(size);
   }
   static constexpr void copy(const char* from, std::size_t count, char* to) {
     if (std::is_constant_evaluated())  // one step a character, where std::copy_n makes several calls
@@ -114,19 +120,19 @@ class Text {
     if (size == size_) return;
     char* target = characters_;
     if (size > capacity_) {
-      capacity_ = size_ == 0 ? size : 2 * size;
+      capacity_ = checked_size(size_ == 0 ? size : 2 * size);
       target = new char[capacity_];
       copy(characters_, size_, target);
     }
     copy(added.data(), added.size(), target + size_);
     if (target != characters_) delete[] characters_;
     characters_ = target;
-    size_ = size;
+    size_ = static_cast<std::uint32_t>(size);
   }
 
   char* characters_ = nullptr;
-  std::size_t size_ = 0;
-  std::size_t capacity_ = 0;
+  std::uint32_t size_ = 0;  // 32 bits: of larger numbers GCC says that they may be too many to allocate
+  std::uint32_t capacity_ = 0;
 };
 
 /// A hash of a name (FNV-1a, 64 bits).

@@ -1,9 +1,4 @@
 #pragma once
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -21,6 +16,7 @@
 
 #include "tilewright/checkpoint/checkpoints.hpp"
 #include "tilewright/distributed/messages.hpp"
+#include "tilewright/distributed/platform.hpp"
 #include "tilewright/distributed/processes.hpp"
 
 namespace tilewright::distributed {
@@ -162,24 +158,16 @@ class Checkpoints {
   void hold(const std::filesystem::path& folder) {
     create_folder_durably(folder);
     const std::filesystem::path path = folder / ".job";
-    job_ = tilewright::detail::Descriptor(path, O_RDWR | O_CREAT, 0666);
-    if (!job_) tilewright::detail::throw_system_error("cannot open", path, errno);
-    if (!job_.lock(LOCK_NB)) {
-      if (errno != EWOULDBLOCK) return;  // a file system without locks
-      char holder[256]{};
-      if (::pread(job_.number(), holder, sizeof holder - 1, 0) < 0) holder[0] = 0;
-      throw std::runtime_error("Checkpoints: " + folder.string() + " is held by " + (holder[0] ? holder : "another job") +
+    const auto other = job_.take(path, "process " + std::to_string(internal::process_number()) + " on " + std::string(processes_.host()));
+    if (other)
+      throw std::runtime_error("Checkpoints: " + folder.string() + " is held by " + (other->empty() ? "another job" : *other) +
                                ": a folder of this job's own expected");
-    }
-    const std::string holder = "process " + std::to_string(::getpid()) + " on " + std::string(processes_.host());
-    if (::ftruncate(job_.number(), 0) != 0 || ::pwrite(job_.number(), holder.data(), holder.size(), 0) < 0)
-      tilewright::detail::throw_system_error("cannot write", path, errno);
   }
 
   tilewright::Checkpoints files_;
   Processes& processes_ = Processes::world();
   internal::Messages messages_;
-  tilewright::detail::Descriptor job_;
+  internal::HeldFile job_;
 };
 
 }  // namespace tilewright::distributed

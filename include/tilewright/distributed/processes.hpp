@@ -1,11 +1,6 @@
 #pragma once
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +17,7 @@
 #include <vector>
 
 #include "tilewright/distributed/mpi.hpp"
+#include "tilewright/distributed/platform.hpp"
 
 /// Programs whose replicas are in several processes, which MPI starts and connects.
 namespace tilewright::distributed {
@@ -97,10 +93,8 @@ class Processes {
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &on_host);
     MPI_Comm_size(on_host, &count_on_host_);
     MPI_Comm_free(&on_host);
-    char name[256] = "?";
-    gethostname(name, sizeof name - 1);
-    host_ = name;
-    cores_ = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+    host_ = internal::host_name();
+    cores_ = internal::cores_of_host();
     if (const char* const seconds = std::getenv("TILEWRIGHT_WAIT_SECONDS")) wait_seconds_ = std::strtod(seconds, nullptr);
     if (const char* const directory = std::getenv("TILEWRIGHT_STEPS")) {
       steps_directory_ = directory;
@@ -117,24 +111,15 @@ class Processes {
   /// Keeps the number of the run, in 8 bytes, and after it the host's name in the file rank-<rank>, in which whoever started this
   /// process reads them even after SIGKILL. The number stays in memory if that is impossible.
   void note_steps() {
-    const int file = open((steps_directory_ + "/rank-" + std::to_string(rank_)).c_str(), O_RDWR | O_CREAT | O_TRUNC, 0600);
-    if (file < 0) return;
-    const std::size_t bytes = sizeof own_step_ + host_.size();
-    if (ftruncate(file, static_cast<off_t>(bytes)) == 0) {
-      void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-      if (mapped != MAP_FAILED) {
-        step_ = static_cast<std::int64_t*>(mapped);
-        std::memcpy(step_ + 1, host_.data(), host_.size());
-      }
-    }
-    close(file);
+    std::byte* const mapped =
+        internal::map_new_file(steps_directory_ + "/rank-" + std::to_string(rank_), sizeof own_step_ + host_.size());
+    if (!mapped) return;
+    step_ = reinterpret_cast<std::int64_t*>(mapped);
+    std::memcpy(step_ + 1, host_.data(), host_.size());
   }
   /// Whether no process that shares the directory has called this before. True if there is none.
   bool is_first_to_end_all() const {
-    if (steps_directory_.empty()) return true;
-    const int file = open((steps_directory_ + "/end").c_str(), O_WRONLY | O_CREAT | O_EXCL, 0600);
-    if (file >= 0) close(file);
-    return file >= 0 || errno != EEXIST;
+    return steps_directory_.empty() || internal::makes_file(steps_directory_ + "/end");
   }
   [[noreturn]] void end_by_exception() const {
     try {

@@ -4,10 +4,7 @@
 #include <cstring>
 #include <new>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
+#include "tilewright/core/platform.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright::internal {
@@ -19,10 +16,7 @@ class AlignedMemory {
   explicit AlignedMemory(std::int64_t bytes)
       : alignment_(static_cast<std::size_t>(bytes) >= huge_page ? huge_page : static_cast<std::size_t>(memory_alignment)),
         data_(static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), std::align_val_t(alignment_)))) {
-#if defined(__linux__)
-    // only advice: no error if the system has no such pages
-    if (alignment_ == huge_page) ::madvise(data_, static_cast<std::size_t>(bytes) / huge_page * huge_page, MADV_HUGEPAGE);
-#endif
+    if (alignment_ == huge_page) advise_huge_pages(data_, static_cast<std::size_t>(bytes) / huge_page * huge_page);
     std::memset(data_, 0, static_cast<std::size_t>(bytes));
   }
   ~AlignedMemory() { ::operator delete(data_, std::align_val_t(alignment_)); }

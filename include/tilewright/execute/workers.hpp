@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/execute/fork_count.hpp"
+#include "tilewright/core/platform.hpp"
 
 namespace tilewright::internal {
 

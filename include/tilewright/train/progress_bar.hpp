@@ -1,12 +1,11 @@
 #pragma once
-#include <unistd.h>
-
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
 
+#include "tilewright/core/platform.hpp"
 #include "tilewright/train/progress.hpp"
 
 namespace tilewright::train {
@@ -23,7 +22,7 @@ struct ProgressBarOptions {
 class ProgressBar {
  public:
   explicit ProgressBar(std::FILE* file = stderr, const ProgressBarOptions& options = {})
-      : file_(file), options_(options), visible_(isatty(fileno(file)) == 1) {}
+      : file_(file), options_(options), visible_(internal::is_terminal(file)) {}
 
   void operator()(const Progress& progress) {
     if (!visible_) return;

@@ -1,0 +1,70 @@
+#pragma once
+// What processes on one machine share through the system: its name, its cores, memory and locks.
+#include "tilewright/core/platform_files.hpp"
+
+#if !TILEWRIGHT_HAS_POSIX
+#error "tilewright/distributed needs a POSIX system, without TILEWRIGHT_PORTABLE"
+#include "tilewright/distributed needs a POSIX system"
+#endif
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace tilewright::internal {
+
+inline std::string host_name() {
+  char name[256] = "?";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+/// Of the machine, whether or not this process may use them: MPI may bind processes to some.
+inline int cores_of_host() { return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))); }
+inline long process_number() { return ::getpid(); }
+
+/// Memory that is the contents of a file of so many bytes, zeros at first. It is never given back: what is in it when the process
+/// ends, by SIGKILL too, is in the file. Null if that is impossible.
+inline std::byte* map_new_file(const std::filesystem::path& path, std::size_t bytes) {
+  const Descriptor file(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+  if (!file || ::ftruncate(file.number(), static_cast<off_t>(bytes)) != 0) return nullptr;
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
+  return mapped == MAP_FAILED ? nullptr : static_cast<std::byte*>(mapped);
+}
+
+/// Whether this call made the file: false if it was there.
+inline bool makes_file(const std::filesystem::path& path) {
+  return Descriptor(path, O_WRONLY | O_CREAT | O_EXCL, 0600) || errno != EEXIST;
+}
+
+/// A file that says who has it: one process at a time, until it ends.
+class HeldFile {
+ public:
+  /// Takes the file for `holder`, making it if need be. What another process wrote, an empty text if that is unknown, if it has the
+  /// file; nothing if this one has it, or if the file system has no locks. Throws std::filesystem::filesystem_error.
+  std::optional<std::string> take(const std::filesystem::path& path, std::string_view holder) {
+    file_ = Descriptor(path, O_RDWR | O_CREAT, 0666);
+    if (!file_) throw std::filesystem::filesystem_error("cannot open", path, last_error());
+    if (!file_.lock(LOCK_NB)) {
+      if (errno != EWOULDBLOCK) return std::nullopt;
+      char other[256]{};
+      if (::pread(file_.number(), other, sizeof other - 1, 0) < 0) other[0] = 0;
+      return other;
+    }
+    if (::ftruncate(file_.number(), 0) != 0 || ::pwrite(file_.number(), holder.data(), holder.size(), 0) < 0)
+      throw std::filesystem::filesystem_error("cannot write", path, last_error());
+    return std::nullopt;
+  }
+
+ private:
+  Descriptor file_;
+};
+
+}  // namespace tilewright::internal
