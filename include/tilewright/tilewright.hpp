@@ -1,6 +1,10 @@
 #pragma once
 // Everything that every user needs, in one include; not data/ and checkpoint/, nor layers/ and train/, which are not yet stable.
 #include "tilewright/core/requirements.hpp"
+#ifdef TILEWRIGHT_LACKS_REQUIREMENTS
+#line __LINE__ "tilewright/tilewright.hpp"  // a file that GCC does not find, to show lines of it
+#include "tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones"
+#endif
 #include "tilewright/core/table_text.hpp"
 #include "tilewright/graph/conditional.hpp"
 #include "tilewright/graph/instance_grouping.hpp"

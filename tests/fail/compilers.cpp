@@ -36,3 +36,45 @@ const tw::Session<program> session;
 #ifdef CASE_undefined_sanitizer
 const tw::Session<program> session;
 #endif
+
+// CASE old_gcc
+// compiler: GCC
+// flags: -U__GNUC__ -D__GNUC__=11
+// precompiled: no
+// most-lines: 5
+// expect: tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones
+#ifdef CASE_old_gcc
+#endif
+
+// CASE old_clang
+// compiler: Clang
+// flags: -U__clang_major__ -D__clang_major__=17 -Wno-builtin-macro-redefined
+// precompiled: no
+// most-lines: 5
+// expect: tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones
+#ifdef CASE_old_clang
+#endif
+
+// CASE old_libcxx
+// flags: -D_LIBCPP_VERSION=190107
+// precompiled: no
+// most-lines: 5
+// expect: tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones
+#ifdef CASE_old_libcxx
+#endif
+
+// CASE old_xtensor
+// flags: -DXTENSOR_CONFIG_HPP -DXTENSOR_VERSION_MAJOR=0 -DXTENSOR_VERSION_MINOR=23
+// precompiled: no
+// most-lines: 5
+// expect: tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones
+#ifdef CASE_old_xtensor
+#endif
+
+// CASE old_xsimd
+// flags: -DXSIMD_CONFIG_HPP -DXSIMD_VERSION_MAJOR=7 -DXSIMD_VERSION_MINOR=4
+// precompiled: no
+// most-lines: 5
+// expect: tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones
+#ifdef CASE_old_xsimd
+#endif

@@ -20,6 +20,7 @@ defined, and must fail to compile; with none defined the file must compile. Such
     // flags: -fno-exceptions         further options
     // compiler: GCC                  the one compiler, of GCC and Clang, that it is for
     // precompiled: no                without the precompiled header, which the flags do not fit
+    // most-lines: 5                  so many lines are printed at most
 
 With --precompile HEADER --into FILE it only writes FILE, which includes the header, and its precompiled form; cases that are
 given --precompiled FILE begin with it.
@@ -58,6 +59,7 @@ class Case:
     flags: list = field(default_factory=list)
     compiler: str = ""
     precompiled: bool = True
+    most_lines: int = sys.maxsize
 
 
 def parse(source):
@@ -67,7 +69,7 @@ def parse(source):
             if cases:
                 cases[-1].end = number
             cases.append(Case(match[1], number))
-        elif match := re.fullmatch(r"\s*// (expect|expect-in-source|flags|compiler|precompiled): (.*?)\s*", line):
+        elif match := re.fullmatch(r"\s*// (expect|expect-in-source|flags|compiler|precompiled|most-lines): (.*?)\s*", line):
             kind, text = match.groups()
             if not cases:
                 sys.exit(f"{source}: '// {kind}:' before the first '// CASE'")
@@ -79,6 +81,8 @@ def parse(source):
                 cases[-1].flags += shlex.split(text)
             elif kind == "precompiled":
                 cases[-1].precompiled = text != "no"
+            elif kind == "most-lines":
+                cases[-1].most_lines = int(text)
             else:
                 cases[-1].compiler = text
         elif cases and line == f"#ifdef CASE_{cases[-1].name}":
@@ -145,7 +149,10 @@ def check_alone(command, source, case):
         status, output = compile_file(command, source)
         return [("without a case", "" if status == 0 else "does not compile", output)]
     status, output = compile_file([*command, f"-DCASE_{case.name}"], source)
-    return [(case.name, "compiles" if status == 0 else missing_texts(case, output), output)]
+    problem = "compiles" if status == 0 else missing_texts(case, output)
+    if len(output.splitlines()) > case.most_lines:
+        problem += f"\n  more than {case.most_lines} lines"
+    return [(case.name, problem, output)]
 
 
 def check_together(command, source, cases):

@@ -34,17 +34,17 @@ inline void create_folder_durably(const std::filesystem::path& path) {
 /// the folder is synced, so that the file is there to stay when the function returns. A file that is replaced passes on its
 /// permissions. Several processes may write at the same time: the last one's file stays. Throws
 /// std::filesystem::filesystem_error, also where `path` is something else than a regular file, such as a folder, a device or a
-/// symbolic link; then `path` is what it was. Where core/platform_files.hpp has the standard library alone, nothing is synced: the
-/// file is whole after a kill of the process, but not for sure after a loss of power.
+/// symbolic link; then `path` is what it was. Where core/platform_files.hpp has the standard library alone, nothing is synced:
+/// the file is whole after a kill of the process, but not for sure after a loss of power.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
   using std::filesystem::perms;
   std::error_code unknown;  // then there is nothing to replace, or the file does not open
   const auto before = std::filesystem::symlink_status(path, unknown);
   const bool replaces = std::filesystem::exists(before);
   if (replaces && !std::filesystem::is_regular_file(before))
-    detail::throw_if_failed("cannot replace what is no regular file", path,
-                            std::make_error_code(std::filesystem::is_directory(before) ? std::errc::is_a_directory
-                                                                                       : std::errc::invalid_argument));
+    detail::throw_if_failed(
+        "cannot replace what is no regular file", path,
+        std::make_error_code(std::filesystem::is_directory(before) ? std::errc::is_a_directory : std::errc::invalid_argument));
   constexpr perms owner_only = perms::owner_read | perms::owner_write;
   constexpr perms usual = owner_only | perms::group_read | perms::group_write | perms::others_read | perms::others_write;
   {

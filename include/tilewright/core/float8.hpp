@@ -4,6 +4,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "tilewright/core/requirements.hpp"
+
 namespace tilewright {
 
 /// Half precision on the host, IEEE binary16: the compiler's own type. On ARM, GCC before 13 has it in C++ as __fp16 only, which

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/requirements.hpp"
+
 namespace tilewright {
 
 /// std::is_trivially_destructible_v, for which GCC 12 instantiates a dozen templates.

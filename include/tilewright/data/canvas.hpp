@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <span>
 
+#include "tilewright/core/requirements.hpp"
+
 namespace tilewright::data::handwriting {
 
 /// x to the right, y down.

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "tilewright/core/requirements.hpp"
+
 namespace tilewright::data {
 
 /// Data that cannot be used. The text says who looked at what, what was found and what was expected:

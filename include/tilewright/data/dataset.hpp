@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tilewright/core/dtype.hpp"
+#include "tilewright/core/requirements.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
 namespace tilewright::data {

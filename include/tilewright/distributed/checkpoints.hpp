@@ -158,7 +158,8 @@ class Checkpoints {
   void hold(const std::filesystem::path& folder) {
     create_folder_durably(folder);
     const std::filesystem::path path = folder / ".job";
-    const auto other = job_.take(path, "process " + std::to_string(internal::process_number()) + " on " + std::string(processes_.host()));
+    const auto other = job_.take(
+        path, "process " + std::to_string(internal::process_number()) + " on " + std::string(processes_.host()));
     if (other)
       throw std::runtime_error("Checkpoints: " + folder.string() + " is held by " + (other->empty() ? "another job" : *other) +
                                ": a folder of this job's own expected");

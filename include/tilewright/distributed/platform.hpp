@@ -47,8 +47,8 @@ inline bool makes_file(const std::filesystem::path& path) {
 /// A file that says who has it: one process at a time, until it ends.
 class HeldFile {
  public:
-  /// Takes the file for `holder`, making it if need be. What another process wrote, an empty text if that is unknown, if it has the
-  /// file; nothing if this one has it, or if the file system has no locks. Throws std::filesystem::filesystem_error.
+  /// Takes the file for `holder`, making it if need be. What another process wrote, an empty text if that is unknown, if it has
+  /// the file; nothing if this one has it, or if the file system has no locks. Throws std::filesystem::filesystem_error.
   std::optional<std::string> take(const std::filesystem::path& path, std::string_view holder) {
     file_ = Descriptor(path, O_RDWR | O_CREAT, 0666);
     if (!file_) throw std::filesystem::filesystem_error("cannot open", path, last_error());

@@ -111,16 +111,14 @@ class Processes {
   /// Keeps the number of the run, in 8 bytes, and after it the host's name in the file rank-<rank>, in which whoever started this
   /// process reads them even after SIGKILL. The number stays in memory if that is impossible.
   void note_steps() {
-    std::byte* const mapped =
-        internal::map_new_file(steps_directory_ + "/rank-" + std::to_string(rank_), sizeof own_step_ + host_.size());
+    std::byte* const mapped = internal::map_new_file(steps_directory_ + "/rank-" + std::to_string(rank_),
+                                                     sizeof own_step_ + host_.size());
     if (!mapped) return;
     step_ = reinterpret_cast<std::int64_t*>(mapped);
     std::memcpy(step_ + 1, host_.data(), host_.size());
   }
   /// Whether no process that shares the directory has called this before. True if there is none.
-  bool is_first_to_end_all() const {
-    return steps_directory_.empty() || internal::makes_file(steps_directory_ + "/end");
-  }
+  bool is_first_to_end_all() const { return steps_directory_.empty() || internal::makes_file(steps_directory_ + "/end"); }
   [[noreturn]] void end_by_exception() const {
     try {
       if (const auto exception = std::current_exception()) std::rethrow_exception(exception);

@@ -1,9 +1,7 @@
 #pragma once
 // The xtensor headers that arrays of the host need, wherever this version of xtensor keeps them (0.26 moved them into
 // sub-folders).
-#ifndef XTENSOR_USE_XSIMD
-#define XTENSOR_USE_XSIMD
-#endif
+#include "tilewright/core/requirements.hpp"
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
