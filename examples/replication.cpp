@@ -11,8 +11,6 @@
 // expect: replica 0 gathered [4, 6], replica 1 [4, 6]; each has 1 of the variable's 2 elements, now [4, 6]
 #include <iostream>
 #include <tilewright/tilewright.hpp>
-#include <xtensor/xmanipulation.hpp>
-#include <xtensor/xmath.hpp>
 
 namespace tw = tilewright;
 namespace ops = tw::ops;

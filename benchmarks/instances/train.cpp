@@ -5,7 +5,6 @@
 #include <tilewright/distributed/distributed.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/train.hpp>
-#include <xtensor/xarray.hpp>
 
 #include "tutorial/net.hpp"
 

@@ -8,7 +8,6 @@
 #include <stdexcept>
 #include <string_view>
 #include <thread>
-#include <xtensor/xtensor.hpp>
 
 #include "../support/programs.hpp"
 #include "tilewright/distributed/distributed.hpp"

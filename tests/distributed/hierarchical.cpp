@@ -15,7 +15,6 @@
 #include <string_view>
 #include <type_traits>
 #include <vector>
-#include <xtensor/xtensor.hpp>
 
 #include "../catch.hpp"
 #include "../support/count_allocations.hpp"

@@ -8,7 +8,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <vector>
-#include <xtensor/xview.hpp>
 
 #include "../catch.hpp"
 #include "../support/count_allocations.hpp"
@@ -16,6 +15,7 @@
 #include "tilewright/data/text_batches.hpp"
 #include "tilewright/distributed/distributed.hpp"
 #include "tilewright/tilewright.hpp"
+#include "tilewright/xtensor.hpp"
 
 namespace {
 

@@ -5,19 +5,7 @@
 
 #include "elements.hpp"
 #include "environment.hpp"
-#if __has_include(<xtensor/views/xview.hpp>)
-#include <xtensor/misc/xmanipulation.hpp>
-#include <xtensor/views/xbroadcast.hpp>
-#include <xtensor/views/xindex_view.hpp>
-#include <xtensor/views/xstrided_view.hpp>
-#include <xtensor/views/xview.hpp>
-#else
-#include <xtensor/xbroadcast.hpp>
-#include <xtensor/xindex_view.hpp>
-#include <xtensor/xmanipulation.hpp>
-#include <xtensor/xstrided_view.hpp>
-#include <xtensor/xview.hpp>
-#endif
+#include "tilewright/xtensor.hpp"
 
 namespace {
 

@@ -22,7 +22,7 @@ void check_relu() {
   T x[n], y[n], dy[n], dx[n];
   for (std::int64_t place = 0; place < n; ++place) {
     for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<T>(i % 7 - 3), dy[i] = static_cast<T>(i + 1);
-    x[place] = std::numeric_limits<float>::quiet_NaN();
+    x[place] = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
     tw::Relu::compute<tw::PackedAttributes{}>(Line{x}, Line{y});
     tw::UnaryGrad<tw::Relu>::compute<tw::PackedAttributes{}>(Line{y}, Line{dy}, Line{dx});
     for (std::int64_t i = 0; i < n; ++i) {
@@ -43,7 +43,7 @@ void check_max_pool() {
   for (std::int64_t place = 0; place < in * in; ++place) {
     for (std::int64_t i = 0; i < in * in; ++i) x[i] = static_cast<T>(i * 37 % 100 - 50);
     for (std::int64_t i = 0; i < out * out; ++i) dy[i] = static_cast<T>(1);
-    x[place] = std::numeric_limits<float>::quiet_NaN();
+    x[place] = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
     if (place % 2 == 0) x[place / 2] = x[place];
     Pool::maximum(x, y);
     Pool::maximum_gradient(x, dy, dx);

@@ -5,8 +5,8 @@
 #include "elements.hpp"
 #include "reference.hpp"
 #include "tilewright/transform/recompute_graph.hpp"
+#include "tilewright/xtensor.hpp"
 // after the library, which silences a warning of GCC 12 about its own headers
-#include <xtensor/xview.hpp>
 
 namespace {
 

@@ -1,7 +1,6 @@
 // Programs of several replicas: what each has of its own, and what they have together.
 #include <array>
 #include <stdexcept>
-#include <xtensor/xbuilder.hpp>
 
 #include "elements.hpp"
 

@@ -67,12 +67,20 @@ template <std::int64_t rows, class T, class To>
 inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_t columns, To&& to) {
   static_assert(rows <= lanes);
   if (columns < lanes) {
-    for (std::int64_t column = 0; column < columns; ++column) {
+    const std::int64_t narrow = std::min<std::int64_t>(columns, lanes - 1);
+#if defined(__GNUC__) && !defined(__clang__)  // GCC 16 takes `narrow` for larger than it is
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations"
+#endif
+    for (std::int64_t column = 0; column < narrow; ++column) {
       const T* element = from + column;
       float* row = to(column);
       for (std::int64_t i = 0; i < rows; ++i, element += from_stride) row[i] = static_cast<float>(*element);
       for (std::int64_t i = rows; i < lanes; ++i) row[i] = 0.f;
     }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
     return;
   }
   std::array<Lanes, lanes> square;

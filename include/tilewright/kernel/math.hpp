@@ -159,7 +159,8 @@ template <class T, class A>
   else
 #endif
 #if defined(__AVX__)
-      if constexpr (std::same_as<T, float> && sizeof(a) == 32)
+      // a mask of one bit an element is that of xsimd 14 for AVX-512
+      if constexpr (std::same_as<T, float> && sizeof(typename xsimd::batch_bool<T, A>::register_type) == 32)
     return _mm256_cmp_ps(a, b, _CMP_NLE_UQ);
   else
 #endif

@@ -16,7 +16,8 @@ namespace detail {
 inline constexpr std::int64_t norm_fetch_bytes = 2048;
 template <class T>
 [[gnu::always_inline]] inline void fetch_ahead(const T* data) {
-  __builtin_prefetch(reinterpret_cast<const std::byte*>(data) + norm_fetch_bytes);
+  // of an integer: the address may be beyond the tensor, where no pointer may point
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(data) + norm_fetch_bytes));
 }
 }  // namespace detail
 
