@@ -44,6 +44,9 @@ ERROR = re.compile(r"(^|: )(fatal )?error: ")
 # What compilers print before an error: the files that include its file, and GCC what it is in.
 INCLUDED = re.compile(r"^In file included from | +from ")
 CONTEXT = re.compile(r": In |: At global scope:|: +(recursively )?required |: +in .constexpr. expansion")
+EXPANSION = re.compile(r": +in .constexpr. expansion")
+# Since version 14 GCC says first that an assertion is not constant, and then, as another error, why.
+NOT_CONSTANT = re.compile(r"error: non-constant condition for static assertion")
 SHOWN_SOURCE = re.compile(r"^ *\d* \|")
 
 
@@ -116,9 +119,13 @@ def compile_file(command, source):
 def split_errors(output, source):
     """The output in parts of one error each, its line and those that say where it is; and the lines of the source that each
     names. An error that does not say where it is comes from the same place as the one before."""
-    parts, has_error = [[]], False
+    parts, has_error, reason_follows = [[]], False, False
     for line in output.splitlines():
         is_error = bool(ERROR.search(line))
+        if reason_follows and EXPANSION.search(line):
+            has_error = False
+        if is_error:
+            reason_follows = bool(NOT_CONSTANT.search(line))
         if has_error and (is_error or INCLUDED.match(line) or CONTEXT.search(line)):
             parts.append([])
             has_error = False

@@ -39,10 +39,8 @@ class FileReader {
       grow(bytes, begin + wanted);
       const int given = gzread(file_.get(), bytes.data() + begin, wanted);
       bytes.resize(begin + static_cast<std::size_t>(std::max(given, 0)));
-      if (given != static_cast<int>(wanted)) {
-        check();
-        break;
-      }
+      check();  // each time: zlib 1.3.2 forgets at the next read that the stream was cut off
+      if (given != static_cast<int>(wanted)) break;
     }
     return bytes;
   }
@@ -56,7 +54,7 @@ class FileReader {
   } catch (const std::length_error&) {
     fail("more than " + std::to_string(bytes.size()) + " bytes", "as many as fit in memory");
   }
-  /// A short read is the end of the file or an error: this tells which.
+  /// Throws if the last read met an error; the end of the file is none.
   void check() const {
     int code = Z_OK;
     gzerror(file_.get(), &code);

@@ -133,13 +133,48 @@ template <class T>
 inline T select(bool condition, T a, T b) {
   return condition ? a : b;
 }
+// x86 has instructions for this order of operands; xsimd's order, and so what becomes of NaN, depends on its version.
 template <class T, class A>
-inline xsimd::batch<T, A> max(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
-  return xsimd::max(a, b);
+[[gnu::always_inline]] inline xsimd::batch<T, A> max(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
+#if defined(__AVX512F__)
+  if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_max_ps(a, b);
+  else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_max_pd(a, b);
+  else
+#endif
+#if defined(__AVX__)
+      if constexpr (std::same_as<T, float> && sizeof(a) == 32)
+    return _mm256_max_ps(a, b);
+  else if constexpr (std::same_as<T, double> && sizeof(a) == 32) return _mm256_max_pd(a, b);
+  else
+#endif
+#if defined(__SSE2__)
+      if constexpr (std::same_as<T, float> && sizeof(a) == 16)
+    return _mm_max_ps(a, b);
+  else if constexpr (std::same_as<T, double> && sizeof(a) == 16) return _mm_max_pd(a, b);
+  else
+#endif
+    return xsimd::max(a, b);
 }
 template <class T, class A>
-inline xsimd::batch<T, A> min(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
-  return xsimd::min(a, b);
+[[gnu::always_inline]] inline xsimd::batch<T, A> min(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
+#if defined(__AVX512F__)
+  if constexpr (std::same_as<T, float> && sizeof(a) == 64) return _mm512_min_ps(a, b);
+  else if constexpr (std::same_as<T, double> && sizeof(a) == 64) return _mm512_min_pd(a, b);
+  else
+#endif
+#if defined(__AVX__)
+      if constexpr (std::same_as<T, float> && sizeof(a) == 32)
+    return _mm256_min_ps(a, b);
+  else if constexpr (std::same_as<T, double> && sizeof(a) == 32) return _mm256_min_pd(a, b);
+  else
+#endif
+#if defined(__SSE2__)
+      if constexpr (std::same_as<T, float> && sizeof(a) == 16)
+    return _mm_min_ps(a, b);
+  else if constexpr (std::same_as<T, double> && sizeof(a) == 16) return _mm_min_pd(a, b);
+  else
+#endif
+    return xsimd::min(a, b);
 }
 template <class T, class A>
 inline xsimd::batch<T, A> select(const xsimd::batch_bool<T, A>& condition, const xsimd::batch<T, A>& a,
@@ -159,12 +194,12 @@ template <class T, class A>
   else
 #endif
 #if defined(__AVX__)
-      // a mask of one bit an element is that of xsimd 14 for AVX-512
-      if constexpr (std::same_as<T, float> && sizeof(typename xsimd::batch_bool<T, A>::register_type) == 32)
-    return _mm256_cmp_ps(a, b, _CMP_NLE_UQ);
-  else
+    // a mask of one bit an element is that of xsimd 14 for AVX-512
+    if constexpr (std::same_as<T, float> && sizeof(typename xsimd::batch_bool<T, A>::register_type) == 32)
+      return _mm256_cmp_ps(a, b, _CMP_NLE_UQ);
+    else
 #endif
-    return !(a <= b);
+      return !(a <= b);
 }
 /// The sum of a batch's elements; xsimd 10 gave it another name.
 template <class T, class A>
