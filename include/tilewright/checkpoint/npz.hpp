@@ -50,29 +50,14 @@ class NpzReader {
 
   TensorFile read() {
     if (file_.empty()) fail("", "0 bytes", "a .npz file");  // for libzip that is an archive without entries
-    zip_error_t error;
-    zip_error_init(&error);
-    ZipPointer<zip_source_t> source(zip_source_buffer_create(file_.data(), file_.size(), 0, &error));
-    ZipPointer<zip_t> archive(source ? zip_open_from_source(source.get(), ZIP_RDONLY | ZIP_CHECKCONS, &error) : nullptr);
-    if (!archive && zip_error_code_zip(&error) == ZIP_ER_EXISTS) fail("", "a name twice", "each name once");
-    if (!archive) fail("", "no zip archive, or not a whole one (" + zip_error_text(error) + ")", "a .npz file");
-    source.release();  // the archive has taken it
-    zip_error_fini(&error);
+    std::string error;
+    const auto archive = open(ZIP_CHECKCONS, error);
+    if (!archive) explain(error);
 
     TensorFile result(path_);
-    std::unordered_set<std::string> names;
-    const auto count = static_cast<zip_uint64_t>(zip_get_num_entries(archive.get(), 0));
-    for (zip_uint64_t i = 0; i < count; ++i) {
-      zip_stat_t entry;
-      zip_stat_init(&entry);
-      constexpr zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
-                                      ZIP_STAT_ENCRYPTION_METHOD;
-      if (zip_stat_index(archive.get(), i, 0, &entry) != 0 || (entry.valid & needed) != needed)
-        fail("", "a damaged entry", "a .npz file");
-      std::string name = entry.name;
-      if (!name.ends_with(suffix)) fail("", "entry '" + name + "'", "names that end with .npy");
-      name.resize(name.size() - suffix.size());
-      if (!names.insert(name).second) fail(name, "this name twice", "each name once");
+    for (zip_uint64_t i = 0; i < count(archive.get()); ++i) {
+      const zip_stat_t entry = check_entry(archive.get(), i);
+      std::string name = name_of(entry);
       const auto& bytes = result.keep(read_entry(archive.get(), i, entry, name));
       const auto [spec, elements] = parse_npy(
           bytes, [&](const std::string& found, const std::string& expected) { fail(name, found, expected); });
@@ -85,6 +70,32 @@ class NpzReader {
   static constexpr std::string_view suffix = ".npy";
 
  private:
+  /// Null if that is no archive; then `error` says why.
+  ZipPointer<zip_t> open(zip_flags_t flags, std::string& error) const {
+    zip_error_t problem;
+    zip_error_init(&problem);
+    ZipPointer<zip_source_t> source(zip_source_buffer_create(file_.data(), file_.size(), 0, &problem));
+    ZipPointer<zip_t> archive(source ? zip_open_from_source(source.get(), static_cast<int>(ZIP_RDONLY | flags), &problem)
+                                     : nullptr);
+    if (!archive && zip_error_code_zip(&problem) == ZIP_ER_EXISTS) fail("", "a name twice", "each name once");
+    if (archive) source.release();  // the archive has taken it
+    error = zip_error_text(problem);
+    return archive;
+  }
+  /// Throws for an archive that is not consistent: because of an entry that check_entry refuses, where libzip refuses it first
+  /// (1.11 and later do), or else in libzip's words.
+  [[noreturn]] void explain(const std::string& error) {
+    std::string none;
+    if (const auto archive = open(0, none))
+      for (zip_uint64_t i = 0; i < count(archive.get()); ++i) check_entry(archive.get(), i);
+    fail("", "no zip archive, or not a whole one (" + error + ")", "a .npz file");
+  }
+  static zip_uint64_t count(zip_t* archive) { return static_cast<zip_uint64_t>(zip_get_num_entries(archive, 0)); }
+  static std::string name_of(const zip_stat_t& entry) {
+    const std::string_view name = entry.name;
+    return std::string(name.substr(0, name.size() - suffix.size()));
+  }
+
   static constexpr std::uint64_t most_expansion = 1032;  // deflate's limit, https://zlib.net/zlib_tech.html
 
   /// Bytes beside which there is a float8_scale_name become float8 again.
@@ -109,7 +120,18 @@ class NpzReader {
   [[noreturn]] void fail(std::string_view tensor, std::string_view found, std::string_view expected) const {
     throw LoadError(function_, path_, tensor, found, expected);
   }
-  std::vector<std::byte> read_entry(zip_t* archive, zip_uint64_t index, const zip_stat_t& entry, const std::string& name) {
+  /// Throws for an entry whose description is no array's, or that asks for more memory than the file can fill.
+  zip_stat_t check_entry(zip_t* archive, zip_uint64_t index) {
+    zip_stat_t entry;
+    zip_stat_init(&entry);
+    constexpr zip_uint64_t needed = ZIP_STAT_NAME | ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
+                                    ZIP_STAT_ENCRYPTION_METHOD;
+    if (zip_stat_index(archive, index, 0, &entry) != 0 || (entry.valid & needed) != needed)
+      fail("", "a damaged entry", "a .npz file");
+    if (!std::string_view(entry.name).ends_with(suffix))
+      fail("", "entry '" + std::string(entry.name) + "'", "names that end with .npy");
+    const std::string name = name_of(entry);
+    if (!names_.insert(name).second) fail(name, "this name twice", "each name once");
     if (entry.encryption_method != ZIP_EM_NONE) fail(name, "an encrypted entry", "an entry that is not encrypted");
     if (entry.comp_method != ZIP_CM_STORE && entry.comp_method != ZIP_CM_DEFLATE)
       fail(name, "compression method " + std::to_string(entry.comp_method), "0 (stored) or 8 (deflated)");
@@ -121,7 +143,9 @@ class NpzReader {
     if (entry.size / expansion > entry.comp_size)
       fail(name, std::to_string(entry.size) + " bytes from " + std::to_string(entry.comp_size) + " compressed ones",
            "at most " + std::to_string(expansion) + " times as many");
-
+    return entry;
+  }
+  std::vector<std::byte> read_entry(zip_t* archive, zip_uint64_t index, const zip_stat_t& entry, const std::string& name) const {
     const ZipPointer<zip_file_t> stream(zip_fopen_index(archive, index, 0));
     if (!stream) fail(name, "an entry that does not open", "a .npy file");
     std::vector<std::byte> bytes(static_cast<std::size_t>(entry.size));
@@ -138,7 +162,8 @@ class NpzReader {
   std::string_view function_;
   std::string path_;
   std::span<const std::byte> file_;
-  std::uint64_t compressed_bytes_ = 0;
+  std::unordered_set<std::string> names_;  // of entries that were checked
+  std::uint64_t compressed_bytes_ = 0;  // theirs
 };
 
 /// An archive of arrays, stored, in memory. Equal tensors give equal bytes.
