@@ -24,7 +24,7 @@ inline void sync_folder_of(const std::filesystem::path& path) {
 /// std::filesystem::filesystem_error.
 inline void create_folder_durably(const std::filesystem::path& path) {
   if (path.empty() || std::filesystem::is_directory(path)) return;
-  create_folder_durably(path.parent_path());
+  if (path.has_relative_path()) create_folder_durably(path.parent_path());  // a drive that is not there is its own parent
   std::filesystem::create_directory(path);
   detail::sync_folder_of(path);
 }

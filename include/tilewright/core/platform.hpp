@@ -43,6 +43,16 @@ inline unsigned fork_count() {
 #endif
 }
 
+/// Whether fork_count() tells a child process from its parent.
+inline constexpr bool counts_forks = TILEWRIGHT_HAS_POSIX == 1;
+
+/// Whether is_terminal() ever says so.
+#if TILEWRIGHT_HAS_POSIX || (defined(_WIN32) && !defined(TILEWRIGHT_PORTABLE))
+inline constexpr bool knows_terminals = true;
+#else
+inline constexpr bool knows_terminals = false;
+#endif
+
 /// Whether a person watches what is written to a file, as far as the system tells: false where it does not.
 inline bool is_terminal([[maybe_unused]] std::FILE* file) {
 #if TILEWRIGHT_HAS_POSIX

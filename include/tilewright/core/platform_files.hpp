@@ -143,7 +143,8 @@ class NewFile {
   }
   void remove(const std::filesystem::path& path) {
     file_.close();
-    std::error_code error;
+    std::error_code error;  // some systems do not remove what is read-only
+    std::filesystem::permissions(path, std::filesystem::perms::owner_write, std::filesystem::perm_options::add, error);
     std::filesystem::remove(path, error);
   }
 

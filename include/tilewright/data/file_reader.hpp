@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "tilewright/data/data_error.hpp"
@@ -23,7 +24,7 @@ class FileReader {
   FileReader(std::string_view reader, const std::filesystem::path& path) : reader_(reader), path_(path) {
     if (!std::filesystem::exists(path)) fail("no such file", "a readable file");
     if (std::filesystem::is_directory(path)) fail("a folder", "a readable file");
-    file_.reset(gzopen(path.string().c_str(), "rb"));
+    file_.reset(open(path));
     if (!file_) fail("a file that does not open", "a readable file");
     gzbuffer(file_.get(), 1u << 17);
   }
@@ -49,6 +50,12 @@ class FileReader {
   }
 
  private:
+  /// A template, as zlib has gzopen_w only where paths are wide: on Windows, whose narrow names are not those of path.string().
+  template <class Path>
+  static gzFile open(const Path& path) {
+    if constexpr (std::is_same_v<typename Path::value_type, wchar_t>) return gzopen_w(path.c_str(), "rb");
+    else return gzopen(path.c_str(), "rb");
+  }
   void grow(std::vector<std::uint8_t>& bytes, std::size_t size) const try { bytes.resize(size); } catch (const std::bad_alloc&) {
     fail("more than " + std::to_string(bytes.size()) + " bytes", "as many as fit in memory");
   } catch (const std::length_error&) {

@@ -1,0 +1,1 @@
+#error "the core does without this package"
