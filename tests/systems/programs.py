@@ -34,12 +34,11 @@ def write_readme_program(system):
     (system.root / "root/readme.cpp").write_text(program)
 
 
-def compiler_options(source, command):
+def compiler_options(system, command):
     """What CMakeLists.txt gives to users of a compiler."""
-    text = (source / "CMakeLists.txt").read_text()
-    names = ["Clang"] if "clang" in command else ["GNU"]
-    if re.search(r"g\+\+-14$", command):
-        names.append("GNU_14")
+    text = (system.source / "CMakeLists.txt").read_text()
+    name, major = name_of(system, command)
+    names = ["Clang"] if name.startswith("Clang") else ["GNU", f"GNU_{major}"]
     return " ".join(" ".join(match[1].split()) for name in names
                     if (match := re.search(rf"^set\(tilewright_{name}_options ([^)]*)\)", text, re.MULTILINE)))
 
@@ -53,7 +52,7 @@ def name_of(system, command):
 
 def compile_command(system, command, more, include="-I"):
     return (f"{command} -std=c++20 -O3 -march=native {WARNINGS} -DXTENSOR_USE_XSIMD {include} /source/include "
-            f"{compiler_options(system.source, command)} {more}")
+            f"{compiler_options(system, command)} {more}")
 
 
 def own_warnings(output):
