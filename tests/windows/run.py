@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-SECONDS = 900
+SECONDS = 300
 
 
 def run_in_wine(wine, program):
@@ -28,7 +28,12 @@ def run_in_wine(wine, program):
         beside = Path(wine).resolve().parent / "wineserver"
         server = str(beside) if beside.exists() else shutil.which("wineserver")
         try:
-            done = subprocess.run([wine, program], env=environment, stdout=subprocess.PIPE, timeout=SECONDS)
+            for _ in range(3):
+                done = subprocess.run([wine, program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                      timeout=SECONDS)
+                sys.stderr.write(done.stderr.decode(errors="replace"))
+                if b"wine client error" not in done.stderr:  # Wine lost its server, as it did once in 160 runs
+                    break
         finally:
             if server:  # it outlives the program for a while, and would write to the folder
                 subprocess.run([server, "-k"], env=environment)

@@ -1,7 +1,7 @@
 #pragma once
-// What the system gives beyond the standard library: advice about memory, forks, terminals. This header, platform_files.hpp and
-// distributed/platform.hpp are the only ones that ask which system this is (tests/rules/platform.py). With TILEWRIGHT_PORTABLE
-// defined, nothing but the standard library is used, as on a system that none of them knows.
+// What the system gives beyond the standard library: advice about memory, sleep, forks, terminals. This header,
+// platform_files.hpp and distributed/platform.hpp are the only ones that ask which system this is (tests/rules/platform.py). With
+// TILEWRIGHT_PORTABLE defined, nothing but the standard library is used, as on a system that none of them knows.
 #if !defined(TILEWRIGHT_PORTABLE) && !defined(_WIN32) && __has_include(<unistd.h>)
 #define TILEWRIGHT_HAS_POSIX 1
 #else
@@ -12,14 +12,25 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <atomic>
 #elif defined(_WIN32) && !defined(TILEWRIGHT_PORTABLE)
 #include <io.h>
 #endif
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
+
+// Without futexes, as on Windows, a thread that waits for an atomic of libstdc++ may sleep on: it looks at the value before it
+// takes the lock that it sleeps with, and misses who changes the value meanwhile.
+#if defined(TILEWRIGHT_PORTABLE) || (defined(__GLIBCXX__) && !defined(_GLIBCXX_HAVE_LINUX_FUTEX))
+#define TILEWRIGHT_HAS_ATOMIC_WAIT 0
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#else
+#define TILEWRIGHT_HAS_ATOMIC_WAIT 1
+#endif
 
 namespace tilewright::internal {
 
@@ -30,6 +41,44 @@ inline void advise_huge_pages([[maybe_unused]] void* data, [[maybe_unused]] std:
   ::madvise(data, bytes, MADV_HUGEPAGE);
 #endif
 }
+
+#if TILEWRIGHT_HAS_ATOMIC_WAIT
+
+/// Sleeps until the value is no longer `old`. Who changes it calls wake_one() or wake_all() then.
+inline void sleep_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+  while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
+}
+inline void wake_one(std::atomic<std::uint32_t>& value) { value.notify_one(); }
+inline void wake_all(std::atomic<std::uint32_t>& value) { value.notify_all(); }
+
+#else
+
+/// Where the threads sleep that wait for some of the values.
+struct Dormitory {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int sleepers = 0;
+
+  static Dormitory& of(const std::atomic<std::uint32_t>& value) {
+    static auto& all = *new std::array<Dormitory, 64>;  // never destroyed: threads may outlive static variables
+    return all[reinterpret_cast<std::uintptr_t>(&value) / 64 % all.size()];
+  }
+};
+inline void sleep_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
+  Dormitory& dormitory = Dormitory::of(value);
+  std::unique_lock lock(dormitory.mutex);
+  ++dormitory.sleepers;
+  dormitory.changed.wait(lock, [&] { return value.load(std::memory_order_acquire) != old; });
+  --dormitory.sleepers;
+}
+inline void wake_all(std::atomic<std::uint32_t>& value) {
+  Dormitory& dormitory = Dormitory::of(value);
+  const std::lock_guard lock(dormitory.mutex);  // a thread that saw the old value sleeps by now
+  if (dormitory.sleepers > 0) dormitory.changed.notify_all();
+}
+inline void wake_one(std::atomic<std::uint32_t>& value) { wake_all(value); }  // others sleep here, too
+
+#endif
 
 /// How many forks lie between the start of the program and this process; 0 where there is no fork. Threads that were made at
 /// another count do not exist here: a fork copies only the thread that calls it. Costs a load, where getpid is a system call.

@@ -28,7 +28,7 @@ inline void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t ol
     if (value.load(std::memory_order_acquire) != old) return;
     pause();
   }
-  while (value.load(std::memory_order_acquire) == old) value.wait(old, std::memory_order_acquire);
+  sleep_while(value, old);
 }
 
 /// The barrier of threads between supersteps.
@@ -46,7 +46,7 @@ class Barrier {
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == threads) {
       arrived_.store(0, std::memory_order_relaxed);
       phase_.store(phase + 1, std::memory_order_release);
-      phase_.notify_all();
+      wake_all(phase_);
     } else {
       wait_while(phase_, phase);
       if (broken_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -57,7 +57,7 @@ class Barrier {
   void break_up() {
     broken_.store(true, std::memory_order_relaxed);
     phase_.fetch_add(1, std::memory_order_release);
-    phase_.notify_all();
+    wake_all(phase_);
   }
   /// Makes a broken barrier fit for use. No thread may be near it.
   void mend() {
@@ -119,7 +119,7 @@ class Workers {
     std::atomic<std::uint32_t> opened{0};
     void open() {
       opened.fetch_add(1, std::memory_order_release);
-      opened.notify_one();
+      wake_one(opened);
     }
   };
   bool is_forked() const { return !threads_.empty() && fork_count() != forks_; }
