@@ -146,7 +146,14 @@ inline void unpack_block(const float* from, std::int64_t count, const MatrixRows
     if (to.element == 1)
       for (; j + float_width <= width; j += float_width)
         store_floats(row + j, f(i, FloatBatch::load_aligned(from + j), load_floats<FloatBatch>(row + j)));
+#if defined(__GNUC__) && !defined(__clang__)  // GCC 12 for ARM counts beyond `width`
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations"
+#endif
     for (; j < width; ++j) row[j * to.element] = static_cast<T>(f(i, from[j], static_cast<float>(row[j * to.element])));
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
   }
 }
 
