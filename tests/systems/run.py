@@ -83,7 +83,7 @@ def main():
     if options.matrix:
         text = table.text_of(report.rows)
         print(text)
-        if options.write and report.failed == 0:
+        if options.write:
             table.write(text, report.rows)
     if options.skipped:
         options.skipped.write_text(", ".join(report.skipped))

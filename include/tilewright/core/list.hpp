@@ -19,6 +19,10 @@ inline constexpr bool trivially_destructible = __has_trivial_destructor(T);
 inline constexpr bool trivially_destructible = std::is_trivially_destructible_v<T>;
 #endif
 
+/// Whether a list with this index takes an `I`: the same enumeration, or any integer.
+template <class I, class Index>
+concept IndexOf = std::is_same_v<I, Index> || (std::is_integral_v<I> && std::is_integral_v<Index>);
+
 /// A growing array like std::vector, for constant expressions: there compilers pay for each call, and std::vector makes about ten
 /// calls to add, visit or destroy an item. Iterators are pointers. A list is indexed by any integer, or, if `Index` is an
 /// enumeration, by that only: `List<Storage, StorageId>` takes no number of a node.
@@ -74,8 +78,14 @@ class List {
   constexpr const T* begin() const { return data_; }
   constexpr T* end() { return data_ + size_; }
   constexpr const T* end() const { return data_ + size_; }
-  constexpr T& operator[](Index i) { return data_[static_cast<std::ptrdiff_t>(i)]; }
-  constexpr const T& operator[](Index i) const { return data_[static_cast<std::ptrdiff_t>(i)]; }
+  template <IndexOf<Index> I>
+  constexpr T& operator[](I i) {
+    return data_[static_cast<std::ptrdiff_t>(i)];
+  }
+  template <IndexOf<Index> I>
+  constexpr const T& operator[](I i) const {
+    return data_[static_cast<std::ptrdiff_t>(i)];
+  }
   constexpr T& front() { return data_[0]; }
   constexpr const T& front() const { return data_[0]; }
   constexpr T& back() { return data_[size_ - 1]; }

@@ -71,7 +71,7 @@ struct Recurrent : Module<D> {
       given.push_back(weight);
       given.push_back(bias);
       const Outputs next = call_with_info(cell, {given.begin(), given.end()}).outputs();
-      for (int s = 0; s < D::states; ++s) states[s] = next[s];
+      for (int s = 0; s < D::states; ++s) states[s] = next[static_cast<std::size_t>(s)];
       results.push_back(states[0].reshape({batch, 1, hidden_size}));
     }
     x = ops::concat({results.begin(), results.end()}, 1);

@@ -106,7 +106,8 @@ class Alignment {
       if (b.spec.shape[axis] == 1) continue;
       int match = 0;
       while (match < a.spec.shape.rank &&
-             (a.spec.shape[match] != b.spec.shape[axis] || a.layout.strides[match] != b.layout.strides[axis]))
+             (a.spec.shape[match] != b.spec.shape[axis] ||
+              a.layout.strides[static_cast<std::size_t>(match)] != b.layout.strides[static_cast<std::size_t>(axis)]))
         ++match;
       fits = match < a.spec.shape.rank;
       --unmatched;

@@ -110,7 +110,7 @@ class ComputeSets {
         known.stage_count != static_cast<int>(set.stages.size()))
       return false;
     for (std::size_t s = 0; s < set.stages.size(); ++s) {
-      const Stage &a = plan.stages[known.first_stage + s], &b = set.stages[s];
+      const Stage &a = plan.stages[static_cast<std::size_t>(known.first_stage) + s], &b = set.stages[s];
       if (a.op != b.op || a.attributes != b.attributes || a.evaluation != b.evaluation || a.operand_count != b.operand_count)
         return false;
       const StageOperand* const known_operands = plan.operands.data() + a.first_operand;
@@ -119,7 +119,7 @@ class ComputeSets {
         if (!equals(known_operands[o], operands[o])) return false;
     }
     for (std::size_t i = 0; i < set.strides.size(); ++i)
-      if (plan.strides[known.first_stride + i] != set.strides[i]) return false;
+      if (plan.strides[static_cast<std::size_t>(known.first_stride) + i] != set.strides[i]) return false;
     return true;
   }
   static constexpr std::size_t hash(const CompiledSet& set) {

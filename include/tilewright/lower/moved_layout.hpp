@@ -16,14 +16,15 @@ constexpr std::optional<Layout> moved_layout(const Value& result, const Value& v
   for (int axis = 0; axis < shape.rank; ++axis) {
     if (shape[axis] == 1) continue;
     // the axis of the view that has this one, or is this one
-    const std::int64_t stride = result.layout.strides[axis];
+    const std::int64_t stride = result.layout.strides[static_cast<std::size_t>(axis)];
     int other = 0;
-    while (other < viewed.rank &&
-           !(viewed[other] > 1 && view.layout.strides[other] > 0 && stride % view.layout.strides[other] == 0 &&
-             stride / view.layout.strides[other] * shape[axis] <= viewed[other]))
+    while (other < viewed.rank && !(viewed[other] > 1 && view.layout.strides[static_cast<std::size_t>(other)] > 0 &&
+                                    stride % view.layout.strides[static_cast<std::size_t>(other)] == 0 &&
+                                    stride / view.layout.strides[static_cast<std::size_t>(other)] * shape[axis] <= viewed[other]))
       ++other;
     if (other == viewed.rank) return {};
-    layout.strides[axis] = to.strides[other] * (stride / view.layout.strides[other]);
+    layout.strides[static_cast<std::size_t>(axis)] = to.strides[static_cast<std::size_t>(other)] *
+                                                     (stride / view.layout.strides[static_cast<std::size_t>(other)]);
   }
   return layout;
 }

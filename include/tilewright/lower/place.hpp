@@ -209,7 +209,7 @@ class ComputePlacer {
     FixedVector<std::int64_t, max_work_axes> result{.count = set.blocks.size()};
     for (int axis = 0; axis < value.spec.shape.rank; ++axis)
       if (const int cut = axes[axis]; cut >= 0)
-        result[cut] += set.blocks[cut] * value.layout.strides[axis] * size_of(value.spec.dtype);
+        result[cut] += set.blocks[cut] * value.layout.strides[static_cast<std::size_t>(axis)] * size_of(value.spec.dtype);
     if (!of.partial || !of.is_output(o)) return result;
     std::int64_t part = value.spec.bytes();  // partials stand one after the other, the last cut axis fastest
     for (int axis = of.work.axes.size(); axis-- > 0;) {

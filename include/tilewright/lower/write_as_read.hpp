@@ -32,7 +32,9 @@ constexpr void write_in_order(BodyDraft& draft, Value& read) {
   const auto layout = moved_layout(result, read, order);
   // Products have no kernel whose results follow each other along another axis than these.
   const int rank = result.spec.shape.rank;
-  if (!layout || (layout->strides[rank - 1] != 1 && layout->strides[rank - 2] != 1)) return;
+  if (!layout ||
+      (layout->strides[static_cast<std::size_t>(rank - 1)] != 1 && layout->strides[static_cast<std::size_t>(rank - 2)] != 1))
+    return;
   result.layout = *layout;
   read.layout = order;
 }

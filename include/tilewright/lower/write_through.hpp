@@ -18,7 +18,7 @@ namespace detail {
 constexpr bool is_nested(const Value& value, std::int64_t stride, std::int64_t around) {
   std::int64_t below = value.layout.offset % stride;
   for (int axis = 0; axis < value.spec.shape.rank; ++axis) {
-    const std::int64_t other = value.layout.strides[axis];
+    const std::int64_t other = value.layout.strides[static_cast<std::size_t>(axis)];
     if (other < stride) below += (value.spec.shape[axis] - 1) * other;
     else if (other > stride && other % around != 0) return false;
   }
@@ -28,11 +28,12 @@ constexpr bool is_nested(const Value& value, std::int64_t stride, std::int64_t a
 constexpr bool are_apart(const Value& a, const Value& b, std::int64_t size) {
   if (a.layout.strides != b.layout.strides || a.spec.shape.rank != b.spec.shape.rank) return false;
   for (int axis = 0; axis < a.spec.shape.rank; ++axis) {
-    const std::int64_t stride = a.layout.strides[axis];
+    const std::int64_t stride = a.layout.strides[static_cast<std::size_t>(axis)];
     if (stride <= 0 || a.layout.offset % stride != b.layout.offset % stride) continue;
     std::int64_t around = size;  // elements of the next longer axis
     for (int other = 0; other < a.spec.shape.rank; ++other)
-      if (a.layout.strides[other] > stride) around = std::min(around, a.layout.strides[other]);
+      if (a.layout.strides[static_cast<std::size_t>(other)] > stride)
+        around = std::min(around, a.layout.strides[static_cast<std::size_t>(other)]);
     const auto place = [&](const Value& value) { return value.layout.offset / stride % (around / stride); };
     const std::int64_t end_of_a = place(a) + a.spec.shape[axis], end_of_b = place(b) + b.spec.shape[axis];
     if (std::max(end_of_a, end_of_b) * stride > around || (place(a) < end_of_b && place(b) < end_of_a)) continue;

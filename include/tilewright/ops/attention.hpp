@@ -143,7 +143,7 @@ constexpr Work attention_work(std::span<const TensorSpec> operands, int after_qu
   for (int axis = 0; axis < (operands[0].shape[1] == operands[1].shape[1] ? 2 : 1); ++axis) {
     work.add_axis({.extent = operands[0].shape[axis], .kind = WorkAxisKind::parallel});
     for (int o = 0; o < static_cast<int>(operands.size()); ++o)
-      if (operands[o].shape.rank > axis + 1)
+      if (operands[static_cast<std::size_t>(o)].shape.rank > axis + 1)
         work.follow(o, axis == 1 && after_queries >= 0 && (o == after_queries || o == after_queries + 1) ? 2 : axis, axis);
   }
   return work;

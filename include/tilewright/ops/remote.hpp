@@ -47,7 +47,7 @@ struct RemoteOp : Op<D> {
   /// Vertices take blocks of a row's elements.
   static constexpr Work row_work(std::span<const TensorSpec> operands, int table, int tensor) {
     Work work;
-    const int axis = work.add_axis({.extent = operands[tensor].shape[0], .vectorised = true});
+    const int axis = work.add_axis({.extent = operands[static_cast<std::size_t>(tensor)].shape[0], .vectorised = true});
     work.follow(table, 1, axis);
     work.follow(tensor, 0, axis);
     return work;

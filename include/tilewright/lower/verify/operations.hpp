@@ -46,7 +46,7 @@ class OperationsViolation : DraftViolation {
     if (value.spec.nelms() == 0 || storage.location.base == Base::remote) return;  // rows of remote buffers have gaps
     std::int64_t first = value.layout.offset, last = first;
     for (int axis = 0; axis < value.spec.shape.rank; ++axis) {
-      const std::int64_t reach = (value.spec.shape[axis] - 1) * value.layout.strides[axis];
+      const std::int64_t reach = (value.spec.shape[axis] - 1) * value.layout.strides[static_cast<std::size_t>(axis)];
       (reach < 0 ? first : last) += reach;
     }
     expect(first >= 0 && (last + 1) * size_of(value.spec.dtype) <= storage.whole.bytes(), "views lie in their storages", i,
