@@ -49,10 +49,13 @@ constexpr PackedAttributes pack(const A& attributes) {
 }
 template <class A>
 constexpr A unpack(const PackedAttributes& packed) {
-  if constexpr (std::is_empty_v<A>) return {};  // libc++'s array of no elements has the size of one
-  std::array<std::int64_t, sizeof(A) / 8> words{};
-  for (std::size_t i = 0; i < words.size(); ++i) words[i] = packed.words[i];
-  return std::bit_cast<A>(words);
+  if constexpr (std::is_empty_v<A>) {  // libc++'s array of no elements has the size of one
+    return {};
+  } else {
+    std::array<std::int64_t, sizeof(A) / 8> words{};
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = packed.words[i];
+    return std::bit_cast<A>(words);
+  }
 }
 
 /// What autodiff does when a gradient reaches an op.
