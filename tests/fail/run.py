@@ -20,7 +20,7 @@ defined, and must fail to compile; with none defined the file must compile. Such
     // flags: -fno-exceptions         further options
     // compiler: GCC                  the one compiler, of GCC and Clang, that it is for
     // precompiled: no                without the precompiled header, which the flags do not fit
-    // most-lines: 5                  so many lines are printed at most
+    // most-lines: 5                  the compiler prints at most 5 lines
 
 With --precompile HEADER --into FILE it only writes FILE, which includes the header, and its precompiled form; cases that are
 given --precompiled FILE begin with it.
