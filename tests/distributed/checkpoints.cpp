@@ -98,8 +98,9 @@ TEST_CASE("checkpoints of several processes: another job holds the folder") {
   const JobFolder folder;
   {
     tw::distributed::Checkpoints checkpoints(folder.path);
-    CHECK_THROWS_WITH(tw::distributed::Checkpoints(folder.path), ContainsSubstring(folder.path.string() + " is held by process ") &&
-                                                                     ContainsSubstring(": a folder of this job's own expected"));
+    CHECK_THROWS_WITH(tw::distributed::Checkpoints(folder.path),
+                      ContainsSubstring(folder.path.string() + " is held by process ") &&
+                          ContainsSubstring(": a folder of this job's own expected"));
     checkpoints.save(1, {});
   }
   tw::distributed::Checkpoints again(folder.path);

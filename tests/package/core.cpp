@@ -1,6 +1,4 @@
 // What needs no package beyond the core's: models, layers, training, generated data, loaders and texts in memory.
-#include <tilewright/tilewright.hpp>
-
 #include <tilewright/data/character_vocabulary.hpp>
 #include <tilewright/data/dataset.hpp>
 #include <tilewright/data/generated_digits.hpp>
@@ -8,6 +6,7 @@
 #include <tilewright/data/loader.hpp>
 #include <tilewright/data/text_batches.hpp>
 #include <tilewright/layers/layers.hpp>
+#include <tilewright/tilewright.hpp>
 #include <tilewright/train/train.hpp>
 
 static_assert(tilewright::Shape({2, 3}).nelms() == 6);

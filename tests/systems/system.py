@@ -14,6 +14,7 @@ from pathlib import Path
 # A mirror that lags behind is good enough for a test.
 APT_SETTINGS = 'APT::Install-Recommends "false";\nAcquire::Languages "none";\nAcquire::Check-Valid-Until "false";\n'
 DAY = 24 * 3600
+PROXIES = {"http_proxy", "https_proxy", "ftp_proxy", "no_proxy"}
 
 
 class Unavailable(Exception):
@@ -101,12 +102,15 @@ class System:
 
     def run(self, command, timeout=1200):
         """Runs a shell command there. The project is in /source, which cannot be written."""
-        inside = f"cd /root && export LC_ALL=C.UTF-8 HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin && {command}"
+        # nothing of this shell's environment, such as a CMAKE_CXX_COMPILER_LAUNCHER, but the way to the network
+        variables = ["LC_ALL=C.UTF-8", "HOME=/root", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
+        variables += [f"{name}={value}" for name, value in os.environ.items() if name.lower() in PROXIES]
+        inside = f"cd /root && {command}"
         root = shlex.quote(str(self.root))
         # what is mounted is so for the command and its children only
         mounts = (f"mkdir -p {root}/source && mount -t proc proc {root}/proc && mount --rbind /dev {root}/dev && "
                   f"mount --bind {shlex.quote(str(self.source))} {root}/source && mount -o remount,bind,ro {root}/source && "
-                  f"exec chroot {root} /bin/sh -c {shlex.quote(inside)}")
+                  f"exec env -i {shlex.join(variables)} chroot {root} /bin/sh -c {shlex.quote(inside)}")
         return run(["unshare", "--mount", "--fork", "--kill-child", "/bin/sh", "-c", mounts], timeout)
 
 

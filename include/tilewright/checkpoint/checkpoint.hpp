@@ -1,5 +1,7 @@
 #pragma once
 // State on disk. Needs libzip, zlib and nlohmann-json.
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/checkpoint/checkpoints.hpp"
 #include "tilewright/checkpoint/npz.hpp"
 #include "tilewright/checkpoint/safetensors.hpp"

@@ -1,12 +1,12 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "tilewright/core/requirements.hpp"
 
 namespace tilewright {
 

@@ -1,10 +1,10 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <bit>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
-
-#include "tilewright/core/requirements.hpp"
 
 namespace tilewright {
 

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
@@ -6,8 +8,6 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include "tilewright/core/requirements.hpp"
 
 namespace tilewright {
 

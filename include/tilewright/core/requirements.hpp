@@ -10,6 +10,8 @@
 #endif
 
 #include <version>  // the version of libc++
+
+#include "tilewright/core/foreign_headers.hpp"
 #if __has_include(<xsimd/config/xsimd_config.hpp>)
 #include <xsimd/config/xsimd_config.hpp>
 #endif
@@ -22,22 +24,16 @@
 #elif !defined(XSIMD_VERSION_MAJOR) || XSIMD_VERSION_MAJOR * 100 + XSIMD_VERSION_MINOR < 801
 #define TILEWRIGHT_LACKS_REQUIREMENTS
 #else
-// xtensor's configuration includes xsimd, of which -Wshadow warns.
 #ifndef XTENSOR_USE_XSIMD
 #define XTENSOR_USE_XSIMD
 #endif
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
+TILEWRIGHT_FOREIGN_HEADERS_BEGIN
 #if __has_include(<xtensor/core/xtensor_config.hpp>)
 #include <xtensor/core/xtensor_config.hpp>
 #elif __has_include(<xtensor/xtensor_config.hpp>)
 #include <xtensor/xtensor_config.hpp>
 #endif
-#pragma GCC diagnostic pop
+TILEWRIGHT_FOREIGN_HEADERS_END
 #if !defined(XTENSOR_VERSION_MAJOR) || XTENSOR_VERSION_MAJOR * 100 + XTENSOR_VERSION_MINOR < 24
 #define TILEWRIGHT_LACKS_REQUIREMENTS
 #endif

@@ -1,11 +1,11 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
-
-#include "tilewright/core/requirements.hpp"
 
 namespace tilewright::data::handwriting {
 

@@ -1,5 +1,7 @@
 #pragma once
 // Data to train with. Needs zlib.
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/data/generated_digits.hpp"
 #include "tilewright/data/loader.hpp"
 #include "tilewright/data/mnist.hpp"

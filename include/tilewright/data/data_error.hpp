@@ -1,10 +1,10 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-
-#include "tilewright/core/requirements.hpp"
 
 namespace tilewright::data {
 

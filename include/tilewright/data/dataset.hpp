@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <array>
 #include <boost/hana/concept/struct.hpp>
 #include <boost/hana/define_struct.hpp>
@@ -12,7 +14,6 @@
 #include <utility>
 
 #include "tilewright/core/dtype.hpp"
-#include "tilewright/core/requirements.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
 namespace tilewright::data {

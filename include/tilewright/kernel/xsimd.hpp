@@ -1,14 +1,5 @@
 #pragma once
-// xsimd, whose headers -Wshadow warns of.
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#endif
+#include "tilewright/core/foreign_headers.hpp"
+TILEWRIGHT_FOREIGN_HEADERS_BEGIN
 #include <xsimd/xsimd.hpp>
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
+TILEWRIGHT_FOREIGN_HEADERS_END

@@ -2,14 +2,9 @@
 // The xtensor headers that arrays of the host need, wherever this version of xtensor keeps them (0.26 moved them into
 // sub-folders).
 #include "tilewright/core/requirements.hpp"
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#endif
+
+#include "tilewright/core/foreign_headers.hpp"
+TILEWRIGHT_FOREIGN_HEADERS_BEGIN
 #if __has_include(<xtensor/containers/xadapt.hpp>)
 #include <xtensor/containers/xadapt.hpp>
 #include <xtensor/containers/xarray.hpp>
@@ -23,6 +18,4 @@
 #include <xtensor/xmath.hpp>
 #include <xtensor/xtensor.hpp>
 #endif
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
+TILEWRIGHT_FOREIGN_HEADERS_END

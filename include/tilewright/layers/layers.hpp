@@ -1,5 +1,7 @@
 #pragma once
 /// All layers.
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/layers/attention.hpp"
 #include "tilewright/layers/batch_norm.hpp"
 #include "tilewright/layers/conv.hpp"

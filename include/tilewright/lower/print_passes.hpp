@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/core/text.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/lower/verify.hpp"
