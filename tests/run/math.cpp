@@ -34,7 +34,7 @@ TEST_CASE("functions meet their limits") {
 template <class F>
 bool gives_same_bits(F f) {
   alignas(batch) float x[batch::size], y[batch::size], results[batch::size];
-  for (int round = 0; round < 200; ++round) {
+  for (std::size_t round = 0; round < 200; ++round) {
     for (std::size_t i = 0; i < batch::size; ++i) {
       const auto number = static_cast<float>(round * batch::size + i);
       x[i] = std::sin(number), y[i] = 3 * std::cos(number);
