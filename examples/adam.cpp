@@ -38,9 +38,11 @@ struct Graphs {
   tw::CreatedGraph with_number, with_tensor;
 
   constexpr explicit Graphs(tw::Tensor variable)
-      : with_number(tw::optim::Adam().create_graph(variable, variable.spec(), tw::optim::AdamParameters{.lr = 1e-3})),
-        with_tensor(tw::optim::Adam().create_graph(variable, variable.spec(),
-                                                   tw::optim::AdamParameters{.lr = tw::TensorSpec{{}, tw::float32}})) {}
+      : with_number(tw::optim::Adam().create_graph(variable, variable.spec(),
+                                                   tw::optim::AdamParameters{.lr = 1e-3, .first_order_dtype = tw::float16})),
+        with_tensor(tw::optim::Adam().create_graph(
+            variable, variable.spec(),
+            tw::optim::AdamParameters{.lr = tw::TensorSpec{{}, tw::float32}, .first_order_dtype = tw::float16})) {}
 };
 
 /// One step of each.
@@ -76,7 +78,7 @@ void show_graphs_and_step() {
 /// A step of the MNIST network. Each variable has state of its own, `adam.fc1.weight.first_order` and so on; those of one shape
 /// share a graph.
 constexpr void train_with_adam(tw::Ir& ir) {
-  constexpr tw::optim::AdamParameters parameters{.lr = 1e-3, .bias_correction = false};
+  constexpr tw::optim::AdamParameters parameters{.lr = 1e-3, .first_order_dtype = tw::float16, .bias_correction = false};
   tw::train::train_step(ir, Net{}, parameters, {{8, 28, 28}}, {.state = "adam"});
 }
 

@@ -64,7 +64,8 @@ void train(const Options& options, const CheckpointOptions& checkpoint_options, 
   }
   std::fflush(stdout);
 
-  const tw::train::LoopOptions loop{.epochs = static_cast<std::uint64_t>(options.epochs), .limit_batches = options.limit_batches};
+  const tw::train::LoopOptions loop{.until_epoch = static_cast<std::uint64_t>(options.epochs),
+                                    .limit_batches = options.limit_batches};
   tw::train::run_epochs(session, loader, loop, [&](const tw::train::Progress& progress) {
     const bool last = progress.epoch == progress.epochs && progress.batch == progress.batches;
     if (++step % checkpoint_options.every != 0 && !last) return;

@@ -4,14 +4,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <optional>
+#include <queue>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tilewright/data/data_error.hpp>
 #include <tilewright/data/file_reader.hpp>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -114,8 +118,9 @@ class Tokenizer {
     for (const auto& [name, number] : json.items()) {
       const bool is_number = number.is_number_unsigned() && number.get<std::uint64_t>() < json.size();
       if (!is_number || is_known[number.get<std::size_t>()])
-        file.fail("number " + number.dump() + " of token '" + name + "'",
-                  "one from 0 to " + std::to_string(json.size() - 1) + " that no other token has");
+        file.fail(
+            "number " + (number.is_structured() ? std::string(number.type_name()) : number.dump()) + " of token '" + name + "'",
+            "one from 0 to " + std::to_string(json.size() - 1) + " that no other token has");
       const auto bytes = bytes_of(name);
       if (!bytes || bytes->empty()) file.fail("token '" + name + "'", "characters that stand for bytes");
       is_known[number.get<std::size_t>()] = true;
@@ -178,23 +183,48 @@ class Tokenizer {
     }
   }
   /// The bytes of a piece, of which pairs become one token as long as there is a merge: all pairs of the lowest rank, from left
-  /// to right, then those of the next.
+  /// to right, then those of the next. Pairs wait in a queue, so that a long piece takes n log(n) steps.
   void append_piece(std::string_view piece, std::vector<std::int32_t>& tokens) const {
-    const std::size_t begin = tokens.size();
-    for (const char byte : piece) tokens.push_back(token_of_byte_[static_cast<unsigned char>(byte)]);
-    for (;;) {
-      const Merge* best = nullptr;
-      for (std::size_t i = begin; i + 1 < tokens.size(); ++i)
-        if (const Merge* merge = merge_of(tokens[i], tokens[i + 1]); merge && (!best || merge->rank < best->rank)) best = merge;
-      if (!best) return;
-      std::size_t end = begin;
-      for (std::size_t i = begin; i < tokens.size(); ++i) {
-        const bool is_pair = i + 1 < tokens.size() && merge_of(tokens[i], tokens[i + 1]) == best;
-        tokens[end++] = is_pair ? best->token : tokens[i];
-        i += is_pair;
-      }
-      tokens.resize(end);
+    constexpr std::int32_t none = -1;
+    const std::size_t size = piece.size();
+    std::vector<std::int32_t> parts(size);  // the token that begins at a byte, or none
+    std::vector<std::size_t> next(size), previous(size);
+    for (std::size_t i = 0; i < size; ++i) {
+      parts[i] = token_of_byte_[static_cast<unsigned char>(piece[i])];
+      next[i] = i + 1, previous[i] = i - 1;
     }
+    struct Pair {
+      std::int32_t rank;
+      std::size_t place;
+      const Merge* merge;
+      bool operator>(const Pair& other) const { return std::tie(rank, place) > std::tie(other.rank, other.place); }
+    };
+    std::priority_queue<Pair, std::vector<Pair>, std::greater<>> queue;
+    const auto merge_at = [&](std::size_t i) {
+      return i < size && next[i] < size ? merge_of(parts[i], parts[next[i]]) : nullptr;
+    };
+    std::vector<std::size_t> changed(size);
+    std::iota(changed.begin(), changed.end(), std::size_t{0});
+    for (;;) {
+      for (const std::size_t i : changed)
+        if (parts[i] != none)
+          if (const Merge* merge = merge_at(i)) queue.push({merge->rank, i, merge});
+      changed.clear();
+      if (queue.empty()) break;
+      for (const std::int32_t rank = queue.top().rank; !queue.empty() && queue.top().rank == rank; queue.pop()) {
+        const auto [of, i, merge] = queue.top();
+        if (parts[i] == none || merge_at(i) != merge) continue;  // it was a part of another pair
+        const std::size_t right = next[i];
+        parts[i] = merge->token;
+        parts[right] = none;
+        next[i] = next[right];
+        if (next[i] < size) previous[next[i]] = i;
+        changed.push_back(i);
+        if (i > 0) changed.push_back(previous[i]);
+      }
+    }
+    for (const std::int32_t part : parts)
+      if (part != none) tokens.push_back(part);
   }
 
   std::vector<std::string> texts_{};  // of the tokens, as bytes

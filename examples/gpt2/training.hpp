@@ -1,5 +1,6 @@
 #pragma once
 // The host's part of GPT-2: weights from a file, tokens as text or numbers, some steps of training, and a text that goes on.
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <limits>
@@ -39,12 +40,16 @@ class TokenText {
     if (prompt.empty()) return {tokenizer_ ? tokenizer_->end_of_text() : vocabulary_ - 1};
     if (tokenizer_) return tokenizer_->encode(prompt);
     Tokens tokens;
-    std::istringstream numbers(prompt);
-    for (std::int32_t number = 0; numbers >> number;) {
-      if (number < 0 || number >= vocabulary_) break;
+    std::istringstream words(prompt);
+    bool are_numbers = true;
+    for (std::string word; words >> word;) {
+      std::int32_t number = -1;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+      are_numbers = are_numbers && error == std::errc() && end == word.data() + word.size() && number >= 0 &&
+                    number < vocabulary_;
       tokens.push_back(number);
     }
-    if (tokens.empty() || !numbers.eof())
+    if (tokens.empty() || !are_numbers)
       throw std::runtime_error("--prompt " + prompt + ": numbers from 0 to " + std::to_string(vocabulary_ - 1) + " expected");
     return tokens;
   }

@@ -22,6 +22,20 @@ constexpr void program(tw::Ir& ir) {
 #ifdef CASE_old_standard
 #endif
 
+// CASE finite_math
+// flags: -ffinite-math-only
+// precompiled: no
+// expect: tilewright needs NaN and infinities: compile without -ffast-math, -Ofast and -ffinite-math-only
+#ifdef CASE_finite_math
+#endif
+
+// CASE fast_math
+// flags: -Ofast
+// precompiled: no
+// expect: tilewright needs NaN and infinities: compile without -ffast-math, -Ofast and -ffinite-math-only
+#ifdef CASE_fast_math
+#endif
+
 // CASE low_limits
 // flags: -fconstexpr-depth=10
 // expect: the compiler could not evaluate the program, and the first error says why.

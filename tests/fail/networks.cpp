@@ -330,8 +330,13 @@ Case<[](Tensor x) { return ops::group_norm(x, tensor(x, {4}), tensor(x, {4}), 3)
 Case<[](Tensor x) { return ops::group_norm(x.flatten(), tensor(x, {240}), tensor(x, {240}), 2); }> group_norm_rank;
 
 // CASE labels_dtype
-// expect: Nll: labels (8,) float32 for probabilities (8, 30) float32: (8,) int32 or uint32 expected, in Net/layer
+// expect: CrossEntropy: labels (8,) float32 for logits (8, 30) float32: (8,) int32 or uint32 expected, in Net/layer
 Case<[](Tensor x) { return ops::cross_entropy(x.reshape({8, 30}), tensor(x, {8})); }> labels_dtype;
+
+// CASE logarithms_of_probabilities
+// expect: CrossEntropy: log_prob is an option of nll_loss: logits expected, not logarithms of probabilities, in Net/layer
+Case<[](Tensor x) { return ops::cross_entropy(x, tensor(x, {2, 4, 5}, tw::int32), {.log_prob = true}); }>
+    logarithms_of_probabilities;
 
 // CASE labels_shape
 // expect: Nll: labels (7,) int32 for probabilities (8, 30) float32: (8,) int32 or uint32 expected, in Net/layer
@@ -351,7 +356,7 @@ Case<[](Tensor x) { return ops::nll_loss(ints(x), tensor(x, {2, 4, 5}, tw::int32
 Case<[](Tensor x) { return ops::nll_loss_with_softmax_grad(x, tensor(x, {2, 4, 6}, tw::int32)).loss; }> labels_of_gradients;
 
 // CASE loss_grad
-// expect: NlllWithSoftmaxGradDirect: loss_grad () int32: one element of floating point expected, in Net/layer
+// expect: CrossEntropyWithGrad: loss_grad () int32: one element of floating point expected, in Net/layer
 Case<[](Tensor x) { return ops::cross_entropy_with_grad(x, tensor(x, {2, 4, 5}, tw::int32), tensor(x, {}, tw::int32)).gradient; }>
     loss_grad;
 

@@ -93,6 +93,15 @@ TEST_CASE("schedules give PyTorch's rates") {
   check_schedule("schedule.linear", optim::LinearDecay{.start = 0.5, .end = 0.1, .steps = 8});
   check_schedule("schedule.cosine", optim::CosineDecay{.peak = 0.5, .end = 0.1, .steps = 11});
 }
+TEST_CASE("schedules of no steps, and of numbers that are none") {
+  CHECK(optim::LinearDecay{.start = 1, .end = 0.5, .steps = 0}(0) == 0.5);
+  CHECK(optim::CosineDecay{.peak = 1, .end = 0.5, .steps = 0}(3) == 0.5);
+  CHECK(optim::WarmUp{.steps = 0, .after = optim::LinearDecay{.start = 1, .end = 0.5, .steps = 0}}(0) == 0.5);
+  CHECK_THROWS_WITH((optim::StepDecay{.every = 0}(0)), "StepDecay: every 0: 1 or more expected");
+  CHECK_THROWS_WITH((optim::LinearDecay{.steps = -1}(0)), "LinearDecay: steps -1: 0 or more expected");
+  CHECK_THROWS_WITH((optim::WarmUp{.steps = -1, .after = optim::StepDecay{}}(0)), "WarmUp: steps -1: 0 or more expected");
+  CHECK_THROWS_WITH((optim::CosineDecay{.peak = NAN}(0)), "CosineDecay: a rate of nan: a finite number expected");
+}
 TEST_CASE("a schedule warms up in equal parts") {
   const optim::WarmUp schedule{.steps = 3, .after = optim::LinearDecay{.start = 1, .end = 0, .steps = 2}};
   const double rates[] = {0.25, 0.5, 0.75, 1, 0.5, 0, 0};

@@ -64,7 +64,7 @@ TEST_CASE("errors of ops name the op, its operands and the module") {
   CHECK(model_error([](auto&, Tensor x) { return x * static_cast<double>(x.shape(2)); }) ==
         "shape: axis 2 of (2, 4): an axis from -2 to 1 expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::cross_entropy(x, x); }) ==
-        "Nll: labels (2, 4) float32 for probabilities (2, 4) float32: (2,) int32 or uint32 expected, in Model");
+        "CrossEntropy: labels (2, 4) float32 for logits (2, 4) float32: (2,) int32 or uint32 expected, in Model");
 }
 
 TEST_CASE("errors name the whole way to the module") {

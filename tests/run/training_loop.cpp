@@ -170,6 +170,14 @@ class Terminal {
   std::FILE* writer_ = nullptr;
 };
 
+/// The first images of a data set.
+Dataset first_images(const Dataset& dataset, std::size_t count) {
+  Dataset result(count, dataset.images.shape(1), dataset.images.shape(2));
+  std::copy_n(dataset.images.data(), result.images.size(), result.images.data());
+  std::copy_n(dataset.labels.data(), count, result.labels.data());
+  return result;
+}
+
 }  // namespace
 
 TEST_CASE("train_step: descent goes along the mean gradient of all micro-batches on all replicas") {
@@ -240,20 +248,22 @@ TEST_CASE("run_epochs: every step is reported, and the network learns") {
 TEST_CASE("run_epochs: a loader's state is where it goes on") {
   TrainSession whole({.seed = 1, .threads = 1}), part({.seed = 1, .threads = 1});
   Loader loader = loader_of(8), first = loader_of(8), second = loader_of(8);
-  CHECK(run_epochs(whole, loader, {.epochs = 3, .limit_batches = 10}).steps == 30);
-  CHECK(run_epochs(whole, loader, {.epochs = 3, .limit_batches = 10}).steps == 0);  // all three are done
+  CHECK(run_epochs(whole, loader, {.epochs = 1, .limit_batches = 10}).steps == 10);
+  CHECK(run_epochs(whole, loader, {.until_epoch = 2, .limit_batches = 10}).steps == 10);
+  CHECK(run_epochs(whole, loader, {.epochs = 1, .limit_batches = 10}).steps == 10);
+  CHECK(run_epochs(whole, loader, {.until_epoch = 3, .limit_batches = 10}).steps == 0);  // all three are done
 
   tw::data::LoaderState state;
   struct Stop {};
   try {
-    run_epochs(part, first, {.epochs = 3, .limit_batches = 10}, [&](const Progress& progress) {
+    run_epochs(part, first, {.until_epoch = 3, .limit_batches = 10}, [&](const Progress& progress) {
       state = first.state();
       if (progress.epoch == 2 && progress.batch == 4) throw Stop();
     });
   } catch (const Stop&) {
   }
   second.resume(state);
-  CHECK(run_epochs(part, second, {.epochs = 3, .limit_batches = 10}).steps == 16);
+  CHECK(run_epochs(part, second, {.until_epoch = 3, .limit_batches = 10}).steps == 16);
   CHECK(elements(part.get_tensor_data("fc1.weight"_s)) == elements(whole.get_tensor_data("fc1.weight"_s)));
 }
 TEST_CASE("run_epochs: replicas share a batch") {
@@ -271,13 +281,18 @@ TEST_CASE("run_epochs: replicas share a batch") {
   CHECK_THROWS_AS(run_epochs(one, wrong), std::invalid_argument);
 }
 TEST_CASE("accuracy: the share of images whose largest output is the label's") {
-  Dataset dataset(25, 1, 10);  // the last 5 fill no batch
+  Dataset dataset(25, 1, 10);  // the last 5 fill no batch, and count
   for (std::size_t i = 0; i < dataset.size(); ++i) {
     for (std::size_t pixel = 0; pixel < 10; ++pixel) dataset.images(i, 0, pixel) = pixel == i % 10 ? 1.f : 0.f;
     dataset.labels(i) = static_cast<std::int32_t>(i % 4 == 0 ? (i + 1) % 10 : i % 10);
   }
   tw::Session<test_pixels> session;
-  CHECK(tw::train::accuracy(session, dataset) == 15.0 / 20);
+  CHECK(tw::train::accuracy(session, dataset) == 18.0 / 25);
+  dataset.images(1, 0, 0) = dataset.images(2, 0, 2) = std::numeric_limits<float>::quiet_NaN();  // 2 was right by its label
+  CHECK(tw::train::accuracy(session, dataset) == 16.0 / 25);
+  const Dataset three = first_images(dataset, 3);  // fewer than a batch
+  CHECK(tw::train::accuracy(session, three) == 0);
+  CHECK_THROWS_WITH(tw::train::accuracy(session, Dataset(0, 1, 10)), "accuracy: no images: at least one expected");
 }
 TEST_CASE("ProgressBar: a bar for each epoch on a terminal") {
   if (!tw::internal::knows_terminals) {

@@ -7,6 +7,9 @@
 #elif !defined(__cpp_exceptions)
 #error "tilewright tells of errors by exceptions: compile without -fno-exceptions"
 #include "tilewright needs exceptions"
+#elif defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ != 0 && !defined(TILEWRIGHT_ALLOW_FINITE_MATH)
+#error "tilewright needs NaN and infinities: compile without -ffast-math, -Ofast and -ffinite-math-only"
+#include "tilewright needs NaN and infinities"
 #endif
 
 #include <version>  // the version of libc++

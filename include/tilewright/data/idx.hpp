@@ -39,12 +39,15 @@ xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   std::array<std::size_t, rank> extents{};
   Shape shape;
-  std::uint64_t count = 1;  // of elements
+  std::uint64_t count = 1, steps = 1;  // of elements; the steps along axes, which are those of extent 1 where there are none
   for (std::size_t axis = 0; axis < rank; ++axis) {
     for (std::size_t byte = 0; byte < 4; ++byte) extents[axis] = extents[axis] << 8 | header[4 + 4 * axis + byte];
     shape.push_back(static_cast<std::int64_t>(extents[axis]));
     count = extents[axis] != 0 && count > most / extents[axis] ? most : count * extents[axis];
+    const std::uint64_t extent = std::max<std::uint64_t>(extents[axis], 1);
+    steps = steps > most / extent ? most : steps * extent;
   }
+  require(count != 0 || steps < most, "extents " + to_text(shape).string(), "extents whose product is below 2^63");
   const auto elements = file.read(count);
   const bool has_more = !file.read(1).empty();  // at the end of gzip data its checksum is compared
   require(elements.size() == count && !has_more,

@@ -44,21 +44,37 @@ inline void assign_running_sums(In in, Out out) {
     for_each_offset<2>(outer, loops.kept_strides, [&](const auto& at) {
       detail::for_each_batch<extent, columns_at_once>([&](std::int64_t j, auto size) {
         constexpr std::int64_t count = size();
-        alignas(64) C sums[std::size_t(count)]{};
+        alignas(64)
+            C sums[std::size_t(count)]{};  // of the latest rows; those before are in `emptied`, and as elements in `before`
+        constexpr bool in_parts = std::is_floating_point_v<C> && n > terms_of_accumulator;
+        alignas(64) C before[std::size_t(in_parts ? count : 1)]{};
+        [[maybe_unused]] double emptied[std::size_t(in_parts ? count : 1)]{};
         for (std::int64_t k = 0; k < n; ++k) {
           const T* row = in.data + at[0] + j + nth(k) * from_step;
           T* to = out.data + at[1] + j + nth(k) * to_step;
           std::int64_t i = 0;
           for (; i + width <= count; i += width) {
-            const auto sum = load_pack(sums + i) + (Pack<C>)load_pack(row + i);
+            auto sum = load_pack(sums + i) + (Pack<C>)load_pack(row + i);
             store_pack(sums + i, sum);
-            if constexpr (sizeof(T) == sizeof(C) && !is_half_type<T>) std::memcpy(to + i, &sum, sizeof(sum));
-            else store_wide<1>(reinterpret_cast<const wide_t<T>*>(sums + i), width, to + i);
+            if constexpr (in_parts) sum += load_pack(before + i);
+            if constexpr (sizeof(T) == sizeof(C) && !is_half_type<T>) {
+              std::memcpy(to + i, &sum, sizeof(sum));
+            } else {
+              wide_t<T> elements[std::size_t(width)];
+              std::memcpy(elements, &sum, sizeof(sum));
+              store_wide<1>(elements, width, to + i);
+            }
           }
           for (i = count / width * width; i < count; ++i) {
             sums[i] += static_cast<C>(row[i]);
-            to[i] = static_cast<T>(sums[i]);
+            to[i] = static_cast<T>(in_parts ? sums[i] + before[i] : sums[i]);
           }
+          if constexpr (in_parts)
+            if ((k + 1) % terms_of_accumulator == 0)
+              for (i = 0; i < count; ++i) {
+                emptied[i] += static_cast<double>(std::exchange(sums[i], C(0)));
+                before[i] = static_cast<C>(emptied[i]);
+              }
         }
       });
     });

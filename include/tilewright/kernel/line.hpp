@@ -138,36 +138,59 @@ inline void line_assign(F&& f, To to, From... from) {
       [&](std::int64_t k, auto count) { to.template store<count()>(k, f(from.template load<count()>(k)...)); });
 }
 
+/// How many terms an accumulator adds up in its own type before it is emptied into one of float64: a sum's error is at most
+/// terms_of_accumulator + 8 roundings of the sum of the terms' absolute values, however many terms there are.
+inline constexpr std::int64_t terms_of_accumulator = 256;
+
+namespace detail {
+/// Adds part(first, size as a constant) of parts of a line of n elements, in float64 if there are several.
+template <class Compute, std::int64_t n, std::int64_t of_part, class F>
+inline Compute sum_of_parts(F&& part) {
+  if constexpr (n <= of_part) {
+    return part(std::int64_t{0}, std::integral_constant<std::int64_t, n>());
+  } else {
+    double total = 0;
+    for_each_batch<n, of_part>([&](std::int64_t k, auto size) { total += static_cast<double>(part(k, size)); });
+    return static_cast<Compute>(total);
+  }
+}
+}  // namespace detail
+
 /// The same, and returns the sum of f's results.
 template <std::int64_t n, class F, class To, class... From>
 inline typename To::Compute line_assign_and_sum(F&& f, To to, From... from) {
-  typename To::Batch sum(typename To::Compute(0));
-  detail::for_each_batch<n, To::width>([&](std::int64_t k, auto count) {
-    const typename To::Batch result = f(from.template load<count()>(k)...);
-    to.template store<count()>(k, result);
-    sum += detail::first_elements<count()>(result);
+  using Compute = typename To::Compute;
+  return detail::sum_of_parts<Compute, n, To::width * terms_of_accumulator>([&](std::int64_t first, auto size) {
+    typename To::Batch sum(Compute(0));
+    detail::for_each_batch<size(), To::width>([&](std::int64_t k, auto count) {
+      const typename To::Batch result = f(from.template load<count()>(first + k)...);
+      to.template store<count()>(first + k, result);
+      sum += detail::first_elements<count()>(result);
+    });
+    return math::sum(sum);
   });
-  return math::sum(sum);
 }
 
 /// The sum of f(from[k]...) over a line of n elements, in two independent partial sums of batches.
 template <std::int64_t n, class F, class First, class... From>
 inline typename First::Compute line_sum(F&& f, First first, From... from) {
-  using Batch = typename First::Batch;
+  using Compute = typename First::Compute;
   constexpr std::int64_t width = First::width;
-  Batch even(typename First::Compute(0)), odd = even;
-  std::int64_t k = 0;
-  for (; k + 2 * width <= n; k += 2 * width) {
-    even += f(first.load(k), from.load(k)...);
-    odd += f(first.load(k + width), from.load(k + width)...);
-  }
-  if constexpr (n % (2 * width) >= width) {
-    even += f(first.load(k), from.load(k)...);
-    k += width;
-  }
-  if constexpr (constexpr std::int64_t rest = n % width; rest != 0)
-    odd += detail::first_elements<rest>(f(first.template load<rest>(k), from.template load<rest>(k)...));
-  return math::sum(even + odd);
+  return detail::sum_of_parts<Compute, n, 2 * width * terms_of_accumulator>([&](std::int64_t k, auto size) {
+    typename First::Batch even(Compute(0)), odd = even;
+    const std::int64_t end = k + size;
+    for (; k + 2 * width <= end; k += 2 * width) {
+      even += f(first.load(k), from.load(k)...);
+      odd += f(first.load(k + width), from.load(k + width)...);
+    }
+    if constexpr (size() % (2 * width) >= width) {
+      even += f(first.load(k), from.load(k)...);
+      k += width;
+    }
+    if constexpr (constexpr std::int64_t rest = size() % width; rest != 0)
+      odd += detail::first_elements<rest>(f(first.template load<rest>(k), from.template load<rest>(k)...));
+    return math::sum(even + odd);
+  });
 }
 
 }  // namespace tilewright

@@ -37,6 +37,13 @@ inline X number(double value) {
   else return X(static_cast<typename X::value_type>(value));
 }
 
+/// The smallest number of full precision of X's type.
+template <class X>
+inline X smallest_normal() {
+  if constexpr (std::is_arithmetic_v<X>) return std::numeric_limits<X>::min();
+  else return X(std::numeric_limits<typename X::value_type>::min());
+}
+
 /// a + b, a - b, a b and -x. Integers wrap around. As C++ does with a bool, a + b is "or", and a b is "and".
 template <class X>
 [[gnu::always_inline]] inline X add(X a, X b) {
@@ -227,17 +234,29 @@ inline T max(const xsimd::batch<T, A>& x) {
 
 namespace detail {
 
-/// The bits of floats as integers, and back. Those of a batch are a vector of the compiler, which has the operators of
-/// integers, whatever the version of xsimd.
+/// The bits of floats as unsigned integers, whose arithmetic wraps around, and back. Those of a batch are a vector of the
+/// compiler, which has the operators of integers, whatever the version of xsimd.
 template <class A>
 struct BatchBits {
-  typedef std::int32_t type __attribute__((vector_size(sizeof(xsimd::batch<float, A>))));
+  typedef std::uint32_t type __attribute__((vector_size(sizeof(xsimd::batch<float, A>))));
 };
-inline std::int32_t to_bits(float x) { return std::bit_cast<std::int32_t>(x); }
+inline std::uint32_t to_bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 template <class A>
 inline typename BatchBits<A>::type to_bits(const xsimd::batch<float, A>& x) {
   return std::bit_cast<typename BatchBits<A>::type>(x);
 }
+/// The exponents of numbers of which a constant was taken off: the bits from the 23rd on, with a sign.
+template <class Bits>
+inline Bits exponent_of(const Bits& bits) {
+  if constexpr (std::is_integral_v<Bits>) {
+    return static_cast<Bits>(static_cast<std::int32_t>(bits) >> 23);
+  } else {
+    typedef std::int32_t Signed __attribute__((vector_size(sizeof(Bits))));
+    return std::bit_cast<Bits>(std::bit_cast<Signed>(bits) >> 23);
+  }
+}
+inline constexpr std::uint32_t sign_bit = std::uint32_t{1} << 31;
+
 template <class X, class Bits>
 inline X from_bits(Bits bits) {
   return std::bit_cast<X>(bits);
@@ -255,7 +274,7 @@ inline X polynomial(X x, double first, C... rest) {
 /// -x; xsimd 8.1 takes -0 for 0.
 template <Float32 X>
 inline X negate(X x) {
-  return detail::from_bits<X>(detail::to_bits(x) ^ std::numeric_limits<std::int32_t>::min());
+  return detail::from_bits<X>(detail::to_bits(x) ^ detail::sign_bit);
 }
 
 /// e to the power of x. At most 2 ulp off; results below 2^-126, the smallest normal number, are 0.
@@ -281,14 +300,15 @@ inline X exp(X x) {
 /// least largest relative error, 2^-27 (fitted for this file by weighted least squares).
 template <Float32 X>
 inline X log(X x) {
-  constexpr std::int32_t sqrt_half = 0x3f3504f3;  // bits of sqrt(1/2)
+  constexpr std::uint32_t sqrt_half = 0x3f3504f3;  // bits of sqrt(1/2)
   const X denormal_scale = number<X>(0x1p23), smallest_normal = number<X>(0x1p-126), zero = number<X>(0);
   const auto is_denormal = x < smallest_normal;
   const X normal = math::select(is_denormal, x * denormal_scale, x);
-  const auto exponent = (detail::to_bits(normal) - sqrt_half) >> 23;
-  const X f = detail::from_bits<X>(detail::to_bits(normal) - (exponent << 23)) - number<X>(1);
+  const auto bits = detail::to_bits(normal);  // of negative numbers anything, as they become NaN
+  const auto exponent = detail::exponent_of(bits - sqrt_half);
+  const X f = detail::from_bits<X>(bits - (exponent << 23)) - number<X>(1);
   // the integer k as a float: the last bits of a number of this size
-  constexpr std::int32_t bits_of_shift = 0x4b400000;  // 1.5 2^23
+  constexpr std::uint32_t bits_of_shift = 0x4b400000;  // 1.5 2^23
   const X k = detail::from_bits<X>(exponent + bits_of_shift) -
               math::select(is_denormal, number<X>(0x1.8p23 + 23), number<X>(0x1.8p23));
   const X p = detail::polynomial(f, 0x1.555554p-2, -0x1.000226p-2, 0x1.99a008p-3, -0x1.547244p-3, 0x1.22da1cp-3, -0x1.0d8542p-3,
@@ -308,9 +328,8 @@ inline X log(X x) {
 template <Float32 X>
 inline X tanh(X x) {
   constexpr double shift = 0x1.8p23 + 127;
-  constexpr auto sign_bit = std::int32_t{1} << 31;
   const auto bits = detail::to_bits(x);
-  const X size = detail::from_bits<X>(bits & ~sign_bit);
+  const X size = detail::from_bits<X>(bits & ~detail::sign_bit);
   const X limited = math::min(number<X>(9.1), size);  // beyond which tanh rounds to 1
   const X shifted = math::fma(limited, number<X>(0x1.715476p+1), number<X>(shift)), k = shifted - number<X>(shift);
   const X r = math::fma(k, number<X>(0x1.bd0106p-13), math::fma(k, number<X>(-0x1.63p-1), limited + limited));
@@ -318,7 +337,7 @@ inline X tanh(X x) {
   const X power = detail::from_bits<X>(detail::to_bits(shifted) << 23);  // 2^k
   const X e = math::fma(power, math::fma(r * r, p, r), power - number<X>(1));
   const X result = math::divide(e, e + number<X>(2));
-  return detail::from_bits<X>(detail::to_bits(result) | (bits & sign_bit));
+  return detail::from_bits<X>(detail::to_bits(result) | (bits & detail::sign_bit));
 }
 
 template <std::floating_point T> inline T sqrt(T x) { return std::sqrt(x); }

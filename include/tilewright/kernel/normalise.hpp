@@ -24,7 +24,8 @@ template <class T>
 /// y = (x - mean) / sqrt(variance + eps) * weight + bias for each group of a dense block. The variance is a mean over the group's
 /// elements, without a correction of its bias. Also gives mean and 1 / sqrt(variance + eps), one element for each group.
 template <NormBlock block, class T>
-inline void normalise(const T* x, const T* weight, const T* bias, T* y, T* means, T* inverse_deviations, double eps) {
+inline void normalise(const T* x, const T* weight, const T* bias, T* y, compute_t<T>* means, compute_t<T>* inverse_deviations,
+                      double eps) {
   using Compute = compute_t<T>;
   constexpr std::int64_t n = block.channels * block.spatial;
   for (std::int64_t group = 0; group < block.groups; ++group) {
@@ -36,8 +37,8 @@ inline void normalise(const T* x, const T* weight, const T* bias, T* y, T* means
     };
     const Compute variance = line_sum<n>(square, in) / static_cast<Compute>(n);
     const Compute inverse = 1 / math::sqrt(variance + static_cast<Compute>(eps));
-    means[group] = static_cast<T>(mean);
-    inverse_deviations[group] = static_cast<T>(inverse);
+    means[group] = mean;
+    inverse_deviations[group] = inverse;
     const std::int64_t first = group * block.channels;
     if constexpr (block.spatial == 1) {
       line_assign<n>([&](const auto& a, const auto& w, const auto& b) { return (a - mean) * inverse * w + b; },
@@ -56,14 +57,14 @@ inline void normalise(const T* x, const T* weight, const T* bias, T* y, T* means
 /// The gradients of x, weight and bias; those of weight and bias are added to what is there. With z = (x - mean) / deviation
 /// and g = dy weight: dx = (g - mean(g) - z mean(g z)) / deviation, dweight = sum(dy z), dbias = sum(dy).
 template <NormBlock block, class T>
-inline void normalise_gradient(const T* x, const T* weight, const T* means, const T* inverse_deviations, const T* dy, T* dx,
-                               compute_t<T>* dweight, compute_t<T>* dbias) {
+inline void normalise_gradient(const T* x, const T* weight, const compute_t<T>* means, const compute_t<T>* inverse_deviations,
+                               const T* dy, T* dx, compute_t<T>* dweight, compute_t<T>* dbias) {
   using Compute = compute_t<T>;
   using In = Line<const T, 1>;
   using Sums = Line<Compute, 1>;
   constexpr std::int64_t n = block.channels * block.spatial;
   for (std::int64_t group = 0; group < block.groups; ++group) {
-    const auto mean = static_cast<Compute>(means[group]), inverse = static_cast<Compute>(inverse_deviations[group]);
+    const Compute mean = means[group], inverse = inverse_deviations[group];
     const std::int64_t first = group * block.channels;
     const auto normal = [&](const auto& a) { return (a - mean) * inverse; };
     Compute sum_g = 0, sum_gz = 0;

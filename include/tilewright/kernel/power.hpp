@@ -21,10 +21,10 @@ struct Pair {
 /// the least largest error, 2^-37 (fitted for this file by weighted least squares); s and 2 / ln 2 are pairs.
 template <Float32 X>
 inline Pair<X> log2_pair(X x) {
-  constexpr std::int32_t sqrt_half = 0x3f3504f3, bits_of_shift = 0x4b400000;  // of sqrt(1/2) and 1.5 2^23
+  constexpr std::uint32_t sqrt_half = 0x3f3504f3, bits_of_shift = 0x4b400000;  // of sqrt(1/2) and 1.5 2^23
   const auto is_denormal = x < number<X>(0x1p-126);
   const X normal = math::select(is_denormal, x * number<X>(0x1p23), x);
-  const auto exponent = (to_bits(normal) - sqrt_half) >> 23;
+  const auto exponent = exponent_of(to_bits(normal) - sqrt_half);
   const X k = from_bits<X>(exponent + bits_of_shift) - math::select(is_denormal, number<X>(0x1.8p23 + 23), number<X>(0x1.8p23));
   const X m = from_bits<X>(to_bits(normal) - (exponent << 23)), f = m - number<X>(1), d = m + number<X>(1);
   const X s = math::divide(f, d), d_rest = f - (d - number<X>(2));

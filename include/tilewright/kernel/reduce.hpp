@@ -16,28 +16,35 @@ template <std::int64_t run, class T>
 inline float sum_run(const T* data) {
   using batch = xsimd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(batch::size);
-  constexpr std::int64_t whole = run / width * width;
-  float total = 0;
-  if constexpr (whole > 0) {
-    batch sum(0.f);
-    for (std::int64_t k = 0; k < whole; k += width) sum += load_floats<batch>(data + k);
-    total = math::sum(sum);
-  }
-  for (std::int64_t k = whole; k < run; ++k) total += static_cast<float>(data[k]);
-  return total;
+  return sum_of_parts<float, run, width * terms_of_accumulator>([&](std::int64_t first, auto size) {
+    constexpr std::int64_t count = size(), whole = count / width * width;
+    const T* from = data + first;
+    float total = 0;
+    if constexpr (whole > 0) {
+      batch sum(0.f);
+      for (std::int64_t k = 0; k < whole; k += width) sum += load_floats<batch>(from + k);
+      total = math::sum(sum);
+    }
+    for (std::int64_t k = whole; k < count; ++k) total += static_cast<float>(from[k]);
+    return total;
+  });
 }
 
 /// The same of a run at equal steps, in several independent partial sums: one would wait for each addition.
 template <std::int64_t run, std::int64_t stride, class T>
 inline float sum_strided_run(const T* data) {
-  constexpr std::int64_t sums = 16, whole = run / sums * sums;
-  float partial[sums]{};
-  for (std::int64_t k = 0; k < whole; k += sums)
-    for (std::int64_t i = 0; i < sums; ++i) partial[i] += static_cast<float>(data[(k + i) * stride]);
-  for (std::int64_t k = whole; k < run; ++k) partial[k - whole] += static_cast<float>(data[k * stride]);
-  for (std::int64_t half = sums / 2; half > 0; half /= 2)
-    for (std::int64_t i = 0; i < half; ++i) partial[i] += partial[i + half];
-  return partial[0];
+  constexpr std::int64_t sums = 16;
+  return sum_of_parts<float, run, sums * terms_of_accumulator>([&](std::int64_t first, auto size) {
+    constexpr std::int64_t count = size(), whole = count / sums * sums;
+    const T* from = data + first * stride;
+    float partial[sums]{};
+    for (std::int64_t k = 0; k < whole; k += sums)
+      for (std::int64_t i = 0; i < sums; ++i) partial[i] += static_cast<float>(from[(k + i) * stride]);
+    for (std::int64_t k = whole; k < count; ++k) partial[k - whole] += static_cast<float>(from[k * stride]);
+    for (std::int64_t half = sums / 2; half > 0; half /= 2)
+      for (std::int64_t i = 0; i < half; ++i) partial[i] += partial[i + half];
+    return partial[0];
+  });
 }
 
 /// The axes of a sum's input, kept and summed ones apart, with their strides.
@@ -63,16 +70,37 @@ struct SumLoops {
   }
 };
 
-/// Adds up `vectors` neighbouring vectors of all terms.
-template <const auto& loops, std::int64_t vectors, class T, class Batch, class F>
-inline void sum_vectors(const T* from, Batch scale, const F& f) {
+/// The sum over all terms of the batches that load(offset of a term, v) gives for v below `vectors`, times scale: f(v, sum).
+template <const auto& loops, std::int64_t vectors, class Batch, class Load, class F>
+inline void sum_vectors(Load&& load, double scale, const F& f) {
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
+  constexpr bool in_parts = loops.summed.nelms() > terms_of_accumulator;
   Batch sum[std::size_t(vectors)];
   for (std::int64_t v = 0; v < vectors; ++v) sum[v] = Batch(0.f);
+  [[maybe_unused]] double totals[static_cast<std::size_t>(in_parts ? vectors * width : 1)]{};
+  [[maybe_unused]] std::int64_t terms = 0;
+  [[maybe_unused]] const auto empty = [&] {
+    alignas(Batch) float elements[static_cast<std::size_t>(vectors * width)];
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      sum[v].store_aligned(elements + v * width);
+      sum[v] = Batch(0.f);
+    }
+    for (std::int64_t i = 0; i < vectors * width; ++i) totals[i] += static_cast<double>(elements[i]);
+    terms = 0;
+  };
   for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& at) {
-    for (std::int64_t v = 0; v < vectors; ++v) sum[v] += load_floats<Batch>(from + at[0] + v * width);
+    for (std::int64_t v = 0; v < vectors; ++v) sum[v] += load(at[0], v);
+    if constexpr (in_parts)
+      if (++terms == terms_of_accumulator) empty();
   });
-  for (std::int64_t v = 0; v < vectors; ++v) f(v * width, sum[v] * scale);
+  if constexpr (in_parts) {
+    empty();
+    alignas(Batch) float elements[static_cast<std::size_t>(vectors * width)];
+    for (std::int64_t i = 0; i < vectors * width; ++i) elements[i] = static_cast<float>(totals[i] * scale);
+    for (std::int64_t v = 0; v < vectors; ++v) f(v, Batch::load_aligned(elements + v * width));
+  } else {
+    for (std::int64_t v = 0; v < vectors; ++v) f(v, sum[v] * Batch(static_cast<float>(scale)));
+  }
 }
 }  // namespace detail
 
@@ -92,22 +120,28 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
     epilogue.matrix(number / columns / rows)(number / columns % rows, number % columns, x);
   };
   const auto sum_one = [&](std::int64_t from) {
-    Sum sum{};
-    if constexpr (floats && loops.is_contiguous(loops.summed, loops.summed_strides)) {
-      static constexpr Shape outer = loops.without_last(loops.summed);
-      for_each_offset<1>(outer, loops.summed_strides,
-                         [&](const auto& at) { sum += detail::sum_run<loops.summed[-1]>(in.data + from + at[0]); });
-    } else if constexpr (floats && loops.summed.rank > 0 && loops.summed[-1] >= 16) {
-      static constexpr Shape outer = loops.without_last(loops.summed);
-      constexpr std::int64_t stride = loops.summed_strides[0][static_cast<std::size_t>(loops.summed.rank - 1)];
-      for_each_offset<1>(outer, loops.summed_strides, [&](const auto& at) {
-        sum += detail::sum_strided_run<loops.summed[-1], stride>(in.data + from + at[0]);
-      });
+    const auto* first = in.data + from;
+    // Runs along the last axis are added up one by one, each in several partial sums.
+    constexpr bool dense = floats && loops.is_contiguous(loops.summed, loops.summed_strides);
+    constexpr bool strided = floats && !dense && loops.summed.rank > 0 && loops.summed[-1] >= 16;
+    static constexpr Shape terms = dense || strided ? loops.without_last(loops.summed) : loops.summed;
+    const auto term = [&](std::int64_t at) {
+      if constexpr (dense) return detail::sum_run<loops.summed[-1]>(first + at);
+      else if constexpr (strided)
+        return detail::sum_strided_run<loops.summed[-1],
+                                       loops.summed_strides[0][static_cast<std::size_t>(loops.summed.rank - 1)]>(first + at);
+      else return static_cast<Sum>(first[at]);
+    };
+    if constexpr (std::is_floating_point_v<Sum> && terms.nelms() > terms_of_accumulator) {
+      double total = 0;
+      for_each_offset<1>(terms, loops.summed_strides, [&](const auto& at) { total += static_cast<double>(term(at[0])); });
+      give(element++, static_cast<Sum>(total * scale));
     } else {
-      for_each_offset<1>(loops.summed, loops.summed_strides,
-                         [&](const auto& at) { sum = math::add(sum, static_cast<Sum>(in.data[from + at[0]])); });
+      Sum sum{};
+      for_each_offset<1>(terms, loops.summed_strides,
+                         [&](const auto& at) { sum = math::add(sum, static_cast<Sum>(term(at[0]))); });
+      give(element++, math::multiply(sum, static_cast<Sum>(scale)));
     }
-    give(element++, math::multiply(sum, static_cast<Sum>(scale)));
   };
   if constexpr (floats && loops.is_contiguous(loops.kept, loops.kept_strides) && loops.kept.rank > 0 &&
                 loops.kept[-1] == columns) {  // rows are added up
@@ -116,19 +150,19 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
       constexpr std::int64_t chunk = 4 * width, rest = columns % chunk / width;
       const auto* row = in.data + at[0];
       std::int64_t j = 0;
-      const auto vector = [&](std::int64_t v, const Batch& x) { give(element + j + v, x); };
-      for (; j + chunk <= columns; j += chunk) detail::sum_vectors<loops, 4>(row + j, Batch(static_cast<float>(scale)), vector);
+      const auto load = [&](std::int64_t term, std::int64_t v) { return load_floats<Batch>(row + term + j + v * width); };
+      const auto vector = [&](std::int64_t v, const Batch& x) { give(element + j + v * width, x); };
+      for (; j + chunk <= columns; j += chunk) detail::sum_vectors<loops, 4, Batch>(load, scale, vector);
       if constexpr (rest > 0) {
-        detail::sum_vectors<loops, rest>(row + j, Batch(static_cast<float>(scale)), vector);
+        detail::sum_vectors<loops, rest, Batch>(load, scale, vector);
         j += rest * width;
       }
-      if constexpr (constexpr std::int64_t last = columns % width; last > 0) {
-        Batch sum(0.f);
-        for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& term) {
-          sum += Line<std::remove_pointer_t<decltype(row)>, 1>{row + term[0]}.template load<last>(j);
-        });
-        give(element + j, PartOfBatch<last, Batch>{sum * Batch(static_cast<float>(scale))});
-      }
+      if constexpr (constexpr std::int64_t last = columns % width; last > 0)
+        detail::sum_vectors<loops, 1, Batch>(
+            [&](std::int64_t term, std::int64_t) {
+              return Line<std::remove_pointer_t<decltype(row)>, 1>{row + term}.template load<last>(j);
+            },
+            scale, [&](std::int64_t, const Batch& x) { give(element + j, PartOfBatch<last, Batch>{x}); });
       element += columns;
     });
   } else {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/packs.hpp"
@@ -111,7 +112,8 @@ inline constexpr std::int64_t columns_at_once = 1024;
 ///  - `Compute<T>`: the type in which it computes, of wide_t<T>'s size;
 ///  - `start<T>()`: the reduction of nothing;
 ///  - `combine<T>(a, x, context)`: with one more element, of numbers or packs;
-///  - `merge(a, b)`: of two reductions.
+///  - `merge(a, b)`: of two reductions;
+///  - `adds_up`: it is a sum. Its accumulators take terms_of_accumulator terms, and are then emptied into float64.
 template <std::uint64_t reduced, class In, class Out>
 struct Reduce {
   using T = typename In::element;
@@ -121,35 +123,69 @@ struct Reduce {
   template <class R>
   using C = typename R::template Compute<T>;
 
+  /// Whether a rule's accumulators are emptied: there are more terms than they take.
+  template <class R>
+  static constexpr bool in_parts = R::adds_up && std::is_floating_point_v<C<R>> && (loops.reduced.nelms() > terms_of_accumulator);
+
   /// The reduction of the elements that belong to one result.
   template <class R>
   static C<R> line(const T* from, C<R> context) {
     C<R> total = R::template start<T>();
+    [[maybe_unused]] double emptied = 0;
+    [[maybe_unused]] std::int64_t terms = 0;
     if constexpr (rows) {
       constexpr std::int64_t run = loops.reduced[-1], width = pack_size<C<R>>, chunk = 4 * width;
+      constexpr std::int64_t at_once = chunk * terms_of_accumulator;
       using P = Pack<C<R>>;
       static constexpr Shape outer = loops.without_last(loops.reduced);
       const P contexts = spread<P>(context);
       P sums[4];
       for (P& sum : sums) sum = spread<P>(total);
+      const auto add_up_to = [&](const T* row, std::int64_t& i, std::int64_t end) {
+        for (; i + chunk <= end; i += chunk)
+          for (std::int64_t k = 0; k < 4; ++k)
+            sums[k] = R::template combine<T>(sums[k], (P)load_pack(row + i + k * width), contexts);
+      };
+      const auto merge_sums = [&] {
+        if constexpr (run < width) return;
+        const P sum = R::merge(R::merge(sums[0], sums[1]), R::merge(sums[2], sums[3]));
+        for (std::int64_t i = 0; i < width; ++i) total = R::merge(total, sum[i]);
+      };
+      [[maybe_unused]] const auto empty = [&] {
+        merge_sums();
+        emptied += static_cast<double>(total);
+        total = R::template start<T>();
+        for (P& sum : sums) sum = spread<P>(total);
+        terms = 0;
+      };
       for_each_offset<2>(outer, loops.reduced_strides, [&](const auto& at) {
         const T* row = from + at[0];
         std::int64_t i = 0;
-        for (; i + chunk <= run; i += chunk)
-          for (std::int64_t k = 0; k < 4; ++k)
-            sums[k] = R::template combine<T>(sums[k], (P)load_pack(row + i + k * width), contexts);
+        if constexpr (in_parts<R> && run > at_once) {
+          while (i + at_once <= run) {
+            add_up_to(row, i, i + at_once);
+            empty();
+          }
+        }
+        add_up_to(row, i, run);
         if constexpr (run % chunk >= width)
           for (; i + width <= run; i += width) sums[0] = R::template combine<T>(sums[0], (P)load_pack(row + i), contexts);
         for (i = run / width * width; i < run; ++i) total = R::template combine<T>(total, static_cast<C<R>>(row[i]), context);
+        if constexpr (in_parts<R>)
+          if ((terms += run % at_once / chunk + run % chunk / width + run % width) >= terms_of_accumulator) empty();
       });
-      if constexpr (run >= width) {
-        const P sum = R::merge(R::merge(sums[0], sums[1]), R::merge(sums[2], sums[3]));
-        for (std::int64_t i = 0; i < width; ++i) total = R::merge(total, sum[i]);
-      }
+      merge_sums();
     } else {
-      for_each_offset<2>(loops.reduced, loops.reduced_strides,
-                         [&](const auto& at) { total = R::template combine<T>(total, static_cast<C<R>>(from[at[0]]), context); });
+      for_each_offset<2>(loops.reduced, loops.reduced_strides, [&](const auto& at) {
+        total = R::template combine<T>(total, static_cast<C<R>>(from[at[0]]), context);
+        if constexpr (in_parts<R>)
+          if (++terms == terms_of_accumulator) {
+            emptied += static_cast<double>(std::exchange(total, R::template start<T>()));
+            terms = 0;
+          }
+      });
     }
+    if constexpr (in_parts<R>) return static_cast<C<R>>(emptied + static_cast<double>(total));
     return total;
   }
   /// Those of `count` neighbouring columns. `contexts`: theirs, or nullptr for rules that need none.
@@ -158,6 +194,8 @@ struct Reduce {
     constexpr std::int64_t width = pack_size<C<R>>;
     using P = Pack<C<R>>;
     std::fill_n(totals, count, R::template start<T>());
+    [[maybe_unused]] double emptied[static_cast<std::size_t>(in_parts<R> ? count : 1)]{};
+    [[maybe_unused]] std::int64_t terms = 0;
     for_each_offset<2>(loops.reduced, loops.reduced_strides, [&](const auto& at) {
       const T* row = from + at[0];
       for (std::int64_t i = 0; i + width <= count; i += width) {
@@ -170,7 +208,15 @@ struct Reduce {
         if constexpr (!std::is_null_pointer_v<Contexts>) context = contexts[i];
         totals[i] = R::template combine<T>(totals[i], static_cast<C<R>>(row[i]), context);
       }
+      if constexpr (in_parts<R>)
+        if (++terms == terms_of_accumulator) {
+          for (std::int64_t i = 0; i < count; ++i) emptied[i] += static_cast<double>(totals[i]);
+          std::fill_n(totals, count, R::template start<T>());
+          terms = 0;
+        }
     });
+    if constexpr (in_parts<R>)
+      for (std::int64_t i = 0; i < count; ++i) totals[i] = static_cast<C<R>>(emptied[i] + static_cast<double>(totals[i]));
   }
 
   /// Calls of_line(first element) for each result, of which it gives the value; or of_block(first element, count, results) for
@@ -209,6 +255,7 @@ struct Reduce {
 /// The largest or smallest element; NaN, if there is one.
 template <bool largest>
 struct ExtremeRule {
+  static constexpr bool adds_up = false;
   template <class T>
   using Compute = wide_t<T>;
   template <class T>
@@ -234,6 +281,7 @@ struct ExtremeRule {
 };
 
 struct ProductRule {
+  static constexpr bool adds_up = false;
   template <class T>
   using Compute = wrapping_t<T>;
   template <class T>
@@ -252,6 +300,7 @@ struct ProductRule {
 
 /// Base of sums of functions of the elements.
 struct SumRule {
+  static constexpr bool adds_up = true;
   template <class T>
   using Compute = wrapping_t<T>;
   template <class T>
@@ -308,28 +357,6 @@ inline void assign_integer_mean(In in, Out out) {
                        [&](const auto& row) { sum += static_cast<std::uint64_t>(in.data[at[0] + row[0]]); });
     out.data[at[1]] = static_cast<typename Out::element>(static_cast<Sum>(sum) / static_cast<Sum>(loops.reduced.nelms()));
   });
-}
-
-/// log(sum(exp(x))), computed from x less its largest element.
-template <std::uint64_t reduced, class In, class Out>
-inline void assign_log_sum_exp(In in, Out out) {
-  using Kernel = Reduce<reduced, In, Out>;
-  using T = typename In::element;
-  using C = wide_t<T>;
-  const auto finite = [](C largest) { return largest - largest == 0 || is_nan(largest) ? largest : C(0); };
-  Kernel::template for_each_result<C>(
-      in, out,
-      [&](const T* from) {
-        const C largest = finite(Kernel::template line<ExtremeRule<true>>(from, 0));
-        return largest + math::log(Kernel::template line<ExponentialSumRule>(from, largest));
-      },
-      [&](const T* from, auto count, C* results) {
-        alignas(64) C largest[std::size_t(count())];
-        Kernel::template block<ExtremeRule<true>, count()>(from, nullptr, largest);
-        for (std::int64_t i = 0; i < count; ++i) largest[i] = finite(largest[i]);
-        Kernel::template block<ExponentialSumRule, count()>(from, largest, results);
-        for (std::int64_t i = 0; i < count; ++i) results[i] = largest[i] + math::log(results[i]);
-      });
 }
 
 }  // namespace tilewright

@@ -37,7 +37,7 @@ template <class Mask, class X, class F>
 /// |x|; the least of signed integers, which has no positive, is itself.
 template <class X>
 [[gnu::always_inline]] inline X abs(const X& x) {
-  if constexpr (Float32<X>) return detail::from_bits<X>(detail::to_bits(x) & std::numeric_limits<std::int32_t>::max());
+  if constexpr (Float32<X>) return detail::from_bits<X>(detail::to_bits(x) & ~detail::sign_bit);
   else if constexpr (std::floating_point<X>) return std::fabs(x);
   else if constexpr (std::signed_integral<X>) return x < 0 ? math::negate(x) : x;
   else return x;
@@ -81,8 +81,7 @@ inline X fmod(const X& a, const X& b) {
   } else {
     const X dividend = math::abs(a), divisor = math::abs(b), q = math::trunc(math::divide(dividend, divisor));
     const X r = math::fma(-q, divisor, dividend), remainder = math::select(r < number<X>(0), r + divisor, r);
-    const X result = detail::from_bits<X>(detail::to_bits(remainder) |
-                                          (detail::to_bits(a) & std::numeric_limits<std::int32_t>::min()));
+    const X result = detail::from_bits<X>(detail::to_bits(remainder) | (detail::to_bits(a) & detail::sign_bit));
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
     const auto is_small = (q < number<X>(0x1p22)) & (divisor > number<X>(0x1p-100)) & (divisor < number<X>(0x1p126));
 #else

@@ -82,6 +82,9 @@ class GraphCache {
       key.numbers.push_back(argument.number);
       if (argument.spec) key.specs.push_back(*argument.spec);
       else if (argument.tensor) key.specs.push_back(argument.tensor->spec());
+    } else if constexpr (requires { argument.has_value(); }) {
+      key.numbers.push_back(argument.has_value());
+      if (argument) add(key, *argument);
     } else if constexpr (detail::ParameterStruct<T>) {
       detail::for_each_member(argument, [&](const auto& member) { add(key, member); });
     } else {

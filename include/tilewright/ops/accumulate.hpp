@@ -28,9 +28,9 @@ struct VarUpdate : Elementwise<D> {
   }
 };
 
-/// t = update(t, x, f), where f is a number or the third input. If t is of half precision and x of another dtype, x is rounded to
-/// t's first, as PopXL does. Sums of products are written as math::fma, so that compilers do not choose differently for vectors
-/// and single elements which product they round.
+/// t = update(t, x, f, 1 - f), where f is a number or the third input; of a number, 1 - f is rounded once. If t is of half
+/// precision and x of another dtype, x is rounded to t's first, as PopXL does. Sums of products are written as math::fma, so that
+/// compilers do not choose differently for vectors and single elements which product they round.
 template <class D>
 struct AccumulateOp : VarUpdate<D, 2> {
   static constexpr std::string_view name = "Accumulate";
@@ -54,37 +54,37 @@ struct AccumulateOp : VarUpdate<D, 2> {
   }
   template <class T, class X>
   static T forward(T t, X x, Attributes attributes) {
-    return D::update(t, T(x), math::number<T>(attributes.factor));
+    return D::update(t, T(x), math::number<T>(attributes.factor), math::number<T>(1 - attributes.factor));
   }
   template <class T, class X, class F>
   static T forward(T t, X x, F f, Attributes) {
-    return D::update(t, T(x), T(f));
+    return D::update(t, T(x), T(f), math::number<T>(1) - T(f));
   }
 };
 
 struct AccumulateAdd : AccumulateOp<AccumulateAdd> {
   static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scaled_add, Confidence::published);
   static constexpr bool takes_integers = true;
-  template <class T> static T update(T t, T x, T f) { return math::fma(f, x, t); }
+  template <class T> static T update(T t, T x, T f, T) { return math::fma(f, x, t); }
 };
 struct AccumulateSquare : AccumulateOp<AccumulateSquare> {
   static constexpr bool takes_integers = true;
-  template <class T> static T update(T t, T x, T f) { return math::fma(f, math::multiply(x, x), t); }
+  template <class T> static T update(T t, T x, T f, T) { return math::fma(f, math::multiply(x, x), t); }
 };
 struct AccumulateMean : AccumulateOp<AccumulateMean> {
   template <class T>
-  static T update(T t, T x, T step) {
+  static T update(T t, T x, T step, T) {
     const T part = math::number<T>(1) / (step + math::number<T>(1));
     return math::fma(math::number<T>(1) - part, t, part * x);
   }
 };
 struct AccumulateMovingAverage : AccumulateOp<AccumulateMovingAverage> {
-  template <class T> static T update(T t, T x, T f) { return math::fma(f, t, (math::number<T>(1) - f) * x); }
+  template <class T> static T update(T t, T x, T f, T rest) { return math::fma(f, t, rest * x); }
 };
 struct AccumulateMovingAverageSquare : AccumulateOp<AccumulateMovingAverageSquare> {
   template <class T>
-  static T update(T t, T x, T f) {
-    return math::fma(f, t, (math::number<T>(1) - f) * (x * x));
+  static T update(T t, T x, T f, T rest) {
+    return math::fma(f, t, rest * (x * x));
   }
 };
 

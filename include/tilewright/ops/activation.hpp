@@ -34,6 +34,7 @@ struct Relu : UnaryOp<Relu> {
   static constexpr std::string_view name = "Relu";
   static constexpr VertexCost vertex_cost = map_cost({3, 2}, {3, 4}, Confidence::published);
   static constexpr GradientFrom gradient_from = GradientFrom::output;
+  static constexpr bool gradient_takes_rounded = true;
 
   template <class X>
   static X forward(X x) {
@@ -64,6 +65,7 @@ struct Sigmoid : UnaryOp<Sigmoid> {
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::sigmoid(x); }
   template <class X> static X backward(X y, X dy) { return dy * y * (math::number<X>(1) - y); }
+  template <class X> static X backward_of_input(X x, X dy) { return dy * math::sigmoid(x) * math::sigmoid(-x); }
 };
 
 struct Swish : UnaryWithSlope<Swish> {

@@ -59,6 +59,24 @@ struct Mul : Elementwise<Mul> {
   }
 };
 
+/// Of a / b, the gradient of b, given a, b and dy: -(dy / b) (a / b), or a product of other order where one of these factors
+/// leaves the range, so that the result is right if it is in the range.
+struct DivisorGrad : Elementwise<DivisorGrad> {
+  static constexpr std::string_view name = "DivGrad";
+  static constexpr VertexCost vertex_cost = binary_map_cost({40, 2}, {40, 4});
+  template <class X>
+  static X forward(X a, X b, X dy) {
+    const auto leaves_range = [](const X& quotient, const X& dividend) {
+      const X size = math::abs(quotient), zero = math::number<X>(0);
+      return (size == math::number<X>(std::numeric_limits<double>::infinity())) |
+             ((size < math::smallest_normal<X>()) & (dividend != zero));
+    };
+    const X of_dy = math::divide(dy, b), of_a = math::divide(a, b);
+    const X otherwise = math::select(leaves_range(of_a, a), math::divide(of_dy, b) * a, of_dy * of_a);
+    return -math::select(leaves_range(of_dy, dy), math::divide(of_a, b) * dy, otherwise);
+  }
+};
+
 /// a / b, broadcast. Integers truncate towards zero, as in C; the least one by -1 is itself, as its negative wraps around. An
 /// integer by 0 is a fault, and 0.
 struct Div : Elementwise<Div> {
@@ -80,10 +98,10 @@ struct Div : Elementwise<Div> {
     return static_cast<X>(a / b);
   }
   static constexpr void gradient(GradientContext& op) {
-    const Tensor quotient = apply<Div>({op.output_gradient(0), op.input(1)});  // dy / b
-    if (op.needs(0)) op.input_gradient(0, ops::sum_to(quotient, op.input_spec(0).shape));
-    if (op.needs(1))  // -dy a / b^2
-      op.input_gradient(1, ops::sum_to(-apply<Div>({apply<Mul>({quotient, op.input(0)}), op.input(1)}), op.input_spec(1).shape));
+    const Tensor dy = op.output_gradient(0);
+    if (op.needs(0)) op.input_gradient(0, ops::sum_to(apply<Div>({dy, op.input(1)}), op.input_spec(0).shape));
+    if (op.needs(1))
+      op.input_gradient(1, ops::sum_to(apply<DivisorGrad>({op.input(0), op.input(1), dy}), op.input_spec(1).shape));
   }
 };
 

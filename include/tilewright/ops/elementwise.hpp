@@ -123,18 +123,38 @@ struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   }
 };
 
+/// The gradient op of a unary op whose derivative is written in its result, of half precision: inputs (x, dy). The result is
+/// computed again, as what is stored is rounded; or D gives `backward_of_input(x, dy)`, if the result of float32 would not do.
+template <class D>
+struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
+  using Attributes = typename D::Attributes;
+  static constexpr std::string_view name = GradientName<D>::value;
+  static constexpr VertexCost vertex_cost = unary_gradient_cost(detail::vertex_cost_of<D>(), false);
+  template <class X, class... A>
+  static X forward(X x, X dy, A... attributes) {
+    if constexpr (requires { D::backward_of_input(x, dy, attributes...); }) return D::backward_of_input(x, dy, attributes...);
+    else return D::backward(D::forward(x, attributes...), dy, attributes...);
+  }
+};
+
 /// Base of ops with one input, of floating point unless D has a `check_dtypes` of its own. D gives `name`, `forward(x)` and
 /// `backward(x, dy)`, the gradient of x, or `backward(y, dy)` with `gradient_from = GradientFrom::output`; both take the
 /// attributes last if there are any.
 template <class D>
 struct UnaryOp : Elementwise<D> {
   static constexpr GradientFrom gradient_from = GradientFrom::input;
+  static constexpr bool gradient_takes_rounded = false;  ///< it is exact from a result of half precision, as that of relu
 
   static constexpr bool check_dtypes(Inference& op) { return op.require_floating_point(0); }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
+    const auto attributes = op.attributes<typename D::Attributes>();
+    const Tensor dy = op.output_gradient(0);
+    if constexpr (D::gradient_from == GradientFrom::output && !D::gradient_takes_rounded) {
+      if (is_half(op.input_spec(0).dtype)) return op.input_gradient(0, apply<UnaryGradOfHalf<D>>({op.input(0), dy}, attributes));
+    }
     const Tensor value = D::gradient_from == GradientFrom::input ? op.input(0) : op.output(0);
-    op.input_gradient(0, apply<UnaryGrad<D>>({value, op.output_gradient(0)}, op.attributes<typename D::Attributes>()));
+    op.input_gradient(0, apply<UnaryGrad<D>>({value, dy}, attributes));
   }
 };
 

@@ -27,11 +27,10 @@ struct LambSquare : Op<LambSquare> {
   template <PackedAttributes, class X, class Sum>
   static void compute(X x, Sum sum) {
     static constexpr auto loops = detail::elementwise_loops<1>({X::spec});
-    using Total = compute_t<typename X::element>;
-    Total total = 0;
+    double total = 0;
     for_each_offset<1>(loops.outer, loops.strides, [&](const auto& at) {
       const Line<typename X::element, loops.run_strides[0]> line{x.data + at[0]};
-      total += line_sum<loops.run>([](const auto& elements) { return elements * elements; }, line);
+      total += static_cast<double>(line_sum<loops.run>([](const auto& elements) { return elements * elements; }, line));
     });
     sum.data[0] = static_cast<float>(total);
   }

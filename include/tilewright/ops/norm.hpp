@@ -1,4 +1,6 @@
 #pragma once
+#include <utility>
+
 #include "tilewright/kernel/normalise.hpp"
 #include "tilewright/ops/op.hpp"
 
@@ -10,7 +12,7 @@ struct NormAttributes {
 };
 
 /// What normalisations and their gradients share. D gives `leading_axes`, the number of axes that hold independent dense
-/// blocks, and `block`, what such a block is.
+/// blocks, `row_size`, the elements of a block, and `block`, what it is.
 template <class D>
 struct NormOp : Op<D> {
   static constexpr WorkKind work_kind = WorkKind::line;
@@ -62,22 +64,40 @@ struct NormGrad : NormOp<NormGrad<N>> {
   static void compute(X x, W weight, Mean mean, Inverse inverse, DY dy, DX dx, DW dweight, DB dbias) {
     using T = typename X::element;
     constexpr auto weights = static_cast<std::size_t>(W::shape.nelms());
-    const auto add_rows = [&](compute_t<T>* dw, compute_t<T>* db) {
-      std::fill_n(dw, weights, compute_t<T>(0));
-      std::fill_n(db, weights, compute_t<T>(0));
-      NormGrad::template for_each_row<N::leading_axes(X::shape), X, Mean, Inverse, DY, DX>([&](const auto& at) {
+    constexpr int leading = N::leading_axes(X::shape);
+    constexpr std::int64_t rows = X::shape.nelms() / std::max<std::int64_t>(N::row_size(X::shape), 1);
+    using C = compute_t<T>;
+    const auto add_rows = [&](C* dw, C* db) {
+      std::fill_n(dw, weights, C(0));
+      std::fill_n(db, weights, C(0));
+      // Of many rows, those of an accumulator are added up on their own first.
+      constexpr bool in_parts = rows > terms_of_accumulator;
+      C part_dw[in_parts ? weights : 1]{}, part_db[in_parts ? weights : 1]{};
+      [[maybe_unused]] std::int64_t terms = 0;
+      [[maybe_unused]] const auto empty = [&] {
+        for (std::size_t i = 0; i < weights; ++i) {
+          dw[i] += std::exchange(part_dw[i], C(0));
+          db[i] += std::exchange(part_db[i], C(0));
+        }
+        terms = 0;
+      };
+      NormGrad::template for_each_row<leading, X, Mean, Inverse, DY, DX>([&](const auto& at) {
         normalise_gradient<N::block(X::shape, unpack<NormAttributes>(A)), T>(
-            x.data + at[0], weight.data, mean.data + at[1], inverse.data + at[2], dy.data + at[3], dx.data + at[4], dw, db);
+            x.data + at[0], weight.data, mean.data + at[1], inverse.data + at[2], dy.data + at[3], dx.data + at[4],
+            in_parts ? part_dw : dw, in_parts ? part_db : db);
+        if constexpr (in_parts)
+          if (++terms == terms_of_accumulator) empty();
       });
+      if constexpr (in_parts) empty();
     };
     if constexpr (std::is_same_v<typename DW::element, compute_t<T>>) {
       add_rows(dweight.data, dbias.data);
     } else {
-      compute_t<T> dw[weights], db[weights];
+      C dw[weights], db[weights];
       add_rows(dw, db);
-      const auto round = [](compute_t<T>* sums, typename DW::element* to) {
+      const auto round = [](C* sums, typename DW::element* to) {
         line_assign<W::shape.nelms()>([](const auto& sum) { return sum; }, Line<typename DW::element, 1>{to},
-                                      Line<const compute_t<T>, 1>{sums});
+                                      Line<const C, 1>{sums});
       };
       round(dw, dweight.data);
       round(db, dbias.data);
@@ -86,7 +106,7 @@ struct NormGrad : NormOp<NormGrad<N>> {
 };
 
 /// Base of normalisations: inputs (x, weight, bias), results (y, mean, inverse deviation), the last two with an element for
-/// each group, in x's dtype.
+/// each group, in float32 for half precision.
 template <class D>
 struct Normalisation : NormOp<D> {
   static constexpr std::string_view name = "GroupNormalization";
@@ -120,14 +140,16 @@ struct Normalisation : NormOp<D> {
         return op.fail(i == 1 ? "weight " : "bias ", to_text(op.input(i)), " for ", to_text(x), ": ", to_text(expected),
                        " expected");
     op.output(x);
-    op.output({groups, x.dtype});
-    op.output({groups, x.dtype});
+    const DType computed = computed_dtype(x.dtype);  // for the gradient: rounded to half precision, they would be of no use to it
+    op.output({groups, computed});
+    op.output({groups, computed});
   }
 };
 
 /// Normalisation of each line along the last axis.
 struct LayerNorm : Normalisation<LayerNorm> {
   static constexpr int leading_axes(const Shape& x) { return x.rank - 1; }
+  static constexpr std::int64_t row_size(const Shape& x) { return x[-1]; }
   static constexpr NormBlock block(const Shape& x, const NormAttributes&) { return {.channels = x[-1]}; }
   static constexpr void infer(Inference& op) {
     if (!op.require_floating_point(0)) return;
@@ -141,6 +163,7 @@ struct LayerNorm : Normalisation<LayerNorm> {
 /// Normalisation of groups of neighbouring channels in each sample, over all of their elements.
 struct GroupNorm : Normalisation<GroupNorm> {
   static constexpr int leading_axes(const Shape&) { return 1; }
+  static constexpr std::int64_t row_size(const Shape& x) { return x.nelms() / x[0]; }
   static constexpr NormBlock block(const Shape& x, const NormAttributes& attributes) {
     return {attributes.num_groups, x[1] / attributes.num_groups, x.nelms() / x[0] / x[1]};
   }

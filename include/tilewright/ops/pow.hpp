@@ -39,14 +39,14 @@ struct PowBaseGrad : Elementwise<PowBaseGrad> {
     return math::select(e == zero, zero, dy * e * math::pow(x, e - math::number<X>(1)));
   }
 };
-/// The gradient of e, given x, e, the result y and dy.
+/// The gradient of e, given x, e and dy.
 struct PowExponentGrad : Elementwise<PowExponentGrad> {
   static constexpr std::string_view name = "PowExponentGrad";
-  static constexpr VertexCost vertex_cost = binary_map_cost({18, 2}, {10, 4});
+  static constexpr VertexCost vertex_cost = binary_map_cost({38, 2}, {30, 4});
   template <class X>
-  static X forward(X x, X e, X y, X dy) {
+  static X forward(X x, X e, X dy) {
     const X zero = math::number<X>(0);
-    return math::select((x == zero) & (e >= zero), zero, dy * y * math::log(x));
+    return math::select((x == zero) & (e >= zero), zero, dy * (math::pow(x, e) * math::log(x)));
   }
 };
 /// x to the power of e, broadcast.
@@ -58,7 +58,7 @@ struct Pow : Elementwise<Pow> {
   static constexpr void gradient(GradientContext& op) {
     const Tensor x = op.input(0), e = op.input(1), dy = op.output_gradient(0);
     if (op.needs(0)) op.input_gradient(0, ops::sum_to(apply<PowBaseGrad>({x, e, dy}), op.input_spec(0).shape));
-    if (op.needs(1)) op.input_gradient(1, ops::sum_to(apply<PowExponentGrad>({x, e, op.output(0), dy}), op.input_spec(1).shape));
+    if (op.needs(1)) op.input_gradient(1, ops::sum_to(apply<PowExponentGrad>({x, e, dy}), op.input_spec(1).shape));
   }
 };
 

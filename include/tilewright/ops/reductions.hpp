@@ -2,6 +2,7 @@
 #include "tilewright/kernel/cumulate.hpp"
 #include "tilewright/kernel/locate.hpp"
 #include "tilewright/kernel/order.hpp"
+#include "tilewright/kernel/reduction_in_range.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/sum.hpp"
@@ -168,21 +169,34 @@ struct FunctionOfReduction : ReductionOp<D> {
   }
 };
 
-/// x dy / y, and 0 where y is 0.
+/// dy x / y, and 0 where y is 0.
 struct ReduceL2Grad : Elementwise<ReduceL2Grad> {
   static constexpr std::string_view name = "ReduceL2Grad";
   static constexpr VertexCost vertex_cost = binary_map_cost({18, 2}, {30, 4});
   template <class X> static X forward(X x, X y, X dy) {
     const X zero = math::number<X>(0);
-    return math::select(y == zero, zero, x * math::divide(dy, y));
+    return math::select(y == zero, zero, math::divide(x, y) * dy);
   }
 };
-struct ReduceL2 : FunctionOfReduction<ReduceL2, ReduceSumSquare, Sqrt> {
+struct ReduceL2 : ReductionOp<ReduceL2> {
   static constexpr std::string_view name = "ReduceL2";
+  static constexpr VertexCost vertex_cost = reduction_cost({1, 2}, {1, 4}, Confidence::published);
+  static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  static constexpr Partials partials(const PackedAttributes&) { return combined_by_itself(); }
+  static constexpr void infer(Inference& op) {
+    if (op.require_floating_point(0)) ReductionOp::infer(op);
+  }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
-    op.input_gradient(
-        0, apply<ReduceL2Grad>({op.input(0), with_all_axes(op, op.output(0)), with_all_axes(op, op.output_gradient(0))}));
+    const DType dtype = op.input_spec(0).dtype, computed = computed_dtype(dtype);
+    const Tensor x = op.input(0).cast(computed), dy = with_all_axes(op, op.output_gradient(0)).cast(computed);
+    Tensor y = op.output(0);
+    if (is_half(dtype)) y = apply<ReduceL2>({x}, op.attributes<Attributes>());  // what is stored is rounded
+    op.input_gradient(0, apply<ReduceL2Grad>({x, with_all_axes(op, y), dy}).cast(dtype));
+  }
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    assign_norm<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
   }
 };
 struct ReduceLogSum : FunctionOfReduction<ReduceLogSum, ReduceSum, Log> {
@@ -199,11 +213,14 @@ struct ReduceLogSum : FunctionOfReduction<ReduceLogSum, ReduceSum, Log> {
   }
 };
 
-/// dy exp(x - y).
+/// dy exp(x - y): 0 where x is -infinity, even if y is, and dy where x is y, even if both are infinite.
 struct ReduceLogSumExpGrad : Elementwise<ReduceLogSumExpGrad> {
   static constexpr std::string_view name = "ReduceLogSumExpGrad";
-  static constexpr VertexCost vertex_cost = binary_map_cost({10, 2}, {8, 4});
-  template <class X> static X forward(X x, X y, X dy) { return dy * math::exp(x - y); }
+  static constexpr VertexCost vertex_cost = binary_map_cost({12, 2}, {10, 4});
+  template <class X> static X forward(X x, X y, X dy) {
+    const X nothing = math::number<X>(-std::numeric_limits<double>::infinity());
+    return math::select(x == nothing, math::number<X>(0), math::select(x == y, dy, dy * math::exp(x - y)));
+  }
 };
 struct ReduceLogSumExp : ReductionOp<ReduceLogSumExp> {
   static constexpr std::string_view name = "ReduceLogSumExp";
@@ -215,8 +232,11 @@ struct ReduceLogSumExp : ReductionOp<ReduceLogSumExp> {
   }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
-    op.input_gradient(
-        0, apply<ReduceLogSumExpGrad>({op.input(0), with_all_axes(op, op.output(0)), with_all_axes(op, op.output_gradient(0))}));
+    const DType dtype = op.input_spec(0).dtype, computed = computed_dtype(dtype);
+    const Tensor x = op.input(0).cast(computed), dy = with_all_axes(op, op.output_gradient(0)).cast(computed);
+    Tensor y = op.output(0);
+    if (is_half(dtype)) y = apply<ReduceLogSumExp>({x}, op.attributes<Attributes>());  // what is stored is rounded
+    op.input_gradient(0, apply<ReduceLogSumExpGrad>({x, with_all_axes(op, y), dy}).cast(dtype));
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
@@ -253,8 +273,8 @@ constexpr Tensor sumsquare(Tensor x, const Axes& axes = {}, bool keep_axes = fal
 constexpr Tensor l1(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceL1>({x}, ReduceL1::make(axes, keep_axes));
 }
-/// The square root of the sum of x^2 over axes. x: float16, bfloat16, float32 or float64. Gradient: x dy / y, and 0 where y is 0,
-/// as PyTorch's.
+/// The square root of the sum of x^2 over axes, also where squares leave the range of float32. x: float16, bfloat16, float32 or
+/// float64. Gradient: dy x / y, and 0 where y is 0, as PyTorch's.
 constexpr Tensor l2(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceL2>({x}, ReduceL2::make(axes, keep_axes));
 }
@@ -263,7 +283,8 @@ constexpr Tensor logsum(Tensor x, const Axes& axes = {}, bool keep_axes = false)
   return apply<ReduceLogSum>({x}, ReduceLogSum::make(axes, keep_axes));
 }
 /// log(sum(exp(x))) over axes, computed from x less its largest element, so that nothing overflows. x: float16, bfloat16, float32
-/// or float64. Gradient: dy exp(x - y).
+/// or float64. Gradient: dy exp(x - y); 0 where x is -infinity, and dy where x is an infinite y. (PyTorch's is NaN where y is
+/// infinite.)
 constexpr Tensor logsumexp(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
   return apply<ReduceLogSumExp>({x}, ReduceLogSumExp::make(axes, keep_axes));
 }

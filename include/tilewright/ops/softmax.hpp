@@ -1,5 +1,5 @@
 #pragma once
-#include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/softmax.hpp"
 #include "tilewright/ops/elementwise.hpp"
 
 namespace tilewright {
@@ -79,25 +79,8 @@ struct Softmax : LineOp<Softmax> {
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
-    constexpr auto n = X::shape[axis];
-    using T = compute_t<typename X::element>;
-    for_each_line<axis, X, Y>([&](const auto& at) {
-      const auto x_line = line_at<axis>(x, at[0]);
-      const auto y_line = line_at<axis>(y, at[1]);
-      const T largest = line_max<n>(x_line);
-      const auto exponential = [&](const auto& a) { return math::exp(a - largest); };
-      if constexpr (std::is_same_v<typename Y::element, T>) {  // the exponentials wait in the result
-        const T factor = 1 / line_assign_and_sum<n>(exponential, y_line, x_line);
-        line_assign<n>([&](const auto& a) { return a * factor; }, y_line, y_line);
-      } else if constexpr (n <= 4096) {  // in a block on the stack
-        alignas(detail::line_bytes) T block[static_cast<std::size_t>(n)];
-        const T factor = 1 / line_assign_and_sum<n>(exponential, Line<T, 1>{block}, x_line);
-        line_assign<n>([&](const auto& a) { return a * factor; }, y_line, Line<const T, 1>{block});
-      } else {
-        const T factor = 1 / line_sum<n>(exponential, x_line);
-        line_assign<n>([&](const auto& a) { return exponential(a) * factor; }, y_line, x_line);
-      }
-    });
+    for_each_line<axis, X, Y>(
+        [&](const auto& at) { softmax_line<X::shape[axis]>(line_at<axis>(x, at[0]), line_at<axis>(y, at[1])); });
   }
 };
 

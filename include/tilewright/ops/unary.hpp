@@ -56,6 +56,12 @@ struct Tanh : UnaryOp<Tanh> {
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::tanh(x); }
   template <class X> static X backward(X y, X dy) { return dy * math::fma(-y, y, math::number<X>(1)); }
+  /// 1 - y^2 = 4 u / (1 + u)^2 with u = exp(-2 |x|).
+  template <class X>
+  static X backward_of_input(X x, X dy) {
+    const X u = math::exp(math::number<X>(-2) * math::abs(x)), w = math::number<X>(1) + u;
+    return dy * math::divide(math::number<X>(4) * u, w * w);
+  }
 };
 
 /// -x, integers too, which wrap around.

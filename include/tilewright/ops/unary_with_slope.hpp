@@ -13,7 +13,7 @@ struct Slope : Elementwise<Slope<D>> {
 
 /// Base of unary ops without attributes whose derivative shares most of its work with the op. D gives `slope(x)`, dy / dx, in
 /// place of `backward`. The forward graph computes the slope beside the op where autodiff can add it there, and the gradient
-/// graph multiplies by it.
+/// graph multiplies by it; that of half precision computes it again from x.
 template <class D>
 struct UnaryWithSlope : UnaryOp<D> {
   template <class X>
@@ -22,6 +22,7 @@ struct UnaryWithSlope : UnaryOp<D> {
   }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
+    if (is_half(op.input_spec(0).dtype)) return UnaryOp<D>::gradient(op);  // a stored slope would be rounded
     if (const Tensor slope = op.added_to_forward(op_info<Slope<D>>); slope.valid())
       op.input_gradient(0, op.output_gradient(0) * slope);
     else UnaryOp<D>::gradient(op);

@@ -17,7 +17,7 @@ struct AdamParameters {
   NumberOrTensor beta2 = 0.999;         ///< decay of the second moment
   NumberOrTensor epsilon = 1e-5;
   NumberOrTensor weight_decay = 0.0;  ///< decoupled: the weight loses lr weight_decay of itself in each step
-  DType first_order_dtype = float16;  ///< of the first moment
+  std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
 
   using Optimiser = Adam;
@@ -51,7 +51,7 @@ struct AdamWParameters {
   NumberOrTensor beta2 = 0.999;
   NumberOrTensor epsilon = 1e-8;
   NumberOrTensor weight_decay = 0.01;
-  DType first_order_dtype = float32;
+  std::optional<DType> first_order_dtype{};
 
   using Optimiser = AdamW;
 };

@@ -3,6 +3,7 @@
 
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/cast.hpp"
+#include "tilewright/ops/concat.hpp"
 #include "tilewright/ops/reductions.hpp"
 #include "tilewright/ops/select.hpp"
 #include "tilewright/ops/unary.hpp"
@@ -13,12 +14,9 @@ namespace detail {
 
 /// The norm of all elements of all gradients, in float32.
 constexpr Tensor global_norm(std::span<const Tensor> gradients) {
-  Tensor sum;
-  for (const Tensor& gradient : gradients) {
-    const Tensor squares = ops::sumsquare(ops::cast(gradient, float32));
-    sum = sum.valid() ? sum + squares : squares;
-  }
-  return ops::sqrt(sum);
+  List<Tensor> norms;
+  for (const Tensor& gradient : gradients) norms.push_back(ops::l2(ops::cast(gradient, float32)).reshape({1}));
+  return norms.size() == 1 ? norms[0].reshape({}) : ops::l2(ops::concat(norms, 0));
 }
 /// What gradients of that norm are multiplied with.
 constexpr Tensor clip_factor(Tensor norm, double max_norm) { return ops::minimum(max_norm / (norm + 1e-6), 1); }
@@ -42,7 +40,8 @@ constexpr bool check_clip(std::span<const Tensor> gradients, double max_norm) {
 constexpr Tensor clip_by_global_norm(std::span<Tensor> gradients, double max_norm) {
   if (!detail::check_clip(gradients, max_norm)) return Tensor::invalid(gradients[0].ir());
   const Tensor norm = detail::global_norm(gradients), scale = detail::clip_factor(norm, max_norm);
-  for (Tensor& gradient : gradients) gradient = gradient * ops::cast(scale, gradient.dtype());
+  for (Tensor& gradient : gradients)
+    gradient = gradient * (is_half(gradient.dtype()) ? scale : ops::cast(scale, gradient.dtype()));
   return norm;
 }
 

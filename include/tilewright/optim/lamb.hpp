@@ -17,7 +17,7 @@ struct LambParameters {
   NumberOrTensor epsilon = 1e-6;
   NumberOrTensor weight_decay = 0.0;
   NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< a larger norm of the weight counts as this
-  DType first_order_dtype = float32;  ///< of the first moment
+  std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
 
   using Optimiser = Lamb;

@@ -4,17 +4,17 @@
 
 namespace tilewright::optim::detail {
 
-/// The moving averages of a gradient and of its square: the variables `first_order` and `second_order` (float32) of a module.
+/// The moving averages of a gradient and of its square: the variables `first_order` and `second_order` of a module.
 struct Moments {
   ModuleBase& module;
   NumberOrTensor beta1, beta2;
   Tensor first, second;
 
   constexpr Moments(ModuleBase& owner, Tensor weight, Tensor gradient, const NumberOrTensor& decay1, const NumberOrTensor& decay2,
-                    DType first_order_dtype)
+                    std::optional<DType> first_order_dtype)
       : module(owner), beta1(decay1), beta2(decay2), first(add_state(owner, "first_order", weight, first_order_dtype)) {
     ops::accumulate_moving_average_(first, gradient, beta1);
-    second = add_state(owner, "second_order", weight, float32);
+    second = add_state(owner, "second_order", weight);
     ops::accumulate_moving_average_square_(second, gradient, beta2);
   }
   /// The options of the updaters. With bias correction the module gets the variable `step`.

@@ -1,5 +1,7 @@
 #pragma once
 // All optimisers and schedules.
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/optim/adam.hpp"
 #include "tilewright/optim/clip.hpp"
 #include "tilewright/optim/lamb.hpp"

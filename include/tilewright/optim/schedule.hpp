@@ -1,22 +1,45 @@
 #pragma once
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
-/// Learning rates by step, computed on the host and fed to a program as a tensor: a function object of the step, from 0. `every`
-/// and `steps` are at least 1; a WarmUp of 0 steps is its `after`.
+/// Learning rates by step, computed on the host and fed to a program as a tensor: a function object of the step, from 0. A decay
+/// of 0 steps is its `end`; a WarmUp of 0 steps is its `after`. Throws std::invalid_argument for fewer steps than 0, an `every`
+/// below 1, and rates that are no finite numbers.
 ///
 ///     const tw::optim::WarmUp schedule{.steps = 500, .after = tw::optim::CosineDecay{.peak = 1e-3, .steps = 7500}};
 ///     session.run("lr"_s = static_cast<float>(schedule(step)), ...);
 namespace tilewright::optim {
+
+namespace detail {
+inline void require_schedule(bool fact, std::string_view found, auto number, std::string_view expected) {
+  if (!fact)
+    throw std::invalid_argument(std::string(found) + " " + std::to_string(number) + ": " + std::string(expected) + " expected");
+}
+inline void require_rate(std::string_view name, double rate) {
+  require_schedule(rate - rate == 0, name, rate, "a finite number");
+}
+/// The part of a decay that is over: from 0 to 1.
+inline double part_of_decay(std::string_view name, std::int64_t step, std::int64_t steps) {
+  require_schedule(steps >= 0, name, steps, "0 or more");
+  return step >= steps ? 1 : static_cast<double>(step) / static_cast<double>(steps);
+}
+}  // namespace detail
 
 /// `start` for the first `every` steps, then `factor` of that, and so on.
 struct StepDecay {
   double start = 1e-3;
   std::int64_t every = 1;
   double factor = 0.1;
-  double operator()(std::int64_t step) const { return start * std::pow(factor, static_cast<double>(step / every)); }
+  double operator()(std::int64_t step) const {
+    detail::require_schedule(every >= 1, "StepDecay: every", every, "1 or more");
+    const double rate = start * std::pow(factor, static_cast<double>(step / every));
+    detail::require_rate("StepDecay: a rate of", rate);
+    return rate;
+  }
 };
 
 /// From `start` to `end` in equal parts over `steps`, then `end`.
@@ -24,7 +47,10 @@ struct LinearDecay {
   double start = 1e-3, end = 0;
   std::int64_t steps = 1;
   double operator()(std::int64_t step) const {
-    return start + (end - start) * static_cast<double>(std::min(step, steps)) / static_cast<double>(steps);
+    const double part = detail::part_of_decay("LinearDecay: steps", step, steps);
+    const double rate = part == 1 ? end : start + (end - start) * part;
+    detail::require_rate("LinearDecay: a rate of", rate);
+    return rate;
   }
 };
 
@@ -34,8 +60,10 @@ struct CosineDecay {
   double peak = 1e-3, end = 0;
   std::int64_t steps = 1;
   double operator()(std::int64_t step) const {
-    const double part = static_cast<double>(std::min(step, steps)) / static_cast<double>(steps);
-    return end + (peak - end) * (1 + std::cos(std::numbers::pi * part)) / 2;
+    const double part = detail::part_of_decay("CosineDecay: steps", step, steps);
+    const double rate = part == 1 ? end : end + (peak - end) * (1 + std::cos(std::numbers::pi * part)) / 2;
+    detail::require_rate("CosineDecay: a rate of", rate);
+    return rate;
   }
 };
 
@@ -49,6 +77,7 @@ struct WarmUp {
   std::int64_t steps = 1;
   Schedule after{};
   double operator()(std::int64_t step) const {
+    detail::require_schedule(steps >= 0, "WarmUp: steps", steps, "0 or more");
     if (step >= steps) return after(step - steps);
     return after(0) * static_cast<double>(step + 1) / static_cast<double>(steps + 1);
   }

@@ -15,7 +15,7 @@ struct SgdParameters {
   NumberOrTensor momentum = 0.0;      ///< 0: none, and no state
   NumberOrTensor weight_decay = 0.0;  ///< the gradient is that of the loss plus weight_decay / 2 |weight|^2
   bool nesterov = false;              ///< whether the step looks ahead by the momentum
-  DType momentum_dtype = float32;     ///< of the velocity
+  std::optional<DType> momentum_dtype{};  ///< of the velocity; none: the weight's, and float32 for half precision
 
   using Optimiser = Sgd;
 };

@@ -17,7 +17,9 @@
 namespace tilewright::train {
 
 struct LoopOptions {
-  std::uint64_t epochs = 1;         ///< in all, from the loader's first
+  std::uint64_t epochs = 1;         ///< of this call; the rest of an epoch in which the loader is counts as one
+  std::uint64_t until_epoch =
+      0;    ///< in place of `epochs`: how many there are when it ends, from the loader's first; 0: not given
   std::uint64_t limit_batches = 0;  ///< batches of an epoch to train on; 0: all
 };
 
@@ -77,9 +79,9 @@ inline constexpr std::size_t batch_size = [] {
 }();
 
 /// Trains a session of a train_step on a loader's batches of `batch_size<Session>` images, and calls report(Progress) after each.
-/// It goes on where the loader is: in the middle of an epoch after Loader::resume. Throws std::invalid_argument for a batch of
-/// another size. Each of several processes has a loader of its shard of the batches, see tilewright::distributed::shard. Not yet
-/// stable.
+/// It goes on where the loader is: in the middle of an epoch after Loader::resume. A run that is resumed says `until_epoch`: one
+/// that is finished then makes no step. Throws std::invalid_argument for a batch of another size. Each of several processes has a
+/// loader of its shard of the batches, see tilewright::distributed::shard. Not yet stable.
 ///
 ///     tw::data::Loader loader(digits.train, {.batch_size = tw::train::batch_size<decltype(session)>, .shuffle = true});
 ///     tw::train::run_epochs(session, loader, {.epochs = 3}, tw::train::ProgressBar());
@@ -89,8 +91,9 @@ Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptio
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t all = loader.size(), batches = options.limit_batches == 0 ? all : std::min(options.limit_batches, all);
   const auto finished = [&](const data::LoaderState& state) { return state.epoch + (state.batch >= batches ? 1 : 0); };
+  const std::uint64_t last = options.until_epoch != 0 ? options.until_epoch : finished(loader.state()) + options.epochs;
   Trained trained;
-  while (finished(loader.state()) < options.epochs) {
+  while (finished(loader.state()) < last) {
     for (const Data& batch : loader) {
       const data::LoaderState next = loader.state();
       const bool is_last = next.batch == 0;  // then the loader is at the next epoch's beginning
@@ -100,7 +103,7 @@ Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptio
       const auto& labels = detail::as_input(session, "label"_s, batch.labels);
       const auto loss = session.run("image"_s = images, "label"_s = labels)["loss"_s];
       ++trained.steps;
-      report(Progress{.epoch = epoch, .epochs = options.epochs, .batch = number, .batches = batches, .loss = detail::mean(loss)});
+      report(Progress{.epoch = epoch, .epochs = last, .batch = number, .batches = batches, .loss = detail::mean(loss)});
     }
   }
   trained.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -111,19 +114,29 @@ Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptio
   return run_epochs(session, loader, options, [](const Progress&) {});
 }
 
-/// The share of images, from 0 to 1, whose largest output is the label's, for a session of a test_step. Images that do not fill a
-/// batch at the end of the data set are left out. Not yet stable.
+/// The share of images, from 0 to 1, whose largest output is the label's, for a session of a test_step. Each image counts once:
+/// at the end of the data set, a batch is filled with others. Outputs of which one is NaN are wrong. Throws std::invalid_argument
+/// for a data set without images. Not yet stable.
 template <class Session, data::Samples Data>
 double accuracy(Session& session, const Data& dataset) {
   using namespace literals;
-  std::size_t right = 0, count = 0;
-  for (const Data& batch : data::Loader(dataset, {.batch_size = batch_size<Session>})) {
-    const auto outputs = session.run("image"_s = detail::as_input(session, "image"_s, batch.images))["outputs"_s];
+  const std::size_t count = dataset.size();
+  if (count == 0) throw std::invalid_argument("accuracy: no images: at least one expected");
+  auto shape = dataset.images.shape();
+  shape[0] = batch_size<Session>;
+  auto images = std::remove_cvref_t<decltype(dataset.images)>::from_shape(shape);
+  const std::size_t elements = dataset.images.size() / count;  // of an image
+  std::size_t right = 0;
+  for (std::size_t first = 0; first < count; first += batch_size<Session>) {
+    for (std::size_t i = 0; i < batch_size<Session>; ++i)
+      std::copy_n(dataset.images.data() + (first + i) % count * elements, elements, images.data() + i * elements);
+    const auto outputs = session.run("image"_s = detail::as_input(session, "image"_s, images))["outputs"_s];
     const std::size_t classes = outputs.shape(outputs.dimension() - 1);
-    const auto* row = outputs.data();
-    for (std::size_t i = 0; i < batch.size(); ++i, row += classes)
-      right += std::max_element(row, row + classes) - row == batch.labels(i);
-    count += batch.size();
+    for (std::size_t i = 0; i < batch_size<Session> && first + i < count; ++i) {
+      const auto* row = outputs.data() + i * classes;
+      const bool has_nan = std::any_of(row, row + classes, [](auto output) { return output != output; });
+      right += !has_nan && std::max_element(row, row + classes) - row == dataset.labels(first + i);
+    }
   }
   return static_cast<double>(right) / static_cast<double>(count);
 }

@@ -11,8 +11,8 @@
 #include "tilewright/ops/accumulate.hpp"
 #include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/collectives.hpp"
+#include "tilewright/ops/cross_entropy.hpp"
 #include "tilewright/ops/host.hpp"
-#include "tilewright/ops/nll_loss.hpp"
 #include "tilewright/optim/clip.hpp"
 #include "tilewright/optim/loss_scaling.hpp"
 #include "tilewright/train/update.hpp"
@@ -126,7 +126,10 @@ constexpr Gradients gradients_of_batch(Ir& ir, const Model& model, const TensorS
   const GradGraphInfo info = backward.grad_graph_info();
   const CallSiteInfo backward_call = backward.call_with_info(gradient, info.inputs_dict(call));
   const TensorMap gradients = info.fwd_parent_ins_to_grad_parent_outs(call, backward_call);
-  return {variables, variables.to_mapping(given.remap(gradients))};
+  TensorMap of_variables;
+  for (const auto& [name, tensor] : given.to_dict())  // no gradient reaches running statistics, for example
+    if (const Tensor* found = gradients.find(tensor)) of_variables.insert(variables[name.view()], *found);
+  return {variables, of_variables};
 }
 
 /// Forward and backward pass of one micro-batch, whose gradients go to accumulators: the body of a loop.
@@ -145,7 +148,7 @@ struct MicroBatch : Module<MicroBatch<Model>> {
   constexpr void run(const std::optional<Tensor>& scale) {
     const Batch batch = load_batch<Model>(this->ir(), images, options);
     const auto [factories, forward] = create_forward(this->ir(), model, batch);
-    const auto [accumulators, backward] = autodiff_with_accumulation(forward, forward.args());
+    const auto [accumulators, backward] = autodiff_with_accumulation(forward, forward.args(), {.skips_unreached = true});
     const auto [call, gradient] = run_forward(forward.bind(this->add_variable_inputs("model", factories)), batch, scale);
     backward.bind(this->add_variable_inputs("gradients", accumulators))
         .call_with_info({gradient}, backward.grad_graph_info().inputs_dict(call));
@@ -178,10 +181,11 @@ constexpr Tensor mean_gradient(const Gradients& found, Tensor variable) {
   if (variable.ir().replication_factor() == 1) return gradient;
   return ops::collectives::replicated_all_reduce(gradient, {.op = CollectiveOperator::mean});
 }
-/// Calls update(name, variable, gradient) for all variables, with the mean gradient of all replicas.
+/// Calls update(name, variable, gradient) for all variables that a gradient reaches, with the mean gradient of all replicas.
 constexpr void update_all(const Gradients& found, const StepOptions& options, std::optional<optim::LossScaler>& scaler,
                           auto&& update) {
-  const auto variables = found.variables.named_tensors();
+  auto variables = found.variables.named_tensors();
+  erase_if(variables, [&](const auto& named) { return !found.gradients.find(named.second); });
   if ((options.max_norm == 0 && !scaler) || variables.empty()) {
     for (const auto& [name, variable] : variables) update(name.view(), variable, mean_gradient(found, variable));
     return;

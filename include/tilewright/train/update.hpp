@@ -39,12 +39,12 @@ class Updater {
     const auto [factories, graph] = optimiser_.create_graph(variable, gradient.spec(), parameters_);
     List<Tensor> inputs{variable, gradient};
     for (const Tensor& tensor : given_) inputs.push_back(tensor);
-    graph.bind(factories.init(dotted(state_, name).view())).call_with_inputs(inputs, {});
+    graph.bind(factories.init(dotted(state_.view(), name).view())).call_with_inputs(inputs, {});
   }
 
  private:
   Parameters parameters_;
-  std::string_view state_;
+  Text state_;
   List<Tensor> given_{};  // parameters that are tensors, in the order of the graph's inputs
   Cached<typename Parameters::Optimiser> optimiser_{};
 };

@@ -10,9 +10,9 @@
 namespace tilewright {
 
 /// As autodiff, but the gradients of `tensors`, inputs of the forward graph, are not results: each call adds them to running
-/// means. A mean is a variable of the tensor's shape and dtype, zeros at first, and an input by reference called `accum.<name>`.
-/// The variable `mean_accum_counter`, a float32 scalar, counts the gradients in the means; setting it to 0 starts all means
-/// again. By default no gradients are results.
+/// means. A mean is a variable of the tensor's shape and dtype, but of float32 for half precision, zeros at first, and an input
+/// by reference called `accum.<name>`. The variable `mean_accum_counter`, a float32 scalar, counts the gradients in the means;
+/// setting it to 0 starts all means again. By default no gradients are results.
 constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
                                                   AutodiffOptions options = {}) {
   Ir& ir = forward.ir();
@@ -28,6 +28,7 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
   const GraphId graph = info.graph().id();
   GradientRecord record = info.record();
   const List<TensorId> gradients = ir.record(graph).outputs;
+  const List<TensorId> reached = record.outputs;  // those results, and what is accumulated
   record.outputs.resize(results, TensorId::none);
   ir.record(graph).outputs.resize(results, TensorId::none);
   const GraphScope scope(info.graph());
@@ -41,9 +42,11 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
     return input;
   };
   const Tensor counter = add_variable("mean_accum_counter", {{}, float32});
-  for (std::size_t i = 0; i < named.size(); ++i) {
-    const Tensor gradient(ir, graph, gradients[results + i]);
-    ops::accumulate_mean_(add_variable(text("accum.", named[i].first), gradient.spec()), gradient, counter);
+  for (std::size_t i = results; i < reached.size(); ++i) {
+    const auto& [name, tensor] = *std::ranges::find(named, reached[i], [](const auto& entry) { return entry.second.number(); });
+    const Tensor gradient(ir, graph, gradients[i]);
+    const TensorSpec mean{gradient.shape(), computed_dtype(gradient.dtype())};
+    ops::accumulate_mean_(add_variable(text("accum.", name), mean), gradient, counter);
   }
   ops::accumulate_(counter, ir.constant(1));
   return {std::move(factories), {info.graph(), std::move(args), GradGraphInfo(ir, forward.graph().id(), std::move(record))}};

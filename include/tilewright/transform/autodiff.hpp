@@ -22,6 +22,8 @@ struct AutodiffOptions {
   std::optional<List<Tensor>> grads_provided{};
   /// Tensors of the forward graph whose gradients are wanted; by default all inputs that a gradient reaches.
   std::optional<List<Tensor>> grads_required{};
+  /// Whether tensors of grads_required that no gradient reaches are left out. Otherwise they are an error.
+  bool skips_unreached = false;
   /// Gradient graphs to use for graphs that the forward graph calls, directly or not, in place of those that autodiff would make:
   /// of an earlier autodiff, or written by hand. They stay those graphs' gradient graphs.
   List<GradGraphInfo> called_graphs_grad_info{};
@@ -70,7 +72,7 @@ class Differentiator final : public GradientContext::Builder {
       if (gradient(tensor)) {
         graph_output(gradients_[tensor]);
         result_.outputs.push_back(tensor);
-      } else if (options.grads_required) {
+      } else if (options.grads_required && !options.skips_unreached) {
         ir_.fail(text("autodiff of ", record().name, ": no gradient reaches ", to_text(forward_tensor(tensor)),
                       ": tensors that the provided outputs depend on through differentiable ops expected in grads_required"));
       }
