@@ -4,7 +4,8 @@
 
 namespace tilewright {
 
-/// The gradient of a gather: inputs (dy, indices), dy added up at its indices in zeros. An index out of range adds nothing.
+/// The gradient of a gather: inputs (dy, indices), dy added up at its indices in zeros, in float32 for half precision. An index
+/// out of range adds nothing.
 struct GatherGrad : IndexedOp<GatherGrad> {
   static constexpr std::string_view name = "GatherGrad";
   static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scatter, Confidence::published);
@@ -17,7 +18,7 @@ struct GatherGrad : IndexedOp<GatherGrad> {
     for (int a = 0; a < axis; ++a) result.push_back(dy[a]);
     result.push_back(attributes.extent);
     for (int a = axis + index_axes; a < dy.rank; ++a) result.push_back(dy[a]);
-    op.output({result, op.input(0).dtype});
+    op.output({result, computed_dtype(op.input(0).dtype)});
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     return table_work(operands, unpack<Attributes>(packed),
@@ -76,7 +77,7 @@ struct GatherOp : IndexedOp<D> {
     attributes.axis = attributes.axis_of(t.rank);
     attributes.extent = t[static_cast<int>(attributes.axis)];
     attributes.faults = 0;
-    op.input_gradient(0, apply<GatherGrad>({op.output_gradient(0), op.input(1)}, attributes));
+    op.input_gradient(0, apply<GatherGrad>({op.output_gradient(0), op.input(1)}, attributes).cast(op.input_spec(0).dtype));
   }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);

@@ -134,15 +134,17 @@ struct ScatterOp : IndexedOp<D> {
   /// Each element that is the result gets an equal part of dy.
   static constexpr void gradient_of_extreme(GradientContext& op) {
     const Tensor data = op.input(0), indices = op.input(1), y = op.output(0), y_of_data = gathered(op, y);
-    const Tensor one = op.ir().constant(List<double>{1}, {}, op.input_spec(0).dtype);
+    const DType dtype = op.input_spec(0).dtype, computed = computed_dtype(dtype);  // half precision does not count far
+    const Tensor one = op.ir().constant(List<double>{1}, {}, dtype);
     auto attributes = op.attributes<Attributes>();
     attributes.faults = 0;
     attributes.reduction = ScatterReduction::sum;
-    const Tensor is_result = apply<SelectEqual>({data, y_of_data, one});
+    const Tensor is_result = apply<SelectEqual>({data, y_of_data, one}).cast(computed);
     const Tensor count = op.input_count() < 3
                              ? apply<D>({is_result, indices}, attributes)
-                             : apply<D>({is_result, indices, apply<SelectEqual>({op.input(2), y, one})}, attributes);
-    const Tensor part = ops::div(op.output_gradient(0), count);
+                             : apply<D>({is_result, indices, apply<SelectEqual>({op.input(2), y, one}).cast(computed)},
+                                        attributes);
+    const Tensor part = ops::div(op.output_gradient(0).cast(computed), count).cast(dtype);
     if (op.needs(0)) op.input_gradient(0, apply<SelectEqual>({data, y_of_data, gathered(op, part)}));
     if (op.input_count() == 3 && op.needs(2)) op.input_gradient(2, apply<SelectEqual>({op.input(2), y, part}));
   }
@@ -280,8 +282,14 @@ constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction re
                                    .form = at.form,
                                    .reduction = reduction,
                                    .available_memory_proportion = proportion_or_none(options.available_memory_proportion)};
-  if (!options.initial_values) return apply<ScatterReduce>({data, at.indices}, attributes);
-  return apply<ScatterReduce>({data, at.indices, *options.initial_values}, attributes);
+  // Sums of unknown many are in float32, if they are of half precision.
+  const DType dtype = data.dtype();
+  const auto& initial = options.initial_values;
+  const bool widens = reduction == ScatterReduction::sum && (!initial || !initial->valid() || initial->dtype() == dtype);
+  const DType computed = widens ? computed_dtype(dtype) : dtype;
+  if (!initial) return apply<ScatterReduce>({data.cast(computed), at.indices}, attributes).cast(dtype);
+  return apply<ScatterReduce>({data.cast(computed), at.indices, widens ? initial->cast(computed) : *initial}, attributes)
+      .cast(dtype);
 }
 }  // namespace detail
 
@@ -311,11 +319,11 @@ constexpr Tensor scatter(Tensor t, Tensor indices, Tensor values, int axis = 0, 
 /// as (places,) or with 1 for the other axes, or one for each element, in the data's shape. Without `enable_index_broadcast` they
 /// are as in scatter. data, initial_values: one dtype, any, but bool with none only.
 ///
-/// NaN wins. Sums add in the order of the data; half precision is rounded at each addition. Gradients of sum: dy at the indices
-/// for data, dy for initial_values; of max and min: that where the element is the result, in equal parts if several are, as
-/// PyTorch has it, and none to NaN; of none: as scatter's.
-/// An index outside [0, extent of the axis) is a fault, as in scatter. Errors: neither initial_values nor axis_size, both with
-/// different extents, shapes that do not fit, indices that are no integers, different dtypes, an axis out of range.
+/// NaN wins. Sums add in the order of the data; half precision is added in float32 and rounded once. Gradients of sum: dy at the
+/// indices for data, dy for initial_values; of max and min: that where the element is the result, in equal parts if several are,
+/// as PyTorch has it, and none to NaN; of none: as scatter's. An index outside [0, extent of the axis) is a fault, as in scatter.
+/// Errors: neither initial_values nor axis_size, both with different extents, shapes that do not fit, indices that are no
+/// integers, different dtypes, an axis out of range.
 ///
 ///     y = ops::scatter_reduce(x, indices, ScatterReduction::sum, {.axis_size = 10});
 constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction reduction, const ScatterReduceOptions& options) {

@@ -67,7 +67,9 @@ constexpr Tensor fold(std::span<const Tensor> tensors) {
 namespace ops {
 /// a where the condition is true, else b. condition: any dtype, cast to bool: what is not 0, NaN included, is true; a, b:
 /// tensors, or a tensor and a number, of equal dtypes, any; all three broadcast as in NumPy. Gradients: dy where a (or b) was
-/// taken, else 0, whatever dy is there; none for the condition.
+/// taken, else 0, whatever dy is there; none for the condition. The op that made the other one still takes that 0 for its own
+/// gradient: if that is infinite or NaN, so is what reaches its input, as in PyTorch. Choose the input first: sqrt(where(x > 0,
+/// x, 1)).
 constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const detail::Operand auto& b) {
   using A = std::remove_cvref_t<decltype(a)>;
   using B = std::remove_cvref_t<decltype(b)>;

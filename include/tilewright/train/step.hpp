@@ -218,7 +218,8 @@ constexpr void update_all(const Gradients& found, const StepOptions& options, st
 /// `optimiser`: parameters of an optimiser of tilewright::optim, or a function f(name, variable, gradient) that updates a
 /// variable. A model with a member `static constexpr bool takes_seed = true` is given a seed for each micro-batch, (2,) uint32,
 /// as second argument: the stream "seed". The model is traced for training. Its variables have the names that they have in the
-/// model. With several micro-batches there are the variables `gradients.accum.<name>`, sums of gradients in the gradients' dtype.
+/// model. With several micro-batches there are the variables `gradients.accum.<name>`, means of gradients, of float32 for half
+/// precision.
 /// With loss scaling, updates are given gradients in float32; with a dynamic scale there are the variables `loss_scaling.scale`
 /// and `loss_scaling.growth_tracker`, and a step whose gradients are not all finite changes nothing else: optim::LossScaler.
 ///

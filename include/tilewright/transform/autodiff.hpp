@@ -85,9 +85,8 @@ class Differentiator final : public GradientContext::Builder {
     return gradients_[tensor].valid() ? &gradients_[tensor] : nullptr;
   }
   constexpr void add_gradient(TensorId tensor, Tensor gradient) override {
-    Tensor& sum = gradients_[tensor];
-    const PlacementScope placement = where(tensor);
-    sum = sum.valid() ? sum + gradient : gradient;
+    if (is_half(gradient.dtype())) add_gradient_part(tensor, {gradient}, sum_of_halves);
+    else add_to_gradient(tensor, gradient);
   }
   constexpr void add_gradient_part(TensorId tensor, const GradientPart& part, JoinRule join) override {
     int& first = parts_of_[tensor];
@@ -231,6 +230,18 @@ class Differentiator final : public GradientContext::Builder {
     auto& nodes = ir_.current().nodes;
     for (std::size_t i = first; i < nodes.size(); ++i) nodes[NodeId(i)].scope = node.scope;
   }
+  constexpr void add_to_gradient(TensorId tensor, Tensor gradient) {
+    Tensor& sum = gradients_[tensor];
+    const PlacementScope placement = where(tensor);
+    sum = sum.valid() ? sum + gradient : gradient;
+  }
+  /// A JoinRule of gradients of the whole tensor: three or more are added in float32 and rounded once.
+  static constexpr Tensor sum_of_halves(Ir&, const TensorSpec& whole, std::span<const GradientPart> parts) {
+    Tensor sum = parts[0].gradient;
+    if (parts.size() > 2) sum = ops::cast(sum, float32);
+    for (std::size_t i = 1; i < parts.size(); ++i) sum = sum + ops::cast(parts[i].gradient, sum.dtype());
+    return ops::cast(sum, whole.dtype);
+  }
   /// Adds the gradients of parts of a tensor to its gradient; all are known.
   constexpr void join_parts(TensorId tensor) {
     int next = std::exchange(parts_of_[tensor], -1);
@@ -250,7 +261,7 @@ class Differentiator final : public GradientContext::Builder {
       }
       reverse_items(same);  // in the order in which they came
       const PlacementScope placement = where(tensor);
-      add_gradient(tensor, join(ir_, record().tensors[tensor].spec, {same.data(), same.size()}));
+      add_to_gradient(tensor, join(ir_, record().tensors[tensor].spec, {same.data(), same.size()}));
       next = others;
     }
   }

@@ -7,6 +7,7 @@
 #include "tilewright/graph/gradient_context.hpp"
 #include "tilewright/graph/repeat.hpp"
 #include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/cast.hpp"
 
 namespace tilewright::detail {
 
@@ -135,13 +136,20 @@ class LoopGradient {
       backward.sliced += activations_[i].is_slice ? 1 : 0;
     }
     const auto results = append_loop(graph, backward, parents).outputs();
-    for (std::size_t i = 0; i < carried_.size(); ++i) context_.input_gradient(carried_[i].input, results[i]);
+    for (std::size_t i = 0; i < carried_.size(); ++i)
+      context_.input_gradient(carried_[i].input, ops::cast(results[i], input_spec(carried_[i].input).dtype));
   }
 
  private:
   constexpr const GradientRecord& callee() const { return record_.gradient; }
   constexpr TensorSpec spec_of(TensorId tensor) const { return record_.tensors[tensor].spec; }
   constexpr TensorSpec input_spec(int input) const { return spec_of(record_.inputs[static_cast<std::size_t>(input)]); }
+  /// What is carried for the gradient of an input: sums over all iterations are in float32, if they are of half precision.
+  constexpr TensorSpec carried_spec(int input) const {
+    TensorSpec spec = input_spec(input);
+    if (!is_carried(input)) spec.dtype = computed_dtype(spec.dtype);
+    return spec;
+  }
   /// Whether each iteration has a value of its own for the input; so for -1, an inner tensor.
   constexpr bool is_carried(int input) const { return input < loop_.carried; }
 
@@ -150,7 +158,7 @@ class LoopGradient {
       if (is_floating_point(input_spec(input).dtype)) carried_.push_back({input, context_.output_gradient(input)});
     for (const TensorId tensor : callee().outputs)
       if (const int input = input_of_[tensor]; !is_carried(input) && context_.needs(input))
-        carried_.push_back({input, zeros_like(ir_, spec_of(tensor))});
+        carried_.push_back({input, zeros_like(ir_, carried_spec(input))});
   }
   constexpr void find_activations() {
     const TensorPositions kept_at(record_.outputs, record_.tensors.size(), static_cast<std::size_t>(loop_.carried));
@@ -167,13 +175,13 @@ class LoopGradient {
   /// One iteration: from the gradients of the loop's graph's outputs to those of its inputs.
   constexpr void build_iteration(Graph graph) {
     const GraphScope scope(graph);
-    for (CarriedGradient& gradient : carried_) gradient.inner = ir_.add_input(input_spec(gradient.input));
+    for (CarriedGradient& gradient : carried_) gradient.inner = ir_.add_input(carried_spec(gradient.input));
     for (const std::size_t i : in_order_) activations_[i].inner = ir_.add_input(spec_of(activations_[i].tensor));
     const auto results = call_with_info(ir_.graph(callee().graph), iteration_arguments()).outputs();
     const TensorPositions result_of(callee().outputs, record_.tensors.size());
     for (const auto& [input, parent, inner] : carried_) {
       const int result = result_of[record_.inputs[static_cast<std::size_t>(input)]];
-      if (!is_carried(input)) graph_output(inner + results[static_cast<std::size_t>(result)]);
+      if (!is_carried(input)) graph_output(inner + ops::cast(results[static_cast<std::size_t>(result)], inner.dtype()));
       else if (result < 0) graph_output(zeros_like(ir_, input_spec(input)));
       else graph_output(results[static_cast<std::size_t>(result)]);
     }
