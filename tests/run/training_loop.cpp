@@ -8,6 +8,7 @@
 
 #include "elements.hpp"
 #include "tilewright/data/generated_digits.hpp"
+#include "tilewright/layers/batch_norm.hpp"
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/train/loop.hpp"
 #include "tilewright/train/progress_bar.hpp"
@@ -178,6 +179,16 @@ Dataset first_images(const Dataset& dataset, std::size_t count) {
   return result;
 }
 
+struct Normed : tw::Module<Normed> {
+  BOOST_HANA_DEFINE_STRUCT(Normed, (tw::layers::BatchNorm<>, norm), (tw::layers::Linear<2>, out));
+  constexpr Tensor build(Tensor x) { return out(norm(x)); }
+};
+template <std::int64_t micro_batches>
+constexpr void train_normed(Ir& ir) {
+  tw::train::train_step(ir, Normed{}, tw::optim::SgdParameters{.lr = 0.1}, {{4 / micro_batches, 1}},
+                        {.micro_batches = micro_batches});
+}
+
 }  // namespace
 
 TEST_CASE("train_step: descent goes along the mean gradient of all micro-batches on all replicas") {
@@ -279,6 +290,16 @@ TEST_CASE("run_epochs: replicas share a batch") {
   CHECK(xt::allclose(one.get_tensor_data("fc1.weight"_s), two.get_tensor_data("fc1.weight"_s), 1e-4, 1e-5));
   CHECK_THROWS_WITH(run_epochs(two, wrong), "batch: 'image' has 7056 elements: 6272 for (2, 4, 28, 28) expected");
   CHECK_THROWS_AS(run_epochs(one, wrong), std::invalid_argument);
+}
+TEST_CASE("train_step: running statistics are no weights") {
+  const auto run = [](auto& session, const auto& x, const auto& labels) {
+    session.run("image"_s = x, "label"_s = labels);
+    return session.get_tensor_data("norm.running_mean"_s)(0);
+  };
+  tw::Session<train_normed<1>> one({.threads = 1});
+  CHECK(run(one, xt::xtensor<float, 2>({4, 1}, 3.F), xt::xtensor<std::int32_t, 1>({4}, 1)) == Approx(0.3));
+  tw::Session<train_normed<2>> two({.threads = 1});  // both micro-batches change them
+  CHECK(run(two, xt::xtensor<float, 3>({2, 2, 1}, 3.F), xt::xtensor<std::int32_t, 2>({2, 2}, 1)) == Approx(0.57));
 }
 TEST_CASE("accuracy: the share of images whose largest output is the label's") {
   Dataset dataset(25, 1, 10);  // the last 5 fill no batch, and count
