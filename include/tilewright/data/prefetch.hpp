@@ -5,8 +5,11 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <utility>
+
+#include "tilewright/core/platform.hpp"
 
 namespace tilewright::data {
 
@@ -25,6 +28,10 @@ class Prefetch {
   explicit Prefetch(Fill fill, const Item& empty = {}) : fill_(std::move(fill)), buffers_{empty, empty} {}
   /// Waits for the item that is being made.
   ~Prefetch() {
+    if (is_forked()) {
+      new std::jthread(std::move(thread_));  // never destroyed: joining a thread that does not exist might not end
+      return;
+    }
     {
       const std::lock_guard lock(mutex_);
       ends_ = true;
@@ -34,8 +41,10 @@ class Prefetch {
   Prefetch(const Prefetch&) = delete;
   Prefetch& operator=(const Prefetch&) = delete;
 
-  /// Gives up the sequence. When it returns, nothing is being made until start().
+  /// Gives up the sequence. When it returns, nothing is being made until start(). It, start() and next() throw std::logic_error
+  /// in a child that a fork made after the thread.
   void cancel() {
+    require_thread();
     std::unique_lock lock(mutex_);
     count_ = 0;
     changed_.wait(lock, [this] { return !filling_; });
@@ -47,12 +56,16 @@ class Prefetch {
     count_ = count;
     made_ = taken_ = 0;
     error_ = nullptr;
-    if (!thread_.joinable()) thread_ = std::jthread([this] { work(); });
+    if (!thread_.joinable()) {
+      forks_ = internal::fork_count();
+      thread_ = std::jthread([this] { work(); });
+    }
     changed_.notify_all();
   }
   /// The next item, once it is made; it is valid until the next call. Not to be called more often than there are items.
   /// Throws what making it threw, and from then on again and again: the sequence ends there.
   const Item& next() {
+    require_thread();
     std::unique_lock lock(mutex_);
     ++taken_;
     changed_.notify_all();
@@ -62,6 +75,13 @@ class Prefetch {
   }
 
  private:
+  bool is_forked() const { return thread_.joinable() && internal::fork_count() != forks_; }
+  void require_thread() const {
+    if (is_forked())
+      throw std::logic_error(
+          "a thread that makes items ahead, made before a fork, which the child process does not have: a loader "
+          "made after the fork, or one with prefetch = false, expected");
+  }
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -91,6 +111,7 @@ class Prefetch {
   std::size_t count_ = 0, made_ = 0, taken_ = 0;
   bool filling_ = false, ends_ = false;
   std::exception_ptr error_;
+  unsigned forks_ = 0;  // when the thread was made
   std::jthread thread_;  // last: it ends before what it uses
 };
 

@@ -76,10 +76,11 @@ class Workers {
  public:
   /// Throws std::runtime_error if the system makes fewer threads than asked for; those that were made end.
   explicit Workers(int count) : forks_(fork_count()) {
-    for (int i = 1; i < count; ++i) doors_.push_back(std::make_unique<Door>());
-    threads_.reserve(doors_.size());
     try {
-      for (int i = 1; i < count; ++i) threads_.emplace_back([this, i] { serve(i, *doors_[static_cast<std::size_t>(i) - 1]); });
+      for (int i = 1; i < count; ++i) {  // one by one: `count` may be more than there is memory for
+        doors_.push_back(std::make_unique<Door>());
+        threads_.emplace_back([this, i, &door = *doors_.back()] { serve(i, door); });
+      }
     } catch (const std::exception& error) {
       stop();
       throw std::runtime_error("threads: " + std::to_string(count) + " asked for, " + std::to_string(this->count()) +
