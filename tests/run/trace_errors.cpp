@@ -358,6 +358,23 @@ TEST_CASE("errors of generators") {
   CHECK(error_of([](Ir& ir) { ir.constant(tw::values({1, 2}), {3}); }) == "constant: 2 values for shape (3,): 3 expected");
 }
 
+TEST_CASE("other default-constructed handles are errors") {
+  const std::string graph = "Graph: a Graph() of no program: a graph that create_graph or autodiff gave expected";
+  CHECK(error_of([](Ir&) { tw::call(Graph(), {}); }) == graph);
+  CHECK(error_of([](Ir&) { tw::autodiff(Graph()); }) == graph);
+  CHECK(error_of([](Ir&) { (void)Graph().inputs(); }) == graph);
+  CHECK(error_of([](Ir&) { (void)Graph().get_tensor("x"); }) == graph);
+  CHECK(error_of([](Ir&) { tw::repeat(Graph(), 2, {}); }) == graph);
+  CHECK(error_of([](Ir&) { (void)tw::print_schedule(Graph()); }) == graph);
+  CHECK(error_of([](Ir&) { ops::remote_load(tw::RemoteBuffer(), 0); }) ==
+        "RemoteBuffer: a RemoteBuffer() of no program: one that ir.remote_buffer gave expected");
+  const std::string stream = "Stream: a stream of no program: one that ir.h2d_stream or ir.d2h_stream gave expected";
+  CHECK(error_of([](Ir&) { ops::host_load(tw::HostToDeviceStream()); }) == stream);
+  CHECK(error_of([](Ir& ir) { ops::host_store(tw::DeviceToHostStream(), ir.variable(tw::zeros(), {2}, tw::float32, "x")); }) ==
+        stream);
+  CHECK(error_of([](Ir&) { tw::VariableFactory().create_tensor("x"); }) ==
+        "VariableFactory: a VariableFactory() of no program: one that create_graph gave expected");
+}
 TEST_CASE("default-constructed tensors are errors") {
   const std::string first = "Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected";
   CHECK(error_of([](Ir&) { Tensor() + Tensor(); }) == first);

@@ -19,35 +19,38 @@ class Graph {
   constexpr Graph() = default;
   constexpr Graph(Ir& ir, GraphId id) : ir_(&ir), id_(id) {}
 
-  constexpr Ir& ir() const { return *ir_; }
-  constexpr Graph main_graph() const { return {*ir_, GraphId::main}; }
+  constexpr Ir& ir() const {
+    if (id_ == no_graph) throw TraceError("Graph: a Graph() of no program: a graph that create_graph or autodiff gave expected");
+    return *ir_;
+  }
+  constexpr Graph main_graph() const { return {ir(), GraphId::main}; }
   constexpr GraphId id() const { return id_; }
-  constexpr std::string_view name() const { return ir_->record(id_).name.view(); }
-  constexpr List<Tensor> inputs() const { return handles(ir_->record(id_).inputs); }
-  constexpr List<Tensor> outputs() const { return handles(ir_->record(id_).outputs); }
-  constexpr Tensor input(int i) const { return pick(ir_->record(id_).inputs, i, "input"); }
-  constexpr Tensor output(int i) const { return pick(ir_->record(id_).outputs, i, "output"); }
+  constexpr std::string_view name() const { return ir().record(id_).name.view(); }
+  constexpr List<Tensor> inputs() const { return handles(ir().record(id_).inputs); }
+  constexpr List<Tensor> outputs() const { return handles(ir().record(id_).outputs); }
+  constexpr Tensor input(int i) const { return pick(ir().record(id_).inputs, i, "input"); }
+  constexpr Tensor output(int i) const { return pick(ir().record(id_).outputs, i, "output"); }
   constexpr List<Tensor> tensors() const { return all({}); }
   constexpr List<Tensor> variables() const { return all({TensorKind::variable, TensorKind::remote}); }
   constexpr List<Tensor> constants() const { return all({TensorKind::constant}); }
   /// The inputs that have names, by name: `graph.inputs_by_name()["weight"]`.
   constexpr TensorsByName inputs_by_name() const {
-    TensorsByName result(*ir_);
-    for (const TensorId id : ir_->record(id_).inputs)
-      if (const Tensor input(*ir_, id_, id); !input.name().empty()) result.insert(input.name(), input);
+    TensorsByName result(ir());
+    for (const TensorId id : ir().record(id_).inputs)
+      if (const Tensor input(ir(), id_, id); !input.name().empty()) result.insert(input.name(), input);
     return result;
   }
   /// The tensor of this graph with that id, `graph/name`, or that name. Fails if there is none.
   constexpr Tensor get_tensor(std::string_view id) const {
-    const GraphRecord& record = ir_->record(id_);
+    const GraphRecord& record = ir().record(id_);
     const std::string_view graph = record.name.view();
     TensorId found = detail::find_name(record, id);
     if (found == TensorId::none && !graph.empty() && id.size() > graph.size() && id[graph.size()] == '/' &&
         same_characters(id.substr(0, graph.size()), graph))
       found = detail::find_name(record, id.substr(graph.size() + 1));
-    if (found != TensorId::none) return {*ir_, id_, found};
-    if (ir_->failed()) return Tensor::invalid(*ir_);
-    return ir_->fail(text("get_tensor: '", id, "' in ", graph.empty() ? "the main graph" : graph,
+    if (found != TensorId::none) return {ir(), id_, found};
+    if (ir().failed()) return Tensor::invalid(ir());
+    return ir().fail(text("get_tensor: '", id, "' in ", graph.empty() ? "the main graph" : graph,
                           ": the id or name of a tensor of this graph expected"));
   }
 
@@ -55,56 +58,58 @@ class Graph {
   /// sees; it may not append ops. An op's outputs get their names after it. Returns a handle for remove_op_created_hook.
   template <std::invocable<const CreatedOp&> F>
   constexpr int register_op_created_hook(F hook) const {
-    ir_->op_created_hooks.emplace_back(ir_->next_hook, id_, std::move(hook));
-    return ir_->next_hook++;
+    ir().op_created_hooks.emplace_back(ir().next_hook, id_, std::move(hook));
+    return ir().next_hook++;
   }
   /// Fails for a handle that is not one of a hook of this graph.
   constexpr void remove_op_created_hook(int handle) const {
-    auto& hooks = ir_->op_created_hooks;
+    auto& hooks = ir().op_created_hooks;
     for (auto& hook : hooks)
       if (hook.handle() == handle && hook.graph() == id_) {
         hooks.erase(&hook);
         return;
       }
-    ir_->fail(text("remove_op_created_hook: ", handle, ": a handle that register_op_created_hook of this graph gave expected"));
+    ir().fail(text("remove_op_created_hook: ", handle, ": a handle that register_op_created_hook of this graph gave expected"));
   }
-  constexpr std::size_t op_count() const { return ir_->record(id_).nodes.size(); }
+  constexpr std::size_t op_count() const { return ir().record(id_).nodes.size(); }
   /// The distinct graphs that ops of this graph call, in the order of their first call.
   constexpr List<Graph> called_graphs() const {
     List<Graph> result;
-    for (const auto& node : ir_->record(id_).nodes)
+    for (const auto& node : ir().record(id_).nodes)
       detail::for_each_callee(node, [&](GraphId called, int) {
-        if (!has_item(result, Graph(*ir_, called))) result.push_back({*ir_, called});
+        if (!has_item(result, Graph(ir(), called))) result.push_back({ir(), called});
       });
     return result;
   }
-  constexpr bool contains(Tensor t) const { return t.is_of(*ir_) && t.graph_id() == id_; }
+  constexpr bool contains(Tensor t) const { return t.is_of(ir()) && t.graph_id() == id_; }
   friend constexpr bool operator==(const Graph&, const Graph&) = default;
 
  private:
   constexpr Tensor pick(const List<TensorId>& ids, int i, std::string_view what) const {
-    if (i >= 0 && i < static_cast<int>(ids.size())) return {*ir_, id_, ids[static_cast<std::size_t>(i)]};
-    if (ir_->failed()) return Tensor::invalid(*ir_);
-    return ir_->fail(text(what, ": index ", i, " of ", name(), " with ", ids.size(), " of them: an index below that expected"));
+    if (i >= 0 && i < static_cast<int>(ids.size())) return {ir(), id_, ids[static_cast<std::size_t>(i)]};
+    if (ir().failed()) return Tensor::invalid(ir());
+    return ir().fail(text(what, ": index ", i, " of ", name(), " with ", ids.size(), " of them: an index below that expected"));
   }
   constexpr List<Tensor> handles(const List<TensorId>& ids) const {
     List<Tensor> result;
     result.reserve(ids.size());
-    for (const TensorId id : ids) result.push_back({*ir_, id_, id});
+    for (const TensorId id : ids) result.push_back({ir(), id_, id});
     return result;
   }
   /// The tensors of these kinds; of all, if none is given.
   constexpr List<Tensor> all(std::initializer_list<TensorKind> kinds) const {
     List<Tensor> result;
-    const auto& tensors = ir_->record(id_).tensors;
+    const auto& tensors = ir().record(id_).tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
       if (const auto tensor = TensorId(i); kinds.size() == 0 || has_item(kinds, tensors[tensor].kind))
-        result.push_back({*ir_, id_, tensor});
+        result.push_back({ir(), id_, tensor});
     return result;
   }
 
+  static constexpr GraphId no_graph{-2};
+
   Ir* ir_ = nullptr;
-  GraphId id_ = GraphId::none;
+  GraphId id_ = no_graph;
 };
 
 /// While it lives, new ops and tensors go into the graph.

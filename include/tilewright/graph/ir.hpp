@@ -372,7 +372,7 @@ constexpr std::optional<Shape> Tensor::meta_shape() const {
   if (index < 0) return std::nullopt;
   return ir_->meta_shapes[static_cast<std::size_t>(index)].whole;
 }
-constexpr std::string_view Stream::name() const { return ir->streams[static_cast<std::size_t>(id)].name.view(); }
+constexpr std::string_view Stream::name() const { return program().streams[static_cast<std::size_t>(id)].name.view(); }
 constexpr std::string_view Tensor::name() const { return valid() ? ir_->record(*this).name.view() : ""; }
 constexpr std::int64_t Tensor::shape(int axis) const {
   if (!valid()) return 1;

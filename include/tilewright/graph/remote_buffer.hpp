@@ -30,7 +30,11 @@ class RemoteBuffer {
   static constexpr RemoteBuffer invalid(Ir& ir) { return {ir, -1}; }
 
   constexpr bool valid() const { return index_ >= 0; }
-  constexpr Ir& ir() const { return *ir_; }
+  constexpr Ir& ir() const {
+    if (index_ == no_buffer)
+      throw TraceError("RemoteBuffer: a RemoteBuffer() of no program: one that ir.remote_buffer gave expected");
+    return *ir_;
+  }
   /// Its number in its Ir: 1, 2, 3 and so on.
   constexpr int id() const { return index_ + 1; }
   constexpr TensorSpec spec() const { return valid() ? record().spec : TensorSpec{}; }
@@ -127,8 +131,10 @@ class RemoteBuffer {
  private:
   constexpr RemoteBufferRecord& record() const { return ir_->remote_buffers[static_cast<std::size_t>(index_)]; }
 
+  static constexpr int no_buffer = -2;
+
   Ir* ir_ = nullptr;
-  int index_ = -1;
+  int index_ = no_buffer;
 };
 
 /// A remote buffer of `entries` rows, each a tensor of the given shape and dtype. Fails for less than one row.

@@ -1,6 +1,7 @@
 #pragma once
 #include <string_view>
 
+#include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 
 namespace tilewright {
@@ -10,9 +11,14 @@ class Ir;
 /// A stream from or to the host, as `host_load` and `host_store` take it.
 struct Stream {
   Ir* ir = nullptr;
-  int id = -1;
+  int id = -1;  ///< below 0: a stream of no program
   TensorSpec spec{};
   constexpr std::string_view name() const;
+  /// Its program. Throws TraceError if it has none.
+  constexpr Ir& program() const {
+    if (id < 0) throw TraceError("Stream: a stream of no program: one that ir.h2d_stream or ir.d2h_stream gave expected");
+    return *ir;
+  }
   constexpr bool operator==(const Stream&) const = default;
 };
 struct HostToDeviceStream : Stream {};

@@ -11,6 +11,7 @@ class VariableFactory {
   constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec, bool by_ref = false,
                             ReplicaGrouping replica_grouping = {})
       : ir_(&ir),
+        is_made_(true),
         initialiser_(std::move(initialiser)),
         shape_(spec.shape),
         spec_(spec),
@@ -31,7 +32,7 @@ class VariableFactory {
     if (shard_over == 0) shard_over = group;
     const bool divides = shard_over > 0 && group % shard_over == 0;
     if (is_sharded() || (divides && !can_be_sharded(shape_.nelms(), shard_over))) return *this;
-    return {*ir_,
+    return {ir(),
             initialiser_,
             {shape_, spec_.dtype},
             by_ref_,
@@ -46,55 +47,59 @@ class VariableFactory {
   }
   static constexpr VariableFactory invalid(Ir& ir) { return {ir, zeros(), {}}; }
 
-  constexpr Ir& ir() const { return *ir_; }
+  constexpr Ir& ir() const {
+    if (!is_made_) throw TraceError("VariableFactory: a VariableFactory() of no program: one that create_graph gave expected");
+    return *ir_;
+  }
   /// Of the variable on each replica.
   constexpr const TensorSpec& spec() const { return spec_; }
   /// The replicas that share a variable.
   constexpr ReplicaGrouping replica_grouping() const {
     if (replica_grouping_.valid()) return replica_grouping_;
-    return ir_->replica_grouping();
+    return ir().replica_grouping();
   }
   /// The replicas that have one copy of all shards together: single ones for a variable that is not sharded.
   constexpr ReplicaGrouping shard_grouping() const {
-    if (!is_sharded()) return ir_->replica_grouping(1, 1);
+    if (!is_sharded()) return ir().replica_grouping(1, 1);
     const ReplicaGrouping grouping = replica_grouping();
     if (shard_over_ == grouping.group_size()) return grouping;
-    return ir_->replica_grouping(grouping.stride(), shard_over_);
+    return ir().replica_grouping(grouping.stride(), shard_over_);
   }
   /// An input for the variable in the graph that is being built.
   constexpr Tensor create_input(std::string_view name) const {
-    const Tensor input = ir_->add_input(spec_, name, by_ref_);
-    if (is_sharded()) ir_->set_meta_shape(input, shape_, shard_over_);
+    const Tensor input = ir().add_input(spec_, name, by_ref_);
+    if (is_sharded()) ir().set_meta_shape(input, shape_, shard_over_);
     return input;
   }
   /// A new variable in the main graph.
   constexpr Tensor create_tensor(std::string_view name) const {
     if (is_sharded())
-      return ir_->replica_sharded_variable(initialiser_, shape_, spec_.dtype, name,
+      return ir().replica_sharded_variable(initialiser_, shape_, spec_.dtype, name,
                                            {.replica_grouping = replica_grouping_, .shard_over = shard_over_});
-    return ir_->variable(initialiser_, shape_, spec_.dtype, name, {.replica_grouping = replica_grouping_});
+    return ir().variable(initialiser_, shape_, spec_.dtype, name, {.replica_grouping = replica_grouping_});
   }
   /// A new remote buffer for `entries` of such variables.
   constexpr RemoteBuffer create_buffer(std::int64_t entries) const {
     if (is_sharded())
-      return ir_->replica_sharded_buffer(shape_, spec_.dtype,
+      return ir().replica_sharded_buffer(shape_, spec_.dtype,
                                          {.replica_grouping = replica_grouping_, .shard_over = shard_over_, .entries = entries});
-    return ir_->remote_buffer(shape_, spec_.dtype, entries);
+    return ir().remote_buffer(shape_, spec_.dtype, entries);
   }
 
   /// A new variable in row `entry` of a remote buffer, whose shape and dtype must be the factory's.
   constexpr Tensor create_remote_tensor(const RemoteBuffer& buffer, std::int64_t entry, std::string_view name) const {
     if (buffer.valid() && buffer.spec() != spec_)
-      return ir_->fail(text("remote_variable: '", name, "' ", to_text(spec_), " in ", to_text(buffer), ": ",
+      return ir().fail(text("remote_variable: '", name, "' ", to_text(spec_), " in ", to_text(buffer), ": ",
                             to_text(buffer.spec()), " expected"));
-    if (is_sharded()) return ir_->remote_replica_sharded_variable(initialiser_, buffer, entry, name, replica_grouping_);
-    return ir_->remote_variable(initialiser_, buffer, entry, name, {.replica_grouping = replica_grouping_});
+    if (is_sharded()) return ir().remote_replica_sharded_variable(initialiser_, buffer, entry, name, replica_grouping_);
+    return ir().remote_variable(initialiser_, buffer, entry, name, {.replica_grouping = replica_grouping_});
   }
 
  private:
   constexpr bool is_sharded() const { return shard_over_ > 0; }
 
   Ir* ir_ = nullptr;
+  bool is_made_ = false;
   Initialiser initialiser_;
   Shape shape_;
   TensorSpec spec_;

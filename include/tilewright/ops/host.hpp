@@ -36,14 +36,14 @@ struct HostStore : Op<HostStore> {
 namespace ops {
 /// The next tensor of the stream: each execution takes one.
 constexpr Tensor host_load(HostToDeviceStream stream, std::string_view name = "") {
-  Ir& ir = *stream.ir;
+  Ir& ir = stream.program();
   const auto results = apply_all<HostLoad>(ir, {}, {stream.id});
   const Tensor result = at_or_invalid(ir, results, 0);
   if (result.valid() && !name.empty()) ir.rename(result, text(name, "_hostload").view());
   return result;
 }
 /// Sends a tensor to the host; shape and dtype must be the stream's.
-constexpr void host_store(DeviceToHostStream stream, Tensor x) { apply_all<HostStore>(*stream.ir, {&x, 1}, {stream.id}); }
+constexpr void host_store(DeviceToHostStream stream, Tensor x) { apply_all<HostStore>(stream.program(), {&x, 1}, {stream.id}); }
 }  // namespace ops
 
 }  // namespace tilewright
