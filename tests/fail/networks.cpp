@@ -74,7 +74,7 @@ Case<[](Tensor x) { return ops::conv(x, tensor(x, {4, 2, 3, 3})); }> conv_channe
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {3, 1, 3, 3}), {.groups = 3}); }> conv_groups;
 
 // CASE conv_many_groups
-// expect: Conv: 1000000000 groups of 4 channels to 3: a divisor of both expected, in Net/layer
+// expect: Conv: 4294967297 groups of 4 channels to 3: a divisor of both expected, in Net/layer
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {3, 4, 3, 3}), {.groups = (std::int64_t{1} << 32) + 1}); }> conv_many_groups;
 
 // CASE conv_stride
@@ -82,11 +82,15 @@ Case<[](Tensor x) { return ops::conv(x, tensor(x, {3, 4, 3, 3}), {.groups = (std
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {4, 4, 3, 3}), {.stride = {1}}); }> conv_stride;
 
 // CASE conv_padding
-// expect: Conv: padding (0, 0, 0, -1): numbers of at least 0 expected, in Net/layer
+// expect: Conv: padding (0, 0, 0, -1): numbers from 0 to 1048576 expected, in Net/layer
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {4, 4, 3, 3}), {.padding = {0, 0, 0, -1}}); }> conv_padding;
 
+// CASE far_padding
+// expect: Conv: padding (1048577, 0, 0, 0): numbers from 0 to 1048576 expected, in Net/layer
+Case<[](Tensor x) { return ops::conv(x, tensor(x, {1, 4, 3, 3}), {.padding = {std::int64_t{1} << 40, 0, 0, 0}}); }> far_padding;
+
 // CASE conv_dilation
-// expect: Conv: dilation (1, 0): numbers of at least 1 expected, in Net/layer
+// expect: Conv: dilation (1, 0): numbers from 1 to 1048576 expected, in Net/layer
 Case<[](Tensor x) { return ops::conv(x, tensor(x, {4, 4, 3, 3}), {.dilation = {1, 0}}); }> conv_dilation;
 
 // CASE conv_kernel
@@ -122,7 +126,7 @@ Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {3, 4, 3, 3})); }> t
 Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {4, 4, 3, 3}), {.groups = 3}); }> transposed_groups;
 
 // CASE transposed_stride
-// expect: ConvTranspose: stride (2, 0): numbers of at least 1 expected, in Net/layer
+// expect: ConvTranspose: stride (2, 0): numbers from 1 to 1048576 expected, in Net/layer
 Case<[](Tensor x) { return ops::conv_transpose(x, tensor(x, {4, 4, 3, 3}), {.stride = {2, 0}}); }> transposed_stride;
 
 // CASE output_padding
@@ -163,7 +167,7 @@ Case<[](Tensor x) { return ops::max_pool(ints(x), {2, 2}); }> pool_of_integers;
 Case<[](Tensor x) { return ops::max_pool(x, {2}); }> pool_kernel_count;
 
 // CASE pool_kernel
-// expect: MaxPool: kernel_size (2, 0): numbers of at least 1 expected, in Net/layer
+// expect: MaxPool: kernel_size (2, 0): numbers from 1 to 1048576 expected, in Net/layer
 Case<[](Tensor x) { return ops::max_pool(x, {2, 0}); }> pool_kernel;
 
 // CASE large_pool_kernel
@@ -171,7 +175,7 @@ Case<[](Tensor x) { return ops::max_pool(x, {2, 0}); }> pool_kernel;
 Case<[](Tensor x) { return ops::max_pool(x, {2, 7}); }> large_pool_kernel;
 
 // CASE pool_stride
-// expect: AveragePool: stride (0, 1): numbers of at least 1 expected, in Net/layer
+// expect: AveragePool: stride (0, 1): numbers from 1 to 1048576 expected, in Net/layer
 Case<[](Tensor x) { return ops::average_pool(x, {2, 2}, {.stride = {0, 1}}); }> pool_stride;
 
 // CASE pool_in_dilations
@@ -179,7 +183,7 @@ Case<[](Tensor x) { return ops::average_pool(x, {2, 2}, {.stride = {0, 1}}); }> 
 Case<[](Tensor x) { return ops::average_pool(x, {2, 2}, {.in_dilations = {1, 1, 1}}); }> pool_in_dilations;
 
 // CASE pool_out_pads
-// expect: MaxPool: out_pads (0, 0, 0, -1): numbers of at least 0 expected, in Net/layer
+// expect: MaxPool: out_pads (0, 0, 0, -1): numbers from 0 to 1048576 expected, in Net/layer
 Case<[](Tensor x) { return ops::max_pool(x, {2, 2}, {.out_pads = {0, 0, 0, -1}}); }> pool_out_pads;
 
 // CASE column_order

@@ -259,7 +259,7 @@ namespace detail {
 template <class Options>
 constexpr WindowAttributes window_attributes(const Options& options) {
   WindowAttributes attributes{.pad_type = options.pad_type,
-                              .groups = WindowAttributes::limited(options.groups),
+                              .groups = options.groups,
                               .planner = PlannerAttributes::make(options.available_memory_proportions, options.partials_types,
                                                                  options.enable_conv_dithering)};
   attributes.set_lists(options);

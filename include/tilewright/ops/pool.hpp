@@ -111,7 +111,9 @@ struct PoolForward : PoolOp<D> {
                      std::int64_t{axes}, " expected");
     const Shape kernel = kernel_of(attributes);
     for (int axis = 0; axis < axes; ++axis)
-      if (kernel[axis] < 1) return op.fail("kernel_size ", to_text(kernel), ": numbers of at least 1 expected");
+      if (kernel[axis] < 1 || kernel[axis] > WindowAttributes::most)
+        return op.fail("kernel_size ", to_text(kernel), ": numbers from 1 to ", std::int64_t{WindowAttributes::most},
+                       " expected");
     if (attributes.column != 0) return op.fail("storage_order column: row expected");
     if (!detail::check_list(op, x, "in_dilations", attributes.in_dilations, attributes.dilations_count, axes, 1) ||
         !detail::check_list(op, x, "out_pads", attributes.out_pads, attributes.pads_count, 2 * axes, 0) ||

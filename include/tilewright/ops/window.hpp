@@ -27,12 +27,14 @@ struct WindowAttributes {
   std::int8_t kernel_count = 0, stride_count = 0, dilation_count = 0, padding_count = 0;
   PadType pad_type = PadType::not_set;
   std::int32_t ceil_mode = 0;
-  std::int32_t groups = 1, reserved = 0;
+  std::int64_t groups = 1;
   PlannerAttributes planner{};
 
-  /// Limits a number to those that no shape rule takes beyond.
+  /// The largest stride, dilation or padding: beyond it, planning would take minutes for tensors that no machine holds.
+  static constexpr std::int32_t most = 1 << 20;
+  /// A number for the shape rule, which refuses those beyond `most`.
   static constexpr std::int32_t limited(std::int64_t number) {
-    return static_cast<std::int32_t>(std::clamp<std::int64_t>(number, -1'000'000'000, 1'000'000'000));
+    return static_cast<std::int32_t>(std::clamp<std::int64_t>(number, -most - 1, most + 1));
   }
   /// Copies a list, as far as there is room; its length is kept, so that the shape rule can refuse it.
   template <std::size_t n>
@@ -121,9 +123,9 @@ constexpr bool check_list(Inference& op, const Shape& x, std::string_view what, 
     return op.fail(what, " of ", std::int64_t{count}, " numbers for ", to_text(x), ": ", std::int64_t{expected}, " expected"),
            false;
   for (std::int32_t value : list.first(static_cast<std::size_t>(count)))
-    if (value < least)
-      return op.fail(what, " ", to_text(list.first(static_cast<std::size_t>(count))), ": numbers of at least ", least,
-                     " expected"),
+    if (value < least || value > WindowAttributes::most)
+      return op.fail(what, " ", to_text(list.first(static_cast<std::size_t>(count))), ": numbers from ", least, " to ",
+                     std::int64_t{WindowAttributes::most}, " expected"),
              false;
   return true;
 }
