@@ -340,6 +340,40 @@ TEST_CASE("numbers that a dtype does not have are errors") {
         "variable: 'v': 0.5 as uint8: a whole number from 0 to 255 expected");
 }
 
+TEST_CASE("parameters that are no numbers, or out of range, are errors") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+  const auto variable = [](const tw::Initialiser& initialiser) {
+    return error_of([&](Ir& ir) { ir.variable(initialiser, {2}, tw::float32, "w"); });
+  };
+  CHECK(variable(tw::normal(0, -1)) == "variable: 'w' of normal(0, -1): finite numbers, the second at least 0, expected");
+  CHECK(variable(tw::normal(nan, 1)) == "variable: 'w' of normal(nan, 1): finite numbers, the second at least 0, expected");
+  CHECK(variable(tw::uniform(1, -1)) ==
+        "variable: 'w' of uniform(1, -1): finite numbers, the first at most the second, expected");
+  CHECK(variable(tw::uniform(0, infinity)) ==
+        "variable: 'w' of uniform(0, inf): finite numbers, the first at most the second, expected");
+  const auto norm = [](double eps) {
+    return error_of([&](Ir& ir) {
+      const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x"), w = ir.variable(tw::ones(), {4}, tw::float32, "w");
+      ops::layer_norm(x, w, w, eps);
+    });
+  };
+  CHECK(norm(-1) == "layer_norm: eps -1: a finite number of at least 0 expected");
+  CHECK(norm(nan) == "layer_norm: eps nan: a finite number of at least 0 expected");
+  const auto step = [](const auto& parameters) {
+    return error_of([&](Ir& ir) {
+      const Tensor w = ir.variable(tw::ones(), {4}, tw::float32, "w");
+      typename std::remove_cvref_t<decltype(parameters)>::Optimiser optimiser;
+      optimiser.create_graph(w, w.spec(), parameters);
+    });
+  };
+  using tw::optim::AdamParameters, tw::optim::SgdParameters;
+  CHECK(step(AdamParameters{.beta1 = 1}).starts_with("optimiser: beta1 1: a finite number of at least 0, and below 1, expected"));
+  CHECK(step(AdamParameters{.beta2 = nan}).starts_with("optimiser: beta2 nan: a finite number"));
+  CHECK(step(AdamParameters{.epsilon = -1}).starts_with("optimiser: epsilon -1: a finite number"));
+  CHECK(step(AdamParameters{.lr = infinity}).starts_with("optimiser: lr inf: a finite number"));
+  CHECK(step(SgdParameters{.momentum = -0.5}).starts_with("optimiser: momentum -0.5: a finite number"));
+  CHECK(step(SgdParameters{.weight_decay = nan}).starts_with("optimiser: weight_decay nan: a finite number"));
+}
 TEST_CASE("errors of generators") {
   CHECK(error_of([](Ir& ir) { ir.constant(tw::eye(), {4}); }) ==
         "constant: a generator for shape (4,): at least 2 axes expected");

@@ -87,6 +87,15 @@ constexpr void write_causal_mask(std::span<double> values, std::int64_t first, c
 inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
   for (auto& value : values) value = std::fma(high - low, random.uniform(), low);
 }
+/// What is wrong with random first values: numbers that are none, or are no distribution's. Empty: nothing.
+constexpr Text random_fault(const Initialiser& initialiser) {
+  const bool is_normal = initialiser.fill == fill_normal, is_uniform = initialiser.fill == fill_uniform;
+  if (!is_normal && !is_uniform) return {};
+  const double a = initialiser.a, b = initialiser.b, width = is_normal ? b : b - a;
+  if (a - a == 0 && b - b == 0 && width >= 0 && width - width == 0) return {};
+  return text(is_normal ? "normal(" : "uniform(", number_text(a), ", ", number_text(b), "): finite numbers, ",
+              is_normal ? "the second at least 0, expected" : "the first at most the second, expected");
+}
 }  // namespace detail
 
 /// Normally distributed values.

@@ -221,9 +221,9 @@ class Ir {
       return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
                        distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
                        expected, " expected"));
-    if (!check_numbers(what, name, initialiser.values.values(), spec.dtype) ||
-        !check_generator(what, name, initialiser.generator, {distribution.shape, spec.dtype}))
-      return Tensor::invalid(*this);
+    if (const Text is = detail::random_fault(initialiser); !is.empty()) return fail(text(what, ": '", name, "' of ", is));
+    if (!check_numbers(what, name, initialiser.values.values(), spec.dtype)) return Tensor::invalid(*this);
+    if (!check_generator(what, name, initialiser.generator, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
     const TensorId tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
     make_room(variables);
     variables.push_back({tensor, initialiser, distribution, std::move(assignment)});

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/mean.hpp"
 #include "tilewright/ops/unary.hpp"
@@ -123,6 +124,7 @@ constexpr Tensor batch_norm_inference(Tensor x, Tensor scale, Tensor bias, Tenso
                                       double /*momentum*/ = 0.9) {
   if (!detail::check_batch_norm("batch_norm_inference", x, {{"scale", scale}, {"bias", bias}, {"mean", mean}, {"var", var}}))
     return Tensor::invalid(x.ir());
+  if (!detail::check_parameter(x.ir(), "batch_norm_inference", "eps", eps)) return Tensor::invalid(x.ir());
   const DType dtype = detail::statistics_dtype(x);
   const Tensor inverse = detail::inverse_deviation(cast(var, dtype), eps);
   return apply<BatchNormInference>({x, detail::along_channels(scale, x), detail::along_channels(bias, x),
@@ -140,6 +142,9 @@ constexpr Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor running_
                             const BatchNormOptions& options = {}) {
   if (!detail::check_batch_norm("batch_norm", x,
                                 {{"scale", scale}, {"bias", bias}, {"running_mean", running_mean}, {"running_var", running_var}}))
+    return Tensor::invalid(x.ir());
+  if (!detail::check_parameter(x.ir(), "batch_norm", "eps", options.eps) ||
+      !detail::check_parameter(x.ir(), "batch_norm", "momentum", options.momentum))
     return Tensor::invalid(x.ir());
   const std::int64_t count = x.nelms() / x.shape(1);
   if (count < 2) return x.ir().fail(text("batch_norm: ", to_text(x.spec()), ": at least two elements for each channel expected"));

@@ -1,6 +1,7 @@
 #pragma once
 #include <utility>
 
+#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/kernel/normalise.hpp"
 #include "tilewright/ops/op.hpp"
 
@@ -184,11 +185,13 @@ namespace ops {
 /// or float64; weight, bias: (n,), the same dtype. Result: x's shape and dtype. The variance is the line's own (divided by n);
 /// half precision is computed in float.
 constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5) {
+  if (x.valid() && !detail::check_parameter(x.ir(), "layer_norm", "eps", eps)) return Tensor::invalid(x.ir());
   return apply<LayerNorm>({x, weight, bias}, {.eps = eps});
 }
 /// As above for each sample's groups of channels: x: (samples, channels, ...); `num_groups` groups of neighbouring channels
 /// are each normalised over all their elements; weight, bias: (channels,).
 constexpr Tensor group_norm(Tensor x, Tensor weight, Tensor bias, std::int64_t num_groups, double eps = 1e-5) {
+  if (x.valid() && !detail::check_parameter(x.ir(), "group_norm", "eps", eps)) return Tensor::invalid(x.ir());
   return apply<GroupNorm>({x, weight, bias}, {num_groups, eps});
 }
 }  // namespace ops

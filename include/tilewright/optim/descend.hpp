@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/scaled_add.hpp"
 #include "tilewright/ops/unary.hpp"
@@ -6,8 +7,9 @@
 
 namespace tilewright::optim::detail {
 
-/// weight = weight - lr step.
+/// weight = weight - lr step. Fails for a rate that is a negative number, infinite or NaN.
 constexpr void descend(Tensor weight, Tensor step, const NumberOrTensor& lr) {
+  if (!tilewright::detail::check_parameter(weight.ir(), "optimiser", "lr", lr)) return;
   if (lr.tensor) ops::scaled_add_(weight, step, {.b = -*lr.tensor});
   else ops::scaled_add_(weight, step, {.b = -lr.number});
 }

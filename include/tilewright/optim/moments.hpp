@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/ops/var_updates.hpp"
 #include "tilewright/optim/state.hpp"
 
@@ -13,6 +14,10 @@ struct Moments {
   constexpr Moments(ModuleBase& owner, Tensor weight, Tensor gradient, const NumberOrTensor& decay1, const NumberOrTensor& decay2,
                     std::optional<DType> first_order_dtype)
       : module(owner), beta1(decay1), beta2(decay2), first(add_state(owner, "first_order", weight, first_order_dtype)) {
+    const auto check = [&](std::string_view name, const NumberOrTensor& beta) {
+      return tilewright::detail::check_parameter(weight.ir(), "optimiser", name, beta, 0, 1);
+    };
+    if (!check("beta1", beta1) || !check("beta2", beta2)) return;
     ops::accumulate_moving_average_(first, gradient, beta1);
     second = add_state(owner, "second_order", weight);
     ops::accumulate_moving_average_square_(second, gradient, beta2);
@@ -21,6 +26,9 @@ struct Moments {
   constexpr AdamOptions updater_options(Tensor weight, const NumberOrTensor& weight_decay, const NumberOrTensor& epsilon,
                                         bool bias_correction) const {
     AdamOptions options{.weight_decay = weight_decay, .epsilon = epsilon};
+    if (!tilewright::detail::check_parameter(weight.ir(), "optimiser", "epsilon", epsilon) ||
+        !tilewright::detail::check_parameter(weight.ir(), "optimiser", "weight_decay", weight_decay))
+      return options;
     if (weight_decay.tensor || weight_decay.number != 0) options.weight = weight;
     if (!bias_correction) return options;
     options.time_step = module.add_variable_input("step", zeros(), {}, float32, {.by_ref = true});

@@ -36,6 +36,9 @@ struct Sgd : Module<Sgd> {
 
   constexpr void build(TensorByRef weight, Tensor gradient, const SgdParameters& parameters) {
     const auto& [lr, momentum, weight_decay, nesterov, momentum_dtype] = parameters;
+    if (!tilewright::detail::check_parameter(weight.ir(), "optimiser", "momentum", momentum) ||
+        !tilewright::detail::check_parameter(weight.ir(), "optimiser", "weight_decay", weight_decay))
+      return;
     if (weight_decay.tensor || weight_decay.number != 0) gradient = ops::scaled_add(gradient, weight, {.b = weight_decay});
     if (!momentum.tensor && momentum.number == 0) return detail::descend(weight, gradient, lr);
     const Tensor velocity = detail::add_state(*this, "velocity", weight, momentum_dtype);

@@ -1,0 +1,24 @@
+#pragma once
+#include <limits>
+#include <string_view>
+
+#include "tilewright/graph/number_or_tensor.hpp"
+
+namespace tilewright::detail {
+
+/// Whether a parameter is a finite number of at least `least`, and below `below`. Fails if not: the error names what has it.
+constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view name, double value, double least = 0,
+                               double below = std::numeric_limits<double>::infinity()) {
+  if (value >= least && value < below) return true;  // not so for NaN
+  ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number of at least ", number_text(least),
+               below < std::numeric_limits<double>::infinity() ? text(", and below ", number_text(below), ",") : Text(),
+               " expected"));
+  return false;
+}
+/// The same of what may be a tensor: its numbers are known in runs only.
+constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view name, const NumberOrTensor& value,
+                               double least = 0, double below = std::numeric_limits<double>::infinity()) {
+  return value.tensor || value.spec || check_parameter(ir, what, name, value.number, least, below);
+}
+
+}  // namespace tilewright::detail
