@@ -19,7 +19,7 @@ struct RMSNormOptions {
 template <RMSNormOptions options = {}>
 struct RMSNorm : Module<RMSNorm<options>> {
   constexpr Tensor build(Tensor x) {
-    if (!detail::check_parameter(x.ir(), "RMSNorm", "eps", options.eps)) return x;
+    if (!tilewright::detail::check_parameter(x.ir(), "RMSNorm", "eps", options.eps)) return x;
     const Tensor weight = this->add_variable_input("weight", ones(), {x.shape(-1)}, x.dtype());
     const Tensor wide = ops::cast(x, computed_dtype(x.dtype()));
     return ops::cast(wide * (1 / ops::sqrt(ops::mean(wide * wide, {-1}, true) + options.eps)), x.dtype()) * weight;

@@ -137,6 +137,7 @@ struct BodyDraft {
   List<Cut> cuts{};  ///< by group; set by cut_groups
   TileMap tiles{};  ///< of a simulated IPU; set by map_tiles and place_tiles
   Placement placement{};  ///< of new storages, while operations are added
+  List<StorageId> constants{};  ///< by number in the plan: the storage of each that operations use, or none
 
   constexpr Storage& storage(StorageId i) { return storages[i]; }
   constexpr const Storage& storage(StorageId i) const { return storages[i]; }

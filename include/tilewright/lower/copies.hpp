@@ -55,10 +55,21 @@ class Copier {
     if (known.storage != StorageId::none) return known;
     const TensorRecord& record = graph.record.tensors[tensor];
     if (record.kind == TensorKind::intermediate) return known = kept_value(graph, tensor);
-    Location location{Base::constant, 0, 0};
-    if (record.kind == TensorKind::variable) location = {Base::variable, 0, plan_.variables[record.payload].offset};
-    else location.offset = plan_.constants[record.payload].offset;
+    if (record.kind == TensorKind::constant) return known = constant_value(record);
+    const Location location{Base::variable, 0, plan_.variables[record.payload].offset};
     return known = draft_.placed(draft_.add_value(record.spec, location), record.placement);
+  }
+  /// Graphs that run in one body may have the same constant, a gradient graph that of its forward graph for example. It has one
+  /// storage, so that it lies at one place of the tiles.
+  constexpr Value constant_value(const TensorRecord& record) {
+    if (draft_.constants.empty()) draft_.constants.resize(plan_.constants.size(), StorageId::none);
+    StorageId& storage = draft_.constants[record.payload];
+    if (storage != StorageId::none && draft_.storage(storage).placement == record.placement)
+      return {storage, dense_layout(record.spec.shape), record.spec};
+    const Location location{Base::constant, 0, plan_.constants[record.payload].offset};
+    const Value value = draft_.placed(draft_.add_value(record.spec, location), record.placement);
+    storage = value.storage;
+    return value;
   }
   constexpr void copy(const Value& from, const Value& to) { draft_.add(copy_operation(from, to)); }
   constexpr Value copied(const Value& given) {
