@@ -216,7 +216,8 @@ TEST_CASE("numbers of derived seeds, of the host's seeds and of neighbours are n
       CHECK(keys[i] != keys[j]);
       CHECK(std::abs(product_mean(numbers[i], numbers[j], 0)) < bound);
     }
-    for (const std::size_t lag : std::initializer_list<std::size_t>{1, 2, 15, 16, 17, 32, 48, 64, 1024}) {  // 16, 32 and 48: words of one counter
+    for (const std::size_t lag :
+         std::initializer_list<std::size_t>{1, 2, 15, 16, 17, 32, 48, 64, 1024}) {  // 16, 32 and 48: words of one counter
       INFO("seed " << i << ", distance " << lag);
       const std::span<const float> all = numbers[i];
       const double covariance = product_mean(all.first(all.size() - lag), all.subspan(lag), 0);
