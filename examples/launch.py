@@ -16,9 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-# Open MPI's words for a process that a signal ended, and for one that ended otherwise.
+# The words of Open MPI 4 and 5 for a process that a signal ended, and for one that ended otherwise.
 KILLED = re.compile(r"process rank (\d+) with PID \d+ on node (\S+)\s+exited on\s+signal (\d+)")
-ENDED = re.compile(r"Process name:\s+\[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+)")
+ENDED = re.compile(r"Process name:\s+\[\S+,(\d+)\]\s+Exit code:\s+(\d+)")
 OURS = re.compile(r"tilewright: rank \d+ of \d+ on ")
 
 # The same for one that ended with status 0.

@@ -70,7 +70,8 @@ constexpr void sharded(tw::Ir& ir) {
 template <tw::NameText name>
 void print_host_shape(const tw::ReplicaGrouping& grouping, const tw::Session<groups>& session, tw::Name<name> variable) {
   tw::Shape shape;
-  for (const auto extent : session.get_tensor_data(variable).shape()) shape.push_back(static_cast<std::int64_t>(extent));
+  const auto array = session.get_tensor_data(variable);  // a temporary array would not outlive the loop's shape
+  for (const auto extent : array.shape()) shape.push_back(static_cast<std::int64_t>(extent));
   std::cout << to_text(grouping) << ": " << variable.view() << " on the host " << to_text(shape) << '\n';
 }
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-OURS = re.compile(r"(\[1,\d\]<stderr>:)?tilewright: ")
+OURS = re.compile(r"(\[1,\d\]<stderr>: ?)?tilewright: ")
 LAUNCH = os.path.join(os.path.dirname(__file__), "../../examples/launch.py")
 
 # A fault that the executable is asked for; numbers of processes, of which rank 1 has it (all have "together"); what the one line on standard error says.

@@ -158,10 +158,10 @@ def check_default(report, system):
     check_without_packages(report, system)
     presets = json.loads((system.source / "CMakePresets.json").read_text())["configurePresets"]
     quick = next(preset for preset in presets if preset["name"] == "quick")["cacheVariables"]["TILEWRIGHT_STATIC_TESTS"]
-    check_tests(report, system, {"TILEWRIGHT_STATIC_TESTS": quick, "TILEWRIGHT_RUN_TESTS": "added_activations;strict_training",
+    check_tests(report, system, {"TILEWRIGHT_STATIC_TESTS": quick, "TILEWRIGHT_RUN_TESTS": "added_activations;ops_reductions_in_tiles;strict_training",
                                  "TILEWRIGHT_EXAMPLES": "mnist"},
-                ["static_tests", "run_added_activations", "run_strict_training", "mnist"],
-                r"^static/|^run/|^example/mnist$", f"static tests, layers, strict mode and examples/mnist.cpp with {name}", fails)
+                ["static_tests", "run_added_activations", "run_ops_reductions_in_tiles", "run_strict_training", "mnist"],
+                r"^static/|^run/|^example/mnist$", f"static tests, layers, reductions, strict mode and examples/mnist.cpp with {name}", fails)
 
 
 def check_matrix(report, system, newest_clang):
