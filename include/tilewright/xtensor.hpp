@@ -1,6 +1,5 @@
 #pragma once
-// Those parts of xtensor that programs use and tilewright.hpp does not have: views and random numbers. xtensor 0.26 moved its
-// headers into sub-folders; this includes them wherever the version at hand keeps them.
+// Views and random numbers of xtensor, which tilewright.hpp does not include. xtensor 0.26 moved these headers into sub-folders.
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/core/foreign_headers.hpp"

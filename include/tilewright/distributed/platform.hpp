@@ -30,8 +30,8 @@ inline std::string host_name() {
 inline int cores_of_host() { return std::max(1, static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN))); }
 inline long process_number() { return ::getpid(); }
 
-/// Memory that is the contents of a new file of so many bytes, zeros at first. It stays until the process ends, even by SIGKILL;
-/// the file then holds what was written. Null if the system cannot do this.
+/// Makes a file of so many zeros and maps it into memory. What the process writes there is in the file, even if SIGKILL ends the
+/// process. The memory is never given back. Null if the system cannot do this.
 inline std::byte* map_new_file(const std::filesystem::path& path, std::size_t bytes) {
   const Descriptor file(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
   if (!file || ::ftruncate(file.number(), static_cast<off_t>(bytes)) != 0) return nullptr;
