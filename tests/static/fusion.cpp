@@ -23,7 +23,7 @@ TW_SAME(plan_text(train_step<Net, 8, 28, 28>),
         "  --\n"
         "  8 of 8 x 8 x 64: ReduceSum [Add, Gelu, GeluSlope]; MatMul\n"
         "  --\n"
-        "  1 of 8 x 8 x 10: ReduceSum [Add]; Softmax; NlllWithSoftmaxGradDirect; Identity; ReduceSum "
+        "  1 of 8 x 8 x 10: ReduceSum [Add]; CrossEntropyWithGrad; Identity; ReduceSum "
         "[ScaledAddLhsInplace]\n"
         "  --\n"
         "  8 of 8 x 64 x 10: MatMul [Mul]; ReduceSum [ScaledAddLhsInplace]; MatMul [ScaledAddLhsInplace]\n"

@@ -3,6 +3,7 @@
 
 #include "tilewright/kernel/conv_rows.hpp"
 #include "tilewright/kernel/lanes.hpp"
+#include "tilewright/kernel/long_sums.hpp"
 
 namespace tilewright {
 
@@ -51,6 +52,8 @@ struct ConvByChannels {
     return c;
   }();
   static constexpr bool fits = chunk.fits();
+  /// Sums of all channels have rests behind them.
+  static constexpr bool long_sums = is_long_product(s.terms());
   static constexpr bool whole_rows = chunk.columns == s.v.out;
   static constexpr bool all_channels = chunk.channels == s.channels;
   static constexpr std::int64_t pitch = chunk.x_columns();
@@ -64,7 +67,7 @@ struct ConvByChannels {
     unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
       unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
         constexpr std::int64_t p = pixel, v = j;
-        if (first) sum[p][v] = Lanes(0.f);
+        if (first || long_sums) sum[p][v] = Lanes(0.f);
         else sum[p][v] = Lanes::load_aligned(sums + p / columns * sums_row + p % columns * tile_results + v * lanes);
       });
     });
@@ -92,7 +95,13 @@ struct ConvByChannels {
     unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
       unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
         constexpr std::int64_t p = pixel, v = j;
-        sum[p][v].store_aligned(sums + p / columns * sums_row + p % columns * tile_results + v * lanes);
+        float* at = sums + p / columns * sums_row + p % columns * tile_results + v * lanes;
+        if constexpr (long_sums) {
+          if (!first) return LongSums::add(sum[p][v], at, chunk.sums());
+          LongSums{sum[p][v]}.store(at, chunk.sums());
+        } else {
+          sum[p][v].store_aligned(at);
+        }
       });
     });
   }
@@ -187,7 +196,8 @@ struct ConvByChannels {
 
   template <class X, class W, class Y>
   static void run(const X* x, const W* w, Y* y) {
-    alignas(64) float weights[chunk.weights()], input[chunk.channels * chunk.plane()], sums[chunk.sums()];
+    alignas(64) float weights[chunk.weights()], input[chunk.channels * chunk.plane()];
+    alignas(64) float sums[(long_sums ? 2 : 1) * chunk.sums()];
     for (std::int64_t m = 0; m < s.results; m += chunk.results) {
       const std::int64_t blocks = (std::min(chunk.results, s.results - m) + tile_results - 1) / tile_results;
       if constexpr (all_channels) pack_weights(w, m, 0, s.channels, weights);
@@ -210,6 +220,7 @@ struct ConvByChannels {
                 tiles(input, weights + block * channels * s.taps() * tile_results, channels, c == 0, i, rows, columns,
                       sums + block * sums_block);
             }
+            if constexpr (long_sums) LongSums::finish(sums, blocks * sums_block, chunk.sums());
             for (std::int64_t block = 0; block < blocks; ++block) {
               const std::int64_t first = m + block * tile_results;
               store(sums + block * sums_block, std::min(tile_results, s.results - first), rows, columns,
@@ -280,7 +291,7 @@ struct ConvColumns {
 template <ConvShape s>
 struct ConvByPixels {
   using Columns = ConvColumns<s>;
-  static constexpr bool fits = Columns::fits && s.y_v == 1 && s.y_row() == s.v.out;
+  static constexpr bool fits = Columns::fits && s.y_v == 1 && s.y_row() == s.v.out && !is_long_product(s.terms());
 
   template <std::int64_t results, std::int64_t vectors, class W, class Y>
   static void tile(const float* columns, const W* w, Y* y) {
@@ -342,7 +353,7 @@ inline void conv_kernel(const X* x, const W* w, Y* y) {
   // By channels, a vector of results costs about lanes / 2 cycles more for its transposition, and half empty vectors cost as much
   // as full ones. By pixels, each element costs a copy for each column of the kernel.
   // Of ./dev bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
-  constexpr bool short_sum = s.channels * s.taps() <= 48, few_results = s.results <= detail::lanes / 2;
+  constexpr bool short_sum = s.terms() <= 48, few_results = s.results <= detail::lanes / 2;
   if constexpr (detail::ConvByPixels<s>::fits && (short_sum || few_results || !detail::ConvByChannels<s>::fits))
     detail::ConvByPixels<s>::run(x, w, y);
   else detail::ConvByChannels<s>::run(x, w, y);

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/kernel/long_sums.hpp"
 #include "tilewright/kernel/view.hpp"
 #include "tilewright/kernel/window.hpp"
 
@@ -22,10 +23,11 @@ constexpr std::int64_t place(std::int64_t a, std::int64_t b, std::int64_t c, std
 /// in float. X, W and Y are the views of (N, C, spatial), (M, C / groups, kernel) and (N, M, spatial).
 template <Windows windows, class X, class W, class Y>
 struct ConvLoops {
-  using Sum = compute_t<typename X::element>;
+  using Element = compute_t<typename X::element>;
   static constexpr Window a = windows[0], b = windows[1], c = windows[2];
   static constexpr std::int64_t group_channels = W::shape[1], groups = X::shape[1] / group_channels;
   static constexpr std::int64_t group_results = W::shape[0] / groups;
+  static constexpr std::int64_t taps = a.kernel * b.kernel * c.kernel;
 
   static constexpr std::int64_t x_at(std::int64_t n, std::int64_t channel) {
     return n * X::spec.stride(0) + channel * X::spec.stride(1);
@@ -44,14 +46,14 @@ struct ConvLoops {
     for (std::int64_t n = 0; n < X::shape[0]; ++n)
       for (std::int64_t m = 0; m < W::shape[0]; ++m)
         detail::for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
-          Sum sum{};
+          product_sum_t<Element, group_channels * taps> sum{};
           for (std::int64_t channel = 0; channel < group_channels; ++channel) {
             const auto* plane = x.data + x_at(n, m / group_results * group_channels + channel);
             const auto* weight = w.data + w_at(m, channel);
             for_each_tap([&](auto k, auto l, auto p, auto tap) {
               const auto i_x = a.at(i, k), j_x = b.at(j, l), o_x = c.at(o, p);
               if (a.contains(i_x) && b.contains(j_x) && c.contains(o_x))
-                sum += static_cast<Sum>(plane[detail::place(i_x, j_x, o_x, b.in, c.in)]) * static_cast<Sum>(weight[tap]);
+                sum += static_cast<Element>(plane[detail::place(i_x, j_x, o_x, b.in, c.in)]) * static_cast<Element>(weight[tap]);
             });
           }
           y.data[y_at(n, m) + detail::place(i, j, o, b.out, c.out)] = static_cast<typename Y::element>(sum);
@@ -67,14 +69,15 @@ struct ConvLoops {
       for (std::int64_t channel = 0; channel < X::shape[1]; ++channel)
         detail::for_each_index(a.in, b.in, c.in, [&](auto i, auto j, auto o) {
           const std::int64_t first = channel / group_channels * group_results;
-          Sum sum{};
+          product_sum_t<Element, group_results * taps> sum{};
           for (std::int64_t m = first; m < first + group_results; ++m) {
             const auto* plane = dy.data + y_at(n, m);
             const auto* weight = w.data + w_at(m, channel % group_channels);
             for_each_tap([&](auto k, auto l, auto p, auto tap) {
               const auto i_y = seen_by(a, i, k), j_y = seen_by(b, j, l), o_y = seen_by(c, o, p);
               if (i_y >= 0 && j_y >= 0 && o_y >= 0)
-                sum += static_cast<Sum>(plane[detail::place(i_y, j_y, o_y, b.out, c.out)]) * static_cast<Sum>(weight[tap]);
+                sum += static_cast<Element>(plane[detail::place(i_y, j_y, o_y, b.out, c.out)]) *
+                       static_cast<Element>(weight[tap]);
             });
           }
           dx.data[x_at(n, channel) + detail::place(i, j, o, b.in, c.in)] = static_cast<typename X::element>(sum);
@@ -84,15 +87,15 @@ struct ConvLoops {
     for (std::int64_t m = 0; m < W::shape[0]; ++m)
       for (std::int64_t channel = 0; channel < group_channels; ++channel)
         for_each_tap([&](auto k, auto l, auto p, auto tap) {
-          Sum sum{};
+          product_sum_t<Element, X::shape[0] * a.out * b.out * c.out> sum{};
           for (std::int64_t n = 0; n < X::shape[0]; ++n) {
             const auto* plane = x.data + x_at(n, m / group_results * group_channels + channel);
             const auto* gradient = dy.data + y_at(n, m);
             detail::for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
               const auto i_x = a.at(i, k), j_x = b.at(j, l), o_x = c.at(o, p);
               if (a.contains(i_x) && b.contains(j_x) && c.contains(o_x))
-                sum += static_cast<Sum>(plane[detail::place(i_x, j_x, o_x, b.in, c.in)]) *
-                       static_cast<Sum>(gradient[detail::place(i, j, o, b.out, c.out)]);
+                sum += static_cast<Element>(plane[detail::place(i_x, j_x, o_x, b.in, c.in)]) *
+                       static_cast<Element>(gradient[detail::place(i, j, o, b.out, c.out)]);
             });
           }
           dw.data[w_at(m, channel) + tap] = static_cast<typename W::element>(sum);

@@ -24,6 +24,8 @@ struct ConvShape {
   constexpr bool operator==(const ConvShape&) const = default;
 
   constexpr std::int64_t taps() const { return h.kernel * v.kernel; }
+  /// Terms of the sum of a result.
+  constexpr std::int64_t terms() const { return channels * taps(); }
   constexpr std::int64_t x_columns() const { return (v.in - 1) / v_spacing + 1; }
   constexpr std::int64_t y_row() const { return y_h == 0 ? v.out : y_h; }
 };

@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/kernel/conv.hpp"
 #include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/long_sums.hpp"
 #include "tilewright/kernel/math.hpp"
 
 namespace tilewright {
@@ -35,6 +36,25 @@ inline void for_each_tap_block(F&& f) {
   });
 }
 
+/// The sums of the gradient of weights, vectors in memory, while the terms of one chunk of results are added. Sums of more than
+/// terms_of_product terms each have rests, `rests` floats behind them, and start anew with each chunk.
+template <bool long_sums, std::int64_t rests>
+struct WeightSums {
+  [[gnu::always_inline]] static Lanes start(const float* at) {
+    if constexpr (long_sums) return Lanes(0.f);
+    else return Lanes::load_aligned(at);
+  }
+  [[gnu::always_inline]] static void end(const Lanes& sum, float* at) {
+    if constexpr (long_sums) LongSums::add(sum, at, rests);
+    else sum.store_aligned(at);
+  }
+  /// Makes the first `count` floats final.
+  static void finish([[maybe_unused]] float* sums, [[maybe_unused]] std::int64_t count) {
+    if constexpr (long_sums) LongSums::finish(sums, count, rests);
+  }
+  static constexpr std::int64_t floats = (long_sums ? 2 : 1) * rests;
+};
+
 /// The convolution to the first `count` result channels.
 constexpr ConvShape with_results(ConvShape shape, std::int64_t count) {
   shape.results = count;
@@ -67,6 +87,7 @@ struct ConvWeightsByChannels {
   static constexpr std::int64_t most_results = std::max<std::int64_t>(1, most_sums / (s.taps() * lanes)) / block.results *
                                                block.results;
   static constexpr bool fits = input_size <= most_input && most_results > 0;
+  using Sums = WeightSums<is_long_product(s.images* s.h.out* s.v.out), std::min(most_results, s.results) * s.taps() * lanes>;
 
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, class DY>
   static void tile(const float* x, const DY* dy, float* sums, std::int64_t rows, std::int64_t columns) {
@@ -80,7 +101,7 @@ struct ConvWeightsByChannels {
         });
       });
     };
-    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Lanes::load_aligned(at); });
+    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Sums::start(at); });
     constexpr bool converts = !std::is_same_v<DY, float>;
     alignas(64) float converted[converts ? std::size_t(results * chunk.columns) : 1];
     constexpr std::int64_t dy_m = converts ? chunk.columns : s.y_m;
@@ -106,7 +127,7 @@ struct ConvWeightsByChannels {
         });
       }
     }
-    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value.store_aligned(at); });
+    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { Sums::end(value, at); });
   }
   /// Copies `channels` planes, from the padded row and column on, as rows and columns of channels.
   template <std::int64_t channels, class X>
@@ -137,7 +158,7 @@ struct ConvWeightsByChannels {
   /// The gradient for `channels` input channels and the result channels of `part`.
   template <ConvShape part, std::int64_t channels, class X, class DY, class DW>
   static void run_block(const X* x, const DY* dy, DW* dw) {
-    alignas(64) float input[std::size_t(input_size)], sums[std::size_t(part.results * s.taps() * lanes)];
+    alignas(64) float input[std::size_t(input_size)], sums[std::size_t(Sums::floats)];
     std::memset(sums, 0, sizeof sums);
     for (std::int64_t n = 0; n < s.images; ++n)
       for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
@@ -150,6 +171,7 @@ struct ConvWeightsByChannels {
                                 rows, columns);
           });
         }
+    Sums::finish(sums, part.results * s.taps() * lanes);
     for (std::int64_t m = 0; m < part.results; ++m)
       transpose_back<channels>(sums + m * s.taps() * lanes, lanes, s.taps(), dw + m * s.w_m, s.w_c);
   }
@@ -166,6 +188,8 @@ struct ConvWeightsByPixels {
   /// Result channels with sums on the stack at once, each sum a vector.
   static constexpr std::int64_t most_results = most_sums / sums_per_result;
   static constexpr bool fits = Columns::fits && most_results >= std::min<std::int64_t>(s.results, 8);
+  static constexpr std::int64_t block_results = std::min(even_block(s.results, most_results), s.results);
+  using Sums = WeightSums<is_long_product(s.images* s.h.out* s.v.out / lanes), block_results * sums_per_result>;
 
   template <std::int64_t results, std::int64_t taps_h, std::int64_t taps_v, std::int64_t pixels, class DY>
   static void tile(const float* columns, const DY* dy, float* sums) {
@@ -189,7 +213,7 @@ struct ConvWeightsByPixels {
                              });
                            });
                          };
-    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Lanes::load_aligned(at); });
+    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Sums::start(at); });
     std::array<Lanes, std::size_t(results)> element;
     for (std::int64_t q = 0; q + lanes <= pixels; q += lanes) {
       unrolled<results>([&](auto m)
@@ -202,16 +226,16 @@ struct ConvWeightsByPixels {
       });
       add(columns + pixels - rest, element);
     }
-    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value.store_aligned(at); });
+    for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { Sums::end(value, at); });
   }
   template <class X, class DY, class DW>
   static void run(const X* x, const DY* dy, DW* dw) {
-    in_blocks<s.results, std::min(even_block(s.results, most_results), s.results)>(
+    in_blocks<s.results, block_results>(
         [&](std::int64_t m, auto results) { run_block<with_results(s, results)>(x, dy + m * s.y_m, dw + m * s.w_m); });
   }
   template <ConvShape part, class X, class DY, class DW>
   static void run_block(const X* x, const DY* dy, DW* dw) {
-    alignas(64) float columns[Columns::size], sums[std::size_t(part.results * sums_per_result)];
+    alignas(64) float columns[Columns::size], sums[std::size_t(Sums::floats)];
     std::memset(sums, 0, sizeof sums);
     for (std::int64_t n = 0; n < s.images; ++n)
       in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
@@ -222,6 +246,7 @@ struct ConvWeightsByPixels {
                                                 sums + m * sums_per_result + (c * s.taps() + k * s.v.kernel + l) * lanes);
           });
       });
+    Sums::finish(sums, part.results * sums_per_result);
     for (std::int64_t m = 0; m < part.results; ++m)
       for (std::int64_t c = 0; c < s.channels; ++c)
         for (std::int64_t tap = 0; tap < s.taps(); ++tap)

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tilewright/kernel/long_sums.hpp"
 #include "tilewright/kernel/matmul_epilogue.hpp"
 #include "tilewright/kernel/matmul_inner.hpp"
 #include "tilewright/kernel/matmul_outer.hpp"
@@ -52,11 +53,11 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
   using Sum = std::common_type_t<compute_t<A>, compute_t<B>>;
   for (std::int64_t i = 0; i < s.m; ++i)
     for (std::int64_t j = 0; j < s.n; ++j) {
-      Sum sum{};
+      product_sum_t<Sum, s.k> sum{};
       for (std::int64_t k = 0; k < s.k; ++k)
-        sum = math::add(sum,
-                        math::multiply(static_cast<Sum>(a[i * s.a_m + k * s.a_k]), static_cast<Sum>(b[k * s.b_k + j * s.b_n])));
-      epilogue(i, j, sum);
+        sum = math::add(sum, decltype(sum)(math::multiply(static_cast<Sum>(a[i * s.a_m + k * s.a_k]),
+                                                          static_cast<Sum>(b[k * s.b_k + j * s.b_n]))));
+      epilogue(i, j, static_cast<Sum>(sum));
     }
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tilewright/kernel/long_sums.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul_epilogue.hpp"
 #include "tilewright/kernel/matmul_pack.hpp"
@@ -18,8 +19,11 @@ template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
 [[gnu::always_inline]] inline FloatBatch inner_block(const float* a, const float* b) {
   static_assert(rows * columns <= float_width);
   FloatBatch sum[FloatBatch::size];
+  const auto clear = [&]() __attribute__((always_inline)) {
 #pragma GCC unroll 16
-  for (std::int64_t e = 0; e < float_width; ++e) sum[e] = FloatBatch(0.f);
+    for (std::int64_t e = 0; e < float_width; ++e) sum[e] = FloatBatch(0.f);
+  };
+  clear();
   const auto step = [&]<std::int64_t width>(std::integral_constant<std::int64_t, width>, std::int64_t k)
                         __attribute__((always_inline)) {
                           FloatBatch column[std::size_t(columns)];
@@ -37,7 +41,19 @@ template <MatMulShape s, std::int64_t rows, std::int64_t columns, bool prefetch>
                           }
                         };
   constexpr std::int64_t end = s.k / float_width * float_width;
-  for (std::int64_t k = 0; k < end; k += float_width) step(std::integral_constant<std::int64_t, float_width>{}, k);
+  constexpr std::integral_constant<std::int64_t, float_width> whole;
+  if constexpr (is_long_product(s.k)) {
+    LongSums all;
+    for (std::int64_t begin = 0; begin < end; begin += terms_of_product) {
+      for (std::int64_t k = begin; k < std::min(end, begin + terms_of_product); k += float_width) step(whole, k);
+      all.add(sums_of(sum));
+      clear();
+    }
+    if constexpr (end < s.k) step(std::integral_constant<std::int64_t, s.k - end>{}, end);
+    all.add(sums_of(sum));
+    return all.value();
+  }
+  for (std::int64_t k = 0; k < end; k += float_width) step(whole, k);
   if constexpr (end < s.k) step(std::integral_constant<std::int64_t, s.k - end>{}, end);
   return sums_of(sum);
 }

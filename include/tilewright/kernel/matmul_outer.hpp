@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tilewright/kernel/long_sums.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul_epilogue.hpp"
 #include "tilewright/kernel/matmul_pack.hpp"
@@ -275,13 +276,18 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
     if constexpr (plan.k_part >= s.k) {
       whole_block<s, b_k, rows, columns, b_columns, prefetch>(a_rows, rows_of_b, i, j, epilogue, ahead);
     } else {
-      float* sums = partial + (i - i_begin) * stride;
+      constexpr std::int64_t line = plan.partial_lines() * stride;
+      float* sums = partial + (i - i_begin) * line;
       outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(
           a_rows, rows_of_b, k_count,
-          [&](std::int64_t row, std::int64_t v)
-              __attribute__((always_inline)) { return FloatBatch::load_aligned(sums + row * stride + v * float_width); },
-          [&](std::int64_t row, std::int64_t v, const FloatBatch& sum)
-              __attribute__((always_inline)) { sum.store_aligned(sums + row * stride + v * float_width); },
+          [&](std::int64_t row, std::int64_t v) __attribute__((always_inline)) {
+            if constexpr (plan.long_sums) return FloatBatch(0.f);
+            else return FloatBatch::load_aligned(sums + row * line + v * float_width);
+          },
+          [&](std::int64_t row, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
+            if constexpr (plan.long_sums) LongSums::add(sum, sums + row * line + v * float_width, stride);
+            else sum.store_aligned(sums + row * line + v * float_width);
+          },
           ahead);
     }
   };
@@ -299,6 +305,17 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
   }
 }
 
+/// Gives the epilogue the partial sums of rows [i_begin, i_end) and `columns` columns from j on, which are complete.
+template <MatMulShape s, std::int64_t columns, class Epilogue>
+inline void finish_partial(float* partial, std::int64_t i_begin, std::int64_t i_end, std::int64_t j, const Epilogue& epilogue) {
+  constexpr OuterPlan plan = outer_plan(s);
+  constexpr std::int64_t stride = ceil_div(columns, float_width) * float_width;
+  for (std::int64_t i = i_begin; i < i_end; ++i, partial += plan.partial_lines() * stride) {
+    if constexpr (plan.long_sums) LongSums::finish(partial, stride, stride);
+    finish_row<columns>(partial, i, j, epilogue);
+  }
+}
+
 /// Rows [i_begin, i_end) and `columns` columns from j on. a_panel has the rows of a if they are packed for all of k, else room.
 template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
 inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_begin, std::int64_t i_end, std::int64_t j,
@@ -309,14 +326,15 @@ inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_b
   if constexpr (plan.k_part >= s.k) {
     outer_part<s, columns>(a, a_panel, b, b_panel, i_begin, i_end, j, 0, s.k, nullptr, epilogue);
   } else {
-    alignas(line_bytes) float partial[std::size_t(plan.m_part * stride)];
-    std::fill_n(partial, (i_end - i_begin) * stride, 0.f);
+    constexpr std::int64_t line = plan.partial_lines() * stride;
+    alignas(line_bytes) float partial[std::size_t(plan.m_part * line)];
+    std::fill_n(partial, (i_end - i_begin) * line, 0.f);
     for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
       const std::int64_t k_count = std::min(plan.k_part, s.k - k);
       if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, i_begin, i_end, k_count, a_panel);
       outer_part<s, columns>(a, a_panel, b, b_panel, i_begin, i_end, j, k, k_count, partial, epilogue);
     }
-    for (std::int64_t i = i_begin; i < i_end; ++i) finish_row<columns>(partial + (i - i_begin) * stride, i, j, epilogue);
+    finish_partial<s, columns>(partial, i_begin, i_end, j, epilogue);
   }
 }
 
@@ -326,18 +344,18 @@ inline void outer_parts_of_k(const A* a, float* a_panel, const B* b, const Epilo
   constexpr OuterPlan plan = outer_plan(s);
   constexpr std::int64_t n_floats = ceil_div(s.n, float_width) * float_width;
   alignas(line_bytes) [[maybe_unused]] float b_panel[std::size_t(plan.packs_b ? plan.k_part * plan.vectors * float_width : 1)];
-  alignas(line_bytes) float partial[std::size_t(s.m * n_floats)];  // strip by strip
-  std::fill_n(partial, s.m * n_floats, 0.f);
+  constexpr std::int64_t rows = s.m * plan.partial_lines();
+  alignas(line_bytes) float partial[std::size_t(rows * n_floats)];  // strip by strip
+  std::fill_n(partial, rows * n_floats, 0.f);
   for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
     const std::int64_t k_count = std::min(plan.k_part, s.k - k);
     if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, 0, s.m, k_count, a_panel);
     for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
-      outer_part<s, columns>(a, a_panel, b, b_panel, 0, s.m, j, k, k_count, partial + s.m * j, epilogue);
+      outer_part<s, columns>(a, a_panel, b, b_panel, 0, s.m, j, k, k_count, partial + rows * j, epilogue);
     });
   }
   for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
-    constexpr std::int64_t stride = ceil_div(columns, float_width) * float_width;
-    for (std::int64_t i = 0; i < s.m; ++i) finish_row<columns>(partial + s.m * j + i * stride, i, j, epilogue);
+    finish_partial<s, columns>(partial + rows * j, 0, s.m, j, epilogue);
   });
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tilewright/kernel/long_sums.hpp"
 #include "tilewright/kernel/matmul_shape.hpp"
 #include "tilewright/kernel/matmul_vectors.hpp"
 
@@ -60,6 +61,9 @@ struct OuterPlan {
   bool packs_a = false, packs_b = false;  // a part is copied to the stack: a's lines one by one, b's rows of a strip
   std::int64_t a_stride = 0;  // floats between these lines of a
   bool k_first = false;  // a part of k has all strips in turn, and sums of all of them are kept
+  bool long_sums = false;  // sums of parts of k have rests
+  /// Lines of partial sums for each row of a block: the sums, and their rests.
+  constexpr std::int64_t partial_lines() const { return long_sums ? 2 : 1; }
   bool short_sums = false;  // few terms: blocks follow rows of c, and registers go straight to the epilogue
 };
 
@@ -107,11 +111,13 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   plan.packs_a = s.half_a || packs_columns;
   plan.k_part = s.k;
   // A converted a that is too large for its panel would make b be converted again.
-  const bool splits = (plan.packs_b || plan.packs_a) &&
-                      (s.k * strip > b_panel_floats || (s.half_a && plan.packs_b && s.m * s.k > most_of_a));
+  plan.long_sums = is_long_product(s.k);
+  const bool packs = plan.packs_b || plan.packs_a;
+  const bool splits = plan.long_sums ||
+                      (packs && (s.k * strip > b_panel_floats || (s.half_a && plan.packs_b && s.m * s.k > most_of_a)));
   plan.k_first = splits && s.m * n_vectors * float_width <= partial_floats;
   if (splits) {
-    std::int64_t most = b_panel_floats / strip;
+    std::int64_t most = std::min(terms_of_product, packs ? b_panel_floats / strip : s.k);
     if (plan.k_first && plan.packs_a) most = std::min(most, most_of_a / s.m);
     plan.k_part = ceil_div(even_block(s.k, most), float_width) * float_width;
   }

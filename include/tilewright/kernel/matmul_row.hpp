@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "tilewright/kernel/long_sums.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/matmul_epilogue.hpp"
 #include "tilewright/kernel/matmul_shape.hpp"
@@ -44,6 +45,15 @@ template <class T>
   return value;
 }
 
+/// Adds `count` sums to `totals`, whose rests follow them, and begins anew.
+template <std::int64_t count>
+inline void add_part(float* sums, float* totals) {
+  for (std::int64_t i = 0; i < count; i += float_width) {
+    LongSums::add(FloatBatch::load_aligned(sums + i), totals + i, count);
+    FloatBatch(0.f).store_aligned(sums + i);
+  }
+}
+
 /// Sums of `columns` columns from j on: each row of b, times its element of a, is added to sums in a first-level cache. Its loop
 /// is up to a sixth slower where the compiler puts it into a longer function.
 template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
@@ -51,8 +61,13 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
   constexpr auto element_bytes = static_cast<std::int64_t>(sizeof(B));
   constexpr std::int64_t group = row_step_bytes / element_bytes / float_width * float_width;
   constexpr std::int64_t whole = columns / float_width * float_width, in_groups = whole / group * group;
-  alignas(line_bytes) float sums[std::size_t(ceil_div(columns, float_width) * float_width)] = {};
+  constexpr std::int64_t floats = ceil_div(columns, float_width) * float_width;
+  constexpr bool long_sums = is_long_product(s.k);
+  alignas(line_bytes) float sums[std::size_t(floats)] = {};
+  alignas(line_bytes) [[maybe_unused]] float totals[std::size_t(long_sums ? 2 * floats : 1)] = {};  // and their rests
   for (std::int64_t k = 0; k < s.k; ++k) {
+    if constexpr (long_sums)
+      if (k % terms_of_product == 0) add_part<floats>(sums, totals);
     const FloatBatch element(static_cast<float>(a[k * s.a_k]));
     const B* row = in_order(b + k * s.b_k + j);
     float* sum = sums;
@@ -75,7 +90,13 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
     for (std::int64_t i = in_groups; i < whole; i += float_width) add(all, row + i);
     if constexpr (whole < columns) add(std::integral_constant<std::int64_t, columns - whole>{}, row + whole);
   }
-  finish_row<columns>(sums, 0, j, epilogue);
+  if constexpr (long_sums) {
+    add_part<floats>(sums, totals);
+    LongSums::finish(totals, floats, floats);
+    finish_row<columns>(totals, 0, j, epilogue);
+  } else {
+    finish_row<columns>(sums, 0, j, epilogue);
+  }
 }
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void stream_rows(const A* a, const B* b, const Epilogue& epilogue) {
