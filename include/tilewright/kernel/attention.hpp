@@ -9,8 +9,9 @@ namespace tilewright {
 
 /// y = softmax(scale q k^T) v of one head, by blocks of queries and keys; logsumexp gets the logarithm of each query's sum of
 /// exponentials. Scores of a block lie with a row for each key, so that largest scores and sums of a vector of queries need no
-/// sums across a vector. A query that sees no key has the result 0, and the logarithm infinity. `dropout`: a WeightDropout, which
-/// is read if s.drops; sums are of all weights. `next`: a NextHead, or NoNextHead.
+/// sums across a vector. Each block is summed by itself, and then added: the error of a sum over keys is that of the keys of one
+/// block, and of as many roundings as there are blocks. A query that sees no key has the result 0, and the logarithm infinity.
+/// `dropout`: a WeightDropout, which is read if s.drops; sums are of all weights. `next`: a NextHead, or NoNextHead.
 template <AttentionShape s, class T, class Dropout, class Next = detail::NoNextHead>
 inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                               KeyMask mask, const MatrixRows<T>& y, float* logsumexp, std::int64_t logsumexp_stride, double scale,
@@ -54,12 +55,10 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
           (FloatBatch::load_aligned(scores + i) * FloatBatch::load_aligned(factors + i)).store_aligned(scores + i);
       }
       block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
-          scores, v_rows, block.of_queries(),
-          [&](std::int64_t i, std::int64_t j) __attribute__((always_inline)) {
-            return FloatBatch::load_aligned(rows + i * plan.width + j) * FloatBatch(corrections[i]);
-          },
+          scores, v_rows, block.of_queries(), start_at_zero,
           [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
-            sum.store_aligned(rows + i * plan.width + j);
+            float* const at = rows + i * plan.width + j;
+            math::fma(FloatBatch::load_aligned(at), FloatBatch(corrections[i]), sum).store_aligned(at);
             if constexpr (Next::fetches)
               if (j == 0) next.fetch_query(q0 + i);
           });
@@ -161,11 +160,10 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
       block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(ds, q_rows, block.of_keys(), sums);
       unpack_block<s.width>(sums, block.keys, dk, k0, give);
       block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
-          ds, k_rows, block.of_queries(),
-          [&](std::int64_t i, std::int64_t j)
-              __attribute__((always_inline)) { return FloatBatch::load_aligned(dq_rows + i * plan.width + j); },
+          ds, k_rows, block.of_queries(), start_at_zero,
           [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
-            sum.store_aligned(dq_rows + i * plan.width + j);
+            float* const at = dq_rows + i * plan.width + j;
+            (FloatBatch::load_aligned(at) + sum).store_aligned(at);
             if constexpr (Next::fetches)
               if (j == 0) next.fetch_query(q0 + i);
           });

@@ -205,12 +205,11 @@ inline void block_product(const float* a, const float* b, const T& terms, const 
 /// c = a b, where c has rows of n floats; what `terms` skips stays as it was. meanwhile(i) is called for each row.
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Meanwhile>
 inline void block_product(const float* a, const float* b, const T& terms, float* c, const Meanwhile& meanwhile) {
-  block_product<m, n, a_m, a_k, b_k>(
-      a, b, terms, [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); },
-      [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
-        sum.store_aligned(c + i * n + j);
-        if (j + float_width == n) meanwhile(i);
-      });
+  block_product<m, n, a_m, a_k, b_k>(a, b, terms, start_at_zero,
+                                     [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
+                                       sum.store_aligned(c + i * n + j);
+                                       if (j + float_width == n) meanwhile(i);
+                                     });
 }
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
 inline void block_product(const float* a, const float* b, const T& terms, float* c) {
@@ -326,7 +325,7 @@ inline void block_softmax(const ScoreBlock& block, float* scores, float* largest
       const FloatBatch correction = math::exp(FloatBatch::load_aligned(largest + here) - most[v]);
       correction.store_aligned(corrections + here);
       most[v].store_aligned(largest + here);
-      sum[v] = correction * FloatBatch::load_aligned(sums + here);
+      sum[v] = FloatBatch(0.f);
     });
     for (std::int64_t key = 0; key < keys; ++key)
       unrolled<count>([&](auto v) __attribute__((always_inline)) {
@@ -336,7 +335,11 @@ inline void block_softmax(const ScoreBlock& block, float* scores, float* largest
         sum[v] += x;
       });
     for (std::int64_t key = keys; key < block.keys; ++key) std::fill_n(scores + key * queries + at, count * float_width, 0.f);
-    unrolled<count>([&](auto v) { sum[v].store_aligned(sums + at + v * float_width); });
+    unrolled<count>([&](auto v) {
+      const std::int64_t here = at + v * float_width;
+      math::fma(FloatBatch::load_aligned(corrections + here), FloatBatch::load_aligned(sums + here), sum[v])
+          .store_aligned(sums + here);
+    });
   });
 }
 

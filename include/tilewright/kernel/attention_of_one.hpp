@@ -100,7 +100,11 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
       exponentials += x;
     }
     sum = sum * correction + math::sum(exponentials);
-    for (auto& part : sums) unrolled<vectors>([&](auto i) { part[i] *= FloatBatch(correction); });
+    FloatBatch before[std::size_t(vectors)];
+    unrolled<vectors>([&](auto i) {
+      before[i] = (sums[0][i] + sums[1][i]) * FloatBatch(correction);
+      sums[0][i] = sums[1][i] = FloatBatch(0.f);
+    });
     for_each_group(k0, count,
                    [&]<std::int64_t keys>(std::int64_t j, std::integral_constant<std::int64_t, keys>)
                        __attribute__((always_inline)) {
@@ -112,6 +116,7 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
                            });
                          });
                        });
+    unrolled<vectors>([&](auto i) { sums[0][i] += before[i]; });
   }
   const bool sees_none = s.may_hide_all() && sum == 0;
   *logsumexp = sees_none ? infinity : largest + math::log(sum);

@@ -35,6 +35,8 @@ struct NothingAhead {
   void loaded(std::int64_t, std::int64_t, const FloatBatch&) const {}
 };
 
+/// Where the sums of a block start.
+inline constexpr auto start_at_zero = [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); };
 /// Sums of a block of `rows` x `columns` elements over k_count terms: elements of a times rows of b, which are b_k apart. They
 /// start from start(i, v), vector v of row i, and go to finish(i, v, sum). ahead.loaded(k, v, x) is called with each vector of b,
 /// ahead.term(k) with each term, and ahead.row(i), if it has_rows, for all rows at even distances: caches wait for few lines at a
@@ -160,7 +162,6 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
 [[gnu::always_inline]] inline void whole_block(const float* a, const B* b, std::int64_t i0, std::int64_t j0,
                                                const Epilogue& epilogue, const Ahead& ahead = {}) {
   constexpr std::int64_t full = columns / float_width, stride = ceil_div(columns, float_width) * float_width;
-  constexpr auto zero = [](std::int64_t, std::int64_t) __attribute__((always_inline)) { return FloatBatch(0.f); };
   if constexpr (outer_plan(s).short_sums) {
     // What the epilogue reads for the next block, while this one is computed.
     const bool last_strip = j0 + 2 * columns > s.n;
@@ -176,7 +177,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
 #pragma GCC diagnostic pop
 #endif
     outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(
-        a, b, s.k, zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
+        a, b, s.k, start_at_zero, [&](std::int64_t i, std::int64_t v, const FloatBatch& sum) __attribute__((always_inline)) {
           if (v < full) return epilogue(i0 + i, j0 + v * float_width, sum);
           alignas(line_bytes) float rest[float_width];
           sum.store_aligned(rest);
@@ -186,7 +187,7 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
     // Through the stack, so that the epilogue's code is there once and not for every register.
     alignas(line_bytes) float sums[std::size_t(rows * stride)];
     outer_block<block_shape<s>(), b_k, rows, b_columns, prefetch>(
-        a, b, s.k, zero,
+        a, b, s.k, start_at_zero,
         [&](std::int64_t i, std::int64_t v, const FloatBatch& sum)
             __attribute__((always_inline)) { sum.store_aligned(sums + i * stride + v * float_width); },
         ahead);

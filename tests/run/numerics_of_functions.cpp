@@ -1,0 +1,101 @@
+// The errors of functions of single elements, in units of the last place of the results' dtype: for every number of float16 and
+// bfloat16, and every 1,009th of float32.
+#include <array>
+#include <bit>
+
+#include "numerics.hpp"
+#include "reference.hpp"
+
+namespace tw = tilewright;
+namespace ops = tw::ops;
+
+namespace {
+
+constexpr std::int64_t n = 1 << 16;
+
+template <tw::DType dtype>
+constexpr void functions(tw::Ir& ir) {
+  const auto x = ir.variable(tw::ones(), {n}, dtype, "x"), b = ir.variable(tw::ones(), {n}, dtype, "b");
+  const auto give = [&](std::string_view name, tw::Tensor y) { ops::host_store(ir.d2h_stream(name, y.spec()), y); };
+  give("exp", ops::exp(x));
+  give("log", ops::log(x));
+  give("log2", ops::log2(x));
+  give("sqrt", ops::sqrt(x));
+  give("sin", ops::sin(x));
+  give("cos", ops::cos(x));
+  give("tanh", ops::tanh(x));
+  give("sigmoid", ops::sigmoid(x));
+  give("softplus", ops::softplus(x));
+  give("gelu", ops::gelu(x));
+  give("geluerf", ops::geluerf(x));
+  give("swish", ops::swish(x));
+  give("div", x / b);
+  give("pow", ops::pow(ops::abs(x), b));
+}
+const std::map<std::string, double (*)(double, double)> right{
+    {"exp", [](double x, double) { return std::exp(x); }},
+    {"log", [](double x, double) { return std::log(x); }},
+    {"log2", [](double x, double) { return std::log2(x); }},
+    {"sqrt", [](double x, double) { return std::sqrt(x); }},
+    {"sin", [](double x, double) { return std::sin(x); }},
+    {"cos", [](double x, double) { return std::cos(x); }},
+    {"tanh", [](double x, double) { return std::tanh(x); }},
+    {"sigmoid", [](double x, double) { return 1 / (1 + std::exp(-x)); }},
+    {"softplus", [](double x, double) { return x > 20 ? x : std::log1p(std::exp(x)); }},
+    {"gelu", [](double x, double) { return std::isinf(x) ? std::max(x, 0.0) : x / (1 + std::exp(-2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }},
+    {"geluerf", [](double x, double) { return std::isinf(x) ? std::max(x, 0.0) : x * std::erfc(-x * M_SQRT1_2) / 2; }},
+    {"swish", [](double x, double) { return std::isinf(x) ? std::max(x, 0.0) : x / (1 + std::exp(-x)); }},
+    {"div", [](double x, double b) { return x / b; }},
+    {"pow", [](double x, double b) { return std::pow(std::abs(x), b); }},
+};
+
+/// The error in units of the last place of T. Where the right value is below the normal numbers, 0 counts as right; where it
+/// rounds to infinity, infinity.
+template <class T>
+double error_in_ulp(double result, double value) {
+  constexpr int digits = tw::dtype_of<T> == tw::float16 ? 11 : tw::dtype_of<T> == tw::bfloat16 ? 8 : 24;
+  constexpr int least_exponent = tw::dtype_of<T> == tw::float16 ? -14 : -126;
+  const auto rounded = static_cast<double>(T(static_cast<float>(value)));
+  if (std::isnan(value)) return std::isnan(result) ? 0 : HUGE_VAL;
+  if (result == rounded) return 0;
+  if (std::isnan(result)) return HUGE_VAL;
+  if (std::abs(value) < std::ldexp(1.0, least_exponent) && result == 0) return 0;
+  if (std::isinf(rounded) || std::isinf(result)) return HUGE_VAL;
+  return std::abs(result - value) / std::ldexp(1.0, std::max(std::ilogb(value), least_exponent) - (digits - 1));
+}
+
+template <tw::DType dtype>
+numerics::Errors errors_of_functions() {
+  using T = tw::element_t<dtype>;
+  numerics::Errors errors;
+  tw::Session<functions<dtype>> session({.threads = 1});
+  constexpr std::uint64_t step = dtype == tw::float32 ? 1009 : 1, end = dtype == tw::float32 ? std::uint64_t{1} << 32 : n;
+  std::vector<double> x(n), b(n);
+  std::uint64_t other = 12345;
+  for (std::uint64_t bits = 0; bits < end;) {
+    for (std::size_t i = 0; i < x.size(); ++i, bits += step) {
+      const auto number = [](std::uint64_t code) {
+        if constexpr (dtype == tw::float32) return double{std::bit_cast<float>(static_cast<std::uint32_t>(code))};
+        else return static_cast<double>(std::bit_cast<T>(static_cast<std::uint16_t>(code)));
+      };
+      other = other * 6364136223846793005U + 1442695040888963407U;
+      x[i] = number(std::min(bits, end - 1));
+      b[i] = number(other >> 40);
+      if (i % 2 == 0) b[i] = static_cast<double>(T(std::ldexp(static_cast<float>(other >> 48), -14)));  // below 4: for pow
+    }
+    write_variables(session, {{"x", x}, {"b", b}});
+    for (const auto& [name, elements] : run(session))
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        const double e = error_in_ulp<T>(elements[i], right.at(name)(x[i], b[i]));
+        if (e > errors[name]) std::printf("    %s(%.9g, %.9g) = %.9g, %.9g: %g\n", name.c_str(), x[i], b[i], elements[i], right.at(name)(x[i], b[i]), e);
+        numerics::note(errors, name, e);
+      }
+  }
+  return errors;
+}
+
+}  // namespace
+
+TEST_CASE("float32") { for (auto& [n, e] : errors_of_functions<tw::float32>()) std::printf("%s %g\n", n.c_str(), e); }
+TEST_CASE("float16") { for (auto& [n, e] : errors_of_functions<tw::float16>()) std::printf("%s %g\n", n.c_str(), e); }
+TEST_CASE("bfloat16") { for (auto& [n, e] : errors_of_functions<tw::bfloat16>()) std::printf("%s %g\n", n.c_str(), e); }
