@@ -38,7 +38,8 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
     for (std::int64_t k0 = begin; k0 < end; k0 += plan.keys) {
       const ScoreBlock block = score_block(s, plan, q0, k0);
       pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
-      pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
+      const bool finite = pack_block<plan.keys, s.width, s.is_causal>(v, k0, block.keys, 1.f, v_rows);
+      if constexpr (s.has_mask) clear_hidden<plan.width>(mask, k0, block.keys, v_rows);
       const auto fetch = [&](std::int64_t key) __attribute__((always_inline)) {
         if constexpr (Next::fetches) next.fetch_key(k0 + key);
         if (k0 == begin && key < q_count) fetch_row<s.width, true>(y, q0 + key);
@@ -54,8 +55,8 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
         for (std::int64_t i = 0; i < block.keys * plan.queries; i += float_width)
           (FloatBatch::load_aligned(scores + i) * FloatBatch::load_aligned(factors + i)).store_aligned(scores + i);
       }
-      block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
-          scores, v_rows, block.of_queries(), start_at_zero,
+      weighted_sums<plan.queries, plan.width, 1, plan.queries, plan.width, s.is_causal>(
+          scores, v_rows, finite, block.of_queries(),
           [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
             float* const at = rows + i * plan.width + j;
             math::fma(FloatBatch::load_aligned(at), FloatBatch(corrections[i]), sum).store_aligned(at);
@@ -100,8 +101,8 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
   };
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
     const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
-    pack_block<plan.queries, s.width>(q, q0, q_count, static_cast<float>(scale), q_rows);
-    pack_block<plan.queries, s.width>(dy, q0, q_count, 1.f, dy_rows);
+    const bool finite_q = pack_block<plan.queries, s.width, s.is_causal>(q, q0, q_count, static_cast<float>(scale), q_rows);
+    const bool finite_dy = pack_block<plan.queries, s.width, s.is_causal>(dy, q0, q_count, 1.f, dy_rows);
     pack_block<plan.queries, s.width>(y, q0, q_count, 1.f, dq_rows);
     transpose_block<plan.queries, plan.width>(q_rows, q_columns);
     transpose_block<plan.queries, plan.width>(dy_rows, dy_columns);
@@ -118,8 +119,9 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
     const auto [begin, end] = seen_keys(s, plan, q0, q_count);
     for (std::int64_t k0 = begin; k0 < end; k0 += plan.keys) {
       const ScoreBlock block = score_block(s, plan, q0, k0);
-      pack_block<plan.keys, s.width>(k, k0, block.keys, 1.f, k_rows);
+      const bool finite_k = pack_block<plan.keys, s.width, s.is_causal>(k, k0, block.keys, 1.f, k_rows);
       pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
+      if constexpr (s.has_mask) clear_hidden<plan.width>(mask, k0, block.keys, k_rows);
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), p,
                                                                           [&](std::int64_t key) __attribute__((always_inline)) {
                                                                             if constexpr (Next::fetches) next.fetch_key(k0 + key);
@@ -155,12 +157,18 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
         }
         if (is_hidden) std::fill_n(ds_row, plan.queries, 0.f);
       }
-      block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(p, dy_rows, block.of_keys(), sums);
-      unpack_block<s.width>(sums, block.keys, dv, k0, give);
-      block_product<plan.keys, plan.width, plan.queries, 1, plan.width>(ds, q_rows, block.of_keys(), sums);
-      unpack_block<s.width>(sums, block.keys, dk, k0, give);
-      block_product<plan.queries, plan.width, 1, plan.queries, plan.width>(
-          ds, k_rows, block.of_queries(), start_at_zero,
+      const auto give_sums = [&](const float* weights, const float* of_queries, bool finite, const MatrixRows<G>& to) {
+        weighted_sums<plan.keys, plan.width, plan.queries, 1, plan.width, s.is_causal>(
+            weights, of_queries, finite, block.of_keys(),
+            [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
+                __attribute__((always_inline)) { sum.store_aligned(sums + i * plan.width + j); });
+        if constexpr (s.has_mask) clear_hidden<plan.width>(mask, k0, block.keys, sums);
+        unpack_block<s.width>(sums, block.keys, to, k0, give);
+      };
+      give_sums(p, dy_rows, finite_dy, dv);
+      give_sums(ds, q_rows, finite_q, dk);
+      weighted_sums<plan.queries, plan.width, 1, plan.queries, plan.width, s.is_causal>(
+          ds, k_rows, finite_k, block.of_queries(),
           [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
             float* const at = dq_rows + i * plan.width + j;
             (FloatBatch::load_aligned(at) + sum).store_aligned(at);

@@ -75,25 +75,40 @@ constexpr AttentionPlan attention_plan(const AttentionShape& s) {
 }
 
 /// Copies `count` rows from row `first` on, times a factor, to rows of whole vectors; zeros fill these rows and the rest of
-/// `rows`.
-template <std::int64_t rows, std::int64_t width, class T>
-inline void pack_block(const MatrixRows<const T>& from, std::int64_t first, std::int64_t count, float factor, float* to) {
+/// `rows`. If `tests`: whether all are finite.
+template <std::int64_t rows, std::int64_t width, bool tests = false, class T>
+inline bool pack_block(const MatrixRows<const T>& from, std::int64_t first, std::int64_t count, float factor, float* to) {
   constexpr std::int64_t padded = round_up(width, float_width), last = width - (padded - float_width);
   const FloatBatch factors(factor);
+  [[maybe_unused]] FloatBatch zeros(0.f);  // NaN, where an element is not finite
+  const auto store = [&](const FloatBatch& x, float* at) __attribute__((always_inline)) {
+    if constexpr (tests) zeros = math::fma(x, FloatBatch(0.f), zeros);
+    x.store_aligned(at);
+  };
   for (std::int64_t i = 0; i < count; ++i, to += padded) {
     const T* row = from.data + (first + i) * from.row;
     if (from.element == 1 && (std::is_same_v<T, float> || last == float_width)) {
       for (std::int64_t j = 0; j < padded - float_width; j += float_width)
-        (load_floats<FloatBatch>(row + j) * factors).store_aligned(to + j);
+        store(load_floats<FloatBatch>(row + j) * factors, to + j);
       if constexpr (std::is_same_v<T, float>)
-        (load_first<last>(row + padded - float_width) * factors).store_aligned(to + padded - float_width);
-      else (load_floats<FloatBatch>(row + padded - float_width) * factors).store_aligned(to + padded - float_width);
+        store(load_first<last>(row + padded - float_width) * factors, to + padded - float_width);
+      else store(load_floats<FloatBatch>(row + padded - float_width) * factors, to + padded - float_width);
     } else {
       for (std::int64_t j = 0; j < width; ++j) to[j] = static_cast<float>(row[j * from.element]) * factor;
       for (std::int64_t j = width; j < padded; ++j) to[j] = 0;
+      if constexpr (tests)
+        for (std::int64_t j = 0; j < padded; j += float_width) store(FloatBatch::load_aligned(to + j), to + j);
     }
   }
   std::fill_n(to, (rows - count) * padded, 0.f);
+  return !tests || math::sum(zeros) == 0;
+}
+/// Makes rows of keys that a mask hides zeros, unless their weights are not 0: a weight of 0 times what is not finite is NaN.
+template <std::int64_t width>
+inline void clear_hidden(const KeyMask& mask, std::int64_t first, std::int64_t count, float* rows) {
+  if (mask.hidden_score != -std::numeric_limits<float>::infinity()) return;
+  for (std::int64_t key = 0; key < count; ++key)
+    if (mask.hides(first + key)) std::fill_n(rows + key * width, width, 0.f);
 }
 /// Fetches a row of a matrix, for writes if they are wanted.
 template <std::int64_t width, bool writes, class T>
@@ -174,11 +189,11 @@ concept SkipsColumns = requires(const T& terms) { terms.skips(std::int64_t{}, st
 /// columns from j on has the terms terms(i, rows, j, columns). Sums start from start(i, j) for the vector of row i from column j
 /// on, and go to finish(i, j, sum). Few rows, as a block has the terms of all its rows. Of a strip of two vectors the first is
 /// left out, and not finished, if terms.skips(i, column after it).
-template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Start,
-          class Finish>
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, std::int64_t most_rows, class T,
+          class Start, class Finish>
 inline void block_product(const float* a, const float* b, const T& terms, const Start& start, const Finish& finish) {
   constexpr std::int64_t vectors = std::min<std::int64_t>(n / float_width, 2), columns = vectors * float_width;
-  constexpr std::int64_t rows = even_block(m, std::min((block_registers - 1 - vectors) / vectors, few_rows_of_block));
+  constexpr std::int64_t rows = even_block(m, std::min((block_registers - 1 - vectors) / vectors, most_rows));
   constexpr MatMulShape s{.m = m, .n = n, .k = 64, .a_m = a_m, .a_k = a_k};  // more terms than outer_block unrolls
   in_blocks<n, columns>([&](std::int64_t j, auto strip) {
     for_each_row_block<rows, m>(
@@ -202,14 +217,23 @@ inline void block_product(const float* a, const float* b, const T& terms, const 
         });
   });
 }
+/// The product of weights, of which those that `terms` leaves out are 0, with rows that are `finite` or not. A register block has
+/// the terms of all its rows, with weights of 0 among them, and 0 times a number is 0. If `tests`, rows that are not finite are
+/// multiplied row by row: each has its own terms only.
+template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, bool tests, class T, class Finish>
+inline void weighted_sums(const float* a, const float* b, [[maybe_unused]] bool finite, const T& terms, const Finish& finish) {
+  if constexpr (tests)
+    if (!finite) return block_product<m, n, a_m, a_k, b_k, 1>(a, b, terms, start_at_zero, finish);
+  block_product<m, n, a_m, a_k, b_k, few_rows_of_block>(a, b, terms, start_at_zero, finish);
+}
 /// c = a b, where c has rows of n floats; what `terms` skips stays as it was. meanwhile(i) is called for each row.
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T, class Meanwhile>
 inline void block_product(const float* a, const float* b, const T& terms, float* c, const Meanwhile& meanwhile) {
-  block_product<m, n, a_m, a_k, b_k>(a, b, terms, start_at_zero,
-                                     [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
-                                       sum.store_aligned(c + i * n + j);
-                                       if (j + float_width == n) meanwhile(i);
-                                     });
+  block_product<m, n, a_m, a_k, b_k, few_rows_of_block>(
+      a, b, terms, start_at_zero, [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
+        sum.store_aligned(c + i * n + j);
+        if (j + float_width == n) meanwhile(i);
+      });
 }
 template <std::int64_t m, std::int64_t n, std::int64_t a_m, std::int64_t a_k, std::int64_t b_k, class T>
 inline void block_product(const float* a, const float* b, const T& terms, float* c) {

@@ -108,7 +108,10 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
     for_each_group(k0, count,
                    [&]<std::int64_t keys>(std::int64_t j, std::integral_constant<std::int64_t, keys>)
                        __attribute__((always_inline)) {
+                         // 0 times what is not finite would be NaN
+                         const bool some_hidden = s.has_mask && hidden == -infinity && count_seen<keys>(mask, k0 + j) < keys;
                          unrolled<keys>([&](auto e) __attribute__((always_inline)) {
+                           if (some_hidden && mask.hides(k0 + j + e)) return;
                            const FloatBatch weight(scores[j + e]);
                            const T* row = v.data + (k0 + j + e) * v.row;
                            unrolled<vectors>([&](auto i) __attribute__((always_inline)) {
