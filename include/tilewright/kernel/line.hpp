@@ -150,7 +150,7 @@ inline Compute sum_of_parts(F&& part) {
     return part(std::int64_t{0}, std::integral_constant<std::int64_t, n>());
   } else {
     double total = 0;
-    for_each_batch<n, of_part>([&](std::int64_t k, auto size) { total += static_cast<double>(part(k, size)); });
+    for_each_batch<n, of_part>([&](std::int64_t k, auto terms) { total += static_cast<double>(part(k, terms)); });
     return static_cast<Compute>(total);
   }
 }
@@ -160,9 +160,9 @@ inline Compute sum_of_parts(F&& part) {
 template <std::int64_t n, class F, class To, class... From>
 inline typename To::Compute line_assign_and_sum(F&& f, To to, From... from) {
   using Compute = typename To::Compute;
-  return detail::sum_of_parts<Compute, n, To::width * terms_of_accumulator>([&](std::int64_t first, auto size) {
+  return detail::sum_of_parts<Compute, n, To::width * terms_of_accumulator>([&](std::int64_t first, auto terms) {
     typename To::Batch sum(Compute(0));
-    detail::for_each_batch<size(), To::width>([&](std::int64_t k, auto count) {
+    detail::for_each_batch<terms(), To::width>([&](std::int64_t k, auto count) {
       const typename To::Batch result = f(from.template load<count()>(first + k)...);
       to.template store<count()>(first + k, result);
       sum += detail::first_elements<count()>(result);
@@ -176,18 +176,18 @@ template <std::int64_t n, class F, class First, class... From>
 inline typename First::Compute line_sum(F&& f, First first, From... from) {
   using Compute = typename First::Compute;
   constexpr std::int64_t width = First::width;
-  return detail::sum_of_parts<Compute, n, 2 * width * terms_of_accumulator>([&](std::int64_t k, auto size) {
+  return detail::sum_of_parts<Compute, n, 2 * width * terms_of_accumulator>([&](std::int64_t k, auto terms) {
     typename First::Batch even(Compute(0)), odd = even;
-    const std::int64_t end = k + size;
+    const std::int64_t end = k + terms;
     for (; k + 2 * width <= end; k += 2 * width) {
       even += f(first.load(k), from.load(k)...);
       odd += f(first.load(k + width), from.load(k + width)...);
     }
-    if constexpr (size() % (2 * width) >= width) {
+    if constexpr (terms() % (2 * width) >= width) {
       even += f(first.load(k), from.load(k)...);
       k += width;
     }
-    if constexpr (constexpr std::int64_t rest = size() % width; rest != 0)
+    if constexpr (constexpr std::int64_t rest = terms() % width; rest != 0)
       odd += detail::first_elements<rest>(f(first.template load<rest>(k), from.template load<rest>(k)...));
     return math::sum(even + odd);
   });

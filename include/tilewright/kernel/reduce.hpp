@@ -16,8 +16,8 @@ template <std::int64_t run, class T>
 inline float sum_run(const T* data) {
   using batch = xsimd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(batch::size);
-  return sum_of_parts<float, run, width * terms_of_accumulator>([&](std::int64_t first, auto size) {
-    constexpr std::int64_t count = size(), whole = count / width * width;
+  return sum_of_parts<float, run, width * terms_of_accumulator>([&](std::int64_t first, auto terms) {
+    constexpr std::int64_t count = terms(), whole = count / width * width;
     const T* from = data + first;
     float total = 0;
     if constexpr (whole > 0) {
@@ -34,8 +34,8 @@ inline float sum_run(const T* data) {
 template <std::int64_t run, std::int64_t stride, class T>
 inline float sum_strided_run(const T* data) {
   constexpr std::int64_t sums = 16;
-  return sum_of_parts<float, run, sums * terms_of_accumulator>([&](std::int64_t first, auto size) {
-    constexpr std::int64_t count = size(), whole = count / sums * sums;
+  return sum_of_parts<float, run, sums * terms_of_accumulator>([&](std::int64_t first, auto terms) {
+    constexpr std::int64_t count = terms(), whole = count / sums * sums;
     const T* from = data + first * stride;
     float partial[sums]{};
     for (std::int64_t k = 0; k < whole; k += sums)
