@@ -200,10 +200,12 @@ constexpr void Generator::loss() {
     case 0: return push(ops::cross_entropy(x.tensor, labels, options), result);
     case 1: options.log_prob = true; return push(ops::nll_loss(ops::log(ops::softmax(x.tensor)), labels, options), result);
     default: {
-      const bool by_tensor = random_.one_in(2);
-      const Known scale = constant({}, tw::float32);
-      const auto both = by_tensor ? ops::cross_entropy_with_grad(x.tensor, labels, scale.tensor, options)
-                                  : ops::cross_entropy_with_grad(x.tensor, labels, 1.5, options);
+      const bool of_logits = random_.one_in(2);
+      const auto with_grad = [&](auto loss_grad) {
+        if (of_logits) return ops::cross_entropy_with_grad(x.tensor, labels, loss_grad, options);
+        return ops::nll_loss_with_softmax_grad(ops::softmax(x.tensor), labels, loss_grad, options);
+      };
+      const auto both = random_.one_in(2) ? with_grad(constant({}, tw::float32).tensor) : with_grad(1.5);
       push(both.loss, result);
       push(both.gradient, {-2, 2});
     }

@@ -265,6 +265,18 @@ inline std::vector<Array> negative_log_likelihood(const tw::Node& node, Inputs i
   if (attributes.reduction != tw::Reduction::none) results[0][0] = total / divisor;
   return results;
 }
+/// The same of logits.
+inline std::vector<Array> cross_entropy(const tw::Node& node, Inputs inputs, Specs outputs) {
+  std::vector<Array> with_probabilities(inputs.begin(), inputs.end());
+  Array& rows = with_probabilities[0];
+  const std::size_t classes = at(rows.extent(-1));
+  for (std::size_t first = 0; first < rows.size(); first += classes) {
+    double total = 0;
+    for (std::size_t c = 0; c < classes; ++c) total += rows[first + c] = std::exp(rows[first + c]);
+    for (std::size_t c = 0; c < classes; ++c) rows[first + c] /= total;
+  }
+  return negative_log_likelihood(node, with_probabilities, outputs);
+}
 
 inline Meanings network_meanings() {
   return {
@@ -285,6 +297,8 @@ inline Meanings network_meanings() {
                                      [&](const Line& line) { return resized(line, attributes); })};
        }},
       {"RoiAlign", roi_align},
+      {"CrossEntropy", cross_entropy},
+      {"CrossEntropyWithGrad", cross_entropy},
       {"Nll", negative_log_likelihood},
       {"NlllWithSoftmaxGradDirect", negative_log_likelihood},
   };

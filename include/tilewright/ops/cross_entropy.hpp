@@ -24,7 +24,8 @@ constexpr bool check_cross_entropy(Inference& op) {
 
 /// A loss of logits, and their gradient.
 struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
-  static constexpr std::string_view name = "CrossEntropyWithGrad", rows_are = "logits";
+  static constexpr std::string_view name = "CrossEntropyWithGrad";
+  static constexpr std::string_view rows_are = "logits";
   static constexpr CodeKind code_kind = CodeKind::softmax;
   static constexpr VertexCost vertex_cost = line_cost(6, {18, 2}, {16, 4});  // Softmax's loops, and one over the result
   static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }
@@ -42,7 +43,8 @@ struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
 
 /// The gradient of CrossEntropy.
 struct CrossEntropyGrad : ClassLossGrad<CrossEntropyGrad> {
-  static constexpr std::string_view name = "CrossEntropyGrad", rows_are = "logits";
+  static constexpr std::string_view name = "CrossEntropyGrad";
+  static constexpr std::string_view rows_are = "logits";
   static constexpr CodeKind code_kind = CodeKind::softmax;
   static constexpr VertexCost vertex_cost = CrossEntropyWithGrad::vertex_cost;
 
@@ -54,7 +56,8 @@ struct CrossEntropyGrad : ClassLossGrad<CrossEntropyGrad> {
 
 /// Negative log-likelihood of labels, from logits.
 struct CrossEntropy : ClassLoss<CrossEntropy> {
-  static constexpr std::string_view name = "CrossEntropy", rows_are = "logits";
+  static constexpr std::string_view name = "CrossEntropy";
+  static constexpr std::string_view rows_are = "logits";
   static constexpr CodeKind code_kind = CodeKind::softmax;
   static constexpr VertexCost vertex_cost = line_cost(2, {10, 2}, {9, 4});
   static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropy>(op); }

@@ -14,7 +14,8 @@ inline constexpr double smallest_divisor = std::is_same_v<T, float16_t> ? 6.104e
 
 /// The gradient of Nll.
 struct NllGrad : ClassLossGrad<NllGrad> {
-  static constexpr std::string_view name = "NllGrad", rows_are = "probabilities";
+  static constexpr std::string_view name = "NllGrad";
+  static constexpr std::string_view rows_are = "probabilities";
   static constexpr VertexCost vertex_cost = loop_cost(CostFormula::serial, {4, 1}, {4, 2});
 
   template <std::int64_t classes, PackedAttributes A, class P, class DP>
@@ -29,7 +30,8 @@ struct NllGrad : ClassLossGrad<NllGrad> {
 
 /// Negative log-likelihood of labels: -log(p[label]).
 struct Nll : ClassLoss<Nll> {
-  static constexpr std::string_view name = "Nll", rows_are = "probabilities";
+  static constexpr std::string_view name = "Nll";
+  static constexpr std::string_view rows_are = "probabilities";
   static constexpr VertexCost vertex_cost = loop_cost(CostFormula::serial, {4, 1}, {4, 2}, Confidence::published);
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0))
@@ -44,7 +46,8 @@ struct Nll : ClassLoss<Nll> {
 
 /// The loss of probabilities p = softmax(x), and the gradient of x: p - onehot(label).
 struct NllWithSoftmaxGrad : ClassLossWithGrad<NllWithSoftmaxGrad> {
-  static constexpr std::string_view name = "NlllWithSoftmaxGradDirect", rows_are = "probabilities";
+  static constexpr std::string_view name = "NlllWithSoftmaxGradDirect";
+  static constexpr std::string_view rows_are = "probabilities";
   static constexpr VertexCost vertex_cost = loop_cost(CostFormula::serial, {9, 1}, {9, 2}, Confidence::published);
 
   template <std::int64_t classes, PackedAttributes A, class P, class DX>
