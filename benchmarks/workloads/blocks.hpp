@@ -4,7 +4,9 @@
 #include <tilewright/tilewright.hpp>
 
 namespace tw = tilewright;
-using tw::layers::Linear;
+
+template <int out_features>
+using Linear = tw::layers::Linear<out_features, {.std = 0.02}>;
 
 /// Layer normalisation over the last axis, with weight and bias.
 struct LayerNorm : tw::Module<LayerNorm> {
