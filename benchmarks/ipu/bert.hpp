@@ -10,8 +10,9 @@ namespace bert {
 inline constexpr int sequence = 128, hidden = 1024, heads = 16, inner = 4096;
 inline constexpr tw::TensorSpec activations{{1, sequence, hidden}, tw::float16};
 
-using Layer =
-    tw::layers::TransformerBlock<hidden, heads, {.dim_feedforward = inner, .norm_first = false, .layer_norm_eps = 1e-12}>;
+using Layer = tw::layers::TransformerBlock<
+    hidden, heads,
+    {.dim_feedforward = inner, .activation = tw::layers::Activation::gelu, .layer_norm_eps = 1e-12, .dropout = 0, .std = 0.02}>;
 
 /// Layers with one graph, which is called with the weights of each.
 template <int layers>

@@ -4,7 +4,10 @@
 #include <tilewright/tilewright.hpp>
 
 namespace tw = tilewright;
-using tw::layers::Linear;
+
+/// A linear layer that begins as GPT-2's.
+template <int out_features>
+using Projection = tw::layers::Linear<out_features, {.std = 0.02}>;
 
 /// Layer normalisation over the last axis, with weight and bias.
 struct LayerNorm : tw::Module<LayerNorm> {
@@ -19,8 +22,8 @@ struct LayerNorm : tw::Module<LayerNorm> {
 template <int hidden, int heads>
 struct SelfAttention : tw::Module<SelfAttention<hidden, heads>> {
   static constexpr int head = hidden / heads;
-  BOOST_HANA_DEFINE_STRUCT(SelfAttention, (Linear<hidden>, query), (Linear<hidden>, key), (Linear<hidden>, value),
-                           (Linear<hidden>, projection));
+  BOOST_HANA_DEFINE_STRUCT(SelfAttention, (Projection<hidden>, query), (Projection<hidden>, key), (Projection<hidden>, value),
+                           (Projection<hidden>, projection));
 
   constexpr tw::Tensor build(tw::Tensor x) {
     const auto batch = x.shape(0), sequence = x.shape(1);
@@ -47,7 +50,7 @@ struct SelfAttention : tw::Module<SelfAttention<hidden, heads>> {
 /// Two linear layers with gelu between them.
 template <int hidden, int inner>
 struct FeedForward : tw::Module<FeedForward<hidden, inner>> {
-  BOOST_HANA_DEFINE_STRUCT(FeedForward, (Linear<inner>, widen), (Linear<hidden>, narrow));
+  BOOST_HANA_DEFINE_STRUCT(FeedForward, (Projection<inner>, widen), (Projection<hidden>, narrow));
 
   constexpr tw::Tensor build(tw::Tensor x) {
     const auto batch = x.shape(0), sequence = x.shape(1);

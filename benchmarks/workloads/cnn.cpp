@@ -18,7 +18,8 @@ struct Conv : tw::Module<Conv<out_channels, kernel_size>> {
 struct ConvolutionalNet : tw::Module<ConvolutionalNet> {
   using Conv1 = Conv<32, 3>;
   using Conv2 = Conv<64, 3>;
-  BOOST_HANA_DEFINE_STRUCT(ConvolutionalNet, (Conv1, conv1), (Conv2, conv2), (tw::layers::Linear<10>, linear));
+  using Linear = tw::layers::Linear<10, {.std = 0.02}>;
+  BOOST_HANA_DEFINE_STRUCT(ConvolutionalNet, (Conv1, conv1), (Conv2, conv2), (Linear, linear));
 
   constexpr tw::Tensor build(tw::Tensor x) {
     x = halved(tw::ops::relu(conv1(x)));

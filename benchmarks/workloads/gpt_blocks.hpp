@@ -8,7 +8,7 @@
 
 template <gpt::Size size>
 struct GptBlocks : tw::Module<GptBlocks<size>> {
-  using Head = tw::layers::Linear<size.vocabulary>;
+  using Head = tw::layers::Linear<size.vocabulary, {.std = gpt::first_std}>;
   BOOST_HANA_DEFINE_STRUCT(GptBlocks, (gpt::Norm<size>, ln_f), (Head, head));
 
   /// x: float32; blocks and variables: of the size's dtype; result: float32.

@@ -25,11 +25,13 @@ struct Size {
 /// those before it, whose keys and values it remembers.
 enum class Reads : std::uint8_t { texts, tokens };
 
-/// Weights that end a branch start smaller the more branches are added up.
+/// Standard deviation of the first weights. The head shares those of the tokens, whose logits start small so. Weights that end a
+/// branch start smaller the more branches are added up. Biases start as zeros.
+inline constexpr double first_std = 0.02;
 template <Size size>
-inline constexpr double branch_std = 0.02 / tw::detail::square_root(2.0 * size.layers);
+inline constexpr double branch_std = first_std / tw::detail::square_root(2.0 * size.layers);
 template <Size size, int factor>
-using Widen = tw::layers::Linear<factor * size.width, {.bias = size.bias}>;
+using Widen = tw::layers::Linear<factor * size.width, {.bias = size.bias, .std = first_std}>;
 template <Size size>
 using Narrow = tw::layers::Linear<size.width, {.bias = size.bias, .std = branch_std<size>}>;
 template <Size size>
@@ -107,8 +109,8 @@ struct Block : tw::Module<Block<size, reads>> {
 /// Logits of the next token at each place. tokens: (batch, length), integers; result: (batch, length, vocabulary), float32.
 template <Size size, Reads reads = Reads::texts>
 struct Gpt : tw::Module<Gpt<size, reads>> {
-  using Tokens = tw::layers::Embedding<size.vocabulary, size.width, {.std = 0.02, .dtype = size.dtype}>;
-  using Positions = tw::layers::Embedding<size.context, size.width, {.std = 0.02, .dtype = size.dtype}>;
+  using Tokens = tw::layers::Embedding<size.vocabulary, size.width, {.std = first_std, .dtype = size.dtype}>;
+  using Positions = tw::layers::Embedding<size.context, size.width, {.std = first_std, .dtype = size.dtype}>;
   BOOST_HANA_DEFINE_STRUCT(Gpt, (Tokens, wte), (Positions, wpe), (Norm<size>, ln_f));
   static constexpr bool takes_seed = size.dropout > 0;
 

@@ -16,7 +16,8 @@ struct Conv : tw::Module<Conv<out_channels>> {
 
 /// What is trained, in float32: two convolutions and a linear layer.
 struct ConvNet : tw::Module<ConvNet> {
-  BOOST_HANA_DEFINE_STRUCT(ConvNet, (Conv<8>, conv1), (Conv<16>, conv2), (tw::layers::Linear<10>, linear));
+  using Linear = tw::layers::Linear<10, {.std = 0.02}>;
+  BOOST_HANA_DEFINE_STRUCT(ConvNet, (Conv<8>, conv1), (Conv<16>, conv2), (Linear, linear));
 
   constexpr tw::Tensor build(tw::Tensor x) {
     x = conv2(conv1(x.reshape({-1, 1, 28, 28})));

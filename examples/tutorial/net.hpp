@@ -3,7 +3,10 @@
 #include <tilewright/tilewright.hpp>
 
 namespace tw = tilewright;
-using tw::layers::Linear;
+
+/// The linear layer of PopXL's tutorial, whose first weights are normal with the standard deviation 0.02, and biases zeros.
+template <int out_features, tw::layers::LinearOptions options = {}>
+using Linear = tw::layers::Linear<out_features, {.bias = options.bias, .std = 0.02}>;
 
 /// Four linear layers, all inlined: each has ops of its own.
 struct Net : tw::Module<Net> {

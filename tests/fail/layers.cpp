@@ -81,11 +81,34 @@ Traced<[](Ir& ir) {
 }>
     attention_without_a_mode;
 
-// CASE block_without_a_seed
-// expect: Module: TransformerBlock has no build for 1 arguments of these types: a public constexpr member function build
-// expect: expected
+// CASE attention_without_a_seed
+// expect: MultiheadAttention: (1, 2, 4) float32 in training without a seed: a seed, (2,) uint32, as the last argument expected
 Traced<[](Ir& ir) {
   const auto mode = tw::training(ir);
-  (void)tw::create_graph(ir, layers::TransformerBlock<4, 2, {.dropout = 0.5}>{}, tw::TensorSpec{{1, 2, 4}, tw::float32});
+  (void)tw::create_graph(ir, layers::MultiheadAttention<4, 2, {.dropout = 0.5}>{}, tw::TensorSpec{{1, 2, 4}, tw::float32},
+                         tw::TensorSpec{{1, 2}, tw::boolean});
+}>
+    attention_without_a_seed;
+
+// CASE attention_of_five
+// expect: MultiheadAttention: five arguments, the last (1, 2) bool: query, key, value, key_padding_mask and a seed, (2,)
+// expect: uint32, expected
+Traced<[](Ir& ir) {
+  const auto mode = tw::evaluation(ir);
+  const tw::TensorSpec given{{1, 2, 4}, tw::float32}, mask{{1, 2}, tw::boolean};
+  (void)tw::create_graph(ir, layers::MultiheadAttention<4, 2, {.dropout = 0.5}>{}, given, given, given, mask, mask);
+}>
+    attention_of_five;
+
+// CASE block_without_a_mode
+// expect: TransformerBlock: traced without a mode: tw::training(ir) or tw::evaluation(ir) before create_graph expected
+Traced<[](Ir& ir) { (void)tw::create_graph(ir, layers::TransformerBlock<4, 2>{}, tw::TensorSpec{{1, 2, 4}, tw::float32}); }>
+    block_without_a_mode;
+
+// CASE block_without_a_seed
+// expect: TransformerBlock: (1, 2, 4) float32 in training without a seed: a seed, (2,) uint32, as the last argument expected
+Traced<[](Ir& ir) {
+  const auto mode = tw::training(ir);
+  (void)tw::create_graph(ir, layers::TransformerBlock<4, 2>{}, tw::TensorSpec{{1, 2, 4}, tw::float32});
 }>
     block_without_a_seed;

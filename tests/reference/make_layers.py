@@ -241,4 +241,10 @@ formula("linear", lambda w, x: F.linear(x, w["weight"].T, w["bias"]), {"weight":
 module("embedding", nn.Embedding(6, 5), torch.tensor([[3, 0, 3], [5, 1, 3]]))
 module("layer_norm", nn.LayerNorm(5), tensor(2, 3, 5))
 
+formula("rms_norm_default", lambda w, x: rms_norm(x, w["weight"], torch.finfo(torch.float32).eps), {"weight": (5,)},
+        tensor(2, 3, 5) / 4096)
+module("feed_forward_default", FeedForward(6, 4, F.relu), tensor(3, 6))
+module("avg_pool1d_padded", nn.AvgPool1d(3, stride=2, padding=1), tensor(2, 2, 7))
+module("avg_pool2d_padded", nn.AvgPool2d((3, 4), stride=(2, 3), padding=(1, 2), ceil_mode=True), tensor(1, 2, 6, 8))
+
 fixtures.save("layers.txt")

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Writes state_dict.safetensors, the variables of a torch.nn model by PyTorch's names, and state_dict.txt, its inputs and results.
+"""Writes the variables of models of torch.nn by PyTorch's names, state_dict.safetensors and encoder_layer.safetensors, and
+state_dict.txt, their inputs and results.
 
     python3 tests/reference/make_state_dict.py        (Debian: apt-get install python3-torch python3-numpy)
 
-The file is put together from the format's description: eight bytes with the header's length, the header in JSON, the tensors'
-bytes. Results are computed in float64 from the float32 variables of the file.
+The files are put together from the format's description: eight bytes with the header's length, the header in JSON, the tensors'
+bytes. Results are computed in float64 from the float32 variables of the files.
 """
 
 import json
@@ -62,4 +63,12 @@ padding = torch.tensor([[False, False, True, False, True], [True, False, False, 
 model = model.double()
 norm.eval()  # the rest stays in training mode, which is the same without dropout, and whose formulas are the usual ones
 fixtures.forward("state_dict", model, words, padding)
+
+layer = nn.TransformerEncoderLayer(4, 2, batch_first=True)  # with its defaults
+with torch.no_grad():
+    for parameter in layer.parameters():
+        parameter.add_(0.25 * torch.randn(parameter.shape))
+write_safetensors(Path(__file__).with_name("encoder_layer.safetensors"), layer.state_dict())
+layer.double().eval().requires_grad_(True)  # with gradients, PyTorch takes its usual formulas
+fixtures.forward("encoder_layer", layer, fixtures.tensor(2, 5, 4))
 fixtures.save("state_dict.txt")

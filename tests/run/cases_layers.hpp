@@ -46,7 +46,7 @@ template <DType dtype>
 constexpr void norms(Ir& ir) {
   const auto mode = tw::training(ir);
   layer(ir, "layer_norm", layers::LayerNorm<>{}, floats<dtype>({2, 3, 5}));
-  layer(ir, "rms_norm", layers::RMSNorm<>{}, floats<dtype>({2, 3, 5}));
+  layer(ir, "rms_norm", layers::RMSNorm<{.eps = 1e-6}>{}, floats<dtype>({2, 3, 5}));
   layer(ir, "group_norm", layers::GroupNorm<2>{}, floats<dtype>({2, 6, 3}));
   layer(ir, "batch_norm", layers::BatchNorm<{.momentum = 0.25}>{}, floats<dtype>({3, 2, 4}));
   const auto evaluation = tw::evaluation(ir);
@@ -71,7 +71,11 @@ constexpr void pools(Ir& ir) {
   layer(ir, "max_pool2d", layers::MaxPool2d<{2, 3}, {.dilation = {2, 1}}>{}, floats<dtype>({1, 2, 6, 6}));
   layer(ir, "max_pool3d", layers::MaxPool3d<2>{}, floats<dtype>({1, 2, 4, 2, 2}));
   layer(ir, "avg_pool1d", layers::AvgPool1d<2>{}, floats<dtype>({2, 2, 6}));
-  layer(ir, "avg_pool2d", layers::AvgPool2d<3, {.stride = {2, 3}, .padding = 1}>{}, floats<dtype>({1, 2, 5, 6}));
+  layer(ir, "avg_pool2d", layers::AvgPool2d<3, {.stride = {2, 3}, .padding = 1, .count_include_pad = false}>{},
+        floats<dtype>({1, 2, 5, 6}));
+  layer(ir, "avg_pool1d_padded", layers::AvgPool1d<3, {.stride = 2, .padding = 1}>{}, floats<dtype>({2, 2, 7}));
+  layer(ir, "avg_pool2d_padded", layers::AvgPool2d<{3, 4}, {.stride = {2, 3}, .padding = {1, 2}, .ceil_mode = true}>{},
+        floats<dtype>({1, 2, 6, 8}));
   layer(ir, "avg_pool3d", layers::AvgPool3d<2, {.ceil_mode = true}>{}, floats<dtype>({1, 1, 3, 2, 4}));
 }
 
@@ -79,7 +83,12 @@ template <DType dtype>
 constexpr void feed_forward(Ir& ir) {
   layer(ir, "linear", layers::Linear<4>{}, floats<dtype>({2, 3, 5}));
   layer(ir, "embedding", layers::Embedding<6, 5, {.dtype = dtype}>{}, i32({2, 3}));
-  layer(ir, "feed_forward", layers::FeedForward<6, 10>{}, floats<dtype>({2, 3, 6}));
+  layer(ir, "feed_forward", layers::FeedForward<6, 10, {.activation = layers::Activation::gelu}>{}, floats<dtype>({2, 3, 6}));
+}
+/// With PyTorch's defaults.
+constexpr void defaults(Ir& ir) {
+  layer(ir, "rms_norm_default", layers::RMSNorm<>{}, f32({2, 3, 5}));
+  layer(ir, "feed_forward_default", layers::FeedForward<6, 4>{}, f32({3, 6}));
 }
 template <DType dtype>
 constexpr void feed_forward_silu(Ir& ir) {
@@ -102,23 +111,26 @@ constexpr void attention_to_others(Ir& ir) {
 }
 template <DType dtype>
 constexpr void block(Ir& ir) {
-  layer(ir, "block", layers::TransformerBlock<8, 2, {.dim_feedforward = 12}>{}, floats<dtype>({2, 5, 8}), bools({2, 5}));
+  using layers::Activation;
+  layer(
+      ir, "block",
+      layers::TransformerBlock<8, 2, {.dim_feedforward = 12, .activation = Activation::gelu, .norm_first = true, .dropout = 0}>{},
+      floats<dtype>({2, 5, 8}), bools({2, 5}));
 }
 template <DType dtype>
 constexpr void block_norm_last(Ir& ir) {
-  using layers::Activation;
-  layer(
-      ir, "block_norm_last",
-      layers::TransformerBlock<8, 2,
-                               {.dim_feedforward = 12, .activation = Activation::relu, .norm_first = false, .is_causal = true}>{},
-      floats<dtype>({2, 5, 8}));
+  layer(ir, "block_norm_last", layers::TransformerBlock<8, 2, {.dim_feedforward = 12, .is_causal = true, .dropout = 0}>{},
+        floats<dtype>({2, 5, 8}));
 }
 constexpr void dropouts(Ir& ir) {
   const auto mode = tw::training(ir);
   const TensorSpec seed{{2}, tw::uint32};
   layer(ir, "dropped", layers::MultiheadAttention<8, 2, {.dropout = 0.25}>{}, f32({2, 5, 8}), bools({2, 5}), seed);
-  layer(ir, "block_dropped", layers::TransformerBlock<8, 2, {.dim_feedforward = 12, .dropout = 0.25}>{}, f32({2, 5, 8}),
-        bools({2, 5}), seed);
+  using layers::Activation;
+  layer(ir, "block_dropped",
+        layers::TransformerBlock<8, 2,
+                                 {.dim_feedforward = 12, .activation = Activation::gelu, .norm_first = true, .dropout = 0.25}>{},
+        f32({2, 5, 8}), bools({2, 5}), seed);
 }
 template <DType dtype>
 constexpr void llama_block(Ir& ir) {
@@ -145,6 +157,7 @@ constexpr void lstm_without_bias(Ir& ir) {
 /// In one program each, whose session is compiled once.
 constexpr void for_texts(Ir& ir) {
   norms<tw::float32>(ir);
+  defaults(ir);
   feed_forward<tw::float32>(ir);
   feed_forward_silu<tw::float32>(ir);
   swiglu<tw::float32>(ir);

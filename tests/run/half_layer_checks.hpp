@@ -37,6 +37,8 @@ inline constexpr Roundings roundings[] = {
     {"avg_pool1d", 1},
     {"avg_pool2d", 1},
     {"avg_pool3d", 1},
+    {"avg_pool1d_padded", 1},
+    {"avg_pool2d_padded", 1},
     {"feed_forward", of_linear + 1 + of_linear},
     {"swiglu", of_swiglu},
     {"padded_cross", of_attention},

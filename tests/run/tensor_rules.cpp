@@ -32,7 +32,8 @@ using Names = std::vector<std::string>;
 /// The model of tests/reference/make_state_dict.py.
 struct Classifier : tw::Module<Classifier> {
   using Words = tw::layers::Embedding<11, 8>;
-  using Block = tw::layers::TransformerBlock<8, 2, {.dim_feedforward = 12}>;
+  using Block = tw::layers::TransformerBlock<
+      8, 2, {.dim_feedforward = 12, .activation = tw::layers::Activation::gelu, .norm_first = true, .dropout = 0}>;
   using Projection = tw::layers::Linear<8>;
   BOOST_HANA_DEFINE_STRUCT(Classifier, (Words, words), (tw::layers::BatchNorm<>, norm), (Projection, q_proj),
                            (Projection, k_proj), (Projection, v_proj));
@@ -54,6 +55,13 @@ constexpr void classify(tw::Ir& ir) {
                    padding = support::load(ir, "padding", {2, 5}, tw::boolean);
   const auto [factories, graph] = tw::create_graph(Classifier{}, words, padding);
   store("y", graph.bind(factories.init()).call(words, padding));
+}
+/// A layer with its defaults.
+constexpr void encode(tw::Ir& ir) {
+  const auto mode = tw::evaluation(ir);
+  const tw::Tensor x = support::load(ir, "x", {2, 5, 4});
+  const auto [factories, graph] = tw::create_graph(tw::layers::TransformerBlock<4, 2>{}, x);
+  store("y", graph.bind(factories.init()).call(x));
 }
 
 }  // namespace
@@ -131,4 +139,16 @@ TEST_CASE("tensor rules: a state dict of PyTorch gives a model PyTorch's results
 
   const std::span<const tw::TensorRule> without_last = std::span(rules).first(rules.size() - 1);
   CHECK_THROWS_AS(session.load_tensors(tw::map_tensors(tw::load_safetensors(path), without_last)), tw::LoadError);
+}
+TEST_CASE("tensor rules: a file of torch.nn.TransformerEncoderLayer gives its results, with defaults") {
+  const std::vector<tw::TensorRule> rules{tw::transposed("*in_proj_weight"), tw::transposed("*out_proj.weight"),
+                                          tw::transposed("*linear1.weight"), tw::transposed("*linear2.weight")};
+  Values expected;
+  read_reference("state_dict.txt", expected);
+  tw::Session<encode> session({.threads = 1});
+  session.load_tensors(tw::map_tensors(tw::load_safetensors(TILEWRIGHT_REFERENCE_DIR "/encoder_layer.safetensors"), rules));
+  xt::xtensor<float, 3> x({2, 5, 4});
+  std::ranges::transform(expected.at("encoder_layer.x0"), x.data(), [](double element) { return static_cast<float>(element); });
+  const auto outputs = session.run("x"_s = x);
+  CHECK(difference(elements_of(outputs.host_tensors()[0]), expected.at("encoder_layer.y0")) < 2e-6);
 }

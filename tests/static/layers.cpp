@@ -82,6 +82,22 @@ TW_SAME((variables_of<layers::LlamaBlock<8, 12, 4, 2>, tw::Shape{2, 3, 8}>()),
         "float32; self_attn.o_proj.weight (8, 8) float32; self_attn.q_proj.weight (8, 8) float32; self_attn.v_proj.weight (8, "
         "4) float32; ");
 
+/// How many dropouts a transformer block with its defaults has, besides those of attention's weights.
+template <class... Specs>
+constexpr int dropouts(tw::Mode mode, const Specs&... mask_and_seed) {
+  Ir ir;
+  const tw::ModeScope scope(ir, mode);
+  const auto [factories, graph] = tw::create_graph(ir, layers::TransformerBlock<8, 2>{}, tw::TensorSpec{{2, 3, 8}, tw::float32},
+                                                   mask_and_seed...);
+  int count = 0;
+  for (const auto& node : ir.record(graph.graph().id()).nodes) count += node.op->name == "Dropout";
+  return count;
+}
+constexpr tw::TensorSpec mask{{2, 3}, tw::boolean}, seed{{2}, tw::uint32};
+static_assert(dropouts(tw::Mode::training, seed) == 3 && dropouts(tw::Mode::training, mask, seed) == 3);
+static_assert(dropouts(tw::Mode::evaluation) == 0 && dropouts(tw::Mode::evaluation, mask) == 0);
+static_assert(dropouts(tw::Mode::evaluation, seed) == 0 && dropouts(tw::Mode::evaluation, mask, seed) == 0);
+
 /// A module's variables are the same in training and evaluation, so that both programs share them.
 constexpr Text statistics(tw::Mode mode) {
   Ir ir;

@@ -44,42 +44,60 @@ struct MultiheadAttentionOptions {
   bool is_causal = false;  ///< whether query i sees keys 0 to i only
   bool bias = true;
   double dropout = 0;  ///< probability with which a weight is dropped in training; above 0: `build` takes a seed
+  OptionalNumber std{};  ///< standard deviation of the first weights, which are normal then
 };
+
+namespace detail {
+/// Whether an argument of an attention layer is a seed, not a mask.
+constexpr bool is_seed(Tensor argument) { return argument.dtype() == uint32; }
+}  // namespace detail
 
 /// Attention of several heads: projections of queries, keys and values, `attend` for each head, a projection of the heads'
 /// results. build(x) and build(x, key_padding_mask): attention of x to itself; build(query, key, value) and build(query, key,
 /// value, key_padding_mask): to others. query: (batch, queries, embed_dim); key, value: (batch, keys, embed_dim), float16,
 /// bfloat16 or float32; key_padding_mask: (batch, keys) bool, true for keys that are not seen; result: as query. num_heads
-/// divides embed_dim. With dropout, a seed, (2,) uint32, is the last argument, and the trace has a scope of a mode.
+/// divides embed_dim. Defaults are those of torch.nn.MultiheadAttention.
+///
+/// With dropout, the trace has a scope of a mode, and the last argument may be a seed, (2,) uint32, which training needs.
 ///
 /// Variables: `in_proj_weight` (embed_dim, 3 embed_dim) for queries, keys and values, `in_proj_bias` (3 embed_dim,), and
-/// `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim,). PyTorch's weights are the transposed ones.
+/// `out_proj.weight` (embed_dim, embed_dim), `out_proj.bias` (embed_dim,). First values, as PyTorch's: in_proj_weight uniform
+/// within sqrt(1.5 / embed_dim), out_proj.weight within 1 / sqrt(embed_dim), biases zeros. PyTorch's weights are the transposed
+/// ones.
+///
+/// Errors: a number of heads that does not divide embed_dim; with dropout, no mode, or no seed in training; other arguments.
 template <int embed_dim, int num_heads, MultiheadAttentionOptions options = {}>
 struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, options>> {
-  using Projection = Linear<embed_dim, {.bias = options.bias}>;
+  using Projection = Linear<embed_dim, {.bias = options.bias, .std = options.std, .zero_bias = true}>;
   BOOST_HANA_DEFINE_STRUCT(MultiheadAttention, (Projection, out_proj));
   static_assert(embed_dim % num_heads == 0, "MultiheadAttention: a number of heads that divides embed_dim expected");
   static constexpr bool takes_seed = options.dropout > 0;
-  static constexpr std::size_t seeds = takes_seed ? 1 : 0;  ///< arguments of `build`
 
-  constexpr Tensor build(Tensor x, std::same_as<Tensor> auto... mask_and_seed)
-    requires(sizeof...(mask_and_seed) == seeds || sizeof...(mask_and_seed) == seeds + 1)
+  constexpr Tensor build(Tensor query, std::same_as<Tensor> auto... given)
+    requires(sizeof...(given) <= (takes_seed ? 4 : 3))
   {
-    add_projection(x);
-    const Tensor all = project(x, 0, 3);
-    return mix(part(all, 0), part(all, 1), part(all, 2), mask_and_seed...);
-  }
-  constexpr Tensor build(Tensor query, Tensor key, Tensor value, std::same_as<Tensor> auto... mask_and_seed)
-    requires(sizeof...(mask_and_seed) == seeds || sizeof...(mask_and_seed) == seeds + 1)
-  {
+    const Tensor arguments[] = {query, given...};
+    std::size_t count = 1 + sizeof...(given);
+    Tensor mask, seed;
+    if (takes_seed && count > 1 && detail::is_seed(arguments[count - 1])) seed = arguments[--count];
+    if (count % 2 == 0) mask = arguments[--count];
+    if (count == 5)
+      return this->ir().fail(text("MultiheadAttention: five arguments, the last ", to_text(arguments[4].spec()),
+                                  ": query, key, value, key_padding_mask and a seed, (2,) uint32, expected"));
     add_projection(query);
-    return mix(project(query, 0, 1), project(key, 1, 2), project(value, 2, 3), mask_and_seed...);
+    if (count == 3) return mix(project(query, 0, 1), project(arguments[1], 1, 2), project(arguments[2], 2, 3), mask, seed);
+    const Tensor all = project(query, 0, 3);
+    return mix(part(all, 0), part(all, 1), part(all, 2), mask, seed);
   }
 
  private:
   constexpr void add_projection(Tensor x) {
-    weight_ = this->add_variable_input("in_proj_weight", normal(0, 0.02), {embed_dim, 3 * embed_dim}, x.dtype());
+    weight_ = this->add_variable_input("in_proj_weight", first_weights(), {embed_dim, 3 * embed_dim}, x.dtype());
     if constexpr (options.bias) bias_ = this->add_variable_input("in_proj_bias", zeros(), {3 * embed_dim}, x.dtype());
+  }
+  static constexpr Initialiser first_weights() {
+    if constexpr (options.std.given) return normal(0, options.std.value);
+    else return detail::xavier_uniform(embed_dim, 3 * embed_dim);
   }
   /// Of queries, keys and values, those from `first` to before `end`, side by side.
   constexpr Tensor project(Tensor x, int first, int end) const {
@@ -91,14 +109,15 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
   static constexpr Tensor part(Tensor x, int number) {
     return x[{ellipsis, slice(number * embed_dim, (number + 1) * embed_dim)}];
   }
-  constexpr Tensor mix(Tensor q, Tensor k, Tensor v, std::same_as<Tensor> auto... mask_and_seed) {
-    constexpr bool has_mask = sizeof...(mask_and_seed) > seeds;
-    const Tensor more[] = {mask_and_seed..., Tensor{}}, mask = has_mask ? more[0] : Tensor{};
+  constexpr Tensor mix(Tensor q, Tensor k, Tensor v, Tensor mask, Tensor seed) {
     AttentionOptions given{.is_causal = options.is_causal};
     if constexpr (takes_seed) {
       if (require_mode(this->ir(), "MultiheadAttention") == Mode::training) {
+        if (!seed.valid())
+          return this->ir().fail(text("MultiheadAttention: ", to_text(q.spec()),
+                                      " in training without a seed: a seed, (2,) uint32, as the last argument expected"));
         given.dropout_p = options.dropout;
-        given.seed = more[has_mask];
+        given.seed = seed;
       }
     }
     const auto head = [](Tensor x) { return split_heads(x, num_heads); };

@@ -1,5 +1,5 @@
 #pragma once
-#include "tilewright/core/square_root.hpp"
+#include "tilewright/layers/first_values.hpp"
 #include "tilewright/layers/per_axis.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/arithmetic.hpp"
@@ -18,11 +18,6 @@ struct ConvLayerOptions {
 };
 
 namespace detail {
-/// Weights and biases of convolutions, as PyTorch has them: uniform within 1 / sqrt(number of weights for an output).
-constexpr Initialiser within_root(std::int64_t weights) {
-  const double bound = 1 / tilewright::detail::square_root(static_cast<double>(weights > 0 ? weights : 1));
-  return uniform(-bound, bound);
-}
 /// False, with an error, for another rank than (batch, channels, `axes` spatial ones), and for groups that do not divide
 /// channels.
 constexpr bool check_images(Tensor x, std::string_view layer, int axes, int groups) {
@@ -47,8 +42,8 @@ constexpr Tensor of_channels(Tensor bias, Tensor y) {
 /// out_channels, spatial axes), of x's dtype, of the extents that ops::conv states. Conv1d, Conv2d and Conv3d are for 1, 2 and 3
 /// spatial axes.
 ///
-/// Variables, of x's dtype, as PyTorch's: `weight` (out_channels, in_channels / groups, kernel_size) and `bias` (out_channels,),
-/// uniform within 1 / sqrt(in_channels / groups * elements of the kernel).
+/// Variables, of x's dtype, as PyTorch's: `weight` (out_channels, in_channels / groups, kernel_size) and `bias` (out_channels,).
+/// First values, as PyTorch's: uniform within 1 / sqrt(in_channels / groups * elements of the kernel).
 ///
 ///     tw::layers::Conv2d<32, 3, {.padding = 1}>          // 3 x 3, as many rows and columns as before
 ///     tw::layers::Conv2d<32, {3, 5}, {.stride = {1, 2}}>
@@ -79,8 +74,9 @@ using Conv3d = Conv<3, out_channels, kernel_size, options>;
 /// Transposed convolution and bias: ops::conv_transpose. x and result: as for Conv, with the extents that ops::conv_transpose
 /// states.
 ///
-/// Variables, of x's dtype, as PyTorch's: `weight` (in_channels, out_channels / groups, kernel_size) and `bias` (out_channels,),
-/// uniform within 1 / sqrt(out_channels / groups * elements of the kernel). groups divides out_channels.
+/// Variables, of x's dtype, as PyTorch's: `weight` (in_channels, out_channels / groups, kernel_size) and `bias` (out_channels,).
+/// First values, as PyTorch's: uniform within 1 / sqrt(out_channels / groups * elements of the kernel). groups divides
+/// out_channels.
 template <int axes, int out_channels, PerAxis<axes> kernel_size, ConvLayerOptions<axes> options = {}>
 struct ConvTranspose : Module<ConvTranspose<axes, out_channels, kernel_size, options>> {
   static_assert(out_channels % options.groups == 0, "ConvTranspose: groups that divide out_channels expected");

@@ -20,32 +20,37 @@ constexpr Tensor activate(Tensor x, Activation activation) {
 }
 
 struct FeedForwardOptions {
-  Activation activation = Activation::gelu;
+  Activation activation = Activation::relu;
   bool bias = true;
+  OptionalNumber std{};  ///< as Linear's
 };
 
 /// linear2(activation(linear1(x))). x: (..., width), float16, bfloat16 or float32; result: the same.
 ///
-/// Variables: `linear1.weight` (width, hidden), `linear2.weight` (hidden, width), and their biases; names as in
-/// torch.nn.TransformerEncoderLayer.
+/// Variables: `linear1.weight` (width, hidden), `linear2.weight` (hidden, width), and their biases. Names, first values and
+/// defaults are those of torch.nn.TransformerEncoderLayer.
 template <int width, int hidden, FeedForwardOptions options = {}>
 struct FeedForward : Module<FeedForward<width, hidden, options>> {
-  using In = Linear<hidden, {.bias = options.bias}>;
-  using Out = Linear<width, {.bias = options.bias}>;
+  using In = Linear<hidden, {.bias = options.bias, .std = options.std}>;
+  using Out = Linear<width, {.bias = options.bias, .std = options.std}>;
   BOOST_HANA_DEFINE_STRUCT(FeedForward, (In, linear1), (Out, linear2));
 
   constexpr Tensor build(Tensor x) { return linear2(activate(linear1(x), options.activation)); }
 };
 
+struct SwigluFeedForwardOptions {
+  double std = 0.02;  ///< standard deviation of the first weights
+};
+
 /// down_proj(silu(gate_proj(x)) up_proj(x)) ("GLU Variants Improve Transformer", arXiv 2002.05202). x: (..., width), float16,
 /// bfloat16 or float32; result: the same.
 ///
-/// Variables: `gate_proj.weight` and `up_proj.weight` (width, hidden), `down_proj.weight` (hidden, width), without biases; names
-/// as in Hugging Face's LlamaMLP.
-template <int width, int hidden>
-struct SwigluFeedForward : Module<SwigluFeedForward<width, hidden>> {
-  using In = Linear<hidden, {.bias = false}>;
-  using Out = Linear<width, {.bias = false}>;
+/// Variables: `gate_proj.weight` and `up_proj.weight` (width, hidden), `down_proj.weight` (hidden, width), without biases. Names
+/// as in Hugging Face's LlamaMLP, and first values: normal with mean 0 and the standard deviation 0.02.
+template <int width, int hidden, SwigluFeedForwardOptions options = {}>
+struct SwigluFeedForward : Module<SwigluFeedForward<width, hidden, options>> {
+  using In = Linear<hidden, {.bias = false, .std = options.std}>;
+  using Out = Linear<width, {.bias = false, .std = options.std}>;
   BOOST_HANA_DEFINE_STRUCT(SwigluFeedForward, (In, gate_proj), (In, up_proj), (Out, down_proj));
 
   constexpr Tensor build(Tensor x) { return down_proj(ops::swish(gate_proj(x)) * up_proj(x)); }

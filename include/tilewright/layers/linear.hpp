@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include "tilewright/layers/first_values.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/bias_add.hpp"
@@ -11,14 +12,15 @@ namespace tilewright::layers {
 
 struct LinearOptions {
   bool bias = true;
-  double std = 0.02;  ///< standard deviation of the first weights
+  OptionalNumber std{};    ///< standard deviation of the first weights, which are normal then; biases are zeros
+  bool zero_bias = false;  ///< whether the first biases are zeros, as with `std`
 };
 
 /// x weight + bias, over the last axis. x: (..., in_features), float16, bfloat16 or float32; result: (..., out_features), of x's
 /// dtype, rounded once; on a simulated IPU the product is rounded, too.
 ///
-/// Variables, of x's dtype: `weight` (in_features, out_features), normal with mean 0; `bias` (out_features,), zeros. PyTorch's
-/// weight is (out_features, in_features): the transposed one.
+/// Variables, of x's dtype: `weight` (in_features, out_features) and `bias` (out_features,). First values, as PyTorch's: uniform
+/// within 1 / sqrt(in_features). PyTorch's weight is (out_features, in_features): the transposed one.
 ///
 ///     struct Net : tw::Module<Net> {
 ///       BOOST_HANA_DEFINE_STRUCT(Net, (tw::layers::Linear<512>, fc1), (tw::layers::Linear<10>, fc2));
@@ -27,15 +29,25 @@ struct LinearOptions {
 template <int out_features, LinearOptions options = {}>
 struct Linear : Module<Linear<out_features, options>> {
   constexpr Tensor build(Tensor x) {
-    const Tensor weight = this->add_variable_input("weight", normal(0, options.std), {x.shape(-1), out_features}, x.dtype());
+    const Tensor weight = this->add_variable_input("weight", first_weights(x), {x.shape(-1), out_features}, x.dtype());
     if constexpr (!options.bias) {
       return x.matmul(weight);
     } else {
-      const Tensor bias = this->add_variable_input("bias", zeros(), {out_features}, x.dtype());
+      const Tensor bias = this->add_variable_input("bias", first_bias(x), {out_features}, x.dtype());
       // on a simulated IPU, for which composed forms are not replaced, the sums would take twice the memory
       if (!x.valid() || !is_half(x.dtype()) || !x.ir().replaces_composed_forms) return x.matmul(weight) + bias;
       return apply<BiasAdd>({ops::matmul(x, weight, {.output_type = float32}), bias});
     }
+  }
+
+ private:
+  static constexpr Initialiser first_weights(Tensor x) {
+    if constexpr (options.std.given) return normal(0, options.std.value);
+    else return detail::within_root(x.shape(-1));
+  }
+  static constexpr Initialiser first_bias(Tensor x) {
+    if constexpr (options.std.given || options.zero_bias) return zeros();
+    else return detail::within_root(x.shape(-1));
   }
 };
 

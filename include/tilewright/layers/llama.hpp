@@ -10,6 +10,7 @@ struct GroupedQueryAttentionOptions {
   bool is_causal = true;  ///< whether query i sees keys 0 to i only
   bool bias = false;
   double rope_theta = 10000;
+  double std = 0.02;  ///< standard deviation of the first weights; biases are zeros
 };
 
 /// Attention with rotary positions whose num_heads heads of queries share num_key_value_heads heads of keys and values ("GQA",
@@ -17,15 +18,16 @@ struct GroupedQueryAttentionOptions {
 /// float16, bfloat16 or float32; result: the same. num_heads divides width, num_key_value_heads divides num_heads.
 ///
 /// Variables: `q_proj.weight` (width, width), `k_proj.weight` and `v_proj.weight` (width, num_key_value_heads head_dim),
-/// `o_proj.weight` (width, width); names as in Hugging Face's LlamaAttention, whose weights are the transposed ones.
+/// `o_proj.weight` (width, width); names as in Hugging Face's LlamaAttention, whose weights are the transposed ones. First
+/// values, as there: normal with mean 0 and the standard deviation 0.02.
 template <int width, int num_heads, int num_key_value_heads, GroupedQueryAttentionOptions options = {}>
 struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, num_key_value_heads, options>> {
   static_assert(width % num_heads == 0, "GroupedQueryAttention: a number of heads that divides the width expected");
   static_assert(num_heads % num_key_value_heads == 0,
                 "GroupedQueryAttention: a number of heads of keys that divides the number of heads expected");
   static constexpr int head_dim = width / num_heads;
-  using Wide = Linear<width, {.bias = options.bias}>;
-  using Narrow = Linear<num_key_value_heads * head_dim, {.bias = options.bias}>;
+  using Wide = Linear<width, {.bias = options.bias, .std = options.std}>;
+  using Narrow = Linear<num_key_value_heads * head_dim, {.bias = options.bias, .std = options.std}>;
   BOOST_HANA_DEFINE_STRUCT(GroupedQueryAttention, (Wide, q_proj), (Narrow, k_proj), (Narrow, v_proj), (Wide, o_proj));
 
   constexpr Tensor build(Tensor x) {
@@ -44,18 +46,19 @@ struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, nu
 struct LlamaBlockOptions {
   double rms_norm_eps = 1e-6;
   GroupedQueryAttentionOptions attention = {};
+  SwigluFeedForwardOptions mlp = {};
 };
 
 /// x + self_attn(input_layernorm(x)), and to that its mlp(post_attention_layernorm(...)) ("LLaMA", arXiv 2302.13971). build(x)
 /// and build(x, positions): as for GroupedQueryAttention. x: (batch, length, width), float16, bfloat16 or float32; result: the
 /// same.
 ///
-/// Variables: names as in Hugging Face's LlamaDecoderLayer.
+/// Variables: names, first values and defaults are those of Hugging Face's LlamaDecoderLayer.
 template <int width, int hidden, int num_heads, int num_key_value_heads, LlamaBlockOptions options = {}>
 struct LlamaBlock : Module<LlamaBlock<width, hidden, num_heads, num_key_value_heads, options>> {
   using Norm = RMSNorm<{.eps = options.rms_norm_eps}>;
   using Attention = GroupedQueryAttention<width, num_heads, num_key_value_heads, options.attention>;
-  using Mlp = SwigluFeedForward<width, hidden>;
+  using Mlp = SwigluFeedForward<width, hidden, options.mlp>;
   BOOST_HANA_DEFINE_STRUCT(LlamaBlock, (Norm, input_layernorm), (Attention, self_attn), (Norm, post_attention_layernorm),
                            (Mlp, mlp));
 

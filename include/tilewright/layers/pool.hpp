@@ -1,6 +1,11 @@
 #pragma once
+#include <cstdint>
+#include <span>
+
 #include "tilewright/layers/per_axis.hpp"
 #include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/pool.hpp"
 
 namespace tilewright::layers {
@@ -13,15 +18,56 @@ struct PoolLayerOptions {
   PerAxis<axes> dilation = 1;
   bool ceil_mode = false;  ///< the count of results is rounded up: the last windows may go beyond the padding
 };
+/// The same of means.
+template <int axes>
+struct AvgPoolLayerOptions {
+  PerAxis<axes> stride = 0;  ///< 0: the kernel's size
+  PerAxis<axes> padding = 0;
+  PerAxis<axes> dilation = 1;
+  bool ceil_mode = false;
+  bool count_include_pad = true;  ///< whether padding counts as zeros; what is beyond it never counts
+};
 
 namespace detail {
-template <int axes>
-constexpr PoolOptions pool_options(const PerAxis<axes>& kernel_size, const PoolLayerOptions<axes>& options) {
+template <int axes, class Options>
+constexpr PoolOptions pool_options(const PerAxis<axes>& kernel_size, const Options& options) {
   PoolOptions result{
       .stride = kernel_size.list(), .padding = options.padding.at_both_ends(), .dilation = options.dilation.list()};
   if (options.stride != PerAxis<axes>(0)) result.stride = options.stride.list();
   result.ceil_mode = options.ceil_mode;
   return result;
+}
+/// Of each window along an axis, how many of its elements are x's, as a part of those that are x's or padding.
+constexpr List<double> parts_within(const Window& window, std::int64_t padding) {
+  List<double> result;
+  for (std::int64_t o = 0; o < window.out; ++o) {
+    int within = 0, all = 0;
+    for (std::int64_t k = 0; k < window.kernel; ++k) {
+      const std::int64_t at = window.at(o, k);
+      within += window.contains(at);
+      all += at < window.in + padding;
+    }
+    result.push_back(static_cast<double>(within) / all);
+  }
+  return result;
+}
+/// The means of windows without padding as those with it, which adds zeros. y: of the floating point that is computed in.
+template <int axes>
+constexpr Tensor with_padding(Tensor y, const Shape& x, const PerAxis<axes>& kernel_size, const PerAxis<axes>& padding,
+                              const PoolOptions& options) {
+  Shape kernel;
+  for (const int extent : kernel_size.values) kernel.push_back(extent);
+  const Windows windows = tilewright::detail::windows_of(
+      x, kernel, tilewright::detail::pool_attributes(kernel_size.list(), options).windows);
+  for (int axis = 0; axis < axes; ++axis) {
+    const std::int64_t zeros = padding.values[static_cast<std::size_t>(axis)];
+    if (zeros == 0) continue;
+    const List<double> parts = parts_within(windows[3 - axes + axis], zeros);
+    Shape shape{static_cast<std::int64_t>(parts.size())};
+    for (int later = axis + 1; later < axes; ++later) shape.push_back(1);
+    y = y * y.ir().constant(values(std::span<const double>(parts.begin(), parts.end())), shape, y.dtype(), "padding");
+  }
+  return y;
 }
 }  // namespace detail
 
@@ -38,19 +84,24 @@ using MaxPool2d = MaxPool<2, kernel_size, options>;
 template <PerAxis<3> kernel_size, PoolLayerOptions<3> options = {}>
 using MaxPool3d = MaxPool<3, kernel_size, options>;
 
-/// The mean of each window's elements: ops::average_pool. The rest as for MaxPool. Padding is left out of the mean, which PyTorch
-/// does with count_include_pad=False.
-template <int axes, PerAxis<axes> kernel_size, PoolLayerOptions<axes> options = {}>
+/// The mean of each window's elements, of which padding is some, as in PyTorch, unless count_include_pad is false:
+/// ops::average_pool. The rest as for MaxPool.
+template <int axes, PerAxis<axes> kernel_size, AvgPoolLayerOptions<axes> options = {}>
 struct AvgPool : Module<AvgPool<axes, kernel_size, options>> {
   constexpr Tensor build(Tensor x) {
-    return ops::average_pool(x, kernel_size.list(), detail::pool_options(kernel_size, options));
+    const PoolOptions of_op = detail::pool_options(kernel_size, options);
+    if (!options.count_include_pad || options.padding == PerAxis<axes>(0) || !x.valid())
+      return ops::average_pool(x, kernel_size.list(), of_op);
+    const Tensor y = ops::average_pool(ops::cast(x, computed_dtype(x.dtype())), kernel_size.list(), of_op);
+    if (!y.valid()) return y;
+    return ops::cast(detail::with_padding(y, x.shape(), kernel_size, options.padding, of_op), x.dtype());
   }
 };
-template <PerAxis<1> kernel_size, PoolLayerOptions<1> options = {}>
+template <PerAxis<1> kernel_size, AvgPoolLayerOptions<1> options = {}>
 using AvgPool1d = AvgPool<1, kernel_size, options>;
-template <PerAxis<2> kernel_size, PoolLayerOptions<2> options = {}>
+template <PerAxis<2> kernel_size, AvgPoolLayerOptions<2> options = {}>
 using AvgPool2d = AvgPool<2, kernel_size, options>;
-template <PerAxis<3> kernel_size, PoolLayerOptions<3> options = {}>
+template <PerAxis<3> kernel_size, AvgPoolLayerOptions<3> options = {}>
 using AvgPool3d = AvgPool<3, kernel_size, options>;
 
 }  // namespace tilewright::layers

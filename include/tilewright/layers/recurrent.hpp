@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
 
-#include "tilewright/core/square_root.hpp"
+#include "tilewright/layers/first_values.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/activation.hpp"
 #include "tilewright/ops/arithmetic.hpp"
@@ -46,10 +46,10 @@ struct Recurrent : Module<D> {
   constexpr List<Tensor> run_layer(Tensor& x, int number) {
     Ir& ir = this->ir();
     const std::int64_t batch = x.shape(0), length = x.shape(1), features = x.shape(2);
-    const double bound = 1 / tilewright::detail::square_root(hidden_size);
+    const Initialiser initial = detail::within_root(hidden_size);
     constexpr std::int64_t columns = std::int64_t{D::gates} * hidden_size;
     const auto variable = [&](std::string_view name, const Shape& shape) {
-      return this->add_variable_input(text(name, "_l", number).view(), uniform(-bound, bound), shape, x.dtype());
+      return this->add_variable_input(text(name, "_l", number).view(), initial, shape, x.dtype());
     };
     const Tensor input_weight = variable("weight_ih", {features, columns}),
                  weight = variable("weight_hh", {hidden_size, columns});
@@ -92,9 +92,9 @@ constexpr Tensor gate(Tensor all_gates, int number) {
 /// r = sigmoid(x W_ir + b_ir + h W_hr + b_hr), z likewise, and n = tanh(x W_in + b_in + r (h W_hn + b_hn)), the next h is
 /// (1 - z) n + z h.
 ///
-/// Variables of layer i, uniform within 1 / sqrt(hidden_size), with the parts r, z, n side by side: `weight_ih_l{i}` (features, 3
-/// hidden_size), `weight_hh_l{i}` (hidden_size, 3 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (3 hidden_size,). PyTorch's
-/// weights are the transposed ones.
+/// Variables of layer i, with the parts r, z, n side by side: `weight_ih_l{i}` (features, 3 hidden_size), `weight_hh_l{i}`
+/// (hidden_size, 3 hidden_size), `bias_ih_l{i}` and `bias_hh_l{i}` (3 hidden_size,). First values, as PyTorch's: uniform within
+/// 1 / sqrt(hidden_size). PyTorch's weights are the transposed ones.
 template <int hidden_size, RecurrentOptions options = {}>
 struct GRU : detail::Recurrent<GRU<hidden_size, options>, hidden_size, options> {
   static constexpr int gates = 3, states = 1;

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/core/optional_number.hpp"
 #include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/arithmetic.hpp"
@@ -9,20 +10,31 @@
 namespace tilewright::layers {
 
 struct RMSNormOptions {
-  double eps = 1e-6;
+  OptionalNumber eps{};  ///< none: the distance from 1 to the next number of x's dtype, PyTorch's default; Llama's is 1e-6
 };
 
+namespace detail {
+/// The distance from 1 to the next number of a dtype of floating point, as torch.finfo(dtype).eps.
+constexpr double distance_from_one(DType dtype) {
+  if (dtype == float16) return 0x1p-10;
+  if (dtype == bfloat16) return 0x1p-7;
+  return dtype == float64 ? 0x1p-52 : 0x1p-23;
+}
+}  // namespace detail
+
 /// x / sqrt(mean(x^2) + eps) weight, along the last axis ("Root Mean Square Layer Normalization", arXiv 1910.07467). x: (..., n),
-/// float16, bfloat16, float32 or float64; result: the same. Half precision is normalised in float32.
+/// float16, bfloat16, float32 or float64; result: the same. Half precision is normalised in float32. Defaults are those of
+/// torch.nn.RMSNorm.
 ///
 /// Variable, of x's dtype: `weight` (n,), ones.
 template <RMSNormOptions options = {}>
 struct RMSNorm : Module<RMSNorm<options>> {
   constexpr Tensor build(Tensor x) {
-    if (!tilewright::detail::check_parameter(x.ir(), "RMSNorm", "eps", options.eps)) return x;
+    const double eps = options.eps.given ? options.eps.value : detail::distance_from_one(x.dtype());
+    if (!tilewright::detail::check_parameter(x.ir(), "RMSNorm", "eps", eps)) return x;
     const Tensor weight = this->add_variable_input("weight", ones(), {x.shape(-1)}, x.dtype());
     const Tensor wide = ops::cast(x, computed_dtype(x.dtype()));
-    return ops::cast(wide * (1 / ops::sqrt(ops::mean(wide * wide, {-1}, true) + options.eps)), x.dtype()) * weight;
+    return ops::cast(wide * (1 / ops::sqrt(ops::mean(wide * wide, {-1}, true) + eps)), x.dtype()) * weight;
   }
 };
 

@@ -7,46 +7,57 @@
 namespace tilewright::layers {
 
 struct TransformerBlockOptions {
-  int dim_feedforward = 0;  ///< width between the two linear layers; 0: 4 embed_dim
-  Activation activation = Activation::gelu;
-  bool norm_first = true;  ///< whether norms stand before attention and linear layers, or after the sums
-  bool is_causal = false;  ///< whether query i sees keys 0 to i only
-  bool bias = true;        ///< of linear layers and norms
+  int dim_feedforward = 2048;  ///< width between the two linear layers
+  Activation activation = Activation::relu;
+  bool norm_first = false;  ///< whether norms stand before attention and linear layers, or after the sums
+  bool is_causal = false;   ///< whether query i sees keys 0 to i only
+  bool bias = true;         ///< of linear layers and norms
   double layer_norm_eps = 1e-5;
-  double dropout = 0;  ///< probability, of attention's weights, and after attention, the activation and the second linear layer;
-                       ///< above 0: `build` takes a seed
+  double dropout = 0.1;  ///< probability, of attention's weights, and after attention, the activation and the second linear
+                         ///< layer; above 0: `build` takes a seed
+  OptionalNumber std{};  ///< standard deviation of all first weights, which are normal then; biases are zeros
 };
 
-/// Attention and two linear layers, each with a sum and a norm ("Attention Is All You Need", arXiv 1706.03762), as
-/// torch.nn.TransformerEncoderLayer with batch_first=True; its defaults are others. build(x) or build(x, key_padding_mask): x:
-/// (batch, length, embed_dim), float16, bfloat16 or float32; key_padding_mask: (batch, length) bool, true for keys that are not
-/// seen; result: as x. With dropout, a seed, (2,) uint32, is the last argument, and the trace has a scope of a mode.
+/// Attention and two linear layers, each with a sum and a norm ("Attention Is All You Need", arXiv 1706.03762): the layer
+/// torch.nn.TransformerEncoderLayer with batch_first=True, and its defaults. build(x) or build(x, key_padding_mask): x: (batch,
+/// length, embed_dim), float16, bfloat16 or float32; key_padding_mask: (batch, length) bool, true for keys that are not seen;
+/// result: as x.
 ///
-/// Variables: names as in torch.nn.TransformerEncoderLayer, with the weights of Linear, LayerNorm and MultiheadAttention.
+/// With dropout, which is the default, the trace has a scope of a mode, and the last argument may be a seed, (2,) uint32, which
+/// training needs.
+///
+///     tw::layers::TransformerBlock<512, 8>  // torch.nn.TransformerEncoderLayer(512, 8, batch_first=True)
+///     tw::layers::TransformerBlock<512, 8, {.activation = tw::layers::Activation::gelu, .norm_first = true, .dropout = 0}>
+///
+/// Variables: names as in torch.nn.TransformerEncoderLayer, with the weights and first values of Linear, LayerNorm and
+/// MultiheadAttention.
+///
+/// Errors: those of MultiheadAttention.
 template <int embed_dim, int num_heads, TransformerBlockOptions options = {}>
 struct TransformerBlock : Module<TransformerBlock<embed_dim, num_heads, options>> {
-  using Attention = MultiheadAttention<embed_dim, num_heads,
-                                       {.is_causal = options.is_causal, .bias = options.bias, .dropout = options.dropout}>;
-  using In = Linear<(options.dim_feedforward > 0 ? options.dim_feedforward : 4 * embed_dim), {.bias = options.bias}>;
-  using Out = Linear<embed_dim, {.bias = options.bias}>;
+  using Attention =
+      MultiheadAttention<embed_dim, num_heads,
+                         {.is_causal = options.is_causal, .bias = options.bias, .dropout = options.dropout, .std = options.std}>;
+  using In = Linear<options.dim_feedforward, {.bias = options.bias, .std = options.std}>;
+  using Out = Linear<embed_dim, {.bias = options.bias, .std = options.std}>;
   using Norm = LayerNorm<{.eps = options.layer_norm_eps, .bias = options.bias}>;
   BOOST_HANA_DEFINE_STRUCT(TransformerBlock, (Attention, self_attn), (In, linear1), (Out, linear2), (Norm, norm1), (Norm, norm2),
                            (Dropout, dropout));
   static constexpr bool takes_seed = options.dropout > 0;
-  static constexpr std::size_t seeds = takes_seed ? 1 : 0;  ///< arguments of `build`
 
   constexpr TransformerBlock() { dropout.p = options.dropout; }
 
   constexpr Tensor build(Tensor x, std::same_as<Tensor> auto... mask_and_seed)
-    requires(sizeof...(mask_and_seed) == seeds || sizeof...(mask_and_seed) == seeds + 1)
+    requires(sizeof...(mask_and_seed) <= (takes_seed ? 2 : 1))
   {
-    constexpr bool has_mask = sizeof...(mask_and_seed) > seeds;
-    const Tensor more[] = {mask_and_seed..., Tensor{}}, seed = more[has_mask];
-    const auto attention = [&](Tensor y) {
-      if constexpr (takes_seed && has_mask) return drop(self_attn(y, more[0], ops::create_random_seed(seed, 3)), seed, 0);
-      else if constexpr (takes_seed) return drop(self_attn(y, ops::create_random_seed(seed, 3)), seed, 0);
-      else return self_attn(y, mask_and_seed...);
-    };
+    Tensor seed;
+    if constexpr (takes_seed) {
+      ((seed = detail::is_seed(mask_and_seed) ? mask_and_seed : seed), ...);
+      if (!seed.valid() && require_mode(this->ir(), "TransformerBlock") == Mode::training)
+        return this->ir().fail(text("TransformerBlock: ", to_text(x.spec()),
+                                    " in training without a seed: a seed, (2,) uint32, as the last argument expected"));
+    }
+    const auto attention = [&](Tensor y) { return drop(self_attn(y, for_attention(mask_and_seed)...), seed, 0); };
     const auto feed_forward = [&](Tensor y) {
       return drop(linear2(drop(activate(linear1(y), options.activation), seed, 1)), seed, 2);
     };
@@ -60,10 +71,15 @@ struct TransformerBlock : Module<TransformerBlock<embed_dim, num_heads, options>
   }
 
  private:
-  /// The place-th dropout of the block.
+  /// A mask as it is; of a seed, another one.
+  static constexpr Tensor for_attention(Tensor mask_or_seed) {
+    if constexpr (!takes_seed) return mask_or_seed;
+    else return detail::is_seed(mask_or_seed) ? ops::create_random_seed(mask_or_seed, 3) : mask_or_seed;
+  }
+  /// The place-th dropout of the block. Without a seed, the mode is evaluation.
   constexpr Tensor drop(Tensor x, Tensor seed, int place) {
     if constexpr (!takes_seed) return x;
-    else return dropout(x, ops::create_random_seed(seed, place));
+    else return seed.valid() ? dropout(x, ops::create_random_seed(seed, place)) : x;
   }
 };
 
