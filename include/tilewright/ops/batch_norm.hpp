@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/ops/cast.hpp"
+#include "tilewright/ops/differs_by_replica.hpp"
 #include "tilewright/ops/mean.hpp"
 #include "tilewright/ops/unary.hpp"
 
@@ -153,8 +154,8 @@ constexpr Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor running_
   const Tensor wide = detach(cast(x, detail::statistics_dtype(x))), batch_mean = mean(wide, axes);
   const Tensor distance = wide - detail::along_channels(batch_mean, x), variance = mean(distance * distance, axes);
   const double correction = static_cast<double>(count) / static_cast<double>(count - 1);
-  apply<RunningStatistic>({running_mean, batch_mean}, {options.momentum});
-  apply<RunningStatistic>({running_var, variance * correction}, {options.momentum});
+  apply<RunningStatistic>({differs_by_replica(running_mean), batch_mean}, {options.momentum});
+  apply<RunningStatistic>({differs_by_replica(running_var), variance * correction}, {options.momentum});
   return apply<BatchNormTraining>({x, detail::along_channels(scale, x), detail::along_channels(bias, x),
                                    detail::along_channels(batch_mean, x),
                                    detail::along_channels(detail::inverse_deviation(variance, options.eps), x)});

@@ -4,6 +4,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/differs_by_replica.hpp"
 #include "tilewright/ops/var_updates.hpp"
 #include "tilewright/transform/autodiff.hpp"
 
@@ -46,7 +47,7 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
     const auto& [name, tensor] = *std::ranges::find(named, reached[i], [](const auto& entry) { return entry.second.number(); });
     const Tensor gradient(ir, graph, gradients[i]);
     const TensorSpec mean{gradient.shape(), computed_dtype(gradient.dtype())};
-    ops::accumulate_mean_(add_variable(text("accum.", name), mean), gradient, counter);
+    ops::accumulate_mean_(differs_by_replica(add_variable(text("accum.", name), mean)), gradient, counter);
   }
   ops::accumulate_(counter, ir.constant(1));
   return {std::move(factories), {info.graph(), std::move(args), GradGraphInfo(ir, forward.graph().id(), std::move(record))}};
