@@ -61,7 +61,8 @@ REFERENCE = {
 # Structs of options by their names; ops.md shows them where a function first takes one.
 OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Slice|Range)$")
 # Of these headers only what is named is shown.
-ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"]}
+ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"],
+        "ops/differs_by_replica.hpp": ["differs_by_replica"]}
 # The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of graph/.
 CALLS = ["graph/call.hpp", "graph/repeat.hpp", "graph/conditional.hpp"]
 

@@ -12,8 +12,8 @@ namespace tilewright {
 
 /// As autodiff, but the gradients of `tensors`, inputs of the forward graph, are not results: each call adds them to running
 /// means. A mean is a variable of the tensor's shape and dtype, but of float32 for half precision, zeros at first, and an input
-/// by reference called `accum.<name>`. The variable `mean_accum_counter`, a float32 scalar, counts the gradients in the means;
-/// setting it to 0 starts all means again. By default no gradients are results.
+/// by reference called `accum.<name>`; each replica has means of its own. The variable `mean_accum_counter`, a float32 scalar,
+/// counts the gradients in the means; setting it to 0 starts all means again. By default no gradients are results.
 constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
                                                   AutodiffOptions options = {}) {
   Ir& ir = forward.ir();
