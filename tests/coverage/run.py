@@ -57,6 +57,7 @@ ELSEWHERE = {
     "CopyInto": "run/ops_slices.cpp",
     "DetachInplace": "run/aliases.cpp",
     "DiagonalInplace": "run/ops_slices.cpp",
+    "DiffersByReplica": "run/replication.cpp",
     "DropoutMask": "run/ops_random.cpp",
     "DropoutProduct": "run/ops_random.cpp",
     "Float8ToFloat": "run/float8.cpp",

@@ -46,7 +46,8 @@ REFERENCE = {
              "data/generated_text.hpp", "data/data_error.hpp"],
     "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp"],
     "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "graph/replicated_variable.hpp", "graph/replica_grouping.hpp",
-                 "graph/comm_group.hpp", "graph/instance_grouping.hpp", "ops/replica_sharding.hpp", "graph/stream.hpp",
+                 "graph/comm_group.hpp", "graph/instance_grouping.hpp", "ops/replica_sharding.hpp",
+                 "ops/differs_by_replica.hpp", "graph/stream.hpp",
                  "graph/remote_buffer.hpp"],
     "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "graph/tensor.hpp", "graph/graph.hpp",
                            "graph/tensors_by_name.hpp", "graph/op_created_hook.hpp", "graph/scopes.hpp", "graph/only_if.hpp",
@@ -60,7 +61,8 @@ REFERENCE = {
 # Structs of options by their names; ops.md shows them where a function first takes one.
 OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Slice|Range)$")
 # Of these headers only what is named is shown.
-ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"]}
+ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"],
+        "ops/differs_by_replica.hpp": ["differs_by_replica"]}
 # The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of graph/.
 CALLS = ["graph/call.hpp", "graph/repeat.hpp", "graph/conditional.hpp"]
 

@@ -50,6 +50,7 @@ int main() {{
 
 # Ops that no random program has, and why.
 EXCEPTIONS = {
+    "DiffersByReplica": "several replicas: tests/run/replication.cpp",
     "HostLoad": "programs have variables in place of inputs; what a run loads is for tests/run/sessions.cpp",
     "RemoteLoad": "streaming memory: tests/run/remote_memory.cpp",
     "RemoteLoadInplace": "streaming memory: tests/run/remote_memory.cpp",

@@ -89,6 +89,7 @@ struct GraphRecord {
   List<std::pair<NodeId, NodeId>> sequence{};     ///< (node, later node) edges of in_sequence
   GradientRecord gradient{};                      ///< its gradient graph, which autodiff of a caller made
   NameTable<TensorId> name_table{};               ///< the named tensors
+  bool is_differentiated = false;                 ///< whether autodiff has made a gradient graph of it
 };
 
 /// How a variable's values on the host are distributed over the replicas.

@@ -34,6 +34,7 @@
 #include "tilewright/lower/tile_table.hpp"
 #include "tilewright/lower/write_as_read.hpp"
 #include "tilewright/lower/write_through.hpp"
+#include "tilewright/transform/check_replicas.hpp"
 #include "tilewright/transform/composed_forms.hpp"
 #include "tilewright/transform/fuse_across_calls.hpp"
 
@@ -41,12 +42,14 @@ namespace tilewright::internal {
 
 /// Plans a traced program for a target: composed forms are replaced by ops, dead code is dropped, each graph that is called
 /// more than once becomes one body of supersteps, others are inlined, the ops of the main graph become one body for each
-/// execution context, and all memory gets its place. Errors: bfloat16 on a simulated IPU; more transfers in a run than
+/// execution context, and all memory gets its place. Errors: what check_replicas says;
+/// bfloat16 on a simulated IPU; more transfers in a run than
 /// num_host_transfers; a tile's memory is too small. The observer sees what passes give: see pass.hpp. `keep_homes` gets where
 /// variables and constants are on tiles.
 template <class Observer = Unobserved>
 constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer(), TileHomes* keep_homes = nullptr) {
   Plan plan;
+  check_replicas(ir);
   for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) replace_composed_forms(ir, GraphId(graph));
   check_code_loads(ir);
   if (ir.failed()) return plan;

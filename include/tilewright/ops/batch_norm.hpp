@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/ops/cast.hpp"
+#include "tilewright/ops/differs_by_replica.hpp"
 #include "tilewright/ops/mean.hpp"
 #include "tilewright/ops/unary.hpp"
 
@@ -133,9 +134,10 @@ constexpr Tensor batch_norm_inference(Tensor x, Tensor scale, Tensor bias, Tenso
 /// Batch normalisation for training, as PyTorch's: each channel's mean and variance are those of x, over all axes but the second,
 /// the variance divided by the count of elements. x, scale, bias, result: as for batch_norm_inference. running_mean, running_var:
 /// (C,), variables of x's dtype, or float32 for float16, or tensors by reference; they become
-/// (1 - momentum) running + momentum batch, in place, with the variance divided by the count less 1. Gradients: of x, scale and
-/// bias; a graph that has this op can be differentiated although it changes the statistics, but not computed again
-/// (recompute_graph). Errors: as for batch_norm_inference, and channels of one element.
+/// (1 - momentum) running + momentum batch, in place, with the variance divided by the count less 1. With several replicas, each
+/// has the statistics of its own batches, and the host gets the first one's (docs/replication.md, What stays equal). Gradients:
+/// of x, scale and bias; a graph that has this op can be differentiated although it changes the statistics, but not computed
+/// again (recompute_graph). Errors: as for batch_norm_inference, and channels of one element.
 ///
 ///     y = ops::batch_norm(x, scale, bias, running_mean, running_var, {.momentum = 0.01});
 constexpr Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor running_mean, Tensor running_var,
@@ -153,8 +155,8 @@ constexpr Tensor batch_norm(Tensor x, Tensor scale, Tensor bias, Tensor running_
   const Tensor wide = detach(cast(x, detail::statistics_dtype(x))), batch_mean = mean(wide, axes);
   const Tensor distance = wide - detail::along_channels(batch_mean, x), variance = mean(distance * distance, axes);
   const double correction = static_cast<double>(count) / static_cast<double>(count - 1);
-  apply<RunningStatistic>({running_mean, batch_mean}, {options.momentum});
-  apply<RunningStatistic>({running_var, variance * correction}, {options.momentum});
+  apply<RunningStatistic>({differs_by_replica(running_mean), batch_mean}, {options.momentum});
+  apply<RunningStatistic>({differs_by_replica(running_var), variance * correction}, {options.momentum});
   return apply<BatchNormTraining>({x, detail::along_channels(scale, x), detail::along_channels(bias, x),
                                    detail::along_channels(batch_mean, x),
                                    detail::along_channels(detail::inverse_deviation(variance, options.eps), x)});

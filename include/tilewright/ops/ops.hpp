@@ -11,6 +11,7 @@
 #include "tilewright/ops/conv.hpp"
 #include "tilewright/ops/conv_transpose.hpp"
 #include "tilewright/ops/cross_entropy.hpp"
+#include "tilewright/ops/differs_by_replica.hpp"
 #include "tilewright/ops/float8.hpp"
 #include "tilewright/ops/host.hpp"
 #include "tilewright/ops/indexing.hpp"

@@ -4,6 +4,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/differs_by_replica.hpp"
 #include "tilewright/ops/var_updates.hpp"
 #include "tilewright/transform/autodiff.hpp"
 
@@ -11,8 +12,8 @@ namespace tilewright {
 
 /// As autodiff, but the gradients of `tensors`, inputs of the forward graph, are not results: each call adds them to running
 /// means. A mean is a variable of the tensor's shape and dtype, but of float32 for half precision, zeros at first, and an input
-/// by reference called `accum.<name>`. The variable `mean_accum_counter`, a float32 scalar, counts the gradients in the means;
-/// setting it to 0 starts all means again. By default no gradients are results.
+/// by reference called `accum.<name>`; each replica has means of its own. The variable `mean_accum_counter`, a float32 scalar,
+/// counts the gradients in the means; setting it to 0 starts all means again. By default no gradients are results.
 constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forward, const DotTree<Tensor>& tensors,
                                                   AutodiffOptions options = {}) {
   Ir& ir = forward.ir();
@@ -46,7 +47,7 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
     const auto& [name, tensor] = *std::ranges::find(named, reached[i], [](const auto& entry) { return entry.second.number(); });
     const Tensor gradient(ir, graph, gradients[i]);
     const TensorSpec mean{gradient.shape(), computed_dtype(gradient.dtype())};
-    ops::accumulate_mean_(add_variable(text("accum.", name), mean), gradient, counter);
+    ops::accumulate_mean_(differs_by_replica(add_variable(text("accum.", name), mean)), gradient, counter);
   }
   ops::accumulate_(counter, ir.constant(1));
   return {std::move(factories), {info.graph(), std::move(args), GradGraphInfo(ir, forward.graph().id(), std::move(record))}};

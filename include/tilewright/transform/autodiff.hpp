@@ -50,6 +50,7 @@ class Differentiator final : public GradientContext::Builder {
     if (!differentiate_callees()) return {};
     if (has_op_in_place_) overwritten_ = find_overwritten(ir_, forward_);
     if (ir_.failed()) return {};
+    record().is_differentiated = true;
     result_.graph = ir_.add_derived_graph(forward_, "_bwd");
     const auto count = record().tensors.size();
     gradients_.resize(count);
