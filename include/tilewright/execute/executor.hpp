@@ -16,9 +16,9 @@
 #include "tilewright/core/logger.hpp"
 #include "tilewright/core/print_stream.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/execute/arithmetic_mode.hpp"
 #include "tilewright/execute/crew.hpp"
 #include "tilewright/execute/fault_report.hpp"
-#include "tilewright/execute/flush_denormals.hpp"
 #include "tilewright/execute/held_replicas.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/execute/thread_choice.hpp"
@@ -125,7 +125,7 @@ class Executor {
     return strict_factory(program);
   }
   void run_strictly(BodyId root, std::span<std::byte* const> streams) {
-    const FlushDenormals flush;
+    const ArithmeticMode mode;
     try {
       missed_collective_ = !strict_->run(
           {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults_.data()}, root, streams);
@@ -184,7 +184,7 @@ class Executor {
   }
   /// An exception ends the run: the other workers leave where they would meet this one.
   void run_main(int worker) {
-    const FlushDenormals flush;
+    const ArithmeticMode mode;
     const detail::ReplicaNames names{};
     State& state = states_[static_cast<std::size_t>(worker)];
     try {
