@@ -54,7 +54,7 @@ class Executor {
         logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
-        workers_(choice_.limit()) {
+        workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
     for (const Body& body : program.bodies) deepest_ += body.max_arguments;
     states_.resize(static_cast<std::size_t>(workers_.count()));
     for (auto& state : states_) {

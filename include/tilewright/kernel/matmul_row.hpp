@@ -37,6 +37,18 @@ constexpr bool streams_columns(const MatMulShape& s) {
          (s.half_a || s.half_b || s.n * s.k >= least_streamed_elements);
 }
 
+/// Floats of the sums of a strip of columns.
+constexpr std::int64_t row_sums_size(std::int64_t columns) { return round_up(columns, float_width); }
+/// Floats of a row of half precision that is converted.
+constexpr std::int64_t converted_row_size(const MatMulShape& s) { return s.half_a ? s.k : 1; }
+/// Bytes of these arrays, which are on the stack: of stream_rows and of stream_columns.
+constexpr std::int64_t rows_stack_bytes(const MatMulShape& s) {
+  return row_sums_size(std::min(s.n, row_sums_floats)) * static_cast<std::int64_t>(sizeof(float));
+}
+constexpr std::int64_t columns_stack_bytes(const MatMulShape& s) {
+  return converted_row_size(s) * static_cast<std::int64_t>(sizeof(float));
+}
+
 /// Hides a value from the compiler, which else would read two rows at a time, or all of a group before it writes.
 template <class T>
 [[gnu::always_inline]] inline T in_order(T value) {
@@ -51,7 +63,7 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
   constexpr auto element_bytes = static_cast<std::int64_t>(sizeof(B));
   constexpr std::int64_t group = row_step_bytes / element_bytes / float_width * float_width;
   constexpr std::int64_t whole = columns / float_width * float_width, in_groups = whole / group * group;
-  alignas(line_bytes) float sums[std::size_t(ceil_div(columns, float_width) * float_width)] = {};
+  alignas(line_bytes) float sums[std::size_t(row_sums_size(columns))] = {};
   for (std::int64_t k = 0; k < s.k; ++k) {
     const FloatBatch element(static_cast<float>(a[k * s.a_k]));
     const B* row = in_order(b + k * s.b_k + j);
@@ -112,7 +124,7 @@ template <MatMulShape s, class B>
 }
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void stream_columns(const A* a, const B* b, const Epilogue& epilogue) {
-  alignas(line_bytes) [[maybe_unused]] float converted[std::size_t(s.half_a ? s.k : 1)];
+  alignas(line_bytes) [[maybe_unused]] float converted[std::size_t(converted_row_size(s))];
   const float* row = nullptr;
   if constexpr (s.half_a) {
     for (std::int64_t k = 0; k < s.k; ++k) converted[k] = static_cast<float>(a[k]);
