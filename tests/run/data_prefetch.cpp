@@ -1,5 +1,3 @@
-#include <pthread.h>
-
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
@@ -9,6 +7,10 @@
 
 #include "../catch.hpp"
 #include "tilewright/data/prefetch.hpp"
+
+#if defined(__GLIBC__)
+#include <pthread.h>
+#endif
 
 using tilewright::data::Prefetch;
 
