@@ -10,7 +10,7 @@
 /// The buffer is in pages like those of a session's variables.
 class ReadSum {
  public:
-  ReadSum(std::int64_t bytes, int threads) : memory_(bytes), bytes_(bytes), threads_(threads) {}
+  ReadSum(std::int64_t bytes, int threads) : memory_(bytes, "numbers"), bytes_(bytes), threads_(threads) {}
 
   std::int64_t bytes() const { return bytes_; }
   /// One pass. Thread t reads the t-th of equal parts.

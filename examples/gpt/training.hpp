@@ -196,8 +196,8 @@ tw::data::TextCorpus load_corpus_for(const GptOptions& options, std::optional<tw
 }
 
 /// The whole program. `make_trainer` trains a network of `size`, on micro_batches x batch texts in a step; its variables are
-/// float32, and the losses of validations and the text are computed in float32, whatever it computes in. SIGINT and SIGTERM end
-/// it after a step, as its last step does.
+/// float32, and the losses of validations and the text are computed in float32, whatever it computes in. SIGINT, SIGTERM and
+/// SIGHUP end it after a step, as its last step does.
 template <Size size, int batch, int micro_batches>
 void train_and_write(const GptOptions& options, MakeTrainer make_trainer) {
   if (options.prompt.empty()) throw std::invalid_argument("--prompt: an empty text: at least one character expected");

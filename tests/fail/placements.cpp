@@ -28,6 +28,16 @@ tw::Session<on_io_tiles, tw::ipu_model> io_tiles_that_are_not_there;
 // expect: IpuCopy.101 on IPU 1: the target has 1 IPU in a replica: Target::with_ipus(2) expected
 tw::Session<on_two, tw::ipu_model> simulated_ipu_that_is_not_there;
 
+constexpr void computes_in_an_exchange(Ir& ir) {
+  const auto stream = ir.h2d_stream("x", {4});
+  const auto loads = tw::io_tile_exchange(ir);
+  ops::exp(ops::host_load(stream));
+}
+// CASE op_in_an_exchange
+// expect: merge_exchange: Exp.101: a load or a store expected in a scope of these alone
+// expect: computes_in_an_exchange
+tw::Session<computes_in_an_exchange, tw::ipu_model.with_io_tiles(32)> op_in_an_exchange;
+
 // CASE odd_io_tiles
 // expect-in-source: with_io_tiles: an even number from 32 on, below the number of tiles, expected
 constexpr tw::Target odd_io_tiles = tw::ipu_model.with_io_tiles(33);

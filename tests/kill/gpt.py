@@ -5,6 +5,7 @@
 """
 
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,12 @@ from pathlib import Path
 TEXT = "The quick brown fox jumps over the lazy dog.\n" * 200
 
 
+def heed_signals():
+    """Shells make what they start in the background ignore SIGINT, and nohup SIGHUP."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Example:
     def __init__(self, executable, folder):
         self.executable, self.folder, self.problems = str(Path(executable).resolve()), folder, []
@@ -21,7 +28,7 @@ class Example:
     def start(self, *options, stdout=subprocess.PIPE):
         data = () if "--data" in options else ("--data", "text.txt")
         return subprocess.Popen([self.executable, "--threads", "1", "--eval-batches", "1", *data, *options], cwd=self.folder,
-                                text=True, stdout=stdout, stderr=subprocess.PIPE)
+                                text=True, stdout=stdout, stderr=subprocess.PIPE, preexec_fn=heed_signals)
 
     def check(self, name, is_right, output):
         print(("ok   " if is_right else "FAIL ") + name, flush=True)
@@ -42,17 +49,17 @@ class Example:
         self.check(name, process.returncode == 1 and lines == ["error: " + message] and "step" not in (output or ""),
                    (output or "") + errors)
 
-    def is_interrupted(self, name):
+    def is_interrupted(self, name, number=signal.SIGINT):
         """The step after which it ended."""
         process = self.start("--steps", "100000", "--eval-every", "10", "--checkpoint", "run", "--curve", "curve")
         for line in process.stdout:
             if line.startswith("step 10: "):
                 break
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         output, errors = process.communicate(timeout=60)
         found = re.search(r"^validation loss [0-9.]+ after ([1-9]\d*) steps, \d+ tokens/s$", output, re.MULTILINE)
         step = int(found[1]) if found else 0
-        self.check(name, process.returncode == -signal.SIGINT and step > 0 and
+        self.check(name, process.returncode == -number and step > 0 and
                    (self.folder / f"run/step-{step:012}.safetensors").exists() and
                    (self.folder / "curve.csv").read_text().splitlines()[-1].startswith(f"{step},"), output + errors)
         return step
@@ -66,6 +73,8 @@ def main():
         (folder / "short.txt").write_text(TEXT[:640])
         example = Example(sys.argv[1], folder)
 
+        example.is_interrupted("a terminal that closes ends it after a step, which a checkpoint has", signal.SIGHUP)
+        shutil.rmtree(folder / "run")
         step = example.is_interrupted("a signal ends it after a step, which a checkpoint has")
         more = ["--checkpoint", "run", "--resume"]
         run = ", as the run in run, expected"

@@ -91,7 +91,9 @@ def uniform(seed, position, low, high, dtype):
     else:
         u = Fraction(word(seed, position) >> 8, 1 << 24)
     scale = rounded(high - low, arithmetic.dtype)
-    return rounded(min(arithmetic.fma(u, scale, low), below(high, dtype)), dtype)
+    exact = min(arithmetic.fma(u, scale, low), below(high, dtype))
+    result = rounded(exact, dtype)
+    return below(result, dtype) if dtype == "float16" and result > exact else result  # half precision is rounded down
 
 
 def below(x, dtype):

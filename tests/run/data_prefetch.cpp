@@ -8,6 +8,10 @@
 #include "../catch.hpp"
 #include "tilewright/data/prefetch.hpp"
 
+#if defined(__GLIBC__)
+#include <pthread.h>
+#endif
+
 using tilewright::data::Prefetch;
 
 TEST_CASE("Prefetch: items come in order, from two buffers") {
@@ -67,3 +71,50 @@ TEST_CASE("Prefetch: a sequence may be given up, and another started, at any mom
     if (i % 2 == 0) unused.start(5);
   }
 }
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/// While it lives, the system makes no threads: there are no addresses for their stacks.
+class NoThreads {
+ public:
+  NoThreads() {
+    pthread_attr_t large;
+    REQUIRE(pthread_attr_init(&large) == 0);
+    REQUIRE(pthread_attr_getstacksize(&large, &before_) == 0);
+    set(std::size_t{1} << 47);
+  }
+  ~NoThreads() { set(before_); }
+
+ private:
+  static void set(std::size_t stack_bytes) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_setattr_default_np(&attributes);
+  }
+  std::size_t before_ = 0;
+};
+
+TEST_CASE("Prefetch: without a thread, items are made when they are asked for, as long as there is none") {
+  std::thread::id maker;
+  Prefetch<std::size_t> items([&](std::size_t& item, std::size_t index) {
+    if (index == 5) throw std::runtime_error("five");
+    item = index * index;
+    maker = std::this_thread::get_id();
+  });
+  {
+    const NoThreads none;
+    for (int sequence = 0; sequence < 2; ++sequence) {
+      items.start(10);
+      for (std::size_t i = 0; i < 5; ++i) {
+        CHECK(items.next() == i * i);
+        CHECK(maker == std::this_thread::get_id());
+      }
+      CHECK_THROWS_WITH(items.next(), "five");
+      CHECK_THROWS_WITH(items.next(), "five");
+    }
+  }
+  items.start(5);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(items.next() == i * i);
+  CHECK(maker != std::this_thread::get_id());
+}
+#endif

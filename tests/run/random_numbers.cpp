@@ -3,11 +3,17 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../catch.hpp"
 #include "tilewright/kernel/random.hpp"
+#include "tilewright/ops/random.hpp"
+#include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/seeds.hpp"
 
 #if __has_include(<Random123/philox.h>)
@@ -195,6 +201,56 @@ TEST_CASE("random numbers fill the cells of their distributions evenly") {
     const double of_uniform = chi_square(uniforms({0, seed}, count), [](double x) { return x; });
     const double of_normal = chi_square(normals({0, seed}, count), [](double x) { return 0.5 * std::erfc(-x * std::sqrt(0.5)); });
     for (const double sum : {of_uniform, of_normal}) CHECK(std::abs(sum - 255) < 6 * std::sqrt(510));
+  }
+}
+/// How often each number of half precision comes among uniform ones, by the share of [low, high) up to the next number: chi
+/// square in standard deviations from its mean.
+template <class T>
+double deviation_of_frequencies(const std::vector<T>& numbers, double low, double high) {
+  std::map<double, std::int64_t> found;
+  for (const T number : numbers) ++found[static_cast<double>(number)];
+  const double total = static_cast<double>(numbers.size()), least = 100;  // in a cell: numbers near 0 are rare, and share one
+  double sum = 0, from = low, in_cell = 0;
+  int cells = 0;
+  for (auto number = found.begin(); number != found.end(); ++number) {
+    CHECK(number->first >= low);
+    CHECK(number->first < high);
+    const auto next = std::next(number);
+    const double to = next == found.end() ? high : next->first, expected = total * (to - from) / (high - low);
+    in_cell += static_cast<double>(number->second);
+    if (expected < least && next != found.end()) continue;
+    sum += (in_cell - expected) * (in_cell - expected) / expected;
+    in_cell = 0;
+    from = to;
+    ++cells;
+  }
+  REQUIRE(cells > 100);
+  return (sum - (cells - 1)) / std::sqrt(2.0 * (cells - 1));
+}
+/// Of the op's kernel and of a session's first values.
+template <class T>
+void check_frequencies(double low, double high) {
+  constexpr tw::DType dtype = std::is_same_v<T, tw::float16_t> ? tw::float16 : tw::bfloat16;
+  constexpr std::int64_t count = 1 << 20;
+  const auto bounds = tw::detail::uniform_bounds(low, high, dtype);
+  const tw::UniformNumbers<float, T> kernel{Philox({42, 7}), static_cast<float>(bounds.low), static_cast<float>(bounds.scale),
+                                            static_cast<float>(bounds.most)};
+  std::vector<T> numbers;
+  for (const float number : draw<tw::UniformNumbers<float, T>, float>(kernel, count)) {
+    numbers.push_back(static_cast<T>(number));
+    if (static_cast<float>(numbers.back()) != number) FAIL(number << " is no number of the dtype");
+  }
+  CHECK(std::abs(deviation_of_frequencies(numbers, low, high)) < 6);
+  std::vector<double> first(count);
+  tw::Random random(3);
+  tw::detail::fill_uniform(first, low, high, random);
+  tw::detail::write_uniform(dtype, first, reinterpret_cast<std::byte*>(numbers.data()));
+  CHECK(std::abs(deviation_of_frequencies(numbers, low, high)) < 6);
+}
+TEST_CASE("each number of half precision comes as often as its distance to the next one says") {
+  for (const auto& [low, high] : {std::pair(0., 1.), std::pair(-1., 1.), std::pair(0.5, 0.75), std::pair(-0.25, 3.)}) {
+    if (low != 0.5) check_frequencies<tw::bfloat16_t>(low, high);  // which has 64 numbers there
+    check_frequencies<tw::float16_t>(low, high);
   }
 }
 TEST_CASE("numbers of derived seeds, of the host's seeds and of neighbours are not correlated") {

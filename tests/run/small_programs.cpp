@@ -1,4 +1,6 @@
 // Whole programs, small enough to know their results.
+#include <cfenv>
+
 #include "elements.hpp"
 
 namespace {
@@ -18,6 +20,9 @@ constexpr void doubled(Ir& ir) {
   store("2 double", d + d);
   store("2 half", h + h);
 }
+
+constexpr std::int64_t thirds_rows = 64, thirds_columns = 4096;
+constexpr void thirds(Ir& ir) { store("thirds", ops::host_load(ir.h2d_stream("x", {thirds_rows, thirds_columns})) / 3); }
 
 constexpr void calls(Ir& ir) {
   const Tensor x = ops::host_load(ir.h2d_stream("x", {2, 2}));
@@ -138,4 +143,23 @@ TEST_CASE("denormal numbers are 0 in a run, but for float16, and stay what they 
   volatile float outside = 1e-40f;
   outside = outside + outside;
   CHECK(outside > 0);
+}
+TEST_CASE("results do not depend on how the caller rounds numbers, which stays as it is") {
+  xt::xtensor<float, 2> x(std::array<std::size_t, 2>{thirds_rows, thirds_columns});
+  Floats expected;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x.data()[i] = static_cast<float>(i);
+    expected.push_back(static_cast<float>(i) / 3);
+  }
+  for (const int threads : {1, 3}) {
+    tw::Session<thirds> session({.threads = threads});
+    for (const int mode : {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+      REQUIRE(std::fesetround(mode) == 0);
+      const auto outputs = session.run("x"_s = x);
+      const int after = std::fegetround();
+      std::fesetround(FE_TONEAREST);
+      CHECK(after == mode);
+      CHECK(elements(outputs["thirds"_s]) == expected);
+    }
+  }
 }

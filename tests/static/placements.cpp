@@ -128,6 +128,24 @@ TW_SAME(failure([](Ir& ir) {
           ops::host_store(out, ops::host_load(stream));
         }),
         "merge_exchange: HostStore.101 has to come after HostLoad.100: loads and stores that one exchange can hold expected");
+TW_SAME(failure([](Ir& ir) {
+          const auto stream = ir.h2d_stream("a", {2});
+          const auto loads = tw::io_tile_exchange(ir);
+          ops::exp(ops::host_load(stream).reshape({1, 2}));
+        }),
+        "merge_exchange: Exp.102: a load or a store expected in a scope of these alone");
+TW_SAME(failure([](Ir& ir) {
+          const Tensor x = variable(ir, "x", {2});
+          const auto loads = tw::io_tile_exchange(ir);
+          ops::io_tile_copy(x);
+        }),
+        "merge_exchange: IoTileCopy.100: a load or a store expected in a scope of these alone");
+TW_SAME(failure([](Ir& ir) {
+          const auto stream = ir.h2d_stream("a", {2});
+          const auto loads = tw::io_tile_exchange(ir, false);
+          ops::exp(ops::host_load(stream));
+        }),
+        "");
 
 // ---- pipelines
 

@@ -1,7 +1,8 @@
 #pragma once
 // What the system gives beyond the standard library: advice about memory, sleep, forks, terminals. This header,
-// platform_files.hpp and distributed/platform.hpp are the only ones that ask which system this is (tests/rules/platform.py). With
-// TILEWRIGHT_PORTABLE defined, nothing but the standard library is used, as on a system that none of them knows.
+// platform_files.hpp, thread.hpp and distributed/platform.hpp are the only ones that ask which system it is
+// (tests/rules/platform.py). With TILEWRIGHT_PORTABLE defined, nothing but the standard library is used, as on a system that none
+// of them knows.
 #if !defined(TILEWRIGHT_PORTABLE) && !defined(_WIN32) && __has_include(<unistd.h>)
 #define TILEWRIGHT_HAS_POSIX 1
 #else

@@ -34,11 +34,11 @@ struct LoaderOptions {
   bool shuffle = false;    ///< a new order every epoch; else always the data set's
   bool drop_last = true;   ///< leave out the last samples if they fill no batch; else the last batch is smaller
   std::uint64_t seed = 0;  ///< decides the orders of all epochs, on every platform
-  bool prefetch = true;    ///< another thread makes batches ahead, where there is a core for it; the batches are the same
+  bool prefetch = true;  ///< another thread makes batches ahead, where there are a core and a thread for it; they are the same
   std::size_t shards =
       1;  ///< loaders that share each batch, of which each hands out its shard: in as many processes, for example
-  std::size_t shard = 0;   ///< the number of this loader among them
-  std::size_t runs = 1;    ///< equal runs of samples in a batch, each of which the shards divide: micro-batches
+  std::size_t shard = 0;  ///< the number of this loader among them
+  std::size_t runs = 1;  ///< equal runs of samples in a batch, each of which the shards divide: micro-batches
 };
 
 /// Hands out a data set in mini-batches. Iterating once is one epoch: begin() draws the next order, so a loader's epochs

@@ -5,7 +5,9 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -14,7 +16,8 @@
 namespace tilewright::data {
 
 /// Makes the items of a sequence on a thread of its own, one ahead of the item in use: double buffering. The thread sleeps
-/// while it has nothing to make; waking it costs some microseconds, so an item should be worth many of them.
+/// while it has nothing to make; waking it costs some microseconds, so an item should be worth many of them. Where the system
+/// makes no thread, items are made by the calls of next(), until a sequence that begins later gets one.
 ///
 ///     tw::data::Prefetch<std::vector<float>> squares([](std::vector<float>& item, std::size_t i) { item.assign(9, i * i); });
 ///     squares.start(100);
@@ -49,7 +52,7 @@ class Prefetch {
     count_ = 0;
     changed_.wait(lock, [this] { return !filling_; });
   }
-  /// Begins a new sequence of `count` items. Throws std::system_error where the first one gets no thread.
+  /// Begins a new sequence of `count` items.
   void start(std::size_t count) {
     cancel();
     const std::lock_guard lock(mutex_);
@@ -58,7 +61,11 @@ class Prefetch {
     error_ = nullptr;
     if (!thread_.joinable()) {
       forks_ = internal::fork_count();
-      thread_ = std::jthread([this] { work(); });
+      try {
+        thread_ = std::jthread([this] { work(); });
+      } catch (const std::system_error&) {  // next() does without
+      } catch (const std::bad_alloc&) {
+      }
     }
     changed_.notify_all();
   }
@@ -66,6 +73,7 @@ class Prefetch {
   /// Throws what making it threw, and from then on again and again: the sequence ends there.
   const Item& next() {
     require_thread();
+    if (!thread_.joinable()) make_next();
     std::unique_lock lock(mutex_);
     ++taken_;
     changed_.notify_all();
@@ -81,6 +89,16 @@ class Prefetch {
       throw std::logic_error(
           "a thread that makes items ahead, made before a fork, which the child process does not have: a loader "
           "made after the fork, or one with prefetch = false, expected");
+  }
+  /// What the thread does for an item, without one.
+  void make_next() {
+    if (error_) return;
+    try {
+      fill_(buffers_[made_ % 2], made_);
+      ++made_;
+    } catch (...) {
+      error_ = std::current_exception();
+    }
   }
   void work() {
     std::unique_lock lock(mutex_);

@@ -80,7 +80,7 @@ class HierarchicalAllReduces {
     for (Message& message : messages_)
       if (message.is_of_small && message.members > 0)
         message.offset = bytes, bytes += align(message.elements * message.element_bytes);
-    shared_memory_.emplace(bytes);
+    shared_memory_.emplace(bytes, "sums between processes");
   }
   HierarchicalAllReduces(const HierarchicalAllReduces&) = delete;
   HierarchicalAllReduces& operator=(const HierarchicalAllReduces&) = delete;

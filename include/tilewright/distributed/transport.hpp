@@ -47,9 +47,9 @@ class Transport final : public ReplicaTransport {
         held_(replicas / processes.count()),
         is_hierarchical_(spans != nullptr),
         room_(room_for(collectives)),
-        received_(room_ * processes.count()),
-        sent_(least_room + header_bytes),
-        results_(results_for(collectives)),
+        received_(room_ * processes.count(), "messages between processes"),
+        sent_(least_room + header_bytes, "messages between processes"),
+        results_(results_for(collectives), "results of collectives"),
         operands_(static_cast<std::size_t>(2 * replicas)) {
     messages_.reserve(static_cast<std::size_t>(2 * processes.count() * (replicas + 1)), room_);
     meet({.kind = CallSite::start, .run = static_cast<std::int64_t>(seed), .step = hash_of_plan, .sequence = is_hierarchical_});

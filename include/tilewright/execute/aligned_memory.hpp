@@ -5,6 +5,7 @@
 #include <new>
 
 #include "tilewright/core/platform.hpp"
+#include "tilewright/execute/memory_error.hpp"
 #include "tilewright/lower/plan.hpp"
 
 namespace tilewright::internal {
@@ -13,9 +14,12 @@ namespace tilewright::internal {
 /// at a time takes the system longer than to fill them, and a processor finds addresses of fewer pages faster.
 class AlignedMemory {
  public:
-  explicit AlignedMemory(std::int64_t bytes)
+  /// `what` the memory is for; a MemoryError with it if there is none.
+  AlignedMemory(std::int64_t bytes, const char* what)
       : alignment_(static_cast<std::size_t>(bytes) >= huge_page ? huge_page : static_cast<std::size_t>(memory_alignment)),
-        data_(static_cast<std::byte*>(::operator new(static_cast<std::size_t>(bytes), std::align_val_t(alignment_)))) {
+        data_(static_cast<std::byte*>(
+            ::operator new(static_cast<std::size_t>(bytes), std::align_val_t(alignment_), std::nothrow))) {
+    if (data_ == nullptr) throw MemoryError(what, bytes);
     if (alignment_ == huge_page) advise_huge_pages(data_, static_cast<std::size_t>(bytes) / huge_page * huge_page);
     std::memset(data_, 0, static_cast<std::size_t>(bytes));
   }

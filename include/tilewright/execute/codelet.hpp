@@ -91,19 +91,25 @@ inline void run_vertices(std::byte* const* operands, std::int64_t first, std::in
   }
 }
 
+/// The whole operands of a collective: its input and its output.
+template <class B>
+constexpr TensorSpec collective_spec(int o) {
+  return {B::operand(0, o).view.shape, B::operand(0, o).view.dtype};
+}
 /// Runs the items [first, last) of a collective. `operands` are the inputs of all replicas, then their outputs.
 template <const auto& plan, std::size_t set_index>
 inline void run_collective_set(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   using B = Block<plan, set_index, Extents{}>;
-  constexpr auto spec = [](int o) { return TensorSpec{B::operand(0, o).view.shape, B::operand(0, o).view.dtype}; };
-  B::template OpOf<0>::template run_collective<B::stage(0).attributes, spec(0), spec(1)>(operands, first, last);
+  B::template OpOf<0>::template run_collective<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>(operands,
+                                                                                                                     first, last);
 }
 template <const auto& plan, std::size_t set_index>
+inline constexpr bool is_collective = requires {
+  &OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>::collective_items;
+};
+template <const auto& plan, std::size_t set_index>
 consteval ComputeFunction compute_function() {
-  if constexpr (requires {
-                  &OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>::collective_items;
-                })
-    return &run_collective_set<plan, set_index>;
+  if constexpr (is_collective<plan, set_index>) return &run_collective_set<plan, set_index>;
   else return &run_vertices<plan, set_index>;
 }
 

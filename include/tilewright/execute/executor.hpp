@@ -16,9 +16,9 @@
 #include "tilewright/core/logger.hpp"
 #include "tilewright/core/print_stream.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/execute/arithmetic_mode.hpp"
 #include "tilewright/execute/crew.hpp"
 #include "tilewright/execute/fault_report.hpp"
-#include "tilewright/execute/flush_denormals.hpp"
 #include "tilewright/execute/held_replicas.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/execute/thread_choice.hpp"
@@ -45,16 +45,16 @@ class Executor {
         variable_bytes_(align(program.memory.variables)),
         remote_bytes_(program.memory.remote),
         frame_bytes_(align(program.memory.frame)),
-        variables_(program_.replicas * variable_bytes_),
-        constants_(program.memory.constants),
-        remote_(program_.replicas * remote_bytes_),
+        variables_(program_.replicas * variable_bytes_, "variables"),
+        constants_(program.memory.constants, "constants"),
+        remote_(program_.replicas * remote_bytes_, "remote buffers"),
         faults_(program.fault_sites.size()),
-        frame_(program_.replicas * frame_bytes_),
+        frame_(program_.replicas * frame_bytes_, "tensors of a run"),
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
-        workers_(choice_.limit()) {
+        workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
     for (const Body& body : program.bodies) deepest_ += body.max_arguments;
     states_.resize(static_cast<std::size_t>(workers_.count()));
     for (auto& state : states_) {
@@ -125,7 +125,7 @@ class Executor {
     return strict_factory(program);
   }
   void run_strictly(BodyId root, std::span<std::byte* const> streams) {
-    const FlushDenormals flush;
+    const ArithmeticMode mode;
     try {
       missed_collective_ = !strict_->run(
           {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults_.data()}, root, streams);
@@ -184,7 +184,7 @@ class Executor {
   }
   /// An exception ends the run: the other workers leave where they would meet this one.
   void run_main(int worker) {
-    const FlushDenormals flush;
+    const ArithmeticMode mode;
     const detail::ReplicaNames names{};
     State& state = states_[static_cast<std::size_t>(worker)];
     try {

@@ -6,6 +6,7 @@
 #include "tilewright/execute/compiler_memory.hpp"
 #include "tilewright/execute/executor.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
+#include "tilewright/execute/stack.hpp"
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/trace_for.hpp"
 #include "tilewright/target/target.hpp"
@@ -135,7 +136,8 @@ struct Program {
                      .characters = {plan.characters.data(), plan.characters.size()},
                      .memory = plan.memory,
                      .replicas = plan.replicas,
-                     .ipus = target.ipus};
+                     .ipus = target.ipus,
+                     .stack_bytes = stack_of_plan<plan>};
     if constexpr (target.ipu != nullptr) {
       view.compute_sets = plan.compute_sets;
       view.stages = plan.stages;
@@ -186,6 +188,14 @@ inline constexpr std::int64_t cycles = detail::draft_plan<build, target>().cycle
 template <auto build, Target target>
 inline constexpr CycleUse cycle_use = detail::draft_plan<build, target>().cycles;
 
+/// Bytes of the stack that a run of the program needs on the thread that calls it: a constant, of the arrays of kernels, and room
+/// for their functions and those of a session. Not counted: strict mode, the stream of print_tensor, what MPI calls, and handlers
+/// of signals that come meanwhile. The threads that a session makes have as much.
+///
+///     static_assert(tw::stack_bytes<train_step> <= 128 * 1024);
+template <auto build, Target target = cpu>
+inline constexpr std::int64_t stack_bytes = stack_of_plan<Program<build, target>::plan>;
+
 /// Traces a program at run time: for a debugger, to print its graphs, or to plan it for a machine that is known late. `target` is
 /// what it is traced for, as a simulated IPU computes some forms by other ops (transform/composed_forms.hpp).
 /// The tensors and graphs of an Ir point to it, so that it stays where it is.
@@ -199,7 +209,8 @@ std::unique_ptr<Ir> trace(const Build& build, const Target& target = cpu) {
 }  // namespace tilewright::internal
 
 namespace tilewright {
-using internal::cycle_use, internal::cycles, internal::fits, internal::peak_bytes, internal::peak_memory, internal::tile_sets;
+using internal::cycle_use, internal::cycles, internal::fits, internal::peak_bytes, internal::peak_memory, internal::stack_bytes,
+    internal::tile_sets;
 using internal::Program;
 using internal::trace;
 }  // namespace tilewright

@@ -43,6 +43,7 @@ struct ProgramView {
   MemoryUse memory{};  ///< of each replica
   int replicas = 1;
   int ipus = 1;  ///< of each replica
+  std::int64_t stack_bytes = 0;  ///< that a run needs on each thread
   // for the strict executor
   std::span<const ComputeSet> compute_sets{};
   std::span<const Stage> stages{};

@@ -31,6 +31,14 @@ constexpr bool has_epilogue() {
   return false;
 }
 
+/// Bytes of the stack for the scratch of a vertex.
+template <class B>
+inline constexpr std::int64_t scratch_memory_bytes = std::max<std::int64_t>(1, B::set.scratch_bytes);
+/// Bytes of the stack for the rows that the epilogue of a stage's kernel converts.
+template <class B, int s>
+inline constexpr std::int64_t row_memory_bytes = std::max<std::int64_t>(1, Epilogue<B, s>::row_floats) *
+                                                 static_cast<std::int64_t>(sizeof(float));
+
 /// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these.
 template <class B, int s>
 inline void run_stage(std::byte* const* locations, std::byte* scratch) {
@@ -56,10 +64,10 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
       }(std::make_index_sequence<E::leaves.size()>{});
     } else if constexpr (O::has_epilogue && has_epilogue<B, s>()) {
       using E = Epilogue<B, s>;
-      alignas(memory_alignment) float row_memory[static_cast<std::size_t>(std::max<std::int64_t>(1, E::row_floats))];
+      alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
       [&]<std::size_t... o>(std::index_sequence<o...>) {
         O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
-            E(locations, scratch, row_memory), view.template operator()<s, static_cast<int>(o)>()...);
+            E(locations, scratch, reinterpret_cast<float*>(row_memory)), view.template operator()<s, static_cast<int>(o)>()...);
       }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
     } else {
       [&]<std::size_t... o>(std::index_sequence<o...>) {
@@ -73,7 +81,7 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
 template <const auto& plan, std::size_t set_index, Extents extents>
 inline void run_stages(std::byte* const* locations) {
   using B = Block<plan, set_index, extents>;
-  alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(std::max<std::int64_t>(1, B::set.scratch_bytes))];
+  alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(scratch_memory_bytes<B>)];
   [&]<std::size_t... s>(std::index_sequence<s...>) {
     (run_stage<B, static_cast<int>(s)>(locations, scratch), ...);
   }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/execute/memory_error.hpp"
 #include "tilewright/execute/strict_error.hpp"
 #include "tilewright/execute/strict_plan.hpp"
 
@@ -45,7 +46,7 @@ class StrictMachine {
         owners_(static_cast<std::size_t>(plan.sets.size()) * words()),
         homes_(plan.homes.size()),
         home_tensors_(plan.homes.size()) {
-    if (memory_ == nullptr) throw std::bad_alloc();
+    if (memory_ == nullptr) throw MemoryError("tiles in strict mode", tile_bytes_ * plan.sets.all() + 1);
     rooms_.push_back(nullptr);
     tensors_.push_back(nullptr);
     bodies_.resize(plan.bodies.size());

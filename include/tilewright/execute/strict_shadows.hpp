@@ -70,7 +70,7 @@ class StrictShadows {
     Shadow& shadow = shadows[static_cast<std::size_t>(storage)];
     if (!shadow.sides[0]) {
       shadow.bytes = bytes_of(body, storage) + 2 * guard;
-      for (auto& each : shadow.sides) each = std::make_unique<AlignedMemory>(shadow.bytes);
+      for (auto& each : shadow.sides) each = std::make_unique<AlignedMemory>(shadow.bytes, "shadows in strict mode");
       poison(shadow, plan_.bodies[body].storages[static_cast<std::size_t>(storage)].dtype);
     }
     return shadow.sides[static_cast<std::size_t>(side)]->data() + guard;

@@ -303,7 +303,7 @@ class StrictVertices {
     std::vector<std::byte*> operands;
     const auto make = [&](const StrictStorage& of) {
       const std::int64_t bytes = of.elements * of.bytes + 2 * guard;
-      memory[side].push_back(std::make_unique<AlignedMemory>(bytes));
+      memory[side].push_back(std::make_unique<AlignedMemory>(bytes, "shadows in strict mode"));
       std::memset(memory[side].back()->data(), static_cast<int>(StrictShadows::poison_of(of.dtype, side)),
                   static_cast<std::size_t>(bytes));
     };

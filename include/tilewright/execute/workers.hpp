@@ -1,15 +1,16 @@
 #pragma once
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "tilewright/core/platform.hpp"
+#include "tilewright/core/thread.hpp"
 
 namespace tilewright::internal {
 
@@ -74,12 +75,13 @@ class Barrier {
 /// Threads that run the same function, each with its number; the caller is number 0. Threads that are not needed sleep.
 class Workers {
  public:
-  /// Throws std::runtime_error if the system makes fewer threads than asked for; those that were made end.
-  explicit Workers(int count) : forks_(fork_count()) {
+  /// `stack_bytes`: of each thread's stack, at least. Throws std::runtime_error if the system makes fewer threads than asked for;
+  /// those that were made end.
+  explicit Workers(int count, std::size_t stack_bytes = 0) : forks_(fork_count()) {
     try {
       for (int i = 1; i < count; ++i) {  // one by one: `count` may be more than there is memory for
         doors_.push_back(std::make_unique<Door>());
-        threads_.emplace_back([this, i, &door = *doors_.back()] { serve(i, door); });
+        threads_.emplace_back(stack_bytes, [this, i, &door = *doors_.back()] { serve(i, door); });
       }
     } catch (const std::exception& error) {
       stop();
@@ -153,7 +155,7 @@ class Workers {
   std::exception_ptr failure_;  // of the first call that threw
   Barrier done_;
   std::vector<std::unique_ptr<Door>> doors_;
-  std::vector<std::jthread> threads_;  // the last member, so that threads end before the members that they use
+  std::vector<Thread> threads_;  // the last member, so that threads end before the members that they use
 };
 
 }  // namespace tilewright::internal

@@ -100,7 +100,7 @@ constexpr Text random_fault(const Initialiser& initialiser) {
 
 /// Normally distributed values.
 constexpr Initialiser normal(double mean, double standard_deviation) { return {detail::fill_normal, mean, standard_deviation}; }
-/// Uniformly distributed values in [low, high).
+/// Uniformly distributed values in [low, high), which half precision rounds down.
 constexpr Initialiser uniform(double low, double high) { return {detail::fill_uniform, low, high}; }
 /// Zeros, or ones, for all elements.
 constexpr Initialiser zeros() { return {.values = {0}}; }

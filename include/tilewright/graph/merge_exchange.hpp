@@ -7,6 +7,7 @@ namespace tilewright {
 
 struct MergeOptions {
   bool into_one = false;  ///< fails if one exchange cannot hold all loads and stores
+  bool transfers_only = false;  ///< fails for an op that is no load or store, nor a view
 };
 
 /// While it lives, loads and stores of the graph that was current at its creation, by the host, of remote buffers and of code,
@@ -27,6 +28,7 @@ class [[nodiscard]] MergeExchange {
     if (ir_.failed()) return;
     if (!std::is_constant_evaluated() && std::uncaught_exceptions() != exceptions_) return;
     const MergedExchanges scope{graph_, first_, NodeId(ir_.record(graph_).nodes.size())};
+    if (options_.transfers_only && !check_has_transfers_only(scope)) return;
     if (static_cast<int>(scope.end) - static_cast<int>(scope.first) < 2) return;
     if (ir_.has_contexts && !check_is_in_one_context(scope)) return;
     if (options_.into_one) check_is_one(scope);
@@ -44,6 +46,15 @@ class [[nodiscard]] MergeExchange {
       if (const Node& node = nodes[NodeId(n)]; node.context != first.context) {
         ir_.fail(text("merge_exchange: ", first.op->name, ".", first.id, " of ", to_text(first.context), " and ", node.op->name,
                       ".", node.id, " of ", to_text(node.context), ": ops of one execution context expected"));
+        return false;
+      }
+    return true;
+  }
+  constexpr bool check_has_transfers_only(const MergedExchanges& scope) {
+    const auto& nodes = ir_.record(graph_).nodes;
+    for (int n = static_cast<int>(scope.first); n < static_cast<int>(scope.end); ++n)
+      if (const Node& node = nodes[NodeId(n)]; !node.op->transfer && !node.op->view && !node.op->gives_memory) {
+        ir_.fail(text("merge_exchange: ", node.op->name, ".", node.id, ": a load or a store expected in a scope of these alone"));
         return false;
       }
     return true;

@@ -7,6 +7,63 @@
 
 namespace tilewright {
 
+namespace detail {
+/// Floats of blocks: of queries, keys and scores; and of what a mask and dropout need, if there are.
+template <AttentionShape s>
+struct AttentionSizes {
+  static constexpr AttentionPlan plan = attention_plan(s);
+  static constexpr auto queries = std::size_t(plan.queries), query_floats = std::size_t(plan.queries * plan.width);
+  static constexpr auto key_floats = std::size_t(plan.keys * plan.width), scores = std::size_t(plan.keys * plan.queries);
+  static constexpr auto hidden = s.has_mask ? queries : 1;
+  static constexpr auto factors = s.drops ? std::size_t(round_up(plan.keys, float_width) * plan.queries) : 1;
+};
+/// Arrays of attention_forward, which are on the stack.
+template <AttentionShape s, class Sizes = AttentionSizes<s>>
+struct AttentionArrays {
+  alignas(line_bytes) float rows[Sizes::query_floats];  // first of q, then sums of values
+  alignas(line_bytes) float q_columns[Sizes::query_floats];
+  alignas(line_bytes) float k_rows[Sizes::key_floats];
+  alignas(line_bytes) float v_rows[Sizes::key_floats];
+  alignas(line_bytes) float scores[Sizes::scores];
+  alignas(line_bytes) float largest[Sizes::queries];
+  alignas(line_bytes) float sums[Sizes::queries];
+  alignas(line_bytes) float corrections[Sizes::queries];
+  alignas(line_bytes) float hidden[Sizes::hidden];  // scores
+  alignas(line_bytes) float factors[Sizes::factors];
+};
+/// Those of attention_gradient.
+template <AttentionShape s, class Sizes = AttentionSizes<s>>
+struct AttentionGradientArrays {
+  alignas(line_bytes) float q_rows[Sizes::query_floats];
+  alignas(line_bytes) float q_columns[Sizes::query_floats];
+  alignas(line_bytes) float dy_rows[Sizes::query_floats];
+  alignas(line_bytes) float dy_columns[Sizes::query_floats];
+  alignas(line_bytes) float k_rows[Sizes::key_floats];
+  alignas(line_bytes) float v_rows[Sizes::key_floats];
+  alignas(line_bytes) float sums[Sizes::key_floats];
+  alignas(line_bytes) float dq_rows[Sizes::query_floats];
+  alignas(line_bytes) float p[Sizes::scores];
+  alignas(line_bytes) float ds[Sizes::scores];
+  alignas(line_bytes) float logs[Sizes::queries];
+  alignas(line_bytes) float dots[Sizes::queries];
+  alignas(line_bytes) float hidden[Sizes::hidden];  // scores
+  alignas(line_bytes) float factors[Sizes::factors];
+};
+}  // namespace detail
+
+namespace detail {
+/// What dropout needs: factors of a block, and copies of the generator, with the keys of all of its rounds.
+template <AttentionShape s>
+inline constexpr std::int64_t factor_stack_bytes = s.drops ? sizeof(FactorArrays<s>) + 4 * sizeof(WeightDropout) : 0;
+}  // namespace detail
+
+/// Bytes of the kernels' arrays on the stack.
+template <AttentionShape s>
+inline constexpr std::int64_t attention_stack_bytes = sizeof(detail::AttentionArrays<s>) + detail::factor_stack_bytes<s>;
+template <AttentionShape s>
+inline constexpr std::int64_t attention_gradient_stack_bytes = sizeof(detail::AttentionGradientArrays<s>) +
+                                                               detail::factor_stack_bytes<s>;
+
 /// y = softmax(scale q k^T) v of one head, by blocks of queries and keys; logsumexp gets the logarithm of each query's sum of
 /// exponentials. Scores of a block lie with a row for each key, so that largest scores and sums of a vector of queries need no
 /// sums across a vector. Each block is summed by itself, and then added: the error of a sum over keys is that of the keys of one
@@ -18,13 +75,8 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
                               [[maybe_unused]] const Dropout& dropout, [[maybe_unused]] const Next& next = {}) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
-  constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
-  alignas(line_bytes) float rows[query_floats], q_columns[query_floats];  // rows: first of q, then sums of values
-  alignas(line_bytes) float k_rows[key_floats], v_rows[key_floats], scores[std::size_t(plan.keys * plan.queries)];
-  alignas(line_bytes) float largest[std::size_t(plan.queries)], sums[std::size_t(plan.queries)];
-  alignas(line_bytes) float corrections[std::size_t(plan.queries)];
-  alignas(line_bytes) [[maybe_unused]] float hidden[s.has_mask ? std::size_t(plan.queries) : 1];  // scores
-  alignas(line_bytes) [[maybe_unused]] float factors[s.drops ? std::size_t(round_up(plan.keys, float_width) * plan.queries) : 1];
+  AttentionArrays<s> arrays;
+  auto& [rows, q_columns, k_rows, v_rows, scores, largest, sums, corrections, hidden, factors] = arrays;
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
     const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
     pack_block<plan.queries, s.width>(q, q0, q_count, static_cast<float>(scale), rows);
@@ -85,14 +137,8 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
                                [[maybe_unused]] const Next& next = {}) {
   using namespace detail;
   constexpr AttentionPlan plan = attention_plan(s);
-  constexpr auto query_floats = std::size_t(plan.queries * plan.width), key_floats = std::size_t(plan.keys * plan.width);
-  constexpr auto score_floats = std::size_t(plan.keys * plan.queries);
-  alignas(line_bytes) float q_rows[query_floats], q_columns[query_floats], dy_rows[query_floats], dy_columns[query_floats];
-  alignas(line_bytes) float k_rows[key_floats], v_rows[key_floats], sums[key_floats], dq_rows[query_floats];
-  alignas(line_bytes) float p[score_floats], ds[score_floats];
-  alignas(line_bytes) float logs[std::size_t(plan.queries)], dots[std::size_t(plan.queries)];
-  alignas(line_bytes) [[maybe_unused]] float hidden[s.has_mask ? std::size_t(plan.queries) : 1];  // scores
-  alignas(line_bytes) [[maybe_unused]] float factors[s.drops ? std::size_t(round_up(plan.keys, float_width) * plan.queries) : 1];
+  AttentionGradientArrays<s> arrays;
+  auto& [q_rows, q_columns, dy_rows, dy_columns, k_rows, v_rows, sums, dq_rows, p, ds, logs, dots, hidden, factors] = arrays;
   const FloatBatch zero(0.f), numbers = FloatBatch::load_aligned(lane_numbers.data());
   static_assert(adds || detail::is_one_block(s));
   const auto give = [](std::int64_t, const auto& x, [[maybe_unused]] const auto& before) {

@@ -299,13 +299,21 @@ inline float hidden_score(const KeyMask& mask, std::int64_t query) {
   while (key < end && mask.hides(key)) ++key;
   return key < end ? mask.hidden_score : 0.f;
 }
+/// Arrays of fill_factors, which are on the stack.
+template <AttentionShape s>
+struct FactorArrays {
+  static constexpr std::int64_t width = round_up(attention_plan(s).keys, float_width), size = DropoutFactors<float>::size;
+  alignas(line_bytes) float rows[std::size_t(attention_plan(s).queries * width)];  // one for each query
+  alignas(line_bytes) float group[std::size_t(size)];
+};
 /// What dropout multiplies the weights of a block by, with a row for each key.
 template <AttentionShape s>
 inline void fill_factors(const WeightDropout& dropout, std::int64_t q0, std::int64_t k0, const ScoreBlock& block,
                          float* factors) {
   constexpr AttentionPlan plan = attention_plan(s);
-  constexpr std::int64_t width = round_up(plan.keys, float_width), size = DropoutFactors<float>::size;
-  alignas(line_bytes) float rows[std::size_t(plan.queries * width)], group[std::size_t(size)];  // rows: one for each query
+  constexpr std::int64_t width = FactorArrays<s>::width, size = FactorArrays<s>::size;
+  FactorArrays<s> arrays;
+  auto& [rows, group] = arrays;
   std::int64_t filled = -1;
   for (std::int64_t i = 0; i < block.queries; ++i)
     for (std::int64_t key = 0; key < block.keys;) {

@@ -38,6 +38,19 @@ template <std::int64_t width, std::int64_t v, class T>
 
 }  // namespace detail
 
+namespace detail {
+/// Arrays of attention_of_one, which are on the stack.
+template <AttentionShape s>
+struct OneQueryArrays {
+  alignas(line_bytes) float scores[std::size_t(round_up(std::min(s.keys, one_query_keys), float_width))];
+  alignas(line_bytes) float result[std::size_t(round_up(s.width, float_width))];
+};
+}  // namespace detail
+
+/// Bytes of the kernel's arrays on the stack.
+template <AttentionShape s>
+inline constexpr std::int64_t attention_of_one_stack_bytes = sizeof(detail::OneQueryArrays<s>);
+
 /// attention_forward of one query. Elements of a row lie beside each other. Keys and values are read in the order of memory,
 /// which takes the time. Those of float_width keys that the mask hides are not read: as a cache of keys has room for later ones.
 template <AttentionShape s, class T>
@@ -55,7 +68,8 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
     sums[0][i] = sums[1][i] = FloatBatch(0.f);
   });
   float largest = -std::numeric_limits<float>::max(), sum = 0;  // finite: exp(-inf - largest) is 0
-  alignas(line_bytes) float scores[std::size_t(round_up(block_keys, float_width))];
+  OneQueryArrays<s> arrays;
+  auto& [scores, result] = arrays;
   // Calls f(first, count) for groups of keys of which some are seen: a vector of keys, or the last ones.
   const auto for_each_group = [&](std::int64_t k0, std::int64_t count, const auto& f) __attribute__((always_inline)) {
     const auto group = [&]<std::int64_t keys>(std::int64_t j, std::integral_constant<std::int64_t, keys> size)
@@ -124,9 +138,8 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
   const bool sees_none = s.may_hide_all() && sum == 0;
   *logsumexp = sees_none ? infinity : largest + math::log(sum);
   const FloatBatch factor(sees_none ? 0.f : 1 / sum);
-  alignas(line_bytes) float row[std::size_t(vectors * float_width)];
-  unrolled<vectors>([&](auto i) { ((sums[0][i] + sums[1][i]) * factor).store_aligned(row + i * float_width); });
-  for (std::int64_t j = 0; j < s.width; ++j) y[j] = static_cast<T>(row[j]);
+  unrolled<vectors>([&](auto i) { ((sums[0][i] + sums[1][i]) * factor).store_aligned(result + i * float_width); });
+  for (std::int64_t j = 0; j < s.width; ++j) y[j] = static_cast<T>(result[j]);
 }
 
 }  // namespace tilewright

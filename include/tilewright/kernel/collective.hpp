@@ -13,9 +13,11 @@
 namespace tilewright {
 
 /// Elements of a chunk: threads share the work of a collective by chunks of its result. A chunk's sums, its elements as floats
-/// and its result are on the stack, at most 16 KB, which a first-level cache holds. `./dev bench instances` and `./dev bench
+/// and its result are on the stack, and a first-level cache holds them. `./dev bench instances` and `./dev bench
 /// scaling`, which time all-reduces, would notice another number.
 inline constexpr std::int64_t collective_chunk = 1024;
+/// Bytes of these arrays on the stack, at most: of sums and results of 8 bytes.
+inline constexpr std::int64_t collective_stack_bytes = 16 * collective_chunk;
 constexpr std::int64_t collective_chunks(std::int64_t elements) { return (elements + collective_chunk - 1) / collective_chunk; }
 
 namespace detail {

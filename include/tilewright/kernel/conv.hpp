@@ -1,5 +1,7 @@
 #pragma once
 #include <algorithm>
+#include <cstdint>
+#include <type_traits>
 
 #include "tilewright/kernel/conv_rows.hpp"
 #include "tilewright/kernel/lanes.hpp"
@@ -194,10 +196,16 @@ struct ConvByChannels {
       if (first < results) store_lanes(std::integral_constant<std::int64_t, s.results % lanes>(), first);
   }
 
-  template <class X, class W, class Y>
-  static void run(const X* x, const W* w, Y* y) {
-    alignas(64) float weights[chunk.weights()], input[chunk.channels * chunk.plane()];
+  /// What a convolution has on the stack.
+  struct Arrays {
+    alignas(64) float weights[chunk.weights()];
+    alignas(64) float input[chunk.channels * chunk.plane()];
     alignas(64) float sums[(long_sums ? 2 : 1) * chunk.sums()];
+  };
+  template <class X, class W, class Y>
+  [[gnu::noinline]] static void run(const X* x, const W* w, Y* y) {
+    Arrays arrays;
+    auto& [weights, input, sums] = arrays;
     for (std::int64_t m = 0; m < s.results; m += chunk.results) {
       const std::int64_t blocks = (std::min(chunk.results, s.results - m) + tile_results - 1) / tile_results;
       if constexpr (all_channels) pack_weights(w, m, 0, s.channels, weights);
@@ -330,9 +338,14 @@ struct ConvByPixels {
         tile<results, vectors>(columns + pixels - step, w + m * s.w_m, y + m * s.y_m + pixels - step);
     });
   }
-  template <class X, class W, class Y>
-  static void run(const X* x, const W* w, Y* y) {
+  /// What a convolution has on the stack.
+  struct Arrays {
     alignas(64) float columns[Columns::size];
+  };
+  template <class X, class W, class Y>
+  [[gnu::noinline]] static void run(const X* x, const W* w, Y* y) {
+    Arrays arrays;
+    auto& [columns] = arrays;
     for (std::int64_t n = 0; n < s.images; ++n)
       in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
         Columns::copy(x + n * s.x_n, i, rows, columns);
@@ -347,16 +360,26 @@ struct ConvByPixels {
 template <ConvShape s>
 inline constexpr bool has_conv_kernel = detail::ConvByPixels<s>::fits || detail::ConvByChannels<s>::fits;
 
+namespace detail {
+/// The form that suits a shape. By channels, a vector of results costs about lanes / 2 cycles more for its transposition, and
+/// half empty vectors cost as much as full ones. By pixels, each element costs a copy for each column of the kernel. Of ./dev
+/// bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
+template <ConvShape s>
+constexpr bool conv_goes_by_pixels() {
+  constexpr bool few_terms = s.terms() <= 48, few_results = s.results <= lanes / 2;
+  return ConvByPixels<s>::fits && (few_terms || few_results || !ConvByChannels<s>::fits);
+}
+template <ConvShape s>
+using ConvForm = std::conditional_t<conv_goes_by_pixels<s>(), ConvByPixels<s>, ConvByChannels<s>>;
+}  // namespace detail
+
 /// y = the convolution of x with w, in the form that suits the shape.
 template <ConvShape s, class X, class W, class Y>
 inline void conv_kernel(const X* x, const W* w, Y* y) {
-  // By channels, a vector of results costs about lanes / 2 cycles more for its transposition, and half empty vectors cost as much
-  // as full ones. By pixels, each element costs a copy for each column of the kernel.
-  // Of ./dev bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
-  constexpr bool short_sum = s.terms() <= 48, few_results = s.results <= detail::lanes / 2;
-  if constexpr (detail::ConvByPixels<s>::fits && (short_sum || few_results || !detail::ConvByChannels<s>::fits))
-    detail::ConvByPixels<s>::run(x, w, y);
-  else detail::ConvByChannels<s>::run(x, w, y);
+  detail::ConvForm<s>::run(x, w, y);
 }
+/// Bytes of conv_kernel's arrays on the stack.
+template <ConvShape s>
+inline constexpr std::int64_t conv_stack_bytes = sizeof(typename detail::ConvForm<s>::Arrays);
 
 }  // namespace tilewright

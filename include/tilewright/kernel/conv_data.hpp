@@ -113,6 +113,17 @@ struct ConvDataPhases {
       else conv_kernel<shape<phase>>(dy, w + h<phase>.last_tap * s.w_h + v<phase>.last_tap * s.w_v, to);
     });
   }
+  /// Bytes of arrays on the stack: of the phase that has most.
+  static constexpr std::int64_t stack_bytes() {
+    const auto of_phase = []<std::size_t number>(std::integral_constant<std::size_t, number>) {
+      constexpr auto phase = static_cast<std::int64_t>(number);
+      if constexpr (is_empty<phase> || is_zero<phase>) return std::int64_t{0};
+      else return conv_stack_bytes<shape<phase>>;
+    };
+    return [&]<std::size_t... number>(std::index_sequence<number...>) {
+      return std::max({of_phase(std::integral_constant<std::size_t, number>())...});
+    }(std::make_index_sequence<static_cast<std::size_t>(phases)>());
+  }
 
  private:
   template <ConvShape phase, class DX>
@@ -140,5 +151,12 @@ inline void conv_data_kernel(const DY* dy, const W* w, DX* dx) {
     conv_kernel<turned>(dy, w + turned.taps() - 1, dx);
   }
 }
+
+/// Bytes of conv_data_kernel's arrays on the stack.
+template <ConvShape s>
+inline constexpr std::int64_t conv_data_stack_bytes = [] {
+  if constexpr (detail::ConvDataPhases<s>::fits) return detail::ConvDataPhases<s>::stack_bytes();
+  else return conv_stack_bytes<detail::data_gradient_shape(s)>;
+}();
 
 }  // namespace tilewright

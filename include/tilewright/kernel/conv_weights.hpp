@@ -103,7 +103,7 @@ struct ConvWeightsByChannels {
     };
     for_each_sum([](Lanes& value, float* at) __attribute__((always_inline)) { value = Sums::start(at); });
     constexpr bool converts = !std::is_same_v<DY, float>;
-    alignas(64) float converted[converts ? std::size_t(results * chunk.columns) : 1];
+    alignas(64) float converted[converts ? std::size_t(results * chunk.columns) : 1];  // counted by stack_bytes
     constexpr std::int64_t dy_m = converts ? chunk.columns : s.y_m;
     for (std::int64_t i = 0; i < rows; ++i) {
       const float *x_row = x + i * s.h.stride * pitch * lanes, *dy_row = converted;
@@ -155,10 +155,22 @@ struct ConvWeightsByChannels {
       });
     });
   }
+  /// What the gradient for a block of result channels has on the stack.
+  struct Arrays {
+    alignas(64) float input[std::size_t(input_size)];
+    alignas(64) float sums[std::size_t(Sums::floats)];
+  };
+  template <class DY>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr auto arrays = static_cast<std::int64_t>(sizeof(Arrays));
+    constexpr auto converted = block.results * chunk.columns * static_cast<std::int64_t>(sizeof(float)) + 64;
+    return std::is_same_v<DY, float> ? arrays : arrays + converted;
+  }
   /// The gradient for `channels` input channels and the result channels of `part`.
   template <ConvShape part, std::int64_t channels, class X, class DY, class DW>
-  static void run_block(const X* x, const DY* dy, DW* dw) {
-    alignas(64) float input[std::size_t(input_size)], sums[std::size_t(Sums::floats)];
+  [[gnu::noinline]] static void run_block(const X* x, const DY* dy, DW* dw) {
+    Arrays arrays;
+    auto& [input, sums] = arrays;
     std::memset(sums, 0, sizeof sums);
     for (std::int64_t n = 0; n < s.images; ++n)
       for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
@@ -233,9 +245,19 @@ struct ConvWeightsByPixels {
     in_blocks<s.results, block_results>(
         [&](std::int64_t m, auto results) { run_block<with_results(s, results)>(x, dy + m * s.y_m, dw + m * s.w_m); });
   }
+  /// What the gradient for a block of result channels has on the stack.
+  struct Arrays {
+    alignas(64) float columns[Columns::size];
+    alignas(64) float sums[std::size_t(Sums::floats)];
+  };
+  template <class>
+  static constexpr std::int64_t stack_bytes() {
+    return sizeof(Arrays);
+  }
   template <ConvShape part, class X, class DY, class DW>
-  static void run_block(const X* x, const DY* dy, DW* dw) {
-    alignas(64) float columns[Columns::size], sums[std::size_t(Sums::floats)];
+  [[gnu::noinline]] static void run_block(const X* x, const DY* dy, DW* dw) {
+    Arrays arrays;
+    auto& [columns, sums] = arrays;
     std::memset(sums, 0, sizeof sums);
     for (std::int64_t n = 0; n < s.images; ++n)
       in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
@@ -261,15 +283,23 @@ struct ConvWeightsByPixels {
 template <ConvShape s>
 inline constexpr bool has_conv_weights_kernel = detail::ConvWeightsByPixels<s>::fits || detail::ConvWeightsByChannels<s>::fits;
 
+namespace detail {
+/// The form that suits a shape. By channels, half empty vectors cost as much as full ones.
+template <ConvShape s>
+using ConvWeightsForm =
+    std::conditional_t<ConvWeightsByPixels<s>::fits && (s.channels <= lanes / 4 || !ConvWeightsByChannels<s>::fits),
+                       ConvWeightsByPixels<s>, ConvWeightsByChannels<s>>;
+}  // namespace detail
+
+/// Bytes of conv_weights_kernel's arrays on the stack.
+template <ConvShape s, class DY>
+inline constexpr std::int64_t conv_weights_stack_bytes = detail::ConvWeightsForm<s>::template stack_bytes<DY>();
+
 /// dw[m, c, k, l] = sum over n, i, j of dy[n, m, i, j] x[n, c, h.at(i, k), v.at(j, l)], in the form that suits the shape; y's
 /// strides are dy's. The taps of a kernel follow each other in dw.
 template <ConvShape s, class X, class DY, class DW>
 inline void conv_weights_kernel(const X* x, const DY* dy, DW* dw) {
-  // By channels, half empty vectors cost as much as full ones.
-  if constexpr (detail::ConvWeightsByPixels<s>::fits &&
-                (s.channels <= detail::lanes / 4 || !detail::ConvWeightsByChannels<s>::fits))
-    detail::ConvWeightsByPixels<s>::run(x, dy, dw);
-  else detail::ConvWeightsByChannels<s>::run(x, dy, dw);
+  detail::ConvWeightsForm<s>::run(x, dy, dw);
 }
 
 }  // namespace tilewright

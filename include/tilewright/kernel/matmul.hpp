@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
@@ -47,6 +48,23 @@ constexpr MatMulShape with_unit_strides(MatMulShape s) {
   return s;
 }
 
+/// The kernel for a product of a, of type A, and b, of type B, and the shape that it gets.
+template <MatMulShape shape, class A, class B>
+struct MatMulChoice {
+  static constexpr MatMulShape s = with_types<A, B>(with_unit_strides(shape));
+  static constexpr MatMulKernel kernel = is_float_or_half<A> && is_float_or_half<B> ? matmul_kernel_of(s) : MatMulKernel::loop;
+  /// Bytes of the kernel's arrays on the stack; the other kernels have none, or small ones.
+  static constexpr std::int64_t stack_bytes = kernel == MatMulKernel::outer              ? outer_stack_bytes(s)
+                                              : kernel == MatMulKernel::outer_transposed ? outer_stack_bytes(s.transposed())
+                                              : kernel == MatMulKernel::row_by_row       ? rows_stack_bytes(s)
+                                              : kernel == MatMulKernel::column_by_column ? columns_stack_bytes(s)
+                                                                                         : 0;
+};
+/// Whether the product of b^T and a^T is computed: elements of a column of c lie beside each other.
+template <MatMulShape s, class A, class B, class C>
+inline constexpr bool gives_transposed = is_float_or_half<A> && is_float_or_half<B> && is_float_or_half<C> && s.c_n != 1 &&
+                                         s.c_m == 1;
+
 /// Element by element; integers wrap around.
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
@@ -70,9 +88,8 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 template <MatMulShape shape, class A, class B, class Epilogue>
 inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
   using detail::MatMulKernel;
-  constexpr MatMulShape s = detail::with_types<A, B>(detail::with_unit_strides(shape));
-  constexpr bool floats = detail::is_float_or_half<A> && detail::is_float_or_half<B>;
-  constexpr MatMulKernel kernel = floats ? detail::matmul_kernel_of(s) : MatMulKernel::loop;
+  constexpr MatMulShape s = detail::MatMulChoice<shape, A, B>::s;
+  constexpr MatMulKernel kernel = detail::MatMulChoice<shape, A, B>::kernel;
   if constexpr (kernel == MatMulKernel::inner) detail::inner_matmul<s>(a, b, epilogue);
   else if constexpr (kernel == MatMulKernel::outer) detail::outer_matmul<s>(a, b, epilogue);
   else if constexpr (kernel == MatMulKernel::outer_transposed)
@@ -86,9 +103,17 @@ inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
 template <MatMulShape shape, class A, class B, class C>
 inline void matmul_kernel(const A* a, const B* b, C* c) {
   constexpr MatMulShape s = detail::with_unit_strides(shape);
-  constexpr bool floats = detail::is_float_or_half<A> && detail::is_float_or_half<B> && detail::is_float_or_half<C>;
-  if constexpr (floats && s.c_n != 1 && s.c_m == 1) matmul_kernel<s.transposed()>(b, a, c);
+  if constexpr (detail::gives_transposed<s, A, B, C>) matmul_kernel<s.transposed()>(b, a, c);
   else matmul_kernel<s>(a, b, detail::StoreSums<s.c_m, s.c_n, C>{c});
 }
+
+/// Bytes of matmul_kernel's arrays on the stack, for c or an epilogue.
+template <MatMulShape shape, class A, class B, class C>
+inline constexpr std::int64_t matmul_stack_bytes = [] {
+  constexpr MatMulShape s = detail::with_unit_strides(shape);
+  const std::int64_t bytes = detail::MatMulChoice<s, A, B>::stack_bytes;
+  if constexpr (!detail::gives_transposed<s, A, B, C>) return bytes;
+  else return std::max(bytes, detail::MatMulChoice<s.transposed(), B, A>::stack_bytes);
+}();
 
 }  // namespace tilewright

@@ -17,6 +17,25 @@ constexpr std::int64_t a_panel_size(const MatMulShape& s) {
   const OuterPlan plan = outer_plan(s);
   return plan.packs_a ? plan.a_stride * (s.a_k == 1 ? plan.m_part : plan.k_part) : 1;
 }
+/// Floats of the packed part of b in a strip of `columns`.
+constexpr std::int64_t b_panel_size(const MatMulShape& s, std::int64_t columns) {
+  const OuterPlan plan = outer_plan(s);
+  return plan.packs_b ? plan.k_part * round_up(columns, float_width) : 1;
+}
+/// Sums of parts of k: of a strip, or strip by strip of all of them if a part of k has all strips in turn.
+constexpr std::int64_t partial_size(const MatMulShape& s, std::int64_t columns) {
+  const OuterPlan plan = outer_plan(s);
+  if (plan.k_first) return plan.partial_lines() * s.m * round_up(s.n, float_width);
+  return plan.k_part < s.k ? plan.partial_lines() * plan.m_part * round_up(columns, float_width) : 1;
+}
+/// Bytes of these arrays, which are on the stack.
+constexpr std::int64_t outer_stack_bytes(const MatMulShape& s) {
+  const OuterPlan plan = outer_plan(s);
+  if (plan.short_sums && !plan.packs_b) return 0;
+  const std::int64_t columns = plan.vectors * float_width;  // of the widest strip
+  const std::int64_t floats = a_panel_size(s) + b_panel_size(s, columns) + partial_size(s, columns);
+  return floats * static_cast<std::int64_t>(sizeof(float)) + 3 * static_cast<std::int64_t>(line_bytes);
+}
 
 /// The shape that a register block sees: lines of a are plan.a_stride apart if they are packed.
 template <MatMulShape s>
@@ -323,12 +342,12 @@ inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_b
                         const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
   constexpr std::int64_t stride = ceil_div(columns, float_width) * float_width;
-  alignas(line_bytes) [[maybe_unused]] float b_panel[std::size_t(plan.packs_b ? plan.k_part * stride : 1)];
+  alignas(line_bytes) [[maybe_unused]] float b_panel[std::size_t(b_panel_size(s, columns))];
   if constexpr (plan.k_part >= s.k) {
     outer_part<s, columns>(a, a_panel, b, b_panel, i_begin, i_end, j, 0, s.k, nullptr, epilogue);
   } else {
     constexpr std::int64_t line = plan.partial_lines() * stride;
-    alignas(line_bytes) float partial[std::size_t(plan.m_part * line)];
+    alignas(line_bytes) float partial[std::size_t(partial_size(s, columns))];
     std::fill_n(partial, (i_end - i_begin) * line, 0.f);
     for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
       const std::int64_t k_count = std::min(plan.k_part, s.k - k);
@@ -343,11 +362,11 @@ inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_b
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void outer_parts_of_k(const A* a, float* a_panel, const B* b, const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
-  constexpr std::int64_t n_floats = ceil_div(s.n, float_width) * float_width;
-  alignas(line_bytes) [[maybe_unused]] float b_panel[std::size_t(plan.packs_b ? plan.k_part * plan.vectors * float_width : 1)];
+  constexpr std::int64_t widest = plan.vectors * float_width;
+  alignas(line_bytes) [[maybe_unused]] float b_panel[std::size_t(b_panel_size(s, widest))];
+  alignas(line_bytes) float partial[std::size_t(partial_size(s, widest))];  // strip by strip
+  std::fill_n(partial, partial_size(s, widest), 0.f);
   constexpr std::int64_t rows = s.m * plan.partial_lines();
-  alignas(line_bytes) float partial[std::size_t(rows * n_floats)];  // strip by strip
-  std::fill_n(partial, rows * n_floats, 0.f);
   for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
     const std::int64_t k_count = std::min(plan.k_part, s.k - k);
     if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, 0, s.m, k_count, a_panel);

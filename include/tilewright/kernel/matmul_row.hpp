@@ -38,6 +38,23 @@ constexpr bool streams_columns(const MatMulShape& s) {
          (s.half_a || s.half_b || s.n * s.k >= least_streamed_elements);
 }
 
+/// Floats of the sums of a strip of columns.
+constexpr std::int64_t row_sums_size(std::int64_t columns) { return round_up(columns, float_width); }
+/// Floats of the totals of long sums and their rests.
+constexpr std::int64_t row_totals_size(const MatMulShape& s, std::int64_t columns) {
+  return is_long_product(s.k) ? 2 * row_sums_size(columns) : 1;
+}
+/// Floats of a row of half precision that is converted.
+constexpr std::int64_t converted_row_size(const MatMulShape& s) { return s.half_a ? s.k : 1; }
+/// Bytes of these arrays, which are on the stack: of stream_rows and of stream_columns.
+constexpr std::int64_t rows_stack_bytes(const MatMulShape& s) {
+  const std::int64_t columns = std::min(s.n, row_sums_floats);
+  return (row_sums_size(columns) + row_totals_size(s, columns)) * static_cast<std::int64_t>(sizeof(float)) + line_bytes;
+}
+constexpr std::int64_t columns_stack_bytes(const MatMulShape& s) {
+  return converted_row_size(s) * static_cast<std::int64_t>(sizeof(float));
+}
+
 /// Hides a value from the compiler, which else would read two rows at a time, or all of a group before it writes.
 template <class T>
 [[gnu::always_inline]] inline T in_order(T value) {
@@ -61,10 +78,10 @@ template <MatMulShape s, std::int64_t columns, class A, class B, class Epilogue>
   constexpr auto element_bytes = static_cast<std::int64_t>(sizeof(B));
   constexpr std::int64_t group = row_step_bytes / element_bytes / float_width * float_width;
   constexpr std::int64_t whole = columns / float_width * float_width, in_groups = whole / group * group;
-  constexpr std::int64_t floats = ceil_div(columns, float_width) * float_width;
+  constexpr std::int64_t floats = row_sums_size(columns);
   constexpr bool long_sums = is_long_product(s.k);
   alignas(line_bytes) float sums[std::size_t(floats)] = {};
-  alignas(line_bytes) [[maybe_unused]] float totals[std::size_t(long_sums ? 2 * floats : 1)] = {};  // and their rests
+  alignas(line_bytes) [[maybe_unused]] float totals[std::size_t(row_totals_size(s, columns))] = {};  // and their rests
   for (std::int64_t k = 0; k < s.k; ++k) {
     if constexpr (long_sums)
       if (k % terms_of_product == 0) add_part<floats>(sums, totals);
@@ -133,7 +150,7 @@ template <MatMulShape s, class B>
 }
 template <MatMulShape s, class A, class B, class Epilogue>
 inline void stream_columns(const A* a, const B* b, const Epilogue& epilogue) {
-  alignas(line_bytes) [[maybe_unused]] float converted[std::size_t(s.half_a ? s.k : 1)];
+  alignas(line_bytes) [[maybe_unused]] float converted[std::size_t(converted_row_size(s))];
   const float* row = nullptr;
   if constexpr (s.half_a) {
     for (std::int64_t k = 0; k < s.k; ++k) converted[k] = static_cast<float>(a[k]);

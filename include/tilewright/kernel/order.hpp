@@ -72,14 +72,16 @@ class TopOfLine {
   explicit TopOfLine(const T* from) : from_(from) {
     if constexpr (n <= keys_at_once) load(0, n);
   }
-  /// Calls give(index) for the k elements, in their order if `in_order`, else by index.
-  template <bool in_order, class F>
+  /// Whether the elements are sorted beside where they are given: there are few.
+  static constexpr bool is_in_order = k <= 1024;
+  /// Calls give(index) for the k elements, in their order if is_in_order, else by index.
+  template <class F>
   void select(F&& give) {
     const auto [above, equal] = find_threshold();
-    Ranked ranked[in_order ? k + 1 : 1];
+    Ranked ranked[std::size_t(ranked_size)];
     std::int64_t count = 0, equal_left = equal;
     for_each_chunk([&](std::int64_t first, std::int64_t size) {
-      if constexpr (in_order) {
+      if constexpr (is_in_order) {
         for (std::int64_t i = 0; i < size; ++i) {  // a branch for each element would cost more
           ranked[count] = rank_of(keys_[i], first + i);
           count += keys_[i] > above;
@@ -94,7 +96,7 @@ class TopOfLine {
         }
       }
     });
-    if constexpr (in_order) {
+    if constexpr (is_in_order) {
       if constexpr (k > 128 || !std::is_integral_v<Ranked>) {
         std::sort(ranked, ranked + k, [](const Ranked& a, const Ranked& b) { return b < a; });
         for (std::int64_t i = 0; i < k; ++i) give(index_of(ranked[i]));
@@ -123,6 +125,7 @@ class TopOfLine {
     bool operator<(const KeyAndIndex& other) const { return key != other.key ? key < other.key : index > other.index; }
   };
   using Ranked = std::conditional_t<sizeof(Key) == 4, std::uint64_t, KeyAndIndex>;
+  static constexpr std::int64_t ranked_size = is_in_order ? k + 1 : 1;
 
   template <class E>  // T, or the type that holds it
   static Key key_of(E element) {
@@ -191,6 +194,13 @@ class TopOfLine {
 
   const T* from_;
   alignas(64) Key keys_[std::size_t(std::min(n, keys_at_once))];
+
+ public:
+  /// Of an object and select(): what is sorted, an order of up to 128 of it, and elements of load().
+  static constexpr std::int64_t stack_bytes() {
+    constexpr std::size_t sorted = static_cast<std::size_t>(ranked_size) + 64;
+    return static_cast<std::int64_t>(sizeof(TopOfLine) + sorted * sizeof(Ranked) + 256 * sizeof(wide_t<T>));
+  }
 };
 
 /// Sorts `size` elements by exchanges: before(a, b) of their indices, exchange(a, b).
@@ -211,24 +221,31 @@ inline void heap_sort(std::int64_t size, Before&& before, Exchange&& exchange) {
 }
 }  // namespace detail
 
+namespace detail {
+template <bool largest, int axis, class X, class Values>
+using TopOf = TopOfLine<typename X::element, X::spec.stride(axis), X::shape[axis], Values::shape[axis], largest>;
+}  // namespace detail
+
+/// Bytes of assign_top's arrays on the stack.
+template <bool largest, int axis, class X, class Values>
+inline constexpr std::int64_t top_stack_bytes = detail::TopOf<largest, axis, X, Values>::stack_bytes();
+
 /// values, indices = the k largest or smallest elements along an axis, in order; of equal ones the first. NaN is the largest.
 template <bool largest, int axis, class X, class Values, class Indices>
 inline void assign_top(X x, Values values, Indices indices) {
   using T = typename X::element;
   static constexpr auto loops = reduction_loops<std::uint64_t{1} << axis, false, X, Values, Indices>();
-  constexpr std::int64_t n = X::shape[axis], k = Values::shape[axis], step = X::spec.stride(axis);
+  constexpr std::int64_t k = Values::shape[axis], step = X::spec.stride(axis);
   constexpr std::int64_t value_step = Values::spec.stride(axis), index_step = Indices::spec.stride(axis);
-  constexpr std::int64_t most_in_order = 1024;  // 8 or 16 KiB on the stack
-  using Top = detail::TopOfLine<T, step, n, k, largest>;
+  using Top = detail::TopOf<largest, axis, X, Values>;
   for_each_offset<3>(loops.kept, loops.kept_strides, [&](const auto& at) {
     const T* from = x.data + at[0];
     T* value = values.data + at[1];
     std::int32_t* index = indices.data + at[2];
     std::int64_t count = 0;
     Top top(from);
-    top.template select<(k <= most_in_order)>(
-        [&](std::int64_t i) { index[count++ * index_step] = static_cast<std::int32_t>(i); });
-    if constexpr (k > most_in_order)
+    top.select([&](std::int64_t i) { index[count++ * index_step] = static_cast<std::int32_t>(i); });
+    if constexpr (!Top::is_in_order)
       detail::heap_sort(
           k, [&](std::int64_t a, std::int64_t b) { return Top::before(from, index[a * index_step], index[b * index_step]); },
           [&](std::int64_t a, std::int64_t b) { std::swap(index[a * index_step], index[b * index_step]); });

@@ -64,6 +64,11 @@ template <std::int64_t taps, class F>
 
 }  // namespace detail
 
+/// Bytes of a kernel's arrays on the stack, at most: a row of each operand, as it is computed with.
+template <class... V>
+inline constexpr std::int64_t pool_stack_bytes = (... + (V::shape[-1] *
+                                                         static_cast<std::int64_t>(sizeof(compute_t<typename V::element>))));
+
 /// Pooling of a plane, that is the dense block of one image's channel, of elements T: rows are put together first, then columns.
 template <Windows windows, class T>
 struct Pool {

@@ -105,10 +105,32 @@ inline NormalPair<double> wide_normal_pair(Word for_radius, Word for_angle) {
   return {radius * (first_bit != second_bit ? -cosine : cosine), radius * (first_bit ? -sine : sine)};
 }
 
+/// The largest numbers of an element's type that are not above x, which differ from x in half precision only. The nearest ones
+/// would not be uniform there: of numbers that are equally far apart, the last before `high` would come one and a half times as
+/// often as others, and the first one half as often.
+template <class Element>
+[[gnu::always_inline]] inline Lanes rounded_down_to(const Lanes& x) {
+  if constexpr (!is_half_type<Element>) {
+    return x;
+  } else {
+    const Lanes nearest = rounded_to<Element>(x);
+    const auto bits = std::bit_cast<SignedVector>(nearest);
+    constexpr std::int32_t step = std::is_same_v<Element, bfloat16_t> ? 1 << 16
+                                                                      : 1 << 13;  // to the next number, of a float's bits
+    Lanes below = std::bit_cast<Lanes>(SignedVector(bits - ((bits >> 31) | 1) * step));
+    if constexpr (std::is_same_v<Element, float16_t>) {  // around 0, its numbers are multiples of 2^-24
+      const auto is_small = nearest > Lanes(-0x1p-14f) && nearest <= Lanes(0x1p-14f);
+      below = math::select(is_small, nearest - Lanes(0x1p-24f), below);
+    }
+    return math::select(nearest > x, below, nearest);
+  }
+}
+
 }  // namespace detail
 
-/// Uniform in [low, high): low + scale u, with u of 24 bits, or 53 in float64, and at most `most`.
-template <class T>
+/// Uniform in [low, high), for elements of type Element: low + scale u, with u of 24 bits, or 53 in float64, at most `most`, and
+/// in half precision rounded down.
+template <class T, class Element = T>
 struct UniformNumbers {
   static constexpr std::int64_t size = detail::numbers_in_group<T>;
   detail::PhiloxVectors<detail::WideVector> philox;
@@ -121,7 +143,8 @@ struct UniformNumbers {
         for (int w = 0; w < 4; ++w) {
           const auto bits = std::bit_cast<SignedVector>(WordVector(words[w] >> 8));
           const Lanes u = std::bit_cast<Lanes>(__builtin_convertvector(bits, FloatVector)) * Lanes(0x1p-24f);
-          math::min(Lanes(most), math::fma(u, Lanes(scale), Lanes(low))).store_unaligned(numbers + w * group_counters + offset);
+          const Lanes number = math::min(Lanes(most), math::fma(u, Lanes(scale), Lanes(low)));
+          rounded_down_to<Element>(number).store_unaligned(numbers + w * group_counters + offset);
         }
       });
     } else {

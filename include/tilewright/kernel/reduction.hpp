@@ -107,6 +107,14 @@ using wrapping_t = typename detail::WrappingOf<wide_t<T>>::type;
 
 /// Columns that a kernel reduces in one go: their accumulators, 4 to 8 KiB, stay in the first cache while rows stream by.
 inline constexpr std::int64_t columns_at_once = 1024;
+/// Bytes on the stack of a kernel that goes along columns of views, at most. A column has a result and another number of the type
+/// that elements are computed in, such as the largest element so far, and a float64 into which a sum is emptied.
+template <class... V>
+inline constexpr std::int64_t column_stack_bytes = [] {
+  constexpr std::int64_t columns = std::max({std::int64_t{1}, V::shape.rank > 0 ? V::shape[-1] : 1 ...});
+  constexpr std::int64_t widest = std::max({sizeof(wide_t<typename V::element>)...});
+  return std::min(columns, columns_at_once) * (2 * widest + static_cast<std::int64_t>(sizeof(double)));
+}();
 
 /// A reduction by rules. A rule R has, for elements of type T,
 ///  - `Compute<T>`: the type in which it computes, of wide_t<T>'s size;

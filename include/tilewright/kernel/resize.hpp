@@ -102,6 +102,13 @@ struct ResizeRows {
   }
 };
 
+/// Bytes of resize_axis' arrays on the stack: its rows, and where they start once more while they are made.
+template <Resize resize, bool transposed, class Y>
+inline constexpr std::int64_t resize_stack_bytes = [] {
+  using Rows = ResizeRows<resize, compute_t<typename Y::element>, transposed>;
+  return sizeof(Rows) + sizeof(Rows::starts);
+}();
+
 /// y = x resized along an axis; transposed: x is the gradient of the result, and y that of what was resized.
 template <Resize resize, int axis, bool transposed, class X, class Y>
 inline void resize_axis(X x, Y y) {

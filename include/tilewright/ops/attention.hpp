@@ -198,6 +198,10 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
         },
         rest...);
   }
+  template <PackedAttributes A, class Q, class K, class... Rest>
+  static constexpr std::int64_t stack_bytes() {
+    return attention_gradient_stack_bytes<detail::attention_shape(Q::shape, K::shape, A)>;
+  }
 };
 
 /// y = softmax(scale q k^T) v for each head, and the logarithm of each row's sum of exponentials. Blocks of scores are computed,
@@ -276,15 +280,13 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
     constexpr double scale = unpack<Attributes>(A).scale;
     detail::with_attention_masks<A, 2, Q, K>(
         [&]<class Y, class L>(const auto& masks, Y y, L logsumexp) {
-          constexpr bool rows_lie_together = Q::spec.stride(3) == 1 && K::spec.stride(3) == 1 && V::spec.stride(3) == 1 &&
-                                             Y::spec.stride(3) == 1;
           for (std::int64_t n = 0; n < Q::shape[0]; ++n)
             for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
               const auto q_rows = head_input(q, n, h), k_rows = head_input(k, n, h / group), v_rows = head_input(v, n, h / group);
               const MatrixRows<typename Y::element> y_rows{y.data + n * Y::spec.stride(0) + h * Y::spec.stride(2),
                                                            Y::spec.stride(1), Y::spec.stride(3)};
               float* const log = logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1);
-              if constexpr (detail::is_one_query(shape) && rows_lie_together)
+              if constexpr (takes_one_query<A, Q, K, V, Y>)
                 attention_of_one<shape>(q_rows.data, k_rows, v_rows, masks.keys(n), y_rows.data, log, scale);
               else
                 attention_forward<shape>(q_rows, k_rows, v_rows, masks.keys(n), y_rows, log, L::spec.stride(2), scale,
@@ -293,6 +295,19 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
         },
         rest...);
   }
+  template <PackedAttributes A, class Q, class K, class V, class... Rest>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    using Y = std::tuple_element_t<sizeof...(Rest) - 2, std::tuple<Rest...>>;  // before the logarithms
+    if constexpr (takes_one_query<A, Q, K, V, Y>) return attention_of_one_stack_bytes<shape>;
+    else return attention_stack_bytes<shape>;
+  }
+
+ private:
+  template <PackedAttributes A, class Q, class K, class V, class Y>
+  static constexpr bool takes_one_query = detail::is_one_query(detail::attention_shape(Q::shape, K::shape, A)) &&
+                                          Q::spec.stride(3) == 1 && K::spec.stride(3) == 1 && V::spec.stride(3) == 1 &&
+                                          Y::spec.stride(3) == 1;
 };
 
 namespace detail {

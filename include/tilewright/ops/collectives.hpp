@@ -25,6 +25,11 @@ enum class GatheredShape : std::uint8_t {
 /// Its attributes have a member `groups`.
 template <class D>
 struct CollectiveOp : Op<D> {
+  template <PackedAttributes, TensorSpec, TensorSpec>
+  static constexpr std::int64_t stack_bytes() {
+    return collective_stack_bytes;
+  }
+
  protected:
   /// (4, 32) float32 over ReplicaGrouping(num_replicas=8, stride=1, group_size=8, num_groups=1)
   static constexpr Text describe(Ir& ir, const TensorSpec& spec, const ReplicaGroups& groups) {

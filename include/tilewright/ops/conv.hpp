@@ -117,6 +117,12 @@ inline void convolve(X x, W w, Y y) {
   }
   ConvLoops<windows, X, W, Y>::forward(x, w, y);
 }
+template <Windows windows, class X, class W, class Y>
+constexpr std::int64_t convolve_stack_bytes() {
+  if constexpr (conv_planes<X, W, Y>)
+    if constexpr (has_conv_kernel<conv_shape<windows, X, W, Y>>) return conv_stack_bytes<conv_shape<windows, X, W, Y>>;
+  return 0;
+}
 /// The gradient of its data.
 template <Windows windows, class DY, class W, class DX>
 inline void convolve_back(DY dy, W w, DX dx) {
@@ -127,6 +133,13 @@ inline void convolve_back(DY dy, W w, DX dx) {
           dx.data, w.data, dy.data, [](auto* data, auto* weight, auto* y) { conv_data_kernel<s>(y, weight, data); });
   }
   ConvLoops<windows, DX, W, DY>::data_gradient(dy, w, dx);
+}
+template <Windows windows, class DY, class W, class DX>
+constexpr std::int64_t convolve_back_stack_bytes() {
+  if constexpr (conv_planes<DX, W, DY>)
+    if constexpr (has_conv_data_kernel<conv_shape<windows, DX, W, DY>>)
+      return conv_data_stack_bytes<conv_shape<windows, DX, W, DY>>;
+  return 0;
 }
 }  // namespace detail
 
@@ -169,6 +182,10 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
     static constexpr Windows windows = unpack<Attributes>(A).windows();
     detail::convolve_back<windows>(dy, w, dx);
   }
+  template <PackedAttributes A, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return detail::convolve_back_stack_bytes<unpack<Attributes>(A).windows(), V...>();
+  }
 };
 
 /// The gradient of a convolution's weights: inputs (x, dy), result dw.
@@ -205,6 +222,14 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
             x.data, dw.data, dy.data, [](auto* data, auto* gradient, auto* y) { conv_weights_kernel<s>(data, y, gradient); });
     }
     ConvLoops<windows, X, DW, DY>::weights_gradient(x, dy, dw);
+  }
+  template <PackedAttributes A, class X, class DY, class DW>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr Windows windows = unpack<Attributes>(A).windows();
+    if constexpr (detail::conv_planes<X, DW, DY>)
+      if constexpr (has_conv_weights_kernel<detail::conv_shape<windows, X, DW, DY>>)
+        return conv_weights_stack_bytes<detail::conv_shape<windows, X, DW, DY>, typename DY::element>;
+    return 0;
   }
 };
 
@@ -251,6 +276,11 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
   static void compute(X x, W w, Y y) {
     static constexpr Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
     detail::convolve<windows>(x, w, y);
+  }
+  template <PackedAttributes A, class X, class W, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
+    return detail::convolve_stack_bytes<windows, X, W, Y>();
   }
 };
 

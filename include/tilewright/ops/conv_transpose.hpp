@@ -78,6 +78,10 @@ struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> 
     static constexpr Windows windows = unpack<Attributes>(A).windows();
     detail::convolve<windows>(dy, w, dx);
   }
+  template <PackedAttributes A, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return detail::convolve_stack_bytes<unpack<Attributes>(A).windows(), V...>();
+  }
 };
 
 /// Transposed convolution: inputs (x, weight).
@@ -136,6 +140,10 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
     // the attributes are those of the whole tensors: a vertex has their spatial axes, but not all of their channels
     static constexpr Windows windows = detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A));
     detail::convolve_back<windows>(x, w, y);
+  }
+  template <PackedAttributes A, class X, class W, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    return detail::convolve_back_stack_bytes<detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A)), X, W, Y>();
   }
 
  private:

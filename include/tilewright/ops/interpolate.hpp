@@ -54,6 +54,10 @@ struct ResizeAxisGrad : ResizeOp<ResizeAxisGrad> {
     static constexpr auto attributes = unpack<Attributes>(A);
     resize_axis<attributes.resize(), static_cast<int>(attributes.axis), true>(dy, dx);
   }
+  template <PackedAttributes A, class, class DX>
+  static constexpr std::int64_t stack_bytes() {
+    return resize_stack_bytes<unpack<Attributes>(A).resize(), true, DX>;
+  }
 };
 
 /// A tensor resized along one axis.
@@ -72,6 +76,10 @@ struct ResizeAxis : ResizeOp<ResizeAxis> {
   static void compute(X x, Y y) {
     static constexpr auto attributes = unpack<Attributes>(A);
     resize_axis<attributes.resize(), static_cast<int>(attributes.axis), false>(x, y);
+  }
+  template <PackedAttributes A, class, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    return resize_stack_bytes<unpack<Attributes>(A).resize(), false, Y>;
   }
 };
 

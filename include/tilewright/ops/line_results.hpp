@@ -22,6 +22,10 @@ template <class D>
 struct LineResultOp : Op<D> {
   static constexpr WorkKind work_kind = WorkKind::line;
   static constexpr bool any_layout = true;
+  template <PackedAttributes, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return column_stack_bytes<V...>;
+  }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const Shape& shape = operands[0].shape;
     const std::int64_t line = unpack<typename D::Attributes>(packed).axis;
@@ -149,6 +153,11 @@ struct TopK : detail::LineResultOp<TopK> {
   static void compute(X x, Values values, Indices indices) {
     constexpr auto attributes = unpack<Attributes>(A);
     assign_top<attributes.largest != 0, static_cast<int>(attributes.axis)>(x, values, indices);
+  }
+  template <PackedAttributes A, class X, class Values, class Indices>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr auto attributes = unpack<Attributes>(A);
+    return top_stack_bytes < attributes.largest != 0, static_cast<int>(attributes.axis), X, Values > ;
   }
 };
 

@@ -117,6 +117,15 @@ struct MatMul : Op<MatMul> {
       });
     }
   }
+  template <PackedAttributes, class A, class B, class C>
+  static constexpr std::int64_t stack_bytes() {
+    const auto of = []<MatMulShape s>(std::integral_constant<MatMulShape, s>) {
+      return matmul_stack_bytes<s, typename A::element, typename B::element, typename C::element>;
+    };
+    const std::int64_t of_matrix = of(std::integral_constant<MatMulShape, matrix<A, B, C>()>());
+    if constexpr (!rows_are_one_matrix<C, A, B>()) return of_matrix;
+    else return std::max(of_matrix, of(std::integral_constant<MatMulShape, rows_of_all<A, B, C>()>()));
+  }
 
  private:
   static constexpr Shape batch_of(const Shape& shape) {

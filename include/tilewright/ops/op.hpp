@@ -65,6 +65,10 @@ struct OpDefaults {
 ///  - `template <PackedAttributes A, class... V> static void compute(V... views)`: the codelet, that is the kernel
 ///    for one vertex: views of statically shaped slices of the inputs, then of the outputs; or, with
 ///    `collective_items`, the `run_collective` that ops/collectives.hpp describes; or `transfer`: what it moves;
+///  - `template <PackedAttributes A, class... V> static constexpr std::int64_t stack_bytes()` (optional): bytes of the arrays
+///  that the
+///    kernel has on the stack for such views, if they are more than some hundred; of a collective with A and the specs of an
+///    input and an output. tw::stack_bytes counts them;
 ///  - `static constexpr Text options(const PackedAttributes&)` (optional): what its line in a printed graph has at its end;
 ///  - `static constexpr Partials partials(const PackedAttributes&)` (optional): see OpInfo;
 ///  - `static constexpr DType partials_dtype(const PackedAttributes&, DType output)` (optional): see OpInfo;

@@ -87,6 +87,10 @@ struct PoolOp : Op<D> {
     }
     return work;
   }
+  template <PackedAttributes, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return pool_stack_bytes<V...>;
+  }
 };
 
 /// Base of poolings: D gives `name` and `pool<Kernel>(x, y)` for a plane.

@@ -117,8 +117,8 @@ struct RandomUniform : RandomNumbers<RandomUniform> {
     using T = compute_t<typename Y::element>;
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr auto bounds = detail::uniform_bounds(attributes.first, attributes.second, attributes.type());
-    const UniformNumbers<T> numbers{philox_of(seed), static_cast<T>(bounds.low), static_cast<T>(bounds.scale),
-                                    static_cast<T>(bounds.most)};
+    const UniformNumbers<T, typename Y::element> numbers{philox_of(seed), static_cast<T>(bounds.low),
+                                                         static_cast<T>(bounds.scale), static_cast<T>(bounds.most)};
     assign_random(numbers, [](const auto& number) { return number; }, y, positions);
   }
 };
@@ -280,7 +280,8 @@ struct CreateRandomSeed : Op<CreateRandomSeed> {
 namespace ops {
 /// Random numbers that are uniform in [low, high), of a seed: (2,) uint32. shape: extents above 0. dtype: float16, bfloat16,
 /// float32 or float64. low and high are rounded to the dtype; low + (high - low) u, where u is a multiple of 2^-24 (float64:
-/// 2^-53) in [0, 1), is rounded to it too, but never to high: it is the largest number below instead.
+/// 2^-53) in [0, 1), is rounded to it too: down in half precision, so that each number comes as often as its distance to the next
+/// one says; else to the nearest, but never to high: it is the largest number below instead.
 ///
 /// An element depends on the seed and on its row-major index only, so ops of one seed draw the same numbers; docs/random.md says
 /// more. No gradient passes. Errors: another seed or dtype; low not below high, or not finite.

@@ -107,6 +107,10 @@ struct ReductionOp : Op<D>, ReductionRules {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return work_of_kind(D::axis_kind, operands, packed);
   }
+  template <PackedAttributes, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return column_stack_bytes<V...>;
+  }
 
  protected:
   /// Of an op that gives the same if it reduces parts, and then their results.

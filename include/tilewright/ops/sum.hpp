@@ -26,6 +26,11 @@ struct SumOp : ReductionOp<D> {
     constexpr auto attributes = unpack<Attributes>(A);
     sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue);
   }
+  /// Sums are in registers.
+  template <PackedAttributes, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return 0;
+  }
 };
 
 /// Sum over axes.

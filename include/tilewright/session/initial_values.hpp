@@ -1,10 +1,12 @@
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <span>
+#include <type_traits>
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/random.hpp"
@@ -15,6 +17,24 @@
 namespace tilewright {
 
 namespace detail {
+/// The largest number of a type that is not above a value: of half precision, else the nearest one.
+template <class T>
+T rounded_down(double value) {
+  const T nearest = static_cast<T>(value);
+  if constexpr (is_half_type<T>) {
+    if (!(static_cast<double>(nearest) > value)) return nearest;
+    const auto bits = std::bit_cast<std::uint16_t>(nearest);
+    return std::bit_cast<T>(static_cast<std::uint16_t>(nearest > 0 ? bits - 1 : nearest < 0 ? bits + 1 : 0x8001));
+  }
+  return nearest;
+}
+/// Writes uniform numbers. The nearest numbers of half precision would be the upper bound at times.
+inline void write_uniform(DType dtype, std::span<const double> values, std::byte* memory) {
+  visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
+    T* const elements = reinterpret_cast<T*>(memory);
+    for (std::size_t i = 0; i < values.size(); ++i) elements[i] = rounded_down<T>(values[i]);
+  });
+}
 /// Writes `count` values to memory in a dtype; one value stands for all elements. With `has_rests`, all values are followed by
 /// their rests, as in Numbers.
 inline void write_values(DType dtype, std::size_t count, std::span<const double> values, std::byte* memory,
@@ -81,7 +101,9 @@ inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_
       const std::span values(block, std::min(std::size(block), count - first));
       variable.fill(values, variable.a, variable.b, random);
       detail::scale_values(values, variable.scale);
-      detail::write_values(dtype, values.size(), values, elements + first * static_cast<std::size_t>(size_of(dtype)));
+      std::byte* const to = elements + first * static_cast<std::size_t>(size_of(dtype));
+      if (variable.fill == detail::fill_uniform) detail::write_uniform(dtype, values, to);
+      else detail::write_values(dtype, values.size(), values, to);
     }
     if (!distribution.all_replicas) continue;
     // from the last: groups are numbered as they appear, so that what is still needed is not overwritten

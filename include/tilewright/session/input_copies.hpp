@@ -5,8 +5,10 @@
 #include <cstring>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <span>
 
+#include "tilewright/execute/memory_error.hpp"
 #include "tilewright/session/stream_arrays.hpp"
 #include "tilewright/session/streams.hpp"
 
@@ -20,7 +22,9 @@ class InputCopies {
   explicit InputCopies(std::int64_t replicas)
       : replicas_(replicas),
         offsets_(detail::offsets_of_arrays<plan, StreamDirection::host_to_device>(replicas)),
-        memory_(std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(offsets_.back()))) {}
+        memory_(new(std::nothrow) std::byte[static_cast<std::size_t>(offsets_.back())]) {
+    if (!memory_) throw MemoryError("copies of inputs", offsets_.back());
+  }
   /// Copies the inputs that share memory with one of the blocks, and notes where the copies are.
   void replace_shared(StreamMemory<plan>& streams, std::initializer_list<std::span<const std::byte>> written) {
     for (std::size_t i = 0; i < streams.size(); ++i) {

@@ -74,7 +74,8 @@ class Session {
   /// The planned program; a constant.
   static constexpr const auto& plan = program::plan;
 
-  /// Throws std::invalid_argument for a negative number of threads, and std::runtime_error if the system does not make them.
+  /// Throws std::invalid_argument for a negative number of threads, std::runtime_error if the system does not make them, and
+  /// MemoryError, a std::bad_alloc that says how many bytes were wanted for what, if there is no memory.
   explicit Session(const SessionOptions& options = {}) : Session(options, {}) {}
 
   Session(Session&&) noexcept = default;
@@ -109,11 +110,12 @@ class Session {
   /// The streams that it stores to.
   static constexpr auto expected_outputs() { return expected_streams<program::plan, StreamDirection::device_to_host>(); }
 
-  /// What a run gave to the streams to the host.
+  /// What a run gave to the streams to the host: views of the session's memory.
   class Outputs {
    public:
     /// The tensors of a stream as an xtensor of static shape ([transfers, if above 1,] [replicas, if above 1,] stream's
-    /// shape...). It is a view that the next `run` overwrites. An unknown name does not compile.
+    /// shape...). It is a view of the session's memory: the next `run` overwrites it, and it ends with the session, as the
+    /// Outputs do. A copy, such as `xt::xtensor<float, 1> kept = outputs["loss"_s]`, stays. An unknown name does not compile.
     template <NameText name>
     auto operator[](Name<name>) const {
       constexpr std::size_t stream = names::find_stream(name.view(), StreamDirection::device_to_host);
@@ -122,7 +124,7 @@ class Session {
         return static_view<plan.streams[stream].spec.dtype, host_shape(plan, stream)>(memory_ +
                                                                                       output_offsets<program::plan>[stream]);
     }
-    /// All of them with name and spec, to save them for example: views that the next `run` overwrites.
+    /// All of them with name and spec, to save them for example: views as those of operator[].
     auto host_tensors() const {
       std::array<HostTensor, expected_outputs().size()> tensors{};
       for (std::size_t stream = 0, n = 0; stream < plan.streams.size(); ++stream) {
@@ -381,7 +383,8 @@ class Session {
         : options(given),
           executor(program::view(), given.threads, given.strict, held),
           copies(executor, given.seed, given.attach),
-          outputs(detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(executor.replicas()).back()),
+          outputs(detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(executor.replicas()).back(),
+                  "outputs"),
           input_copies(executor.replicas()) {}
 
     SessionOptions options;

@@ -77,7 +77,7 @@ class VariableCopies {
     run_after_upload();
   }
   void copy_to_host() {
-    if (!host_) host_.emplace(host_offsets.back());
+    if (!host_) make_room();
     if constexpr (plan.before_download != internal::BodyId::none) device_.run_root(plan.before_download);
     fetch();
     ++transfers_.to_host;
@@ -121,11 +121,12 @@ class VariableCopies {
   }();
   static std::size_t bytes(std::size_t v) { return static_cast<std::size_t>(host_spec(plan, v).bytes()); }
 
+  void make_room() { host_.emplace(host_offsets.back(), "the host's copy of variables"); }
   /// A first host copy has the initial values; those that the device still has, if no op changed them, are copied, which is
   /// faster.
   void make_host_copy() {
     if (host_) return;
-    host_.emplace(host_offsets.back());
+    make_room();
     if (attached_ && !stale_ && !has_upload_ops) fetch();
     else fill_variables(plan, [this](std::size_t v) { return host_data(v); }, seed_);
   }

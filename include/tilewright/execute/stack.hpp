@@ -1,0 +1,93 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "tilewright/execute/codelet.hpp"
+#include "tilewright/execute/stages.hpp"
+#include "tilewright/kernel/view.hpp"
+
+namespace tilewright::internal {
+
+namespace detail {
+
+/// Bytes of the stack, measured with GCC 12 to 14 and Clang 19 at -O1 to -O3 (tests/stack), and rounded up: of the functions of a
+/// run and of kernels, with arrays that no `stack_bytes` of an op counts, with what the system needs to bind a function or to
+/// throw; of a body that calls another; and of a stream, whose host array a run notes.
+inline constexpr std::int64_t stack_of_frames = 9 * 1024, stack_of_call = 512, stack_of_stream = 16;
+
+/// Bytes of the arrays that a stage's kernel and its epilogue have on the stack.
+template <class B, int s>
+consteval std::int64_t stack_of_stage() {
+  if constexpr (B::stage(s).evaluation != Evaluation::kernel) {
+    return 0;
+  } else {
+    using O = typename B::template OpOf<s>;
+    std::int64_t bytes = 0;
+    if constexpr (O::has_epilogue)
+      if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
+    return bytes + []<std::size_t... o>(std::index_sequence<o...>) -> std::int64_t {
+      if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>(); })
+        return O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>();
+      else return 0;
+    }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
+  }
+}
+/// Of a vertex: its scratch, and the arrays of all its stages, which may be in one function.
+template <class B>
+consteval std::int64_t stack_of_vertex() {
+  return scratch_memory_bytes<B> + []<std::size_t... s>(std::index_sequence<s...>) {
+    return (std::int64_t{0} + ... + stack_of_stage<B, static_cast<int>(s)>());
+  }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
+}
+/// Of a compute set: of its largest variant, as each is a function.
+template <const auto& plan, std::size_t set>
+consteval std::int64_t stack_of_set() {
+  using G = Grid<plan, set>;
+  if constexpr (is_collective<plan, set>) {
+    using B = Block<plan, set, Extents{}>;
+    using O = typename B::template OpOf<0>;
+    return O::template stack_bytes<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>();
+  } else {
+    return []<std::size_t... variant>(std::index_sequence<variant...>) {
+      const auto of_variant = []<std::size_t v>(std::integral_constant<std::size_t, v>) -> std::int64_t {
+        if constexpr ((v & ~std::size_t{G::variant_bits}) == 0)
+          return stack_of_vertex<Block<plan, set, G::extents(unsigned{v})>>();
+        else return 0;
+      };
+      return std::max({of_variant(std::integral_constant<std::size_t, variant>())...});
+    }(std::make_index_sequence<std::size_t{1} << G::axes>{});
+  }
+}
+/// The bodies on the longest way from a body to one that calls none.
+template <const auto& plan>
+consteval int deepest_call() {
+  std::array<int, plan.bodies.size()> depths{};
+  int deepest = 0;
+  for (std::size_t b = plan.bodies.size(); b-- > 0;) {  // bodies stand before those that they call
+    const auto first = static_cast<std::size_t>(plan.bodies[b].first_step);
+    for (std::size_t s = first; s < first + static_cast<std::size_t>(plan.bodies[b].step_count); ++s) {
+      if (!plan.steps[s].is_call()) continue;
+      for (const BodyId called : {plan.steps[s].body, plan.steps[s].else_body})
+        if (called != BodyId::none) depths[b] = std::max(depths[b], depths[static_cast<std::size_t>(called)]);
+    }
+    deepest = std::max(deepest, ++depths[b]);
+  }
+  return deepest;
+}
+
+}  // namespace detail
+
+/// Bytes of the stack that a run of a frozen plan needs on each of its threads.
+template <const auto& plan>
+inline constexpr std::int64_t stack_of_plan = [] {
+  const std::int64_t of_sets = []<std::size_t... set>(std::index_sequence<set...>) {
+    return std::max({std::int64_t{0}, detail::stack_of_set<plan, set>()...});
+  }(std::make_index_sequence<plan.compute_sets.size()>{});
+  return align(of_sets + detail::stack_of_frames + detail::deepest_call<plan>() * detail::stack_of_call +
+               static_cast<std::int64_t>(plan.streams.size()) * detail::stack_of_stream);
+}();
+
+}  // namespace tilewright::internal

@@ -1,0 +1,13 @@
+// Attention with a mask and dropout, in half precision, and its gradients.
+#include "painted.hpp"
+#include "run/cases_attention.hpp"
+
+constexpr void program(tw::Ir& ir) {
+  using namespace op_cases;
+  differentiable(ir, "causal", dropped_attention({.is_causal = true, .dropout_p = 0.25}), f16({1, 2, 128, 64}),
+                 f16({1, 2, 128, 64}), f16({1, 2, 128, 64}), attention_seed);
+  differentiable(ir, "masked", masked_attention(), f32({2, 2, 100, 32}), f32({2, 1, 150, 32}), f32({2, 1, 150, 32}),
+                 bools({2, 150}));
+}
+
+int main() { return check_stack<program>("attention"); }
