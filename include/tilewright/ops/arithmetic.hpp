@@ -8,6 +8,19 @@
 
 namespace tilewright {
 
+namespace detail {
+/// The gradient, of the spec `to`, of an operand that was broadcast to the shape of `dy`, whose elements the op D gives. In half
+/// precision elements that are summed are of float32, so that none leaves the range where the sum does not; the sum is rounded.
+template <class D>
+constexpr Tensor gradient_of_broadcast(const TensorSpec& to, const Shape& dy, List<Tensor> inputs) {
+  if (to.dtype == float32 || (is_half(to.dtype) && to.shape != dy))
+    for (Tensor& input : inputs) input = input.cast(float32);
+  if (inputs.empty() || !inputs[0].valid()) return {};
+  const Tensor elements = at_or_invalid(inputs[0].ir(), apply_all<D>(inputs[0].ir(), inputs), 0);
+  return ops::sum_to(elements, to.shape).cast(to.dtype);
+}
+}  // namespace detail
+
 /// a + b, broadcast. Integers wrap around; of bool, it is "or".
 struct Add : Elementwise<Add> {
   static constexpr std::string_view name = "Add";
@@ -51,10 +64,8 @@ struct Mul : Elementwise<Mul> {
   static constexpr void gradient(GradientContext& op) {
     for (int i = 0; i < 2; ++i) {
       if (!op.needs(i)) continue;
-      const TensorSpec to = op.input_spec(i);
-      Tensor dy = op.output_gradient(0), other = op.input(1 - i);
-      if (to.dtype == float32) dy = dy.cast(float32), other = other.cast(float32);  // the sum is of products in float32
-      op.input_gradient(i, ops::sum_to(apply<Mul>({dy, other}), to.shape));
+      const Tensor dy = op.output_gradient(0);
+      op.input_gradient(i, detail::gradient_of_broadcast<Mul>(op.input_spec(i), dy.shape(), {dy, op.input(1 - i)}));
     }
   }
 };
@@ -99,9 +110,9 @@ struct Div : Elementwise<Div> {
   }
   static constexpr void gradient(GradientContext& op) {
     const Tensor dy = op.output_gradient(0);
-    if (op.needs(0)) op.input_gradient(0, ops::sum_to(apply<Div>({dy, op.input(1)}), op.input_spec(0).shape));
-    if (op.needs(1))
-      op.input_gradient(1, ops::sum_to(apply<DivisorGrad>({op.input(0), op.input(1), dy}), op.input_spec(1).shape));
+    const Tensor a = op.input(0), b = op.input(1);
+    if (op.needs(0)) op.input_gradient(0, detail::gradient_of_broadcast<Div>(a.spec(), dy.shape(), {dy, b}));
+    if (op.needs(1)) op.input_gradient(1, detail::gradient_of_broadcast<DivisorGrad>(b.spec(), dy.shape(), {a, b, dy}));
   }
 };
 
