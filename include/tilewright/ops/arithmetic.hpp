@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <concepts>
 
 #include "tilewright/ops/cast.hpp"
@@ -9,15 +10,15 @@
 namespace tilewright {
 
 namespace detail {
-/// The gradient, of the spec `to`, of an operand that was broadcast to the shape of `dy`, whose elements the op D gives. In half
-/// precision elements that are summed are of float32, so that none leaves the range where the sum does not; the sum is rounded.
+/// What the op D gives for each element of an operand that was broadcast, summed to the operand's spec. In half precision
+/// elements that are summed are of float32, so that none leaves the range where the sum does not; the sum is rounded.
 template <class D>
-constexpr Tensor gradient_of_broadcast(const TensorSpec& to, const Shape& dy, List<Tensor> inputs) {
-  if (to.dtype == float32 || (is_half(to.dtype) && to.shape != dy))
+constexpr Tensor summed(List<Tensor> inputs, const TensorSpec& to) {
+  const auto is_larger = [&](const Tensor& input) { return input.nelms() > to.shape.nelms(); };
+  if (to.dtype == float32 || (is_half(to.dtype) && std::ranges::any_of(inputs, is_larger)))
     for (Tensor& input : inputs) input = input.cast(float32);
-  if (inputs.empty() || !inputs[0].valid()) return {};
-  const Tensor elements = at_or_invalid(inputs[0].ir(), apply_all<D>(inputs[0].ir(), inputs), 0);
-  return ops::sum_to(elements, to.shape).cast(to.dtype);
+  Ir& ir = inputs[0].ir();
+  return ops::sum_to(at_or_invalid(ir, apply_all<D>(ir, inputs), 0), to.shape).cast(to.dtype);
 }
 }  // namespace detail
 
@@ -64,8 +65,7 @@ struct Mul : Elementwise<Mul> {
   static constexpr void gradient(GradientContext& op) {
     for (int i = 0; i < 2; ++i) {
       if (!op.needs(i)) continue;
-      const Tensor dy = op.output_gradient(0);
-      op.input_gradient(i, detail::gradient_of_broadcast<Mul>(op.input_spec(i), dy.shape(), {dy, op.input(1 - i)}));
+      op.input_gradient(i, detail::summed<Mul>({op.output_gradient(0), op.input(1 - i)}, op.input_spec(i)));
     }
   }
 };
@@ -110,9 +110,8 @@ struct Div : Elementwise<Div> {
   }
   static constexpr void gradient(GradientContext& op) {
     const Tensor dy = op.output_gradient(0);
-    const Tensor a = op.input(0), b = op.input(1);
-    if (op.needs(0)) op.input_gradient(0, detail::gradient_of_broadcast<Div>(a.spec(), dy.shape(), {dy, b}));
-    if (op.needs(1)) op.input_gradient(1, detail::gradient_of_broadcast<DivisorGrad>(b.spec(), dy.shape(), {a, b, dy}));
+    if (op.needs(0)) op.input_gradient(0, detail::summed<Div>({dy, op.input(1)}, op.input_spec(0)));
+    if (op.needs(1)) op.input_gradient(1, detail::summed<DivisorGrad>({op.input(0), op.input(1), dy}, op.input_spec(1)));
   }
 };
 

@@ -129,8 +129,8 @@ struct ReduceSumSquare : RuleReduction<ReduceSumSquare, SquareSumRule> {
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
     const DType dtype = op.input_spec(0).dtype, computed = computed_dtype(dtype);  // 2 dy may leave the range of half precision
-    const Tensor dy = with_all_axes(op, op.output_gradient(0)).cast(computed);
-    op.input_gradient(0, (op.input(0).cast(computed) * (2 * dy)).cast(dtype));
+    const Tensor x = op.input(0).cast(computed), dy = with_all_axes(op, op.output_gradient(0)).cast(computed);
+    op.input_gradient(0, (x * (2 * dy)).cast(dtype));
   }
 };
 

@@ -92,8 +92,8 @@ struct Softmax : LineOp<Softmax> {
     if (!op.needs(0)) return;
     const auto attributes = op.attributes<Attributes>();
     const Tensor dy = op.output_gradient(0);
-    op.input_gradient(0, is_half(op.input_spec(0).dtype) ? apply<SoftmaxGradOfHalf>({op.input(0), dy}, attributes)
-                                                         : apply<SoftmaxGrad>({op.output(0), dy}, attributes));
+    if (is_half(op.input_spec(0).dtype)) op.input_gradient(0, apply<SoftmaxGradOfHalf>({op.input(0), dy}, attributes));
+    else op.input_gradient(0, apply<SoftmaxGrad>({op.output(0), dy}, attributes));
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
