@@ -159,7 +159,8 @@ constexpr Tensor apply_to(const A& a, const B& b) {
 
 namespace ops {
 /// Elementwise a + b; shapes broadcast as in NumPy, dtypes must be equal. Integers wrap around. So for sub, mul and div.
-/// Gradients: dy and dy, summed over axes that were broadcast.
+/// Gradients: dy and dy, summed over axes that were broadcast; of mul, div and pow, what is summed is of float32 where the
+/// operand is of half precision.
 constexpr Tensor add(Tensor a, Tensor b) { return apply<Add>({a, b}); }
 /// a - b. Gradients: dy and -dy.
 constexpr Tensor sub(Tensor a, Tensor b) { return apply<Sub>({a, b}); }

@@ -251,7 +251,8 @@ namespace ops {
 constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<MaxPool>({x}, detail::pool_attributes(kernel_size, options));
 }
-/// The mean of each window's elements, padding left out; the rest as for max_pool. Half precision sums in float32.
+/// The mean of each window's elements, padding left out; the rest as for max_pool. Half precision sums in float32, as do
+/// gradients of overlapping windows of either.
 constexpr Tensor average_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<AveragePool>({x}, detail::pool_attributes(kernel_size, options));
 }

@@ -105,6 +105,7 @@ struct Softmax : LineOp<Softmax> {
 
 namespace ops {
 /// Softmax along an axis (the last by default). x: float16, bfloat16, float32 or float64; result: the same.
+/// Gradient: y (dy - sum(y dy)); of half precision with a y that is computed again in float32.
 constexpr Tensor softmax(Tensor x, int axis = -1) {
   const int rank = x.rank();
   return apply<Softmax>({x}, {axis < 0 && axis >= -rank ? axis + rank : axis});
