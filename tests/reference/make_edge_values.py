@@ -22,7 +22,8 @@ import torch.nn.functional as F
 
 inf = float("inf")
 # Largest, smallest normal and smallest denormal number, and the scale of a distance of neighbours.
-TYPES = {"f16": (torch.float16, 65504.0, 2.0**-14, 2.0**-24, 2.0**-10), "bf16": (torch.bfloat16, 3.38e38, 2.0**-126, 2.0**-133, 2.0**-7),
+TYPES = {"f16": (torch.float16, 65504.0, 2.0**-14, 2.0**-24, 2.0**-10),
+         "bf16": (torch.bfloat16, 3.38e38, 2.0**-126, 2.0**-133, 2.0**-7),
          "f32": (torch.float32, 3.4e38, 2.0**-126, 2.0**-149, 2.0**-23)}
 DIGITS = {"f16": 5, "bf16": 4, "f32": 8}
 TAILS = [-16, -9, -5.5, -0.125, 0.25, 3, 8, 11]
@@ -43,7 +44,8 @@ def elements(dtype, kind, count, slot):
     _, _, _, least, distance = TYPES[dtype]
     signs = random.choice([-1.0, 1.0], count)
     if kind == "largest":
-        x = signs * (random.choice([65504.0, 6e4, 4e4, 2e4], count) if dtype == "f16" else random.choice([3.38e38, 3e38, 2e38, 1e38], count))
+        halves, floats = [65504.0, 6e4, 4e4, 2e4], [3.38e38, 3e38, 2e38, 1e38]
+        x = signs * random.choice(halves if dtype == "f16" else floats, count)
     elif kind == "smallest":
         x = signs * (random.choice([6.2e-5, 1e-4, 2e-4], count) if dtype == "f16" else random.choice([1.2e-30, 2e-30, 3e-30], count))
     elif kind == "denormal":
@@ -206,7 +208,11 @@ def case(name, op, *inputs, kinds=KINDS, jumps=False, cancels=False, keeps_resul
             moved = [torch.zeros_like(r) for r in all_results]
             random = np.random.default_rng(1)
             for _ in range(0 if jumps else 8):
-                move = lambda x: x * (1 + 2.0**-24 * torch.tensor(random.choice([-1.0, 1.0], tuple(x.shape)))) if x.is_floating_point() else x  # noqa: E731
+
+                def move(x):
+                    signs = torch.tensor(random.choice([-1.0, 1.0], tuple(x.shape)))
+                    return x * (1 + 2.0**-24 * signs) if x.is_floating_point() else x
+
                 near = [move(x) for x in used]
                 Between.dtype = dtype if rounds else None
                 pairs = [(all_results, results_of(op, near, move(dy)))]
@@ -324,8 +330,10 @@ def log_sum_exp(x):
 
 rows = Input(3, 4, below=5e37)  # whose sums are in the range
 reductions = {
-    "sum": (lambda x: x.sum(1), rows), "mean": (lambda x: x.mean(1), rows), "prod": (lambda x: x.prod(1), Input(3, 4, below=1e9, above=1e-9)),
-    "sumsquare": (lambda x: (x * x).sum(1), Input(3, 4, below=1e18)), "l1": (lambda x: x.abs().sum(1), rows), "l2": (root_of_squares, Input(3, 4, below=1e30)),
+    "sum": (lambda x: x.sum(1), rows), "mean": (lambda x: x.mean(1), rows),
+    "prod": (lambda x: x.prod(1), Input(3, 4, below=1e9, above=1e-9)),
+    "sumsquare": (lambda x: (x * x).sum(1), Input(3, 4, below=1e18)), "l1": (lambda x: x.abs().sum(1), rows),
+    "l2": (root_of_squares, Input(3, 4, below=1e30)),
     "logsum": (lambda x: torch.log(x.sum(1)), Input(3, 4, below=5e37, positive=True)),
     "logsumexp": (log_sum_exp, Input(3, 4, below=5e37, hidden=[(1, -inf), (6, -inf), *[(i, -inf) for i in range(8, 12)]])),
 }
@@ -362,10 +370,13 @@ case("nll_loss_of_logarithms", lambda x, t: F.nll_loss(x, t, reduction="none"), 
 norm = {"below": 1e17}
 wide = Input(3, 4, **norm)
 for name, eps in ("", 1e-5), ("_small_epsilon", 1e-12):
-    case("layer_norm" + name, lambda x, w, b, eps=eps: F.layer_norm(x, (4,), w, b, eps), wide, Input(4, **norm), Input(4, **norm), cancels=True)
-case("group_norm", lambda x, w, b: F.group_norm(x, 2, w, b, 1e-5), Input(2, 4, 2, **norm), Input(4, **norm), Input(4, **norm), cancels=True)
+    case("layer_norm" + name, lambda x, w, b, eps=eps: F.layer_norm(x, (4,), w, b, eps), wide, Input(4, **norm),
+         Input(4, **norm), cancels=True)
+case("group_norm", lambda x, w, b: F.group_norm(x, 2, w, b, 1e-5), Input(2, 4, 2, **norm), Input(4, **norm),
+     Input(4, **norm), cancels=True)
 mean, var = numbers(1, -2), numbers(1, 3)
-case("batch_norm", lambda x, w, b, m, v: F.batch_norm(x, m.to(x), v.to(x), w, b, True, 0.1, 1e-5), Input(3, 2, 2, **norm), Input(2, **norm),
+case("batch_norm", lambda x, w, b, m, v: F.batch_norm(x, m.to(x), v.to(x), w, b, True, 0.1, 1e-5),
+     Input(3, 2, 2, **norm), Input(2, **norm),
      Input(2, **norm), mean, var, cancels=True)
 case("batch_norm_inference", lambda x, w, b, m, v: (x - m[:, None]) / torch.sqrt(v + 1e-5)[:, None] * w[:, None] + b[:, None],
      Input(3, 2, 2, **norm), Input(2, **norm), Input(2, **norm), Input(2, **norm), Input(2, positive=True, **norm), cancels=True)
@@ -375,25 +386,30 @@ many = numbers(0, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0)
 case("gather", lambda t, i: t[i], Input(4, 2, hidden=[(6, inf), (7, -inf)]), many, kinds=MOVES)
 case("tied_gather", lambda t, i: t[i], (3, 2), many)
 case("groupedgather", lambda t, i: torch.stack([t[g][i[g]] for g in range(2)]), (2, 3, 2), many.reshape(2, 6), kinds=MOVES)
-case("scatter", lambda t, i, v: t.scatter(0, i, v), Input(4, 2, hidden=[(0, inf)]), numbers(0, 3, 2, 1, shape=(2, 2)), (2, 2), kinds=MOVES)
+case("scatter", lambda t, i, v: t.scatter(0, i, v),
+     Input(4, 2, hidden=[(0, inf)]), numbers(0, 3, 2, 1, shape=(2, 2)), (2, 2), kinds=MOVES)
 spread = lambda i, v: i[:, None].expand(v.shape)  # noqa: E731
 case("scatter_sum", lambda v, i: torch.zeros(3, 2, dtype=v.dtype).scatter_add(0, spread(i, v), v), Input(12, 2, below=1e37), many)
-case("scatter_sum_initial", lambda v, i, t: t.scatter_add(0, spread(i, v), v), Input(12, 2, below=1e37), many, Input(3, 2, below=1e37))
+case("scatter_sum_initial", lambda v, i, t: t.scatter_add(0, spread(i, v), v), Input(12, 2, below=1e37), many,
+     Input(3, 2, below=1e37))
 case("scatter_max", lambda v, i: torch.zeros(3, 2, dtype=v.dtype).scatter_reduce(0, spread(i, v), v, "amax", include_self=False),
      (12, 2), many, jumps=True, kinds=["largest", "smallest", "tails"])
 case("dynamic_slice", lambda t, i: t[1:3], Input(4, 3, hidden=[(0, inf), (10, -inf)]), numbers(1), kinds=MOVES)
-case("dynamic_update", lambda t, i, u: torch.cat([t[:1], u, t[3:]]), Input(4, 3, hidden=[(4, inf)]), numbers(1), (2, 3), kinds=MOVES)
+case("dynamic_update", lambda t, i, u: torch.cat([t[:1], u, t[3:]]),
+     Input(4, 3, hidden=[(4, inf)]), numbers(1), (2, 3), kinds=MOVES)
 case("onehot", lambda i, v: torch.where(i[:, None] == torch.arange(3), v[1], v[0]), many, (2,))
 
 # Moves, and sums of what was copied.
-case("moves", lambda x, y: torch.cat([x.T[1:3], y.reshape(2, 4)[:, ::2]], 1), Input(4, 3, hidden=[(0, inf), (9, -inf)]), (8,), kinds=MOVES)
+case("moves", lambda x, y: torch.cat([x.T[1:3], y.reshape(2, 4)[:, ::2]], 1),
+     Input(4, 3, hidden=[(0, inf), (9, -inf)]), (8,), kinds=MOVES)
 case("expand", lambda x: x.reshape(1, 3).expand(8, 3), (3,))
 case("diagonal", lambda x: torch.diag(torch.diagonal(x)), Input(3, 3, hidden=[(1, inf)]), kinds=MOVES)
 case("squeeze", lambda x: x[:, 0] * 1, (6, 1), kinds=MOVES)
 case("used_often", lambda x: sum([x * 2.0**-8 for _ in range(12)], x * 1) + x * 1, Input(6, above=0.02))
 case("loop", lambda x: sum([x] * 40), (6,))
 between = Between.apply
-case("loop_of_products", lambda x, w: between(between(between(x * w) * w) * w) * w, (6,), Input(6, below=4), kinds=["close", "tails", "zeros"], rounds=True)
+case("loop_of_products", lambda x, w: between(between(between(x * w) * w) * w) * w, (6,),
+     Input(6, below=4), kinds=["close", "tails", "zeros"], rounds=True)
 
 # Products and windows.
 case("matmul", torch.matmul, Input(3, 5, below=1e18), Input(5, 4, below=1e18))
@@ -401,7 +417,8 @@ case("matmul_of_groups", torch.matmul, Input(2, 3, 4, below=1e18), Input(4, 2, b
 case("linear", lambda x, w, b: between(x @ w) + b, Input(6, 4, below=1e18), Input(4, 3, below=1e18), Input(3, below=1e18),
      rounds=True)
 case("conv", lambda x, w: F.conv2d(x, w, padding=1), Input(1, 2, 3, 4, below=1e18), Input(2, 2, 3, 3, below=1e18))
-case("conv_transpose", lambda x, w: F.conv_transpose2d(x, w, stride=2), Input(1, 2, 2, 3, below=1e18), Input(2, 2, 2, 2, below=1e18))
+case("conv_transpose", lambda x, w: F.conv_transpose2d(x, w, stride=2), Input(1, 2, 2, 3, below=1e18),
+     Input(2, 2, 2, 2, below=1e18))
 case("average_pool", lambda x: F.avg_pool2d(x, 2, 1), Input(1, 2, 3, 4, below=5e37))
 case("max_pool", lambda x: F.max_pool2d(x, 2, 1), Input(1, 2, 3, 4, hidden=[(2, -inf), (18, -inf)]), jumps=True, kinds=MOVES)
 case("interpolate", lambda x: F.interpolate(x, scale_factor=3, mode="nearest"), (1, 2, 4))
