@@ -91,7 +91,7 @@ INSTANCES = {
     "SelectionGrad": "tw::SelectionGrad<tw::ReduceMax>",
     "Slope": "tw::Slope<tw::Gelu>",
     "UnaryGrad": "tw::UnaryGrad<tw::Gelu>",
-    "UnaryGradOfHalf": "tw::UnaryGradOfHalf<tw::Gelu>",
+    "UnaryGradOfHalf": "tw::UnaryGradOfHalf<tw::Tanh>",
 }
 
 CHECK = re.compile(r"\b(check_reference|check_finite_differences)<\s*(?:op_cases::)?([\w:]+(?:<[^<>]*>)?)\s*,\s*([^>]+?)>\(")

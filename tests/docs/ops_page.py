@@ -240,6 +240,7 @@ def gradients(library, body):
         if len(parts) != 2:
             continue
         text = " ".join(parts[1].split())
+        text = re.sub(r"detail::summed<(\w+)>\((\{.*?\}), op\.input_spec\((\w+)\)\)", r"sum_to(\1(\2), shape of input \3)", text)
         for pattern, short in [(r"op\.output_gradient\(0\)", "dy"), (r"op\.output_gradient\((\w+)\)", r"dy\1"),
                                (r"op\.output\(0\)", "y"), (r"op\.output\((\w+)\)", r"y\1"), (r"op\.input\(([^()]*)\)", r"input \1"),
                                (r"op\.input_spec\(([^()]*)\)\.shape", r"shape of input \1"),

@@ -88,10 +88,12 @@ struct Pool {
         });
   }
   /// The gradient goes to the first of the largest elements of each window, or of one with NaN to the last NaN, as in PyTorch.
-  static void maximum_gradient(const T* x, const T* dy, T* dx) {
-    if constexpr (a.kernel == 1 && a.out == a.in && b.tiles() && c.tiles()) {
+  /// Of T, or of float32 where several windows give an element their parts.
+  template <class D>
+  static void maximum_gradient(const T* x, const T* dy, D* dx) {
+    if constexpr (std::is_same_v<D, T> && a.kernel == 1 && a.out == a.in && b.tiles() && c.tiles()) {
       if constexpr (b.kernel != b.stride || c.kernel != c.stride || b.out * b.stride != b.in || c.out * c.stride != c.in)
-        std::fill_n(dx, windows.in(), T{});
+        std::fill_n(dx, windows.in(), D{});
       const bool is_special = detail::has_nan<windows.in()>(x);
       for (std::int64_t i = 0; i < a.out; ++i)
         for (std::int64_t j = 0; j < b.out; ++j, dy += c.out) {
@@ -100,7 +102,7 @@ struct Pool {
           if (is_special) to_nan(x + row, dy, dx + row);
         }
     } else {
-      std::fill_n(dx, windows.in(), T{});
+      std::fill_n(dx, windows.in(), D{});
       for (std::int64_t i = 0; i < a.out; ++i)
         for (std::int64_t j = 0; j < b.out; ++j)
           for (std::int64_t o = 0; o < c.out; ++o, ++dy) {
@@ -112,12 +114,13 @@ struct Pool {
                     (largest < 0 || static_cast<Sum>(x[at]) > static_cast<Sum>(x[largest]) || x[at] != x[at]))
                   largest = at;
             });
-            dx[largest] = static_cast<T>(static_cast<Sum>(dx[largest]) + static_cast<Sum>(*dy));
+            dx[largest] = static_cast<D>(static_cast<Sum>(dx[largest]) + static_cast<Sum>(*dy));
           }
     }
   }
-  static void average_gradient(const T* dy, T* dx) {
-    std::fill_n(dx, windows.in(), T{});
+  template <class D>
+  static void average_gradient(const T* dy, D* dx) {
+    std::fill_n(dx, windows.in(), D{});
     for (std::int64_t i = 0; i < a.out; ++i)
       for (std::int64_t j = 0; j < b.out; ++j, dy += c.out) {
         const Sum rows = seen_rows(i, j);
@@ -129,8 +132,8 @@ struct Pool {
                                 (rows * static_cast<Sum>(detail::window_counts<c>[static_cast<std::size_t>(o)]));
         });
         detail::for_each_seen_row<windows>(i, j, [&](std::int64_t row) {
-          T* to = dx + row * c.in;
-          for (std::int64_t e = 0; e < c.in; ++e) to[e] = static_cast<T>(static_cast<Sum>(to[e]) + part[e]);
+          D* to = dx + row * c.in;
+          for (std::int64_t e = 0; e < c.in; ++e) to[e] = static_cast<D>(static_cast<Sum>(to[e]) + part[e]);
         });
       }
   }

@@ -40,21 +40,23 @@ struct PoolLoops {
       y[at] = static_cast<T>(sum / count);
     });
   }
-  static void maximum_gradient(const T* x, const T* dy, T* dx) {
-    std::fill_n(dx, elements(), T{});
+  template <class D>
+  static void maximum_gradient(const T* x, const T* dy, D* dx) {
+    std::fill_n(dx, elements(), D{});
     for_each_window([&](auto at, auto&& for_each_element) {
       std::int64_t largest = -1;
       for_each_element([&](std::int64_t element) { keep_larger(x, largest, element); });
-      dx[largest] = static_cast<T>(static_cast<Sum>(dx[largest]) + static_cast<Sum>(dy[at]));
+      dx[largest] = static_cast<D>(static_cast<Sum>(dx[largest]) + static_cast<Sum>(dy[at]));
     });
   }
-  static void average_gradient(const T* dy, T* dx) {
-    std::fill_n(dx, elements(), T{});
+  template <class D>
+  static void average_gradient(const T* dy, D* dx) {
+    std::fill_n(dx, elements(), D{});
     for_each_window([&](auto at, auto&& for_each_element) {
       Sum count{};
       for_each_element([&](std::int64_t) { count += 1; });
       for_each_element([&](std::int64_t element) {
-        dx[element] = static_cast<T>(static_cast<Sum>(dx[element]) + static_cast<Sum>(dy[at]) / count);
+        dx[element] = static_cast<D>(static_cast<Sum>(dx[element]) + static_cast<Sum>(dy[at]) / count);
       });
     });
   }

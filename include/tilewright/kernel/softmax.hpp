@@ -40,4 +40,23 @@ inline ExponentialSum<typename X::Compute> softmax_line(X x, Y y, typename X::Co
   }
 }
 
+/// dx = y (dy - sum(y dy)) for y = softmax(x), which is not rounded. Lines of n elements; dx may lie where x or dy does.
+template <std::int64_t n, class X, class DY, class DX>
+inline void softmax_gradient_line(X x, DY dy, DX dx) {
+  using T = typename X::Compute;
+  const auto product = [](const auto& a, const auto& b) { return a * b; };
+  if constexpr (n <= 4096) {  // y in a block on the stack
+    alignas(detail::line_bytes) T block[static_cast<std::size_t>(n)];
+    softmax_line<n>(x, Line<T, 1>{block});
+    const Line<const T, 1> y{block};
+    const T dot = line_sum<n>(product, y, dy);
+    line_assign<n>([&](const auto& a, const auto& b) { return a * (b - dot); }, dx, y, dy);
+  } else {
+    const auto [largest, sum] = exponential_sum<n>(x);
+    const auto y = [largest = largest, factor = 1 / sum](const auto& a) { return math::exp(a - largest) * factor; };
+    const T dot = line_sum<n>([&](const auto& a, const auto& b) { return y(a) * b; }, x, dy);
+    line_assign<n>([&](const auto& a, const auto& b) { return y(a) * (b - dot); }, dx, x, dy);
+  }
+}
+
 }  // namespace tilewright

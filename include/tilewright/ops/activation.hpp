@@ -21,11 +21,12 @@ struct Gelu : UnaryWithSlope<Gelu> {
   static X forward(X x) {
     return x * gate(x);
   }
+  /// s + s (1 - s) x du/dx. Where x^2 is above 400, s (1 - s) is 0, and no factor may be infinite.
   template <class X>
   static X slope(X x) {
-    const X s = gate(x), one = math::number<X>(1);
-    const X du = math::fma(math::number<X>(3 * alpha * beta) * x, x, math::number<X>(alpha));
-    return s * math::fma(x * du, one - s, one);
+    const X s = gate(x), one = math::number<X>(1), square = math::min(math::number<X>(400), x * x);
+    const X du = math::fma(math::number<X>(3 * alpha * beta), square, math::number<X>(alpha));
+    return math::fma(s * (one - s) * x, du, s);
   }
 };
 

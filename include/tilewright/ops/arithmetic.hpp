@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <concepts>
 
 #include "tilewright/ops/cast.hpp"
@@ -7,6 +8,19 @@
 #include "tilewright/ops/unary.hpp"
 
 namespace tilewright {
+
+namespace detail {
+/// What the op D gives for each element of an operand that was broadcast, summed to the operand's spec. In half precision
+/// elements that are summed are of float32, so that none leaves the range where the sum does not; the sum is rounded.
+template <class D>
+constexpr Tensor summed(List<Tensor> inputs, const TensorSpec& to) {
+  const auto is_larger = [&](const Tensor& input) { return input.nelms() > to.shape.nelms(); };
+  if (to.dtype == float32 || (is_half(to.dtype) && std::ranges::any_of(inputs, is_larger)))
+    for (Tensor& input : inputs) input = input.cast(float32);
+  Ir& ir = inputs[0].ir();
+  return ops::sum_to(at_or_invalid(ir, apply_all<D>(ir, inputs), 0), to.shape).cast(to.dtype);
+}
+}  // namespace detail
 
 /// a + b, broadcast. Integers wrap around; of bool, it is "or".
 struct Add : Elementwise<Add> {
@@ -51,10 +65,7 @@ struct Mul : Elementwise<Mul> {
   static constexpr void gradient(GradientContext& op) {
     for (int i = 0; i < 2; ++i) {
       if (!op.needs(i)) continue;
-      const TensorSpec to = op.input_spec(i);
-      Tensor dy = op.output_gradient(0), other = op.input(1 - i);
-      if (to.dtype == float32) dy = dy.cast(float32), other = other.cast(float32);  // the sum is of products in float32
-      op.input_gradient(i, ops::sum_to(apply<Mul>({dy, other}), to.shape));
+      op.input_gradient(i, detail::summed<Mul>({op.output_gradient(0), op.input(1 - i)}, op.input_spec(i)));
     }
   }
 };
@@ -99,9 +110,8 @@ struct Div : Elementwise<Div> {
   }
   static constexpr void gradient(GradientContext& op) {
     const Tensor dy = op.output_gradient(0);
-    if (op.needs(0)) op.input_gradient(0, ops::sum_to(apply<Div>({dy, op.input(1)}), op.input_spec(0).shape));
-    if (op.needs(1))
-      op.input_gradient(1, ops::sum_to(apply<DivisorGrad>({op.input(0), op.input(1), dy}), op.input_spec(1).shape));
+    if (op.needs(0)) op.input_gradient(0, detail::summed<Div>({dy, op.input(1)}, op.input_spec(0)));
+    if (op.needs(1)) op.input_gradient(1, detail::summed<DivisorGrad>({op.input(0), op.input(1), dy}, op.input_spec(1)));
   }
 };
 
@@ -149,7 +159,8 @@ constexpr Tensor apply_to(const A& a, const B& b) {
 
 namespace ops {
 /// Elementwise a + b; shapes broadcast as in NumPy, dtypes must be equal. Integers wrap around. So for sub, mul and div.
-/// Gradients: dy and dy, summed over axes that were broadcast.
+/// Gradients: dy and dy, summed over axes that were broadcast; of mul, div and pow, what is summed is of float32 where the
+/// operand is of half precision.
 constexpr Tensor add(Tensor a, Tensor b) { return apply<Add>({a, b}); }
 /// a - b. Gradients: dy and -dy.
 constexpr Tensor sub(Tensor a, Tensor b) { return apply<Sub>({a, b}); }

@@ -66,6 +66,13 @@ struct PoolGradAttributes {
     }
     return result;
   }
+  /// Of the gradient of an input: where windows overlap, parts of half precision are added up in float32.
+  constexpr DType result_dtype(DType input) const {
+    const Windows all = windows.windows();
+    for (const Window& axis : all.axes)
+      if ((axis.kernel - 1) * axis.dilation >= axis.stride) return computed_dtype(input);
+    return input;
+  }
 };
 
 namespace detail {
@@ -161,13 +168,16 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static constexpr std::string_view name = "MaxPoolGrad";
   static constexpr VertexCost vertex_cost = loop_cost(CostFormula::window, {5, 2}, {5, 4}, Confidence::published);
   using Attributes = PoolGradAttributes;
-  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr void infer(Inference& op) {
+    op.output({op.input(0).shape, op.attributes<Attributes>().result_dtype(op.input(0).dtype)});
+  }
 
   template <PackedAttributes A, class X, class DY, class DX>
   static void compute(X x, DY dy, DX dx) {
     static constexpr Windows windows = unpack<Attributes>(A).windows.windows();
     static constexpr PoolGaps gaps = unpack<Attributes>(A).gaps();
-    for_each_plane(detail::pool_kernel<windows, gaps, typename X::element>::maximum_gradient, x, dy, dx);
+    for_each_plane(detail::pool_kernel<windows, gaps, typename X::element>::template maximum_gradient<typename DX::element>, x,
+                   dy, dx);
   }
 };
 
@@ -175,7 +185,9 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
 struct MaxPool : PoolForward<MaxPool> {
   static constexpr std::string_view name = "MaxPool";
   static constexpr void gradient(GradientContext& op) {
-    if (op.needs(0)) op.input_gradient(0, apply<MaxPoolGrad>({op.input(0), op.output_gradient(0)}, grad_attributes(op)));
+    if (!op.needs(0)) return;
+    const DType dtype = op.input_spec(0).dtype;
+    op.input_gradient(0, apply<MaxPoolGrad>({op.input(0), op.output_gradient(0)}, grad_attributes(op)).cast(dtype));
   }
   template <class Kernel, class T>
   static void pool(const T* x, T* y) {
@@ -194,13 +206,14 @@ struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
     Shape result{op.input(0).shape[0], op.input(0).shape[1]};
     for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis)
       result.push_back((windows[axis].in - 1) / gaps.spacing[axis] + 1);
-    op.output({result, op.input(0).dtype});
+    op.output({result, attributes.result_dtype(op.input(0).dtype)});
   }
   template <PackedAttributes A, class DY, class DX>
   static void compute(DY dy, DX dx) {
     static constexpr Windows windows = unpack<Attributes>(A).windows.windows();
     static constexpr PoolGaps gaps = unpack<Attributes>(A).gaps();
-    for_each_plane(detail::pool_kernel<windows, gaps, typename DX::element>::average_gradient, dy, dx);
+    for_each_plane(detail::pool_kernel<windows, gaps, typename DY::element>::template average_gradient<typename DX::element>, dy,
+                   dx);
   }
 };
 
@@ -208,7 +221,9 @@ struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
 struct AveragePool : PoolForward<AveragePool> {
   static constexpr std::string_view name = "AveragePool";
   static constexpr void gradient(GradientContext& op) {
-    if (op.needs(0)) op.input_gradient(0, apply<AveragePoolGrad>({op.output_gradient(0)}, grad_attributes(op)));
+    if (!op.needs(0)) return;
+    const DType dtype = op.input_spec(0).dtype;
+    op.input_gradient(0, apply<AveragePoolGrad>({op.output_gradient(0)}, grad_attributes(op)).cast(dtype));
   }
   template <class Kernel, class T>
   static void pool(const T* x, T* y) {
@@ -240,7 +255,8 @@ namespace ops {
 constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<MaxPool>({x}, detail::pool_attributes(kernel_size, options));
 }
-/// The mean of each window's elements, padding left out; the rest as for max_pool. Half precision sums in float32.
+/// The mean of each window's elements, padding left out; the rest as for max_pool. Half precision sums in float32, as do
+/// gradients of overlapping windows of either.
 constexpr Tensor average_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
   return apply<AveragePool>({x}, detail::pool_attributes(kernel_size, options));
 }

@@ -57,8 +57,8 @@ struct Pow : Elementwise<Pow> {
   template <class X> static X forward(X x, X e) { return math::pow(x, e); }
   static constexpr void gradient(GradientContext& op) {
     const Tensor x = op.input(0), e = op.input(1), dy = op.output_gradient(0);
-    if (op.needs(0)) op.input_gradient(0, ops::sum_to(apply<PowBaseGrad>({x, e, dy}), op.input_spec(0).shape));
-    if (op.needs(1)) op.input_gradient(1, ops::sum_to(apply<PowExponentGrad>({x, e, dy}), op.input_spec(1).shape));
+    if (op.needs(0)) op.input_gradient(0, detail::summed<PowBaseGrad>({x, e, dy}, op.input_spec(0)));
+    if (op.needs(1)) op.input_gradient(1, detail::summed<PowExponentGrad>({x, e, dy}, op.input_spec(1)));
   }
 };
 

@@ -127,7 +127,10 @@ struct ReduceSumSquare : RuleReduction<ReduceSumSquare, SquareSumRule> {
   static constexpr std::string_view name = "ReduceSumSquare";
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   static constexpr void gradient(GradientContext& op) {
-    if (op.needs(0)) op.input_gradient(0, op.input(0) * (2 * with_all_axes(op, op.output_gradient(0))));
+    if (!op.needs(0)) return;
+    const DType dtype = op.input_spec(0).dtype, computed = computed_dtype(dtype);  // 2 dy may leave the range of half precision
+    const Tensor x = op.input(0).cast(computed), dy = with_all_axes(op, op.output_gradient(0)).cast(computed);
+    op.input_gradient(0, (x * (2 * dy)).cast(dtype));
   }
 };
 

@@ -65,6 +65,21 @@ struct SoftmaxGrad : LineOp<SoftmaxGrad> {
   }
 };
 
+/// The same of half precision, for x: y is computed again, as what is stored is rounded.
+struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
+  static constexpr std::string_view name = "SoftmaxGrad";
+  static constexpr VertexCost vertex_cost = line_cost(7, {20, 2}, {18, 4});
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+
+  template <PackedAttributes A, class X, class DY, class DX>
+  static void compute(X x, DY dy, DX dx) {
+    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
+    for_each_line<axis, X, DY, DX>([&](const auto& at) {
+      softmax_gradient_line<X::shape[axis]>(line_at<axis>(x, at[0]), line_at<axis>(dy, at[1]), line_at<axis>(dx, at[2]));
+    });
+  }
+};
+
 /// exp(x) / sum(exp(x)) along an axis, computed from x less its largest element.
 struct Softmax : LineOp<Softmax> {
   static constexpr std::string_view name = "Softmax";
@@ -74,7 +89,11 @@ struct Softmax : LineOp<Softmax> {
     if (op.require_axis(op.attributes<Attributes>().axis, op.input(0).shape.rank) >= 0) op.output(op.input(0));
   }
   static constexpr void gradient(GradientContext& op) {
-    if (op.needs(0)) op.input_gradient(0, apply<SoftmaxGrad>({op.output(0), op.output_gradient(0)}, op.attributes<Attributes>()));
+    if (!op.needs(0)) return;
+    const auto attributes = op.attributes<Attributes>();
+    const Tensor dy = op.output_gradient(0);
+    if (is_half(op.input_spec(0).dtype)) op.input_gradient(0, apply<SoftmaxGradOfHalf>({op.input(0), dy}, attributes));
+    else op.input_gradient(0, apply<SoftmaxGrad>({op.output(0), dy}, attributes));
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
@@ -86,6 +105,7 @@ struct Softmax : LineOp<Softmax> {
 
 namespace ops {
 /// Softmax along an axis (the last by default). x: float16, bfloat16, float32 or float64; result: the same.
+/// Gradient: y (dy - sum(y dy)); of half precision with a y that is computed again in float32.
 constexpr Tensor softmax(Tensor x, int axis = -1) {
   const int rank = x.rank();
   return apply<Softmax>({x}, {axis < 0 && axis >= -rank ? axis + rank : axis});
