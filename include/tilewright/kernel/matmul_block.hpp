@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/matmul_pack.hpp"
 #include "tilewright/kernel/matmul_shape.hpp"
 #include "tilewright/kernel/matmul_vectors.hpp"
 
