@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "../support/child_process.hpp"
 #include "tilewright/data/prefetch.hpp"
 
 using tilewright::data::Prefetch;
@@ -66,4 +67,17 @@ TEST_CASE("Prefetch: a sequence may be given up, and another started, at any mom
     Prefetch<int> unused([](int&, std::size_t) {});
     if (i % 2 == 0) unused.start(5);
   }
+}
+
+TEST_CASE("Prefetch: a child that is forked while a thread makes items has them, too") {
+  Prefetch<std::size_t> items([](std::size_t& item, std::size_t index) { item = index; });
+  items.start(1000);
+  for (std::size_t i = 0; i < 10; ++i) REQUIRE(items.next() == i);
+  CHECK(in_child([&](Report& report) {
+          items.start(1000);
+          for (std::size_t i = 0; i < 1000; ++i)
+            if (const std::size_t item = items.next(); item != i)
+              report.add("item " + std::to_string(item) + " as " + std::to_string(i));
+        }) == "");
+  for (std::size_t i = 10; i < 1000; ++i) REQUIRE(items.next() == i);
 }
