@@ -1,4 +1,6 @@
 #pragma once
+#include <limits>
+
 #include "tilewright/layers/attention.hpp"
 #include "tilewright/layers/dropout.hpp"
 #include "tilewright/layers/feed_forward.hpp"
@@ -27,7 +29,9 @@ template <int embed_dim, int num_heads, TransformerBlockOptions options = {}>
 struct TransformerBlock : Module<TransformerBlock<embed_dim, num_heads, options>> {
   using Attention = MultiheadAttention<embed_dim, num_heads,
                                        {.is_causal = options.is_causal, .bias = options.bias, .dropout = options.dropout}>;
-  using In = Linear<(options.dim_feedforward > 0 ? options.dim_feedforward : 4 * embed_dim), {.bias = options.bias}>;
+  static constexpr bool may_widen = embed_dim > 0 && embed_dim <= std::numeric_limits<int>::max() / 4;
+  static constexpr int hidden = options.dim_feedforward != 0 ? options.dim_feedforward : may_widen ? 4 * embed_dim : 0;
+  using In = Linear<hidden, {.bias = options.bias}>;
   using Out = Linear<embed_dim, {.bias = options.bias}>;
   using Norm = LayerNorm<{.eps = options.layer_norm_eps, .bias = options.bias}>;
   BOOST_HANA_DEFINE_STRUCT(TransformerBlock, (Attention, self_attn), (In, linear1), (Out, linear2), (Norm, norm1), (Norm, norm2),
@@ -41,6 +45,8 @@ struct TransformerBlock : Module<TransformerBlock<embed_dim, num_heads, options>
     requires(sizeof...(mask_and_seed) == seeds || sizeof...(mask_and_seed) == seeds + 1)
   {
     constexpr bool has_mask = sizeof...(mask_and_seed) > seeds;
+    if (options.dim_feedforward < 0)
+      return x.ir().fail(text("TransformerBlock: dim_feedforward ", options.dim_feedforward, ": at least 0 expected"));
     const Tensor more[] = {mask_and_seed..., Tensor{}}, seed = more[has_mask];
     const auto attention = [&](Tensor y) {
       if constexpr (takes_seed && has_mask) return drop(self_attn(y, more[0], ops::create_random_seed(seed, 3)), seed, 0);
