@@ -70,6 +70,7 @@ TEST_CASE("Prefetch: a sequence may be given up, and another started, at any mom
 }
 
 TEST_CASE("Prefetch: a child that is forked while a thread makes items has them, too") {
+  if (is_sanitized) return;
   Prefetch<std::size_t> items([](std::size_t& item, std::size_t index) { item = index; });
   items.start(1000);
   for (std::size_t i = 0; i < 10; ++i) REQUIRE(items.next() == i);

@@ -7,8 +7,21 @@
 
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <string>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool is_sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool is_sanitized = true;
+#else
+inline constexpr bool is_sanitized = false;
+#endif
+#else
+inline constexpr bool is_sanitized = false;  ///< a sanitizer takes memory of its own, and threads of a forked child end it
+#endif
 
 /// What a child process tells: where it is, and what it found wrong.
 struct Report {
@@ -29,14 +42,20 @@ std::string in_child(const F& f, rlim_t memory = rlim_t{2} << 30, unsigned secon
   std::fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    const rlimit limit{memory, memory};
-    setrlimit(RLIMIT_AS, &limit);
-#endif
+    if (!is_sanitized) {
+      const rlimit limit{memory, memory};
+      setrlimit(RLIMIT_AS, &limit);
+    }
     const rlimit no_core{0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     alarm(seconds);
-    f(*report);
+    try {
+      f(*report);
+    } catch (const std::exception& error) {
+      report->add(report->at + std::string(": an exception: ") + error.what());
+    } catch (...) {
+      report->add(report->at + std::string(": an exception without a text"));
+    }
     _exit(0);
   }
   int status = 0;
