@@ -1,11 +1,8 @@
 #pragma once
 // The host's part of GPT-2: weights from a file, tokens as text or numbers, some steps of training, and a text that goes on.
-#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <limits>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <tilewright/checkpoint/checkpoint.hpp>
@@ -16,58 +13,11 @@
 #include "../gpt/writer.hpp"
 #include "options.hpp"
 #include "tensor_rules.hpp"
-#include "tokenizer.hpp"
+#include "token_text.hpp"
 
 namespace gpt2 {
 
 namespace tw = tilewright;
-using Tokens = std::vector<std::int32_t>;
-
-/// Tokens as a person reads and writes them: as text, or without the files for that as numbers.
-class TokenText {
- public:
-  TokenText(const Gpt2Options& options, std::int32_t vocabulary) : vocabulary_(vocabulary) {
-    if (options.vocabulary.empty()) {
-      std::printf("Tokens are numbers: --vocab vocab.json --merges merges.txt make them text.\n");
-      return;
-    }
-    tokenizer_.emplace(options.vocabulary, options.merges);
-    if (tokenizer_->size() != vocabulary)
-      throw std::runtime_error(options.vocabulary + ": " + std::to_string(tokenizer_->size()) + " tokens: the model's " +
-                               std::to_string(vocabulary) + " expected");
-  }
-  Tokens read(const std::string& prompt) const {
-    if (prompt.empty()) return {tokenizer_ ? tokenizer_->end_of_text() : vocabulary_ - 1};
-    if (tokenizer_) return tokenizer_->encode(prompt);
-    Tokens tokens;
-    std::istringstream words(prompt);
-    bool are_numbers = true;
-    for (std::string word; words >> word;) {
-      std::int32_t number = -1;
-      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
-      are_numbers = are_numbers && error == std::errc() && end == word.data() + word.size() && number >= 0 &&
-                    number < vocabulary_;
-      tokens.push_back(number);
-    }
-    if (tokens.empty() || !are_numbers)
-      throw std::runtime_error("--prompt " + prompt + ": numbers from 0 to " + std::to_string(vocabulary_ - 1) + " expected");
-    return tokens;
-  }
-  std::string write(std::int32_t token) const {
-    return tokenizer_ ? tokenizer_->decode(std::span(&token, 1)) : std::to_string(token) + " ";
-  }
-  /// The tokens of a text's file.
-  Tokens load(const std::string& path) const {
-    tw::data::FileReader file("load", path);
-    const auto bytes = file.read(std::numeric_limits<std::uint64_t>::max());
-    return tokenizer_->encode({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  }
-
- private:
-  std::int32_t vocabulary_;
-  std::optional<Tokenizer> tokenizer_{};
-};
-
 /// Tokens for some steps, if there is no text: independent of each other, and with equal probabilities.
 inline Tokens random_tokens(std::size_t count, std::int32_t vocabulary, std::uint64_t seed) {
   Tokens tokens(count);

@@ -101,7 +101,8 @@ def declarations(text, mask=None):
             elif c == "{":
                 inside = closing(mask, i)
                 rest = mask[inside + 1:].lstrip(" ")
-                if rest[:1] in (",", ";") and not re.search(r"\b(struct|class|enum)\b", mask[at:i]):  # an initialiser
+                if rest[:1] == ">" or (rest[:1] in (",", ";") and not re.search(r"\b(struct|class|enum)\b", mask[at:i])):
+                    # an initialiser
                     i = inside
                 elif is_initialiser_of_member(mask[at:i]):
                     i = inside

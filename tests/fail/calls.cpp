@@ -122,7 +122,7 @@ Case<[](CreatedGraph, Tensor x) { tw::TensorMap()[x]; }> no_gradient_of_a_tensor
 Case<[](CreatedGraph, Tensor x) { tw::call(x.ir().create_graph(same, x), Tensor()); }> input_of_no_graph;
 
 // CASE negative_count
-// expect: repeat of graph_subgraph(1): -1 times: a count from 0 expected
+// expect: repeat of graph_subgraph(1): -1 times: a count from 0 to 2^48 expected
 Case<[](CreatedGraph, Tensor x) { tw::repeat(x.ir().create_graph(same, x), -1, x); }> negative_count;
 
 // CASE many_outputs

@@ -136,15 +136,15 @@ Case<[](Tensor x) { return ops::pow(bools(x), bools(x)); }> power_of_bools;
 Case<[](Tensor x) { return ops::isnan(bools(x)); }> nan_of_bools;
 
 // CASE fractional_power_of_integers
-// expect: PowNumber: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
+// expect: PowNumber: exponent 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
 Case<[](Tensor x) { return ops::pow(ints(x), 0.5); }> fractional_power_of_integers;
 
 // CASE negative_power_of_integers
-// expect: PowNumber: -1 as power of int32: 0 or more expected, in Net/layer
+// expect: PowNumber: exponent -1 as power of int32: 0 or more expected, in Net/layer
 Case<[](Tensor x) { return ops::pow(ints(x), -1); }> negative_power_of_integers;
 
 // CASE bound
-// expect: Clip: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
+// expect: Clip: min 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
 Case<[](Tensor x) { return ops::clip(ints(x), 0.5); }> bound;
 
 // CASE bounds_of_bools
@@ -152,7 +152,7 @@ Case<[](Tensor x) { return ops::clip(ints(x), 0.5); }> bound;
 Case<[](Tensor x) { return ops::clip(bools(x), 0, 1); }> bounds_of_bools;
 
 // CASE increment
-// expect: IncrementMod: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
+// expect: IncrementMod: increment 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
 Case<[](Tensor x) { return ops::increment_mod(ints(x), 0.5, 3); }> increment;
 
 // CASE modulus
@@ -163,6 +163,14 @@ Case<[](Tensor x) { return ops::increment_mod(x, 1, 0); }> modulus;
 // expect: Softplus: beta 0: a number above 0 expected, in Net/layer
 Case<[](Tensor x) { return ops::softplus(x, 0); }> softplus;
 
+// CASE softplus_threshold
+// expect: Softplus: threshold nan: a number expected, in Net/layer
+Case<[](Tensor x) { return ops::softplus(x, 1, std::numeric_limits<double>::quiet_NaN()); }> softplus_threshold;
+
+// CASE power_nan
+// expect: PowNumber: exponent nan as float32: a number from -3.40282346639e+38 to 3.40282346639e+38 expected, in Net/layer
+Case<[](Tensor x) { return ops::pow(x, std::numeric_limits<double>::quiet_NaN()); }> power_nan;
+
 // CASE scaled_add_shapes
 // expect: ScaledAdd: (2, 3) float32 and (3,) float32: equal shapes expected, in Net/layer
 Case<[](Tensor x) { return ops::scaled_add(x, row(x)); }> scaled_add_shapes;
@@ -172,7 +180,7 @@ Case<[](Tensor x) { return ops::scaled_add(x, row(x)); }> scaled_add_shapes;
 Case<[](Tensor x) { return ops::scaled_add(x, x, row(x), 1); }> scaled_add_factor;
 
 // CASE scaled_add_number
-// expect: ScaledAdd: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
+// expect: ScaledAdd: a 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
 Case<[](Tensor x) { return ops::scaled_add(ints(x), ints(x), {.a = 0.5}); }> scaled_add_number;
 
 // CASE scaled_add_constant

@@ -316,6 +316,10 @@ Case<[](Tensor x) { return ops::layer_norm(x, tensor(x, {5}), tensor(x, {6})); }
 // expect: GroupNormalization: () float32: at least one axis expected, in Net/layer
 Case<[](Tensor x) { return ops::layer_norm(tensor(x, {}), tensor(x, {1}), tensor(x, {1})); }> layer_norm_of_a_scalar;
 
+// CASE layer_norm_eps
+// expect: layer_norm: eps -1: a finite number of at least 0 expected, in Net/layer
+Case<[](Tensor x) { return ops::layer_norm(x, tensor(x, {6}), tensor(x, {6}), -1); }> layer_norm_eps;
+
 // CASE layer_norm_of_integers
 // expect: GroupNormalization: (2, 4, 5, 6) int32: float16, float32, float64 or bfloat16 expected, in Net/layer
 Case<[](Tensor x) { return ops::layer_norm(ints(x), tensor(x, {6}), tensor(x, {6})); }> layer_norm_of_integers;

@@ -64,5 +64,5 @@ Case<[](Tensor x) { return ops::shaped_dropout(x, seed(x), {8, 2}, 0.5); }> mask
 Case<[](Tensor x) { return ops::create_random_seed(seed(x), x); }> modifier;
 
 // CASE split
-// expect: split_random_seed: 0 seeds: at least 1 expected, in Net/layer
+// expect: split_random_seed: 0 seeds: from 1 to 1048576 expected, in Net/layer
 Case<[](Tensor x) { return ops::split_random_seed(seed(x), 0)[0]; }> split;

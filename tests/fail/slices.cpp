@@ -157,6 +157,10 @@ Case<[](Tensor x) { return ops::split(x, 3)[0]; }> split;
 // expect: Split: (8, 5) float32 into parts of 7 together along axis 0: 8 expected, in Net/layer
 Case<[](Tensor x) { return ops::split(x, {3, 4})[0]; }> split_lengths;
 
+// CASE split_into_a_long_part
+// expect: Split: (8, 5) float32 into a part of 9 along axis 0: at most 8 expected, in Net/layer
+Case<[](Tensor x) { return ops::split(x, {9})[0]; }> split_into_a_long_part;
+
 // CASE split_length_0
 // expect: Split: (8, 5) float32 into parts of 0 along axis 1: extents above 0 expected, in Net/layer
 Case<[](Tensor x) { return ops::split(x, {5, 0}, 1)[0]; }> split_length_0;

@@ -18,7 +18,7 @@ Case<[](Tensor x) { return ops::accumulate_(x, row(x)); }> accumulate_shapes;
 Case<[](Tensor x) { return ops::accumulate_square_(x, x, row(x)); }> accumulate_factor;
 
 // CASE accumulate_number
-// expect: Accumulate: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
+// expect: Accumulate: f 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
 Case<[](Tensor x) { return ops::accumulate_(ints(x), ints(x), 0.5); }> accumulate_number;
 
 // CASE accumulate_dtypes
@@ -38,7 +38,7 @@ Case<[](Tensor x) { return ops::accumulate_mean_(constant(x), x, 1); }> accumula
 Case<[](Tensor x) { return ops::accumulator_scale_(x, row(x)); }> scale_factor;
 
 // CASE scale_number
-// expect: AccumulatorScale: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
+// expect: AccumulatorScale: f 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in Net/layer
 Case<[](Tensor x) { return ops::accumulator_scale_(ints(x), 0.5); }> scale_number;
 
 // CASE scale_of_bools

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "../support/child_process.hpp"
 #include "tilewright/data/prefetch.hpp"
 
 #if defined(__GLIBC__)
@@ -118,3 +119,22 @@ TEST_CASE("Prefetch: without a thread, items are made when they are asked for, a
   CHECK(maker != std::this_thread::get_id());
 }
 #endif
+
+TEST_CASE("Prefetch: in a child that was forked while a thread makes items, calls are errors and do not wait") {
+  if (is_sanitized) return;
+  Prefetch<std::size_t> items([](std::size_t& item, std::size_t index) { item = index; });
+  items.start(1000);
+  for (std::size_t i = 0; i < 10; ++i) REQUIRE(items.next() == i);
+  CHECK(in_child([&](Report& report) {
+          for (const bool starts : {false, true}) {
+            try {
+              if (starts) items.start(1000);
+              (void)items.next();
+              report.add("no error");
+            } catch (const std::logic_error& error) {
+              if (std::string(error.what()).find("fork") == std::string::npos) report.add(error.what());
+            }
+          }
+        }) == "");
+  for (std::size_t i = 10; i < 1000; ++i) REQUIRE(items.next() == i);
+}

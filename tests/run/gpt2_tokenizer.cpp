@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "../../examples/gpt2/tokenizer.hpp"
+#include "../../examples/gpt2/token_text.hpp"
 #include "../catch.hpp"
 #include "environment.hpp"
 
@@ -153,4 +153,14 @@ TEST_CASE("gpt2: published numbers of tokens, with GPT-2's own files: TILEWRIGHT
   const std::size_t cut = text.size() * 9 / 10;
   CHECK(tokenizer.encode(text.substr(0, cut)).size() == 301'966);
   CHECK(tokenizer.encode(text.substr(cut)).size() == 36'059);
+}
+
+TEST_CASE("gpt2: a prompt of numbers has numbers of tokens only") {
+  const gpt2::TokenText text(Gpt2Options{}, 50257);
+  CHECK(text.read("1 50256") == Tokens{1, 50256});
+  CHECK(text.read("") == Tokens{50256});
+  for (const char* prompt : {"1 50257", "1 99999999999", "5 -", "5 6x", "-1", " ", "1,2", "0x10"}) {
+    CAPTURE(prompt);
+    CHECK_THROWS_WITH(text.read(prompt), "--prompt " + std::string(prompt) + ": numbers from 0 to 50256 expected");
+  }
 }

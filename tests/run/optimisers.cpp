@@ -100,7 +100,7 @@ TEST_CASE("schedules of no steps, and of numbers that are none") {
   CHECK_THROWS_WITH((optim::StepDecay{.every = 0}(0)), "StepDecay: every 0: 1 or more expected");
   CHECK_THROWS_WITH((optim::LinearDecay{.steps = -1}(0)), "LinearDecay: steps -1: 0 or more expected");
   CHECK_THROWS_WITH((optim::WarmUp{.steps = -1, .after = optim::StepDecay{}}(0)), "WarmUp: steps -1: 0 or more expected");
-  CHECK_THROWS_WITH((optim::CosineDecay{.peak = NAN}(0)), "CosineDecay: a rate of nan: a finite number expected");
+  CHECK_THROWS_WITH((optim::CosineDecay{.peak = NAN}(0)), "CosineDecay: peak nan: a finite number expected");
 }
 TEST_CASE("a schedule warms up in equal parts") {
   const optim::WarmUp schedule{.steps = 3, .after = optim::LinearDecay{.start = 1, .end = 0, .steps = 2}};

@@ -137,7 +137,7 @@ static_assert(unordered_blocks_are_like_one_op());
 // ---- repeat
 constexpr auto identity = [](Tensor x) { return x; };
 TW_SAME(failure([](Ir& ir, Tensor w) { tw::repeat(ir.create_graph(identity, w), -1, w); }),
-        "repeat of graph_subgraph(0): -1 times: a count from 0 expected");
+        "repeat of graph_subgraph(0): -1 times: a count from 0 to 2^48 expected");
 TW_SAME(failure([](Ir& ir, Tensor w) { tw::repeat(ir.create_graph([](Tensor x) { return std::array{x, x}; }, w), 2, w); }),
         "repeat of graph_subgraph(0): 2 outputs and 1 inputs: at least as many inputs as outputs, which are the first "
         "inputs of the next iteration, expected");

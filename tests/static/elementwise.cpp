@@ -57,11 +57,11 @@ TW_SAME(failure(ops::mul, f16(3), f32(3)), "Mul: (3,) float16 and (3,) float32: 
 TW_SAME(failure(ops::mul, f32(3), f16()), "Mul: (3,) float32 and () float16: equal dtypes expected, in graph");
 TW_SAME(failure(ops::sin, i32(2)), "Sin: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::clip(x, 0.5); }, i32(2)),
-        "Clip: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in graph");
+        "Clip: min 0.5 as int32: a whole number from -2147483648 to 2147483647 expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::increment_mod(x, 1, 0); }, i32(2)),
         "IncrementMod: modulus 0: another number expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::pow(x, -1); }, i32(2)),
-        "PowNumber: -1 as power of int32: 0 or more expected, in graph");
+        "PowNumber: exponent -1 as power of int32: 0 or more expected, in graph");
 TW_SAME(failure(power, f32(2), i32(2)), "Pow: (2,) float32 and (2,) int32: equal dtypes expected, in graph");
 TW_SAME(failure([](Tensor x) { return ops::softplus(x, 0); }, f32(2)), "Softplus: beta 0: a number above 0 expected, in graph");
 

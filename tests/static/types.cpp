@@ -48,7 +48,7 @@ static_assert(fails("ScaledAdd: (2, 3) bool: float16, float32, float64 or bfloat
                     [](Ir&, Tensor x, Tensor, Tensor) { ops::scaled_add(x.cast(tw::boolean), x); }));
 static_assert(fails("ScaledAdd: (1,) int32 and (1,) int64: equal dtypes expected",
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::scaled_add(k, k.cast(tw::int64)); }));
-static_assert(fails("ScaledAdd: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected",
+static_assert(fails("ScaledAdd: a 0.5 as int32: a whole number from -2147483648 to 2147483647 expected",
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::scaled_add(k, k, {.a = 0.5}); }));
 static_assert(fails("ReduceSum: (2, 3) bool: a dtype of numbers expected: cast it first",
                     [](Ir&, Tensor x, Tensor, Tensor) { ops::sum(x.cast(tw::boolean)); }));
@@ -58,7 +58,7 @@ static_assert(fails("Add: 9.22337203685e+18 as int64: a whole number from -9.223
                     [](Ir&, Tensor x, Tensor, Tensor) { x.cast(tw::int64) + (18446744073709551615u / 2 + 2); }));
 static_assert(fails("constant: a generator of 9.00719925474e+15 as int64: numbers below 2^53 expected",
                     [](Ir& ir, Tensor, Tensor, Tensor) { ir.constant(tw::range(0x1p53), {3}, tw::int64); }));
-static_assert(fails("Accumulate: 0.5 as int32: a whole number from -2147483648 to 2147483647 expected",
+static_assert(fails("Accumulate: f 0.5 as int32: a whole number from -2147483648 to 2147483647 expected",
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::accumulate_(k, k, 0.5); }));
 static_assert(fails("Accumulate: (1,) int32 and (1,) int8: equal dtypes expected",
                     [](Ir&, Tensor, Tensor, Tensor k) { ops::accumulate_(k, k.cast(tw::int8)); }));

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -80,8 +81,8 @@ class Checkpoints {
   }
 
   /// The newest checkpoint that is whole; files of later steps that are not are named in `skipped`. Nothing if there is no
-  /// checkpoint or no folder. Throws LoadError if there are some, but none is whole, or if the folder's path is that of a file:
-  /// a run should not start from nothing unnoticed.
+  /// checkpoint or no folder. Throws LoadError if there are some, but none is whole, or if the folder's path is that of a file or
+  /// cannot be read: a run should not start from nothing unnoticed.
   std::optional<Checkpoint> newest() const {
     std::vector<std::string> skipped;
     const auto all = steps();
@@ -101,14 +102,18 @@ class Checkpoints {
   }
 
   /// The steps of all checkpoints, in ascending order, whether whole or not. Throws LoadError if the folder's path is that of a
-  /// file.
+  /// file, or cannot be read.
   std::vector<std::uint64_t> steps() const {
     std::vector<std::uint64_t> result;
-    const auto status = std::filesystem::status(folder_);
-    if (!std::filesystem::exists(status)) return result;
-    if (!std::filesystem::is_directory(status)) throw LoadError(function, folder_.string(), "", "a file", "a folder");
-    for (const auto& entry : std::filesystem::directory_iterator(folder_))
-      if (const auto step = step_of(entry.path().filename().string())) result.push_back(*step);
+    const auto fail = [this](const std::string& found) { throw LoadError(function, folder_.string(), "", found, "a folder"); };
+    std::error_code error;
+    const auto status = std::filesystem::status(folder_, error);
+    if (status.type() == std::filesystem::file_type::not_found) return result;
+    if (status.type() == std::filesystem::file_type::none) fail("a path that cannot be reached (" + error.message() + ")");
+    if (!std::filesystem::is_directory(status)) fail("a file");
+    for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error))
+      if (const auto step = step_of(entry->path().filename().string())) result.push_back(*step);
+    if (error) fail("a folder that cannot be read (" + error.message() + ")");
     std::ranges::sort(result);
     return result;
   }

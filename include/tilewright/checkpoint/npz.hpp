@@ -148,7 +148,8 @@ class NpzReader {
   std::vector<std::byte> read_entry(zip_t* archive, zip_uint64_t index, const zip_stat_t& entry, const std::string& name) const {
     const ZipPointer<zip_file_t> stream(zip_fopen_index(archive, index, 0));
     if (!stream) fail(name, "an entry that does not open", "a .npy file");
-    std::vector<std::byte> bytes(static_cast<std::size_t>(entry.size));
+    std::vector<std::byte> bytes = bytes_for(
+        entry.size, [&](const std::string& found, const std::string& expected) { fail(name, found, expected); });
     std::size_t size = 0;
     zip_int64_t count = 1;
     constexpr std::size_t most_at_once = std::size_t{1} << 30;  // zlib's sizes have 32 bits

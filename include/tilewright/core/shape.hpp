@@ -2,15 +2,18 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
-#include <stdexcept>
 #include <vector>
 
+#include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/text.hpp"
 
 namespace tilewright {
 
 /// The largest number of axes of a tensor.
 inline constexpr int max_rank = 6;
+
+struct Shape;
+constexpr Text to_text(const Shape& shape);
 
 /// Extents of a tensor's axes, outermost first. A rank of 0 is a scalar. A structural type: it can be a template argument.
 struct Shape {
@@ -23,7 +26,9 @@ struct Shape {
   }
 
   constexpr void push_back(std::int64_t extent) {
-    if (rank == max_rank) throw std::length_error(text("Shape: more than ", max_rank, " axes").string());
+    if (rank == max_rank)
+      throw TraceError(
+          text("Shape: ", to_text(*this), " and an axis of ", extent, ": at most ", max_rank, " axes expected").string());
     extents[rank++] = extent;
   }
   /// Extent of an axis; -1 is the last one.

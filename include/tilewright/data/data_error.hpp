@@ -2,6 +2,7 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <filesystem>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -16,5 +17,17 @@ struct DataError : std::runtime_error {
   DataError(std::string_view reader, const std::filesystem::path& path, const std::string& found, const std::string& expected)
       : DataError(reader, path.string() + ": " + found, expected) {}
 };
+
+namespace detail {
+/// What make() gives. Throws DataError, of the reader and what needs memory, where memory ends.
+auto with_memory(std::string_view reader, const auto& found, const auto& make) {
+  try {
+    return make();
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  throw DataError(reader, found(), "as much as fits in memory");
+}
+}  // namespace detail
 
 }  // namespace tilewright::data

@@ -9,6 +9,8 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -51,6 +53,21 @@ constexpr bool has_sample_arrays() {
 template <class T>
 concept Samples = detail::has_sample_arrays<T>();
 
+namespace detail {
+/// The shape of an array. Throws std::length_error for more than 2^47 elements, extents of 0 left out.
+template <std::size_t rank>
+std::array<std::size_t, rank> room_for(const std::array<std::size_t, rank>& shape) {
+  std::size_t room = std::size_t{1} << 47;
+  std::string extents;
+  for (const std::size_t extent : shape) extents += (extents.empty() ? "" : " x ") + std::to_string(extent);
+  for (const std::size_t extent : shape) {
+    if (extent > room) throw std::length_error("LabelledImages: " + extents + " elements: at most 2^47 expected");
+    if (extent != 0) room /= extent;
+  }
+  return shape;
+}
+}  // namespace detail
+
 /// Labelled images in memory. An image has `rank` axes: LabelledImages<float, 3> are colour images, (count, channels, height,
 /// width) for ops::conv.
 template <class Element, std::size_t rank, class Label = std::int32_t>
@@ -61,10 +78,10 @@ struct LabelledImages {
   BOOST_HANA_DEFINE_STRUCT(LabelledImages, (Images, images), (Labels, labels));
 
   LabelledImages() = default;
-  /// Room for `count` images of these extents.
+  /// Room for `count` images of these extents. Throws std::length_error for more than 2^47 elements.
   explicit LabelledImages(std::size_t count, std::convertible_to<std::size_t> auto... extents)
     requires(sizeof...(extents) == rank)
-      : images(std::array{count, static_cast<std::size_t>(extents)...}), labels(std::array{count}) {}
+      : images(detail::room_for(std::array{count, static_cast<std::size_t>(extents)...})), labels(std::array{count}) {}
 
   std::size_t size() const { return labels.size(); }
   /// Elements of one image.

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "tilewright/data/canvas.hpp"
+#include "tilewright/data/data_error.hpp"
 #include "tilewright/data/dataset.hpp"
 #include "tilewright/data/digit_strokes.hpp"
 #include "tilewright/data/shuffle.hpp"
@@ -94,7 +96,9 @@ inline Dataset draw_digits(std::size_t count, Random& random) {
 ///     const tw::data::Digits digits = tw::data::generated_digits(60'000, 1);
 inline Digits generated_digits(std::size_t count, std::uint64_t seed) {
   Random random(seed);
-  return {handwriting::draw_digits(count, random), handwriting::draw_digits(count / 6, random)};  // in this order
+  return detail::with_memory(
+      "generated_digits", [count] { return std::to_string(count) + " images of 28 x 28"; },
+      [&] { return Digits{handwriting::draw_digits(count, random), handwriting::draw_digits(count / 6, random)}; });  // in order
 }
 
 }  // namespace tilewright::data

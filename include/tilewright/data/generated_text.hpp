@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/data/data_error.hpp"
 #include "tilewright/data/shuffle.hpp"
 
 namespace tilewright::data {
@@ -183,10 +184,15 @@ class Writer {
 ///
 ///     const std::string text = tw::data::generated_text(1'000'000, 1);
 inline std::string generated_text(std::size_t bytes, std::uint64_t seed) {
-  grammar::Writer writer(seed);
-  while (writer.text().size() < bytes) writer.paragraph();
-  writer.text().resize(bytes);
-  return std::move(writer.text());
+  return detail::with_memory(
+      "generated_text", [bytes] { return std::to_string(bytes) + " bytes"; },
+      [&] {
+        grammar::Writer writer(seed);
+        writer.text().reserve(bytes);
+        while (writer.text().size() < bytes) writer.paragraph();
+        writer.text().resize(bytes);
+        return std::move(writer.text());
+      });
 }
 
 }  // namespace tilewright::data

@@ -54,9 +54,13 @@ xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
           (has_more ? "more than " : "") + std::to_string(elements.size()) + " bytes of elements",
           "as many as elements in " + to_text(shape).string());
 
-  auto result = xt::xtensor<std::uint8_t, rank>::from_shape(extents);
-  std::ranges::copy(elements, result.data());
-  return result;
+  return detail::with_memory(
+      "read_idx", [&] { return path.string() + ": " + std::to_string(count) + " bytes of elements"; },
+      [&] {
+        auto result = xt::xtensor<std::uint8_t, rank>::from_shape(extents);
+        std::ranges::copy(elements, result.data());
+        return result;
+      });
 }
 
 }  // namespace tilewright::data

@@ -25,6 +25,7 @@
 #include "tilewright/data/dataset.hpp"
 #include "tilewright/data/loader_state.hpp"
 #include "tilewright/data/prefetch.hpp"
+#include "tilewright/data/shards.hpp"
 #include "tilewright/data/shuffle.hpp"
 
 namespace tilewright::data {
@@ -99,7 +100,7 @@ class Loader {
     if (options.drop_last && options.batch_size > order_.size())
       throw DataError("Loader", "a batch size of " + std::to_string(options.batch_size) + " with drop_last",
                       "at most the data set's " + std::to_string(order_.size()));
-    if (options.runs == 0 || options.shard >= options.shards || options.batch_size % (options.shards * options.runs) != 0)
+    if (options.runs == 0 || options.shard >= options.shards || !detail::divide(options.shards, options.runs, options.batch_size))
       throw DataError("Loader",
                       "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) + " of batches of " +
                           std::to_string(options.batch_size) + " in " + std::to_string(options.runs) + " runs",

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "tilewright/data/dataset.hpp"
 #include "tilewright/data/idx.hpp"
@@ -12,9 +13,13 @@ namespace detail {
 
 /// folder/name or folder/name.gz, whichever is there; the plain file first.
 inline std::filesystem::path find_mnist_file(const std::filesystem::path& folder, const std::string& name) {
-  if (!std::filesystem::is_directory(folder)) throw DataError("load_mnist", folder, "no such folder", "the MNIST files' folder");
+  std::error_code error;
+  const auto status = std::filesystem::status(folder, error);
+  if (status.type() == std::filesystem::file_type::none)
+    throw DataError("load_mnist", folder, "a path that cannot be reached (" + error.message() + ")", "the MNIST files' folder");
+  if (!std::filesystem::is_directory(status)) throw DataError("load_mnist", folder, "no such folder", "the MNIST files' folder");
   for (const auto& path : {folder / name, folder / (name + ".gz")})
-    if (std::filesystem::exists(path)) return path;
+    if (std::filesystem::exists(path, error)) return path;
   throw DataError("load_mnist", folder, "neither " + name + " nor " + name + ".gz", "one of them");
 }
 

@@ -14,6 +14,7 @@
 
 #include "tilewright/core/philox.hpp"
 #include "tilewright/data/data_error.hpp"
+#include "tilewright/data/shards.hpp"
 #include "tilewright/kernel/xtensor.hpp"
 
 namespace tilewright::data {
@@ -63,13 +64,18 @@ class TextBatches {
     if (text.size() <= options.context || text.size() - options.context > most)
       fail("TextBatches", "a text of " + std::to_string(text.size()) + " tokens for rows of " + std::to_string(options.context),
            "1 to 2^32 - 1 more");
-    if (options.runs == 0 || options.shard >= options.shards || options.batch_size % (options.shards * options.runs) != 0)
+    if (options.runs == 0 || options.shard >= options.shards || !detail::divide(options.shards, options.runs, options.batch_size))
       fail("TextBatches",
            "shard " + std::to_string(options.shard) + " of " + std::to_string(options.shards) + " of batches of " +
                std::to_string(options.batch_size) + " in " + std::to_string(options.runs) + " runs",
            "shards that divide a run, and one of them,");
-    batch_.tokens.resize({options.batch_size / options.shards, options.context});
-    batch_.targets.resize({options.batch_size / options.shards, options.context});
+    const std::size_t rows = options.batch_size / options.shards;
+    batch_ = detail::with_memory(
+        "TextBatches", [&] { return "batches of " + std::to_string(rows) + " x " + std::to_string(options.context) + " tokens"; },
+        [&] {
+          return TextBatch{TextBatch::Tokens::from_shape({rows, options.context}),
+                           TextBatch::Tokens::from_shape({rows, options.context})};
+        });
   }
   TextBatches(const std::vector<std::int32_t>&&, const TextBatchesOptions&) = delete;  // the text would not outlive the object
 

@@ -9,6 +9,9 @@
 
 namespace tilewright {
 
+/// How often a run of a program runs a graph, at most.
+inline constexpr double most_runs = 0x1p48;
+
 /// How a Loop calls its graph. The graph's inputs are, in order: carried tensors, replaced after each iteration by the outputs of
 /// the same numbers; slices, one for each iteration of a tensor with a leading axis of iterations; tensors that are the same in
 /// all iterations. The outputs are the carried tensors, then slices of tensors with a leading axis of iterations.

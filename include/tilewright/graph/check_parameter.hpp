@@ -15,7 +15,13 @@ constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view n
                " expected"));
   return false;
 }
-/// The same of what may be a tensor: its numbers are known in runs only.
+/// Whether a parameter is a finite number above 0; fails if not.
+constexpr bool check_above_0(Ir& ir, std::string_view what, std::string_view name, double value) {
+  if (value > 0 && value - value == 0) return true;
+  ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number above 0 expected"));
+  return false;
+}
+/// check_parameter of what may be a tensor: its numbers are known in runs only.
 constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view name, const NumberOrTensor& value,
                                double least = 0, double below = std::numeric_limits<double>::infinity()) {
   return value.tensor || value.spec || check_parameter(ir, what, name, value.number, least, below);

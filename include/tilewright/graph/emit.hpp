@@ -45,11 +45,12 @@ class Inference {
     fail(to_text(input(i)), ": a dtype of numbers expected: cast it first");
     return false;
   }
-  /// Fails for an attribute that cannot be a factor or addend of elements of the dtype: one that is not whole, for integers.
-  constexpr bool require_number(double number, DType dtype) {
+  /// Fails for an attribute, called `name`, that cannot be a factor or addend of elements of the dtype: NaN, an infinite one, and
+  /// for integers one that is not whole.
+  constexpr bool require_number(std::string_view name, double number, DType dtype) {
     if (computes_in_float(dtype)) dtype = float32;
-    if (find_unfit({&number, 1}, dtype) < 0) return true;
-    fail(number_text(number), " as ", to_text(dtype), ": ", expected_number(dtype), " expected");
+    if (number - number == 0 && find_unfit({&number, 1}, dtype) < 0) return true;
+    fail(name, " ", number_text(number), " as ", to_text(dtype), ": ", expected_number(dtype), " expected");
     return false;
   }
   constexpr bool require_equal_dtypes(int a, int b) {

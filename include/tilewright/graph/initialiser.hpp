@@ -87,6 +87,18 @@ constexpr void write_causal_mask(std::span<double> values, std::int64_t first, c
 inline void fill_uniform(std::span<double> values, double low, double high, Random& random) {
   for (auto& value : values) value = std::fma(high - low, random.uniform(), low);
 }
+/// What is wrong with a generator for a shape: too few axes, a number that is NaN, a range that is not finite. Empty: nothing.
+constexpr Text generator_fault(const Generator& generator, const Shape& shape) {
+  if (shape.rank < generator.axes)
+    return text("a generator for shape ", to_text(shape), ": at least ", generator.axes, " axes expected");
+  const double a = generator.a, b = generator.b;
+  if (generator.write == write_range && !(a - a == 0 && b - b == 0))
+    return text("range(", number_text(a), ", ", number_text(b), "): finite numbers expected");
+  if ((generator.write == write_eye || generator.write == write_causal_mask) && (a != a || b != b))
+    return text(generator.write == write_eye ? "eye(" : "causal_mask(", number_text(a),
+                generator.write == write_eye ? Text() : text(", ", number_text(b)), "): numbers expected");
+  return {};
+}
 /// What is wrong with random first values: numbers that are none, or are no distribution's. Empty: nothing.
 constexpr Text random_fault(const Initialiser& initialiser) {
   const bool is_normal = initialiser.fill == fill_normal, is_uniform = initialiser.fill == fill_uniform;

@@ -327,14 +327,14 @@ class Ir {
   constexpr bool check_generator(std::string_view what, std::string_view name, const Generator& generator,
                                  const TensorSpec& spec) {
     if (!generator.write) return true;
-    if (spec.shape.rank >= generator.axes) {
-      const List<double> elements = detail::sample(generator, spec.shape);
-      if (const double element = find_rounded(elements, spec.dtype); element != 0)
-        fail(text(what, ": a generator of ", number_text(element), " as ", to_text(spec.dtype), ": numbers below 2^53 expected"));
-      return check_numbers(what, name, elements, spec.dtype);
+    if (const Text is = detail::generator_fault(generator, spec.shape); !is.empty()) {
+      fail(text(what, ": ", is));
+      return false;
     }
-    fail(text(what, ": a generator for shape ", to_text(spec.shape), ": at least ", generator.axes, " axes expected"));
-    return false;
+    const List<double> elements = detail::sample(generator, spec.shape);
+    if (const double element = find_rounded(elements, spec.dtype); element != 0)
+      fail(text(what, ": a generator of ", number_text(element), " as ", to_text(spec.dtype), ": numbers below 2^53 expected"));
+    return check_numbers(what, name, elements, spec.dtype);
   }
   constexpr Tensor add_constant(ConstantRecord constant, const TensorSpec& spec, std::string_view name) {
     const TensorId tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);

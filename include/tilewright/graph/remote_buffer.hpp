@@ -35,6 +35,8 @@ class RemoteBuffer {
       throw TraceError("RemoteBuffer: a RemoteBuffer() of no program: one that ir.remote_buffer gave expected");
     return *ir_;
   }
+  /// valid(), but throws TraceError for a RemoteBuffer() of no program.
+  constexpr bool is_usable() const { return valid() || (ir(), false); }
   /// Its number in its Ir: 1, 2, 3 and so on.
   constexpr int id() const { return index_ + 1; }
   constexpr TensorSpec spec() const { return valid() ? record().spec : TensorSpec{}; }
@@ -52,7 +54,7 @@ class RemoteBuffer {
   /// Makes rows shards of a tensor of shape `whole` that is cut into `num_shards` parts. Fails if rows do not have the shape of
   /// such a shard, and if the buffer is in use.
   constexpr void set_meta_shape(const Shape& whole, std::int64_t num_shards) const {
-    if (!valid()) return;
+    if (!is_usable()) return;
     if (record().is_used) {
       ir_->fail(text("set_meta_shape: ", to_text(whole), " for ", to_text(*this),
                      ", which is in use: a buffer without variables, loads and stores expected"));
@@ -64,7 +66,7 @@ class RemoteBuffer {
   constexpr std::int64_t entries() const { return valid() ? record().entries : 0; }
   /// Sets the number of rows. Fails if a variable, load or store names a row that would go.
   constexpr void set_entries(std::int64_t entries) const {
-    if (!valid()) return;
+    if (!is_usable()) return;
     if (!detail::is_count_of_rows(spec(), entries)) {
       ir_->fail(text("remote_buffer: ", entries, " entries for ", to_text(*this), ": ", detail::expected_entries(entries),
                      " expected"));
@@ -79,7 +81,7 @@ class RemoteBuffer {
   }
   /// Sets shape and dtype of a row, and the number of rows. Fails if the buffer is in use.
   constexpr void set_remote_buffer_info(const Shape& shape, DType dtype, std::int64_t entries) const {
-    if (!valid()) return;
+    if (!is_usable()) return;
     if (record().is_used) {
       ir_->fail(text("set_remote_buffer_info: ", to_text(TensorSpec{shape, dtype}), " for ", to_text(*this),
                      ", which is in use: a buffer without variables, loads and stores expected"));
@@ -94,7 +96,7 @@ class RemoteBuffer {
   /// Fails if the tensor does not have the shape and dtype of a row. Loads and stores check it, too. With num_shards above 1, the
   /// tensor is a whole one: it fails if rows are not that many shards of a tensor of its shape.
   constexpr void validate_tensor_matches_buffer(Tensor t, std::int64_t num_shards = 1) const {
-    if (!valid() || !t.valid()) return;
+    if (!is_usable() || !t.is_usable()) return;
     TensorSpec expected = spec();
     if (num_shards != 1) {
       const auto whole = meta_shape();

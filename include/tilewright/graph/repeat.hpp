@@ -31,15 +31,16 @@ constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, cons
 /// Calls a graph `count` times, one after the other. The graph's first N inputs are carried: its N outputs, of the same shapes
 /// and dtypes, replace them in the next iteration. The other inputs are the same in all iterations, except that changes to inputs
 /// by reference stay. Results: the outputs of the last iteration, or the first N inputs if `count` is 0. Inputs are given as for
-/// call. Errors: a negative count; more outputs than inputs; outputs that do not fit the inputs; a carried input by reference.
+/// call. Errors: a negative count, or one above 2^48; more outputs than inputs; outputs that do not fit the inputs; a carried
+/// input by reference.
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::span<const Tensor> inputs,
                                         const TensorMap& args = {}) {
   Ir& ir = graph.ir();
   if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
   const auto ins = graph.inputs(), outs = graph.outputs();
   const std::size_t carried = outs.size() - static_cast<std::size_t>(ir.record(graph.id()).activations);
-  if (count < 0) {
-    ir.fail(text("repeat of ", graph.name(), ": ", count, " times: a count from 0 expected"));
+  if (count < 0 || static_cast<double>(count) > most_runs) {
+    ir.fail(text("repeat of ", graph.name(), ": ", count, " times: a count from 0 to 2^48 expected"));
   } else if (carried > ins.size()) {
     ir.fail(text("repeat of ", graph.name(), ": ", carried, " outputs and ", ins.size(),
                  " inputs: at least as many inputs as outputs, which are the first inputs of the next iteration, expected"));

@@ -35,12 +35,14 @@ class ReplicaGrouping {
   /// The grouping as plain numbers, complete only if the stride is constant.
   constexpr const ReplicaGroups& groups() const { return groups_; }
 
-  /// The group that a replica is in.
+  /// The group that a replica is in. Here and below, numbers out of range are errors.
   constexpr std::int64_t group_of(std::int64_t replica) const {
+    if (!check_number("replica", replica, num_replicas())) return 0;
     return is_const() ? groups_.group_of(replica) : assignment_[static_cast<std::size_t>(replica)];
   }
   /// The replica that is member i of a group. Members are counted in the order of replicas.
   constexpr std::int64_t member(std::int64_t group, std::int64_t i) const {
+    if (!check_number("group", group, num_groups()) || !check_number("i", i, group_size())) return 0;
     if (is_const()) return groups_.member(group, i);
     std::int64_t replica = 0;
     for (std::int64_t before = i; assignment_[static_cast<std::size_t>(replica)] != group || before-- > 0;) ++replica;
@@ -48,6 +50,7 @@ class ReplicaGrouping {
   }
   /// The index of a replica among the members of its group.
   constexpr std::int64_t index_in_group(std::int64_t replica) const {
+    if (!check_number("replica", replica, num_replicas())) return 0;
     if (is_const()) return groups_.index_in_group(replica);
     std::int64_t before = 0;
     for (std::int64_t other = 0; other < replica; ++other) before += group_of(other) == group_of(replica);
@@ -127,6 +130,13 @@ class ReplicaGrouping {
     result.groups_.stride = 1;
     result.assignment_ = std::move(groups);
     return result;
+  }
+  constexpr bool check_number(std::string_view name, std::int64_t number, std::int64_t count) const {
+    if (number >= 0 && number < count) return true;
+    const Text message = text("replica_grouping: ", name, " ", number, ": a number from 0 to ", count - 1, " expected");
+    if (!valid()) throw TraceError(message.string());
+    ir_->fail(message);
+    return false;
   }
   constexpr bool is_part_of(const ReplicaGrouping& other) const {
     for (std::int64_t replica = 0; replica < num_replicas(); ++replica)

@@ -37,6 +37,8 @@ class Tensor {
       throw TraceError("Tensor: a Tensor() of no graph: a tensor that an op, a stream or an input gave expected");
     return *ir_;
   }
+  /// As valid(), for ops, which hand on invalid tensors: throws TraceError for a Tensor() of no graph.
+  constexpr bool is_usable() const { return valid() || (ir(), false); }
   /// Whether it is a tensor of that Ir.
   constexpr bool is_of(const Ir& ir) const { return ir_ == &ir; }
   constexpr GraphId graph_id() const { return graph_; }

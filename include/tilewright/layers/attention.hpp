@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "tilewright/core/square_root.hpp"
+#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/layers/dropout.hpp"
 #include "tilewright/layers/linear.hpp"
 #include "tilewright/ops/attention.hpp"
@@ -15,8 +16,19 @@
 
 namespace tilewright::layers {
 
+namespace detail {
+/// Whether heads, of a number called `name`, divide a width; fails if not.
+constexpr bool check_heads(Ir& ir, std::string_view layer, std::string_view name, std::int64_t heads, std::int64_t width) {
+  if (heads > 0 && width % heads == 0) return true;
+  ir.fail(text(layer, ": ", name, " ", heads, " for ", width, ": a number that divides it expected"));
+  return false;
+}
+}  // namespace detail
+
 /// (batch, length, heads d) as (batch, heads, length, d).
 constexpr Tensor split_heads(Tensor x, std::int64_t heads) {
+  if (x.rank() != 3) return x.ir().fail(text("split_heads: ", to_text(x.spec()), ": axes (batch, length, width) expected"));
+  if (!detail::check_heads(x.ir(), "split_heads", "heads", heads, x.shape(2))) return Tensor::invalid(x.ir());
   return x.reshape({x.shape(0), x.shape(1), heads, x.shape(2) / heads}).transpose({0, 2, 1, 3});
 }
 /// (batch, heads, length, d) as (batch, length, heads d).
@@ -70,12 +82,12 @@ template <int embed_dim, int num_heads, MultiheadAttentionOptions options = {}>
 struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, options>> {
   using Projection = Linear<embed_dim, {.bias = options.bias, .std = options.std, .zero_bias = true}>;
   BOOST_HANA_DEFINE_STRUCT(MultiheadAttention, (Projection, out_proj));
-  static_assert(embed_dim % num_heads == 0, "MultiheadAttention: a number of heads that divides embed_dim expected");
   static constexpr bool takes_seed = options.dropout > 0;
 
   constexpr Tensor build(Tensor query, std::same_as<Tensor> auto... given)
     requires(sizeof...(given) <= (takes_seed ? 4 : 3))
   {
+    if (!check(query)) return Tensor::invalid(query.ir());
     const Tensor arguments[] = {query, given...};
     std::size_t count = 1 + sizeof...(given);
     Tensor mask, seed;
@@ -91,23 +103,28 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
   }
 
  private:
+  static constexpr bool check(Tensor x) {
+    return detail::check_heads(x.ir(), "MultiheadAttention", "num_heads", num_heads, embed_dim) &&
+           tilewright::detail::check_parameter(x.ir(), "MultiheadAttention", "dropout", options.dropout, 0, 1);
+  }
+  static constexpr std::int64_t all_columns = std::int64_t{3} * embed_dim;
   constexpr void add_projection(Tensor x) {
-    weight_ = this->add_variable_input("in_proj_weight", first_weights(), {embed_dim, 3 * embed_dim}, x.dtype());
-    if constexpr (options.bias) bias_ = this->add_variable_input("in_proj_bias", zeros(), {3 * embed_dim}, x.dtype());
+    weight_ = this->add_variable_input("in_proj_weight", first_weights(), {embed_dim, all_columns}, x.dtype());
+    if constexpr (options.bias) bias_ = this->add_variable_input("in_proj_bias", zeros(), {all_columns}, x.dtype());
   }
   static constexpr Initialiser first_weights() {
     if constexpr (options.std.given) return normal(0, options.std.value);
-    else return detail::xavier_uniform(embed_dim, 3 * embed_dim);
+    else return detail::xavier_uniform(embed_dim, all_columns);
   }
   /// Of queries, keys and values, those from `first` to before `end`, side by side.
   constexpr Tensor project(Tensor x, int first, int end) const {
-    const TensorIndex columns = slice(first * embed_dim, end * embed_dim);
+    const TensorIndex columns = slice(std::int64_t{first} * embed_dim, std::int64_t{end} * embed_dim);
     const Tensor y = x.matmul(weight_[{all, columns}]);
     if constexpr (!options.bias) return y;
     else return y + bias_[columns];
   }
   static constexpr Tensor part(Tensor x, int number) {
-    return x[{ellipsis, slice(number * embed_dim, (number + 1) * embed_dim)}];
+    return x[{ellipsis, slice(std::int64_t{number} * embed_dim, (std::int64_t{number} + 1) * embed_dim)}];
   }
   constexpr Tensor mix(Tensor q, Tensor k, Tensor v, Tensor mask, Tensor seed) {
     AttentionOptions given{.is_causal = options.is_causal};

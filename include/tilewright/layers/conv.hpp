@@ -30,6 +30,13 @@ constexpr bool check_images(Tensor x, std::string_view layer, int axes, int grou
                    ": a number that divides them expected"));
   return false;
 }
+/// False, with an error, for less than one channel, and for groups that do not divide them.
+constexpr bool check_channels(Tensor x, std::string_view layer, int axes, int out_channels, int groups = 1) {
+  if (out_channels > 0 && out_channels % groups == 0) return true;
+  x.ir().fail(text(layer, axes, "d: out_channels ", out_channels, ": at least 1",
+                   groups > 1 ? text(", a multiple of ", groups, " groups,") : tilewright::Text(), " expected"));
+  return false;
+}
 /// The bias of each channel of y, for each element of its spatial axes.
 constexpr Tensor of_channels(Tensor bias, Tensor y) {
   Shape shape{bias.shape(0)};
@@ -53,6 +60,7 @@ struct Conv : Module<Conv<axes, out_channels, kernel_size, options>> {
 
   constexpr Tensor build(Tensor x) {
     if (!detail::check_images(x, "Conv", axes, options.groups)) return Tensor::invalid(x.ir());
+    if (!detail::check_channels(x, "Conv", axes, out_channels)) return Tensor::invalid(x.ir());
     const Shape shape = kernel_size.after(out_channels, x.shape(1) / options.groups);
     const Initialiser initial = detail::within_root(shape.nelms() / out_channels);
     const Tensor y = ops::conv(x, this->add_variable_input("weight", initial, shape, x.dtype()),
@@ -79,10 +87,10 @@ using Conv3d = Conv<3, out_channels, kernel_size, options>;
 /// out_channels.
 template <int axes, int out_channels, PerAxis<axes> kernel_size, ConvLayerOptions<axes> options = {}>
 struct ConvTranspose : Module<ConvTranspose<axes, out_channels, kernel_size, options>> {
-  static_assert(out_channels % options.groups == 0, "ConvTranspose: groups that divide out_channels expected");
-
   constexpr Tensor build(Tensor x) {
-    if (!detail::check_images(x, "ConvTranspose", axes, options.groups)) return Tensor::invalid(x.ir());
+    if (!detail::check_images(x, "ConvTranspose", axes, options.groups) ||
+        !detail::check_channels(x, "ConvTranspose", axes, out_channels, options.groups))
+      return Tensor::invalid(x.ir());
     const Shape shape = kernel_size.after(x.shape(1), out_channels / options.groups);
     const Initialiser initial = detail::within_root(shape.nelms() / x.shape(1));
     const Tensor y = ops::conv_transpose(x, this->add_variable_input("weight", initial, shape, x.dtype()),

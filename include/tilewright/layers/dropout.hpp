@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/graph/scopes.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/random.hpp"
@@ -10,7 +11,7 @@ namespace tilewright::layers {
 /// ops::dropout in training, x itself in evaluation: the trace has a scope of either mode, `training(ir)` or `evaluation(ir)`.
 /// x: float16, bfloat16, float32 or float64, of any shape. seed: (2,) uint32; training with a probability above 0 needs it.
 ///
-/// Errors: no mode; no seed in training.
+/// Errors: another p; no mode; no seed in training.
 struct Dropout : Module<Dropout> {
   double p = 0.5;  ///< probability with which an element becomes 0: at least 0, and below 1
 
@@ -18,14 +19,16 @@ struct Dropout : Module<Dropout> {
   constexpr explicit Dropout(double probability) : p(probability) {}
 
   constexpr Tensor build(Tensor x, Tensor seed) {
+    if (!tilewright::detail::check_parameter(ir(), "Dropout", "p", p, 0, 1)) return Tensor::invalid(ir());
     if (require_mode(ir(), "Dropout") == Mode::evaluation || p == 0) return x;
     return ops::dropout(x, seed, p);
   }
   constexpr Tensor build(Tensor x) {
+    if (!tilewright::detail::check_parameter(ir(), "Dropout", "p", p, 0, 1)) return Tensor::invalid(ir());
     if (require_mode(ir(), "Dropout") == Mode::evaluation || p == 0) return x;
     return ir().fail(text("Dropout: ", to_text(x.spec()), " in training without a seed: dropout(x, seed) expected"));
   }
-  constexpr std::int64_t cache_key() const { return static_cast<std::int64_t>(p * 0x1p52); }
+  constexpr std::int64_t cache_key() const { return p >= 0 && p < 1 ? static_cast<std::int64_t>(p * 0x1p52) : -1; }
 };
 
 }  // namespace tilewright::layers

@@ -22,12 +22,11 @@ struct GroupedQueryAttentionOptions {
 /// values, as there: normal with mean 0 and the standard deviation 0.02.
 template <int width, int num_heads, int num_key_value_heads, GroupedQueryAttentionOptions options = {}>
 struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, num_key_value_heads, options>> {
-  static_assert(width % num_heads == 0, "GroupedQueryAttention: a number of heads that divides the width expected");
-  static_assert(num_heads % num_key_value_heads == 0,
-                "GroupedQueryAttention: a number of heads of keys that divides the number of heads expected");
-  static constexpr int head_dim = width / num_heads;
+  static constexpr int head_dim = num_heads > 0 ? width / num_heads : 0;
+  static constexpr bool shares_heads = num_key_value_heads > 0 && num_key_value_heads <= num_heads;  // else `build` fails
+  static constexpr int key_width = shares_heads ? num_key_value_heads * head_dim : 0;
   using Wide = Linear<width, {.bias = options.bias, .std = options.std}>;
-  using Narrow = Linear<num_key_value_heads * head_dim, {.bias = options.bias, .std = options.std}>;
+  using Narrow = Linear<key_width, {.bias = options.bias, .std = options.std}>;
   BOOST_HANA_DEFINE_STRUCT(GroupedQueryAttention, (Wide, q_proj), (Narrow, k_proj), (Narrow, v_proj), (Wide, o_proj));
 
   constexpr Tensor build(Tensor x) {
@@ -36,6 +35,9 @@ struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, nu
   constexpr Tensor build(Tensor x, Tensor positions) {
     if (x.rank() != 3)
       return x.ir().fail(text("GroupedQueryAttention: ", to_text(x.spec()), ": axes (batch, length, width) expected"));
+    if (!detail::check_heads(x.ir(), "GroupedQueryAttention", "num_heads", num_heads, width) ||
+        !detail::check_heads(x.ir(), "GroupedQueryAttention", "num_key_value_heads", num_key_value_heads, num_heads))
+      return Tensor::invalid(x.ir());
     const RotaryEmbedding rotary = rotary_embedding(positions, head_dim, options.rope_theta);
     const Tensor q = apply_rotary(split_heads(q_proj(x), num_heads), rotary);
     const Tensor k = apply_rotary(split_heads(k_proj(x), num_key_value_heads), rotary);

@@ -23,12 +23,18 @@ namespace detail {
 /// the next one, the result first, and `step`.
 template <class D, int hidden_size, RecurrentOptions options>
 struct Recurrent : Module<D> {
+  static constexpr int most_layers = 1000;
   /// The results of all steps of the last layer, and the states after the last step, with an axis for layers.
   constexpr std::pair<Tensor, List<Tensor>> run(Tensor x, std::string_view layer) {
     Ir& ir = this->ir();
     if (x.rank() != 3 || x.nelms() == 0) {
       const Tensor invalid = ir.fail(
           text(layer, ": ", to_text(x.spec()), ": axes (batch, length, features) with elements expected"));
+      return {invalid, List<Tensor>(D::states, invalid)};
+    }
+    if (hidden_size < 1 || options.num_layers < 1 || options.num_layers > most_layers) {
+      const Tensor invalid = ir.fail(text(layer, ": hidden_size ", hidden_size, ", num_layers ", options.num_layers,
+                                          ": both at least 1, and at most ", most_layers, " layers, expected"));
       return {invalid, List<Tensor>(D::states, invalid)};
     }
     List<List<Tensor>> last(D::states);
@@ -81,7 +87,7 @@ struct Recurrent : Module<D> {
 /// The number-th of the parts of hidden_size columns.
 template <int hidden_size>
 constexpr Tensor gate(Tensor all_gates, int number) {
-  return all_gates[{all, slice(number * hidden_size, (number + 1) * hidden_size)}];
+  return all_gates[{all, slice(std::int64_t{number} * hidden_size, (std::int64_t{number} + 1) * hidden_size)}];
 }
 
 }  // namespace detail

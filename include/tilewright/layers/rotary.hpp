@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/cast.hpp"
@@ -24,6 +25,8 @@ constexpr RotaryEmbedding rotary_embedding(Tensor positions, int head_dim, doubl
                                         ": positions of one axis and an even head_dim expected"));
     return {invalid, invalid};
   }
+  if (!tilewright::detail::check_above_0(ir, "rotary_embedding", "theta", theta))
+    return {Tensor::invalid(ir), Tensor::invalid(ir)};
   const Tensor exponents = ir.constant(range(0, -2.0 / head_dim), {head_dim / 2}, float32, "rotary_exponents");
   const Tensor angles = ops::cast(positions, float32).reshape({-1, 1}) * ops::pow(ir.constant(theta), exponents);
   return {ops::cos(angles), ops::sin(angles)};

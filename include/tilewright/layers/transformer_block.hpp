@@ -50,6 +50,8 @@ struct TransformerBlock : Module<TransformerBlock<embed_dim, num_heads, options>
   constexpr Tensor build(Tensor x, std::same_as<Tensor> auto... mask_and_seed)
     requires(sizeof...(mask_and_seed) <= (takes_seed ? 2 : 1))
   {
+    if (options.dim_feedforward < 1)
+      return x.ir().fail(text("TransformerBlock: dim_feedforward ", options.dim_feedforward, ": at least 1 expected"));
     Tensor seed;
     if constexpr (takes_seed) {
       ((seed = detail::is_seed(mask_and_seed) ? mask_and_seed : seed), ...);

@@ -41,6 +41,10 @@ constexpr void check_transfers(Ir& ir, Plan& plan) {
     if (!stream.used) continue;
     const std::int64_t moved = (in_steps.empty() ? 0 : in_steps[i]) + stream.elements;
     stream.transfers = plan.num_host_transfers > 0 ? plan.num_host_transfers : std::max<std::int64_t>(moved, 1);
+    if (const double bytes = static_cast<double>(stream.transfers) * plan.replicas * static_cast<double>(stream.spec.bytes());
+        bytes > Ir::max_tensor_bytes)
+      ir.fail(text("stream: '", stream.name, "' moves ", stream.transfers, " tensors ", to_text(stream.spec), " on ",
+                   plan.replicas, " replicas: a host array of at most 2^47 bytes expected"));
     const int more_axes = (stream.transfers > 1 ? 1 : 0) + (plan.replicas > 1 ? 1 : 0);
     if (stream.spec.shape.rank + more_axes > max_rank)
       ir.fail(text("stream: '", stream.name, "' of shape ", to_text(stream.spec.shape), " with ",

@@ -20,6 +20,7 @@ struct LiveCode {
   List<List<bool>, GraphId> outputs{};        ///< by output of the graph: whether some call uses it
   List<List<bool>, GraphId> modified{};       ///< by input of the graph: whether some call lets it change the caller's tensor
   List<int, GraphId> calls{};                 ///< live calls of the graph; those of loops and conditionals count twice
+  List<double, GraphId> runs{};               ///< how often a run of the program runs it, at most; a double does not overflow
   List<bool, GraphId> is_update{};            ///< it changes its caller's tensors by a few elementwise ops
   List<bool, GraphId> is_loaded{};            ///< a load brings its code
 
@@ -34,6 +35,8 @@ class LiveCodeFinder {
   constexpr explicit LiveCodeFinder(const Ir& ir)
       : ir_(ir), visited_(ir.graphs.size(), false), effects_(ir.graphs.size(), false), repeated_(ir.graphs.size(), false) {
     live_.calls.assign(ir.graphs.size(), 0);
+    live_.runs.assign(ir.graphs.size(), 0);
+    live_.runs[GraphId::main] = 1;
     live_.is_update.assign(ir.graphs.size(), false);
     live_.is_loaded.assign(ir.graphs.size(), false);
     for (const auto& graph : ir.graphs) {
@@ -77,7 +80,7 @@ class LiveCodeFinder {
       if (!lives(node, needed)) continue;
       live_.nodes[graph][n] = true;
       for (const TensorId input : node.inputs) needed[input] = true;
-      if (node.called_graph != GraphId::none) mark_called(node, needed);
+      if (node.called_graph != GraphId::none) mark_called(node, live_.runs[graph], needed);
       if (const GraphId loaded = loaded_graph(node); loaded != GraphId::none) live_.is_loaded[loaded] = true;
     }
   }
@@ -88,12 +91,14 @@ class LiveCodeFinder {
       if (needed[output]) return true;
     return false;
   }
-  /// `needed` says of the caller's tensors which are used.
-  constexpr void mark_called(const Node& node, const List<bool, TensorId>& needed) {
-    const std::int64_t carried = is_loop(node) ? unpack<LoopAttributes>(node.attributes).carried : 0;
+  /// `needed` says of the caller's tensors which are used; `runs` is how often the caller runs.
+  constexpr void mark_called(const Node& node, double runs, const List<bool, TensorId>& needed) {
+    const LoopAttributes loop = is_loop(node) ? unpack<LoopAttributes>(node.attributes) : LoopAttributes{.count = 1};
+    const std::int64_t carried = loop.carried;
     const bool is_plain = is_plain_call(node);
     for_each_callee(node, [&](GraphId callee, int first_input) {
       live_.calls[callee] += is_plain ? 1 : 2;
+      live_.runs[callee] += runs * static_cast<double>(loop.count);
       if (!is_plain) repeated_[callee] = true;
       List<bool>& outputs = live_.outputs[callee];
       for (std::size_t i = 0; i < node.outputs.size(); ++i)  // what a loop carries is used by its next iteration

@@ -8,6 +8,7 @@
 #include "tilewright/lower/check_code_loads.hpp"
 #include "tilewright/lower/check_dtypes.hpp"
 #include "tilewright/lower/check_placements.hpp"
+#include "tilewright/lower/check_sizes.hpp"
 #include "tilewright/lower/check_transfers.hpp"
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
@@ -42,10 +43,9 @@ namespace tilewright::internal {
 
 /// Plans a traced program for a target: composed forms are replaced by ops, dead code is dropped, each graph that is called
 /// more than once becomes one body of supersteps, others are inlined, the ops of the main graph become one body for each
-/// execution context, and all memory gets its place. Errors: what check_replicas says;
-/// bfloat16 on a simulated IPU; more transfers in a run than
-/// num_host_transfers; a tile's memory is too small. The observer sees what passes give: see pass.hpp. `keep_homes` gets where
-/// variables and constants are on tiles.
+/// execution context, and all memory gets its place. Errors: what check_replicas says; sizes beyond 64 bits; bfloat16 on a
+/// simulated IPU; more transfers in a run than num_host_transfers; a tile's memory is too small. The observer sees what passes
+/// give: see pass.hpp. `keep_homes` gets where variables and constants are on tiles.
 template <class Observer = Unobserved>
 constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer(), TileHomes* keep_homes = nullptr) {
   Plan plan;
@@ -57,6 +57,7 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
   plan_globals(ir, plan);
   keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
+  check_sizes(ir, live);
   if (ir.has_placements) check_placements(ir, live, target);
   if (target.ipu != nullptr) check_dtypes(ir, live);
   if (ir.failed()) return plan;

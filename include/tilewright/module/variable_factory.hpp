@@ -67,6 +67,7 @@ class VariableFactory {
   }
   /// An input for the variable in the graph that is being built.
   constexpr Tensor create_input(std::string_view name) const {
+    if (const Text is = detail::random_fault(initialiser_); !is.empty()) ir().fail(text("variable: '", name, "' of ", is));
     const Tensor input = ir().add_input(spec_, name, by_ref_);
     if (is_sharded()) ir().set_meta_shape(input, shape_, shard_over_);
     return input;

@@ -1,4 +1,7 @@
 #pragma once
+#include <limits>
+#include <string_view>
+
 #include "tilewright/graph/number_or_tensor.hpp"
 #include "tilewright/ops/arithmetic.hpp"
 #include "tilewright/ops/cast.hpp"
@@ -35,12 +38,17 @@ template <class D>
 struct AccumulateOp : VarUpdate<D, 2> {
   static constexpr std::string_view name = "Accumulate";
   static constexpr VertexCost vertex_cost = binary_map_cost({6, 2}, {6, 4});
+  static constexpr std::string_view factor_name = "f";
+  static constexpr double least_factor = std::numeric_limits<double>::lowest();
   struct Attributes {
     double factor = 1;
   };
   static constexpr void infer(Inference& op) {
-    if (!is_int(op.input(0).dtype) || op.require_number(op.attributes<Attributes>().factor, op.input(0).dtype))
-      VarUpdate<D, 2>::infer(op);
+    const double factor = op.attributes<Attributes>().factor;
+    if (!op.require_number(D::factor_name, factor, op.input(0).dtype)) return;
+    if (factor < D::least_factor)
+      return op.fail(D::factor_name, " ", number_text(factor), ": at least ", number_text(D::least_factor), " expected");
+    VarUpdate<D, 2>::infer(op);
   }
   static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
                                        const PackedAttributes& attributes) {
@@ -72,6 +80,8 @@ struct AccumulateSquare : AccumulateOp<AccumulateSquare> {
   template <class T> static T update(T t, T x, T f, T) { return math::fma(f, math::multiply(x, x), t); }
 };
 struct AccumulateMean : AccumulateOp<AccumulateMean> {
+  static constexpr std::string_view factor_name = "step";
+  static constexpr double least_factor = 0;
   template <class T>
   static T update(T t, T x, T step, T) {
     const T part = math::number<T>(1) / (step + math::number<T>(1));
@@ -97,8 +107,7 @@ struct AccumulatorScale : VarUpdate<AccumulatorScale, 1> {
     double factor = 1;
   };
   static constexpr void infer(Inference& op) {
-    if (!is_int(op.input(0).dtype) || op.require_number(op.attributes<Attributes>().factor, op.input(0).dtype))
-      VarUpdate::infer(op);
+    if (op.require_number("f", op.attributes<Attributes>().factor, op.input(0).dtype)) VarUpdate::infer(op);
   }
   template <class T>
   static T forward(T t, Attributes attributes) {

@@ -89,9 +89,11 @@ struct Softplus : UnaryOp<Softplus> {
     double beta = 1, threshold = 20;
   };
   static constexpr bool check_dtypes(Inference& op) {
-    const double beta = op.attributes<Attributes>().beta;
+    const auto [beta, threshold] = op.attributes<Attributes>();
+    if (!op.require_floating_point(0) || !op.require_number("beta", beta, op.input(0).dtype)) return false;
     if (!(beta > 0)) op.fail("beta ", number_text(beta), ": a number above 0 expected");
-    return !op.failed() && op.require_floating_point(0);
+    if (threshold != threshold) op.fail("threshold ", number_text(threshold), ": a number expected");
+    return !op.failed();
   }
   template <class X>
   static X forward(X x, Attributes attributes) {

@@ -1,7 +1,9 @@
 #pragma once
+#include <limits>
 #include <optional>
+#include <string_view>
 
-#include "tilewright/graph/number_or_tensor.hpp"
+#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/ops/elementwise.hpp"
 
 namespace tilewright {
@@ -171,7 +173,7 @@ struct AdamOptions {
 namespace detail {
 template <class Updater>
 constexpr Tensor adam(Tensor m, Tensor v, const AdamOptions& options) {
-  if (!m.valid()) return m;
+  if (!m.is_usable()) return m;
   Ir& ir = m.ir();
   AdamAttributes attributes{};
   List<Tensor> inputs;
@@ -188,6 +190,13 @@ constexpr Tensor adam(Tensor m, Tensor v, const AdamOptions& options) {
   if (decays && !options.weight) return ir.fail("AdamUpdater: weight_decay without weight: the weight that decays expected");
   if (options.time_step && (!options.beta1 || !options.beta2))
     return ir.fail("AdamUpdater: time_step without beta1 or beta2: both expected, to correct the moments");
+  const auto check = [&](std::string_view name, const std::optional<NumberOrTensor>& value, double below) {
+    return !value || check_parameter(ir, "AdamUpdater", name, *value, 0, below);
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!check("weight_decay", options.weight_decay, infinity) || !check("epsilon", options.epsilon, infinity) ||
+      !check("beta1", options.beta1, 1) || !check("beta2", options.beta2, 1))
+    return Tensor::invalid(ir);
   if (decays) add(AdamInputs::weight, options.weight);
   inputs.push_back(m);
   inputs.push_back(v);
@@ -215,7 +224,7 @@ constexpr Tensor adam_updater(Tensor m, Tensor v, const AdamOptions& options = {
 /// The step of Adamax: m / (1 - beta1^t) / (v + epsilon) + weight_decay weight, where v is the infinity norm of the gradients.
 /// As adam_updater, but the time step is required, beta1 is 0.9 if it is not given, and beta2 is not used.
 constexpr Tensor adamax_updater(Tensor m, Tensor v, AdamOptions options) {
-  if (!options.time_step) return m.valid() ? m.ir().fail("AdamUpdater: Adamax without time_step: a time step expected") : m;
+  if (!options.time_step) return m.is_usable() ? m.ir().fail("AdamUpdater: Adamax without time_step: a time step expected") : m;
   if (!options.beta1) options.beta1 = 0.9;
   options.beta2 = 0;
   return detail::adam<AdamaxUpdater>(m, v, options);

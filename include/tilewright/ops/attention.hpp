@@ -253,7 +253,7 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
         return op.fail("mask ", to_text(mask), " for keys ", to_text(k), ": axes (batch, keys) of bool expected");
     }
     if (attributes.drops() && !Dropout::require_seed(op, 3 + static_cast<int>(attributes.has_mask))) return;
-    if (!op.require_number(attributes.scale, float32)) return;
+    if (!op.require_number("scale", attributes.scale, float32)) return;
     op.output({{q.shape[0], q.shape[2], q.shape[1], q.shape[3]}, q.dtype});
     op.output({{q.shape[0], q.shape[1], q.shape[2]}, float32});
   }
@@ -318,7 +318,7 @@ constexpr Tensor apply_attention(Ir& ir, const List<Tensor>& inputs, const Atten
 }
 constexpr Tensor attention(std::initializer_list<Tensor> given, const AttentionOptions& options) {
   const Tensor q = *given.begin();
-  if (!q.valid()) return q;
+  if (!q.is_usable()) return q;
   double scale = 1;
   if (options.scale) scale = *options.scale;
   else if (q.rank() > 0 && q.shape(-1) > 0) scale = 1 / square_root(static_cast<double>(q.shape(-1)));

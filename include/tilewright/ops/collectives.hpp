@@ -261,13 +261,13 @@ constexpr std::int64_t from_the_first(std::int64_t axis, int rank) { return axis
 /// their order, so that results do not depend on the number of threads. Not differentiable. (`mul` multiplies; PopXL's takes the
 /// mean.)
 constexpr Tensor replicated_all_reduce(Tensor t, const AllReduceOptions& options = {}) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce", t, options.group);
   return apply<ReplicatedAllReduce>({t}, {groups, static_cast<std::int64_t>(options.op)});
 }
 /// The same in place; returns an alias of t.
 constexpr Tensor replicated_all_reduce_(Tensor t, const AllReduceOptions& options = {}) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce_", t, options.group);
   return apply<ReplicatedAllReduceInplace>({t}, {groups, static_cast<std::int64_t>(options.op)});
 }
@@ -276,7 +276,7 @@ constexpr Tensor replicated_all_reduce_(Tensor t, const AllReduceOptions& option
 /// float16, float32, int32 or uint32. Result: (ceil(elements / n),), t's elements in a row, with zeros after the last. With the
 /// operator `local` nothing is reduced: each replica has its part of its own t. Only that is differentiable.
 constexpr Tensor replicated_reduce_scatter(Tensor t, const ReduceScatterOptions& options = {}) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_reduce_scatter", t, options.group);
   return apply<ReplicatedReduceScatter>(
       {t}, {groups, static_cast<std::int64_t>(options.op), options.configure_output_for_replicated_tensor_sharding ? 1 : 0});
@@ -285,7 +285,7 @@ constexpr Tensor replicated_reduce_scatter(Tensor t, const ReduceScatterOptions&
 /// Of t, which all replicas of a group have, the shard of this replica: as replicated_reduce_scatter with `local`, and t's shape
 /// as its meta shape. The gradient is gathered from the shards' gradients.
 constexpr Tensor replica_sharded_slice(Tensor t, const ReplicaGrouping& group = {}) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replica_sharded_slice", t, group);
   return apply<ReplicatedReduceScatter>({t}, {groups, static_cast<std::int64_t>(CollectiveOperator::local), 1});
 }
@@ -294,7 +294,7 @@ constexpr Tensor replica_sharded_slice(Tensor t, const ReplicaGrouping& group = 
 /// the group size does not divide the extent. The axis stays if its extent becomes 1. (PopXL drops it then.) The gradient is
 /// gathered along the axis.
 constexpr Tensor replicated_slice(Tensor t, const ReplicatedSliceOptions& options = {}) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_slice", t, options.group);
   const std::int64_t axis = detail::from_the_first(options.axis, t.rank());
   return apply<ReplicatedReduceScatter>({t}, {groups, static_cast<std::int64_t>(CollectiveOperator::local), 0, 1, axis});
@@ -307,7 +307,7 @@ constexpr Tensor replicated_slice(Tensor t, const ReplicatedSliceOptions& option
 /// By default it is `meta_shape` if t has one, else `concat`. The gradient is the replica's slice of the result's: right where
 /// all replicas go on in the same way, so that they have the same gradient. With `meta_shape` it is not differentiable.
 constexpr Tensor replicated_all_gather(Tensor t, const AllGatherOptions& options = {}) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   ReplicatedAllGather::Attributes attributes{.groups = detail::groups_for("replicated_all_gather", t, options.group)};
   const int meta_shape = ir.record(t).meta_shape;

@@ -127,6 +127,7 @@ constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
   std::int64_t sum = 0;
   for (std::int64_t length : splits.lengths) {
     if (length < 1) return fail(" into parts of ", length, " along axis ", axis, ": extents above 0");
+    if (length > extent) return fail(" into a part of ", length, " along axis ", axis, ": at most ", extent);
     sum += length;
   }
   if (splits.count == 0 && sum != extent) return fail(" into parts of ", sum, " together along axis ", axis, ": ", extent);

@@ -25,7 +25,7 @@ constexpr bool check_cross_entropy(Inference& op) {
 /// A loss of logits, and their gradient.
 struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
   static constexpr std::string_view name = "CrossEntropyWithGrad";
-  static constexpr std::string_view rows_are = "logits";
+  static constexpr std::string_view rows_are = "logits", factor = "loss_scaling";
   static constexpr CodeKind code_kind = CodeKind::softmax;
   static constexpr VertexCost vertex_cost = line_cost(6, {18, 2}, {16, 4});  // Softmax's loops, and one over the result
   static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }

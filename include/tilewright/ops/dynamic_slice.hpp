@@ -259,7 +259,7 @@ namespace detail {
 template <class D>
 constexpr Tensor dynamic_slice(std::initializer_list<Tensor> operands, const Shape& axes, const Shape& sizes, bool no_overlap) {
   const Tensor& t = *operands.begin();
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   if (axes.rank != sizes.rank)
     return t.ir().fail(
         text(D::name, ": axes ", to_text(axes), " and sizes ", to_text(sizes), ": as many sizes as axes expected"));

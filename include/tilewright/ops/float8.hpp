@@ -159,7 +159,7 @@ namespace ops {
 ///     const Tensor small = ops::pow2scale_then_cast(weight, 4, tw::float8_143);
 template <class...>
 constexpr Tensor pow2scale_then_cast(Tensor t, const NumberOrTensor& log2_scale, DType dtype) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   return apply<Pow2ScaleThenCast>({t, detail::log2_scale_tensor<Pow2ScaleThenCast>(t, log2_scale)},
                                   {static_cast<std::int64_t>(dtype)});
 }
@@ -167,7 +167,7 @@ constexpr Tensor pow2scale_then_cast(Tensor t, const NumberOrTensor& log2_scale,
 /// result leaves the range of float16. NaN stays NaN. No gradient.
 template <class...>
 constexpr Tensor cast_then_pow2scale(Tensor t, const NumberOrTensor& log2_scale, DType dtype) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   return apply<CastThenPow2Scale>({t, detail::log2_scale_tensor<CastThenPow2Scale>(t, log2_scale)},
                                   {static_cast<std::int64_t>(dtype)});
 }
@@ -177,7 +177,7 @@ constexpr Tensor cast_then_pow2scale(Tensor t, const NumberOrTensor& log2_scale,
 template <class...>
 constexpr Tensor matmul_pow2scaled(Tensor lhs, Tensor rhs, const NumberOrTensor& log2_scale,
                                    std::optional<double> available_memory_proportion = {}) {
-  if (!lhs.valid() || !rhs.valid()) return lhs.valid() ? rhs : lhs;
+  if (!lhs.is_usable() || !rhs.is_usable()) return lhs.valid() ? rhs : lhs;
   const Tensor scale = detail::log2_scale_tensor<MatMulPow2Scaled>(lhs, log2_scale);
   const MatMulPow2Scaled::Attributes attributes{.planner = PlannerAttributes::make(available_memory_proportion, {})};
   return detail::multiply_with_vectors(lhs, rhs,
@@ -187,7 +187,7 @@ constexpr Tensor matmul_pow2scaled(Tensor lhs, Tensor rhs, const NumberOrTensor&
 /// each; log2_scale as in pow2scale_then_cast. Result: float16, rounded once from sums in float32. No gradient.
 template <class...>
 constexpr Tensor conv_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& log2_scale, const ConvOptions& options = {}) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   return apply<ConvPow2Scaled>({t, weight, detail::log2_scale_tensor<ConvPow2Scaled>(t, log2_scale)},
                                detail::window_attributes(options));
 }
@@ -196,7 +196,7 @@ constexpr Tensor conv_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& 
 template <class...>
 constexpr Tensor conv_transpose_pow2scaled(Tensor t, Tensor weight, const NumberOrTensor& log2_scale,
                                            const ConvTransposeOptions& options = {}) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   return apply<ConvTransposePow2Scaled>({t, weight, detail::log2_scale_tensor<ConvTransposePow2Scaled>(t, log2_scale)},
                                         detail::transposed_attributes(options));
 }

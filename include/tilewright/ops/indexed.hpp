@@ -18,7 +18,7 @@ struct IndexAttributes {
   std::int64_t faults = 1;  ///< whether an index out of range is a fault
   ScatterReduction reduction = ScatterReduction::sum;
   double factor = 1;
-  double available_memory_proportion = -1;  ///< for planners; -1: not given
+  double available_memory_proportion = detail::no_proportion;  ///< for planners
 
   constexpr int axis_of(int rank) const { return static_cast<int>(axis < 0 ? axis + rank : axis); }
 };

@@ -95,7 +95,7 @@ namespace ops {
 ///
 ///     y = ops::interpolate(x, {1, 1, 2, 2}, {.mode = ResizeMode::linear});
 constexpr Tensor interpolate(Tensor x, const List<double>& scale_factor = {1, 1, 1, 1}, const InterpolateOptions& options = {}) {
-  if (!x.valid()) return x;
+  if (!x.is_usable()) return x;
   const auto fail = [&](const auto&... message) { return x.ir().fail(text("interpolate: ", message...)); };
   if (!is_floating_point(x.dtype())) return fail(to_text(x.spec()), ": ", floating_point_dtypes(), " expected");
   if (static_cast<int>(scale_factor.size()) != x.rank())

@@ -130,7 +130,7 @@ constexpr List<Tensor> reduce_one_way(std::string_view what, const List<Tensor>&
 /// in their order, so that results have the same bits on all IPUs. The gradient is that of the operator: for `add`, the sum of
 /// the gradients. Errors: tensors of other shapes or dtypes, or on one IPU; an IPU that is not known; `local`.
 constexpr List<Tensor> all_reduce(const List<Tensor>& ts, const IpuReduceOptions& options = {}) {
-  if (ts.empty() || !ts[0].valid()) return {};
+  if (ts.empty() || !ts[0].is_usable()) return {};
   Ir& ir = ts[0].ir();
   const List<int> ipus = detail::ipus_of("all_reduce", ir, ts, options);
   if (!ir.failed() && options.op == CollectiveOperator::local)

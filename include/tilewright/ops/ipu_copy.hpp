@@ -60,7 +60,7 @@ namespace ops {
 /// constant or a graph's input that no op has used yet, which is then there. Differentiable. Errors: a number below 0; no source
 /// where t's IPU is not known; another source than t's IPU.
 constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   const std::optional<int> known = t.ipu();
   const auto fail = [&](const auto&... problem) { return ir.fail(text("ipu_copy: ", to_text(t), problem...)); };
@@ -76,7 +76,7 @@ constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) 
 /// A copy of t on the compute tiles of its IPU if t is on IO tiles, and the other way round. A tensor that no op has used yet is
 /// on the tiles of the scope. t: any shape and dtype. Differentiable.
 constexpr Tensor io_tile_copy(Tensor t) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   if (!t.ipu()) ir.record(t).placement = {std::max(ir.current_placement.ipu, 0), ir.current_placement.tile_set};
   return apply<IoTileCopy>({t});

@@ -100,6 +100,12 @@ constexpr Tensor lamb_updater(Tensor m, Tensor v, const AdamOptions& options = {
 /// lamb_square gives them. Returns an alias of t.
 constexpr Tensor adam_var_update(Tensor t, Tensor x, Tensor r1, Tensor r2, const NumberOrTensor& learning_rate,
                                  const NumberOrTensor& max_weight_norm = std::numeric_limits<double>::infinity()) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!t.is_usable()) return t;
+  if (!detail::check_parameter(t.ir(), "AdamVarUpdate", "learning_rate", learning_rate) ||
+      (max_weight_norm.number != infinity &&
+       !detail::check_parameter(t.ir(), "AdamVarUpdate", "max_weight_norm", max_weight_norm)))
+    return Tensor::invalid(t.ir());
   TrustRatio::Attributes attributes{0, learning_rate.number, max_weight_norm.number};
   List<Tensor> inputs{t, x, r1, r2};
   if (learning_rate.tensor) inputs.push_back(*learning_rate.tensor), attributes.inputs |= 1;

@@ -127,7 +127,7 @@ struct TopK : detail::LineResultOp<TopK> {
     std::int64_t k = 0;
     std::int64_t axis = 0;  ///< from the first
     std::int64_t largest = 1;
-    double available_memory_proportion = -1;  ///< for planners; -1: not given
+    double available_memory_proportion = detail::no_proportion;  ///< for planners
   };
   static constexpr Text options(const PackedAttributes& packed) {
     return detail::proportion_option(unpack<Attributes>(packed).available_memory_proportion);
@@ -226,7 +226,7 @@ constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool la
 /// Errors: fewer than two levels, or levels that do not increase.
 constexpr Tensor histogram(Tensor x, const List<double>& levels, bool absolute_of_input = false) {
   Ir& ir = x.ir();
-  if (!x.valid()) return x;
+  if (!x.is_usable()) return x;
   if (levels.size() < 2) return ir.fail(text("Histogram: ", levels.size(), " levels: at least 2 expected"));
   for (std::size_t i = 1; i < levels.size(); ++i)
     if (!(levels[i - 1] < levels[i]))

@@ -203,7 +203,7 @@ namespace ops {
 ///
 ///     y = ops::matmul(x, w, {.output_type = float32, .partials_type = float16});
 constexpr Tensor matmul(Tensor a, Tensor b, const MatMulOptions& options = {}) {
-  if (!a.valid() || !b.valid()) return a.valid() ? b : a;
+  if (!a.is_usable() || !b.is_usable()) return a.valid() ? b : a;
   MatMul::Attributes attributes{.planner = PlannerAttributes::make(options.available_memory_proportion, options.partials_type)};
   if (options.output_type) attributes.output_type = 1 + static_cast<std::int64_t>(*options.output_type);
   return detail::multiply_with_vectors(a, b, [&](Tensor lhs, Tensor rhs) { return apply<MatMul>({lhs, rhs}, attributes); });

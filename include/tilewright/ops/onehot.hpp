@@ -117,7 +117,7 @@ namespace ops {
 /// Errors: indices that are no integers, a tensor as num_classes that is no constant, num_classes that is no whole number above
 /// 0, values of another shape, an axis out of range.
 constexpr Tensor onehot(Tensor t, const NumberOrTensor& num_classes, Tensor values, int axis = -1) {
-  if (!t.valid()) return t;
+  if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   double classes = num_classes.number;
   if (num_classes.tensor) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <limits>
 #include <optional>
 
 #include "tilewright/core/list.hpp"
@@ -65,16 +66,17 @@ struct PlannerAttributes {
 };
 
 namespace detail {
-/// The proportion of memory of ops that have no other option for planners, as an attribute: -1 if it is not given. It stands in
-/// printed graphs, and results do not depend on it.
-constexpr double proportion_or_none(const std::optional<double>& proportion) { return proportion.value_or(-1); }
+/// The proportion of memory of ops that have no other option for planners, as an attribute: this number if it is not given. It
+/// stands in printed graphs, and results do not depend on it.
+inline constexpr double no_proportion = std::numeric_limits<double>::lowest();
+constexpr double proportion_or_none(const std::optional<double>& proportion) { return proportion.value_or(no_proportion); }
 constexpr bool require_proportion(Inference& op, double proportion) {
-  if (proportion == -1 || (proportion >= 0 && proportion <= 1)) return true;
+  if (proportion == no_proportion || (proportion >= 0 && proportion <= 1)) return true;
   op.fail("available_memory_proportion ", number_text(proportion), ": a number from 0 to 1 expected");
   return false;
 }
 constexpr Text proportion_option(double proportion) {
-  if (proportion == -1) return {};
+  if (proportion == no_proportion) return {};
   return text("available_memory_proportion=", number_text(proportion));
 }
 }  // namespace detail

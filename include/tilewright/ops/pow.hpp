@@ -14,8 +14,9 @@ struct PowNumber : UnaryOp<PowNumber> {
   static constexpr bool check_dtypes(Inference& op) {
     const double exponent = op.attributes<Attributes>().exponent;
     const DType dtype = op.input(0).dtype;
-    if (!op.require_number_dtype(0) || !op.require_number(exponent, dtype)) return false;
-    if (is_int(dtype) && exponent < 0) op.fail(number_text(exponent), " as power of ", to_text(dtype), ": 0 or more expected");
+    if (!op.require_number_dtype(0) || !op.require_number("exponent", exponent, dtype)) return false;
+    if (is_int(dtype) && exponent < 0)
+      op.fail("exponent ", number_text(exponent), " as power of ", to_text(dtype), ": 0 or more expected");
     return !op.failed();
   }
   template <class X>

@@ -314,11 +314,13 @@ constexpr Tensor create_random_seed(Tensor seed, std::int64_t modifier) { return
 /// The same with a tensor as modifier: one element of int32, uint32, int64 or uint64, such as the count of a loop's iterations.
 /// It gives the seed that the number gives.
 constexpr Tensor create_random_seed(Tensor seed, Tensor modifier) { return apply<CreateRandomSeed>({seed, modifier}, {}); }
-/// n new seeds: create_random_seed(seed, i) for i from 0 on. Errors: another seed; n below 1.
+/// n new seeds: create_random_seed(seed, i) for i from 0 on. Errors: another seed; n below 1, or above 2^20.
 constexpr List<Tensor> split_random_seed(Tensor seed, int n = 2) {
+  constexpr int most = 1 << 20;
   List<Tensor> seeds;
+  if (n < 1 || n > most)
+    return {seed.valid() ? seed.ir().fail(text("split_random_seed: ", n, " seeds: from 1 to ", most, " expected")) : seed};
   for (int i = 0; i < n; ++i) seeds.push_back(create_random_seed(seed, i));
-  if (n < 1 && seed.valid()) seeds.push_back(seed.ir().fail(text("split_random_seed: ", n, " seeds: at least 1 expected")));
   return seeds;
 }
 }  // namespace ops

@@ -52,7 +52,7 @@ constexpr bool check_whole(std::string_view what, Tensor t) {
 /// The spec of a replica's shard of t over `shard_over` replicas, as reduce_replica_sharded_tensor makes it: (elements /
 /// shard_over,), or t's own if that leaves a remainder. t: any shape and dtype, no shard.
 constexpr TensorSpec replica_sharded_spec(Tensor t, std::int64_t shard_over) {
-  if (!t.valid() || !detail::check_whole("replica_sharded_spec", t)) return t.spec();
+  if (!t.is_usable() || !detail::check_whole("replica_sharded_spec", t)) return t.spec();
   if (shard_over < 1)
     t.ir().fail(text("replica_sharded_spec: ", to_text(t), " over ", shard_over, " replicas: at least 1 expected"));
   if (shard_over < 1 || !can_be_sharded(t.nelms(), shard_over)) return t.spec();
@@ -67,7 +67,7 @@ constexpr TensorSpec replica_sharded_spec(Tensor t, const ReplicaGrouping& shard
 /// group is that of the replicas which have one copy of all shards, by default all. Fails for a group of more or fewer replicas
 /// than there are shards. Not differentiable.
 constexpr Tensor gather_replica_sharded_tensor(Tensor t, const ReplicaGrouping& group = {}) {
-  if (!t.valid() || !t.meta_shape()) return t;
+  if (!t.is_usable() || !t.meta_shape()) return t;
   return ops::collectives::replicated_all_gather(t, {.group = group});
 }
 
@@ -80,7 +80,7 @@ constexpr Tensor gather_replica_sharded_tensor(Tensor t, const ReplicaGrouping& 
 constexpr Tensor reduce_replica_sharded_tensor(Tensor t, const ReduceShardedOptions& options = {}) {
   namespace collectives = ops::collectives;
   constexpr std::string_view what = "reduce_replica_sharded_tensor";
-  if (!t.valid() || !detail::check_whole(what, t)) return t;
+  if (!t.is_usable() || !detail::check_whole(what, t)) return t;
   if (options.op == CollectiveOperator::local)
     return t.ir().fail(text(what, ": local of ", to_text(t), ": a reduction expected"));
   const ReplicaGroups replicas = collectives::detail::groups_for(what, t, options.replica_group);

@@ -92,6 +92,7 @@ struct RoiAlign : Op<RoiAlign> {
       return op.fail("output_size (", attributes.out_rows, ", ", attributes.out_columns, "): numbers of at least 1 expected");
     if (attributes.sampling_ratio < 0)
       return op.fail("sampling_ratio ", attributes.sampling_ratio, ": a number of at least 0 expected");
+    if (!op.require_number("spatial_scale", attributes.spatial_scale, float64)) return;
     if (!(attributes.spatial_scale > 0))
       return op.fail("spatial_scale ", number_text(attributes.spatial_scale), ": a number above 0 expected");
     op.output({{rois.shape[0], x.shape[1], attributes.out_rows, attributes.out_columns}, x.dtype});

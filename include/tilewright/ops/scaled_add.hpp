@@ -27,7 +27,7 @@ struct ScaledAddOp : Elementwise<D> {
     for (int i = 2; i < op.input_count(); ++i)
       if (op.input(i).nelms() != 1) return op.fail("factor ", to_text(op.input(i)), ": one element expected");
     const auto factors = op.template attributes<Attributes>();
-    if (!op.require_number(factors.a, x.dtype) || !op.require_number(factors.b, x.dtype)) return;
+    if (!op.require_number("a", factors.a, x.dtype) || !op.require_number("b", factors.b, x.dtype)) return;
     op.output(x);
   }
   template <class X, class Y>

@@ -183,6 +183,7 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
                      ": the shape of a gather from it expected");
     if (op.input_count() == 4 && (op.input(3).nelms() != 1 || !is_floating_point(op.input(3).dtype)))
       return op.fail("factor ", to_text(op.input(3)), ": one floating point element expected");
+    if (!op.require_number("f", attributes.factor, t.dtype)) return;
     op.output(t);
   }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
@@ -254,7 +255,7 @@ constexpr ScatterIndices scatter_indices(Tensor data, Tensor indices, int axis, 
 }
 constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction reduction, std::int64_t group_size,
                                 const ScatterReduceOptions& options) {
-  if (!data.valid()) return data;
+  if (!data.is_usable()) return data;
   const auto fail = [&](const auto&... message) { return data.ir().fail(text(ScatterReduce::name, ": ", message...)); };
   if (!options.initial_values && !options.axis_size) return fail("neither initial_values nor axis_size: one of them expected");
   if (group_size < 1) return fail("group_size ", group_size, ": a number above 0 expected");

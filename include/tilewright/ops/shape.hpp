@@ -166,7 +166,7 @@ namespace ops {
 constexpr Tensor reshape(Tensor x, const Shape& shape) { return apply<Reshape>({x}, detail::axis_list(shape)); }
 /// As reshape, but an alias of x, whose elements must stand one after the other: they do not in one of transpose_.
 constexpr Tensor reshape_(Tensor x, const Shape& shape) {
-  if (!x.valid()) return x;
+  if (!x.is_usable()) return x;
   if (!is_dense(x.shape(), detail::aliased_tensor(x.ir(), x.graph_id(), x.number()).second))
     return x.ir().fail(text("ReshapeInplace: ", to_text(x), ", whose elements stand in another order, to ", to_text(shape),
                             ": reshape, or reshape_ before transpose_, expected"));

@@ -242,20 +242,20 @@ namespace ops {
 ///     const Tensor corner = ops::slice(x, {0, tw::none}, {2, 3}, {1, -1}); // x[0:2, :3:-1]
 constexpr Tensor slice(Tensor x, const Positions& start = {}, const Positions& stop = {}, const Positions& step = {},
                        const Axes& axes = {}) {
-  if (!x.valid() || !(start.given || stop.given || step.given)) return x;
+  if (!x.is_usable() || !(start.given || stop.given || step.given)) return x;
   const auto attributes = detail::slice_attributes(x, start, stop, step, axes);
   return attributes ? apply<Slice>({x}, *attributes) : Tensor::invalid(x.ir());
 }
 constexpr Tensor slice_(Tensor x, const Positions& start = {}, const Positions& stop = {}, const Positions& step = {},
                         const Axes& axes = {}) {
-  if (!x.valid() || !(start.given || stop.given || step.given)) return x;
+  if (!x.is_usable() || !(start.given || stop.given || step.given)) return x;
   const auto attributes = detail::slice_attributes(x, start, stop, step, axes);
   return attributes ? apply<SliceInplace>({x}, *attributes) : Tensor::invalid(x.ir());
 }
 /// x backwards along the axes, by default along all: a view, of any dtype. Gradient: dy backwards.
 constexpr Tensor flip(Tensor x, const Axes& axes = {}) {
   Positions steps;
-  const std::size_t count = !x.valid() ? 0 : axes.all ? static_cast<std::size_t>(x.rank()) : axes.list.size();
+  const std::size_t count = !x.is_usable() ? 0 : axes.all ? static_cast<std::size_t>(x.rank()) : axes.list.size();
   for (std::size_t i = 0; i < count; ++i) steps.add(-1);
   return slice(x, {}, {}, steps, axes);
 }
@@ -263,7 +263,7 @@ constexpr Tensor flip(Tensor x, const Axes& axes = {}) {
 /// result: the same, of extents ceil(extent / stride). A view. Gradient: dy in its places, 0 elsewhere. Errors: more strides than
 /// axes; one below 1.
 constexpr Tensor subsample(Tensor x, const Shape& strides) {
-  if (!x.valid()) return x;
+  if (!x.is_usable()) return x;
   if (strides.rank > x.rank()) {
     return x.ir().fail(
         text("Subsample: ", to_text(x.spec()), " by ", to_text(strides), ": at most a stride for each axis expected"));
@@ -281,7 +281,7 @@ constexpr Tensor subsample(Tensor x, int stride) { return subsample(x, Shape{str
 /// x without axes of extent 1: all of these, or the given ones, which must be such. x: any dtype; a view. Gradient: dy in x's
 /// shape. Errors: an axis out of range, twice, or of another extent.
 constexpr Tensor squeeze(Tensor x, const Axes& axes = {}) {
-  if (!x.valid()) return x;
+  if (!x.is_usable()) return x;
   auto attributes = SliceAttributes::of_all(x.shape());
   for (int axis = 0; axes.all && axis < x.rank(); ++axis)
     if (x.shape(axis) == 1) attributes.dropped |= std::int64_t{1} << axis;

@@ -43,7 +43,7 @@ constexpr std::optional<SliceAttributes> subscript_attributes(Tensor x, std::spa
   return slice;
 }
 constexpr Tensor subscript(Tensor x, std::span<const TensorIndex> indices) {
-  if (!x.valid()) return x;
+  if (!x.is_usable()) return x;
   const auto attributes = subscript_attributes(x, indices);
   return attributes ? apply<Slice>({x}, *attributes) : Tensor::invalid(x.ir());
 }

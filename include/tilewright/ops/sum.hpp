@@ -46,7 +46,7 @@ constexpr Tensor sum(Tensor x, const Axes& axes = {}, bool keep_axes = false) {
 }
 /// The gradient of an operand that was broadcast: summed over the axes along which it was, in the operand's shape.
 constexpr Tensor sum_to(Tensor gradient, const Shape& shape) {
-  if (!gradient.valid() || gradient.shape() == shape) return gradient;
+  if (!gradient.is_usable() || gradient.shape() == shape) return gradient;
   const Shape from = gradient.shape();
   Shape axes;
   for (int axis = 0; axis < from.rank; ++axis)

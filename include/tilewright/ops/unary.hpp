@@ -140,9 +140,10 @@ struct Clip : UnaryOp<Clip> {
     if (!op.require_number_dtype(0)) return false;
     constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto [min, max] = op.attributes<Attributes>();
-    for (const double bound : {min, max})
-      if (bound != infinity && bound != -infinity && !op.require_number(bound, op.input(0).dtype)) return false;
-    return true;
+    const auto require_bound = [&](std::string_view name, double bound) {
+      return bound == infinity || bound == -infinity || op.require_number(name, bound, op.input(0).dtype);
+    };
+    return require_bound("min", min) && require_bound("max", max);
   }
   template <class X>
   static X forward(X x, Attributes bounds) {  // x stands last, so that NaN stays
@@ -166,7 +167,9 @@ struct IncrementMod : Elementwise<IncrementMod> {
   static constexpr bool check_dtypes(Inference& op) {
     const auto [increment, modulus] = op.attributes<Attributes>();
     const DType dtype = op.input(0).dtype;
-    if (!op.require_number_dtype(0) || !op.require_number(increment, dtype) || !op.require_number(modulus, dtype)) return false;
+    if (!op.require_number_dtype(0) || !op.require_number("increment", increment, dtype) ||
+        !op.require_number("modulus", modulus, dtype))
+      return false;
     if (modulus == 0) op.fail("modulus 0: another number expected");
     return modulus != 0;
   }

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 
@@ -41,14 +42,18 @@ constexpr LossScaling static_loss_scaling(double scale) { return {.init_scale = 
 class LossScaler {
  public:
   /// `prefix`: of the variables' names, with a dot after it. Errors: a scale or factor that is not above 0, or
-  /// above 2^126; an interval below 1.
+  /// above 2^126; an interval below 1, or above 2^31 - 1.
   constexpr LossScaler(Ir& ir, const LossScaling& parameters, std::string_view prefix = "loss_scaling")
       : ir_(ir), parameters_(parameters) {
-    for (const double number : {parameters.init_scale, parameters.growth_factor, parameters.backoff_factor})
+    const auto check = [&](std::string_view name, double number) {
       if (!(number > 0 && number <= largest))
-        ir.fail(text("LossScaler: ", number_text(number), ": a scale and factors above 0, at most 2^126, expected"));
-    if (parameters.growth_interval < 1)
-      ir.fail(text("LossScaler: growth_interval ", parameters.growth_interval, ": at least 1 expected"));
+        ir.fail(text("LossScaler: ", name, " ", number_text(number), ": a number above 0, at most 2^126, expected"));
+    };
+    check("init_scale", parameters.init_scale);
+    check("growth_factor", parameters.growth_factor);
+    check("backoff_factor", parameters.backoff_factor);
+    if (parameters.growth_interval < 1 || parameters.growth_interval > std::numeric_limits<std::int32_t>::max())
+      ir.fail(text("LossScaler: growth_interval ", parameters.growth_interval, ": from 1 to 2147483647 expected"));
     if (ir.failed()) return;
     if (!parameters.is_dynamic) {
       scale_ = ir.constant(parameters.init_scale);

@@ -7,8 +7,8 @@
 #include <string_view>
 
 /// Learning rates by step, computed on the host and fed to a program as a tensor: a function object of the step, from 0. A decay
-/// of 0 steps is its `end`; a WarmUp of 0 steps is its `after`. Throws std::invalid_argument for fewer steps than 0, an `every`
-/// below 1, and rates that are no finite numbers.
+/// of 0 steps is its `end`; a WarmUp of 0 steps is its `after`. Throws std::invalid_argument for a step or fewer steps than 0, an
+/// `every` below 1, and rates that are no finite numbers.
 ///
 ///     const tw::optim::WarmUp schedule{.steps = 500, .after = tw::optim::CosineDecay{.peak = 1e-3, .steps = 7500}};
 ///     session.run("lr"_s = static_cast<float>(schedule(step)), ...);
@@ -22,9 +22,11 @@ inline void require_schedule(bool fact, std::string_view found, auto number, std
 inline void require_rate(std::string_view name, double rate) {
   require_schedule(rate - rate == 0, name, rate, "a finite number");
 }
+inline void require_step(std::string_view name, std::int64_t step) { require_schedule(step >= 0, name, step, "0 or more"); }
 /// The part of a decay that is over: from 0 to 1.
 inline double part_of_decay(std::string_view name, std::int64_t step, std::int64_t steps) {
   require_schedule(steps >= 0, name, steps, "0 or more");
+  require_step("step", step);
   return step >= steps ? 1 : static_cast<double>(step) / static_cast<double>(steps);
 }
 }  // namespace detail
@@ -36,6 +38,7 @@ struct StepDecay {
   double factor = 0.1;
   double operator()(std::int64_t step) const {
     detail::require_schedule(every >= 1, "StepDecay: every", every, "1 or more");
+    detail::require_step("StepDecay: step", step);
     const double rate = start * std::pow(factor, static_cast<double>(step / every));
     detail::require_rate("StepDecay: a rate of", rate);
     return rate;
@@ -47,6 +50,8 @@ struct LinearDecay {
   double start = 1e-3, end = 0;
   std::int64_t steps = 1;
   double operator()(std::int64_t step) const {
+    detail::require_rate("LinearDecay: start", start);
+    detail::require_rate("LinearDecay: end", end);
     const double part = detail::part_of_decay("LinearDecay: steps", step, steps);
     const double rate = part == 1 ? end : start + (end - start) * part;
     detail::require_rate("LinearDecay: a rate of", rate);
@@ -60,6 +65,8 @@ struct CosineDecay {
   double peak = 1e-3, end = 0;
   std::int64_t steps = 1;
   double operator()(std::int64_t step) const {
+    detail::require_rate("CosineDecay: peak", peak);
+    detail::require_rate("CosineDecay: end", end);
     const double part = detail::part_of_decay("CosineDecay: steps", step, steps);
     const double rate = part == 1 ? end : end + (peak - end) * (1 + std::cos(std::numbers::pi * part)) / 2;
     detail::require_rate("CosineDecay: a rate of", rate);
@@ -78,8 +85,9 @@ struct WarmUp {
   Schedule after{};
   double operator()(std::int64_t step) const {
     detail::require_schedule(steps >= 0, "WarmUp: steps", steps, "0 or more");
+    detail::require_step("WarmUp: step", step);
     if (step >= steps) return after(step - steps);
-    return after(0) * static_cast<double>(step + 1) / static_cast<double>(steps + 1);
+    return after(0) * static_cast<double>(step + 1) / (static_cast<double>(steps) + 1);
   }
 };
 

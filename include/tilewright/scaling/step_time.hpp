@@ -23,7 +23,8 @@ struct StepTime {
 constexpr StepTime step_time(const std::ranges::input_range auto& collectives, double computation, std::int64_t replicas,
                              Algorithm algorithm, const Cluster& cluster) {
   detail::check(cluster, replicas);
-  if (!(computation >= 0)) detail::fail("a computation of less than 0 seconds: 0 or more expected");
+  if (!(computation >= 0 && computation - computation == 0))
+    detail::fail("a computation of " + std::to_string(computation) + " seconds: a finite number of at least 0 expected");
   StepTime result{.computation = computation * static_cast<double>(cluster.replicas_per_process)};
   for (const Collective& collective : collectives)
     result.collectives += static_cast<double>(collective.times) * simulate(collective, replicas, algorithm, cluster).seconds;

@@ -96,9 +96,9 @@ class Session {
   }
 
  public:
-  const SessionOptions& options() const { return state_->options; }
+  const SessionOptions& options() const { return state("options").options; }
   /// The number of host threads of the next run.
-  int threads() const { return state_->executor.threads(); }
+  int threads() const { return state("threads").executor.threads(); }
 
   /// What the plan costs on the session's simulated IPU, as tw::profile gives it, whose header the caller includes.
   auto profile(const std::string& name = {}) const { return detail::profile_of(build, machine, name); }
@@ -196,7 +196,7 @@ class Session {
 
   /// Attaches the session until the end of the block, if it is not attached yet: `const auto context = session.context();`.
   SessionContext<Session> context() { return SessionContext<Session>(*this); }
-  bool is_attached() const { return state_->copies.is_attached(); }
+  bool is_attached() const { return state("is_attached").copies.is_attached(); }
   /// Variables on the device get the values of the host copy. Nothing happens if the session is attached.
   void attach() {
     const ExclusiveUse use = begin("attach");
@@ -223,9 +223,9 @@ class Session {
     state_->copies.copy_to_host();
   }
   /// Whether the host copy has the device's values, so that reading it needs no transfer.
-  bool in_sync() const { return state_->copies.in_sync(); }
+  bool in_sync() const { return state("in_sync").copies.in_sync(); }
   /// How often variables went from one side to the other: all of them, or those of one write.
-  Transfers transfers() const { return state_->copies.transfers(); }
+  Transfers transfers() const { return state("transfers").copies.transfers(); }
 
   // ---- variables ----
 
@@ -257,7 +257,7 @@ class Session {
       state_->copies.refresh();
       return copy_of_variable<v>();
     } else if constexpr (c != names::none) {
-      return copy_of<plan.constants[c].spec.dtype, plan.constants[c].spec.shape>(state_->executor.constants() +
+      return copy_of<plan.constants[c].spec.dtype, plan.constants[c].spec.shape>(state("get_tensor_data").executor.constants() +
                                                                                  plan.constants[c].offset);
     } else {
       return names::template no_variable_or_constant<"get_tensor_data", name>();
@@ -337,12 +337,14 @@ class Session {
     if (!is_attached())
       throw std::logic_error(text(what, ": the session is not attached: a context() or attach() expected").string());
   }
-  /// All calls that use memory begin here.
-  ExclusiveUse begin(const char* call) const {
+  struct State;
+  State& state(const char* call) const {
     if (!state_) [[unlikely]]
       throw std::logic_error(text(call, ": a session that was moved from: the one that has its memory now expected").string());
-    return {state_->in_use, call};
+    return *state_;
   }
+  /// All calls that use memory begin here.
+  ExclusiveUse begin(const char* call) const { return {state(call).in_use, call}; }
   std::span<const std::byte> variable_memory() const {
     return {state_->executor.variables(), static_cast<std::size_t>(plan.memory.variables)};
   }

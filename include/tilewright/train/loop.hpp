@@ -6,6 +6,7 @@
 #include <chrono>
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
@@ -91,7 +92,8 @@ Trained run_epochs(Session& session, data::Loader<Data>& loader, const LoopOptio
   const auto start = std::chrono::steady_clock::now();
   const std::uint64_t all = loader.size(), batches = options.limit_batches == 0 ? all : std::min(options.limit_batches, all);
   const auto finished = [&](const data::LoaderState& state) { return state.epoch + (state.batch >= batches ? 1 : 0); };
-  const std::uint64_t last = options.until_epoch != 0 ? options.until_epoch : finished(loader.state()) + options.epochs;
+  const std::uint64_t before = finished(loader.state()), most = std::numeric_limits<std::uint64_t>::max() - before;
+  const std::uint64_t last = options.until_epoch != 0 ? options.until_epoch : before + std::min(options.epochs, most);
   Trained trained;
   while (finished(loader.state()) < last) {
     for (const Data& batch : loader) {

@@ -30,7 +30,8 @@ class ProgressBar {
     const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
     if (!last && seconds < next_) return;
     next_ = seconds + 0.1;
-    const std::size_t filled = width * progress.batch / progress.batches;
+    const double part = static_cast<double>(width) * static_cast<double>(progress.batch) / static_cast<double>(progress.batches);
+    const std::size_t filled = part < static_cast<double>(width) ? static_cast<std::size_t>(part) : width;  // NaN: 0 of 0
     const std::string bar = std::string(filled, '#') + std::string(width - filled, '-');
     const double batches_per_second = static_cast<double>(progress.batch - options_.before) / seconds;
     std::fprintf(file_, "\rLoss: %.4f |%s| %llu/%llu [%.1f s, %.1f s left, %.0f %.*s/s] ", static_cast<double>(progress.loss),

@@ -2,6 +2,7 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -231,9 +232,13 @@ template <std::derived_from<ModuleBase> Model, class Optimiser>
   requires(OptimiserParameters<Optimiser> || UpdateFunction<Optimiser>)
 constexpr void train_step(Ir& ir, const Model& model, const Optimiser& optimiser, const TensorSpec& images,
                           const StepOptions& options = {}) {
-  if (options.micro_batches < 1 || images.shape.rank < 1) {
+  if (options.micro_batches < 1 || options.micro_batches > std::numeric_limits<int>::max() || images.shape.rank < 1) {
     ir.fail(text("train_step: ", options.micro_batches, " micro-batches of ", to_text(images),
-                 ": at least 1, with a first axis of images, expected"));
+                 ": from 1 to 2147483647, with a first axis of images, expected"));
+    return;
+  }
+  if (options.max_norm != 0 && !(options.max_norm > 0)) {
+    ir.fail(text("train_step: max_norm ", number_text(options.max_norm), ": above 0, or 0 for none, expected"));
     return;
   }
   std::optional<optim::LossScaler> scaler;

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Each public number, a parameter or a member that a program gives, is in a list of tests/run/wrong_numbers_*.cpp, which give it
+wrong values. The numbers are those of docs/ops.md and docs/reference.md, and of the headers of layers, optimisers and training."""
+
+import re
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS / "docs"))
+import ops_page  # noqa: E402
+from declarations import arguments, closing, declarations, masked, outside_of_namespaces, without_templates  # noqa: E402
+
+INCLUDE = ops_page.INCLUDE
+NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|Number auto|Operand auto|Numbers|Shape|Axes|"
+                    r"Splits|Positions?|PerAxis)\b")
+FOLDERS = ("layers", "optim", "train")
+
+# Numbers that are in no list, by a pattern of their names, and why.
+EXCEPTIONS = {
+    r"(call|call_with_info)\.count|repeat(_with_info)?\.count_of_inputs|(Outputs::as|split)\.(count|parts)|"
+    r"(LabelledImages|read_idx)\.rank|"
+    r"(Conv|ConvTranspose|MaxPool|AvgPool|ConvLayerOptions|PoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
+    r"(StepTime|CollectiveTime|Trained|TextCorpus|Checkpoint)\.\w+": "members of results",
+    r"(Generator|Initialiser)\.\w+": "given by normal, uniform, range, eye and the like, which are in lists",
+    r"LoopAttributes\.\w+|Stream\.id|RemoteBuffer::RemoteBuffer\.index|OpCreatedHook::OpCreatedHook\.handle":
+        "written by the library when it makes the handle or the op",
+    r"(MessageTime|Link|Link::\w+)\.\w+": "measurements of a cluster, which is checked where it is used",
+    r"normalised\.grey|TextBatches::TextBatches\.text|generated_(digits|text)\.seed": "each value of the type is right",
+    r"HostTensor\.log2_scale": "is kept as it is, and checked where it is loaded",
+    r"LoopOptions\.\w+": "counts of a loop, which tests/run/training_loop.cpp tests",
+}
+# Numbers in lists that belong to types or operators which the pages do not show.
+ALSO = re.compile(r"operator\W\.|Range\.|TensorIndex\.")
+
+
+def template_parameters(head):
+    if match := re.match(r"template\s*<", head.strip()):
+        head = head.strip()
+        depth = 1
+        for i in range(match.end(), len(head)):
+            depth += (head[i] in "<{(") - ((head[i] == ">" and head[i - 1] != "-") or head[i] in "})")
+            if depth == 0:
+                return arguments(head[match.end():i])
+    return []
+
+
+def function_parameters(head):
+    plain = re.sub(r"\boperator\s*\(\)", "operator_call", without_templates(head))
+    at = masked(plain).find("(")
+    return arguments(plain[at + 1:closing(masked(plain), at)]) if at >= 0 else []
+
+
+def names_in(declaration):
+    """The names that `double min = 0, max = 0` or a parameter declares; [""] for one without a name."""
+    declaration = re.sub(r"/\*\s*(\w+)\s*\*/", r"\1", declaration)
+    first, *others = arguments(re.sub(r"<[^<>]*>", "", declaration))
+    names = []
+    for text in [first, *others]:
+        text = re.sub(r"\(&(\w+)\)\[\w+\]", r"\1", text)
+        match = re.search(r"(\w+)\s*(?:\[\w*\])?$", re.sub(r"\s*(?:=|\{).*", "", text, flags=re.DOTALL).strip())
+        names.append(match[1] if match else "")
+    return names
+
+
+def is_number(declaration):
+    kind = re.sub(r"\s*(?:=|\{).*", "", declaration, flags=re.DOTALL)
+    return NUMBER.search(kind) and len(kind.split()) > 1
+
+
+def of_function(owner, function):
+    name = owner + ("operator()" if re.search(r"\boperator\s*\(\)", function.head) else function.name)
+    for parameter in [*template_parameters(function.head), *function_parameters(function.head)]:
+        if is_number(parameter) and not parameter.startswith("class "):
+            yield f"{name}.{names_in(parameter)[0]}"
+
+
+def of_struct(owner, struct):
+    for parameter in template_parameters(struct.head):
+        if is_number(parameter):
+            yield f"{owner}{struct.name}.{names_in(parameter)[0]}"
+    if struct.head.startswith("enum") or "concept " in struct.head or not struct.body:
+        return
+    for each in declarations(ops_page.public_part(struct)):
+        head = without_templates(each.head)
+        if not ops_page.is_shown(each):
+            continue
+        if each.type:
+            yield from of_struct(f"{owner}{struct.name}::", each)
+        elif each.is_function:
+            yield from of_function(f"{owner}{struct.name}::", each)
+        elif not re.match(r"(?:inline |static )*constexpr|static", head) and is_number(head):
+            yield from (f"{owner}{struct.name}.{name}" for name in names_in(head))
+
+
+def of_header(header):
+    text = outside_of_namespaces((INCLUDE / header).read_text())
+    for each in declarations(text):
+        head = without_templates(each.head)
+        if re.match(r"using |friend |static_assert|BOOST_HANA|namespace|inline constexpr", head) or re.search(r"\w::~?\w+\(", head):
+            continue
+        if each.type:
+            yield from of_struct("", each)
+        elif each.is_function:
+            yield from of_function("", each)
+
+
+def of_ops(library):
+    described = set()
+    for header in ops_page.op_headers():
+        for overloads in ops_page.op_functions((INCLUDE / header).read_text()).values():
+            for each in overloads:
+                yield from of_function("", each)
+                for options in options_of(library, each.head, described):
+                    yield from of_struct("", options)
+
+
+def options_of(library, text, described):
+    for name in re.findall(r"\b[A-Z]\w+\b", text):
+        struct = library.structs.get(name)
+        if name not in described and struct and struct.body and ops_page.OPTIONS.search(name):
+            described.add(name)
+            yield struct
+            yield from options_of(library, re.sub(r"//[^\n]*", "", struct.body), described)
+
+
+def public_numbers():
+    shown = [header for part in ops_page.REFERENCE.values() for header in part]
+    rest = [str(path.relative_to(INCLUDE)) for folder in FOLDERS for path in sorted((INCLUDE / folder).glob("*.hpp"))]
+    found = [*of_ops(ops_page.library_of_headers())]
+    for header in [*shown, *rest]:
+        only = ops_page.ONLY.get(header)
+        found += [name for name in of_header(header) if not only or re.split(r"[.:]", name)[0] in only]
+    return list(dict.fromkeys(found))
+
+
+def main():
+    programs = sorted((TESTS / "run").glob("wrong_numbers_*.cpp"))
+    tested = {name for program in programs for name in re.findall(r'\(\s*"([A-Za-z][^\s".]*\.\w+)"', program.read_text())}
+    public = public_numbers()
+    excepted = {name for pattern in EXCEPTIONS for name in public if re.fullmatch(pattern, name)}
+    missing = [name for name in public if name not in tested | excepted]
+    unknown = sorted(name for name in tested if name not in public and not ALSO.match(name))
+    unknown += [pattern for pattern in EXCEPTIONS if not any(re.fullmatch(pattern, name) for name in public)]
+    for name in missing:
+        print(f"{name}: a public number in no list of tests/run/wrong_numbers_*.cpp: a case expected")
+    for name in unknown:
+        print(f"{name}: no public number has this name")
+    if not missing and not unknown:
+        print(f"{len(public)} public numbers: {len(tested)} are in lists of wrong numbers, {len(excepted)} are excepted")
+    sys.exit(bool(missing or unknown))
+
+
+if __name__ == "__main__":
+    main()
