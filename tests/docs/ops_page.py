@@ -39,7 +39,7 @@ this page; edit the headers, not the page.
 """
 # The parts of reference.md: a title, then headers, of which all but namespaces `detail` and `internal` is shown.
 REFERENCE = {
-    "Sessions": ["session/session.hpp", "session/context.hpp", "session/host_outputs.hpp", "session/host_tensor.hpp",
+    "Sessions": ["session/session_options.hpp", "session/session.hpp", "session/context.hpp", "session/host_outputs.hpp", "session/host_tensor.hpp",
                  "execute/memory_error.hpp", "target/devices.hpp"],
     "Data": ["data/dataset.hpp", "data/loader.hpp", "data/loader_state.hpp", "data/mnist.hpp", "data/idx.hpp",
              "data/generated_digits.hpp", "data/text_corpus.hpp", "data/character_vocabulary.hpp", "data/text_batches.hpp",

@@ -12,7 +12,7 @@ import ops_page  # noqa: E402
 from declarations import arguments, closing, declarations, masked, outside_of_namespaces, without_templates  # noqa: E402
 
 INCLUDE = ops_page.INCLUDE
-NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|Number auto|Operand auto|Numbers|Shape|Axes|"
+NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|OptionalNumber|Number auto|Operand auto|Numbers|Shape|Axes|"
                     r"Splits|Positions?|PerAxis)\b")
 FOLDERS = ("layers", "optim", "train")
 
@@ -20,7 +20,7 @@ FOLDERS = ("layers", "optim", "train")
 EXCEPTIONS = {
     r"(call|call_with_info)\.count|repeat(_with_info)?\.count_of_inputs|(Outputs::as|split)\.(count|parts)|"
     r"(LabelledImages|read_idx)\.rank|"
-    r"(Conv|ConvTranspose|MaxPool|AvgPool|ConvLayerOptions|PoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
+    r"(Conv|ConvTranspose|MaxPool|AvgPool|ConvLayerOptions|PoolLayerOptions|AvgPoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
     r"(StepTime|CollectiveTime|Trained|TextCorpus|Checkpoint)\.\w+": "members of results",
     r"(Generator|Initialiser)\.\w+": "given by normal, uniform, range, eye and the like, which are in lists",
     r"LoopAttributes\.\w+|Stream\.id|RemoteBuffer::RemoteBuffer\.index|OpCreatedHook::OpCreatedHook\.handle":
@@ -28,6 +28,7 @@ EXCEPTIONS = {
     r"(MessageTime|Link|Link::\w+)\.\w+": "measurements of a cluster, which is checked where it is used",
     r"normalised\.grey|TextBatches::TextBatches\.text|generated_(digits|text)\.seed": "each value of the type is right",
     r"HostTensor\.log2_scale": "is kept as it is, and checked where it is loaded",
+    r"MemoryError::MemoryError\.bytes": "what an error tells",
     r"LoopOptions\.\w+": "counts of a loop, which tests/run/training_loop.cpp tests",
 }
 # Numbers in lists that belong to types or operators which the pages do not show.

@@ -26,6 +26,17 @@ const Case reals[] = {
         "EmbeddingOptions.std", not_negative),
     real_argument<[]<double n>(const Scene& s) { return run(layers::Linear<4, {.std = n}>(), s, text(s)); }>("LinearOptions.std",
                                                                                                              not_negative),
+    real_argument<[]<double n>(const Scene& s) { return run(layers::FeedForward<8, 4, {.std = n}>(), s, text(s)); }>(
+        "FeedForwardOptions.std", not_negative),
+    real_argument<[]<double n>(const Scene& s) { return run(layers::SwigluFeedForward<8, 4, {.std = n}>(), s, text(s)); }>(
+        "SwigluFeedForwardOptions.std", not_negative),
+    real_argument<[]<double n>(const Scene& s) { return run(layers::MultiheadAttention<8, 2, {.std = n}>(), s, text(s)); }>(
+        "MultiheadAttentionOptions.std", not_negative),
+    real_argument<[]<double n>(const Scene& s) {
+      return run(layers::TransformerBlock<8, 2, {.dropout = 0, .std = n}>(), s, text(s));
+    }>("TransformerBlockOptions.std", not_negative),
+    real_argument<[]<double n>(const Scene& s) { return run(layers::GroupedQueryAttention<8, 2, 1, {.std = n}>(), s, text(s)); }>(
+        "GroupedQueryAttentionOptions.std", not_negative),
     real_argument<[]<double n>(const Scene& s) { return run(layers::LayerNorm<{.eps = n}>(), s, text(s)); }>(
         "LayerNormOptions.eps", not_negative),
     real_argument<[]<double n>(const Scene& s) { return run(layers::GroupNorm<2, {.eps = n}>(), s, s.x); }>(
@@ -41,7 +52,7 @@ const Case reals[] = {
       else return run(layers::TransformerBlock<8, 2, {.dropout = n}>(), s, text(s));
     }>("TransformerBlockOptions.dropout", probability),
     real_argument<[]<double n>(const Scene& s) {
-      return run(layers::TransformerBlock<8, 2, {.layer_norm_eps = n}>(), s, text(s));
+      return run(layers::TransformerBlock<8, 2, {.layer_norm_eps = n, .dropout = 0}>(), s, text(s));
     }>("TransformerBlockOptions.layer_norm_eps", not_negative),
     real_argument<[]<double n>(const Scene& s) {
       return run(layers::GroupedQueryAttention<8, 2, 1, {.rope_theta = n}>(), s, text(s));
@@ -72,13 +83,13 @@ const Case wholes[] = {
         "MultiheadAttention.num_heads", from(1, 8)),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::MultiheadAttention<n, 1>(), s, text(s)); }>(
         "MultiheadAttention.embed_dim", from(8, 8)),
-    narrow_argument<[]<int n>(const Scene& s) { return run(layers::TransformerBlock<8, n>(), s, text(s)); }>(
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::TransformerBlock<8, n, {.dropout = 0}>(), s, text(s)); }>(
         "TransformerBlock.num_heads", from(1, 8)),
-    narrow_argument<[]<int n>(const Scene& s) { return run(layers::TransformerBlock<n, 1>(), s, text(s)); }>(
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::TransformerBlock<n, 1, {.dropout = 0}>(), s, text(s)); }>(
         "TransformerBlock.embed_dim", from(8, 8)),
     narrow_argument<[]<int n>(const Scene& s) {
-      return run(layers::TransformerBlock<8, 2, {.dim_feedforward = n}>(), s, text(s));
-    }>("TransformerBlockOptions.dim_feedforward", whole_not_negative),
+      return run(layers::TransformerBlock<8, 2, {.dim_feedforward = n, .dropout = 0}>(), s, text(s));
+    }>("TransformerBlockOptions.dim_feedforward", at_least_1),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::GroupedQueryAttention<8, n, 1>(), s, text(s)); }>(
         "GroupedQueryAttention.num_heads", from(1, 8)),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::GroupedQueryAttention<8, 2, n>(), s, text(s)); }>(
@@ -126,6 +137,12 @@ const Case wholes[] = {
         "PoolLayerOptions.padding", any_outcome),
     narrow_argument<[]<int n>(const Scene& s) { return run(layers::MaxPool2d<2, {.dilation = n}>(), s, s.x); }>(
         "PoolLayerOptions.dilation", any_outcome),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::AvgPool2d<2, {.stride = n}>(), s, s.x); }>(
+        "AvgPoolLayerOptions.stride", any_outcome),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::AvgPool2d<2, {.padding = n}>(), s, s.x); }>(
+        "AvgPoolLayerOptions.padding", any_outcome),
+    narrow_argument<[]<int n>(const Scene& s) { return run(layers::AvgPool2d<2, {.dilation = n}>(), s, s.x); }>(
+        "AvgPoolLayerOptions.dilation", any_outcome),
 };
 
 const Case functions[] = {

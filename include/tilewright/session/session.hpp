@@ -22,20 +22,13 @@
 #include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/input_copies.hpp"
 #include "tilewright/session/names.hpp"
+#include "tilewright/session/session_options.hpp"
 #include "tilewright/session/stream_arrays.hpp"
 #include "tilewright/session/variable_copies.hpp"
 #include "tilewright/session/variable_tree.hpp"
 #include "tilewright/target/devices.hpp"
 
 namespace tilewright {
-
-struct SessionOptions {
-  std::uint64_t seed = 42;               ///< of the variables' initial values
-  int threads = 0;                       ///< host threads; 0: as many, up to one a core, as the first runs show to be fastest
-  bool attach = true;                    ///< whether the session is attached from the start; else it waits for a context
-  bool weights_to_host_on_exit = true;   ///< whether a context that ends copies the variables to the host
-  bool strict = false;  ///< whether to check the plan and the ops while they run: see docs/errors-and-debugging.md#strict-mode
-};
 
 namespace detail {
 /// tw::profile, if the user has included its header.
