@@ -104,7 +104,8 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
 
  private:
   static constexpr bool check(Tensor x) {
-    return detail::check_heads(x.ir(), "MultiheadAttention", "num_heads", num_heads, embed_dim) &&
+    return tilewright::detail::check_parameter(x.ir(), "MultiheadAttention", "embed_dim", embed_dim, 1) &&
+           detail::check_heads(x.ir(), "MultiheadAttention", "num_heads", num_heads, embed_dim) &&
            tilewright::detail::check_parameter(x.ir(), "MultiheadAttention", "dropout", options.dropout, 0, 1);
   }
   static constexpr std::int64_t all_columns = std::int64_t{3} * embed_dim;
