@@ -9,7 +9,7 @@ import table
 
 WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion"
 LACKS = "tilewright needs GCC 12 or Clang 18"
-EXPECTED, MOST_OFF = 96.8, 0.5  # % of the test set
+EXPECTED, MOST_OFF = 96.9, 0.5  # % of the test set
 WARNING = re.compile(r"^(\S+?):\d+:(?:\d+:)? warning:", re.MULTILINE)
 OF_OTHERS = re.compile(r"/(xtensor|xtl|xsimd|boost)/")
 
