@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <utility>
 
-#include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
