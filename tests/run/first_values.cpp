@@ -129,6 +129,6 @@ TEST_CASE("a perceptron of six hidden layers learns MNIST in two epochs, as PyTo
   tw::Session<test> testing({.threads = 1});
   testing.load_from_session(session);
   const double accuracy = tw::train::accuracy(testing, mnist.test);
-  INFO("PyTorch 1.13: 95.4 to 95.9 % with five seeds");
+  INFO("PyTorch 1.13: 95.4 and 95.7 % with seeds 1 and 2; here " << accuracy);
   CHECK(accuracy > 0.94);
 }
