@@ -2,6 +2,7 @@
 // bfloat16, and every 1,009th of float32.
 #include <array>
 #include <bit>
+#include <tuple>
 
 #include "numerics.hpp"
 #include "reference.hpp"
@@ -13,20 +14,20 @@ namespace {
 
 /// In units of the last place; 0: the nearest number.
 constexpr auto bounds = std::to_array<numerics::Bound>({
-    {"exp", 2, 1.5},
-    {"log", 1, 0.8},
-    {"log2", 1, 0.53},
+    {"exp", 2, 1.54},
+    {"log", 1, 0.84},
+    {"log2", 1, 0.56},
     {"sqrt", 0, 0},
-    {"sin", 2, 1.9},
-    {"cos", 2, 2},
-    {"tanh", 3, 2.2},
-    {"sigmoid", 3, 2.3},
-    {"softplus", 3, 2},
-    {"gelu", 256, 172},
-    {"geluerf", 16, 9.1},
-    {"swish", 4, 2.5},
+    {"sin", 3, 2.34},
+    {"cos", 3, 2.04},
+    {"tanh", 3, 2.44},
+    {"sigmoid", 3, 2.66},
+    {"softplus", 3, 2.26},
+    {"gelu", 256, 199},
+    {"geluerf", 16, 9.6},
+    {"swish", 4, 2.76},
     {"div", 0, 0},
-    {"pow", 3, 1.05},
+    {"pow", 8, 5.05},
 });
 /// Of all of these functions.
 constexpr auto bounds_of_halves = std::to_array<numerics::Bound>({{"float16", 0.501, 0.5001}, {"bfloat16", 0.501, 0.5001}});
@@ -97,6 +98,8 @@ numerics::Errors errors_of_functions() {
   constexpr std::uint64_t step = dtype == tw::float32 ? 1009 : 1, end = dtype == tw::float32 ? std::uint64_t{1} << 32 : n;
   std::vector<double> x(n), b(n);
   std::uint64_t other = 12345;
+  // of all numbers that were tried, those with the largest errors
+  constexpr std::pair<double, double> worst[] = {{-7734.85156F, 1}, {-5785.36816F, 1}, {1.37864244F, 260.97049F}};
   for (std::uint64_t bits = 0; bits < end;) {
     for (std::size_t i = 0; i < x.size(); ++i, bits += step) {
       const auto number = [](std::uint64_t code) {
@@ -108,6 +111,8 @@ numerics::Errors errors_of_functions() {
       b[i] = number(other >> 40);
       if (i % 2 == 0) b[i] = static_cast<double>(T(std::ldexp(static_cast<float>(other >> 48), -14)));  // below 4: for pow
     }
+    if (dtype == tw::float32 && bits <= n * step)
+      for (std::size_t i = 0; i < std::size(worst); ++i) std::tie(x[i], b[i]) = worst[i];
     write_variables(session, {{"x", x}, {"b", b}});
     for (const auto& [name, elements] : run(session))
       for (std::size_t i = 0; i < x.size(); ++i) {
