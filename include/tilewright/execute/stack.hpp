@@ -49,7 +49,9 @@ consteval std::int64_t stack_of_set() {
   if constexpr (is_collective<plan, set>) {
     using B = Block<plan, set, Extents{}>;
     using O = typename B::template OpOf<0>;
-    return O::template stack_bytes<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>();
+    if constexpr (requires { O::template stack_bytes<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>(); })
+      return O::template stack_bytes<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>();
+    else return 0;
   } else {
     return []<std::size_t... variant>(std::index_sequence<variant...>) {
       const auto of_variant = []<std::size_t v>(std::integral_constant<std::size_t, v>) -> std::int64_t {

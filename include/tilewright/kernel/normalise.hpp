@@ -67,22 +67,27 @@ inline void normalise_gradient(const T* x, const T* weight, const compute_t<T>* 
     const Compute mean = means[group], inverse = inverse_deviations[group];
     const std::int64_t first = group * block.channels;
     const auto normal = [&](const auto& a) { return (a - mean) * inverse; };
-    Compute sum_g = 0, sum_gz = 0;
+    constexpr std::int64_t of_part = In::width * terms_of_accumulator;
+    using Sum = std::conditional_t<(block.spatial == 1 ? n > of_part : block.channels > terms_of_accumulator), double, Compute>;
+    Sum sum_g = 0, sum_gz = 0;
     if constexpr (block.spatial == 1) {
       const In in{x + group * n}, dy_line{dy + group * n}, weights{weight + first};
       const Sums dw{dweight + first}, db{dbias + first};
-      typename In::Batch g_sums(Compute(0)), gz_sums = g_sums;
-      detail::for_each_batch<n, In::width>([&](std::int64_t k, auto count) {  // beyond the rest, dy is 0
-        detail::fetch_ahead(in.data + k);
-        const auto d = dy_line.template load<count()>(k), dz = d * normal(in.template load<count()>(k));
-        const auto w = weights.template load<count()>(k);
-        dw.template store<count()>(k, dw.template load<count()>(k) + dz);
-        db.template store<count()>(k, db.template load<count()>(k) + d);
-        g_sums += d * w;
-        gz_sums += dz * w;
+      detail::for_each_batch<n, of_part>([&](std::int64_t begin, auto terms) {
+        typename In::Batch g_sums(Compute(0)), gz_sums = g_sums;
+        detail::for_each_batch<terms(), In::width>([&](std::int64_t from, auto count) {  // beyond the rest, dy is 0
+          const std::int64_t k = begin + from;
+          detail::fetch_ahead(in.data + k);
+          const auto d = dy_line.template load<count()>(k), dz = d * normal(in.template load<count()>(k));
+          const auto w = weights.template load<count()>(k);
+          dw.template store<count()>(k, dw.template load<count()>(k) + dz);
+          db.template store<count()>(k, db.template load<count()>(k) + d);
+          g_sums += d * w;
+          gz_sums += dz * w;
+        });
+        sum_g += static_cast<Sum>(math::sum(g_sums));
+        sum_gz += static_cast<Sum>(math::sum(gz_sums));
       });
-      sum_g = math::sum(g_sums);
-      sum_gz = math::sum(gz_sums);
     } else {
       for (std::int64_t c = 0; c < block.channels; ++c) {
         const In in{x + group * n + c * block.spatial}, dy_line{dy + group * n + c * block.spatial};
@@ -91,11 +96,12 @@ inline void normalise_gradient(const T* x, const T* weight, const compute_t<T>* 
         const Compute sum_dyz = line_sum<block.spatial>([&](const auto& d, const auto& a) { return d * normal(a); }, dy_line, in);
         dweight[first + c] += sum_dyz;
         dbias[first + c] += sum_dy;
-        sum_g += w * sum_dy;
-        sum_gz += w * sum_dyz;
+        sum_g += static_cast<Sum>(w * sum_dy);
+        sum_gz += static_cast<Sum>(w * sum_dyz);
       }
     }
-    const Compute mean_g = sum_g / static_cast<Compute>(n), mean_gz = sum_gz / static_cast<Compute>(n);
+    const auto mean_g = static_cast<Compute>(sum_g / static_cast<Sum>(n)),
+               mean_gz = static_cast<Compute>(sum_gz / static_cast<Sum>(n));
     const auto gradient = [&](const auto& g, const auto& a) { return inverse * (g - mean_g - normal(a) * mean_gz); };
     if constexpr (block.spatial == 1) {
       line_assign<n>([&](const auto& d, const auto& a, const auto& w) { return gradient(d * w, a); }, Line<T, 1>{dx + group * n},

@@ -132,7 +132,9 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
                                        loops.summed_strides[0][static_cast<std::size_t>(loops.summed.rank - 1)]>(first + at);
       else return static_cast<Sum>(first[at]);
     };
-    if constexpr (std::is_floating_point_v<Sum> && terms.nelms() > terms_of_accumulator) {
+    // the sums of runs have the roundings of up to terms_of_accumulator terms already
+    constexpr std::int64_t most_terms = dense || strided ? 1 : terms_of_accumulator;
+    if constexpr (std::is_floating_point_v<Sum> && terms.nelms() > most_terms) {
       double total = 0;
       for_each_offset<1>(terms, loops.summed_strides, [&](const auto& at) { total += static_cast<double>(term(at[0])); });
       give(element++, static_cast<Sum>(total * scale));

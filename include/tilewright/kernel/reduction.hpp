@@ -166,10 +166,13 @@ struct Reduce {
         for (P& sum : sums) sum = spread<P>(total);
         terms = 0;
       };
+      constexpr std::int64_t rest_terms = run % at_once / chunk + run % chunk / width + run % width;
       for_each_offset<2>(outer, loops.reduced_strides, [&](const auto& at) {
         const T* row = from + at[0];
         std::int64_t i = 0;
-        if constexpr (in_parts<R> && run > at_once) {
+        if constexpr (in_parts<R>)
+          if (terms > 0 && terms + (run >= at_once ? terms_of_accumulator : rest_terms) > terms_of_accumulator) empty();
+        if constexpr (in_parts<R> && run >= at_once) {
           while (i + at_once <= run) {
             add_up_to(row, i, i + at_once);
             empty();
@@ -179,8 +182,7 @@ struct Reduce {
         if constexpr (run % chunk >= width)
           for (; i + width <= run; i += width) sums[0] = R::template combine<T>(sums[0], (P)load_pack(row + i), contexts);
         for (i = run / width * width; i < run; ++i) total = R::template combine<T>(total, static_cast<C<R>>(row[i]), context);
-        if constexpr (in_parts<R>)
-          if ((terms += run % at_once / chunk + run % chunk / width + run % width) >= terms_of_accumulator) empty();
+        terms += rest_terms;
       });
       merge_sums();
     } else {

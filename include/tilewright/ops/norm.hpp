@@ -61,35 +61,47 @@ struct NormGrad : NormOp<NormGrad<N>> {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return NormGrad::rows(operands, N::leading_axes(operands[0].shape), 0b00111101, WorkAxisKind::summed);
   }
+  /// Of many rows, those of an accumulator are added up on their own first, and then in float64.
+  template <class X>
+  static constexpr bool in_parts = X::shape.nelms() / std::max<std::int64_t>(N::row_size(X::shape), 1) > terms_of_accumulator;
+  template <PackedAttributes A, class X, class W, class Mean, class Inverse, class DY, class DX, class DW, class DB>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr auto of_sum = static_cast<std::int64_t>(sizeof(compute_t<typename X::element>));
+    constexpr bool rounds = !std::is_same_v<typename DW::element, compute_t<typename X::element>>;
+    return 2 * W::shape.nelms() *
+           ((in_parts<X> ? of_sum + static_cast<std::int64_t>(sizeof(double)) : 0) + (rounds ? of_sum : 0));
+  }
   template <PackedAttributes A, class X, class W, class Mean, class Inverse, class DY, class DX, class DW, class DB>
   static void compute(X x, W weight, Mean mean, Inverse inverse, DY dy, DX dx, DW dweight, DB dbias) {
     using T = typename X::element;
     constexpr auto weights = static_cast<std::size_t>(W::shape.nelms());
     constexpr int leading = N::leading_axes(X::shape);
-    constexpr std::int64_t rows = X::shape.nelms() / std::max<std::int64_t>(N::row_size(X::shape), 1);
     using C = compute_t<T>;
     const auto add_rows = [&](C* dw, C* db) {
       std::fill_n(dw, weights, C(0));
       std::fill_n(db, weights, C(0));
-      // Of many rows, those of an accumulator are added up on their own first.
-      constexpr bool in_parts = rows > terms_of_accumulator;
-      C part_dw[in_parts ? weights : 1]{}, part_db[in_parts ? weights : 1]{};
+      constexpr std::size_t parts = in_parts<X> ? weights : 1;
+      C part_dw[parts]{}, part_db[parts]{};
+      double total_dw[parts]{}, total_db[parts]{};
       [[maybe_unused]] std::int64_t terms = 0;
       [[maybe_unused]] const auto empty = [&] {
         for (std::size_t i = 0; i < weights; ++i) {
-          dw[i] += std::exchange(part_dw[i], C(0));
-          db[i] += std::exchange(part_db[i], C(0));
+          total_dw[i] += static_cast<double>(std::exchange(part_dw[i], C(0)));
+          total_db[i] += static_cast<double>(std::exchange(part_db[i], C(0)));
         }
         terms = 0;
       };
       NormGrad::template for_each_row<leading, X, Mean, Inverse, DY, DX>([&](const auto& at) {
         normalise_gradient<N::block(X::shape, unpack<NormAttributes>(A)), T>(
             x.data + at[0], weight.data, mean.data + at[1], inverse.data + at[2], dy.data + at[3], dx.data + at[4],
-            in_parts ? part_dw : dw, in_parts ? part_db : db);
-        if constexpr (in_parts)
+            in_parts<X> ? part_dw : dw, in_parts<X> ? part_db : db);
+        if constexpr (in_parts<X>)
           if (++terms == terms_of_accumulator) empty();
       });
-      if constexpr (in_parts) empty();
+      if constexpr (in_parts<X>) {
+        empty();
+        for (std::size_t i = 0; i < weights; ++i) dw[i] = static_cast<C>(total_dw[i]), db[i] = static_cast<C>(total_db[i]);
+      }
     };
     if constexpr (std::is_same_v<typename DW::element, compute_t<T>>) {
       add_rows(dweight.data, dbias.data);
