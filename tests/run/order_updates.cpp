@@ -20,7 +20,7 @@ constexpr int width = 32;
 template <int layers, bool shared>
 struct Stack : tw::Module<Stack<layers, shared>> {
   constexpr Tensor build(Tensor x) {
-    const auto [factories, layer] = tw::create_graph(tw::layers::Linear<width>{}, x);
+    const auto [factories, layer] = tw::create_graph(tw::layers::Linear<width, {.zero_bias = true}>{}, x);
     tw::NamedTensors weights;
     for (int i = 0; i < layers; ++i) {
       if (i == 0 || !shared) weights = this->add_variable_inputs(i, factories);

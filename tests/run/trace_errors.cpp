@@ -307,11 +307,11 @@ TEST_CASE("numbers that a dtype does not have are errors") {
   CHECK(model_error([](auto&, Tensor x) { return 0.1 - x; }, integers) == "Sub: 0.1 as int32: " + whole + ", in Model");
   CHECK(model_error([](auto&, Tensor x) { return x * 2.0 + 3; }, integers) == "no TraceError");
   CHECK(model_error([](auto&, Tensor x) { return ops::scaled_add(x, x, {.a = 2, .b = 0.5}); }, integers) ==
-        "ScaledAdd: 0.5 as int32: " + whole + ", in Model");
+        "ScaledAdd: b 0.5 as int32: " + whole + ", in Model");
   CHECK(error_of([](Ir& ir) {
           const Tensor v = ir.variable(tw::zeros(), {2}, tw::int32, "v");
           ops::scaled_add_(v, v, {.a = 1e300});
-        }) == "ScaledAddLhsInplace: 1e+300 as int32: " + whole);
+        }) == "ScaledAddLhsInplace: a 1e+300 as int32: " + whole);
   CHECK(model_error([](auto&, Tensor x) { return ops::scaled_add(x, x); }, {{2}, tw::boolean}) ==
         "ScaledAdd: (2,) bool: float16, float32, float64 or bfloat16 expected, in Model");
   CHECK(model_error([](auto&, Tensor x) { return ops::scaled_add(x, x, {.b = 1e5}); }, {{2}, tw::float16}) == "no TraceError");
