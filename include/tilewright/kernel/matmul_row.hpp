@@ -49,7 +49,8 @@ constexpr std::int64_t converted_row_size(const MatMulShape& s) { return s.half_
 /// Bytes of these arrays, which are on the stack: of stream_rows and of stream_columns.
 constexpr std::int64_t rows_stack_bytes(const MatMulShape& s) {
   const std::int64_t columns = std::min(s.n, row_sums_floats);
-  return (row_sums_size(columns) + row_totals_size(s, columns)) * static_cast<std::int64_t>(sizeof(float)) + line_bytes;
+  return (row_sums_size(columns) + row_totals_size(s, columns)) * static_cast<std::int64_t>(sizeof(float)) +
+         static_cast<std::int64_t>(line_bytes);
 }
 constexpr std::int64_t columns_stack_bytes(const MatMulShape& s) {
   return converted_row_size(s) * static_cast<std::int64_t>(sizeof(float));

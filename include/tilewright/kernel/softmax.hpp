@@ -11,6 +11,14 @@ struct ExponentialSum {
   T largest, sum;
 };
 
+/// Elements of a line in a block on the stack, at most: exponentials of half precision, before they are rounded.
+inline constexpr std::int64_t softmax_block = 4096;
+/// Bytes of the block of a line of n elements of T.
+template <std::int64_t n, class T>
+inline constexpr std::int64_t softmax_stack_bytes = std::is_same_v<compute_t<T>, T> || n > softmax_block
+                                                        ? 0
+                                                        : n* static_cast<std::int64_t>(sizeof(compute_t<T>)) + 64;
+
 /// No element of the line is far from the largest one's exponential, 1, so the sum neither overflows nor vanishes.
 template <std::int64_t n, class X>
 inline ExponentialSum<typename X::Compute> exponential_sum(X x) {
@@ -28,7 +36,7 @@ inline ExponentialSum<typename X::Compute> softmax_line(X x, Y y, typename X::Co
     const T sum = line_assign_and_sum<n>(exponential, y, x);
     line_assign<n>([factor = scale / sum](const auto& a) { return a * factor; }, y, y);
     return {largest, sum};
-  } else if constexpr (n <= 4096) {  // in a block on the stack
+  } else if constexpr (n <= softmax_block) {  // in a block on the stack
     alignas(detail::line_bytes) T block[static_cast<std::size_t>(n)];
     const T sum = line_assign_and_sum<n>(exponential, Line<T, 1>{block}, x);
     line_assign<n>([factor = scale / sum](const auto& a) { return a * factor; }, y, Line<const T, 1>{block});
@@ -45,15 +53,15 @@ template <std::int64_t n, class X, class DY, class DX>
 inline void softmax_gradient_line(X x, DY dy, DX dx) {
   using T = typename X::Compute;
   const auto product = [](const auto& a, const auto& b) { return a * b; };
-  if constexpr (n <= 4096) {  // y in a block on the stack
+  if constexpr (n <= softmax_block) {  // y in a block on the stack
     alignas(detail::line_bytes) T block[static_cast<std::size_t>(n)];
     softmax_line<n>(x, Line<T, 1>{block});
     const Line<const T, 1> y{block};
     const T dot = line_sum<n>(product, y, dy);
     line_assign<n>([&](const auto& a, const auto& b) { return a * (b - dot); }, dx, y, dy);
   } else {
-    const auto [largest, sum] = exponential_sum<n>(x);
-    const auto y = [largest = largest, factor = 1 / sum](const auto& a) { return math::exp(a - largest) * factor; };
+    const auto sums = exponential_sum<n>(x);
+    const auto y = [least = sums.largest, factor = 1 / sums.sum](const auto& a) { return math::exp(a - least) * factor; };
     const T dot = line_sum<n>([&](const auto& a, const auto& b) { return y(a) * b; }, x, dy);
     line_assign<n>([&](const auto& a, const auto& b) { return y(a) * (b - dot); }, dx, x, dy);
   }

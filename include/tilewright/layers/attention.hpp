@@ -88,7 +88,7 @@ struct MultiheadAttention : Module<MultiheadAttention<embed_dim, num_heads, opti
     requires(sizeof...(given) <= (takes_seed ? 4 : 3))
   {
     if (!check(query)) return Tensor::invalid(query.ir());
-    const Tensor arguments[] = {query, given...};
+    const Tensor arguments[5] = {query, given...};
     std::size_t count = 1 + sizeof...(given);
     Tensor mask, seed;
     if (takes_seed && count > 1 && detail::is_seed(arguments[count - 1])) seed = arguments[--count];

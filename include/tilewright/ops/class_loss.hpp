@@ -197,7 +197,7 @@ struct ClassLossWithGrad : ClassLossOp<D> {
     if (!D::check(op)) return;
     if (op.input_count() == 3 && (op.input(2).nelms() != 1 || !is_floating_point(op.input(2).dtype)))
       return op.fail("loss_grad ", to_text(op.input(2)), ": one element of floating point expected");
-    if (!op.require_number(D::factor, op.template attributes<NllAttributes>().loss_grad, float64)) return;
+    if (!op.require_number(D::factor_name, op.template attributes<NllAttributes>().loss_grad, float64)) return;
     op.output(D::loss_spec(op));
     op.output(op.input(0));
   }

@@ -25,10 +25,14 @@ constexpr bool check_cross_entropy(Inference& op) {
 /// A loss of logits, and their gradient.
 struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
   static constexpr std::string_view name = "CrossEntropyWithGrad";
-  static constexpr std::string_view rows_are = "logits", factor = "loss_scaling";
+  static constexpr std::string_view rows_are = "logits", factor_name = "loss_scaling";
   static constexpr CodeKind code_kind = CodeKind::softmax;
   static constexpr VertexCost vertex_cost = line_cost(6, {18, 2}, {16, 4});  // Softmax's loops, and one over the result
   static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }
+  template <PackedAttributes, class X, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return softmax_stack_bytes<X::shape[-1], typename X::element>;
+  }
 
   template <std::int64_t classes, PackedAttributes, class X, class DX>
   static double row_loss_and_gradient(X logits, std::int64_t label, double factor, DX dx) {
@@ -47,6 +51,10 @@ struct CrossEntropyGrad : ClassLossGrad<CrossEntropyGrad> {
   static constexpr std::string_view rows_are = "logits";
   static constexpr CodeKind code_kind = CodeKind::softmax;
   static constexpr VertexCost vertex_cost = CrossEntropyWithGrad::vertex_cost;
+  template <PackedAttributes, class X, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return softmax_stack_bytes<X::shape[-1], typename X::element>;
+  }
 
   template <std::int64_t classes, PackedAttributes A, class X, class DX>
   static void row_gradient(X logits, std::int64_t label, double factor, DX dx) {

@@ -47,7 +47,7 @@ struct Nll : ClassLoss<Nll> {
 /// The loss of probabilities p = softmax(x), and the gradient of x: p - onehot(label).
 struct NllWithSoftmaxGrad : ClassLossWithGrad<NllWithSoftmaxGrad> {
   static constexpr std::string_view name = "NlllWithSoftmaxGradDirect";
-  static constexpr std::string_view rows_are = "probabilities", factor = "loss_grad";
+  static constexpr std::string_view rows_are = "probabilities", factor_name = "loss_grad";
   static constexpr VertexCost vertex_cost = loop_cost(CostFormula::serial, {9, 1}, {9, 2}, Confidence::published);
 
   template <std::int64_t classes, PackedAttributes A, class P, class DX>

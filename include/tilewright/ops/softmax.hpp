@@ -71,6 +71,10 @@ struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
   static constexpr VertexCost vertex_cost = line_cost(7, {20, 2}, {18, 4});
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 
+  template <PackedAttributes A, class X, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
+  }
   template <PackedAttributes A, class X, class DY, class DX>
   static void compute(X x, DY dy, DX dx) {
     constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
@@ -94,6 +98,10 @@ struct Softmax : LineOp<Softmax> {
     const Tensor dy = op.output_gradient(0);
     if (is_half(op.input_spec(0).dtype)) op.input_gradient(0, apply<SoftmaxGradOfHalf>({op.input(0), dy}, attributes));
     else op.input_gradient(0, apply<SoftmaxGrad>({op.output(0), dy}, attributes));
+  }
+  template <PackedAttributes A, class X, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
