@@ -184,5 +184,12 @@ inline std::string problems(std::span<const Case> cases) {
   for (const Case& number : cases) found += problems(number);
   return found;
 }
+/// The same of cases in the main graph.
+template <std::size_t n>
+std::string in_main_problems(const Case (&cases)[n]) {
+  std::string found;
+  for (const Case& number : cases) found += problems(in_main(number));
+  return found;
+}
 
 }  // namespace wrong_numbers

@@ -186,13 +186,6 @@ const Case replicas[] = {
              return collectives::all_reduce({s.tensor({4}), s.tensor({4})}, {.ipus = {0, narrow_of(n)}})[0];
            }>),
 };
-
-template <std::size_t n>
-std::string in_main_problems(const Case (&cases)[n]) {
-  std::string found;
-  for (const Case& number : cases) found += problems(in_main(number));
-  return found;
-}
 }  // namespace
 
 TEST_CASE("wrong numbers as values of variables and constants") { CHECK(in_main_problems(values) == ""); }

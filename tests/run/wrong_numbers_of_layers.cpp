@@ -236,13 +236,6 @@ const Case optimisers[] = {
     whole("StepOptions.target_shape", any_outcome, [](const Scene& s, Whole n) { return train(s, {.target_shape = {n}}); }),
     real("StepOptions.max_norm", whole_not_negative, [](const Scene& s, double n) { return train(s, {.max_norm = n}); }),
 };
-
-template <std::size_t n>
-std::string in_main_problems(const Case (&cases)[n]) {
-  std::string found;
-  for (const Case& number : cases) found += problems(in_main(number));
-  return found;
-}
 }  // namespace
 
 TEST_CASE("wrong numbers as options of layers") { CHECK(problems(reals) == ""); }
