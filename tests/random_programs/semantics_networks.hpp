@@ -265,7 +265,7 @@ inline std::vector<Array> negative_log_likelihood(const tw::Node& node, Inputs i
   if (attributes.reduction != tw::Reduction::none) results[0][0] = total / divisor;
   return results;
 }
-/// The same of logits.
+/// The loss of logits and labels and, if the op has it, the gradient of the logits.
 inline std::vector<Array> cross_entropy(const tw::Node& node, Inputs inputs, Specs outputs) {
   std::vector<Array> with_probabilities(inputs.begin(), inputs.end());
   Array& rows = with_probabilities[0];

@@ -184,7 +184,7 @@ inline std::string problems(std::span<const Case> cases) {
   for (const Case& number : cases) found += problems(number);
   return found;
 }
-/// The same of cases in the main graph.
+/// What is wrong with cases whose ops are appended to the main graph.
 template <std::size_t n>
 std::string in_main_problems(const Case (&cases)[n]) {
   std::string found;

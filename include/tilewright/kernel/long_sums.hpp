@@ -13,7 +13,7 @@ namespace tilewright {
 inline constexpr std::int64_t terms_of_product = 4096;
 constexpr bool is_long_product(std::int64_t terms) { return terms > terms_of_product; }
 
-/// The type that a product of so many terms is summed in, term by term.
+/// The type of a plain loop that adds the products of `terms` terms: float64, if float32 would lose too much.
 template <class Sum, std::int64_t terms>
 using product_sum_t = std::conditional_t<std::is_same_v<Sum, float> && is_long_product(terms), double, Sum>;
 

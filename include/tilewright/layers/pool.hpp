@@ -18,7 +18,7 @@ struct PoolLayerOptions {
   PerAxis<axes> dilation = 1;
   bool ceil_mode = false;  ///< the count of results is rounded up: the last windows may go beyond the padding
 };
-/// The same of means.
+/// Options of average pools, for all spatial axes or with a list of one for each.
 template <int axes>
 struct AvgPoolLayerOptions {
   PerAxis<axes> stride = 0;  ///< 0: the kernel's size
