@@ -25,6 +25,8 @@ using Images = xt::xtensor_fixed<float, xt::xshape<2, 4>>;
 
 /// The same with one layer, whose variable is called bias.
 constexpr void other_step(tw::Ir& ir) { ir.variable(tw::zeros(), {4}, tw::float32, "bias"); }
+/// One of its name, but wider.
+constexpr void wider_step(tw::Ir& ir) { ir.variable(tw::zeros(), {4, 5}, tw::float32, "fc1.weight"); }
 
 void run(Session& session, const Images& images) {
   session.run("image"_s = images, "scale"_s = 2)["outputs"_s];
@@ -53,6 +55,14 @@ void unknown_tensor(Session& session) { session.get_tensor_data("weight"_s); }
 void variables_of_another_session(tw::Session<other_step>& from, Session& to) {
   to.write_variables_data(from.get_tensors_data());
 }
+
+// CASE load_from_a_session_without_a_variable
+// expect: load_from_session: `fc1.weight` is no variable: one of bias expected
+void load_from_a_session_without_a_variable(const tw::Session<other_step>& from, Session& to) { to.load_from_session(from); }
+
+// CASE load_from_a_session_of_another_shape
+// expect: load_from_session: `fc1.weight` is (4, 5) float32: (4, 4) float32 expected
+void load_from_a_session_of_another_shape(const tw::Session<wider_step>& from, Session& to) { to.load_from_session(from); }
 
 // CASE intermediate_tensor
 // expect: get_tensor_data: `scale_hostload` is no variable or constant: one of fc1.weight, fc2.weight, table expected; other

@@ -21,9 +21,9 @@ constexpr void step(tw::Ir& ir) {
 constexpr auto first = step<NetOutlined, 2, 4>, at_once = step<NetOutlined, 8, 1>, inlined = step<Net, 8, 1>;
 
 // As the page says.
-static_assert(tw::cycles<first, tw::gc200> == 222'662);
-static_assert(tw::cycles<at_once, tw::gc200> == 54'311);
-static_assert(tw::cycles<inlined, tw::gc200> == 45'407);
+static_assert(tw::cycles<first, tw::gc200> == 223'206);
+static_assert(tw::cycles<at_once, tw::gc200> == 55'850);
+static_assert(tw::cycles<inlined, tw::gc200> == 46'946);
 
 }  // namespace
 
@@ -41,7 +41,7 @@ TEST_CASE("the steps of the worked case have the same losses for 200 steps") {
     const auto images = xt::adapt(batch.images.data(), batch.images.size(), xt::no_ownership(),
                                   std::array<std::size_t, 4>{4, 2, 28, 28});
     const auto labels = xt::adapt(batch.labels.data(), batch.labels.size(), xt::no_ownership(), std::array<std::size_t, 2>{4, 2});
-    const float expected = xt::mean(first_session.run("image"_s = images, "label"_s = labels)["loss"_s])();
+    const auto expected = static_cast<float>(xt::mean(first_session.run("image"_s = images, "label"_s = labels)["loss"_s])());
     CHECK(std::abs(at_once_session.run("image"_s = batch.images, "label"_s = batch.labels)["loss"_s]() - expected) < 1e-3F);
     CHECK(std::abs(inlined_session.run("image"_s = batch.images, "label"_s = batch.labels)["loss"_s]() - expected) < 1e-3F);
     ++done;

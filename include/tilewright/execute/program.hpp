@@ -137,13 +137,16 @@ struct Program {
                      .memory = plan.memory,
                      .replicas = plan.replicas,
                      .ipus = target.ipus,
-                     .stack_bytes = stack_of_plan<plan>};
+                     .stack_bytes = stack_of_plan<plan>,
+                     .variables = plan.variables,
+                     .constants = plan.constants,
+                     .values = plan.values,
+                     .after_upload = plan.after_upload,
+                     .before_download = plan.before_download};
     if constexpr (target.ipu != nullptr) {
       view.compute_sets = plan.compute_sets;
       view.stages = plan.stages;
       view.operands = plan.operands;
-      view.variables = plan.variables;
-      view.constants = plan.constants;
       view.tile_table = plan.text(plan.tile_table);
     }
     return view;

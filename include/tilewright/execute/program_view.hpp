@@ -44,13 +44,18 @@ struct ProgramView {
   int replicas = 1;
   int ipus = 1;  ///< of each replica
   std::int64_t stack_bytes = 0;  ///< that a run needs on each thread
+  // for variables and constants
+  std::span<const FrozenVariable> variables;
+  std::span<const FrozenConstant> constants;
+  std::span<const double> values;  ///< the pool
+  BodyId after_upload = BodyId::none, before_download = BodyId::none;
   // for the strict executor
   std::span<const ComputeSet> compute_sets{};
   std::span<const Stage> stages{};
   std::span<const StageOperand> operands{};
-  std::span<const FrozenVariable> variables{};
-  std::span<const FrozenConstant> constants{};
   std::string_view tile_table{};  ///< empty: the target is no simulated IPU
+
+  std::span<const double> numbers(PoolRange range) const { return values.subspan(range.first, range.count); }
 };
 
 /// Makes strict executors. Null in programs of which no source includes execute/strict_executor.hpp, whose code takes some

@@ -18,34 +18,44 @@ namespace detail {
 /// throw; of a body that calls another; and of a stream, whose host array a run notes.
 inline constexpr std::int64_t stack_of_frames = 9 * 1024, stack_of_call = 512, stack_of_stream = 16;
 
-/// Bytes of the arrays that a stage's kernel and its epilogue have on the stack.
+/// Bytes of the arrays that the kernel of a stage and its epilogue have on the stack.
+template <class B, int s, std::size_t... o>
+consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
+  using O = typename B::template OpOf<s>;
+  std::int64_t bytes = 0;
+  if constexpr (O::has_epilogue)
+    if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
+  if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>(); })
+    bytes += O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>();
+  return bytes;
+}
 template <class B, int s>
 consteval std::int64_t stack_of_stage() {
-  if constexpr (B::stage(s).evaluation != Evaluation::kernel) {
-    return 0;
-  } else {
-    using O = typename B::template OpOf<s>;
-    std::int64_t bytes = 0;
-    if constexpr (O::has_epilogue)
-      if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
-    return bytes + []<std::size_t... o>(std::index_sequence<o...>) -> std::int64_t {
-      if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>(); })
-        return O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>();
-      else return 0;
-    }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
-  }
+  if constexpr (B::stage(s).evaluation != Evaluation::kernel) return 0;
+  else if constexpr (B::template OpOf<s>::has_formula) return 0;  // in registers
+  else return stack_of_kernel<B, s>(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
 }
-/// Of a vertex: its scratch, and the arrays of all its stages, which may be in one function.
-template <class B>
-consteval std::int64_t stack_of_vertex() {
-  return scratch_memory_bytes<B> + []<std::size_t... s>(std::index_sequence<s...>) {
-    return (std::int64_t{0} + ... + stack_of_stage<B, static_cast<int>(s)>());
-  }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
+/// Of a vertex: the arrays of all its stages, which may be in one function.
+template <class B, std::size_t... s>
+consteval std::int64_t stack_of_vertex(std::index_sequence<s...>) {
+  return (std::int64_t{0} + ... + stack_of_stage<B, static_cast<int>(s)>());
 }
-/// Of a compute set: of its largest variant, as each is a function.
+template <const auto& plan, std::size_t set, unsigned variant>
+consteval std::int64_t stack_of_variant() {
+  using G = Grid<plan, set>;
+  if constexpr ((variant & ~G::variant_bits) != 0) return 0;
+  else
+    return stack_of_vertex<Block<plan, set, G::extents(variant)>>(
+        std::make_index_sequence<static_cast<std::size_t>(G::set.stage_count)>{});
+}
+/// Of a set's vertices: their scratch, and the largest variant, as each is a function.
+template <const auto& plan, std::size_t set, std::size_t... variant>
+consteval std::int64_t stack_of_vertices(std::index_sequence<variant...>) {
+  return scratch_memory_bytes<Block<plan, set, Extents{}>> +
+         std::max({stack_of_variant<plan, set, static_cast<unsigned>(variant)>()...});
+}
 template <const auto& plan, std::size_t set>
 consteval std::int64_t stack_of_set() {
-  using G = Grid<plan, set>;
   if constexpr (is_collective<plan, set>) {
     using B = Block<plan, set, Extents{}>;
     using O = typename B::template OpOf<0>;
@@ -53,14 +63,7 @@ consteval std::int64_t stack_of_set() {
       return O::template stack_bytes<B::stage(0).attributes, collective_spec<B>(0), collective_spec<B>(1)>();
     else return 0;
   } else {
-    return []<std::size_t... variant>(std::index_sequence<variant...>) {
-      const auto of_variant = []<std::size_t v>(std::integral_constant<std::size_t, v>) -> std::int64_t {
-        if constexpr ((v & ~std::size_t{G::variant_bits}) == 0)
-          return stack_of_vertex<Block<plan, set, G::extents(unsigned{v})>>();
-        else return 0;
-      };
-      return std::max({of_variant(std::integral_constant<std::size_t, variant>())...});
-    }(std::make_index_sequence<std::size_t{1} << G::axes>{});
+    return stack_of_vertices<plan, set>(std::make_index_sequence<std::size_t{1} << Grid<plan, set>::axes>{});
   }
 }
 /// The bodies on the longest way from a body to one that calls none.

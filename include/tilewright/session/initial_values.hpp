@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <span>
 #include <type_traits>
@@ -11,29 +12,20 @@
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/random.hpp"
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/execute/program_view.hpp"
 #include "tilewright/graph/initialiser.hpp"
 #include "tilewright/session/replica_parts.hpp"
 
 namespace tilewright {
 
 namespace detail {
-/// The largest number of a type that is not above a value: of half precision, else the nearest one.
+/// The largest number of half precision that is not above a value.
 template <class T>
 T rounded_down(double value) {
   const T nearest = static_cast<T>(value);
-  if constexpr (is_half_type<T>) {
-    if (!(static_cast<double>(nearest) > value)) return nearest;
-    const auto bits = std::bit_cast<std::uint16_t>(nearest);
-    return std::bit_cast<T>(static_cast<std::uint16_t>(nearest > 0 ? bits - 1 : nearest < 0 ? bits + 1 : 0x8001));
-  }
-  return nearest;
-}
-/// Writes uniform numbers. The nearest numbers of half precision would be the upper bound at times.
-inline void write_uniform(DType dtype, std::span<const double> values, std::byte* memory) {
-  visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
-    T* const elements = reinterpret_cast<T*>(memory);
-    for (std::size_t i = 0; i < values.size(); ++i) elements[i] = rounded_down<T>(values[i]);
-  });
+  if (!(static_cast<double>(nearest) > value)) return nearest;
+  const auto bits = std::bit_cast<std::uint16_t>(nearest);
+  return std::bit_cast<T>(static_cast<std::uint16_t>(nearest > 0 ? bits - 1 : nearest < 0 ? bits + 1 : 0x8001));
 }
 /// Writes `count` values to memory in a dtype; one value stands for all elements. With `has_rests`, all values are followed by
 /// their rests, as in Numbers.
@@ -53,6 +45,15 @@ inline void write_values(DType dtype, std::size_t count, std::span<const double>
       for (std::size_t i = 0; i < count; ++i) elements[i] = element(i);
   });
 }
+/// Writes uniform numbers. The nearest numbers of half precision would be the upper bound at times.
+inline void write_uniform(DType dtype, std::span<const double> values, std::byte* memory) {
+  const auto write = [&]<class T>(std::type_identity<T>) {
+    for (std::size_t i = 0; i < values.size(); ++i) reinterpret_cast<T*>(memory)[i] = rounded_down<T>(values[i]);
+  };
+  if (dtype == float16) write(std::type_identity<element_t<float16>>());
+  else if (dtype == bfloat16) write(std::type_identity<element_t<bfloat16>>());
+  else write_values(dtype, values.size(), values, memory);
+}
 inline void scale_values(std::span<double> values, double scale) {
   if (scale == 1) return;
   for (double& value : values) value *= scale;
@@ -70,23 +71,24 @@ inline void write_generator(const Generator& generator, const TensorSpec& spec, 
 }
 }  // namespace detail
 
-/// Writes a frozen plan's constants to their memory.
-inline void fill_constants(const auto& plan, std::byte* memory) {
-  for (const auto& constant : plan.constants) {
+/// Writes a program's constants to their memory.
+inline void fill_constants(const internal::ProgramView& program, std::byte* memory) {
+  for (const internal::FrozenConstant& constant : program.constants) {
     if (constant.generator.write) detail::write_generator(constant.generator, constant.spec, memory + constant.offset);
     else
-      detail::write_values(constant.spec.dtype, static_cast<std::size_t>(constant.spec.nelms()), plan.numbers(constant.values),
+      detail::write_values(constant.spec.dtype, static_cast<std::size_t>(constant.spec.nelms()), program.numbers(constant.values),
                            memory + constant.offset, constant.has_rests);
   }
 }
 
-/// Writes the first values of a frozen plan's variables, variable v's to memory_of(v), as the host has them. The same seed gives
-/// the same values everywhere.
-inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_t seed) {
+/// Writes the first values of a program's variables, variable v's to memory_of(v), as the host has them. The same seed gives the
+/// same values everywhere.
+inline void fill_variables(const internal::ProgramView& program, const std::function<std::byte*(std::size_t)>& memory_of,
+                           std::uint64_t seed) {
   Random random(seed);
   double block[1024];  // which stays in the nearest cache
-  for (std::size_t v = 0; v < plan.variables.size(); ++v) {
-    const auto& variable = plan.variables[v];
+  for (std::size_t v = 0; v < program.variables.size(); ++v) {
+    const internal::FrozenVariable& variable = program.variables[v];
     const auto& distribution = variable.distribution;
     const DType dtype = variable.spec.dtype;
     const std::size_t tensor = static_cast<std::size_t>(distribution.shape.nelms());
@@ -96,7 +98,7 @@ inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_
       for (int group = 0; group < distribution.groups; ++group)
         detail::write_generator(variable.generator, {distribution.shape, dtype},
                                 elements + static_cast<std::size_t>(group) * tensor * static_cast<std::size_t>(size_of(dtype)));
-    else if (!variable.fill) detail::write_values(dtype, count, plan.numbers(variable.values), elements, variable.has_rests);
+    else if (!variable.fill) detail::write_values(dtype, count, program.numbers(variable.values), elements, variable.has_rests);
     for (std::size_t first = 0; variable.fill && first < count; first += std::size(block)) {
       const std::span values(block, std::min(std::size(block), count - first));
       variable.fill(values, variable.a, variable.b, random);
@@ -108,8 +110,8 @@ inline void fill_variables(const auto& plan, const auto& memory_of, std::uint64_
     if (!distribution.all_replicas) continue;
     // from the last: groups are numbered as they appear, so that what is still needed is not overwritten
     const std::size_t bytes = tensor * static_cast<std::size_t>(size_of(dtype));
-    for (int replica = plan.replicas; replica-- > 0;) {
-      const std::size_t to = static_cast<std::size_t>(replica), group = group_of(plan, variable, replica);
+    for (int replica = program.replicas; replica-- > 0;) {
+      const std::size_t to = static_cast<std::size_t>(replica), group = group_of(program, variable, replica);
       if (group != to) std::memcpy(elements + to * bytes, elements + group * bytes, bytes);
     }
   }

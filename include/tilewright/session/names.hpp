@@ -1,5 +1,6 @@
 #pragma once
 #include <algorithm>
+#include <array>
 #include <boost/hana/map.hpp>
 #include <boost/hana/pair.hpp>
 #include <boost/hana/string.hpp>
@@ -10,6 +11,7 @@
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/name.hpp"
 #include "tilewright/graph/ir.hpp"
+#include "tilewright/session/replica_parts.hpp"
 
 namespace tilewright {
 
@@ -63,6 +65,14 @@ struct PlanNames {
     if constexpr (!right) report<problem>();
   }
 
+  /// `load_from_session` finds every variable in the plan of another session.
+  template <const auto& source>
+  static void check_source() {
+    constexpr auto problem = [] { return source_problem<source>("load_from_session"); };
+    constexpr bool right = problem().empty();
+    if constexpr (!right) report<problem>();
+  }
+
   /// A stream that the program uses.
   static constexpr std::size_t find_stream(std::string_view name) {
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
@@ -77,6 +87,13 @@ struct PlanNames {
     for (std::size_t i = 0; i < plan.variables.size(); ++i)
       if (plan.variable_name(i) == name) return i;
     return none;
+  }
+  /// Where another plan has each of the variables.
+  template <const auto& source>
+  static consteval auto find_variables() {
+    std::array<std::size_t, plan.variables.size()> found{};
+    for (std::size_t v = 0; v < found.size(); ++v) found[v] = PlanNames<source>::find_variable(plan.variable_name(v));
+    return found;
   }
   static constexpr std::size_t find_constant(std::string_view name) {
     for (std::size_t i = 0; i < plan.constants.size(); ++i)
@@ -128,6 +145,8 @@ struct PlanNames {
       if (is_expected(i, inputs, outputs)) names.push_back(plan.stream_name(i));
     return join(names, ", ");
   }
+  template <const auto& other>
+  friend struct PlanNames;
   static constexpr Text tensor_problem(std::string_view what, std::string_view name, bool constants_too) {
     std::string_view is = constants_too ? "is no variable or constant" : "is no variable", advice;
     for (std::size_t i = 0; i < plan.streams.size(); ++i)
@@ -154,6 +173,19 @@ struct PlanNames {
       const auto count = std::count(given.begin(), given.end(), plan.stream_name(i));
       if (count == 0) return text(what, ": no '", plan.stream_name(i), "': each of ", expected, " expected");
       if (count > 1) return text(what, ": '", plan.stream_name(i), "' ", count, " times: each of ", expected, " once expected");
+    }
+    return {};
+  }
+  template <const auto& source>
+  static constexpr Text source_problem(std::string_view what) {
+    using Source = PlanNames<source>;
+    if (!exist || !Source::exist) return {};
+    for (std::size_t v = 0; v < plan.variables.size(); ++v) {
+      const std::string_view name = plan.variable_name(v);
+      const std::size_t found = Source::find_variable(name);
+      if (found == none) return Source::tensor_problem(what, name, false);
+      const TensorSpec given = host_spec(source, found), expected = host_spec(plan, v);
+      if (given != expected) return text(what, ": '", name, "' is ", to_text(given), ": ", to_text(expected), " expected");
     }
     return {};
   }

@@ -4,11 +4,12 @@
 #include <cstdint>
 
 #include "tilewright/core/tensor_spec.hpp"
+#include "tilewright/execute/program_view.hpp"
 
 namespace tilewright {
 
-/// The host's array for a variable of a frozen plan: the tensors of all groups of replicas, or of all replicas, one after the
-/// other along a first axis, which is left out for one; of a sharded variable, the whole tensors.
+/// The host's array for a variable of a frozen plan or a ProgramView: the tensors of all groups of replicas, or of all replicas,
+/// one after the other along a first axis, which is left out for one; of a sharded variable, the whole tensors.
 constexpr TensorSpec host_spec(const auto& plan, std::size_t v) {
   const auto& variable = plan.variables[v];
   const std::int64_t tensors = variable.distribution.all_replicas ? plan.replicas : variable.distribution.groups;
@@ -18,7 +19,7 @@ constexpr TensorSpec host_spec(const auto& plan, std::size_t v) {
   return spec;
 }
 
-/// The group of a replica that a variable of a frozen plan has.
+/// The group of a replica that a variable of a frozen plan or a ProgramView has.
 constexpr std::size_t group_of(const auto& plan, const auto& variable, int replica) {
   const auto assignment = plan.numbers(variable.assignment);  // empty if there is but one group
   return assignment.empty() ? 0 : static_cast<std::size_t>(assignment[static_cast<std::size_t>(replica)]);
@@ -31,15 +32,15 @@ struct ReplicaPart {
   bool is_first = true;               ///< of the replicas that have this part: the one that the host reads
 };
 
-/// Calls f with the part of each replica of a frozen plan.
-void for_each_replica(const auto& plan, std::size_t v, auto f) {
-  const auto& variable = plan.variables[v];
+/// Calls f with the part of each replica.
+void for_each_replica(const internal::ProgramView& program, std::size_t v, auto f) {
+  const internal::FrozenVariable& variable = program.variables[v];
   const auto& [shape, groups, shard_over, all_replicas] = variable.distribution;
   const std::int64_t tensor_bytes = TensorSpec{shape, variable.spec.dtype}.bytes(), shard_bytes = variable.spec.bytes();
-  for (int replica = 0; replica < plan.replicas; ++replica) {
-    const std::size_t group = group_of(plan, variable, replica);
+  for (int replica = 0; replica < program.replicas; ++replica) {
+    const std::size_t group = group_of(program, variable, replica);
     std::int64_t index = 0;  // in its group
-    for (int other = 0; other < replica; ++other) index += group_of(plan, variable, other) == group;
+    for (int other = 0; other < replica; ++other) index += group_of(program, variable, other) == group;
     const std::int64_t first = index % shard_over * shard_bytes;  // the last parts may be short, or empty
     const std::int64_t bytes = std::clamp<std::int64_t>(tensor_bytes - first, 0, shard_bytes);
     const std::int64_t tensor = all_replicas ? replica : static_cast<std::int64_t>(group);

@@ -80,7 +80,7 @@ class Session {
   /// A session of some of the replicas.
   Session(const SessionOptions& options, const internal::HeldReplicas& held) : state_(std::make_unique<State>(options, held)) {
     const internal::Executor& executor = state_->executor;
-    fill_constants(plan, executor.constants());
+    fill_constants(program::view(), executor.constants());
     if (options.attach) state_->copies.run_after_upload();
     executor.logger().write(LogLevel::info, "session on ", device, ": ", plan.steps.size(),
                             " steps; bytes: ", plan.memory.variables, " of variables, ", plan.memory.constants, " of constants, ",
@@ -292,9 +292,12 @@ class Session {
   /// name that the other session does not have, or has with another shape or dtype, does not compile.
   template <class Source>
   void load_from_session(const Source& source) {
-    write_variables_data(names::map_variables([&source]<std::size_t v>(std::integral_constant<std::size_t, v>) {
-      return source.get_tensor_data(names::template name_of_variable<v>());
-    }));
+    names::template check_source<Source::plan>();
+    const auto tensors = source.host_tensors();
+    Values values{};
+    constexpr auto found = names::template find_variables<Source::plan>();
+    for (std::size_t v = 0; v < values.size(); ++v) values[v] = tensors[found[v]].bytes.data();
+    write<"load_from_session">(values);
   }
   /// The same where names differ: variables of this session alone keep their values, and those of the other alone are left out,
   /// as far as the policy allows. Throws LoadError, before anything is written, for other differences.
@@ -324,7 +327,7 @@ class Session {
   }
 
  protected:
-  using Values = typename VariableCopies<program::plan>::Values;
+  using Values = std::array<const std::byte*, plan.variables.size()>;
 
   void require_attached(const char* what) const {
     if (!is_attached())
@@ -377,14 +380,14 @@ class Session {
     State(const SessionOptions& given, const internal::HeldReplicas& held)
         : options(given),
           executor(program::view(), given.threads, given.strict, held),
-          copies(executor, given.seed, given.attach),
+          copies(executor, program::view(), given.seed, given.attach),
           outputs(detail::offsets_of_arrays<program::plan, StreamDirection::device_to_host>(executor.replicas()).back(),
                   "outputs"),
           input_copies(executor.replicas()) {}
 
     SessionOptions options;
     internal::Executor executor;
-    VariableCopies<program::plan> copies;
+    VariableCopies copies;
     internal::AlignedMemory outputs;
     InputCopies<program::plan> input_copies;
     std::atomic<bool> in_use{false};

@@ -1,9 +1,9 @@
 #pragma once
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -21,32 +21,31 @@ struct Transfers {
   constexpr bool operator==(const Transfers&) const = default;
 };
 
-/// The variables of a frozen plan, twice: where the device computes with them, and where the host reads and writes them. A run
+/// The variables of a program, twice: where the device computes with them, and where the host reads and writes them. A run
 /// makes the host copy stale; it is fetched when somebody wants to know. Its memory is taken when it is first needed. Ops of the
 /// execution contexts for it run after each upload and before each download, so that the device may have other values than the
 /// host copy that is in sync with it.
-template <const auto& plan>
 class VariableCopies {
  public:
-  /// New values of variables, each as its elements one after the other; null where a variable keeps its own.
-  using Values = std::array<const std::byte*, plan.variables.size()>;
-
-  VariableCopies(internal::Executor& device, std::uint64_t seed, bool attached)
-      : device_(device), seed_(seed), attached_(attached) {
+  VariableCopies(internal::Executor& device, const internal::ProgramView& program, std::uint64_t seed, bool attached)
+      : device_(device), program_(program), seed_(seed), attached_(attached) {
+    host_offsets_.push_back(0);
+    for (std::size_t v = 0; v < count(); ++v)
+      host_offsets_.push_back(host_offsets_.back() + internal::align(host_spec(program_, v).bytes()));
     if (!attached_) return;
-    if constexpr (plan.replicas == 1) {
-      fill_variables(plan, [this](std::size_t v) { return device_data(v); }, seed_);
+    if (program_.replicas == 1) {
+      fill_variables(program_, [this](std::size_t v) { return device_data(v); }, seed_);
     } else {
       attached_ = false;
       make_host_copy();
-      for (std::size_t v = 0; v < count; ++v) to_device(v);
+      for (std::size_t v = 0; v < count(); ++v) to_device(v);
       attached_ = true;
     }
   }
 
   /// Runs the ops that follow an upload: after the constructor, if the device is attached and has its constants.
   void run_after_upload() {
-    if constexpr (has_upload_ops) device_.run_root(plan.after_upload);
+    if (has_upload_ops()) device_.run_root(program_.after_upload);
   }
 
   bool is_attached() const { return attached_; }
@@ -71,14 +70,14 @@ class VariableCopies {
 
   void copy_to_device() {
     make_host_copy();
-    for (std::size_t v = 0; v < count; ++v) to_device(v);
+    for (std::size_t v = 0; v < count(); ++v) to_device(v);
     stale_ = false;
     ++transfers_.from_host;
     run_after_upload();
   }
   void copy_to_host() {
     if (!host_) make_room();
-    if constexpr (plan.before_download != internal::BodyId::none) device_.run_root(plan.before_download);
+    if (program_.before_download != internal::BodyId::none) device_.run_root(program_.before_download);
     fetch();
     ++transfers_.to_host;
   }
@@ -89,52 +88,48 @@ class VariableCopies {
   }
   /// Variables get new values on both sides, by one transfer if the device is attached. Ops that follow an upload find all
   /// variables as the host has them: with such ops, a stale host copy is fetched first, and all variables are copied.
-  void write(const Values& values) {
-    if constexpr (has_upload_ops) refresh();
+  /// `values`: of each variable, its elements one after the other; null where a variable keeps its own.
+  void write(std::span<const std::byte* const> values) {
+    if (has_upload_ops()) refresh();
     make_host_copy();
-    for (std::size_t v = 0; v < count; ++v) {
+    for (std::size_t v = 0; v < count(); ++v) {
       if (values[v] == nullptr) continue;
       std::memcpy(host_data(v), values[v], bytes(v));
-      if (attached_ && !has_upload_ops) to_device(v);
+      if (attached_ && !has_upload_ops()) to_device(v);
     }
     if (!attached_) return;
-    if constexpr (has_upload_ops) copy_to_device();
+    if (has_upload_ops()) copy_to_device();
     else ++transfers_.from_host;
   }
 
   /// Where the device has variable v of a replica that it holds.
   std::byte* device_data(std::size_t v, int replica = 0) const {
-    const bool is_remote = plan.variables[v].base == internal::Base::remote;
+    const bool is_remote = program_.variables[v].base == internal::Base::remote;
     const int held = replica - device_.held().first;
-    return (is_remote ? device_.remote(held) : device_.variables(held)) + plan.variables[v].offset;
+    return (is_remote ? device_.remote(held) : device_.variables(held)) + program_.variables[v].offset;
   }
   /// Where the host has it, once there is a host copy.
-  std::byte* host_data(std::size_t v) const { return host_->data() + host_offsets[v]; }
+  std::byte* host_data(std::size_t v) const { return host_->data() + host_offsets_[v]; }
 
  private:
-  static constexpr std::size_t count = plan.variables.size();
-  static constexpr bool has_upload_ops = plan.after_upload != internal::BodyId::none;
-  static constexpr auto host_offsets = [] {
-    std::array<std::int64_t, count + 1> offsets{};
-    for (std::size_t v = 0; v < count; ++v) offsets[v + 1] = offsets[v] + internal::align(host_spec(plan, v).bytes());
-    return offsets;
-  }();
-  static std::size_t bytes(std::size_t v) { return static_cast<std::size_t>(host_spec(plan, v).bytes()); }
+  std::size_t count() const { return program_.variables.size(); }
+  bool has_upload_ops() const { return program_.after_upload != internal::BodyId::none; }
+  std::size_t bytes(std::size_t v) const { return static_cast<std::size_t>(host_spec(program_, v).bytes()); }
 
-  void make_room() { host_.emplace(host_offsets.back(), "the host's copy of variables"); }
+  void make_room() { host_.emplace(host_offsets_.back(), "the host's copy of variables"); }
   /// A first host copy has the initial values; those that the device still has, if no op changed them, are copied, which is
   /// faster.
   void make_host_copy() {
     if (host_) return;
     make_room();
-    if (attached_ && !stale_ && !has_upload_ops) fetch();
-    else fill_variables(plan, [this](std::size_t v) { return host_data(v); }, seed_);
+    if (attached_ && !stale_ && !has_upload_ops()) fetch();
+    else fill_variables(program_, [this](std::size_t v) { return host_data(v); }, seed_);
   }
   void fetch() {
-    for (std::size_t v = 0; v < count; ++v) {
-      if constexpr (plan.replicas == 1) std::memcpy(host_data(v), device_data(v), bytes(v));
+    for (std::size_t v = 0; v < count(); ++v) {
+      if (program_.replicas == 1) std::memcpy(host_data(v), device_data(v), bytes(v));
       else
-        for_each_replica(plan, v, [&](const ReplicaPart& part) {
+        for_each_replica(program_, v, [&](const ReplicaPart& part) {
           if (part.is_first && holds(part)) std::memcpy(host_data(v) + part.offset, device_data(v, part.replica), part.bytes);
         });
     }
@@ -144,9 +139,9 @@ class VariableCopies {
   /// Gives each process what the others have fetched.
   void share() {
     std::vector<internal::SharedPiece> pieces;
-    for (std::size_t v = 0; v < count; ++v)
-      for_each_replica(plan, v, [&](const ReplicaPart& part) {
-        if (part.is_first) pieces.push_back({part.replica, static_cast<std::size_t>(host_offsets[v]) + part.offset, part.bytes});
+    for (std::size_t v = 0; v < count(); ++v)
+      for_each_replica(program_, v, [&](const ReplicaPart& part) {
+        if (part.is_first) pieces.push_back({part.replica, static_cast<std::size_t>(host_offsets_[v]) + part.offset, part.bytes});
       });
     device_.held().transport->share(host_->data(), pieces);
   }
@@ -154,15 +149,17 @@ class VariableCopies {
     return part.replica >= device_.held().first && part.replica < device_.held().first + device_.replicas();
   }
   void to_device(std::size_t v) {
-    if constexpr (plan.replicas == 1) std::memcpy(device_data(v), host_data(v), bytes(v));
+    if (program_.replicas == 1) std::memcpy(device_data(v), host_data(v), bytes(v));
     else
-      for_each_replica(plan, v, [&](const ReplicaPart& part) {
+      for_each_replica(program_, v, [&](const ReplicaPart& part) {
         if (holds(part)) std::memcpy(device_data(v, part.replica), host_data(v) + part.offset, part.bytes);
       });
   }
 
   internal::Executor& device_;
+  internal::ProgramView program_;
   std::uint64_t seed_;
+  std::vector<std::int64_t> host_offsets_;  // of each variable, and the end
   std::optional<internal::AlignedMemory> host_;
   Transfers transfers_;
   bool attached_;

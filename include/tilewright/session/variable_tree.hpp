@@ -12,7 +12,7 @@ namespace tilewright {
 template <const auto& plan, NameText path>
 class VariableTree {
  public:
-  explicit VariableTree(const VariableCopies<plan>& copies) : copies_(copies) {}
+  explicit VariableTree(const VariableCopies& copies) : copies_(copies) {}
 
   /// A variable as an xtensor of static shape, a view of the session's memory; or the variables below it.
   template <NameText key>
@@ -38,7 +38,7 @@ class VariableTree {
     std::copy(key.view().begin(), key.view().end(), end);
     return NameText<length + 1>(characters);
   }
-  const VariableCopies<plan>& copies_;
+  const VariableCopies& copies_;
 };
 
 }  // namespace tilewright
