@@ -27,7 +27,7 @@ std::string problems(std::span<const Case> cases) {
   std::string found;
   std::size_t next = 0;
   while (next < cases.size()) {  // a child for all cases up to one that ends it
-    found += in_child([&](Report& report) {
+    const std::string of_child = in_child([&](Report& report) {
       for (std::size_t i = next; i < cases.size(); ++i) {
         std::snprintf(report.at, sizeof report.at, "%s (case %zu)", std::string(cases[i].name).c_str(), i);
         try {
@@ -41,9 +41,10 @@ std::string problems(std::span<const Case> cases) {
         }
       }
     });
-    const std::size_t crash = found.rfind("(case ");
-    const bool has_ended = crash != found.npos && found.find(": ended by signal", crash) != found.npos;
-    next = has_ended ? std::stoul(found.substr(crash + 6)) + 1 : cases.size();
+    found += of_child;
+    const std::size_t crash = of_child.rfind("(case ");
+    const bool has_ended = crash != of_child.npos && of_child.find(": ended by signal", crash) != of_child.npos;
+    next = has_ended ? std::stoul(of_child.substr(crash + 6)) + 1 : cases.size();
   }
   return found;
 }
