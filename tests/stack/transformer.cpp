@@ -3,12 +3,9 @@
 #include "run/cases_layers.hpp"
 
 constexpr void program(tw::Ir& ir) {
-  using Block = tw::layers::TransformerBlock<384, 6,
-                                             {.dim_feedforward = 1536,
-                                              .activation = tw::layers::Activation::gelu,
-                                              .norm_first = true,
-                                              .is_causal = true,
-                                              .dropout = 0}>;
+  using Block = tw::layers::TransformerBlock<
+      384, 6,
+      {.dim_feedforward = 1536, .activation = tw::layers::Activation::gelu, .norm_first = true, .is_causal = true, .dropout = 0}>;
   layer_cases::layer(ir, "block", Block{}, op_cases::f32({4, 256, 384}));
 }
 
