@@ -33,7 +33,7 @@ def module(path):
 
 
 QUICK = ("exp sigmoid tanh gelu div mul_row softmax logsumexp l2 cross_entropy_sum layer_norm_small_epsilon gather scatter_sum "
-         "where loop").split()
+         "where loop attention").split()
 # By name: the targets and dtypes of a program, and whether ops are fused. IPUs have no bfloat16.
 WAYS = {
     "quick": [("cpu", "float16", "false")],
