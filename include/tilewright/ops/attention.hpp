@@ -153,10 +153,10 @@ constexpr Work attention_work(std::span<const TensorSpec> operands, int after_qu
 constexpr Tensor swap_heads(Tensor x) { return ops::transpose(x, {0, 2, 1, 3}); }
 }  // namespace detail
 
-/// The gradients of attention: inputs (q, k, v, logsumexp, dy), y in float32, and a mask and a seed if there are, results (dq,
-/// dk, dv), of which the last two are float32 where blocks of queries, or heads, add to them. With p = exp(scale q k^T -
-/// logsumexp) and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k, of which p and ds exist by blocks
-/// only. In half precision sum(p dy v^T) stands for sum(dy y): y was rounded.
+/// The gradients of attention: inputs (q, k, v, y, logsumexp, dy), and a mask and a seed if there are, results (dq, dk, dv), of
+/// which the last two are float32 where blocks of queries, or heads, add to them. With p = exp(scale q k^T - logsumexp),
+/// dp = dy v^T and ds = p (dp - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k, of which p and ds exist by blocks
+/// only. In half precision y is no input: sum(p dp) stands for sum(dy y).
 struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr std::string_view name = "ScaledDotProductAttentionGrad";
   static constexpr WorkKind work_kind = WorkKind::line;
@@ -178,10 +178,10 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return detail::attention_work(operands);
   }
-  template <PackedAttributes A, class Q, class K, class V, class L, class DY, class... Rest>
-  static void compute(Q q, K k, V v, L logsumexp, DY dy, Rest... rest) {
-    if constexpr (reads_result<Q>) of_heads<A>(q, k, v, logsumexp, dy, rest...);
-    else of_heads<A>(q, k, v, logsumexp, dy, dy, rest...);
+  template <PackedAttributes A, class Q, class K, class V, class... Rest>
+  static void compute(Q q, K k, V v, Rest... rest) {
+    if constexpr (reads_result<Q>) of_heads<A>(q, k, v, rest...);
+    else [&](auto logsumexp, auto dy, auto... others) { of_heads<A>(q, k, v, dy, logsumexp, dy, others...); }(rest...);
   }
   template <PackedAttributes A, class Q, class K, class... Rest>
   static constexpr std::int64_t stack_bytes() {
@@ -194,8 +194,8 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr bool reads_result = !detail::sums_weights<std::remove_const_t<typename Q::element>>;
 
   /// `y`: any view, if it is not read.
-  template <PackedAttributes A, class Q, class K, class V, class L, class DY, class Y, class... Rest>
-  static void of_heads(Q q, K k, V v, L logsumexp, DY dy, Y y, Rest... rest) {
+  template <PackedAttributes A, class Q, class K, class V, class Y, class L, class DY, class... Rest>
+  static void of_heads(Q q, K k, V v, Y y, L logsumexp, DY dy, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
     constexpr AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
@@ -277,9 +277,9 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   }
   static constexpr void gradient(GradientContext& op) {
     if (!op.has_output_gradient(0)) return;
-    const Tensor dy = detail::swap_heads(op.output_gradient(0));
-    List<Tensor> inputs{op.input(0), op.input(1), op.input(2), op.output(1), dy};
+    List<Tensor> inputs{op.input(0), op.input(1), op.input(2)};
     if (!is_half(op.input_spec(0).dtype)) inputs.push_back(detail::swap_heads(op.output(0)));
+    for (const Tensor& x : {op.output(1), detail::swap_heads(op.output_gradient(0))}) inputs.push_back(x);
     for (int i = 3; i < op.input_count(); ++i) inputs.push_back(op.input(i));
     const auto gradients = apply_all<ScaledDotProductAttentionGrad>(op.ir(), {inputs.begin(), inputs.end()},
                                                                     op.attributes<Attributes>());
