@@ -277,9 +277,11 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   }
   static constexpr void gradient(GradientContext& op) {
     if (!op.has_output_gradient(0)) return;
+    const bool reads_y = !is_half(op.input_spec(0).dtype);
+    const Tensor y = reads_y ? detail::swap_heads(op.output(0)) : Tensor{}, dy = detail::swap_heads(op.output_gradient(0));
     List<Tensor> inputs{op.input(0), op.input(1), op.input(2)};
-    if (!is_half(op.input_spec(0).dtype)) inputs.push_back(detail::swap_heads(op.output(0)));
-    for (const Tensor& x : {op.output(1), detail::swap_heads(op.output_gradient(0))}) inputs.push_back(x);
+    if (reads_y) inputs.push_back(y);
+    for (const Tensor& x : {op.output(1), dy}) inputs.push_back(x);
     for (int i = 3; i < op.input_count(); ++i) inputs.push_back(op.input(i));
     const auto gradients = apply_all<ScaledDotProductAttentionGrad>(op.ir(), {inputs.begin(), inputs.end()},
                                                                     op.attributes<Attributes>());
