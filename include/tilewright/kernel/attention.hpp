@@ -9,9 +9,8 @@ namespace tilewright {
 
 namespace detail {
 /// Floats of blocks: of queries, keys and scores; and of what a mask and dropout need, if there are.
-template <AttentionShape s>
+template <AttentionShape s, AttentionPlan plan = attention_plan(s)>
 struct AttentionSizes {
-  static constexpr AttentionPlan plan = attention_plan(s);
   static constexpr auto queries = std::size_t(plan.queries), query_floats = std::size_t(plan.queries * plan.width);
   static constexpr auto key_floats = std::size_t(plan.keys * plan.width), scores = std::size_t(plan.keys * plan.queries);
   static constexpr auto hidden = s.has_mask ? queries : 1;
@@ -35,8 +34,8 @@ struct AttentionArrays {
 
 namespace detail {
 /// What dropout needs: factors of a block, and copies of the generator, with the keys of all of its rounds.
-template <AttentionShape s>
-inline constexpr std::int64_t factor_stack_bytes = s.drops ? sizeof(FactorArrays<s>) + 4 * sizeof(WeightDropout) : 0;
+template <AttentionShape s, AttentionPlan plan = attention_plan(s)>
+inline constexpr std::int64_t factor_stack_bytes = s.drops ? sizeof(FactorArrays<plan>) + 4 * sizeof(WeightDropout) : 0;
 }  // namespace detail
 
 /// Bytes of the kernel's arrays on the stack.
@@ -82,7 +81,7 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
           if (mask.hides(k0 + key)) std::copy_n(hidden, plan.queries, scores + key * plan.queries);
       block_softmax<plan.queries>(block, scores, largest, sums, corrections);
       if constexpr (s.drops) {
-        fill_factors<s>(dropout, q0, k0, block, factors);
+        fill_factors<s, plan>(dropout, q0, k0, block, factors);
         for (std::int64_t i = 0; i < block.keys * plan.queries; i += float_width)
           (FloatBatch::load_aligned(scores + i) * FloatBatch::load_aligned(factors + i)).store_aligned(scores + i);
       }

@@ -11,22 +11,29 @@ namespace tilewright {
 
 namespace detail {
 /// Weights of a block of queries that attention_gradient keeps on the stack at most.
-inline constexpr std::int64_t kept_weights = 131072;
+inline constexpr std::int64_t kept_weights = 65536;
 
 /// Whether gradients take the sum of p dp of each query in place of that of dy y, where y was rounded to half precision: that
 /// error would stay where the sum cancels with other terms. Rounded to float32, y has the error that these terms have.
 template <class T>
 inline constexpr bool sums_weights = !std::is_same_v<T, float>;
 
+/// Blocks of fewer queries than attention_forward has, where so more keys' weights can be kept.
 template <AttentionShape s, class T>
-struct AttentionGradientSizes : AttentionSizes<s> {
+inline constexpr AttentionPlan attention_gradient_plan = [] {
+  AttentionPlan plan = attention_plan(s);
+  const std::int64_t keys = ceil_div(s.keys, plan.keys) * plan.keys;
+  if (sums_weights<T> && plan.queries == attention_block_rows && keys * plan.queries > kept_weights) plan.queries /= 2;
+  return plan;
+}();
+template <AttentionShape s, class T, AttentionPlan plan = attention_gradient_plan<s, T>>
+struct AttentionGradientSizes : AttentionSizes<s, plan> {
   /// Blocks of keys whose weights are kept at a time.
   static constexpr std::int64_t blocks = [] {
-    constexpr AttentionPlan plan = attention_plan(s);
     const std::int64_t most = std::max<std::int64_t>(1, kept_weights / (plan.keys * plan.queries));
     return sums_weights<T> ? std::min(ceil_div(s.keys, plan.keys), most) : 1;
   }();
-  static constexpr std::size_t weights = AttentionSizes<s>::scores * std::size_t(blocks);
+  static constexpr std::size_t weights = AttentionSizes<s, plan>::scores * std::size_t(blocks);
 };
 /// Arrays of attention_gradient, which are on the stack.
 template <AttentionShape s, class T, class Sizes = AttentionGradientSizes<s, T>>
@@ -80,8 +87,8 @@ template <std::int64_t count, class F, class Skip>
 
 /// Bytes of the kernel's arrays on the stack.
 template <AttentionShape s, class T>
-inline constexpr std::int64_t attention_gradient_stack_bytes = sizeof(detail::AttentionGradientArrays<s, T>) +
-                                                               detail::factor_stack_bytes<s>;
+inline constexpr std::int64_t attention_gradient_stack_bytes =
+    sizeof(detail::AttentionGradientArrays<s, T>) + detail::factor_stack_bytes<s, detail::attention_gradient_plan<s, T>>;
 
 /// The gradients of one head: dq is written, and so are dk and dv, or added to if `adds`. With p = exp(scale q k^T - logsumexp),
 /// which is computed again by blocks, dp = dy v^T and ds = p (dp - dot): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With
@@ -96,7 +103,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
                                [[maybe_unused]] const Dropout& dropout, [[maybe_unused]] const Next& next = {}) {
   using namespace detail;
   using Sizes = AttentionGradientSizes<s, T>;
-  constexpr AttentionPlan plan = attention_plan(s);
+  constexpr AttentionPlan plan = attention_gradient_plan<s, T>;
   constexpr std::int64_t queries = plan.queries;
   constexpr bool keeps = sums_weights<T>;
   AttentionGradientArrays<s, T> arrays;
@@ -168,7 +175,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
                                                                             if constexpr (Next::fetches) next.fetch_key(k0 + key);
                                                                           });
       block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, block.of_scores(s.width), ds);
-      if constexpr (s.drops) fill_factors<s>(dropout, q0, k0, block, factors);
+      if constexpr (s.drops) fill_factors<s, plan>(dropout, q0, k0, block, factors);
       if constexpr (s.has_mask) {
         for (std::int64_t key = 0; key < block.keys; ++key) {
           if (!mask.hides(k0 + key)) continue;
