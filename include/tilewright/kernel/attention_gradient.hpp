@@ -18,7 +18,8 @@ inline constexpr std::int64_t kept_weights = 65536;
 template <class T>
 inline constexpr bool sums_weights = !std::is_same_v<T, float>;
 
-/// Blocks of fewer queries than attention_forward has, where so more keys' weights can be kept.
+/// Blocks of attention_gradient. With many keys, those of half precision have half as many queries, of which more weights are
+/// kept.
 template <AttentionShape s, class T>
 inline constexpr AttentionPlan attention_gradient_plan = [] {
   AttentionPlan plan = attention_plan(s);
@@ -93,8 +94,8 @@ inline constexpr std::int64_t attention_gradient_stack_bytes =
 /// The gradients of one head: dq is written, and so are dk and dv, or added to if `adds`. With p = exp(scale q k^T - logsumexp),
 /// which is computed again by blocks, dp = dy v^T and ds = p (dp - dot): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With
 /// dropout, p in dv and dp are multiplied by its factors, which are computed again, too. The dot of a query is sum(dy y) in
-/// float32. In half precision, where y is not read, it is sum(p dp) of all keys: so blocks of p and dp are kept until it is
-/// known, and those beyond kept_weights computed once more.
+/// float32. In half precision, where y is not read, it is sum(p dp) / sum(p) of all keys: sum(p) is 1 but for the rounding of
+/// logsumexp. So blocks of p and dp are kept until it is known, and those beyond kept_weights are computed once more.
 template <AttentionShape s, bool adds, class T, class G, class Dropout, class Next = detail::NoNextHead>
 inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                                KeyMask mask, [[maybe_unused]] const MatrixRows<const T>& y, const float* logsumexp,
