@@ -181,8 +181,8 @@ constexpr Tensor gather(Tensor t, Tensor indices, int axis, std::int64_t group_s
 
 namespace ops {
 /// The parts of t along an axis at the indices, as numpy.take: shape t.shape[:axis] + indices.shape + t.shape[axis + 1:]. t: any
-/// dtype; indices: integers; result: t's dtype. The gradient of t adds up dy at the indices, in their order; half precision is
-/// rounded at each addition.
+/// dtype; indices: integers; result: t's dtype. The gradient of t adds up dy at the indices, in their order, in float32; half
+/// precision is rounded once.
 ///
 /// An index outside [0, extent of the axis), which a negative one is too, gives zeros with `zero_OOR`; else the session's run
 /// throws FaultError when it has ended. Errors: indices that are no integers, an axis out of range, more axes than a tensor has.
