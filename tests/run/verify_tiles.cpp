@@ -141,14 +141,12 @@ TEST_CASE("verify: programs on simulated IPUs have no violation") {
   for (const Case& each : {a_product, with_calls, on_two})
     for (const tw::Target& target : {each.target, each.target.with_tiles(7), each.target.with_io_tiles(32)}) {
       INFO(each.name);
-      const auto ir = tw::trace(each.program);
-      CHECK_NOTHROW(tw::lower_verified(*ir, target));
+      CHECK_NOTHROW(tw::lower_verified(tw::prepare(*tw::trace(each.program, target), target)));
     }
 }
 
 TEST_CASE("print_passes shows what is on tiles") {
-  const auto ir = tw::trace(product);
-  const std::string printed = tw::print_passes(*ir, tiles).string();
+  const std::string printed = tw::print_passes(tw::prepare(*tw::trace(product, tiles), tiles)).string();
   CHECK(printed.find("VIOLATION") == printed.npos);
   const auto shows = [&](std::string_view title, std::string_view text) { violations::check_part(printed, title, text); };
   shows("Body 0 after map_tiles", "  storage 0: (64, 64) float32, stream 0, blocks of 4 x 16 in 64 places on tiles\n");

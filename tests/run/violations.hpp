@@ -28,8 +28,7 @@ struct Case {
 template <class Break>
 std::string violation_of_draft(const Case& of, Pass after, Break&& break_it) {
   std::string violation = "the pass did not run";
-  const auto ir = tw::trace(of.program);
-  tw::lower(*ir, of.target, [&](const auto&... given) {
+  tw::lower(tw::prepare(*tw::trace(of.program, of.target), of.target), [&](const auto&... given) {
     if constexpr (sizeof...(given) == 4) {
       [&](Pass pass, BodyId body, const BodyDraft& draft, const Plan& plan) {
         if (pass != after || body != BodyId::main) return;
@@ -46,8 +45,7 @@ std::string violation_of_draft(const Case& of, Pass after, Break&& break_it) {
 /// What the verifier says of a plan that `break_it(plan)` changed.
 template <class Break>
 std::string violation_of_plan(const Case& of, Break&& break_it) {
-  const auto ir = tw::trace(of.program);
-  Plan plan = tw::lower_verified(*ir, of.target);
+  Plan plan = tw::lower_verified(tw::prepare(*tw::trace(of.program, of.target), of.target));
   break_it(plan);
   return tw::internal::verify(plan).string();
 }

@@ -146,7 +146,7 @@ inline std::string outcome(const Case& number, double real, Whole whole) {
     is_traced = true;
     if (!is_any && !is_legal) return "no error";
     ops::host_store(ir.d2h_stream("y", y.spec()), y);
-    tw::lower(ir, tw::cpu);
+    tw::lower(tw::prepare(ir, tw::cpu));
   } catch (const tw::TraceError& error) {
     const std::string_view message = error.what();
     if (is_traced) return is_any ? "" : "is not planned: " + std::string(message);

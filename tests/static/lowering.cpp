@@ -137,18 +137,15 @@ static_assert(plan_of(train_step<Net, 8, 28, 28>).memory.variables == 4 * (784 *
 
 static_assert(plan_of(train_step<Net, 8, 28, 28>, tw::ipu_model).memory.fullest_tile < tw::ipu_model.bytes_per_tile);
 constexpr bool too_large_for_four_tiles() {
-  tw::Ir ir(tw::OnError::record);
-  train_step<Net, 8, 28, 28>(ir);
-  tw::lower(ir, tw::ipu_model.with_tiles(4));
-  return ir.failure().view().starts_with("memory: tile 0 of 4 needs ");
+  const tw::Target four = tw::ipu_model.with_tiles(4);
+  return tw::lower(support::prepared(train_step<Net, 8, 28, 28>, four, tw::OnError::record))
+      .failure.view()
+      .starts_with("memory: tile 0 of 4 needs ");
 }
 static_assert(too_large_for_four_tiles());
 
 constexpr bool fits(const tw::Target& target) {
-  tw::Ir ir(tw::OnError::record);
-  linear_layer(ir);
-  tw::lower(ir, target);
-  return !ir.failed();
+  return tw::lower(support::prepared(linear_layer, target, tw::OnError::record)).failure.empty();
 }
 constexpr std::int64_t bytes_needed = plan_of(linear_layer, tw::ipu_model).memory.fullest_tile;
 static_assert(fits(tw::ipu_model.with_bytes_per_tile(bytes_needed)));

@@ -61,9 +61,7 @@ class Watch {
 };
 constexpr Facts facts_of(auto build, const tw::Target& target) {
   Facts facts;
-  tw::Ir ir;
-  build(ir);
-  facts.plan = tw::lower(ir, target, Watch(facts));
+  facts.plan = tw::lower(support::prepared(build, target), Watch(facts));
   return facts;
 }
 constexpr tw::Target tiles(std::int64_t count) { return tw::gc200.with_tiles(count); }

@@ -5,7 +5,6 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/argument_links.hpp"
 #include "tilewright/lower/barriers.hpp"
-#include "tilewright/lower/check_code_loads.hpp"
 #include "tilewright/lower/check_dtypes.hpp"
 #include "tilewright/lower/check_placements.hpp"
 #include "tilewright/lower/check_sizes.hpp"
@@ -17,7 +16,6 @@
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/globals.hpp"
 #include "tilewright/lower/internal_storages.hpp"
-#include "tilewright/lower/loop_inputs.hpp"
 #include "tilewright/lower/map_tiles.hpp"
 #include "tilewright/lower/order_updates.hpp"
 #include "tilewright/lower/pass.hpp"
@@ -35,32 +33,30 @@
 #include "tilewright/lower/tile_table.hpp"
 #include "tilewright/lower/write_as_read.hpp"
 #include "tilewright/lower/write_through.hpp"
-#include "tilewright/transform/check_replicas.hpp"
-#include "tilewright/transform/composed_forms.hpp"
-#include "tilewright/transform/fuse_across_calls.hpp"
+#include "tilewright/transform/prepare.hpp"
 
 namespace tilewright::internal {
 
-/// Plans a traced program for a target: composed forms are replaced by ops, dead code is dropped, each graph that is called
+/// Plans a prepared program for its target: dead code is dropped, each graph that is called
 /// more than once becomes one body of supersteps, others are inlined, the ops of the main graph become one body for each
-/// execution context, and all memory gets its place. Errors: what check_replicas says; sizes beyond 64 bits; bfloat16 on a
-/// simulated IPU; more transfers in a run than num_host_transfers; a tile's memory is too small. The observer sees what passes
+/// execution context, and all memory gets its place. Errors: sizes beyond 64 bits; bfloat16 on a
+/// simulated IPU; more transfers in a run than num_host_transfers; a tile's memory is too small. With OnError::record they are in
+/// Plan::failure, as are those of the trace and of `prepare`. The observer sees what passes
 /// give: see pass.hpp. `keep_homes` gets where variables and constants are on tiles.
 template <class Observer = Unobserved>
-constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer(), TileHomes* keep_homes = nullptr) {
+constexpr Plan lower(const Prepared& prepared, Observer&& observe = Observer(), TileHomes* keep_homes = nullptr) {
+  const Ir& ir = prepared.ir();
+  const Target& target = prepared.target();
   Plan plan;
-  check_replicas(ir);
-  for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) replace_composed_forms(ir, GraphId(graph));
-  check_code_loads(ir);
+  plan.on_error = ir.on_error();
+  plan.failure = ir.failure();
   if (ir.failed()) return plan;
-  if (target.fuses && target.ipu == nullptr) move_ops_into_callees(ir);
   plan_globals(ir, plan);
-  keep_loop_inputs(ir);
   const LiveCode live = find_live_code(ir);
-  check_sizes(ir, live);
-  if (ir.has_placements) check_placements(ir, live, target);
-  if (target.ipu != nullptr) check_dtypes(ir, live);
-  if (ir.failed()) return plan;
+  check_sizes(ir, live, plan);
+  if (ir.has_placements) check_placements(ir, live, target, plan);
+  if (target.ipu != nullptr) check_dtypes(ir, live, plan);
+  if (!plan.failure.empty()) return plan;
   List<BodyId, GraphId> body_of(ir.graphs.size(), BodyId::none);  // none: the graph is dead or inlined
   List<GraphId, BodyId> bodies;  // the graph of each
   for (const GraphId graph : live.order) {
@@ -126,7 +122,7 @@ constexpr Plan lower(Ir& ir, const Target& target, Observer&& observe = Observer
     if (plan.is_root(body)) plan.memory.frame = std::max(plan.memory.frame, plan.bodies[body].frame_bytes);
   }
   observe(plan);
-  check_transfers(ir, plan);
+  check_transfers(plan);
   const List<CodeUse> code = count_code(plan, target);
   plan.remote = count_remote_traffic(plan, code, target);
   plan.collectives = count_collective_traffic(plan);

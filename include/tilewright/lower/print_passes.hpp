@@ -139,11 +139,11 @@ class PassPrinter {
 
 }  // namespace detail
 
-/// Plans a traced program for a target and prints what each pass gives, the plan last: for a look at what the planner does.
+/// Plans a prepared program and prints what each pass gives, the plan last: for a look at what the planner does.
 /// Called bodies come first. What breaks a pass's contract is a line `VIOLATION`. Errors: those of `lower`.
-constexpr Text print_passes(Ir& ir, const Target& target) {
+constexpr Text print_passes(const Prepared& prepared) {
   detail::PassPrinter printer;
-  lower(ir, target, printer);
+  lower(prepared, printer);
   return printer.printed();
 }
 

@@ -46,10 +46,10 @@ class PassVerifier {
 
 /// As `lower`, but checks what each pass gives. It takes several times as long: for tests, and for traces at run time while a
 /// pass or an op is written. Errors: those of `lower`; a violation of a pass, as `planner: rule: ...`.
-constexpr Plan lower_verified(Ir& ir, const Target& target) {
+constexpr Plan lower_verified(const Prepared& prepared) {
   PassVerifier verifier;
-  Plan plan = lower(ir, target, verifier);
-  if (!verifier.violation().empty()) ir.fail(text("planner: ", verifier.violation()));
+  Plan plan = lower(prepared, verifier);
+  if (!verifier.violation().empty()) plan.fail(text("planner: ", verifier.violation()));
   return plan;
 }
 

@@ -12,7 +12,6 @@
 #include "tilewright/lower/fault_sites.hpp"
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/print_plan.hpp"
-#include "tilewright/lower/trace_for.hpp"
 #include "tilewright/profile/lay_out_steps.hpp"
 #include "tilewright/profile/profile.hpp"
 #include "tilewright/target/devices.hpp"
@@ -334,10 +333,11 @@ Profile profile(const Build& build, const Target& target, std::string program = 
     throw std::invalid_argument("profile: a simulated IPU expected, such as gc200: the host's cycles are not counted");
   Ir ir(OnError::record);
   trace_for(target, build, ir);
-  Profiler profiler(ir, target);
+  const Prepared prepared = prepare(std::move(ir), target);
+  Profiler profiler(prepared.ir(), target);
   TileHomes homes;
-  const Plan plan = lower(ir, target, profiler, &homes);
-  if (ir.failed() && !ir.failure().view().starts_with(memory_error)) throw std::runtime_error(ir.failure().string());
+  const Plan plan = lower(prepared, profiler, &homes);
+  if (!plan.failure.empty() && !plan.failure.view().starts_with(memory_error)) throw std::runtime_error(plan.failure.string());
   return profiler.profile(plan, homes, std::move(program));
 }
 
