@@ -8,6 +8,7 @@
 
 #include "../catch.hpp"
 #include "../support/child_process.hpp"
+#include "tilewright/graph/dot.hpp"
 #include "tilewright/layers/layers.hpp"
 #include "tilewright/tilewright.hpp"
 
@@ -27,7 +28,7 @@ std::string problems(std::span<const Case> cases) {
   std::string found;
   std::size_t next = 0;
   while (next < cases.size()) {  // a child for all cases up to one that ends it
-    found += in_child([&](Report& report) {
+    const std::string of_child = in_child([&](Report& report) {
       for (std::size_t i = next; i < cases.size(); ++i) {
         std::snprintf(report.at, sizeof report.at, "%s (case %zu)", std::string(cases[i].name).c_str(), i);
         try {
@@ -41,9 +42,10 @@ std::string problems(std::span<const Case> cases) {
         }
       }
     });
-    const std::size_t crash = found.rfind("(case ");
-    const bool has_ended = crash != found.npos && found.find(": ended by signal", crash) != found.npos;
-    next = has_ended ? std::stoul(found.substr(crash + 6)) + 1 : cases.size();
+    found += of_child;
+    const std::size_t crash = of_child.rfind("(case ");
+    const bool has_ended = crash != of_child.npos && of_child.find(": ended by signal", crash) != of_child.npos;
+    next = has_ended ? std::stoul(of_child.substr(crash + 6)) + 1 : cases.size();
   }
   return found;
 }
@@ -263,20 +265,60 @@ const Case of_graphs[] = {
     {"Tensor::operator[]", [] { (void)Tensor()[Tensor()]; }},
     {"Tensor::operator+", [] { (void)(Tensor() + 1); }},
     {"Tensor::operator-", [] { (void)-Tensor(); }},
-    {"Graph::inputs", [] { (void)Graph().inputs(); }},
-    {"Graph::output", [] { (void)Graph().output(0); }},
+    {"Graph::main_graph", [] { (void)Graph().main_graph(); }},
     {"Graph::name", [] { (void)Graph().name(); }},
+    {"Graph::inputs", [] { (void)Graph().inputs(); }},
+    {"Graph::outputs", [] { (void)Graph().outputs(); }},
+    {"Graph::input", [] { (void)Graph().input(0); }},
+    {"Graph::output", [] { (void)Graph().output(0); }},
+    {"Graph::tensors", [] { (void)Graph().tensors(); }},
+    {"Graph::variables", [] { (void)Graph().variables(); }},
+    {"Graph::constants", [] { (void)Graph().constants(); }},
+    {"Graph::inputs_by_name", [] { (void)Graph().inputs_by_name(); }},
+    {"Graph::get_tensor", [] { (void)Graph().get_tensor("x"); }},
+    {"Graph::register_op_created_hook", [] { Graph().register_op_created_hook([](const tw::CreatedOp&) {}); }},
+    {"Graph::remove_op_created_hook", [] { Graph().remove_op_created_hook(0); }},
+    {"Graph::op_count", [] { (void)Graph().op_count(); }},
     {"Graph::called_graphs", [] { (void)Graph().called_graphs(); }},
     {"Graph::contains", [] { (void)Graph().contains(Tensor()); }},
+    {"GraphScope", [] { const tw::GraphScope scope{Graph()}; }},
+    {"GraphWithNamedArgs::call", [] { (void)tw::GraphWithNamedArgs(Graph()).call(Tensor()); }},
+    {"GraphWithNamedArgs::bind", [] { (void)tw::GraphWithNamedArgs(Graph()).bind({}).call(); }},
+    {"GraphWithNamedArgs::grad_graph_info", [] { (void)tw::GraphWithNamedArgs(Graph()).grad_graph_info(); }},
+    {"GraphWithNamedArgs::print_schedule", [] { (void)tw::GraphWithNamedArgs(Graph()).print_schedule(); }},
+    {"BoundGraph::branch", [] { (void)tw::BoundGraph(Graph(), {}).branch({Tensor()}); }},
+    {"repeat", [] { (void)tw::repeat(tw::BoundGraph(Graph(), {}), 2); }},
+    {"GradGraphInfo", [] { (void)tw::GradGraphInfo(Graph(), Graph(), {}, {}); }},
+    {"recompute_graph", [] { (void)tw::recompute_graph(Graph()); }},
+    {"to_dot", [] { (void)tw::to_dot(Graph()); }},
     {"autodiff", [] { (void)tw::autodiff(Graph()); }},
     {"print_schedule", [] { (void)tw::print_schedule(Graph()); }},
     {"RemoteBuffer::set_entries", [] { tw::RemoteBuffer().set_entries(2); }},
     {"RemoteBuffer::set_meta_shape", [] { tw::RemoteBuffer().set_meta_shape({4}, 2); }},
+    {"RemoteBuffer::set_remote_buffer_info", [] { tw::RemoteBuffer().set_remote_buffer_info({4}, tw::float32, 2); }},
     {"RemoteBuffer::validate_tensor_matches_buffer", [] { tw::RemoteBuffer().validate_tensor_matches_buffer(Tensor()); }},
+    {"RemoteBuffer::note_use", [] { tw::RemoteBuffer().note_use(); }},
+    {"RemoteBuffer::check_offset", [] { (void)tw::RemoteBuffer().check_offset("a test", 0); }},
+    {"Ir::remote_variable", [] { (void)tw::Ir().remote_variable(tw::zeros(), tw::RemoteBuffer(), 0, "v"); }},
+    {"Ir::remote_variable", [] { (void)tw::Ir().remote_variable(tw::zeros(), tw::RemoteBuffer(), 0, "v", {}); }},
+    {"Ir::remote_replica_sharded_variable",
+     [] { (void)tw::Ir().remote_replica_sharded_variable(tw::zeros(), tw::RemoteBuffer(), 0, "v"); }},
     {"Stream::name", [] { (void)tw::HostToDeviceStream().name(); }},
+    {"Stream::name", [] { (void)tw::DeviceToHostStream().name(); }},
+    {"Stream::program", [] { (void)tw::HostToDeviceStream().program(); }},
     {"ReplicaGrouping::group_of", [] { (void)tw::ReplicaGrouping().group_of(7); }},
     {"ReplicaGrouping::transpose", [] { (void)tw::is_cross_instance(tw::ReplicaGrouping(), 2); }},
-    {"VariableFactory", [] { (void)tw::VariableFactory().create_tensor("x"); }},
+    {"ReplicaGrouping::ir", [] { (void)tw::ReplicaGrouping().ir(); }},
+    {"ReplicaGrouping::member", [] { (void)tw::ReplicaGrouping().member(0, 7); }},
+    {"ReplicaGrouping::index_in_group", [] { (void)tw::ReplicaGrouping().index_in_group(7); }},
+    {"VariableFactory::create_tensor", [] { (void)tw::VariableFactory().create_tensor("x"); }},
+    {"VariableFactory::create_input", [] { (void)tw::VariableFactory().create_input("x"); }},
+    {"VariableFactory::create_buffer", [] { (void)tw::VariableFactory().create_buffer(2); }},
+    {"VariableFactory::create_remote_tensor",
+     [] { (void)tw::VariableFactory().create_remote_tensor(tw::RemoteBuffer(), 0, "x"); }},
+    {"VariableFactory::replica_sharded", [] { (void)tw::VariableFactory().replica_sharded("x"); }},
+    {"VariableFactory::replica_grouping", [] { (void)tw::VariableFactory().replica_grouping(); }},
+    {"VariableFactory::shard_grouping", [] { (void)tw::VariableFactory().shard_grouping(); }},
     {"split_heads", [] { (void)tw::layers::split_heads(Tensor(), 2); }},
     {"merge_heads", [] { (void)tw::layers::merge_heads(Tensor()); }},
     {"rotary_embedding", [] { (void)tw::layers::rotary_embedding(Tensor(), 4); }},

@@ -3,7 +3,10 @@
 #include "run/cases_layers.hpp"
 
 constexpr void program(tw::Ir& ir) {
-  layer_cases::layer(ir, "block", tw::layers::TransformerBlock<384, 6, {.is_causal = true}>{}, op_cases::f32({4, 256, 384}));
+  using Block = tw::layers::TransformerBlock<
+      384, 6,
+      {.dim_feedforward = 1536, .activation = tw::layers::Activation::gelu, .norm_first = true, .is_causal = true, .dropout = 0}>;
+  layer_cases::layer(ir, "block", Block{}, op_cases::f32({4, 256, 384}));
 }
 
 int main() { return check_stack<program>("transformer"); }

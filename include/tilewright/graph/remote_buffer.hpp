@@ -112,10 +112,12 @@ class RemoteBuffer {
           text("validate_tensor_matches_buffer: ", to_text(t), " for ", to_text(*this), ": ", to_text(expected), " expected"));
   }
   /// Records that the buffer is in use, without naming a row.
-  constexpr void note_use() const { record().is_used = true; }
+  constexpr void note_use() const {
+    if (is_usable()) record().is_used = true;
+  }
   /// Whether the buffer has row `offset`, and records that this row is in use. Fails if not; the error names the function `what`.
   constexpr bool check_offset(std::string_view what, std::int64_t offset) const {
-    if (!valid()) return false;
+    if (!is_usable()) return false;
     if (offset >= 0 && offset < entries()) {
       note_use();
       record().last_row = std::max(record().last_row, offset);

@@ -21,7 +21,11 @@ class ReplicaGrouping {
   static constexpr ReplicaGrouping invalid(Ir&) { return {}; }
 
   constexpr bool valid() const { return ir_ != nullptr; }
-  constexpr Ir& ir() const { return *ir_; }
+  constexpr Ir& ir() const {
+    if (!valid())
+      throw TraceError("ReplicaGrouping: a ReplicaGrouping() of no program: one that ir.replica_grouping gave expected");
+    return *ir_;
+  }
   constexpr std::int64_t num_replicas() const { return groups_.num_replicas; }
   /// How far apart the replicas of a group are; 1 in groups of one. Fails for a grouping that has no constant stride.
   constexpr std::int64_t stride() const {

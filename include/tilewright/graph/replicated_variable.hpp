@@ -149,7 +149,7 @@ constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtyp
 constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                      std::int64_t offset, std::string_view name,
                                                      const ReplicaGrouping& grouping) {
-  if (failed() || !buffer.valid()) return Tensor::invalid(*this);
+  if (failed() || !buffer.is_usable()) return Tensor::invalid(*this);
   const RemoteBufferRecord& record = remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
   if (record.meta_shape < 0)
     return fail(text("remote_replica_sharded_variable: '", name, "' in ", to_text(buffer),
