@@ -153,6 +153,16 @@ static_assert(!fits(tw::ipu_model.with_bytes_per_tile(bytes_needed - 1)));
 static_assert(fits(tw::ipu_model.with_bytes_per_tile(0)), "0 is not checked");
 static_assert(fits(tw::cpu) && !fits(tw::cpu.with_bytes_per_tile(100)));
 
+// ---- each machine has a list of passes, and what it plans with
+
+template <class Draft>
+concept has_tiles = requires(Draft draft) { draft.tiles; };
+using tw::internal::HostPlanner, tw::internal::IpuPlanner, tw::internal::Pass;
+static_assert(!has_tiles<HostPlanner::Draft> && has_tiles<IpuPlanner::Draft>);
+constexpr bool has_pass(const auto& passes, Pass pass) { return std::ranges::find(passes, pass) != std::end(passes); }
+static_assert(has_pass(HostPlanner::passes, Pass::write_through) && !has_pass(IpuPlanner::passes, Pass::write_through));
+static_assert(!has_pass(HostPlanner::passes, Pass::map_tiles) && has_pass(IpuPlanner::passes, Pass::map_tiles));
+
 // ---- ids of storages, bodies, graphs, nodes and tensors do not mix, with each other or with bare numbers
 template <class L, class I>
 concept takes = requires(const L list, I i) { list[i]; };

@@ -1,4 +1,5 @@
 #pragma once
+// for: simulated IPUs
 #include "tilewright/lower/dead_code.hpp"
 #include "tilewright/lower/plan.hpp"
 

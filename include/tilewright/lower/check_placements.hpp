@@ -20,7 +20,7 @@ constexpr void check_placements(const Ir& ir, const LiveCode& live, const Target
       if (node.placement.ipu >= target.ipus)
         fail(": the target has ", target.ipus, target.ipus == 1 ? " IPU" : " IPUs", " in a replica: Target::with_ipus(",
              node.placement.ipu + 1, ")");
-      else if (target.ipu && node.placement.tile_set == TileSet::io && target.io_tiles == 0)
+      else if (target.ipu != nullptr && target.io_tiles == 0 && node.placement.tile_set == TileSet::io)  // the host has none
         fail(": the target has no IO tiles: Target::with_io_tiles");
     }
   }

@@ -24,11 +24,12 @@ class Profiler {
   Profiler(const Ir& ir, const Target& target) : ir_(ir), target_(target), sets_(target) {}
 
   /// Keeps what the plan itself does not: the tensors of a body, and where the ops of its steps were traced.
-  void operator()(Pass pass, BodyId body, const BodyDraft& draft, const Plan& plan) {
+  void operator()(Pass pass, BodyId body, const TileDraft& draft, const Plan& plan) {
     if (pass != Pass::place_tiles) return;
     if (bodies_.size() < plan.bodies.size()) bodies_.resize(plan.bodies.size());
     bodies_[static_cast<std::size_t>(body)] = body_of(draft);
   }
+  void operator()(Pass, BodyId, const BodyDraft&, const Plan&) {}  // of the host
   void operator()(const Plan&) {}
 
   Profile profile(const Plan& plan, const TileHomes& homes, std::string program) {
@@ -76,7 +77,7 @@ class Profiler {
     if (operation.graph == GraphId::none) return {};
     return detail::place_in_model(ir_, operation.graph, operation.scope).string();
   }
-  BodyOf body_of(const BodyDraft& draft) const {
+  BodyOf body_of(const TileDraft& draft) const {
     BodyOf result;
     PerStorage<int> maker(draft.storages.size(), -1);
     for (std::size_t g = 0; g < draft.groups.size(); ++g) {
