@@ -15,7 +15,7 @@ from pathlib import Path
 from programs import CORES, Program
 
 WORKLOADS = {"W1": "mnist_sgd", "W1a": "mnist_adam", "W1h": "mnist_adam_half", "W2": "mnist_inference", "W3": "mnist_guide",
-             "W4": "encoder_block", "W5": "cnn", "W7": "gpt_nano", "W8": "gpt_124m"}
+             "W4": "encoder_block", "W5": "cnn", "W7": "gpt_nano", "W8": "gpt_124m", "W9": "gpt_llmc"}
 
 
 def ratios(before, after, rounds, seconds):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles and runs a case of each differentiable op with inputs at the edges of its dtype, and compares what they give with PyTorch.
 
-    ./dev fuzz edges                     all cases, on the host and on a simulated IPU, fused and not
+    ./dev fuzz edges                     all cases, on the host, and on a simulated IPU, there also in strict mode
     ./dev fuzz edges --quick             those that tell most, in float16 on the host
     ./dev fuzz edges --only exp,div      some cases
     ./dev fuzz edges --ops               whether each differentiable op of the library has a case; runs none
@@ -33,8 +33,9 @@ def module(path):
 
 
 QUICK = ("exp sigmoid tanh gelu div mul_row softmax logsumexp l2 cross_entropy_sum layer_norm_small_epsilon gather scatter_sum "
-         "where loop").split()
-# By name: the targets and dtypes of a program, and whether ops are fused. IPUs have no bfloat16.
+         "where loop attention").split()
+# By name: the targets and dtypes of a program, and whether ops are fused. IPUs have no bfloat16. What is built for a simulated
+# IPU runs twice, the second time in strict mode.
 WAYS = {
     "quick": [("cpu", "float16", "false")],
     "host": [("cpu", dtype, "false") for dtype in ("float16", "bfloat16", "float32")],

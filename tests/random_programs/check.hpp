@@ -59,7 +59,7 @@ Results run(const Results& variables) {
   using Program = tw::internal::Program<build, target>;
   constexpr const auto& plan = Program::plan;
   tw::internal::Executor executor(Program::view(), 2);
-  tw::fill_constants(plan, executor.constants());
+  tw::fill_constants(Program::view(), executor.constants());
   for (std::size_t v = 0; v < plan.variables.size(); ++v)
     write_elements(executor.variables() + plan.variables[v].offset, tw::host_spec(plan, v).dtype,
                    variables.at(std::string(plan.variable_name(v))));

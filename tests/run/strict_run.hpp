@@ -22,7 +22,7 @@ class ProgramRun {
   static constexpr const auto& plan = Program::plan;
 
   explicit ProgramRun(bool strict) : executor_(Program::view(), 1, strict) {
-    tw::fill_constants(plan, executor_.constants());
+    tw::fill_constants(Program::view(), executor_.constants());
     for (int replica = 0; replica < plan.replicas; ++replica)
       for (std::size_t v = 0; v < plan.variables.size(); ++v) {
         const auto& variable = plan.variables[v];

@@ -9,9 +9,8 @@ namespace tilewright {
 
 namespace detail {
 /// Floats of blocks: of queries, keys and scores; and of what a mask and dropout need, if there are.
-template <AttentionShape s>
+template <AttentionShape s, AttentionPlan plan = attention_plan(s)>
 struct AttentionSizes {
-  static constexpr AttentionPlan plan = attention_plan(s);
   static constexpr auto queries = std::size_t(plan.queries), query_floats = std::size_t(plan.queries * plan.width);
   static constexpr auto key_floats = std::size_t(plan.keys * plan.width), scores = std::size_t(plan.keys * plan.queries);
   static constexpr auto hidden = s.has_mask ? queries : 1;
@@ -31,38 +30,17 @@ struct AttentionArrays {
   alignas(line_bytes) float hidden[Sizes::hidden];  // scores
   alignas(line_bytes) float factors[Sizes::factors];
 };
-/// Those of attention_gradient.
-template <AttentionShape s, class Sizes = AttentionSizes<s>>
-struct AttentionGradientArrays {
-  alignas(line_bytes) float q_rows[Sizes::query_floats];
-  alignas(line_bytes) float q_columns[Sizes::query_floats];
-  alignas(line_bytes) float dy_rows[Sizes::query_floats];
-  alignas(line_bytes) float dy_columns[Sizes::query_floats];
-  alignas(line_bytes) float k_rows[Sizes::key_floats];
-  alignas(line_bytes) float v_rows[Sizes::key_floats];
-  alignas(line_bytes) float sums[Sizes::key_floats];
-  alignas(line_bytes) float dq_rows[Sizes::query_floats];
-  alignas(line_bytes) float p[Sizes::scores];
-  alignas(line_bytes) float ds[Sizes::scores];
-  alignas(line_bytes) float logs[Sizes::queries];
-  alignas(line_bytes) float dots[Sizes::queries];
-  alignas(line_bytes) float hidden[Sizes::hidden];  // scores
-  alignas(line_bytes) float factors[Sizes::factors];
-};
 }  // namespace detail
 
 namespace detail {
 /// What dropout needs: factors of a block, and copies of the generator, with the keys of all of its rounds.
-template <AttentionShape s>
-inline constexpr std::int64_t factor_stack_bytes = s.drops ? sizeof(FactorArrays<s>) + 4 * sizeof(WeightDropout) : 0;
+template <AttentionShape s, AttentionPlan plan = attention_plan(s)>
+inline constexpr std::int64_t factor_stack_bytes = s.drops ? sizeof(FactorArrays<plan>) + 4 * sizeof(WeightDropout) : 0;
 }  // namespace detail
 
-/// Bytes of the kernels' arrays on the stack.
+/// Bytes of the kernel's arrays on the stack.
 template <AttentionShape s>
 inline constexpr std::int64_t attention_stack_bytes = sizeof(detail::AttentionArrays<s>) + detail::factor_stack_bytes<s>;
-template <AttentionShape s>
-inline constexpr std::int64_t attention_gradient_stack_bytes = sizeof(detail::AttentionGradientArrays<s>) +
-                                                               detail::factor_stack_bytes<s>;
 
 /// y = softmax(scale q k^T) v of one head, by blocks of queries and keys; logsumexp gets the logarithm of each query's sum of
 /// exponentials. Scores of a block lie with a row for each key, so that largest scores and sums of a vector of queries need no
@@ -103,7 +81,7 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
           if (mask.hides(k0 + key)) std::copy_n(hidden, plan.queries, scores + key * plan.queries);
       block_softmax<plan.queries>(block, scores, largest, sums, corrections);
       if constexpr (s.drops) {
-        fill_factors<s>(dropout, q0, k0, block, factors);
+        fill_factors<s, plan>(dropout, q0, k0, block, factors);
         for (std::int64_t i = 0; i < block.keys * plan.queries; i += float_width)
           (FloatBatch::load_aligned(scores + i) * FloatBatch::load_aligned(factors + i)).store_aligned(scores + i);
       }
@@ -123,107 +101,6 @@ inline void attention_forward(const MatrixRows<const T>& q, const MatrixRows<con
       corrections[i] = sees_none ? 0 : 1 / sums[i];
     }
     unpack_block<s.width>(rows, q_count, y, q0, [&](std::int64_t i, const auto& x, const auto&) { return x * corrections[i]; });
-  }
-}
-
-/// The gradients of one head: dq is written, and so are dk and dv, or added to if `adds`. With p = exp(scale q k^T - logsumexp),
-/// which is computed again by blocks, and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With
-/// dropout, p in dv and dy v^T are multiplied by its factors, which are computed again, too.
-template <AttentionShape s, bool adds, class T, class G, class Dropout, class Next = detail::NoNextHead>
-inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
-                               KeyMask mask, const MatrixRows<const T>& y, const float* logsumexp, std::int64_t logsumexp_stride,
-                               const MatrixRows<const T>& dy, const MatrixRows<T>& dq, const MatrixRows<G>& dk,
-                               const MatrixRows<G>& dv, double scale, [[maybe_unused]] const Dropout& dropout,
-                               [[maybe_unused]] const Next& next = {}) {
-  using namespace detail;
-  constexpr AttentionPlan plan = attention_plan(s);
-  AttentionGradientArrays<s> arrays;
-  auto& [q_rows, q_columns, dy_rows, dy_columns, k_rows, v_rows, sums, dq_rows, p, ds, logs, dots, hidden, factors] = arrays;
-  const FloatBatch zero(0.f), numbers = FloatBatch::load_aligned(lane_numbers.data());
-  static_assert(adds || detail::is_one_block(s));
-  const auto give = [](std::int64_t, const auto& x, [[maybe_unused]] const auto& before) {
-    if constexpr (adds) return before + x;
-    else return x;
-  };
-  for (std::int64_t q0 = 0; q0 < s.queries; q0 += plan.queries) {
-    const std::int64_t q_count = std::min(plan.queries, s.queries - q0);
-    const bool finite_q = pack_block<plan.queries, s.width, s.is_causal>(q, q0, q_count, static_cast<float>(scale), q_rows);
-    const bool finite_dy = pack_block<plan.queries, s.width, s.is_causal>(dy, q0, q_count, 1.f, dy_rows);
-    pack_block<plan.queries, s.width>(y, q0, q_count, 1.f, dq_rows);
-    transpose_block<plan.queries, plan.width>(q_rows, q_columns);
-    transpose_block<plan.queries, plan.width>(dy_rows, dy_columns);
-    for (std::int64_t i = 0; i < plan.queries; ++i) {
-      FloatBatch dot(0.f);
-      for (std::int64_t j = i * plan.width; j < (i + 1) * plan.width; j += float_width)
-        dot = math::fma(FloatBatch::load_aligned(dy_rows + j), FloatBatch::load_aligned(dq_rows + j), dot);
-      dots[i] = math::sum(dot);
-      logs[i] = i < q_count ? logsumexp[(q0 + i) * logsumexp_stride] : 0.f;
-    }
-    std::fill_n(dq_rows, plan.queries * plan.width, 0.f);
-    if constexpr (s.has_mask)
-      for (std::int64_t i = 0; i < plan.queries; ++i) hidden[i] = hidden_score<s>(mask, q0 + i);
-    const auto [begin, end] = seen_keys(s, plan, q0, q_count);
-    for (std::int64_t k0 = begin; k0 < end; k0 += plan.keys) {
-      const ScoreBlock block = score_block(s, plan, q0, k0);
-      const bool finite_k = pack_block<plan.keys, s.width, s.is_causal>(k, k0, block.keys, 1.f, k_rows);
-      pack_block<plan.keys, s.width>(v, k0, block.keys, 1.f, v_rows);
-      if constexpr (s.has_mask) clear_hidden<plan.width>(mask, k0, block.keys, k_rows);
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(k_rows, q_columns, block.of_scores(s.width), p,
-                                                                          [&](std::int64_t key) __attribute__((always_inline)) {
-                                                                            if constexpr (Next::fetches) next.fetch_key(k0 + key);
-                                                                          });
-      block_product<plan.keys, plan.queries, plan.width, 1, plan.queries>(v_rows, dy_columns, block.of_scores(s.width), ds);
-      if constexpr (s.drops) fill_factors<s>(dropout, q0, k0, block, factors);
-      for (std::int64_t key = 0; key < block.keys; ++key) {
-        float *p_row = p + key * plan.queries, *ds_row = ds + key * plan.queries;
-        const bool is_hidden = s.has_mask && mask.hides(k0 + key);
-        if constexpr (s.has_mask)
-          if (is_hidden) std::copy_n(hidden, plan.queries, p_row);
-        const std::int64_t first = block.first_query(key, plan.queries), last = block.end_query(key, plan.queries);
-        const std::int64_t begin_seen = first / float_width * float_width, end_seen = round_up(last, float_width);
-        for (std::int64_t i = begin_seen; i < last; i += float_width) {
-          const FloatBatch x = math::exp(FloatBatch::load_aligned(p_row + i) - FloatBatch::load_aligned(logs + i));
-          FloatBatch kept = x, dp = FloatBatch::load_aligned(ds_row + i);
-          if constexpr (s.drops) {
-            const FloatBatch factor = FloatBatch::load_aligned(factors + key * plan.queries + i);
-            kept = x * factor, dp = dp * factor;
-          }
-          FloatBatch change = x * (dp - FloatBatch::load_aligned(dots + i));
-          if (i < first || i + float_width > last) {
-            const auto seen = numbers >= FloatBatch(static_cast<float>(first - i)) &&
-                              numbers < FloatBatch(static_cast<float>(last - i));
-            kept = math::select(seen, kept, zero), change = math::select(seen, change, zero);
-          }
-          kept.store_aligned(p_row + i);
-          change.store_aligned(ds_row + i);
-        }
-        for (float* row : {p_row, ds_row}) {
-          for (std::int64_t i = 0; i < begin_seen; i += float_width) zero.store_aligned(row + i);
-          for (std::int64_t i = end_seen; i < plan.queries; i += float_width) zero.store_aligned(row + i);
-        }
-        if (is_hidden) std::fill_n(ds_row, plan.queries, 0.f);
-      }
-      const auto give_sums = [&](const float* weights, const float* of_queries, bool finite, const MatrixRows<G>& to) {
-        weighted_sums<plan.keys, plan.width, plan.queries, 1, plan.width, s.is_causal>(
-            weights, of_queries, finite, block.of_keys(),
-            [&](std::int64_t i, std::int64_t j, const FloatBatch& sum)
-                __attribute__((always_inline)) { sum.store_aligned(sums + i * plan.width + j); });
-        if constexpr (s.has_mask) clear_hidden<plan.width>(mask, k0, block.keys, sums);
-        unpack_block<s.width>(sums, block.keys, to, k0, give);
-      };
-      give_sums(p, dy_rows, finite_dy, dv);
-      give_sums(ds, q_rows, finite_q, dk);
-      weighted_sums<plan.queries, plan.width, 1, plan.queries, plan.width, s.is_causal>(
-          ds, k_rows, finite_k, block.of_queries(),
-          [&](std::int64_t i, std::int64_t j, const FloatBatch& sum) __attribute__((always_inline)) {
-            float* const at = dq_rows + i * plan.width + j;
-            (FloatBatch::load_aligned(at) + sum).store_aligned(at);
-            if constexpr (Next::fetches)
-              if (j == 0) next.fetch_query(q0 + i);
-          });
-    }
-    unpack_block<s.width>(dq_rows, q_count, dq, q0,
-                          [&](std::int64_t, const auto& x, const auto&) { return x * static_cast<float>(scale); });
   }
 }
 

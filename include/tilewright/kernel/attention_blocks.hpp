@@ -300,19 +300,18 @@ inline float hidden_score(const KeyMask& mask, std::int64_t query) {
   return key < end ? mask.hidden_score : 0.f;
 }
 /// Arrays of fill_factors, which are on the stack.
-template <AttentionShape s>
+template <AttentionPlan plan>
 struct FactorArrays {
-  static constexpr std::int64_t width = round_up(attention_plan(s).keys, float_width), size = DropoutFactors<float>::size;
-  alignas(line_bytes) float rows[std::size_t(attention_plan(s).queries * width)];  // one for each query
+  static constexpr std::int64_t width = round_up(plan.keys, float_width), size = DropoutFactors<float>::size;
+  alignas(line_bytes) float rows[std::size_t(plan.queries * width)];  // one for each query
   alignas(line_bytes) float group[std::size_t(size)];
 };
 /// What dropout multiplies the weights of a block by, with a row for each key.
-template <AttentionShape s>
+template <AttentionShape s, AttentionPlan plan>
 inline void fill_factors(const WeightDropout& dropout, std::int64_t q0, std::int64_t k0, const ScoreBlock& block,
                          float* factors) {
-  constexpr AttentionPlan plan = attention_plan(s);
-  constexpr std::int64_t width = FactorArrays<s>::width, size = FactorArrays<s>::size;
-  FactorArrays<s> arrays;
+  constexpr std::int64_t width = FactorArrays<plan>::width, size = FactorArrays<plan>::size;
+  FactorArrays<plan> arrays;
   auto& [rows, group] = arrays;
   std::int64_t filled = -1;
   for (std::int64_t i = 0; i < block.queries; ++i)

@@ -6,6 +6,7 @@
 
 #include "tilewright/core/square_root.hpp"
 #include "tilewright/kernel/attention.hpp"
+#include "tilewright/kernel/attention_gradient.hpp"
 #include "tilewright/kernel/attention_of_one.hpp"
 #include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/op.hpp"
@@ -153,8 +154,9 @@ constexpr Tensor swap_heads(Tensor x) { return ops::transpose(x, {0, 2, 1, 3}); 
 }  // namespace detail
 
 /// The gradients of attention: inputs (q, k, v, y, logsumexp, dy), and a mask and a seed if there are, results (dq, dk, dv), of
-/// which the last two are float32 where blocks of queries, or heads, add to them. With p = exp(scale q k^T - logsumexp)
-/// and ds = p (dy v^T - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k, of which p and ds exist by blocks only.
+/// which the last two are float32 where blocks of queries, or heads, add to them. With p = exp(scale q k^T - logsumexp),
+/// dp = dy v^T and ds = p (dp - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k, of which p and ds exist by blocks
+/// only. In half precision y is no input: sum(p dp) stands for sum(dy y).
 struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr std::string_view name = "ScaledDotProductAttentionGrad";
   static constexpr WorkKind work_kind = WorkKind::line;
@@ -176,31 +178,47 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return detail::attention_work(operands);
   }
+  template <PackedAttributes A, class Q, class K, class V, class... Rest>
+  static void compute(Q q, K k, V v, Rest... rest) {
+    if constexpr (reads_result<Q>) of_heads<A>(q, k, v, rest...);
+    else [&](auto logsumexp, auto dy, auto... others) { of_heads<A>(q, k, v, dy, logsumexp, dy, others...); }(rest...);
+  }
+  template <PackedAttributes A, class Q, class K, class... Rest>
+  static constexpr std::int64_t stack_bytes() {
+    return attention_gradient_stack_bytes<detail::attention_shape(Q::shape, K::shape, A),
+                                          std::remove_const_t<typename Q::element>>;
+  }
+
+ private:
+  template <class Q>
+  static constexpr bool reads_result = !detail::sums_weights<std::remove_const_t<typename Q::element>>;
+
+  /// `y`: any view, if it is not read.
   template <PackedAttributes A, class Q, class K, class V, class Y, class L, class DY, class... Rest>
-  static void compute(Q q, K k, V v, Y y, L logsumexp, DY dy, Rest... rest) {
+  static void of_heads(Q q, K k, V v, Y y, L logsumexp, DY dy, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
+    constexpr AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    constexpr bool adds = detail::sums_key_gradients(Q::shape, K::shape, A);
+    const auto next_head = [&](std::int64_t n, std::int64_t h) {
+      if constexpr (reads_result<Q>) return detail::next_head<shape>(n, h, k, v, q, y, dy);
+      else return detail::next_head<shape>(n, h, k, v, q, dy);
+    };
     detail::with_attention_masks<A, 1, Q, K>(
         [&](const auto& masks, auto dq, auto dk, auto dv) {
           for (std::int64_t n = 0; n < Q::shape[0]; ++n)
             for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
               const auto dk_rows = head_rows(dk, n, h / group), dv_rows = head_rows(dv, n, h / group);
-              constexpr AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
-              constexpr bool adds = detail::sums_key_gradients(Q::shape, K::shape, A);
               if constexpr (adds)
                 if (h % group == 0) detail::clear_head(dk, n, h / group), detail::clear_head(dv, n, h / group);
-              attention_gradient<shape, adds>(
-                  head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group), masks.keys(n),
-                  head_input(y, n, h), logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),
-                  head_input(dy, n, h), head_rows(dq, n, h), dk_rows, dv_rows, unpack<Attributes>(A).scale, masks.dropout(n, h),
-                  detail::next_head<shape>(n, h, k, v, q, y, dy));
+              attention_gradient<shape, adds>(head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group),
+                                              masks.keys(n), head_input(y, n, h),
+                                              logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),
+                                              head_input(dy, n, h), head_rows(dq, n, h), dk_rows, dv_rows,
+                                              unpack<Attributes>(A).scale, masks.dropout(n, h), next_head(n, h));
             }
         },
         rest...);
-  }
-  template <PackedAttributes A, class Q, class K, class... Rest>
-  static constexpr std::int64_t stack_bytes() {
-    return attention_gradient_stack_bytes<detail::attention_shape(Q::shape, K::shape, A)>;
   }
 };
 
@@ -259,8 +277,11 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   }
   static constexpr void gradient(GradientContext& op) {
     if (!op.has_output_gradient(0)) return;
-    const Tensor y = detail::swap_heads(op.output(0)), dy = detail::swap_heads(op.output_gradient(0));
-    List<Tensor> inputs{op.input(0), op.input(1), op.input(2), y, op.output(1), dy};
+    const bool reads_y = !is_half(op.input_spec(0).dtype);
+    const Tensor y = reads_y ? detail::swap_heads(op.output(0)) : Tensor{}, dy = detail::swap_heads(op.output_gradient(0));
+    List<Tensor> inputs{op.input(0), op.input(1), op.input(2)};
+    if (reads_y) inputs.push_back(y);
+    for (const Tensor& x : {op.output(1), dy}) inputs.push_back(x);
     for (int i = 3; i < op.input_count(); ++i) inputs.push_back(op.input(i));
     const auto gradients = apply_all<ScaledDotProductAttentionGrad>(op.ir(), {inputs.begin(), inputs.end()},
                                                                     op.attributes<Attributes>());
