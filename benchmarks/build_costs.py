@@ -58,7 +58,7 @@ int main(int argc, char** argv) { return serve_encoder<EncoderOutlined<BLOCKS>>(
 """
 # The translation units of examples: those of one program are compiled side by side.
 EXAMPLES = ["mnist.cpp", "gpt.cpp", "gpt/nano_float16.cpp", "gpt2.cpp", "gpt2/trainer_124m.cpp"]
-CHECKS = {"traced": "ir.next_op_id > 100", "traced and planned": "tw::lower(ir, tw::cpu).steps.size() > 0"}
+CHECKS = {"traced": "ir.next_op_id > 100", "traced and planned": "tw::lower(tw::prepare(ir, tw::cpu)).steps.size() > 0"}
 
 
 def measure(command, folder=None, memory_limit=None):

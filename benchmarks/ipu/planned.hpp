@@ -62,9 +62,9 @@ struct Program {
 template <class Build>
 Program plan(std::string name, const Build& build, const tw::Target& target) {
   Program result{std::move(name), target};
-  const auto ir = tw::trace(build, target);
   const tw::Target unlimited = target.with_bytes_per_tile(0);
-  result.plan = tw::lower(*ir, unlimited, Observer(*ir, unlimited, result.steps));
+  const tw::Prepared prepared = tw::prepare(*tw::trace(build, unlimited), unlimited);
+  result.plan = tw::lower(prepared, Observer(prepared.ir(), unlimited, result.steps));
   std::vector<std::int64_t> times(result.plan.bodies.size(), 0);
   times[0] = 1;
   for (std::size_t b = 0; b < times.size(); ++b) {  // bodies stand before those that they call

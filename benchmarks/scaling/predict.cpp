@@ -93,8 +93,7 @@ void print_table(const Workload& workload, const Cluster& cluster, double comput
 /// Seconds of a run on one IPU without what collectives take.
 template <auto step>
 double seconds_on_ipu() {
-  const auto ir = tw::trace(step);
-  const tw::Plan plan = tw::lower(*ir, tw::gc200);  // throws if a tile has too little memory
+  const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(step, tw::gc200), tw::gc200));  // throws if a tile has too little memory
   return static_cast<double>(plan.cycles.total() - plan.collectives.cycles) / static_cast<double>(tw::gc200_model.clock_hz);
 }
 

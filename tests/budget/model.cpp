@@ -38,7 +38,7 @@ constexpr void train_step(tw::Ir& ir) {
 constexpr std::size_t steps = [] {
   tw::Ir ir;
   train_step(ir);
-  return tw::lower(ir, tw::cpu).steps.size();
+  return tw::lower(tw::prepare(std::move(ir), tw::cpu)).steps.size();
 }();
 static_assert(steps > 0);
 

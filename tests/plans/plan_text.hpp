@@ -110,8 +110,7 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
   const auto print_target = [&](std::string_view target_name, const tw::Target& target) {
     out << "--- on " << target_name << '\n';
     try {
-      const auto ir = tw::trace(program, target);
-      const tw::Plan plan = tw::lower_verified(*ir, target);
+      const tw::Plan plan = tw::lower_verified(tw::prepare(*tw::trace(program, target), target));
       out << tw::print_plan(plan).view();
       print_tables(out, plan);
     } catch (const tw::TraceError& error) {  // it may be too large
@@ -124,6 +123,20 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
   if (ipus == 1) print_target("cpu", tw::cpu);
   else print_target("cpu of " + std::to_string(ipus) + " IPUs", tw::cpu.with_ipus(ipus));
   print_target("ipu_model", tw::ipu_model);
+}
+
+/// Prints a line if the plan that the compiler makes of a program is not the one that is made at run time.
+template <auto program>
+void compare_session(std::ostream& out, std::string_view name) {
+  const auto compare = [&]<tw::Target target>() {
+    if constexpr (tw::internal::detail::draft_of<program, target>.failure == 0) {
+      const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(program, target), target));
+      if (tw::print_plan(plan).view() != tw::print_plan(tw::Program<program, target>::plan).view())
+        out << name << (target.ipu == nullptr ? " on cpu" : " on ipu_model") << ": plans differ\n";
+    }
+  };
+  compare.template operator()<tw::cpu>();
+  compare.template operator()<tw::ipu_model>();
 }
 
 }  // namespace plans

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Compares the graphs and plans of all examples and benchmark workloads with golden texts.
 
-Each program is traced and planned at run time, for cpu and ipu_model. The golden texts are reference/plans/*.txt, one file for
-each source. Without options the differences are shown, and are an error; --accept writes the texts anew.
+Each program is traced, prepared and planned at run time, for cpu and ipu_model. The golden texts are reference/plans/*.txt, one
+file for each source. Without options the differences are shown, and are an error; --accept writes the texts anew. --sessions
+compares these plans with those that the compiler makes, which sessions run.
 
 One translation unit holds all programs: the constexpr part of each source in a namespace of its own. Sessions, and functions
 that are no constexpr functions, are left out, so that no kernels are compiled.
@@ -91,23 +92,53 @@ def constexpr_part(path, includes, seen):
     return "\n".join(lines)
 
 
+def part_of(source, statements, includes):
+    """The programs of a source in a namespace, and a function that calls `statements`."""
+    name = Path(source).stem if source.startswith("examples") else f"workload_{Path(source).stem}"
+    part = constexpr_part(PROJECT / source, includes, set())
+    return name, "\n".join([f"namespace {name} {{\nnamespace tw = tilewright;\nusing namespace tw::literals;\n{part}",
+                            "void print(std::ostream& out) {", *statements, f"}}\n}}  // namespace {name}\n"])
+
+
+def heads(includes):
+    return ['#include "plans/plan_text.hpp"', *(f"#include <{include}>" for include in sorted(includes - {"CLI/CLI.hpp"}))]
+
+
 def translation_unit():
     includes, parts, calls = set(), [], []
     for source, programs in PROGRAMS.items():
-        name = Path(source).stem if source.startswith("examples") else f"workload_{Path(source).stem}"
-        part = constexpr_part(PROJECT / source, includes, set())
-        parts.append(f"namespace {name} {{\nnamespace tw = tilewright;\nusing namespace tw::literals;\n{part}\n"
-                     f"void print(std::ostream& out) {{")
-        parts += [f"  plans::print_program(out, \"{program}\", {program});" for program in programs]
-        parts.append(f"}}\n}}  // namespace {name}\n")
+        name, part = part_of(source, [f'  plans::print_program(out, "{program}", {program});' for program in programs], includes)
+        parts.append(part)
         calls.append(f"  write(\"{name}\", {name}::print);")
-    head = [f"#include <{include}>" for include in sorted(includes - {"CLI/CLI.hpp"})]
     main = ["int main(int, char** argv) {",
             "  const auto write = [&](const char* name, auto print) {",
             "    std::ofstream file(std::filesystem::path(argv[1]) / (std::string(name) + \".txt\"));",
             "    print(file);",
             "  };"]
-    return "\n".join(['#include "plans/plan_text.hpp"', *head, *parts, *main, *calls, "}", ""])
+    return "\n".join([*heads(includes), *parts, *main, *calls, "}", ""])
+
+
+def build_and_run(options, folder, text, *arguments):
+    source, program = Path(folder, "plans.cpp"), Path(folder, "plans")
+    source.write_text(text)
+    subprocess.run([options.compiler, *shlex.split(options.flags), "-O1", "-w", str(source), "-o", str(program)], check=True)
+    return subprocess.run([program, *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def compare_sessions(options):
+    """Whether the compiler's plan of each program of the examples is the one that is made at run time."""
+    different = []
+    for source, programs in PROGRAMS.items():
+        if not source.startswith("examples"):
+            continue
+        includes = set()
+        name, part = part_of(source, [f'  plans::compare_session<{program}>(out, "{program}");' for program in programs], includes)
+        with tempfile.TemporaryDirectory() as folder:
+            text = "\n".join([*heads(includes), part, f"int main() {{ {name}::print(std::cout); }}", ""])
+            different += [f"{source}: {line}" for line in build_and_run(options, folder, text).splitlines()]
+    if different:
+        sys.exit("\n".join(different))
+    print("the compiler's plans are those that are made at run time")
 
 
 def check_table():
@@ -127,14 +158,15 @@ def main():
     parser.add_argument("--compiler", default="g++")
     parser.add_argument("--flags", default="", help="options for the compiler, as a shell takes them")
     parser.add_argument("--accept", action="store_true", help="write the golden texts anew")
+    parser.add_argument("--sessions", action="store_true", help="compare with the plans that the compiler makes")
     options = parser.parse_args()
     check_table()
+    if options.sessions:
+        return compare_sessions(options)
     with tempfile.TemporaryDirectory() as folder:
-        source, program, out = Path(folder, "plans.cpp"), Path(folder, "plans"), Path(folder, "texts")
-        source.write_text(translation_unit())
+        out = Path(folder, "texts")
         out.mkdir()
-        subprocess.run([options.compiler, *shlex.split(options.flags), "-O1", "-w", str(source), "-o", str(program)], check=True)
-        subprocess.run([program, out], check=True)
+        build_and_run(options, folder, translation_unit(), out)
         actual = texts(out)
     golden = texts(GOLDEN)
     different = [name for name in sorted(actual.keys() | golden.keys()) if actual.get(name) != golden.get(name)]

@@ -17,9 +17,9 @@ inline void verify_plans(std::uint64_t first, std::uint64_t count) {
     for (const bool gradients : {false, true})
       for (const bool on_ipu : {false, true}) {
         try {
-          Ir ir;
-          add_program(ir, seed, "s.", {.gradients = gradients});
-          tw::lower_verified(ir, on_ipu ? tw::ipu_model : tw::cpu);
+          const tw::Target target = on_ipu ? tw::ipu_model : tw::cpu;
+          const auto program = [&](Ir& ir) { add_program(ir, seed, "s.", {.gradients = gradients}); };
+          tw::lower_verified(tw::prepare(*tw::trace(program, target), target));
         } catch (const tw::TraceError& error) {
           std::printf("seed %llu%s, %s: %s\n", static_cast<unsigned long long>(seed), gradients ? ", gradients" : "",
                       on_ipu ? "ipu_model" : "cpu", error.what());

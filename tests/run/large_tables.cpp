@@ -48,7 +48,7 @@ TEST_CASE("a gather from a table that is too large for a tile, and sums of rows 
   for (int& index : indices) index = static_cast<int>(random() % 7) * 199;  // some several times
   indices[50] = rows - 1;
 
-  CHECK_NOTHROW(tw::lower_verified(*tw::trace(program), small_tiles));
+  CHECK_NOTHROW(tw::lower_verified(tw::prepare(*tw::trace(program, small_tiles), small_tiles)));
   tw::Session<program, small_tiles> session({.threads = 2});
   auto table = session.get_tensor_data("table"_s);
   for (float& element : table) element = whole();

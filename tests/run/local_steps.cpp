@@ -56,8 +56,7 @@ constexpr void descent(Ir& ir) {
   collectives::replicated_all_reduce_(meant(w.reshape_({6})), {.op = tw::CollectiveOperator::mean});
 }
 tw::Text text_of_plan(auto program, const tw::Target& target) {
-  const auto ir = tw::trace(program);
-  return tw::print_plan(tw::lower(*ir, target));
+  return tw::print_plan(tw::lower(tw::prepare(*tw::trace(program, target), target)));
 }
 
 }  // namespace

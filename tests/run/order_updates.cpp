@@ -77,7 +77,7 @@ std::vector<std::string> operations_after(Pass wanted, void (*program)(Ir&), std
   };
   Ir ir;
   program(ir);
-  tw::internal::lower(ir, tw::cpu, Keep{wanted, operations});
+  tw::lower(tw::prepare(std::move(ir), tw::cpu), Keep{wanted, operations});
   std::vector<std::string> texts;
   for (const Operation& operation : operations) {
     std::string text = operation.is_call() ? "call" : std::string(operation.op->name);

@@ -54,7 +54,7 @@ TEST_CASE("a pipeline of three stages gives what its step gives in order") {
 }
 TEST_CASE("plans for several IPUs whose workers do not meet are found") {
   const auto ir = tw::trace(inference<true>);
-  const auto plan = [&] { return tw::lower(*ir, tw::cpu.with_ipus(3)); };
+  const auto plan = [&] { return tw::lower(tw::prepare(*ir, tw::cpu.with_ipus(3))); };
   CHECK(tw::internal::verify(plan()).empty());
   int copies = 0;
   for (std::size_t i = 0; i < plan().steps.size(); ++i) {

@@ -18,8 +18,8 @@ tw::Profile profile_of(const tw::Target& target) {
 TEST_CASE("profile: what each IPU does, and when") {
   const tw::Target target = tw::gc200.with_tiles(40).with_io_tiles(32).with_ipus(3);
   const tw::Profile profile = profile_of(target);
-  const auto ir = tw::trace([](Ir& traced) { inference<true>(traced); });
-  const tw::Plan plan = tw::lower(*ir, target);
+  const auto ir = tw::trace([](Ir& traced) { inference<true>(traced); }, target);
+  const tw::Plan plan = tw::lower(tw::prepare(*ir, target));
   REQUIRE(profile.tile_sets.size() == 6);
   CHECK(profile.tiles.size() == 120);
   CHECK(profile.tile_sets[3].name == "IO tiles of IPU 1");
@@ -63,8 +63,7 @@ TEST_CASE("profile: steps have the cycles of streaming memory and of collectives
     ops::remote_store(buffer, 1, ops::remote_load(buffer, 0) + 1);
   };
   const tw::Profile profile = tw::profile(stored, tw::gc200, "a row");
-  const auto ir = tw::trace(stored);
-  const tw::Plan plan = tw::lower(*ir, tw::gc200);
+  const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(stored, tw::gc200), tw::gc200));
   CHECK(plan.remote.cycles > 0);
   CHECK(profile.totals().remote == plan.remote.cycles);
   CHECK(profile.totals().cycles == plan.cycles.total());

@@ -178,15 +178,15 @@ TEST_CASE("more transfers than the host has elements for are refused") {
     for (int i = 0; i < 3; ++i) sum = tw::call(load, sum);
     store("sum", sum);
   });
-  CHECK(tw::lower(*ir, tw::cpu).streams[0].transfers == 3);
+  CHECK(tw::lower(tw::prepare(*ir, tw::cpu)).streams[0].transfers == 3);
   ir->set_num_host_transfers(2);
-  CHECK_THROWS_MATCHES(tw::lower(*ir, tw::cpu), tw::TraceError,
+  CHECK_THROWS_MATCHES(tw::lower(tw::prepare(*ir, tw::cpu)), tw::TraceError,
                        Message("stream: 'in' moves 3 tensors in a run: at most num_host_transfers, 2, expected"));
   ir->set_num_host_transfers(1);
-  CHECK_THROWS_MATCHES(tw::lower(*ir, tw::cpu), tw::TraceError,
+  CHECK_THROWS_MATCHES(tw::lower(tw::prepare(*ir, tw::cpu)), tw::TraceError,
                        Message("stream: 'in' moves 3 tensors in a run: at most num_host_transfers, 1, expected"));
   ir->set_num_host_transfers(3);
-  CHECK_NOTHROW(tw::lower(*ir, tw::cpu));
+  CHECK_NOTHROW(tw::lower(tw::prepare(*ir, tw::cpu)));
 }
 TEST_CASE("each stream has as many elements as a run moves of it") {
   on_all_machines<own_numbers>([](auto& session) {

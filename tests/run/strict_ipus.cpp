@@ -76,9 +76,8 @@ TEST_CASE("replicas and branches of simulated IPUs give in strict mode what they
 TEST_CASE("passes and plans for several simulated IPUs are right") {
   const auto violation = [](auto build, const tw::Target& target) {
     Ir ir(tw::OnError::record);
-    build(ir);
-    tw::lower_verified(ir, target);
-    return ir.failure().string();
+    tw::trace_for(target, build, ir);
+    return tw::lower_verified(tw::prepare(std::move(ir), target)).failure.string();
   };
   CHECK(violation(inference<true>, three_ipus).empty());
   CHECK(violation(training<true>, two_ipus.with_io_tiles(32)).empty());

@@ -281,10 +281,7 @@ constexpr std::string plan_text(const auto& plan) {
   rename("ReplicatedAllReduce", "WeightedSum");
   return text;
 }
-tw::Plan plan_of(auto program, const tw::Target& target) {
-  const auto ir = tw::trace(program);
-  return tw::lower(*ir, target);
-}
+tw::Plan plan_of(auto program, const tw::Target& target) { return tw::lower(tw::prepare(*tw::trace(program, target), target)); }
 void check_same_plans(auto own, auto librarys) {
   for (const tw::Target& target : {tw::ipu_model, tw::cpu, tw::cpu.without_fusion()}) {
     const tw::Plan mine = plan_of(own, target), theirs = plan_of(librarys, target);

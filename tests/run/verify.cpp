@@ -445,14 +445,12 @@ TEST_CASE("verify: programs with all kinds of steps have no violation on any tar
        {a_layer, on_tiles, Case{"parts", parts}, a_chain, with_scratch, without_scratch, with_calls, with_replicas})
     for (const tw::Target& target : {each.target, tw::cpu, large_ipu}) {
       INFO(each.name);
-      const auto ir = tw::trace(each.program);
-      CHECK_NOTHROW(tw::lower_verified(*ir, target));
+      CHECK_NOTHROW(tw::lower_verified(tw::prepare(*tw::trace(each.program, target), target)));
     }
 }
 
 TEST_CASE("print_passes shows what each pass gives") {
-  const auto ir = tw::trace(chain);
-  const std::string printed = tw::print_passes(*ir, tw::cpu.with_tiles(2)).string();
+  const std::string printed = tw::print_passes(tw::prepare(*tw::trace(chain), tw::cpu.with_tiles(2))).string();
   CHECK(printed.find("VIOLATION") == printed.npos);
   const auto shows = [&](std::string_view title, std::string_view text) { violations::check_part(printed, title, text); };
   shows("Body 0 after flatten",

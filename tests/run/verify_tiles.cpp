@@ -4,7 +4,7 @@
 namespace {
 
 using namespace violations;
-using tw::internal::Room, tw::internal::RoomKind, tw::internal::TileAccess;
+using tw::internal::Room, tw::internal::RoomKind, tw::internal::TileAccess, tw::internal::TileDraft;
 
 /// A product, which takes parts of both inputs from other tiles, and an op on its result.
 void product(tw::Ir& ir) {
@@ -27,14 +27,14 @@ constexpr tw::Target tiles = tw::gc200.with_tiles(64);
 const Case a_product{"product", product, tiles}, with_calls{"calls", calls, tiles},
     on_two{"two IPUs", two_ipus, tiles.with_ipus(2)};
 
-std::string after_mapping(const Case& of, void (*break_it)(BodyDraft&, Plan&)) {
+std::string after_mapping(const Case& of, void (*break_it)(TileDraft&, Plan&)) {
   return violation_of_draft(of, Pass::map_tiles, break_it);
 }
-std::string after_placing(const Case& of, void (*break_it)(BodyDraft&, Plan&)) {
+std::string after_placing(const Case& of, void (*break_it)(TileDraft&, Plan&)) {
   return violation_of_draft(of, Pass::place_tiles, break_it);
 }
 /// The first room of a kind.
-Room& room(BodyDraft& draft, RoomKind kind) {
+Room& room(TileDraft& draft, RoomKind kind) {
   for (Room& each : draft.tiles.rooms)
     if (each.kind == kind) return each;
   FAIL("no such room");
@@ -44,52 +44,52 @@ Room& room(BodyDraft& draft, RoomKind kind) {
 }  // namespace
 
 TEST_CASE("verify: storages lie on tiles") {
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places = {}; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places = {}; }) ==
         "storages have layouts: storage 0 has no layout: one expected if and only if it has memory of its own on tiles, in body "
         "0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.layouts.pop_back(); }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts.pop_back(); }) ==
         "storages have layouts: 5 layouts: one for each of 6 storages expected, in body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.set = 1; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.set = 1; }) ==
         "tensors are on their tiles: storage 0 is on set 1 of tiles: that of its placement expected, in body 0 after map_tiles");
-  CHECK(after_mapping(on_two, [](BodyDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.set = 1; }) ==
+  CHECK(after_mapping(on_two, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.set = 1; }) ==
         "tensors are on their tiles: storage 0 is on set 1 of tiles: that of its placement expected, in body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].axes[0].block = 65; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].axes[0].block = 65; }) ==
         "layouts hold storages: storage 0 has blocks of 65 along an axis of 64: 1 to 64 expected, in body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].axes[0].extent = 32; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].axes[0].extent = 32; }) ==
         "layouts hold storages: storage 0 has a layout of 2048 elements: 4096 expected, in body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.count = 63; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].places.count = 63; }) ==
         "blocks have places: storage 0 has blocks on 63 places: a place of its own for each expected, in body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].axes[0].block = 2; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.layouts[StorageId(0)].axes[0].block = 2; }) ==
         "blocks have places: storage 0 has blocks on 64 places: a place of its own for each expected, in body 0 after map_tiles");
 }
 
 TEST_CASE("verify: vertices are on tiles, and know what they use") {
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.groups.pop_back(); }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups.pop_back(); }) ==
         "vertices have places: 1 groups on tiles: 2 expected, in body 0 after map_tiles");
-  CHECK(after_mapping(on_two, [](BodyDraft& d, Plan&) { d.tiles.groups[0].grid.places.set = 1; }) ==
+  CHECK(after_mapping(on_two, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.places.set = 1; }) ==
         "vertices are on their tiles: operation 0 (Exp) is on set 1 of tiles, as group 0: that of its placement expected, in "
         "body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.groups[0].grid.axes.count = 2; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.axes.count = 2; }) ==
         "vertices have places: group 0 has 2 axes on tiles: 3 expected, in body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.groups[0].grid.places.count = 63; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.places.count = 63; }) ==
         "vertices have places: group 0 has 64 vertices on 63 places: a place of its own for each expected, in body 0 after "
         "map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.groups[0].grid.axes[0].outer_step = 1; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.axes[0].outer_step = 1; }) ==
         "vertices have places: group 0 has 64 vertices on 64 places: a place of its own for each expected, in body 0 after "
         "map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.groups[0].grid.axes[0].inner = 0; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].grid.axes[0].inner = 0; }) ==
         "vertices have places: group 0 has 64 vertices on 64 places: a place of its own for each expected, in body 0 after "
         "map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.groups[0].operands[0].storage = StorageId(99); }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].operands[0].storage = StorageId(99); }) ==
         "vertices know what they use: group 0 uses storage 99 on tiles: one with a layout expected, in body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.groups[0].operands[0].is_read = false; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].operands[0].is_read = false; }) ==
         "vertices know what they use: operation 0 (MatMul) reads storage 0, which group 0 does not note: a note expected, in "
         "body 0 after map_tiles");
-  CHECK(after_mapping(a_product, [](BodyDraft& d, Plan&) { d.tiles.groups[0].operands.back().is_written = false; }) ==
+  CHECK(after_mapping(a_product, [](TileDraft& d, Plan&) { d.tiles.groups[0].operands.back().is_written = false; }) ==
         "vertices know what they use: operation 0 (MatMul) writes storage 5, which group 0 does not note: a note expected, in "
         "body 0 after map_tiles");
   CHECK(after_mapping(on_two,
-                      [](BodyDraft& d, Plan&) {
+                      [](TileDraft& d, Plan&) {
                         for (auto& group : d.tiles.groups)
                           for (auto& operand : group.operands) operand.access = TileAccess::local;
                       }) ==
@@ -98,29 +98,29 @@ TEST_CASE("verify: vertices are on tiles, and know what they use") {
 }
 
 TEST_CASE("verify: rooms on tiles") {
-  CHECK(after_placing(a_product, [](BodyDraft& d, Plan&) { d.tiles.rooms[0].set = 1; }) ==
+  CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { d.tiles.rooms[0].set = 1; }) ==
         "rooms are in use: a room on set 1 of tiles, from group 0 to 0: one of 1 sets and some of 2 groups expected, in body 0 "
         "after place_tiles");
-  CHECK(after_placing(a_product, [](BodyDraft& d, Plan&) { d.tiles.rooms[0].last = 99; }) ==
+  CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { d.tiles.rooms[0].last = 99; }) ==
         "rooms are in use: a room on set 0 of tiles, from group 0 to 99: one of 1 sets and some of 2 groups expected, in body 0 "
         "after place_tiles");
-  CHECK(after_placing(a_product, [](BodyDraft& d, Plan&) { d.tiles.rooms[0].address += 4; }) ==
+  CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { d.tiles.rooms[0].address += 4; }) ==
         "rooms are aligned: a room of 256 bytes at 4: a multiple of 8 expected, in body 0 after place_tiles");
-  CHECK(after_placing(a_product, [](BodyDraft& d, Plan&) { d.tiles.rooms[1].address = d.tiles.rooms[0].address + 8; }) ==
+  CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { d.tiles.rooms[1].address = d.tiles.rooms[0].address + 8; }) ==
         "live rooms do not overlap: rooms of 1024 bytes at 8 and of 256 bytes at 0 are both in use in group 0: places apart "
         "expected, in body 0 after place_tiles");
-  CHECK(after_placing(on_two, [](BodyDraft& d, Plan&) { room(d, RoomKind::storage).set = 1; }) ==
+  CHECK(after_placing(on_two, [](TileDraft& d, Plan&) { room(d, RoomKind::storage).set = 1; }) ==
         "rooms hold blocks: storage 0 has 32 bytes on set 1: at least 32 on set 0 expected, in body 0 after place_tiles");
-  CHECK(after_placing(a_product, [](BodyDraft& d, Plan&) { room(d, RoomKind::storage).bytes -= 8; }) ==
+  CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { room(d, RoomKind::storage).bytes -= 8; }) ==
         "rooms hold blocks: storage 0 has 248 bytes on set 0: at least 256 on set 0 expected, in body 0 after place_tiles");
   CHECK(
-      after_placing(a_product, [](BodyDraft& d, Plan&) { room(d, RoomKind::received).kind = RoomKind::storage; }) ==
+      after_placing(a_product, [](TileDraft& d, Plan&) { room(d, RoomKind::received).kind = RoomKind::storage; }) ==
       "storages have one room: a room is that of storage 0: a storage without one before expected, in body 0 after place_tiles");
-  CHECK(after_placing(a_product, [](BodyDraft& d, Plan&) { room(d, RoomKind::storage).kind = RoomKind::scratch; }) ==
+  CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { room(d, RoomKind::storage).kind = RoomKind::scratch; }) ==
         "storages have rooms: group 0 uses storage 0, which has no room then: one expected, in body 0 after place_tiles");
-  CHECK(after_placing(a_product, [](BodyDraft& d, Plan&) { room(d, RoomKind::received).kind = RoomKind::scratch; }) ==
+  CHECK(after_placing(a_product, [](TileDraft& d, Plan&) { room(d, RoomKind::received).kind = RoomKind::scratch; }) ==
         "slices have rooms: group 0 has 1 rooms for slices: 2 expected, in body 0 after place_tiles");
-  CHECK(after_placing(with_calls, [](BodyDraft& d, Plan&) { room(d, RoomKind::storage).kind = RoomKind::scratch; }) ==
+  CHECK(after_placing(with_calls, [](TileDraft& d, Plan&) { room(d, RoomKind::storage).kind = RoomKind::scratch; }) ==
         "storages have rooms: group 0 uses storage 0, which has no room then: one expected, in body 0 after place_tiles");
 }
 
@@ -141,14 +141,12 @@ TEST_CASE("verify: programs on simulated IPUs have no violation") {
   for (const Case& each : {a_product, with_calls, on_two})
     for (const tw::Target& target : {each.target, each.target.with_tiles(7), each.target.with_io_tiles(32)}) {
       INFO(each.name);
-      const auto ir = tw::trace(each.program);
-      CHECK_NOTHROW(tw::lower_verified(*ir, target));
+      CHECK_NOTHROW(tw::lower_verified(tw::prepare(*tw::trace(each.program, target), target)));
     }
 }
 
 TEST_CASE("print_passes shows what is on tiles") {
-  const auto ir = tw::trace(product);
-  const std::string printed = tw::print_passes(*ir, tiles).string();
+  const std::string printed = tw::print_passes(tw::prepare(*tw::trace(product, tiles), tiles)).string();
   CHECK(printed.find("VIOLATION") == printed.npos);
   const auto shows = [&](std::string_view title, std::string_view text) { violations::check_part(printed, title, text); };
   shows("Body 0 after map_tiles", "  storage 0: (64, 64) float32, stream 0, blocks of 4 x 16 in 64 places on tiles\n");

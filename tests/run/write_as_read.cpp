@@ -54,7 +54,7 @@ int turned(auto program) {
       }
     }
   };
-  tw::internal::lower(*ir, tw::cpu, observe);
+  tw::lower(tw::prepare(*ir, tw::cpu), observe);
   return count;
 }
 

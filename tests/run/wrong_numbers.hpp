@@ -125,24 +125,10 @@ inline std::string text_of(const Case& number, double real, Whole whole) {
   return std::string(number.name) + " = " + (number.real ? tw::number_text(real).string() : std::to_string(whole));
 }
 
-/// For the host, and for a simulated IPU, whose tiles may have too little memory.
-inline void plan(Ir& ir) {
-  tw::lower(ir, tw::cpu);
-  try {
-    tw::lower(ir, tw::ipu_model);
-  } catch (const tw::TraceError& error) {
-    if (!std::string_view(error.what()).starts_with("memory: tile ")) throw;
-  }
-}
-/// Traces and plans a case; "": as it should be.
-inline std::string outcome(const Case& number, double real, Whole whole) {
-  const bool is_any = number.legal.least > number.legal.most;
-  const bool is_legal = number.legal.contains(number.real ? real : static_cast<double>(whole));
-  const std::string value = number.real ? tw::number_text(real).string() : std::to_string(whole);
-  const std::string_view name = number.name.substr(number.name.find_last_of(".<") + 1);
-  bool is_traced = false;
-  try {
-    Ir ir;
+/// Traces a case for a target and, if `plans`, plans it. `is_traced` says how far it came.
+inline void use(const Case& number, double real, Whole whole, const tw::Target& target, bool plans, bool& is_traced) {
+  Ir ir;
+  const auto program = [&](Ir&) {
     Net net;
     net.number = &number, net.real = real, net.whole = whole;
     const Tensor x = ops::host_load(ir.h2d_stream("x", {2, 4, 6, 6}));
@@ -153,11 +139,26 @@ inline std::string outcome(const Case& number, double real, Whole whole) {
       y = graph.bind(factories.init()).call(x);
     }
     is_traced = true;
-    if (!is_any && !is_legal) return "no error";
-    ops::host_store(ir.d2h_stream("y", y.spec()), y);
-    plan(ir);
+    if (plans) ops::host_store(ir.d2h_stream("y", y.spec()), y);
+  };
+  tw::trace_for(target, program, ir);
+  if (plans) tw::lower(tw::prepare(std::move(ir), target));
+}
+/// Traces and plans a case; "": as it should be.
+inline std::string outcome(const Case& number, double real, Whole whole) {
+  const bool is_any = number.legal.least > number.legal.most;
+  const bool is_legal = number.legal.contains(number.real ? real : static_cast<double>(whole));
+  const std::string value = number.real ? tw::number_text(real).string() : std::to_string(whole);
+  const std::string_view name = number.name.substr(number.name.find_last_of(".<") + 1);
+  bool is_traced = false;
+  try {
+    const bool plans = is_any || is_legal;
+    use(number, real, whole, tw::cpu, plans, is_traced);
+    if (!plans) return "no error";
+    use(number, real, whole, tw::ipu_model, plans, is_traced);
   } catch (const tw::TraceError& error) {
     const std::string_view message = error.what();
+    if (message.starts_with("memory: tile ")) return "";  // of a simulated IPU
     if (is_traced) return is_any ? "" : "is not planned: " + std::string(message);
     if (is_legal && !is_any) return "an error: " + std::string(message);
     const bool is_named = message.find(name) != message.npos || message.find(value) != message.npos ||

@@ -202,7 +202,7 @@ std::string planning_error(void (*trace)(Ir&)) {
         try {
           Ir ir;
           trace(ir);
-          tw::lower(ir, tw::cpu);
+          tw::lower(tw::prepare(ir, tw::cpu));
         } catch (const tw::TraceError& error) {
           report.add(error.what());
         }

@@ -171,7 +171,7 @@ constexpr bool gradients_are_made_again() {
   const auto call = tw::call_with_info(graph, w), body_call = tw::call_with_info(body, w);
   ops::host_store(ir.d2h_stream("loop", {2}), tw::call(loop.graph(), call.output(0), loop.inputs_dict(call)));
   ops::host_store(ir.d2h_stream("body", {2}), tw::call(gradient.graph(), w, gradient.inputs_dict(body_call)));
-  return lower(ir, tw::cpu).memory.variables > 0 && gradient.graph().inputs().size() == 2;
+  return lower(tw::prepare(ir, tw::cpu)).memory.variables > 0 && gradient.graph().inputs().size() == 2;
 }
 static_assert(gradients_are_made_again());
 constexpr Text loops_print() {
@@ -325,9 +325,7 @@ constexpr void deep_step(Ir& ir) {
 }
 template <bool recomputes>
 constexpr std::int64_t frame_of_deep_step() {
-  Ir ir;
-  deep_step<recomputes>(ir);
-  return lower(ir, tw::cpu).memory.frame;
+  return support::plan_of(deep_step<recomputes>).memory.frame;
 }
 // 4 blocks of 4 kept tensors (an exp's result is what the next gelu reads) and a gradient; or 4 outputs, and one block's tensors
 static_assert(frame_of_deep_step<false>() == 17 * 4096);

@@ -127,16 +127,8 @@ Body 2 : 2 steps, 0 bytes, before a download
   4 of 16: MulInplace
   1 of : CopyVarUpdate
 )");
-TW_SAME(failure([](Ir& ir) {
-          program(ir);
-          tw::lower_verified(ir, tw::cpu);
-        }),
-        "");
-TW_SAME(failure([](Ir& ir) {
-          program(ir);
-          tw::lower_verified(ir, tw::ipu_model);
-        }),
-        "");
+TW_SAME(tw::lower_verified(support::prepared(program, tw::cpu, tw::OnError::record)).failure, "");
+TW_SAME(tw::lower_verified(support::prepared(program, tw::ipu_model, tw::OnError::record)).failure, "");
 
 /// w and t have 256 bytes each, mean and y 64, with what aligns them.
 static_assert(plan_of(program).memory.variables == 256 + 64 + 256 + 64);
@@ -156,10 +148,7 @@ static_assert(frame_of(sum_of_exp(from_host, 1000)) == frame_of(sum_of_exp(Norma
 static_assert(frame_of(sum_of_exp(to_host, 2000)) > frame_of(sum_of_exp(from_host, 1000)));
 
 TW_SAME(
-    failure([](Ir& ir) {
-      sum_of_exp(from_host, 500'000'000)(ir);
-      tw::lower(ir, tw::ipu_model.without_fusion());
-    }),
+    tw::lower(support::prepared(sum_of_exp(from_host, 500'000'000), tw::ipu_model.without_fusion(), tw::OnError::record)).failure,
     "memory: tile 0 of 1472 needs 4644112 bytes: at most 638976 expected; variables 136, constants 0, frame 4612528, padding "
     "440, "
     "code 21536, stack 1280, reserve 8192; largest tensors: Gelu in the main graph (500000000, 3) float32 4076088 bytes, MatMul "

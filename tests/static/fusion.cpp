@@ -134,10 +134,8 @@ constexpr auto long_lines = [](tw::Ir& ir) {
   store("y", ops::softmax(ops::softmax(ops::exp(x))) * x);
 };
 constexpr bool scratch_fits_a_stack(auto build) {
-  tw::Ir ir;
-  build(ir);
   bool fits = true;
-  for (const tw::internal::ComputeSet& set : tw::lower(ir, tw::cpu).compute_sets)
+  for (const tw::internal::ComputeSet& set : plan_of(build).compute_sets)
     fits = fits && set.scratch_bytes <= tw::internal::max_scratch_bytes;
   return fits;
 }

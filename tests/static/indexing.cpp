@@ -177,10 +177,8 @@ struct Widest {
   std::int64_t vertices = 0;  ///< the fewest of a step
 };
 constexpr Widest planned(auto build, const tw::Target& target = tw::ipu_model) {
-  Ir ir(tw::OnError::record);
-  build(ir);
-  const tw::Plan plan = tw::lower(ir, target);
-  if (ir.failed()) return {};
+  const tw::Plan plan = tw::lower(support::prepared(build, target, tw::OnError::record));
+  if (!plan.failure.empty()) return {};
   Widest result{plan.memory.fullest_tile, target.tiles};
   for (const tw::internal::Step& step : plan.steps) result.vertices = std::min(result.vertices, step.vertices);
   return result;

@@ -137,24 +137,31 @@ static_assert(plan_of(train_step<Net, 8, 28, 28>).memory.variables == 4 * (784 *
 
 static_assert(plan_of(train_step<Net, 8, 28, 28>, tw::ipu_model).memory.fullest_tile < tw::ipu_model.bytes_per_tile);
 constexpr bool too_large_for_four_tiles() {
-  tw::Ir ir(tw::OnError::record);
-  train_step<Net, 8, 28, 28>(ir);
-  tw::lower(ir, tw::ipu_model.with_tiles(4));
-  return ir.failure().view().starts_with("memory: tile 0 of 4 needs ");
+  const tw::Target four = tw::ipu_model.with_tiles(4);
+  return tw::lower(support::prepared(train_step<Net, 8, 28, 28>, four, tw::OnError::record))
+      .failure.view()
+      .starts_with("memory: tile 0 of 4 needs ");
 }
 static_assert(too_large_for_four_tiles());
 
 constexpr bool fits(const tw::Target& target) {
-  tw::Ir ir(tw::OnError::record);
-  linear_layer(ir);
-  tw::lower(ir, target);
-  return !ir.failed();
+  return tw::lower(support::prepared(linear_layer, target, tw::OnError::record)).failure.empty();
 }
 constexpr std::int64_t bytes_needed = plan_of(linear_layer, tw::ipu_model).memory.fullest_tile;
 static_assert(fits(tw::ipu_model.with_bytes_per_tile(bytes_needed)));
 static_assert(!fits(tw::ipu_model.with_bytes_per_tile(bytes_needed - 1)));
 static_assert(fits(tw::ipu_model.with_bytes_per_tile(0)), "0 is not checked");
 static_assert(fits(tw::cpu) && !fits(tw::cpu.with_bytes_per_tile(100)));
+
+// ---- each machine has a list of passes, and what it plans with
+
+template <class Draft>
+concept has_tiles = requires(Draft draft) { draft.tiles; };
+using tw::internal::HostPlanner, tw::internal::IpuPlanner, tw::internal::Pass;
+static_assert(!has_tiles<HostPlanner::Draft> && has_tiles<IpuPlanner::Draft>);
+constexpr bool has_pass(const auto& passes, Pass pass) { return std::ranges::find(passes, pass) != std::end(passes); }
+static_assert(has_pass(HostPlanner::passes, Pass::write_through) && !has_pass(IpuPlanner::passes, Pass::write_through));
+static_assert(!has_pass(HostPlanner::passes, Pass::map_tiles) && has_pass(IpuPlanner::passes, Pass::map_tiles));
 
 // ---- ids of storages, bodies, graphs, nodes and tensors do not mix, with each other or with bare numbers
 template <class L, class I>

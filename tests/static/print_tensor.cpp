@@ -34,7 +34,7 @@ template <bool print_self>
 constexpr std::size_t steps_of_unused() {
   Ir ir;
   ops::print_tensor(ir.variable(tw::zeros(), {2}, tw::float32, "x"), {.print_self = print_self});
-  return tw::lower(ir, tw::cpu).steps.size();
+  return tw::lower(tw::prepare(std::move(ir), tw::cpu)).steps.size();
 }
 static_assert(steps_of_unused<true>() == 1 && steps_of_unused<false>() == 0);
 

@@ -132,8 +132,6 @@ static_assert(widest(loss(false), tw::cpu) == 1, "the labels that are not ignore
 template <class Trace>
 constexpr bool fills_parts(Trace trace) {
   namespace internal = tw::internal;
-  Ir ir;
-  trace(ir);
   int partial = 0;
   bool fills = true;
   struct Watch {
@@ -150,7 +148,7 @@ constexpr bool fills_parts(Trace trace) {
     }
     constexpr void operator()(const tw::Plan&) const {}
   };
-  tw::lower(ir, tw::ipu_model, Watch{&partial, &fills});
+  tw::lower(support::prepared(trace, tw::ipu_model), Watch{&partial, &fills});
   return fills && partial == 1;
 }
 constexpr auto sum_of_rows = [](DType dtype) {

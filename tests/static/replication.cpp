@@ -1,4 +1,5 @@
 // Replica groupings, and collectives as they are traced.
+#include "../support/programs.hpp"
 #include "../support/same.hpp"
 #include "models.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
@@ -421,14 +422,13 @@ TW_SAME(graph_of_gathers(),
         "    ReplicatedAllGather.100 (%1 [(5,) float32]) -> (%3 [(3, 3) float32])\n  }\n");
 
 // a collective does not decide on which tiles a variable is that it reads first
-constexpr std::int64_t most_on_a_tile() {
-  Ir ir = ir_of(4);
+constexpr auto gathered_weight = [](Ir& ir) {
+  ir.set_replication_factor(4);
   const Tensor shard = ir.replica_sharded_variable(tw::ones(), {1024, 1024}, tw::float32, "w");
   const Tensor whole = collectives::replicated_all_gather(shard);
   tw::ops::host_store(ir.d2h_stream("y", {}), tw::ops::sum(whole));
-  return tw::lower(ir, tw::ipu_model).memory.fullest_tile;
-}
-static_assert(most_on_a_tile() < 100'000, "1 MiB of a shard on 1,472 tiles");
+};
+static_assert(support::plan_of(gathered_weight, tw::ipu_model).memory.fullest_tile < 100'000, "1 MiB of a shard on 1,472 tiles");
 
 // ---- gradients
 

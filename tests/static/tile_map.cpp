@@ -37,7 +37,7 @@ struct Facts {
 class Watch {
  public:
   constexpr explicit Watch(Facts& facts) : facts_(&facts) {}
-  constexpr void operator()(Pass pass, BodyId body, const BodyDraft& draft, const tw::Plan& plan) const {
+  constexpr void operator()(Pass pass, BodyId body, const TileDraft& draft, const tw::Plan& plan) const {
     if (pass != Pass::place || body != BodyId::main) return;
     for (std::size_t g = 0; g < draft.groups.size(); ++g) {
       facts_->vertices.push_back(draft.cuts[g].partition.vertices);
@@ -54,6 +54,7 @@ class Watch {
       }
     }
   }
+  constexpr void operator()(Pass, BodyId, const tw::internal::BodyDraft&, const tw::Plan&) const {}  // of the host
   constexpr void operator()(const tw::Plan&) const {}
 
  private:
@@ -61,9 +62,7 @@ class Watch {
 };
 constexpr Facts facts_of(auto build, const tw::Target& target) {
   Facts facts;
-  tw::Ir ir;
-  build(ir);
-  facts.plan = tw::lower(ir, target, Watch(facts));
+  facts.plan = tw::lower(support::prepared(build, target), Watch(facts));
   return facts;
 }
 constexpr tw::Target tiles(std::int64_t count) { return tw::gc200.with_tiles(count); }

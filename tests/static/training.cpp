@@ -117,7 +117,7 @@ static_assert(variables_of(in_parts) ==
 constexpr Plan plan_of(auto program) {
   Ir ir;
   program(ir);
-  return tw::lower(ir, tw::cpu);
+  return tw::lower(tw::prepare(std::move(ir), tw::cpu));
 }
 static_assert(plan_of(in_parts).num_host_transfers == 5);
 static_assert(count(graphs_of(in_parts).view(), "Loop.") == 1);

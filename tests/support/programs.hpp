@@ -28,12 +28,14 @@ constexpr Edges sequence_of(const tw::Ir& ir, tw::GraphId graph = tw::GraphId::m
   return edges;
 }
 
-/// The plan of a program.
-constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::cpu) {
-  tw::Ir ir;
-  build(ir);
-  return tw::lower(ir, target);
+/// A program, traced and prepared for a target.
+constexpr tw::Prepared prepared(auto build, const tw::Target& target = tw::cpu, tw::OnError on_error = tw::OnError::raise) {
+  tw::Ir ir(on_error);
+  tw::trace_for(target, build, ir);
+  return tw::prepare(std::move(ir), target);
 }
+/// The plan of a program.
+constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::cpu) { return tw::lower(prepared(build, target)); }
 constexpr tw::Text plan_text(auto build, const tw::Target& target = tw::cpu) { return tw::print_plan(plan_of(build, target)); }
 
 /// The message of the first error that `trace(ir)` meets; "" if there is none.

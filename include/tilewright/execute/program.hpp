@@ -8,7 +8,6 @@
 #include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/execute/stack.hpp"
 #include "tilewright/lower/lower.hpp"
-#include "tilewright/lower/trace_for.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -51,11 +50,11 @@ template <auto build, Target target>
 consteval PlanDraft make_draft() {
   Ir ir(OnError::record);
   trace_for(target, build, ir);
-  const Plan plan = lower(ir, target);
-  PlanDraft draft{.sizes = sizes_of(plan), .failure = ir.failure().size()};
+  const Plan plan = lower(prepare(std::move(ir), target));
+  PlanDraft draft{.sizes = sizes_of(plan), .failure = plan.failure.size()};
   static_cast<PlanTotals&>(draft.plan) = plan;
   std::ranges::copy(plan.tile_sets, draft.plan.tile_sets.begin());
-  draft.is_too_large = ir.failure().view().starts_with(memory_error);
+  draft.is_too_large = plan.failure.view().starts_with(memory_error);
   if (draft.failure == 0 && draft.sizes.fits(draft_room)) draft.plan = freeze<draft_room>(plan);
   leave_blocks_to_compiler(plan.steps.size());
   return draft;
@@ -67,22 +66,21 @@ template <auto build, Target target>
 constexpr Text failure_text() {
   Ir ir(OnError::record);
   trace_for(target, build, ir);
-  lower(ir, target);
-  return ir.failure();
+  return lower(prepare(std::move(ir), target)).failure;
 }
 /// Fails with the user's call stack where the program is wrong: here the trace throws.
 template <auto build, Target target>
 consteval bool trace_and_raise() {
   Ir ir;
   trace_for(target, build, ir);
-  lower(ir, target);
+  lower(prepare(std::move(ir), target));
   return true;
 }
 template <auto build, Target target, PlanSizes sizes>
 consteval FrozenPlan<sizes> trace_and_freeze() {
   Ir ir;
   trace_for(target, build, ir);
-  return freeze<sizes>(lower(ir, target));
+  return freeze<sizes>(lower(prepare(std::move(ir), target)));
 }
 
 /// Whether the compiler could evaluate the draft.
@@ -199,8 +197,12 @@ inline constexpr CycleUse cycle_use = detail::draft_plan<build, target>().cycles
 template <auto build, Target target = cpu>
 inline constexpr std::int64_t stack_bytes = stack_of_plan<Program<build, target>::plan>;
 
-/// Traces a program at run time: for a debugger, to print its graphs, or to plan it for a machine that is known late. `target` is
-/// what it is traced for, as a simulated IPU computes some forms by other ops (transform/composed_forms.hpp).
+/// Traces a program at run time: for a debugger, to print its graphs, or to plan it for a machine that is known late:
+///
+///     const auto ir = tw::trace(build, tw::gc200);
+///     const tw::Plan plan = tw::lower(tw::prepare(*ir, tw::gc200));  // what a session for gc200 runs
+///
+/// Another kind of machine needs another trace, as a simulated IPU computes some forms and gradients by other ops.
 /// The tensors and graphs of an Ir point to it, so that it stays where it is.
 template <class Build>
 std::unique_ptr<Ir> trace(const Build& build, const Target& target = cpu) {

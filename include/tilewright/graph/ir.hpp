@@ -16,12 +16,9 @@
 #include "tilewright/graph/records.hpp"
 #include "tilewright/graph/stream.hpp"
 #include "tilewright/graph/tensor.hpp"
+#include "tilewright/graph/tracing.hpp"
 
 namespace tilewright {
-
-/// What a failed check does: throw at once (the compiler then shows the user's call stack), or keep the first message
-/// and go on with invalid tensors, so that the message can be reported with its values.
-enum class OnError : std::uint8_t { raise, record };
 
 class Graph;
 class RemoteBuffer;
@@ -174,6 +171,7 @@ class Ir {
     if (!check_numbers(what, "", {&exact.value, 1}, dtype)) return Tensor::invalid(*this);
     return constant(Numbers{exact}, Shape{}, dtype);
   }
+  constexpr OnError on_error() const { return on_error_; }
   constexpr const Text& failure() const { return failure_; }
   constexpr bool failed() const { return !failure_.empty(); }
 
@@ -273,6 +271,7 @@ class Ir {
   std::optional<Mode> current_mode{};  ///< of the innermost open mode scope; nothing: none is open
   Placement current_placement{};  ///< of new ops; on no IPU: where their inputs are, or on IPU 0
   bool has_placements = false;  ///< whether nodes and tensors have placements: one was asked for, or another than IPU 0 named
+  MachineKind traced_for = MachineKind::host;
   bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true;  ///< set by functions in transform/
   int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
   List<GraphRecord, GraphId> graphs;
@@ -284,7 +283,7 @@ class Ir {
   List<Text> module_path;
   List<Text> name_scopes;  ///< all scopes so far, open or closed, as prefixes of names: blocks/0/fc1/
   List<SequenceScope> sequences;  ///< the open in_sequence scopes, the innermost last
-  List<OpCreatedHook> op_created_hooks;  ///< registered at graphs, in the order of their registration
+  detail::OpCreatedHooks op_created_hooks;  ///< registered at graphs, in the order of their registration
   List<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes, without overlaps
   int next_op_id = 100;
   int next_hook = 0;  ///< the handle of the next hook on created ops

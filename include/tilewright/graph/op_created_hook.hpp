@@ -76,4 +76,15 @@ class OpCreatedHook {
   Function* function_;
 };
 
+namespace detail {
+/// The hooks of a trace. A copy of them is empty: they are for those who trace.
+class OpCreatedHooks : public List<OpCreatedHook> {
+ public:
+  constexpr OpCreatedHooks() = default;
+  constexpr OpCreatedHooks(const OpCreatedHooks&) : List<OpCreatedHook>() {}
+  constexpr OpCreatedHooks(OpCreatedHooks&&) noexcept = default;
+  constexpr OpCreatedHooks& operator=(OpCreatedHooks&&) noexcept = default;
+};
+}  // namespace detail
+
 }  // namespace tilewright

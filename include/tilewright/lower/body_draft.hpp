@@ -10,7 +10,6 @@
 #include "tilewright/lower/partition.hpp"
 #include "tilewright/lower/plan.hpp"
 #include "tilewright/lower/storage_id.hpp"
-#include "tilewright/lower/tile_map.hpp"
 
 namespace tilewright::internal {
 
@@ -135,7 +134,6 @@ struct BodyDraft {
   List<Operation> operations{};  ///< in an order in which they can run
   List<Group> groups{};  ///< in the order in which they run; set by fuse
   List<Cut> cuts{};  ///< by group; set by cut_groups
-  TileMap tiles{};  ///< of a simulated IPU; set by map_tiles and place_tiles
   Placement placement{};  ///< of new storages, while operations are added
   List<StorageId> constants{};  ///< by number in the plan: the storage of each that operations use, or none
 

@@ -24,17 +24,17 @@ constexpr double bytes_of_all_tensors(const Ir& ir) {
 
 /// Fails for programs of which a sum or a product would not fit 64 bits: for more than 2^60 bytes of all tensors together, and
 /// for a graph that runs more than 2^48 times in a run, by loops in loops or calls of calls.
-constexpr void check_sizes(Ir& ir, const LiveCode& live) {
+constexpr void check_sizes(const Ir& ir, const LiveCode& live, Plan& plan) {
   std::size_t tensors = ir.remote_buffers.size();
   for (const GraphRecord& graph : ir.graphs) tensors += graph.tensors.size();
   constexpr std::size_t few = 4096;  // of at most 2^47 bytes, a row of a remote buffer being at most 2^6 times as long
   if (tensors >= few)
     if (const double bytes = detail::bytes_of_all_tensors(ir); bytes > 0x1p60)
-      ir.fail(text("memory: ", number_text(bytes), " bytes of all tensors together: at most 2^60 expected"));
+      plan.fail(text("memory: ", number_text(bytes), " bytes of all tensors together: at most 2^60 expected"));
   for (const GraphId graph : live.order)
     if (live.runs[graph] > most_runs) {
-      ir.fail(text("graph '", ir.record(graph).name, "' runs ", number_text(live.runs[graph]),
-                   " times in a run: at most 2^48 times expected"));
+      plan.fail(text("graph '", ir.record(graph).name, "' runs ", number_text(live.runs[graph]),
+                     " times in a run: at most 2^48 times expected"));
       return;
     }
 }

@@ -34,7 +34,7 @@ constexpr List<std::int64_t> count_stream_steps(const Plan& plan) {
 
 /// Counts how many elements of each stream a run takes or gives, a conditional with the branch that takes more, and gives the
 /// host's arrays so many, or all of them num_host_transfers. Errors: more than num_host_transfers; too many axes.
-constexpr void check_transfers(Ir& ir, Plan& plan) {
+constexpr void check_transfers(Plan& plan) {
   const List<std::int64_t> in_steps = detail::count_stream_steps(plan);
   for (std::size_t i = 0; i < plan.streams.size(); ++i) {
     PlannedStream& stream = plan.streams[i];
@@ -43,16 +43,16 @@ constexpr void check_transfers(Ir& ir, Plan& plan) {
     stream.transfers = plan.num_host_transfers > 0 ? plan.num_host_transfers : std::max<std::int64_t>(moved, 1);
     if (const double bytes = static_cast<double>(stream.transfers) * plan.replicas * static_cast<double>(stream.spec.bytes());
         bytes > Ir::max_tensor_bytes)
-      ir.fail(text("stream: '", stream.name, "' moves ", stream.transfers, " tensors ", to_text(stream.spec), " on ",
-                   plan.replicas, " replicas: a host array of at most 2^47 bytes expected"));
+      plan.fail(text("stream: '", stream.name, "' moves ", stream.transfers, " tensors ", to_text(stream.spec), " on ",
+                     plan.replicas, " replicas: a host array of at most 2^47 bytes expected"));
     const int more_axes = (stream.transfers > 1 ? 1 : 0) + (plan.replicas > 1 ? 1 : 0);
     if (stream.spec.shape.rank + more_axes > max_rank)
-      ir.fail(text("stream: '", stream.name, "' of shape ", to_text(stream.spec.shape), " with ",
-                   plan.num_host_transfers > 0 ? "num_host_transfers " : "transfers in a run: ", stream.transfers, " and ",
-                   plan.replicas, " replicas: at most ", max_rank - more_axes, " axes expected"));
+      plan.fail(text("stream: '", stream.name, "' of shape ", to_text(stream.spec.shape), " with ",
+                     plan.num_host_transfers > 0 ? "num_host_transfers " : "transfers in a run: ", stream.transfers, " and ",
+                     plan.replicas, " replicas: at most ", max_rank - more_axes, " axes expected"));
     if (moved > stream.transfers)
-      ir.fail(text("stream: '", stream.name, "' moves ", moved, " tensors in a run: at most num_host_transfers, ",
-                   stream.transfers, ", expected"));
+      plan.fail(text("stream: '", stream.name, "' moves ", moved, " tensors in a run: at most num_host_transfers, ",
+                     stream.transfers, ", expected"));
   }
 }
 

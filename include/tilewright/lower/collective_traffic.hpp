@@ -15,7 +15,8 @@ constexpr CollectiveTraffic ring_traffic(std::int64_t bytes, const ReplicaGroups
   const std::int64_t n = groups.group_size;
   if (n == 1 || bytes == 0) return {};
   CollectiveTraffic result{.bytes = (n - 1) * ((bytes + n - 1) / n)};
-  if (target.ipu) result.cycles = collective_cycles(*target.ipu, target.tiles, bytes, groups, reduces).cycles;
+  if (target.ipu != nullptr)  // the host's cycles are not counted
+    result.cycles = collective_cycles(*target.ipu, target.tiles, bytes, groups, reduces).cycles;
   return result;
 }
 }  // namespace detail

@@ -36,7 +36,7 @@ class Cutter {
     };
     Partition small = result.partition;
     cut_blocks(small, group.grid, dtype, target.block_bytes, target, bytes_passed_on);
-    const bool fits = target.ipu != nullptr || bytes_passed_on(small.blocks) < target.first_cache_bytes;
+    const bool fits = target.first_cache_bytes == 0 || bytes_passed_on(small.blocks) < target.first_cache_bytes;
     if (fits) result.partition = small;
     else cut_blocks(result.partition, group.grid, dtype, target.second_block_bytes, target, bytes_passed_on);
     // A storage that goes to the frame was not in registers but where several members write it: then the last of them may have

@@ -8,8 +8,8 @@
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/elementwise_graph.hpp"
-#include "tilewright/lower/check_code_loads.hpp"
 #include "tilewright/lower/namespace.hpp"
+#include "tilewright/transform/check_code_loads.hpp"
 
 namespace tilewright::internal {
 

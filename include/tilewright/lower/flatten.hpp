@@ -9,6 +9,8 @@
 #include "tilewright/graph/op_order.hpp"
 #include "tilewright/lower/calls.hpp"
 #include "tilewright/lower/convolution_blocks.hpp"
+#include "tilewright/lower/planning.hpp"
+#include "tilewright/lower/roots.hpp"
 #include "tilewright/lower/transfers.hpp"
 
 namespace tilewright::internal {
@@ -19,7 +21,7 @@ namespace detail {
 class Flattener {
  public:
   constexpr Flattener(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph,
-                      ExecutionContext context, const Target& target, ProductPartitions& partitions)
+                      ExecutionContext context, const Target& target, ProductPartitions* partitions)
       : ir_(ir),
         live_(live),
         plan_(plan),
@@ -157,8 +159,8 @@ class Flattener {
   }
   constexpr List<OpPart> parts_of(const Node& node, std::span<const TensorSpec> operands) {
     if (node.op->expand) return node.op->expand(operands, static_cast<int>(node.inputs.size()), node.attributes);
-    if (!target_.ipu || is_in_blocks_) return {};
-    return ConvolutionBlocks(target_, partitions_).find(*node.op, operands, node.attributes);
+    if (partitions_ == nullptr || is_in_blocks_) return {};
+    return ConvolutionBlocks(target_, *partitions_).find(*node.op, operands, node.attributes);
   }
 
   const Ir& ir_;
@@ -167,7 +169,7 @@ class Flattener {
   GraphId graph_;
   ExecutionContext context_;  // of the main graph's nodes that are the body; not read for other graphs
   const Target& target_;
-  ProductPartitions& partitions_;
+  ProductPartitions* partitions_;  // null: convolutions stay as they are
   bool is_in_blocks_ = false;  // what is flattened is part of an op over blocks
   BodyDraft draft_{};
   Copier copier_;
@@ -179,10 +181,11 @@ class Flattener {
 
 /// The operations of a graph's body: views are resolved to layouts, ops that stand for others are those, on a simulated IPU also
 /// convolutions over blocks of rows, graphs that are called only once are inlined, and calls go to bodies that are planned
-/// already. Of the main graph, the ops of one execution context are its body.
-constexpr BodyDraft flatten(const Ir& ir, const LiveCode& live, const List<BodyId, GraphId>& body_of, Plan& plan, GraphId graph,
-                            ExecutionContext context, const Target& target, ProductPartitions& partitions) {
-  return detail::Flattener(ir, live, body_of, plan, graph, context, target, partitions).run();
+/// already. Of the main graph, the ops of one execution context are its body. `partitions`: of a simulated IPU, else null.
+constexpr BodyDraft flatten(Planning& planning, BodyId body, ProductPartitions* partitions) {
+  return detail::Flattener(planning.ir, planning.live, planning.body_of, planning.plan, planning.bodies[body],
+                           context_of(planning.plan, body), planning.target, partitions)
+      .run();
 }
 
 }  // namespace tilewright::internal

@@ -1,4 +1,5 @@
 #pragma once
+// for: simulated IPUs
 // takes: groups, their cuts, and Storage::reuses; layouts of what other bodies have decided
 // gives: BodyDraft::tiles but for rooms: a layout for each storage that has memory on tiles, places for the vertices of all
 //        groups, and how each operand lies to them; layouts of variables and constants that this body is the first to use
@@ -9,7 +10,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/operand_cut.hpp"
-#include "tilewright/lower/tile_map.hpp"
+#include "tilewright/lower/tile_draft.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -31,7 +32,7 @@ inline constexpr std::int64_t enough_quarters = 3;
 /// spread evenly.
 class TileMapper {
  public:
-  constexpr TileMapper(BodyDraft& draft, const Target& target, TileHomes& homes, BodyId body)
+  constexpr TileMapper(TileDraft& draft, const Target& target, TileHomes& homes, BodyId body)
       : draft_(draft), sets_(target), homes_(homes), body_(body) {}
 
   constexpr TileMap run() {
@@ -354,7 +355,7 @@ class TileMapper {
     }
   }
 
-  BodyDraft& draft_;
+  TileDraft& draft_;
   TileSets sets_;
   TileHomes& homes_;
   BodyId body_;
@@ -366,7 +367,7 @@ class TileMapper {
 }  // namespace detail
 
 /// Decides on which tiles the storages and the vertices of a body are.
-constexpr void map_tiles(BodyDraft& draft, const Target& target, TileHomes& homes, BodyId body) {
+constexpr void map_tiles(TileDraft& draft, const Target& target, TileHomes& homes, BodyId body) {
   draft.tiles = detail::TileMapper(draft, target, homes, body).run();
 }
 

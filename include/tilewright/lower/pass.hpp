@@ -6,21 +6,30 @@
 
 namespace tilewright::internal {
 
-/// The passes that plan one body, in their order.
+/// The passes that plan one body, in the order in which a machine runs its own: HostPlanner::passes, IpuPlanner::passes.
 enum class Pass : std::uint8_t {
   flatten,
-  write_through,  ///< for the host
-  write_as_read,  ///< for the host
+  write_through,
+  write_as_read,
   order_updates,
   split_reductions,
   fuse,
   find_internal_storages,
   cut_groups,
   reuse_dying_inputs,
-  map_tiles,  ///< for a simulated IPU
-  place_tiles,  ///< for a simulated IPU
-  place
+  map_tiles,
+  place_tiles,
+  count_moves,
+  count_step_cycles,
+  place,
+  write_tiles,
+  place_barriers
 };
+/// Whether a pass changes the draft. The others read it, and add to the plan.
+constexpr bool changes_draft(Pass pass) {
+  return pass != Pass::count_moves && pass != Pass::count_step_cycles && pass != Pass::write_tiles &&
+         pass != Pass::place_barriers;
+}
 
 constexpr std::string_view name_of(Pass pass) {
   constexpr std::string_view names[] = {"flatten",
@@ -34,12 +43,17 @@ constexpr std::string_view name_of(Pass pass) {
                                         "reuse_dying_inputs",
                                         "map_tiles",
                                         "place_tiles",
-                                        "place"};
+                                        "count_moves",
+                                        "count_step_cycles",
+                                        "place",
+                                        "write_tiles",
+                                        "place_barriers"};
   return names[static_cast<int>(pass)];
 }
 
 /// Sees nothing of what passes do. An observer of `lower` is called after each pass over a body with the draft, and with the plan
-/// as far as it is made; at the end, before the checks that can fail, it is called with the whole plan.
+/// as far as it is made: a BodyDraft of the host, a TileDraft of a simulated IPU; at the end, before the checks that can fail, it
+/// is called with the whole plan.
 struct Unobserved {
   constexpr void operator()(Pass, BodyId /*body*/, const BodyDraft&, const Plan&) const {}
   constexpr void operator()(const Plan&) const {}

@@ -1,4 +1,5 @@
 #pragma once
+// for: simulated IPUs
 // takes: a draft whose storages and groups are mapped to tiles
 // gives: TileMap::rooms: what is where in the memory of tiles, and when; the body's bytes on a tile
 // keeps: all else
@@ -9,7 +10,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/fragments.hpp"
 #include "tilewright/lower/memory.hpp"
-#include "tilewright/lower/tile_map.hpp"
+#include "tilewright/lower/tile_draft.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -18,7 +19,7 @@ namespace detail {
 
 class TilePlacer {
  public:
-  constexpr TilePlacer(const BodyDraft& draft, const TileMap& map, const Target& target, TileHomes& homes, BodyId body)
+  constexpr TilePlacer(const TileDraft& draft, const TileMap& map, const Target& target, TileHomes& homes, BodyId body)
       : draft_(draft), map_(map), sets_(target), homes_(homes), body_(body), room_of_(draft.storages.size(), -1) {}
 
   constexpr List<Room> run() {
@@ -141,7 +142,7 @@ class TilePlacer {
     rooms_.push_back(room);
   }
 
-  const BodyDraft& draft_;
+  const TileDraft& draft_;
   const TileMap& map_;
   TileSets sets_;
   TileHomes& homes_;
@@ -153,7 +154,7 @@ class TilePlacer {
 }  // namespace detail
 
 /// Gives what a body has on tiles its places in their memory.
-constexpr void place_tiles(BodyDraft& draft, const Target& target, TileHomes& homes, BodyId body) {
+constexpr void place_tiles(TileDraft& draft, const Target& target, TileHomes& homes, BodyId body) {
   draft.tiles.rooms = detail::TilePlacer(draft, draft.tiles, target, homes, body).run();
 }
 

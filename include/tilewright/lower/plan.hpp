@@ -318,6 +318,13 @@ struct Plan : PlanTotals {
   List<CycleUse> step_cycles{};  ///< of a simulated IPU, by step, each time that it runs. Not frozen either
   Text tile_table{};  ///< of a simulated IPU: numbers for the strict executor, see tile_table.hpp; a frozen plan has it in a pool
   List<StepMoves> moves{};  ///< of a simulated IPU, by step; empty for the host. Not frozen, because a run needs none of it
+  OnError on_error = OnError::raise;  ///< as the program's Ir has it
+  Text failure{};  ///< with OnError::record: the first error of the program or of its planning; then the plan is not whole
+
+  constexpr void fail(Text message) {
+    if (on_error == OnError::raise) throw TraceError(message.string());
+    if (failure.empty()) failure = std::move(message);
+  }
 };
 
 /// Calls f(table of each plan...) for each table of plans that is frozen. This is the list of them: a new table is a member of

@@ -1,6 +1,8 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <span>
+
 #include "tilewright/core/text.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/lower/verify.hpp"
@@ -40,7 +42,11 @@ constexpr Text print_room(const Room& room) {
   return result += text(", bytes ", room.address, " to ", room.address + room.bytes, ", groups ", room.first, " to ", room.last,
                         "\n");
 }
-constexpr Text print_storage(const BodyDraft& draft, StorageId s) {
+/// What a simulated IPU's draft says of tiles; of the host's: nothing.
+constexpr const TileMap* tiles_of(const BodyDraft&) { return nullptr; }
+constexpr const TileMap* tiles_of(const TileDraft& draft) { return &draft.tiles; }
+
+constexpr Text print_storage(const BodyDraft& draft, const TileMap* tiles, StorageId s) {
   const Storage& storage = draft.storage(s);
   Text result = text("  storage ", s, ": ", to_text(storage.whole), ", ", name_of(storage.location.base));
   if (storage.location.base == Base::argument || storage.location.base == Base::stream)
@@ -48,8 +54,8 @@ constexpr Text print_storage(const BodyDraft& draft, StorageId s) {
   if (storage.location.offset != 0) result += text(" + ", storage.location.offset);
   if (storage.internal) result += ", internal";
   if (storage.reuses != StorageId::none) result += text(", reuses storage ", storage.reuses);
-  if (!draft.tiles.layouts.empty() && draft.tiles.layouts[s].is_decided())
-    result += text(", ", print_layout(draft.tiles.layouts[s]));
+  if (tiles != nullptr && !tiles->layouts.empty() && tiles->layouts[s].is_decided())
+    result += text(", ", print_layout(tiles->layouts[s]));
   return result += "\n";
 }
 /// A storage's number; of a part of it also the offset in elements, and the shape.
@@ -79,7 +85,7 @@ constexpr Text print_operation(const BodyDraft& draft, int i) {
   if (operation.exchange >= 0) result += text(", exchange ", operation.exchange);
   return result;
 }
-constexpr Text print_group(const BodyDraft& draft, int g) {
+constexpr Text print_group(const BodyDraft& draft, const TileMap* tiles, int g) {
   constexpr std::string_view evaluations[] = {"", " (in an expression)", " (in an epilogue)"};
   const Group& group = draft.groups[g];
   FixedVector<std::int64_t, max_work_axes> extents;
@@ -89,8 +95,8 @@ constexpr Text print_group(const BodyDraft& draft, int g) {
   if (extents.size() > 0) result += text(" over ", print_extents(extents));
   if (is_cut)
     result += text(": ", draft.cuts[g].partition.vertices, " vertices of ", print_extents(draft.cuts[g].partition.blocks));
-  if (!draft.tiles.groups.empty() && draft.tiles.groups[g].grid.places.count > 0)
-    result += text(" in ", print_places(draft.tiles.groups[g].grid.places));
+  if (tiles != nullptr && !tiles->groups.empty() && tiles->groups[g].grid.places.count > 0)
+    result += text(" in ", print_places(tiles->groups[g].grid.places));
   result += "\n";
   for (std::size_t m = 0; m < group.members.size(); ++m) {
     result += text("    ", print_operation(draft, group.members[m].operation));
@@ -105,14 +111,15 @@ constexpr Text print_group(const BodyDraft& draft, int g) {
 
 /// A draft as text: its storages, its operations, in groups if it has them, and their rooms on tiles. Operands are numbers of
 /// storages.
-constexpr Text print_draft(const BodyDraft& draft) {
+constexpr Text print_draft(const BodyDraft& draft, const TileMap* tiles = nullptr) {
   Text result;
-  for (std::size_t s = 0; s < draft.storages.size(); ++s) result += detail::print_storage(draft, StorageId(s));
+  for (std::size_t s = 0; s < draft.storages.size(); ++s) result += detail::print_storage(draft, tiles, StorageId(s));
   if (draft.groups.empty())
     for (std::size_t i = 0; i < draft.operations.size(); ++i)
       result += text("  ", detail::print_operation(draft, static_cast<int>(i)), "\n");
-  for (std::size_t g = 0; g < draft.groups.size(); ++g) result += detail::print_group(draft, static_cast<int>(g));
-  for (const Room& room : draft.tiles.rooms) result += detail::print_room(room);
+  for (std::size_t g = 0; g < draft.groups.size(); ++g) result += detail::print_group(draft, tiles, static_cast<int>(g));
+  if (tiles != nullptr)
+    for (const Room& room : tiles->rooms) result += detail::print_room(room);
   return result;
 }
 
@@ -120,8 +127,10 @@ namespace detail {
 /// An observer of `lower` that prints what each pass gives, and its first violation.
 class PassPrinter {
  public:
-  constexpr void operator()(Pass after, BodyId body, const BodyDraft& draft, const Plan& plan) {
-    printed_ += text("Body ", body, " after ", name_of(after), "\n", print_draft(draft));
+  constexpr void operator()(Pass after, BodyId body, const auto& draft, const Plan& plan) {
+    printed_ += text("Body ", body, " after ", name_of(after), "\n");
+    if (!changes_draft(after)) return;
+    printed_ += print_draft(draft, tiles_of(draft));
     print_violation(verify(draft, after, body, plan));
   }
   constexpr void operator()(const Plan& plan) {
@@ -139,12 +148,17 @@ class PassPrinter {
 
 }  // namespace detail
 
-/// Plans a traced program for a target and prints what each pass gives, the plan last: for a look at what the planner does.
-/// Called bodies come first. What breaks a pass's contract is a line `VIOLATION`. Errors: those of `lower`.
-constexpr Text print_passes(Ir& ir, const Target& target) {
+/// Plans a prepared program and prints the list of the machine's passes, what each pass gives, and the plan last: for a look at
+/// what the planner does. Called bodies come first. What breaks a pass's contract is a line `VIOLATION`. Errors: those of
+/// `lower`.
+constexpr Text print_passes(const Prepared& prepared) {
   detail::PassPrinter printer;
-  lower(ir, target, printer);
-  return printer.printed();
+  lower(prepared, printer);
+  const auto list = prepared.target().ipu == nullptr ? std::span<const Pass>(HostPlanner::passes)
+                                                     : std::span<const Pass>(IpuPlanner::passes);
+  Text names;
+  for (const Pass pass : list) names += text(names.empty() ? "Passes: " : ", ", name_of(pass));
+  return text(names, "\n", printer.printed());
 }
 
 }  // namespace tilewright::internal

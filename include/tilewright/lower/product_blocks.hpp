@@ -1,4 +1,5 @@
 #pragma once
+// for: simulated IPUs
 #include <algorithm>
 #include <cstdint>
 #include <span>

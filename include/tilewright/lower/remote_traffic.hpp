@@ -16,7 +16,9 @@ namespace detail {
 class RemoteTrafficCounter {
  public:
   constexpr RemoteTrafficCounter(Plan& plan, const List<CodeUse>& code, const Target& target)
-      : plan_(plan), code_(code), target_(target) {}
+      : plan_(plan), code_(code), target_(target) {
+    if (target.ipu != nullptr) memory_ = &target.ipu->streaming_memory;  // the host's remote buffers are memory like other
+  }
 
   constexpr RemoteTraffic run() {
     const auto add_call = [](RemoteTraffic& all, std::int64_t times, const RemoteTraffic& one, const RemoteTraffic& other) {
@@ -36,16 +38,16 @@ class RemoteTrafficCounter {
     if (step.kind == StepKind::load_code) add_code(all, step.body);
     else if (!plan_.remote_buffers.empty()) add_row(all, step);
     if (together_.empty() || !ends_exchange(s)) return;
-    if (target_.ipu) {
+    if (memory_ != nullptr) {
       CycleUse& use = plan_.step_cycles[s];
-      use.remote = target_.ipu->streaming_memory.cycles(together_, target_.clock_hz());
+      use.remote = memory_->cycles(together_, target_.clock_hz());
       all.cycles += use.remote;
     }
     ++all.exchanges;
     together_.clear();
   }
   constexpr void add_code(RemoteTraffic& all, BodyId body) {
-    if (!target_.ipu || target_.ipu->streaming_memory.bytes_per_second == 0) return;
+    if (memory_ == nullptr || memory_->bytes_per_second == 0) return;
     const TileSets sets(target_);
     std::int64_t bytes = 0;
     for (std::size_t set = 0; set < code_.size(); ++set)
@@ -72,6 +74,7 @@ class RemoteTrafficCounter {
   Plan& plan_;
   const List<CodeUse>& code_;
   const Target& target_;
+  const OffChipPath* memory_ = nullptr;  // null: no cycles are counted
   List<std::int64_t> together_{};  // bytes of each transfer of the exchange that is being counted
   std::size_t exchange_ = 0;       // the first one that is not over
 };

@@ -1,4 +1,5 @@
 #pragma once
+// for: simulated IPUs
 // takes: a whole plan with Plan::moves and Plan::step_cycles
 // gives: Plan::tile_sets but for their memory; PlanTotals::cycles
 // keeps: all else

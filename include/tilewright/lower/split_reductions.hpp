@@ -94,7 +94,7 @@ constexpr Partition cut_of(Operation& operation, const Target& target) {
 /// Gives each operation its work, and adds those that combine parts.
 class ReductionSplitter {
  public:
-  constexpr ReductionSplitter(BodyDraft& draft, const Target& target, ProductPartitions& partitions)
+  constexpr ReductionSplitter(BodyDraft& draft, const Target& target, ProductPartitions* partitions)
       : draft_(draft), target_(target), partitions_(partitions) {}
 
   constexpr void run() {
@@ -103,7 +103,7 @@ class ReductionSplitter {
       if (!operation.is_call()) {
         operation.work = work_of(operation);
         follow_the_largest(operation, target_);
-        if (target_.ipu && is_product(operation)) {
+        if (partitions_ && is_product(operation)) {
           add_product(std::move(operation));
           continue;
         }
@@ -139,7 +139,7 @@ class ReductionSplitter {
                          dtype_of_parts(*operation.op, operation.attributes, operation.operands[output].spec.dtype));
   }
   constexpr void add_combining(Operation&& combining) {
-    if (target_.ipu && set_stage(combining, target_)) {
+    if (partitions_ && set_stage(combining, target_)) {
       add(std::move(combining));
       return;
     }
@@ -151,7 +151,7 @@ class ReductionSplitter {
   constexpr void add_product(Operation&& product) {
     const List<TensorSpec> operands = operand_specs(product);
     const ProductCut cut = cut_product(*product.op, {operands.data(), operands.size()}, product.attributes, product.work, target_,
-                                       partitions_);
+                                       *partitions_);
     if (cut.part.slices() == 1 || product.operands[2].spec.shape.rank == max_rank) {  // whose parts are flat: see combine_parts
       set_blocks(product.work, cut);
       add(std::move(product));
@@ -182,16 +182,17 @@ class ReductionSplitter {
 
   BodyDraft& draft_;
   const Target& target_;
-  ProductPartitions& partitions_;
+  ProductPartitions* partitions_;  // null: products are cut as other ops are
   List<Operation> operations_{};
 };
 
 }  // namespace detail
 
-/// Finds the work of all operations. For a simulated IPU products are cut by their cycles. Where a target has tiles left over for
+/// Finds the work of all operations. With `partitions`, of a simulated IPU, products are cut by their cycles, and operations that
+/// combine many parts into stages. Where a target has tiles left over for
 /// parts of a reduction, the op gives partial results (of float16 in float32, unless the op says otherwise), which a second op
 /// combines: it sums them, unless the op says otherwise.
-constexpr void split_reductions(BodyDraft& draft, const Target& target, ProductPartitions& partitions) {
+constexpr void split_reductions(BodyDraft& draft, const Target& target, ProductPartitions* partitions) {
   detail::ReductionSplitter(draft, target, partitions).run();
 }
 

@@ -1,12 +1,13 @@
 #pragma once
+// for: simulated IPUs
 // takes: a draft whose groups are mapped to tiles, and Plan::moves of its steps
 // gives: Plan::step_cycles of its steps
 // keeps: all else
 #include <cstdint>
 
-#include "tilewright/lower/body_draft.hpp"
 #include "tilewright/lower/operand_cut.hpp"
 #include "tilewright/lower/product_blocks.hpp"
+#include "tilewright/lower/tile_draft.hpp"
 #include "tilewright/target/ipu_exchange_cycles.hpp"
 #include "tilewright/target/ipu_link_cycles.hpp"
 #include "tilewright/target/target.hpp"
@@ -18,7 +19,7 @@ namespace detail {
 
 class CycleCounter {
  public:
-  constexpr CycleCounter(const BodyDraft& draft, const Target& target)
+  constexpr CycleCounter(const TileDraft& draft, const Target& target)
       : draft_(draft), target_(target), sets_(target), model_(*target.ipu) {}
 
   constexpr CycleUse step(std::size_t g, const StepMoves& moves) const {
@@ -163,7 +164,7 @@ class CycleCounter {
     return 2 * problem_of(operation, float32, target_).macs();
   }
 
-  const BodyDraft& draft_;
+  const TileDraft& draft_;
   const Target& target_;
   TileSets sets_;
   const IpuModel& model_;
@@ -172,7 +173,7 @@ class CycleCounter {
 }  // namespace detail
 
 /// Adds to the plan the cycles of each step of a body, but for those of streaming memory and collectives.
-constexpr void count_step_cycles(const BodyDraft& draft, const Target& target, Plan& plan) {
+constexpr void count_step_cycles(const TileDraft& draft, const Target& target, Plan& plan) {
   const std::size_t first = plan.moves.size() - draft.groups.size();
   const detail::CycleCounter counter(draft, target);
   make_room(plan.step_cycles, draft.groups.size());

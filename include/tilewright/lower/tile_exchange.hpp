@@ -1,4 +1,5 @@
 #pragma once
+// for: simulated IPUs
 // takes: a draft whose storages and groups are mapped to tiles
 // gives: Plan::moves: by step what tiles exchange before and after it, and what moves between them and the host
 // keeps: the draft
@@ -7,6 +8,7 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/fragments.hpp"
+#include "tilewright/lower/tile_draft.hpp"
 #include "tilewright/target/target.hpp"
 
 namespace tilewright::internal {
@@ -15,7 +17,7 @@ namespace detail {
 
 class MoveCounter {
  public:
-  constexpr MoveCounter(const BodyDraft& draft, const TileHomes& homes, const Target& target)
+  constexpr MoveCounter(const TileDraft& draft, const TileHomes& homes, const Target& target)
       : draft_(draft), homes_(homes), sets_(target) {}
 
   constexpr List<StepMoves> run() {
@@ -145,7 +147,7 @@ class MoveCounter {
         moves[static_cast<std::size_t>(writer[StorageId(i)])].host_out += draft_.storage(StorageId(i)).whole.bytes();
   }
 
-  const BodyDraft& draft_;
+  const TileDraft& draft_;
   const TileHomes& homes_;
   TileSets sets_;
 };
@@ -153,7 +155,7 @@ class MoveCounter {
 }  // namespace detail
 
 /// Adds to the plan what moves for each step of a body.
-constexpr void count_moves(const BodyDraft& draft, const TileHomes& homes, const Target& target, Plan& plan) {
+constexpr void count_moves(const TileDraft& draft, const TileHomes& homes, const Target& target, Plan& plan) {
   const List<StepMoves> moves = detail::MoveCounter(draft, homes, target).run();
   make_room(plan.moves, moves.size());
   for (const StepMoves& each : moves) plan.moves.push_back(each);

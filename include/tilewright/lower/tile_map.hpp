@@ -1,4 +1,5 @@
 #pragma once
+// for: simulated IPUs
 #include <cstdint>
 #include <string_view>
 #include <utility>

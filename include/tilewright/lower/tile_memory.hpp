@@ -53,14 +53,14 @@ constexpr std::int64_t fullest_tile(const MemoryUse& memory, const ComputeSets& 
 
 /// Counts the bytes of the fullest tile of a machine that is no simulated IPU, when all other memory of the plan is counted.
 /// Error: they are more than the target's tiles have.
-constexpr void count_even_memory(Ir& ir, const LiveCode& live, const CodeUse& code, const ComputeSets& sets, const Target& target,
-                                 Plan& plan) {
+constexpr void count_even_memory(const Ir& ir, const LiveCode& live, const CodeUse& code, const ComputeSets& sets,
+                                 const Target& target, Plan& plan) {
   plan.memory.code = code.always.total();
   plan.memory.loaded_code = code.loaded.total();
   plan.memory.fullest_tile = detail::fullest_tile(plan.memory, sets, target);
   if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)
-    ir.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
-                 target.bytes_per_tile, " expected; largest tensors: ", detail::largest_tensors(ir, live)));
+    plan.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
+                   target.bytes_per_tile, " expected; largest tensors: ", detail::largest_tensors(ir, live)));
 }
 
 namespace detail {
@@ -97,7 +97,7 @@ constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& ho
 
 /// Counts the bytes of the fullest tile of each set of a simulated IPU's tiles. It is the set's first: every storage, every step
 /// and all code of the set has a part on it. Error: they are more than the target's tiles have.
-constexpr void count_tile_memory(Ir& ir, const List<CodeUse>& code, TileHomes& homes, const Target& target, Plan& plan) {
+constexpr void count_tile_memory(const Ir& ir, const List<CodeUse>& code, TileHomes& homes, const Target& target, Plan& plan) {
   const TileSets sets(target);
   const List<std::int64_t> variables = place_homes(homes.variables, sets), constants = place_homes(homes.constants, sets);
   int fullest = 0;
@@ -127,10 +127,11 @@ constexpr void count_tile_memory(Ir& ir, const List<CodeUse>& code, TileHomes& h
   if (!target.checks_memory() || tile.total() <= target.bytes_per_tile) return;
   Text where;
   if (sets.size() > 1) where = text(", on ", to_text(sets.placement(fullest)), ",");
-  ir.fail(text(memory_error, "tile ", sets.first(fullest), " of ", sets.all(), where, " needs ", tile.total(), " bytes: at most ",
-               target.bytes_per_tile, " expected; variables ", tile.variables, ", constants ", tile.constants, ", frame ",
-               tile.frame, ", padding ", tile.padding, ", code ", tile.code.total(), ", stack ", tile.stack, ", reserve ",
-               tile.reserve, "; largest tensors: ", detail::largest_rooms(ir, plan, homes, sets, fullest)));
+  plan.fail(text(memory_error, "tile ", sets.first(fullest), " of ", sets.all(), where, " needs ", tile.total(),
+                 " bytes: at most ", target.bytes_per_tile, " expected; variables ", tile.variables, ", constants ",
+                 tile.constants, ", frame ", tile.frame, ", padding ", tile.padding, ", code ", tile.code.total(), ", stack ",
+                 tile.stack, ", reserve ", tile.reserve,
+                 "; largest tensors: ", detail::largest_rooms(ir, plan, homes, sets, fullest)));
 }
 
 }  // namespace tilewright::internal

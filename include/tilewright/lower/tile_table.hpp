@@ -1,11 +1,11 @@
 #pragma once
+// for: simulated IPUs
 // takes: a body's draft that is placed, and the homes of variables and constants
 // gives: Plan::tile_table: what the strict executor has to know of tiles and the rest of a plan does not say
 // keeps: all else
 #include <cstdint>
 
-#include "tilewright/lower/body_draft.hpp"
-#include "tilewright/lower/tile_map.hpp"
+#include "tilewright/lower/tile_draft.hpp"
 
 namespace tilewright::internal {
 
@@ -44,7 +44,7 @@ namespace detail {
 
 class BodyTableWriter {
  public:
-  constexpr BodyTableWriter(const BodyDraft& draft, const Plan& plan, BodyId body, Text& table)
+  constexpr BodyTableWriter(const TileDraft& draft, const Plan& plan, BodyId body, Text& table)
       : draft_(draft), plan_(plan), body_(body), writer_(table) {}
 
   constexpr void run(const BodyTiles& tiles) {
@@ -147,7 +147,7 @@ class BodyTableWriter {
     }
   }
 
-  const BodyDraft& draft_;
+  const TileDraft& draft_;
   const Plan& plan_;
   BodyId body_;
   TileTableWriter writer_;
@@ -164,7 +164,7 @@ constexpr void write_tile_sets(const TileSets& sets, Plan& plan) {
 }
 
 /// Appends a body that has its steps in the plan. Bodies are written in the order in which they are planned, called ones first.
-constexpr void write_tiles(const BodyDraft& draft, const TileHomes& homes, BodyId body, Plan& plan) {
+constexpr void write_tiles(const TileDraft& draft, const TileHomes& homes, BodyId body, Plan& plan) {
   detail::BodyTableWriter(draft, plan, body, plan.tile_table).run(homes.bodies[body]);
 }
 

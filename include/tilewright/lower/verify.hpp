@@ -1,4 +1,6 @@
 #pragma once
+#include <type_traits>
+
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/verify/groups.hpp"
 #include "tilewright/lower/verify/operations.hpp"
@@ -13,11 +15,13 @@ namespace tilewright::internal {
 /// The first violation of a draft after a pass, as `rule: what was given: what was expected, in body 2 after fuse`; empty if it
 /// is right. `plan` is what was made before: the memory outside of graphs, the bodies that are called, and after `place` the body
 /// itself.
-constexpr Text verify(const BodyDraft& draft, Pass after, BodyId body, const Plan& plan) {
+template <class Draft>
+constexpr Text verify(const Draft& draft, Pass after, BodyId body, const Plan& plan) {
   Text violation = detail::OperationsViolation(draft, after, body, plan).run();
   if (violation.empty()) violation = detail::GroupsViolation(draft, after, body, plan).run();
   if (violation.empty()) violation = detail::StoragesViolation(draft, after, body, plan).run();
-  if (violation.empty()) violation = detail::TilesViolation(draft, after, body, plan).run();
+  if constexpr (std::is_same_v<Draft, TileDraft>)
+    if (violation.empty()) violation = detail::TilesViolation(draft, after, body, plan).run();
   return violation;
 }
 /// The first violation of a whole plan, as `rule: what was given: what was expected, in step 3 of body 2`; empty if it is right.
@@ -32,8 +36,8 @@ constexpr Text verify(const Plan& plan) {
 /// An observer of `lower` that keeps the first violation of its passes.
 class PassVerifier {
  public:
-  constexpr void operator()(Pass after, BodyId body, const BodyDraft& draft, const Plan& plan) {
-    if (violation_.empty()) violation_ = verify(draft, after, body, plan);
+  constexpr void operator()(Pass after, BodyId body, const auto& draft, const Plan& plan) {
+    if (violation_.empty() && changes_draft(after)) violation_ = verify(draft, after, body, plan);
   }
   constexpr void operator()(const Plan& plan) {
     if (violation_.empty()) violation_ = verify(plan);
@@ -46,10 +50,10 @@ class PassVerifier {
 
 /// As `lower`, but checks what each pass gives. It takes several times as long: for tests, and for traces at run time while a
 /// pass or an op is written. Errors: those of `lower`; a violation of a pass, as `planner: rule: ...`.
-constexpr Plan lower_verified(Ir& ir, const Target& target) {
+constexpr Plan lower_verified(const Prepared& prepared) {
   PassVerifier verifier;
-  Plan plan = lower(ir, target, verifier);
-  if (!verifier.violation().empty()) ir.fail(text("planner: ", verifier.violation()));
+  Plan plan = lower(prepared, verifier);
+  if (!verifier.violation().empty()) plan.fail(text("planner: ", verifier.violation()));
   return plan;
 }
 

@@ -12,7 +12,6 @@
 #include "tilewright/lower/fault_sites.hpp"
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/print_plan.hpp"
-#include "tilewright/lower/trace_for.hpp"
 #include "tilewright/profile/lay_out_steps.hpp"
 #include "tilewright/profile/profile.hpp"
 #include "tilewright/target/devices.hpp"
@@ -25,11 +24,12 @@ class Profiler {
   Profiler(const Ir& ir, const Target& target) : ir_(ir), target_(target), sets_(target) {}
 
   /// Keeps what the plan itself does not: the tensors of a body, and where the ops of its steps were traced.
-  void operator()(Pass pass, BodyId body, const BodyDraft& draft, const Plan& plan) {
+  void operator()(Pass pass, BodyId body, const TileDraft& draft, const Plan& plan) {
     if (pass != Pass::place_tiles) return;
     if (bodies_.size() < plan.bodies.size()) bodies_.resize(plan.bodies.size());
     bodies_[static_cast<std::size_t>(body)] = body_of(draft);
   }
+  void operator()(Pass, BodyId, const BodyDraft&, const Plan&) {}  // of the host
   void operator()(const Plan&) {}
 
   Profile profile(const Plan& plan, const TileHomes& homes, std::string program) {
@@ -77,7 +77,7 @@ class Profiler {
     if (operation.graph == GraphId::none) return {};
     return detail::place_in_model(ir_, operation.graph, operation.scope).string();
   }
-  BodyOf body_of(const BodyDraft& draft) const {
+  BodyOf body_of(const TileDraft& draft) const {
     BodyOf result;
     PerStorage<int> maker(draft.storages.size(), -1);
     for (std::size_t g = 0; g < draft.groups.size(); ++g) {
@@ -334,10 +334,11 @@ Profile profile(const Build& build, const Target& target, std::string program = 
     throw std::invalid_argument("profile: a simulated IPU expected, such as gc200: the host's cycles are not counted");
   Ir ir(OnError::record);
   trace_for(target, build, ir);
-  Profiler profiler(ir, target);
+  const Prepared prepared = prepare(std::move(ir), target);
+  Profiler profiler(prepared.ir(), target);
   TileHomes homes;
-  const Plan plan = lower(ir, target, profiler, &homes);
-  if (ir.failed() && !ir.failure().view().starts_with(memory_error)) throw std::runtime_error(ir.failure().string());
+  const Plan plan = lower(prepared, profiler, &homes);
+  if (!plan.failure.empty() && !plan.failure.view().starts_with(memory_error)) throw std::runtime_error(plan.failure.string());
   return profiler.profile(plan, homes, std::move(program));
 }
 

@@ -71,14 +71,14 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
 /// besides the graph's ops and outputs. Tensors that more than the form needs, or that have a name, are never replaced, nor are
 /// forms before a call in the same graph.
 ///
-/// autodiff calls it for each graph, and the planner for all that are left, unless replaces_composed_forms(ir, false) was called.
+/// autodiff calls it for each graph, and prepare() for all that are left, unless replaces_composed_forms(ir, false) was called.
 /// Results change by rounding only, but where a query sees no key: if all scores of its softmax are -infinity, the composed form
 /// gives NaN, and the op 0. Dropout drops the same weights.
 constexpr void replace_composed_forms(Ir& ir, GraphId graph, const List<TensorId>& kept = {}) {
   if (!ir.replaces_composed_forms || !detail::may_move_nodes(ir, graph)) return;
   detail::put_ops(ir, graph, detail::find_forms<detail::ComposedAttention>(ir, graph, kept));
 }
-/// Whether the graphs that are differentiated or planned from now on are searched for composed forms. They are, if the program is
+/// Whether the graphs that are differentiated or prepared from now on are searched for composed forms. They are, if the program is
 /// for the host; not, if it is for a simulated IPU, whose unit for products computes composed forms faster.
 constexpr void replaces_composed_forms(Ir& ir, bool replaces) { ir.replaces_composed_forms = replaces; }
 

@@ -1,9 +1,11 @@
 #pragma once
+// for: simulated IPUs
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 
 #include "tilewright/core/items.hpp"
+#include "tilewright/lower/tile_draft.hpp"
 #include "tilewright/lower/verify/draft_violation.hpp"
 #include "tilewright/lower/verify/plan_violation.hpp"
 
@@ -12,10 +14,11 @@ namespace tilewright::internal::detail {
 /// Looks at the tiles of a simulated IPU: what map_tiles and place_tiles give. Other targets have none.
 class TilesViolation : DraftViolation {
  public:
-  using DraftViolation::DraftViolation;
+  constexpr TilesViolation(const TileDraft& draft, Pass after, BodyId body, const Plan& plan)
+      : DraftViolation(draft, after, body, plan), tiles_(draft.tiles) {}
 
   constexpr Text run() {
-    if (plan_.tile_sets.empty() || after_ < Pass::map_tiles) return violation_;
+    if (after_ < Pass::map_tiles) return violation_;
     check_layouts();
     if (violation_.empty()) check_vertices();
     if (violation_.empty() && after_ >= Pass::place_tiles) check_rooms();
@@ -25,7 +28,7 @@ class TilesViolation : DraftViolation {
 
  private:
   constexpr const Operation& first_of(int g) const { return draft_.operation(draft_.groups[g].members[0]); }
-  constexpr const TileLayout& layout_of(StorageId s) const { return draft_.tiles.layouts[s]; }
+  constexpr const TileLayout& layout_of(StorageId s) const { return tiles_.layouts[s]; }
   /// Whether the storage has memory of its own on tiles. An empty one has none.
   constexpr bool is_on_tiles(StorageId s) const {
     const Storage& storage = draft_.storage(s);
@@ -79,7 +82,7 @@ class TilesViolation : DraftViolation {
   };
 
   constexpr void check_layouts() {
-    if (!expect(draft_.tiles.layouts.size() == draft_.storages.size(), "storages have layouts", -1, draft_.tiles.layouts.size(),
+    if (!expect(tiles_.layouts.size() == draft_.storages.size(), "storages have layouts", -1, tiles_.layouts.size(),
                 " layouts: one for each of ", draft_.storages.size(), " storages expected"))
       return;
     for (std::size_t i = 0; i < draft_.storages.size() && violation_.empty(); ++i) {
@@ -112,7 +115,7 @@ class TilesViolation : DraftViolation {
   }
 
   constexpr void check_vertices() {
-    if (!expect(draft_.tiles.groups.size() == draft_.groups.size(), "vertices have places", -1, draft_.tiles.groups.size(),
+    if (!expect(tiles_.groups.size() == draft_.groups.size(), "vertices have places", -1, tiles_.groups.size(),
                 " groups on tiles: ", draft_.groups.size(), " expected"))
       return;
     for (int g = 0; g < group_count() && violation_.empty(); ++g)
@@ -122,7 +125,7 @@ class TilesViolation : DraftViolation {
       }
   }
   constexpr void check_grid(int g) {
-    const GridPlaces& grid = draft_.tiles.groups[g].grid;
+    const GridPlaces& grid = tiles_.groups[g].grid;
     const Group& group = draft_.groups[g];
     for (const Member& member : group.members)
       expect(is_set_of(grid.places.set, draft_.operation(member).placement), "vertices are on their tiles", member.operation,
@@ -139,7 +142,7 @@ class TilesViolation : DraftViolation {
   }
   /// TileGroup::operands, from which rooms and exchanges are counted, notes all that the operations use.
   constexpr void check_operands(int g) {
-    const TileGroup& tiles = draft_.tiles.groups[g];
+    const TileGroup& tiles = tiles_.groups[g];
     PerStorage<unsigned char> uses(draft_.storages.size(), 0);  // 1: read, 2: written
     for (const TileOperand& operand : tiles.operands) {
       if (!expect(operand.storage > StorageId::none && operand.storage < StorageId(draft_.storages.size()) &&
@@ -166,7 +169,7 @@ class TilesViolation : DraftViolation {
   /// Rooms of one set that are in use at the same time do not overlap.
   constexpr void check_rooms() {
     List<const Room*> rooms, live;
-    for (const Room& room : draft_.tiles.rooms) {
+    for (const Room& room : tiles_.rooms) {
       expect(room.set >= 0 && room.set < static_cast<int>(plan_.tile_sets.size()) && room.first >= 0 && room.first <= room.last &&
                  room.last < group_count(),
              "rooms are in use", -1, "a room on set ", room.set, " of tiles, from group ", room.first, " to ", room.last,
@@ -191,7 +194,7 @@ class TilesViolation : DraftViolation {
   constexpr void check_use_of_rooms() {
     PerStorage<const Room*> room_of(draft_.storages.size(), nullptr);
     List<int> slices(draft_.groups.size(), 0);  // by group: rooms of what it receives and sends
-    for (const Room& room : draft_.tiles.rooms) {
+    for (const Room& room : tiles_.rooms) {
       if (room.kind == RoomKind::received || room.kind == RoomKind::sent) ++slices[room.first];
       if (room.kind != RoomKind::storage) continue;
       if (!expect(room.storage > StorageId::none && room.storage < StorageId(draft_.storages.size()) &&
@@ -214,7 +217,7 @@ class TilesViolation : DraftViolation {
     for (int g = 0; g < group_count() && violation_.empty(); ++g) {
       const Operation& first = first_of(g);
       int moved = 0;
-      for (const TileOperand& operand : draft_.tiles.groups[g].operands) {
+      for (const TileOperand& operand : tiles_.groups[g].operands) {
         check(operand.storage, g);
         moved += operand.access != TileAccess::local;
       }
@@ -224,6 +227,8 @@ class TilesViolation : DraftViolation {
              " expected");
     }
   }
+
+  const TileMap& tiles_;
 };
 
 /// Looks at the tables by step of a plan for a simulated IPU: what count_moves and count_step_cycles give.

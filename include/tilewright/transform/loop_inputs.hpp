@@ -7,9 +7,8 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/lower/namespace.hpp"
 
-namespace tilewright::internal {
+namespace tilewright {
 
 namespace detail {
 /// By graph and input: whether some call lets the graph change the caller's tensor.
@@ -61,4 +60,4 @@ constexpr void keep_loop_inputs(Ir& ir) {
     }
 }
 
-}  // namespace tilewright::internal
+}  // namespace tilewright

@@ -3,9 +3,8 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/lower/namespace.hpp"
 
-namespace tilewright::internal {
+namespace tilewright {
 
 namespace detail {
 /// The graph whose code a node loads, or none.
@@ -36,4 +35,4 @@ constexpr void check_code_loads(Ir& ir) {
   }
 }
 
-}  // namespace tilewright::internal
+}  // namespace tilewright

@@ -1,0 +1,42 @@
+#pragma once
+#include <stdexcept>
+
+#include "tilewright/lower/barriers.hpp"
+#include "tilewright/lower/compute_sets.hpp"
+#include "tilewright/lower/cut.hpp"
+#include "tilewright/lower/dead_code.hpp"
+#include "tilewright/lower/internal_storages.hpp"
+#include "tilewright/lower/order_updates.hpp"
+#include "tilewright/lower/pass.hpp"
+#include "tilewright/lower/place.hpp"
+#include "tilewright/lower/reuse.hpp"
+
+namespace tilewright::internal {
+
+/// A program that is being planned: what the planners of all machines share.
+struct Planning {
+  const Ir& ir;
+  const Target& target;
+  const LiveCode& live;
+  Plan& plan;
+  List<BodyId, GraphId> body_of;  ///< none: the graph is dead or inlined
+  List<GraphId, BodyId> bodies;   ///< the graph of each
+  ComputeSets compute_sets{};
+};
+
+/// Runs a pass that is the same for all machines.
+constexpr void run_shared(Pass pass, BodyId body, BodyDraft& draft, Planning& planning) {
+  switch (pass) {
+    case Pass::order_updates: return order_updates(draft);
+    case Pass::find_internal_storages: return find_internal_storages(draft);
+    case Pass::cut_groups: return cut_groups(draft, planning.target);
+    case Pass::reuse_dying_inputs: return reuse_dying_inputs(draft);
+    case Pass::place:
+      planning.plan.bodies[body] = place(planning.ir, draft, body, planning.target, planning.compute_sets, planning.plan);
+      return;
+    case Pass::place_barriers: return place_barriers(planning.plan, body);
+    default: throw std::logic_error("planner: a pass of one machine");
+  }
+}
+
+}  // namespace tilewright::internal

@@ -1,0 +1,54 @@
+#pragma once
+#include <cstddef>
+#include <utility>
+
+#include "tilewright/graph/ir.hpp"
+#include "tilewright/target/target.hpp"
+#include "tilewright/transform/check_code_loads.hpp"
+#include "tilewright/transform/check_replicas.hpp"
+#include "tilewright/transform/composed_forms.hpp"
+#include "tilewright/transform/fuse_across_calls.hpp"
+#include "tilewright/transform/loop_inputs.hpp"
+#include "tilewright/transform/trace_for.hpp"
+
+namespace tilewright {
+
+/// A program whose graphs are as a machine runs them: what `lower` plans. prepare() makes it. With OnError::record, the Ir has
+/// the first error.
+class Prepared {
+ public:
+  constexpr const Ir& ir() const { return ir_; }
+  constexpr const Target& target() const { return target_; }
+
+ private:
+  friend constexpr Prepared prepare(Ir&& ir, const Target& target);
+  constexpr Prepared(Ir&& ir, const Target& target) : ir_(std::move(ir)), target_(target) {}
+
+  Ir ir_;
+  Target target_;
+};
+
+/// Makes a traced program ready for a machine: checks replicas and loads of code, puts ops in place of composed forms, moves ops
+/// into the graphs that are called (for the host), and wraps graphs whose loop's inputs would change. It takes the Ir, whose
+/// tensors and graphs are gone then. Errors: an Ir that was traced for another kind of machine; what the checks find.
+constexpr Prepared prepare(Ir&& ir, const Target& target) {
+  Prepared prepared(std::move(ir), target);
+  Ir& graphs = prepared.ir_;
+  graphs.op_created_hooks = {};
+  if (graphs.traced_for != kind_of(target)) {
+    const bool is_host = graphs.traced_for == MachineKind::host;
+    graphs.fail(text("prepare: a program that was traced for ", is_host ? "the host" : "a simulated IPU", ", for ",
+                     is_host ? "a simulated IPU" : "the host", ": trace(build, target) with the same target expected"));
+  }
+  check_replicas(graphs);
+  for (std::size_t graph = 0; graph < graphs.graphs.size(); ++graph) replace_composed_forms(graphs, GraphId(graph));
+  check_code_loads(graphs);
+  if (graphs.failed()) return prepared;
+  if (target.fuses && target.ipu == nullptr) move_ops_into_callees(graphs);
+  keep_loop_inputs(graphs);
+  return prepared;
+}
+/// The same of a copy: the Ir stays as it is, and can be prepared again.
+constexpr Prepared prepare(const Ir& ir, const Target& target) { return prepare(Ir(ir), target); }
+
+}  // namespace tilewright

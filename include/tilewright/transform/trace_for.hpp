@@ -1,0 +1,22 @@
+#pragma once
+#include "tilewright/graph/ir.hpp"
+#include "tilewright/target/target.hpp"
+#include "tilewright/transform/autodiff.hpp"
+#include "tilewright/transform/composed_forms.hpp"
+
+namespace tilewright {
+
+constexpr MachineKind kind_of(const Target& target) {
+  return target.ipu == nullptr ? MachineKind::host : MachineKind::simulated_ipu;
+}
+
+/// Traces a program that is to be prepared for a target. The trace depends on the kind of machine alone.
+template <class Build>
+constexpr void trace_for(const Target& target, const Build& build, Ir& ir) {
+  ir.traced_for = kind_of(target);
+  replaces_composed_forms(ir, ir.traced_for == MachineKind::host);
+  adds_activations(ir, ir.traced_for == MachineKind::host);
+  build(ir);
+}
+
+}  // namespace tilewright
