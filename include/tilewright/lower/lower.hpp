@@ -20,23 +20,24 @@ namespace detail {
 
 /// Gives each graph that is called more than once a body, and the main graph one for each execution context.
 constexpr void add_bodies(Planning& planning) {
-  const auto& [ir, target, live, plan, body_of, bodies, compute_sets] = planning;
+  const Ir& ir = planning.ir;
+  Plan& plan = planning.plan;
   planning.body_of.assign(ir.graphs.size(), BodyId::none);
-  for (const GraphId graph : live.order) {
-    if (live.is_inlined(graph)) continue;
-    planning.body_of[graph] = BodyId(bodies.size());
+  for (const GraphId graph : planning.live.order) {
+    if (planning.live.is_inlined(graph)) continue;
+    planning.body_of[graph] = BodyId(planning.bodies.size());
     planning.bodies.push_back(graph);
     if (graph != GraphId::main || !ir.has_contexts) continue;
     const auto add_root = [&](BodyId& root, ExecutionContext context) {
-      if (!has_context(ir, live, context)) return;
-      root = BodyId(bodies.size());
+      if (!has_context(ir, planning.live, context)) return;
+      root = BodyId(planning.bodies.size());
       planning.bodies.push_back(graph);
     };
     add_root(plan.after_upload, ExecutionContext::WeightsFromHostFragment);
     add_root(plan.before_download, ExecutionContext::WeightsToHostFragment);
-    plan_kept_tensors(ir, live, plan);
+    plan_kept_tensors(ir, planning.live, plan);
   }
-  plan.bodies.resize(bodies.size());
+  plan.bodies.resize(planning.bodies.size());
 }
 
 /// Plans all bodies with the passes of a machine, called graphs first, and counts what a run takes.
