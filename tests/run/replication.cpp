@@ -386,7 +386,7 @@ TEST_CASE("collectives between other ops", "[replication]") {
     }());
     // with s, the sum of x over the replicas, the rounds make 2s - x, then 14s - (2s - x), then 98s - (12s + x)
     Floats looped;
-    for (int replica = 0; replica < 4; ++replica)
+    for (std::size_t replica = 0; replica < 4; ++replica)
       for (std::size_t i = 0; i < 6; ++i) looped.push_back(86 * static_cast<float>(36 + 4 * i) - x.data()[6 * replica + i]);
     CHECK(elements(outputs["looped"_s]) == looped);
   });
