@@ -19,8 +19,8 @@ struct Target {
   /// Of ./dev bench, W7 and W9 have other vertices at 40,960, W1, W1a and W1h at twice that, and W5 without a limit.
   std::int64_t block_bytes = 32'768;
   /// A first-level cache of the host, and the limit in place of `block_bytes` for ops whose smallest vertex does not fit in it.
-  /// W8 has vertices of 32 and 48 columns so; of 16, as many as a vector has, it makes 0.98 of the steps (on an Intel Xeon). 0: tiles
-  /// have no caches.
+  /// W8 has vertices of 32 and 48 columns so; of 16, as many as a vector has, it makes 0.98 of the steps (on an Intel Xeon). 0:
+  /// tiles have no caches.
   std::int64_t first_cache_bytes = 49'152, second_block_bytes = 163'840;
 
   bool keeps_weights = false;  ///< whether large matrices are always cut along their rows, so that each row stays with one tile

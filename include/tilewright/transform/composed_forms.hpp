@@ -78,8 +78,8 @@ constexpr void replace_composed_forms(Ir& ir, GraphId graph, const List<TensorId
   if (!ir.replaces_composed_forms || !detail::may_move_nodes(ir, graph)) return;
   detail::put_ops(ir, graph, detail::find_forms<detail::ComposedAttention>(ir, graph, kept));
 }
-/// Whether the graphs that are differentiated or prepared from now on are searched for composed forms. They are, if the program is
-/// for the host; not, if it is for a simulated IPU, whose unit for products computes composed forms faster.
+/// Whether the graphs that are differentiated or prepared from now on are searched for composed forms. They are, if the program
+/// is for the host; not, if it is for a simulated IPU, whose unit for products computes composed forms faster.
 constexpr void replaces_composed_forms(Ir& ir, bool replaces) { ir.replaces_composed_forms = replaces; }
 
 }  // namespace tilewright
