@@ -2,7 +2,8 @@
 """Passes of the planner that all machines share ask at most three times whether the target is a simulated IPU, and say why. The
 passes of each planner are those that docs/adding-a-pass.md lists.
 
-A header of lower/ whose second line is "// for: simulated IPUs" is not shared. `lower` asks once besides, to choose a planner.
+Headers of lower/ with the second line "// for: simulated IPUs" are not shared, so they are not counted. Nor is the one test in
+lower.hpp, which chooses the planner.
 """
 
 import re

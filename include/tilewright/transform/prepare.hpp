@@ -48,7 +48,7 @@ constexpr Prepared prepare(Ir&& ir, const Target& target) {
   keep_loop_inputs(graphs);
   return prepared;
 }
-/// The same of a copy: the Ir stays as it is, and can be prepared again.
+/// Prepares a copy of an Ir. The Ir itself does not change, and can be prepared again.
 constexpr Prepared prepare(const Ir& ir, const Target& target) { return prepare(Ir(ir), target); }
 
 }  // namespace tilewright
