@@ -341,11 +341,11 @@ template <tw::AttentionShape s, class T>
 void check_close_values() {
   constexpr bool is_float16 = std::is_same_v<T, tw::float16_t>;
   CAPTURE(s.keys, s.is_causal, is_float16);
-  constexpr auto width = static_cast<std::size_t>(s.width), keys = static_cast<std::size_t>(s.keys);
+  constexpr auto head_width = static_cast<std::size_t>(s.width), keys = static_cast<std::size_t>(s.keys);
   constexpr double scale = 0.5;
   std::mt19937 random(11);
   std::uniform_real_distribution<float> uniform(-1, 1);
-  const auto matrix = [](std::int64_t count) { return std::vector<T>(static_cast<std::size_t>(count) * width); };
+  const auto matrix = [](std::int64_t count) { return std::vector<T>(static_cast<std::size_t>(count) * head_width); };
   std::vector<T> q = matrix(s.queries), k = matrix(s.keys), v = k, dy = q, y = q, dq = q;
   for (auto* values : {&q, &k, &v, &dy})
     for (T& x : *values) x = static_cast<T>((values == &v ? 100 : 0) + uniform(random));
@@ -358,7 +358,8 @@ void check_close_values() {
                                   tw::MatrixRows<T>{dq.data(), s.width, 1}, sums(dk), sums(dv), scale, 0);
   const auto dot = [](const std::vector<T>& a, std::size_t i, const std::vector<T>& b, std::size_t j) {
     double sum = 0;
-    for (std::size_t e = 0; e < width; ++e) sum += static_cast<double>(a[i * width + e]) * static_cast<double>(b[j * width + e]);
+    for (std::size_t e = 0; e < head_width; ++e)
+      sum += static_cast<double>(a[i * head_width + e]) * static_cast<double>(b[j * head_width + e]);
     return sum;
   };
   std::vector<double> dq_exact(q.size()), dk_exact(k.size()), dv_exact(k.size()), p(keys), dp(keys);
@@ -368,11 +369,11 @@ void check_close_values() {
     for (std::size_t j = 0; j < end; ++j) total += p[j] = std::exp(scale * dot(q, i, k, j));
     for (std::size_t j = 0; j < end; ++j) p[j] /= total, dp[j] = dot(dy, i, v, j), mean += p[j] * dp[j];
     for (std::size_t j = 0; j < end; ++j)
-      for (std::size_t e = 0; e < width; ++e) {
+      for (std::size_t e = 0; e < head_width; ++e) {
         const double ds = p[j] * (dp[j] - mean) * scale;
-        dq_exact[i * width + e] += ds * static_cast<double>(k[j * width + e]);
-        dk_exact[j * width + e] += ds * static_cast<double>(q[i * width + e]);
-        dv_exact[j * width + e] += p[j] * static_cast<double>(dy[i * width + e]);
+        dq_exact[i * head_width + e] += ds * static_cast<double>(k[j * head_width + e]);
+        dk_exact[j * head_width + e] += ds * static_cast<double>(q[i * head_width + e]);
+        dv_exact[j * head_width + e] += p[j] * static_cast<double>(dy[i * head_width + e]);
       }
   }
   // dp, a sum of 8 products near 100 in float32, is exact to 8 * 101 * 9 roundings of 2^-24; weights of a query add up to 1.
