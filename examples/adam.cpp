@@ -1,5 +1,6 @@
 // Adam as a module: its graphs for one variable, one step of it, and the MNIST network trained with it.
 //
+// labels: more
 // test: --limit-batches 400 --threads 1
 // expect: Adam with float learning rate
 // expect: Graph : Adam_subgraph(0)

@@ -1,6 +1,7 @@
 // Trains with Adam and saves a checkpoint every few steps; --resume goes on from the newest one. A run that was stopped,
 // however often, ends with the same variables, bit for bit, as one that never was: the hash shows it.
 //
+// labels: none
 // test: --limit-batches 60 --every 20 --threads 1
 // expect: Saved step 60
 // expect-regex: ^Variables after step 60: [0-9a-f]{16}$

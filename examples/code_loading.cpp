@@ -1,5 +1,6 @@
 // Code that is on the tiles only while it is needed: two graphs, one after the other.
 //
+// labels: more strict
 // test:
 // expect: same result: yes
 // expect-regex: code on the fullest tile: always [0-9]+ bytes

@@ -1,5 +1,6 @@
 // Branches: one of two graphs runs, and gradients flow through the one that ran.
 //
+// labels: more
 // test:
 // expect: true: 23, gradient of x 1
 // expect: false: 7, gradient of x -1

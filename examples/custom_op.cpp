@@ -1,6 +1,7 @@
 // An op of one's own, as in chapter 7 of PopXL's user guide: a leaky relu with an attribute, a shape rule, a kernel and a
 // gradient, in a network that is trained. All of it stands in this file; nothing is registered anywhere.
 //
+// labels: strict
 // test:
 // expect: LeakyRelu.100 (%1 [(8, 32) float32]) -> (%2 [(8, 32) float32])
 // expect: LeakyReluGrad.101 (%2 [(8, 32) float32], %1 [(8, 32) float32]) -> (%3 [(8, 32) float32])

@@ -1,5 +1,6 @@
 // Trees of named tensors: inserting, reading, updating, packing and unpacking.
 //
+// labels: more
 // test:
 // expect: {'layer1.bias': Tensor[bias float32 (32,)], 'layer1.weight': Tensor[weight float32 (4, 32)]
 // expect: 'layer2.bias': Tensor[bias__t0 float32 (32,)], 'layer2.weight': Tensor[weight__t1 float32 (4, 32)]}

@@ -1,5 +1,6 @@
 // Trains a GPT of 0.8 million weights on the characters of a text, and goes on with a prompt: nanoGPT's setting for a CPU.
 //
+// labels: none
 // test: --steps 60 --eval-every 30 --eval-batches 2 --threads 1 --generate 100 --prompt "The " --curve curve --checkpoint run
 // expect: This is a generated text
 // expect-regex: ^step 30: training loss [0-9.]+, validation loss [0-9.]+$

@@ -1,6 +1,7 @@
 // GPT-2 of 124 million weights: trains for some steps, and goes on with a prompt. Weights come from Hugging Face's file
 // model.safetensors, tokens from its vocab.json and merges.txt; without them both are random, and tokens are numbers.
 //
+// labels: more
 // test: --steps 2 --generate 3 --prompt "464 2068" --threads 2
 // expect: Tokens are numbers
 // expect: Weights are random

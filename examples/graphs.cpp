@@ -1,5 +1,6 @@
 // Graphs made from functions and modules, called with different inputs, and one that changes what it is given.
 //
+// labels: more
 // test:
 // expect: x + 1: 3
 // expect: x + value, called twice: 3

@@ -1,5 +1,6 @@
 // Trains a network of four linear layers to read handwritten digits, and tests it.
 //
+// labels: strict systems
 // test: --limit-batches 400 --threads 1
 // expect: These are generated digits
 // expect: Epoch 1/1

@@ -1,5 +1,6 @@
 // Trains a small convolutional network in float32, and reads the test digits with it in float32 and in both formats of float8.
 //
+// labels: more
 // test: --limit-batches 400 --threads 1
 // expect: These are generated digits
 // expect-regex: ^Accuracy in float32: *[5-9][0-9]\.[0-9]{2}%$

@@ -1,6 +1,7 @@
 // The smaller network of PopXL's user guide, in its plain style: graph inputs, graphs and calls made by hand, and the
 // gradient graph of each layer called explicitly. It teaches what tw::layers::Linear and tw::train::train_step do by themselves.
 //
+// labels: clang
 // test: --limit-batches 400 --threads 1
 // expect: These are generated digits
 // expect-regex: ^Trained 400 steps in [0-9.]+ s: [0-9]+ it/s$

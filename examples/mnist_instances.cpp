@@ -2,6 +2,7 @@
 // and the weights do not depend on the number of processes, nor on how often a run was killed and resumed, with another number of
 // processes too.
 //
+// labels: more
 // test: --limit-batches 100 --threads 1
 // processes: 2 4
 // expect-regex: ^Hash of weights: [0-9a-f]{16}$

@@ -1,5 +1,6 @@
 // Trains the network of mnist.cpp on four replicas, each with its part of a batch.
 //
+// labels: more
 // test: --limit-batches 100 --threads 1
 // expect-regex: ^Accuracy on test set: [4-9][0-9]\.[0-9]{2}%$
 // test: --limit-batches 12 --device ipu_model

@@ -2,6 +2,7 @@
 // keeps a quarter of each variable, and updates no more than that. The results are the same to the last bit, and with the
 // replicas in two or four processes, too: `./dev launch 2 mnist_rts`.
 //
+// labels: instances more strict
 // test: --limit-batches 100 --threads 1
 // last-line-of: mnist_replicas
 // processes: 2 4

@@ -1,5 +1,6 @@
 // One graph, bound to two sets of variables: its code exists once.
 //
+// labels: more
 // test:
 // expect: bodies in the plan: 2
 // expect: call Linear_subgraph(0) twice

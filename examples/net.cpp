@@ -1,5 +1,6 @@
 // Nested modules are inlined: every layer has ops of its own, and names come from the members' names.
 //
+// labels: more
 // test:
 // expect: fc1.weight, fc1.bias, fc2.weight, fc2.bias, fc3.weight, fc3.bias, fc4.weight, fc4.bias
 // expect: (%1, fc1.weight=%2, fc1.bias=%3, fc2.weight=%4, fc2.bias=%5,

@@ -1,5 +1,6 @@
 // Outlining: fc2 and fc3 are calls of one graph, which is stored, planned and compiled once.
 //
+// labels: more
 // test:
 // expect: fc1.weight, fc1.bias, fc4.weight, fc4.bias, fc2.weight, fc2.bias, fc3.weight, fc3.bias
 // expect: Call.106(Linear_subgraph(1)) (%13 [(1, 512) float32], %4 [(512, 512) float32], %5 [(512,) float32]) -> (%14

@@ -2,6 +2,7 @@
 // side by side on different micro-batches. There are four replicas of both. The host's cores stand for the IPUs. The replicas can
 // be in two or four processes, with the same results: `./dev launch 2 pipeline`.
 //
+// labels: instances more
 // test: --limit-batches 180 --threads 2
 // processes: 2
 // expect: These are generated digits

@@ -1,6 +1,7 @@
 // Variables in streaming memory: one that is loaded, changed and stored; then the weights of four layers, which take turns on
 // the machine.
 //
+// labels: more
 // test:
 // expect: stream 3, remote 3
 // expect: same result as with all weights on the machine: yes

@@ -1,5 +1,6 @@
 // Loops: a graph called several times, one that loads and stores in each iteration, and gradients accumulated in a loop.
 //
+// labels: more
 // test:
 // expect: x + 1 twice: 3 3 3 3
 // expect: 8 times load, multiply, add, store: 5 6 7 8 9 10 11 12

@@ -13,7 +13,7 @@ match the regular expressions that follow, up to the next 'test' line. With 'las
 arguments must end with the same line; it is not asked if it is not built beside this one. With 'processes', these numbers of
 processes, which launch.py starts, must end with the same line as one, and print the same hashes; without --mpi they are not
 started. A run that needs an environment variable which is not set is skipped; in the arguments, $NAME of a needed variable stands
-for its value.
+for its value. Another line, `// labels:`, is for CMake.
 """
 
 import os

@@ -1,3 +1,4 @@
+// labels: clang
 // Calls of graphs, names in trees and gradients, all of one layer.
 #include "traced.hpp"
 

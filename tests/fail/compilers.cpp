@@ -1,3 +1,4 @@
+// labels: clang
 // Options of compilers with which tilewright does not work. Without a case, the file is what they are given for.
 #include <tilewright/tilewright.hpp>
 

@@ -1,3 +1,4 @@
+// labels: none
 // Loaders of data sets that cannot be handed out in batches.
 #include <tilewright/data/loader.hpp>
 

@@ -1,3 +1,4 @@
+// labels: none
 // Elementwise ops that are given what they do not take.
 #include "traced.hpp"
 

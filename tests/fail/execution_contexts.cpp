@@ -1,3 +1,4 @@
+// labels: none
 // Execution contexts that cannot be, and ops that cannot be part of them.
 #include "traced.hpp"
 

@@ -1,3 +1,4 @@
+// labels: none
 // Handles that are asked for what is not there.
 #include "traced.hpp"
 

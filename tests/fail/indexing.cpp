@@ -1,3 +1,4 @@
+// labels: none
 // Ops with indices that are given what they do not take.
 #include "traced.hpp"
 

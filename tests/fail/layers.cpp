@@ -1,3 +1,4 @@
+// labels: none
 // Layers that do not compile.
 #include <tilewright/layers/layers.hpp>
 

@@ -1,3 +1,4 @@
+// labels: none
 // A program that is too large for its machine.
 #include <tilewright/tilewright.hpp>
 

@@ -1,3 +1,4 @@
+// labels: clang quick
 // Modules and their variables.
 #include "traced.hpp"
 

@@ -1,3 +1,4 @@
+// labels: none
 // Ops of networks that are given what they do not take.
 #include "traced.hpp"
 

@@ -1,3 +1,4 @@
+// labels: clang quick
 // Constants, streams and tensors of other graphs that ops do not take, in a module inside a module.
 #include "traced.hpp"
 

@@ -1,3 +1,4 @@
+// labels: clang
 // Ops of users with a wrong, missing or misspelt member.
 #include <tilewright/tilewright.hpp>
 

@@ -1,3 +1,4 @@
+// labels: none
 // Programs that name IPUs and tiles which their machine does not have.
 #include "traced.hpp"
 

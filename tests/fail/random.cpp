@@ -1,3 +1,4 @@
+// labels: none
 // Random ops that are given what they do not take.
 #include "traced.hpp"
 

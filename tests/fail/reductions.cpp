@@ -1,3 +1,4 @@
+// labels: none
 // Reductions, indices and running sums of what they do not take.
 #include "traced.hpp"
 

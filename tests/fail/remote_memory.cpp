@@ -1,3 +1,4 @@
+// labels: none
 // Remote buffers and code loads that cannot be.
 #include "traced.hpp"
 

@@ -1,3 +1,4 @@
+// labels: none
 // Groupings of replicas and collectives that cannot be.
 #include "traced.hpp"
 

@@ -1,3 +1,4 @@
+// labels: none
 // What a test with an unexpected text says.
 #include "support/same.hpp"
 

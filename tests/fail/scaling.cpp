@@ -1,3 +1,4 @@
+// labels: none
 // Programs whose collectives the simulation of many replicas does not know.
 #include <tilewright/scaling/planned.hpp>
 

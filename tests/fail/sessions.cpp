@@ -1,3 +1,4 @@
+// labels: clang
 // Names and arrays that do not fit a session's program.
 #include <array>
 #include <tilewright/tilewright.hpp>

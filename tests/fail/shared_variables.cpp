@@ -1,3 +1,4 @@
+// labels: none
 // Replicas that would go on with different values of a variable that they share.
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/optim/adam.hpp>

@@ -1,3 +1,4 @@
+// labels: none
 // Shapes, views, concats and splits that cannot be, and changes in place of what has no memory of its own.
 #include "traced.hpp"
 

@@ -1,3 +1,4 @@
+// labels: none
 // Training steps that do not compile.
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/train/step.hpp>

@@ -1,3 +1,4 @@
+// labels: none
 // Dtypes that an op, a stream or a number does not take.
 #include "traced.hpp"
 

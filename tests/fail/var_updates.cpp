@@ -1,3 +1,4 @@
+// labels: none
 // Updates of variables that are given what they do not take.
 #include "traced.hpp"
 

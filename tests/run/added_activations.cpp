@@ -1,3 +1,4 @@
+// labels: systems
 // What gradient rules add to forward graphs: slopes of activations. They change gradients by rounding only.
 #include "elements.hpp"
 #include "tilewright/layers/layers.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // A run allocates nothing, whatever its number of threads.
 #include "../../examples/tutorial/steps.hpp"
 #include "../static/models.hpp"

@@ -1,3 +1,4 @@
+// labels: light
 // bfloat16: rounding, ops, variables, streams and files. tests/run/half.cpp has conversions in vectors.
 #include <bit>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// labels: more
 // Single ops in bfloat16 against PyTorch, in float64.
 #include "cases_dtypes.hpp"
 #include "op_checks.hpp"

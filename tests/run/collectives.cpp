@@ -1,3 +1,4 @@
+// labels: light strict
 // Kernels of collectives against plain loops, bit by bit: every reduction, dtype and grouping, and work shared in any way.
 #include "tilewright/ops/collectives.hpp"
 

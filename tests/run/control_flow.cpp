@@ -1,3 +1,4 @@
+// labels: arm asan light strict tsan ubsan
 // Inputs by reference, repeat and conditional: what they compute, and their gradients.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// labels: arm
 // The vector kernels of convolutions against the plain loops, in shapes that they cut into chunks, and shapes with odd ends.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// labels: more
 // Convolutions over blocks of rows, and their gradients, on the tiles of the IPU model, beside plain loops. Integers have sums
 // that float32 has exactly.
 #include <array>

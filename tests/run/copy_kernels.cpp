@@ -1,3 +1,4 @@
+// labels: clang portable tsan
 // Elements that kernels copy as they are: runs of lengths around vectors and around what memcpy copies, and results that are too
 // large for caches.
 #include <cstring>

@@ -1,3 +1,4 @@
+// labels: light
 #include <algorithm>
 #include <cmath>
 #include <map>

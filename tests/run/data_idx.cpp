@@ -1,3 +1,4 @@
+// labels: light
 #include <zlib.h>
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// labels: light standard-library tsan windows
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -1,3 +1,4 @@
+// labels: light standard-library tsan windows
 #include <atomic>
 #include <chrono>
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// labels: light
 // Drawings of graphs: which checkpoints write files, and whether Graphviz understands them.
 #include <set>
 #include <stdexcept>

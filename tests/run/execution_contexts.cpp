@@ -1,3 +1,4 @@
+// labels: light strict tsan
 // Execution contexts: what runs after an upload of the variables and before their download.
 #include "elements.hpp"
 

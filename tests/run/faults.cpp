@@ -1,3 +1,4 @@
+// labels: asan clang tsan ubsan
 // Values that an op cannot compute with: the run ends, and throws with the op's name and its place in the model.
 #include <limits>
 #include <vector>

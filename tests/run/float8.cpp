@@ -1,3 +1,4 @@
+// labels: asan strict tsan
 // float8: every code and rounding on the host, its ops on all machines, streams, variables and files.
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// labels: light
 // The text of a tensor, as NumPy writes it. The texts are in tests/reference/prints.txt.
 #include "tilewright/core/format_tensor.hpp"
 

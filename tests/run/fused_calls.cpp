@@ -1,3 +1,4 @@
+// labels: none
 // Elementwise ops behind and before calls move into the graph that is called, and change no result.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// labels: more strict
 // Expressions and updates give the same whether the planner joins ops or makes each a step of its own.
 #include "fusion_checks.hpp"
 

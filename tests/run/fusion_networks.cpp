@@ -1,3 +1,4 @@
+// labels: more strict
 // Networks give the same whether the planner joins ops or makes each a step of its own.
 #include "../../examples/tutorial/net.hpp"
 #include "fusion_encoder.hpp"

@@ -1,3 +1,4 @@
+// labels: light
 // GPT-2's tokenizer: examples/gpt2/tokenizer.hpp, with a small vocabulary that reference/make_gpt2_tokens.py made.
 #include <cstdlib>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// labels: light
 // What the programs of language models have beside the model: examples/gpt.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// labels: arm clang portable
 // Conversions of half precision in vectors of every width against those of single elements.
 #include "tilewright/kernel/half.hpp"
 

@@ -1,3 +1,4 @@
+// labels: none
 // Layers in half precision: where the results of a linear layer are rounded, and layers that have windows against PyTorch's.
 #include <random>
 

@@ -1,3 +1,4 @@
+// labels: light
 // Layers in half precision against PyTorch's: results, gradients of inputs and of variables, and changed statistics.
 #include "half_layer_checks.hpp"
 

@@ -1,3 +1,4 @@
+// labels: more strict
 // The same layers in float16 on the simulated IPU, also in strict mode.
 #include "half_layer_checks.hpp"
 

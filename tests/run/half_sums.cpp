@@ -1,3 +1,4 @@
+// labels: none
 // Sums of unknown many numbers of half precision are rounded once: gradients of rows, of loops, of micro-batches and of tensors
 // that are used often, and scattered sums.
 #include <string_view>

@@ -1,3 +1,4 @@
+// labels: none
 // What a query of attention does not see does not reach its result or gradient, infinities and NaN included: later values of
 // causal attention, those before a window, and keys that a mask hides.
 #include <cmath>

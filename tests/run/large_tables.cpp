@@ -1,3 +1,4 @@
+// labels: more strict tsan
 // Tables that are too large for a tile: vertices have few of their columns. Expected are sums and choices of whole numbers.
 #include <algorithm>
 #include <cstring>

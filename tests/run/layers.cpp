@@ -1,3 +1,4 @@
+// labels: light
 // Layers against PyTorch's: results, gradients of inputs and of variables, and changed statistics.
 #include "layer_checks.hpp"
 

@@ -1,3 +1,4 @@
+// labels: more
 // Layers that have windows against PyTorch's.
 #include "layer_checks.hpp"
 

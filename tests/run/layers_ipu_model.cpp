@@ -1,3 +1,4 @@
+// labels: more strict
 // The same layers on the simulated IPU, also in strict mode.
 #include "layer_checks.hpp"
 

@@ -1,3 +1,4 @@
+// labels: more
 // What is larger than 32 bits count, or than a machine has.
 #include <zip.h>
 

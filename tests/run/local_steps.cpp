@@ -1,3 +1,4 @@
+// labels: light
 // Programs that say of a variable that replicas share: its values differ, and are meant to.
 #include "elements.hpp"
 

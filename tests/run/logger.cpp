@@ -1,3 +1,4 @@
+// labels: light tsan
 // What is logged at which level, and where.
 #include "tilewright/core/logger.hpp"
 

@@ -1,3 +1,4 @@
+// labels: none
 // Sums of a million and of ten million numbers, in each order of loops: their error does not grow with their number.
 #include <cmath>
 #include <string_view>

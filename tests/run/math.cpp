@@ -1,3 +1,4 @@
+// labels: arm clang portable
 // The functions of kernel/math.hpp against the standard library's in double precision.
 #include <cstring>
 

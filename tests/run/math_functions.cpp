@@ -1,3 +1,4 @@
+// labels: portable
 // The functions of the headers beside kernel/math.hpp against the standard library's in double precision.
 #include <array>
 #include <random>

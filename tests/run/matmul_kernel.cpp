@@ -1,3 +1,4 @@
+// labels: arm more
 // Matrix products of all orientations and edge extents agree with a loop in double precision, and bring each element to the
 // epilogue once.
 #include <cmath>

@@ -1,3 +1,4 @@
+// labels: arm asan clang portable ubsan
 // Kernels that choose between elements hand NaN on: in vectors, in their rests and in half precision.
 #include <cmath>
 #include <limits>

@@ -1,3 +1,4 @@
+// labels: arm portable
 // Normally distributed numbers, against what is known of the distribution. Bounds on statistics are 5 standard errors.
 #include "tilewright/core/normal.hpp"
 

@@ -1,3 +1,4 @@
+// labels: none
 // The errors of functions of single elements, in units of the last place of the results' dtype: for every number of float16 and
 // bfloat16, and every 1,009th of float32.
 #include <array>

@@ -1,3 +1,4 @@
+// labels: none
 // The errors of sums, products, norms and attention over ten million terms, or a million where each is a vector, against exact
 // values: one shape for each order of loops.
 #include <array>

@@ -1,3 +1,4 @@
+// labels: clang strict
 #include <algorithm>
 #include <cmath>
 #include <cstring>

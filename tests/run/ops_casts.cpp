@@ -1,3 +1,4 @@
+// labels: asan strict
 // Ops on bool and float64, and casts between all pairs of dtypes, against NumPy.
 #include "cases_types.hpp"
 #include "op_checks.hpp"

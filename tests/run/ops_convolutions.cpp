@@ -1,3 +1,4 @@
+// labels: asan
 #include "op_cases_checks.hpp"
 
 TEST_CASE("convolutions and pools on the host agree with PyTorch") {

@@ -1,3 +1,4 @@
+// labels: more strict
 #include "op_cases_checks.hpp"
 
 TEST_CASE("convolutions and pools on the IPU model agree with PyTorch") {

@@ -1,3 +1,4 @@
+// labels: arm asan clang quick
 #include "op_cases_checks.hpp"
 
 TEST_CASE("functions on the host agree with PyTorch") { check_functions<tw::cpu>(); }

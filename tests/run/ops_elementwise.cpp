@@ -1,3 +1,4 @@
+// labels: asan
 // The elementwise ops against PyTorch and finite differences.
 #include "cases_elementwise.hpp"
 #include "op_checks.hpp"

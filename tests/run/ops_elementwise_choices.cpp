@@ -1,3 +1,4 @@
+// labels: asan strict
 // Elementwise ops that compare and choose, against PyTorch and finite differences.
 #include "cases_elementwise.hpp"
 #include "op_checks.hpp"

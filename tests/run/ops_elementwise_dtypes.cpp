@@ -1,3 +1,4 @@
+// labels: asan light
 // Elementwise ops of integers, half and double precision.
 #include "cases_elementwise.hpp"
 #include "op_checks.hpp"

@@ -1,3 +1,4 @@
+// labels: asan more
 // Elementwise ops at steps and ties, and with NaN and infinities, against PyTorch.
 #include "cases_elementwise.hpp"
 #include "op_checks.hpp"

@@ -1,3 +1,4 @@
+// labels: asan light
 // Ops with indices that are known in the run: gathers and slices.
 #include "cases_indexing.hpp"
 #include "op_checks.hpp"

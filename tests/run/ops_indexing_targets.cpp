@@ -1,3 +1,4 @@
+// labels: asan more strict
 // Ops with indices on machines on which their work is cut in other ways, and in all dtypes.
 #include "cases_indexing.hpp"
 #include "op_checks.hpp"

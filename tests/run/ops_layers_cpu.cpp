@@ -1,3 +1,4 @@
+// labels: arm asan
 #include "op_cases_checks.hpp"
 
 TEST_CASE("layers, updates and other dtypes on the host agree with PyTorch") { check_layers<tw::cpu>(); }

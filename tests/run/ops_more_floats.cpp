@@ -1,3 +1,4 @@
+// labels: asan more
 // Ops in float16 and float64 against PyTorch: those that other sources have in float32 only.
 #include "cases_dtypes.hpp"
 #include "op_checks.hpp"

@@ -1,3 +1,4 @@
+// labels: asan more
 // Ops on integers against NumPy, and ops that only move elements of any dtype.
 #include "cases_dtypes.hpp"
 #include "op_checks.hpp"

@@ -1,3 +1,4 @@
+// labels: asan more
 // Each kind of op on tensors of one element and along axes of one, and with indices of other dtypes, against PyTorch.
 #include "cases_forms.hpp"
 #include "op_checks.hpp"

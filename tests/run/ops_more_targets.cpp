@@ -1,3 +1,4 @@
+// labels: asan more strict
 // Each kind of op with operands that are views, on the host, on three tiles and on the IPU model, against PyTorch.
 #include "cases_forms.hpp"
 #include "op_checks.hpp"

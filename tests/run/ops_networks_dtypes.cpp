@@ -1,3 +1,4 @@
+// labels: asan light
 #include "cases_networks.hpp"
 #include "op_checks.hpp"
 

@@ -1,3 +1,4 @@
+// labels: light more strict
 #include "cases_networks.hpp"
 #include "op_checks.hpp"
 

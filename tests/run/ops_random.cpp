@@ -1,3 +1,4 @@
+// labels: asan strict
 // Random ops, to the bit: the reference is computed in exact fractions.
 #include "cases_random.hpp"
 #include "op_checks.hpp"

@@ -1,3 +1,4 @@
+// labels: asan
 #include "cases_reductions.hpp"
 #include "op_checks.hpp"
 

@@ -1,3 +1,4 @@
+// labels: asan strict systems
 // Reductions of which tiles have parts.
 #include "cases_reductions.hpp"
 #include "op_checks.hpp"

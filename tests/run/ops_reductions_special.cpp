@@ -1,3 +1,4 @@
+// labels: asan light
 // Reductions of ties, zeros, NaN and infinities, of integers and of half precision; indices and counts.
 #include "cases_reductions.hpp"
 #include "op_checks.hpp"

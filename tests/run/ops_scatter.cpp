@@ -1,3 +1,4 @@
+// labels: asan light
 // Ops that write or add at indices.
 #include "cases_indexing.hpp"
 #include "op_checks.hpp"

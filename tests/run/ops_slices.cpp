@@ -1,3 +1,4 @@
+// labels: asan
 // Slices, concats, splits and diagonals on the host: their values and gradients.
 #include "cases_slices.hpp"
 #include "op_checks.hpp"

@@ -1,3 +1,4 @@
+// labels: asan more strict
 // Slices and concats of any dtype, in place, and cut for tiles.
 #include "cases_slices.hpp"
 #include "op_checks.hpp"

@@ -1,3 +1,4 @@
+// labels: asan
 // Ops on integers against NumPy; and numbers of 64 bits that double does not hold.
 #include "cases_types.hpp"
 #include "elements.hpp"

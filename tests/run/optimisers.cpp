@@ -1,3 +1,4 @@
+// labels: light strict
 // Optimisers against PyTorch's: six steps with given gradients.
 #include <cmath>
 

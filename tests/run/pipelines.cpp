@@ -1,3 +1,4 @@
+// labels: asan light strict tsan ubsan
 // Pipelines against their steps in order: the same bits.
 #include <algorithm>
 #include <cmath>

@@ -1,3 +1,4 @@
+// labels: light strict tsan
 // What print_tensor prints, and when.
 #include "tilewright/ops/print_tensor.hpp"
 

@@ -1,3 +1,4 @@
+// labels: light
 // Profiles of programs on several simulated IPUs.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// labels: clang portable
 // The kernels of random numbers, without a session: words, groups, views of all kinds, and what the numbers are like.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// labels: more strict tsan
 // Ops that take positions, in programs: whatever stands beside them, however they are cut, an element has its own number.
 #include <array>
 #include <vector>

@@ -1,3 +1,4 @@
+// labels: more
 // Kernels of reductions, running sums and orders over all dtypes, along rows and columns, beside loops over single elements.
 // 64-bit integers have values that no double has.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// labels: none
 // Clusters and collectives that cannot be simulated.
 #include <tilewright/scaling/step_time.hpp>
 

@@ -1,3 +1,4 @@
+// labels: asan light ubsan
 // Variables on both sides: when a session has a device, and when values move between it and the host.
 #include "elements.hpp"
 

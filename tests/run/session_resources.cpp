@@ -1,3 +1,4 @@
+// labels: none
 // What a session needs of the system, and what it says where that is not there.
 #include <pthread.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+// labels: none
 // Products in slices that come one after the other, and sums of parts in stages, on the IPU model, beside plain loops. Integers
 // have sums that float32 has exactly.
 #include <algorithm>

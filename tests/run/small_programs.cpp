@@ -1,3 +1,4 @@
+// labels: light tsan
 // Whole programs, small enough to know their results.
 #include <cfenv>
 

@@ -1,3 +1,4 @@
+// labels: light
 // Files that are wrong: each gives an error that names file, tensor and expectation.
 #include <regex>
 #include <set>

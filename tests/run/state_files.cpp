@@ -1,3 +1,4 @@
+// labels: asan light standard-library ubsan
 // Tensors to .npz and .safetensors files and back, and against files of other programs.
 #include "state_files.hpp"
 

@@ -1,3 +1,4 @@
+// labels: light
 // Programs on tiles with memory of their own give what the fast mode gives, and ops that use more than they declare are found.
 #include "op_cases.hpp"
 #include "strict_run.hpp"

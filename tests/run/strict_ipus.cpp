@@ -1,3 +1,4 @@
+// labels: more tsan
 // Programs on several simulated IPUs, and on IO tiles, on tiles with memory of their own.
 #include "../support/instance_programs.hpp"
 #include "../support/ipu_programs.hpp"

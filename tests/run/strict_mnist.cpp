@@ -1,3 +1,4 @@
+// labels: more
 // 200 steps of the tutorial's training, on all tiles of an IPU with memory of their own, give what the fast mode gives.
 #include "../../examples/tutorial/net.hpp"
 #include "../../examples/tutorial/steps.hpp"

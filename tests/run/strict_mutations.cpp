@@ -1,3 +1,4 @@
+// labels: none
 // The strict executor finds what is wrong in a plan: good plans are changed, one thing at a time.
 #include <algorithm>
 #include <functional>

@@ -1,3 +1,4 @@
+// labels: none
 // Tensors of other libraries' files as variables: their names, transposed ones, parts, and what does not fit.
 #include <tilewright/checkpoint/checkpoint.hpp>
 #include <tilewright/layers/layers.hpp>

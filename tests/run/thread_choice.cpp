@@ -1,3 +1,4 @@
+// labels: standard-library tsan
 // How many threads are chosen, given how long runs take. No time passes here: durations are made up. And threads that cannot be
 // made.
 #include "tilewright/execute/thread_choice.hpp"

@@ -1,3 +1,4 @@
+// labels: arm light
 // A trace at run time makes the graphs that the compiler's trace makes.
 #include <array>
 #include <sstream>

@@ -1,3 +1,4 @@
+// labels: strict tsan
 // Training steps give the same numbers on every target, for every number of threads, and inlined as outlined.
 #include <array>
 #include <cmath>

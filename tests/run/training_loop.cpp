@@ -1,3 +1,4 @@
+// labels: more standard-library strict tsan
 // Training steps against gradients by hand, the loop that runs them, and its progress bar.
 #include <fcntl.h>
 

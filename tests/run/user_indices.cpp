@@ -1,3 +1,4 @@
+// labels: strict tsan
 // An op with indices that a user defines in a file of their own, with its gradient and its fault: a table is trained by it.
 #include "elements.hpp"
 

@@ -1,3 +1,4 @@
+// labels: arm clang strict tsan
 // Ops that users define in their own files: nothing in the library knows of them.
 #include "elements.hpp"
 

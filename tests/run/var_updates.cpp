@@ -1,3 +1,4 @@
+// labels: light strict
 // Variables that optimisers update, over several runs of a session.
 #include <limits>
 

@@ -1,3 +1,4 @@
+// labels: more
 // The worked case of docs/simulated-ipu.md: changes that make a step of training faster on an IPU, and leave its losses.
 #include <array>
 #include <cmath>

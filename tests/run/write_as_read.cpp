@@ -1,3 +1,4 @@
+// labels: clang
 // Products that one formula reads with axes in another order are written in that order, and have the same values.
 #include "tilewright/lower/write_as_read.hpp"
 

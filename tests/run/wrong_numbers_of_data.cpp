@@ -1,3 +1,4 @@
+// labels: none
 // Wrong numbers as options and parameters of what runs on the host: data, files, sessions, schedules, training loops, scaling.
 #include "../catch.hpp"
 #include "temporary_folder.hpp"

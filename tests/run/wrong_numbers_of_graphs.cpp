@@ -1,3 +1,4 @@
+// labels: none
 // Wrong numbers as parameters of graphs, variables, streams, remote buffers, replicas and call sites.
 #include "../catch.hpp"
 #include "tilewright/scaling/scaling.hpp"

@@ -1,3 +1,4 @@
+// labels: more
 // Wrong numbers as arguments and options of layers, optimisers and training.
 #include "../catch.hpp"
 #include "tilewright/layers/layers.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Wrong numbers as parameters and options of ops.
 #include "../catch.hpp"
 #include "wrong_numbers.hpp"

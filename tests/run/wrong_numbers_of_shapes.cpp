@@ -1,3 +1,4 @@
+// labels: none
 // Wrong numbers as axes, shapes, positions and counts of ops.
 #include "../catch.hpp"
 #include "wrong_numbers.hpp"

@@ -1,3 +1,4 @@
+// labels: more
 // Attention with a mask and dropout, in half precision, and its gradients.
 #include "painted.hpp"
 #include "run/cases_attention.hpp"

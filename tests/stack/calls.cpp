@@ -1,3 +1,4 @@
+// labels: none
 // Graphs that call graphs in loops and conditionals, and little else: what a run's own functions need.
 #include "painted.hpp"
 

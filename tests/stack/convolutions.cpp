@@ -1,3 +1,4 @@
+// labels: more
 // Convolutions by channels and by pixels, with strides, in float32 and float16, and their gradients.
 #include "painted.hpp"
 #include "run/cases_layers.hpp"

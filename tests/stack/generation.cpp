@@ -1,3 +1,4 @@
+// labels: none
 // What a language model computes for one token, in half precision: a row times matrices, one query's attention, a norm.
 #include "painted.hpp"
 

@@ -1,3 +1,4 @@
+// labels: more
 // Poolings and images of other sizes, and their gradients.
 #include "painted.hpp"
 #include "run/cases_layers.hpp"

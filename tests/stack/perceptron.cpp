@@ -1,3 +1,4 @@
+// labels: none
 // Linear layers of the usual widths, and their gradients.
 #include "painted.hpp"
 #include "run/cases_layers.hpp"

@@ -1,3 +1,4 @@
+// labels: more
 // A loop of steps, and its gradients.
 #include "painted.hpp"
 #include "run/cases_layers.hpp"

@@ -1,3 +1,4 @@
+// labels: more
 // Reductions along columns, whose accumulators are on the stack, and what is found by order.
 #include "painted.hpp"
 

@@ -1,3 +1,4 @@
+// labels: more
 // The largest elements of lines, and tables of weights for images of other sizes.
 #include "painted.hpp"
 

@@ -1,3 +1,4 @@
+// labels: more
 // A block of a small language model, and its gradients.
 #include "painted.hpp"
 #include "run/cases_layers.hpp"

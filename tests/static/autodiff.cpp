@@ -1,3 +1,4 @@
+// labels: quick
 // autodiff: which graphs it makes and how they connect to their forward graphs.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

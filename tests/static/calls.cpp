@@ -1,3 +1,4 @@
+// labels: quick
 // Calls of graphs: inputs by position, by name and bound; call sites.
 #include "../support/same.hpp"
 #include "models.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Variables that replicas share: which changes keep them equal, and which are errors.
 #include "tilewright/transform/check_replicas.hpp"
 

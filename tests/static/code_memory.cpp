@@ -1,3 +1,4 @@
+// labels: none
 // The account of code on the tiles, and of code that comes and goes.
 #include "../support/programs.hpp"
 #include "models.hpp"

@@ -1,3 +1,4 @@
+// labels: quick
 // Inputs by reference, repeat, conditional, recomputation and accumulation: graphs, plans and messages.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

@@ -1,3 +1,4 @@
+// labels: quick
 // Text, shapes, dtypes and names of types.
 #include "tilewright/core/fixed_vector.hpp"
 #include "tilewright/core/tensor_spec.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Graphs in Graphviz's language.
 #include <tilewright/graph/dot_checkpoint.hpp>
 

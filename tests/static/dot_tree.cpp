@@ -1,3 +1,4 @@
+// labels: none
 // DotTree and NamedTensors: trees of named leaves.
 #include <algorithm>
 

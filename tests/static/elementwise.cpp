@@ -1,3 +1,4 @@
+// labels: none
 // Shapes and dtypes of elementwise ops, their gradients' rules in place, and the errors of operands that do not fit.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Execution contexts: which program an op is part of, what programs hand to each other, and what is an error.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Which ops the planner joins, as the printed plan shows it.
 #include "../../examples/tutorial/net.hpp"
 #include "../../examples/tutorial/steps.hpp"

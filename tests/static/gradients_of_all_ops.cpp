@@ -1,3 +1,4 @@
+// labels: none
 // Gradients of all ops in constant expressions. This file is compiled as a user's is, without a precompiled header: in one,
 // templates that are defined after their use are instantiated before the program begins, and a lack stays unseen.
 #include "run/op_cases.hpp"

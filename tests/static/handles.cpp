@@ -1,3 +1,4 @@
+// labels: none
 // What handles of an Ir, its graphs, tensors, streams and call sites say.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

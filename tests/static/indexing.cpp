@@ -1,3 +1,4 @@
+// labels: none
 // Shapes, dtypes and errors of ops with indices that are known in the run.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

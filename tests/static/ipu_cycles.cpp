@@ -1,3 +1,4 @@
+// labels: none
 // Cycles of what a tile of an IPU computes and exchanges, by the formulas of poplibs. The numbers are worked out by hand.
 #include "tilewright/target/ipu_exchange_cycles.hpp"
 #include "tilewright/target/ipu_indexed_cycles.hpp"

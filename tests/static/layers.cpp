@@ -1,3 +1,4 @@
+// labels: none
 // Layers: their variables, and what the mode of a trace makes of them.
 #include <tilewright/core/square_root.hpp>
 #include <tilewright/layers/layers.hpp>

@@ -1,3 +1,4 @@
+// labels: quick
 // What the lowering passes do to a program.
 #include "../../examples/tutorial/steps.hpp"
 #include "../support/programs.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Loads and stores that are one exchange: which they are, in which order ops then run, and what that saves.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

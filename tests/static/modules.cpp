@@ -1,3 +1,4 @@
+// labels: quick
 // Modules: names of nested members, graphs made from them, factories and variables.
 #include <array>
 

@@ -1,3 +1,4 @@
+// labels: none
 // Where ops and tensors are: IPUs, sets of tiles, and the errors of those that do not fit.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

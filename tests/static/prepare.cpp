@@ -1,3 +1,4 @@
+// labels: none
 // From a program to a plan: trace, prepare, lower.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // How print_tensor is traced and planned.
 #include "tilewright/ops/print_tensor.hpp"
 

@@ -1,3 +1,4 @@
+// labels: none
 // How products are cut for the tiles of an IPU, and what that takes.
 #include "tilewright/lower/product_partition.hpp"
 

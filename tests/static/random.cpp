@@ -1,3 +1,4 @@
+// labels: none
 // Random ops: specs of results, messages, what is planned, and what can be computed when a program is compiled.
 #include "tilewright/ops/random.hpp"
 

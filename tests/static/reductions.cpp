@@ -1,3 +1,4 @@
+// labels: none
 // Shapes and dtypes of reductions and of ops along one axis, and the errors of what they do not take.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

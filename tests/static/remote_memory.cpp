@@ -1,3 +1,4 @@
+// labels: none
 // Remote buffers as they are traced and planned, and what they cost.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Replica groupings, and collectives as they are traced.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // What collectives take on many replicas, against the closed forms of their algorithms, and the collectives of plans.
 #include <initializer_list>
 #include <tilewright/scaling/scaling.hpp>

@@ -1,3 +1,4 @@
+// labels: none
 // print_schedule: graphs as text, as the tutorial shows them.
 #include "../support/same.hpp"
 #include "models.hpp"

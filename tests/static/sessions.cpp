@@ -1,3 +1,4 @@
+// labels: quick
 // What a session says of itself while the program compiles.
 #include "../support/same.hpp"
 #include "tilewright/tilewright.hpp"

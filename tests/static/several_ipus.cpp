@@ -1,3 +1,4 @@
+// labels: none
 // Plans for several simulated IPUs, and for IO tiles: the memory and the time of each set of tiles.
 #include "../support/programs.hpp"
 #include "tilewright/tilewright.hpp"

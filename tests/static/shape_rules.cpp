@@ -1,3 +1,4 @@
+// labels: quick
 // Shapes and dtypes of every op's results, and the errors of operands that do not fit.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Slices, concats and splits: shapes, errors, and what the planner makes of them.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Streams, name scopes, in_sequence, variables and constants.
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // Targets: the models of IPUs, their peaks, and models of a user's own.
 #include "../support/same.hpp"
 #include "tilewright/target/devices.hpp"

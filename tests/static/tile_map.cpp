@@ -1,3 +1,4 @@
+// labels: none
 // Where tensors and vertices are on the tiles of a simulated IPU, what moves between tiles, and the memory of the fullest one.
 #include "../support/programs.hpp"
 #include "tilewright/layers/linear.hpp"

@@ -1,3 +1,4 @@
+// labels: none
 // layers/ and train/: names, shapes and plans of what they make.
 #include "models.hpp"
 #include "tilewright/lower/lower.hpp"

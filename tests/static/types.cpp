@@ -1,3 +1,4 @@
+// labels: none
 // Errors of dtypes, and numbers that they have or have not.
 #include "tilewright/tilewright.hpp"
 

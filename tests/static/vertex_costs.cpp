@@ -1,3 +1,4 @@
+// labels: none
 // What ops state of their cost on an IPU, and the cycles that follow.
 #include "../support/same.hpp"
 #include "tilewright/target/target.hpp"

@@ -1,0 +1,74 @@
+# The first line of a test is `// labels: ` and the names of what it is part of, or `none`. An example has the line beside those that
+# say how it is run. What the labels mean:
+#
+#   quick, clang, portable, standard-library, asan, ubsan, tsan, arm
+#               part of the preset of that name; of tests/fail, Clang leaves all but those labelled `clang` to `--all`
+#   more        left to `./dev test --all`
+#   light       not about kernels: GCC compiles it with fewer optimisations
+#   strict      for a simulated IPU: also runs on tiles with memory of their own
+#   instances   `./dev launch` can put its replicas in several processes
+#   windows     also runs on 64-bit Windows
+#   systems     also runs in fresh systems
+#
+# CTest has these labels, too: `strict` for the run in strict mode only, `more` for what this build leaves to `--all`, and
+# `target:NAME` for the target that a test needs.
+
+# Reads the labels of <folder>/*.cpp, each of which must be one of those given. Sets <prefix>_<label> to the names of the sources that
+# have a label, <prefix>_labels_<name> to the labels of a source for CTest, and <prefix>_sources to the sources that have the label
+# `chosen`, or to all if it is empty.
+function(tilewright_read_labels prefix folder chosen)
+  list(JOIN ARGN ", " known)
+  if(chosen AND NOT chosen IN_LIST ARGN)
+    message(FATAL_ERROR "${folder}: unknown label '${chosen}' asked for: one of ${known} expected")
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+  set(chosen_sources)
+  foreach(label IN LISTS ARGN)
+    set(names_${label})
+  endforeach()
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM name)
+    file(STRINGS ${source} lines LIMIT_INPUT 1000 REGEX "^// labels:")  # at the top
+    list(LENGTH lines count)
+    string(REGEX REPLACE "^// labels: *" "" labels "${lines}")
+    if(NOT count EQUAL 1 OR labels STREQUAL "")
+      message(FATAL_ERROR "${folder}/${name}.cpp: one line '// labels: ' with some of ${known}, or with none, expected at the top")
+    endif()
+    string(REGEX MATCHALL "[^ ]+" labels "${labels}")
+    if(labels STREQUAL "none")
+      set(labels)
+    endif()
+    foreach(label IN LISTS labels)
+      if(NOT label IN_LIST ARGN)
+        message(FATAL_ERROR "${folder}/${name}.cpp: unknown label '${label}': some of ${known}, or none, expected")
+      endif()
+      list(APPEND names_${label} ${name})
+    endforeach()
+    if(NOT chosen OR chosen IN_LIST labels)
+      list(APPEND chosen_sources ${source})
+    endif()
+    list(REMOVE_ITEM labels more strict)
+    set(${prefix}_labels_${name} ${labels} PARENT_SCOPE)
+  endforeach()
+  if(NOT chosen_sources)
+    message(FATAL_ERROR "${folder}: no source has the label '${chosen}'")
+  endif()
+  foreach(label IN LISTS ARGN)
+    set(${prefix}_${label} ${names_${label}} PARENT_SCOPE)
+  endforeach()
+  set(${prefix}_sources ${chosen_sources} PARENT_SCOPE)
+endfunction()
+
+# Gives a test the labels that follow, and that of the target that it needs.
+function(tilewright_label_test test target)
+  set_property(TEST ${test} APPEND PROPERTY LABELS target:${target} ${ARGN})
+endfunction()
+
+# Leaves a test to `./dev test --all`: its target is built for `more_tests`, not for `all`.
+add_custom_target(more_tests)
+function(tilewright_leave_to_all test target)
+  set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  add_dependencies(more_tests ${target})
+  set_property(TEST ${test} APPEND PROPERTY LABELS more)
+endfunction()
