@@ -94,11 +94,6 @@ constexpr Plan lower(const Prepared& prepared, Observer&& observe = Observer(), 
   return plan;
 }
 
-/// As before `prepare` was a step of its own: plans a copy of a traced program.
-[[deprecated("write lower(prepare(ir, target))")]] constexpr Plan lower(const Ir& ir, const Target& target) {
-  return lower(prepare(ir, target));
-}
-
 }  // namespace tilewright::internal
 
 namespace tilewright {
