@@ -255,7 +255,7 @@ class PartitionSearch {
   bool in_slices_ = true;
   std::int64_t limit_ = 0, inner_slices_ = 1;
   bool fewest_bytes_ = false, found_ = false;
-  Candidate candidates_[kept_candidates]{};  ///< the lowest estimates, lowest first
+  Candidate candidates_[kept_candidates];  ///< the lowest estimates, lowest first
   ProductPartition best_{};
 };
 
