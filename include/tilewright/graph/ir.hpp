@@ -365,6 +365,10 @@ class Ir {
 };
 
 constexpr TensorSpec Tensor::spec() const { return valid() ? ir_->record(*this).spec : TensorSpec{}; }
+constexpr Shape Tensor::shape() const { return spec().shape; }
+constexpr DType Tensor::dtype() const { return spec().dtype; }
+constexpr int Tensor::rank() const { return spec().shape.rank; }
+constexpr std::int64_t Tensor::nelms() const { return spec().nelms(); }
 constexpr std::optional<Shape> Tensor::meta_shape() const {
   if (!valid()) return std::nullopt;
   const int index = ir_->record(*this).meta_shape;
@@ -382,18 +386,11 @@ constexpr std::int64_t Tensor::shape(int axis) const {
   }
   return shape()[axis];
 }
-constexpr TensorMap::TensorMap(std::initializer_list<MapEntry> entries) {
-  for (const auto& [key, value, number, is_number] : entries)
-    insert(key, is_number ? key.ir().number(text("call of ", key.ir().record(key.graph_id()).name).view(), number, key.dtype())
-                          : value);
-}
-constexpr Tensor TensorMap::operator[](Tensor key) const {
-  if (const Tensor* found = find(key)) return *found;
-  if (key.ir().failed()) return Tensor::invalid(key.ir());
-  if (holds_gradients_)
-    return key.ir().fail(text("gradients: none of ", to_text(key),
-                              ": a tensor that the forward call reads, and that a gradient reaches, expected"));
-  return key.ir().fail(text("TensorMap: ", to_text(key), ": a tensor with an entry in the map expected"));
+
+constexpr Text to_text(const Tensor& tensor) {
+  Text name = tensor.name();
+  if (!name.empty()) name += " ";
+  return text("Tensor[", name, to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");
 }
 
 }  // namespace tilewright

@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/ops/indexed.hpp"
 #include "tilewright/ops/shape.hpp"
+#include "tilewright/ops/sum.hpp"
 
 namespace tilewright {
 

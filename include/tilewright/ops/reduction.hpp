@@ -5,6 +5,7 @@
 
 #include "tilewright/kernel/reduction.hpp"
 #include "tilewright/ops/elementwise.hpp"
+#include "tilewright/ops/shape.hpp"
 
 namespace tilewright {
 
@@ -118,5 +119,3 @@ struct ReductionOp : Op<D>, ReductionRules {
 };
 
 }  // namespace tilewright
-
-#include "tilewright/ops/shape.hpp"  // defines Tensor::reshape
