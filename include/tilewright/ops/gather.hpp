@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/indexed.hpp"
 #include "tilewright/ops/shape.hpp"
 

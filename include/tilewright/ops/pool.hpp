@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/kernel/pool.hpp"
 #include "tilewright/kernel/pool_loops.hpp"
+#include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/window.hpp"
 
 namespace tilewright {
