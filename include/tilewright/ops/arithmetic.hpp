@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <concepts>
 
 #include "tilewright/ops/cast.hpp"
@@ -14,8 +13,9 @@ namespace detail {
 /// elements that are summed are of float32, so that none leaves the range where the sum does not; the sum is rounded.
 template <class D>
 constexpr Tensor summed(List<Tensor> inputs, const TensorSpec& to) {
-  const auto is_larger = [&](const Tensor& input) { return input.nelms() > to.shape.nelms(); };
-  if (to.dtype == float32 || (is_half(to.dtype) && std::ranges::any_of(inputs, is_larger)))
+  bool is_summed = false;
+  for (const Tensor& input : inputs) is_summed = is_summed || input.nelms() > to.shape.nelms();
+  if (to.dtype == float32 || (is_half(to.dtype) && is_summed))
     for (Tensor& input : inputs) input = input.cast(float32);
   Ir& ir = inputs[0].ir();
   return ops::sum_to(at_or_invalid(ir, apply_all<D>(ir, inputs), 0), to.shape).cast(to.dtype);
