@@ -46,7 +46,7 @@ struct HeldReplicas {
   int rank = -1;  ///< of the process, for lines of the log; -1: they name none
   bool names_replicas = false;  ///< whether print_tensor says which replica prints
 
-  /// The same for a program of so many replicas, with their count.
+  /// These replicas of a program of `replicas`, with their count.
   HeldReplicas of(int replicas) const {
     HeldReplicas result = *this;
     if (count == 0) result.count = replicas;

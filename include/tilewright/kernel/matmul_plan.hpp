@@ -26,22 +26,24 @@ inline constexpr std::int64_t l1_floats = 8 * 1024, l2_floats = 128 * 1024;
 inline constexpr std::int64_t short_sum = 32;
 /// Rows of a register block, at most: what 32 registers hold beside two vectors of b. [projection; feed forward up; attention]
 inline constexpr std::int64_t most_rows_of_block = 14;
-/// The same where more rows harm: their accesses fall on the same lines of a first-level cache [feed forward down], or an
-/// epilogue that reads and writes memory should come evenly between short sums [fc1, dW; fc2, dW; and W1].
+/// Rows of a register block, at most, where more harm: their accesses fall on the same lines of a first-level cache [feed
+/// forward down], or an epilogue that reads and writes memory should come evenly between short sums [fc1, dW; fc2, dW; and W1].
 inline constexpr std::int64_t few_rows_of_block = 8;
 /// Vectors of a register block, at most: 8 leave registers for two rows. [fc1; batch 80; feed forward down: they take 3 or 4]
 inline constexpr std::int64_t most_vectors_of_block = 8;
 /// Floats of 4096 bytes: elements so far apart fall on the same few lines of a first-level cache. [feed forward down, and its dW]
 inline constexpr std::int64_t conflict_floats = 1024;
-/// The same of terms of a sum, rows of b or columns of a: as there are more of them than rows of a block, half of 4096 bytes
-/// harms, too. [feed forward down, and its dW]
+/// Floats of 2048 bytes, as the distance between terms of a sum, rows of b or columns of a: as there are more of them than rows
+/// of a block, half of 4096 bytes harms, too. [feed forward down, and its dW]
 inline constexpr std::int64_t term_conflict_floats = conflict_floats / 2;
 /// Rows of a that read a panel of b, at least, so that packing it pays: each row saves less than the packing costs. [fewer: batch
 /// 80; feed forward, 1/8. More: projection; feed forward; attention, weights v]
 inline constexpr std::int64_t rows_for_packing = 128;
-/// The same where a second-level cache holds b. [attention, weights v; and W7]
+/// Rows of a that read a panel of b, at least, so that packing it pays, where a second-level cache holds b. [attention, weights
+/// v; and W7]
 inline constexpr std::int64_t rows_for_packing_near = 192;
-/// The same where rows of b fall on the same lines of a first-level cache. [batch 80; feed forward down, 1/8]
+/// Rows of a that read a panel of b, at least, so that packing it pays, where rows of b fall on the same lines of a first-level
+/// cache. [batch 80; feed forward down, 1/8]
 inline constexpr std::int64_t rows_for_packing_conflicts = 64;
 /// Terms, at least, so that packing a or b pays: shorter columns are few lines of a cache. [more: batch 80, dW; attention,
 /// weights v]

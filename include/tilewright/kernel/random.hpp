@@ -90,7 +90,7 @@ template <class Words>
   const WordVector second = (words_of(sine) ^ difference) ^ (for_angle & sign_bit);
   return {radius * std::bit_cast<Lanes>(first), radius * std::bit_cast<Lanes>(second)};
 }
-/// The same in float64, from 64 bits each.
+/// Two independent normal numbers in float64 from two random words of 64 bits, by Box and Muller, too.
 template <class Word>
 inline NormalPair<double> wide_normal_pair(Word for_radius, Word for_angle) {
   constexpr std::int64_t sqrt_half = 0x3fe6a09e667f3bcd;  // bits of sqrt(1/2)

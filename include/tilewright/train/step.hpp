@@ -269,7 +269,8 @@ constexpr void test_step(Ir& ir, const Model& model, const TensorSpec& images) {
   ops::host_store(ir.d2h_stream("outputs", outputs.spec()), outputs);
 }
 
-/// The same with targets, of which a run gives the mean loss alone, a scalar: "loss".
+/// The forward pass and the loss, traced for evaluation: a run takes inputs of the given spec and their targets, and gives the
+/// mean loss alone, a scalar: "loss".
 template <std::derived_from<ModuleBase> Model>
 constexpr void loss_step(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options = {}) {
   const ModeScope mode = evaluation(ir);
