@@ -158,7 +158,7 @@ class BarrierPlacer {
 
  private:
   // Accesses since the last barrier that are compared with a step's own. After more there is a barrier, so that the pass stays
-  // linear in steps. W1a of ./dev bench would notice a quarter of them.
+  // linear in steps. Adam's step of MNIST would notice a quarter of them.
   static constexpr std::size_t most = 64;
 
   constexpr StepsOfIpu& of(int ipu) { return ipus_[static_cast<std::size_t>(ipu + 1)]; }
