@@ -64,7 +64,7 @@ class Checkpoints {
 
   /// The checkpoint of a step. Throws LoadError if there is none or it is not whole.
   Checkpoint load(std::uint64_t step) const { return read(step, detail::read_bytes(function, path_of(step))); }
-  /// The same from the bytes of its file, wherever they were read.
+  /// The checkpoint of a step from the bytes of its file, wherever they were read. Throws LoadError if they are not whole.
   Checkpoint read(std::uint64_t step, std::vector<std::byte> bytes) const {
     const std::filesystem::path path = path_of(step);
     const auto fail = [&](std::string_view found, std::string_view expected) {

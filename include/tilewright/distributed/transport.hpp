@@ -120,7 +120,7 @@ class Transport final : public ReplicaTransport {
         reduce_in_shares(here, step, collective);
         return {};
       }
-      exchange_inputs(here, collective.input_bytes, stride);
+      send_inputs(here, collective.input_bytes, stride);
     }
     return items_of(step, collective);
   }
@@ -226,7 +226,8 @@ class Transport final : public ReplicaTransport {
     return work;
   }
 
-  void exchange_inputs(const CallSite& here, std::int64_t bytes, std::int64_t stride) {
+  /// Sends the inputs of held replicas to all other processes, and receives theirs.
+  void send_inputs(const CallSite& here, std::int64_t bytes, std::int64_t stride) {
     const bool travels_along = held_ * stride <= least_room;
     std::memcpy(sent_.data(), &here, sizeof here);
     for (int i = 0; travels_along && i < held_; ++i)

@@ -126,7 +126,8 @@ constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap
   return call_with_info(graph, {input}, args);
 }
 
-/// The same with numbers among the inputs, which become constants of the dtype that the graph's input has: `call(graph, {x, 2})`.
+/// Calls a graph from the current graph with numbers among the inputs, which become constants of the dtype that the graph's
+/// input has: `call(graph, {x, 2})`.
 template <std::size_t count>
 constexpr CallSiteInfo call_with_info(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
   return call_with_info(graph, detail::tensors_of(graph, inputs), args);

@@ -110,7 +110,8 @@ class Ir {
   /// A variable in a row of a remote buffer: graph/remote_buffer.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name);
-  /// The same with values of its own in each replica group, and remote shards: graph/replicated_variable.hpp.
+  /// A variable in a row of a remote buffer with values of its own in each replica group, and buffers of shards:
+  /// graph/replicated_variable.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name, const VariableOptions& options);
   constexpr RemoteBuffer replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options);
@@ -204,7 +205,7 @@ class Ir {
                                 std::string_view name) {
     return add_variable(what, kind, initialiser, spec, name, {.shape = spec.shape}, {});
   }
-  /// The same for a variable with its values distributed over the replicas.
+  /// Adds a variable with its values distributed over the replicas.
   constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
                                 std::string_view name, const Distribution& distribution, List<int> assignment) {
     if (current_graph != GraphId::main)

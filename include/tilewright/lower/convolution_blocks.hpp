@@ -11,7 +11,7 @@ namespace tilewright::internal {
 namespace detail {
 
 /// Blocks of rows are made where they save at least a quarter of the cycles of a convolution: the cost of copies is an estimate.
-/// The plan of W5 for a simulated IPU notices it.
+/// The plan of the benchmarks' CNN for a simulated IPU notices it.
 inline constexpr double most_cycles_in_blocks = 0.75;
 
 /// Searches for the number of blocks of rows over which a convolution takes the fewest cycles on a simulated IPU.

@@ -1,7 +1,6 @@
 #pragma once
 // for: simulated IPUs
 #include "tilewright/lower/argument_links.hpp"
-#include "tilewright/lower/check_dtypes.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/map_tiles.hpp"

@@ -377,8 +377,9 @@ namespace ops {
 constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options = {}) {
   return detail::attention({q, k, v}, options);
 }
-/// The same of those keys that a mask shows, for example those that are no padding. key_mask: (batch, keys) bool, true for keys
-/// that are seen. A query that sees no key has the result 0, and gives the gradient 0.
+/// softmax(scale q k^T) v for each head, over those keys that a mask shows, for example those that are no padding. key_mask:
+/// (batch, keys) bool, true for keys that are seen. q, k, v and the result are those of attention without a mask. A query that
+/// sees no key has the result 0, and gives the gradient 0.
 constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor key_mask,
                                               const AttentionOptions& options = {}) {
   return detail::attention({q, k, v, key_mask}, options);

@@ -265,7 +265,8 @@ constexpr Tensor replicated_all_reduce(Tensor t, const AllReduceOptions& options
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce", t, options.group);
   return apply<ReplicatedAllReduce>({t}, {groups, static_cast<std::int64_t>(options.op)});
 }
-/// The same in place; returns an alias of t.
+/// Reduces t over the group in place, element by element, on every replica of it; returns an alias of t. Dtypes and order are
+/// those of replicated_all_reduce. Not differentiable.
 constexpr Tensor replicated_all_reduce_(Tensor t, const AllReduceOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce_", t, options.group);

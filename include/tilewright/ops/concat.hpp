@@ -73,7 +73,7 @@ constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
   }
   return result;
 }
-/// The same for structured bindings: `const auto [q, k, v] = ops::split<3>(x, -1);`.
+/// x in `parts` equal parts along an axis, as an array for structured bindings: `const auto [q, k, v] = ops::split<3>(x, -1);`.
 template <std::size_t parts>
 constexpr std::array<Tensor, parts> split(Tensor x, int axis = 0) {
   const List<Tensor> list = split(x, Splits(static_cast<int>(parts)), axis);

@@ -300,11 +300,10 @@ constexpr WindowAttributes window_attributes(const Options& options) {
 namespace ops {
 /// Convolution (cross-correlation: the kernel is not turned around). x: (N, C, spatial...) with 1 to 3 spatial axes, float16,
 /// bfloat16, float32 or float64; weight: (M, C / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in +
-/// padding -
-/// ((kernel - 1) dilation + 1)) / stride + 1 elements along each spatial axis, rounded down. Half precision sums in float32.
-/// `partials_types` {float16} or {float32} (the default) is what partial sums are rounded to, where the sum over channels is cut
-/// into blocks for tiles; float64 has its own. Gradients: of x and weight. Errors: lists of a wrong length, numbers out of range,
-/// groups that do not divide the channels, a kernel larger than the padded input.
+/// padding - dilation (kernel - 1) - 1) / stride + 1 elements along each spatial axis, rounded down. Half precision sums in
+/// float32. `partials_types` {float16} or {float32} (the default) is what partial sums are rounded to, where the sum over
+/// channels is cut into blocks for tiles; float64 has its own. Gradients: of x and weight. Errors: lists of a wrong length,
+/// numbers out of range, groups that do not divide the channels, a kernel larger than the padded input.
 ///
 ///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
 constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {

@@ -89,7 +89,8 @@ namespace ops {
 constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const NllOptions& options = {}) {
   return apply<CrossEntropy>({logits, labels}, nll_attributes(options));
 }
-/// The same loss, and the gradient of the logits in the same op; the gradient, not the loss, is times loss_scaling.
+/// The loss of cross_entropy, a scalar, and the gradient of the logits, of their shape and dtype, from one op. The gradient,
+/// not the loss, is times loss_scaling.
 constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, double loss_scaling = 1,
                                                   const NllOptions& options = {}) {
   return detail::loss_and_gradient<CrossEntropyWithGrad>(std::array{logits, labels}, nll_attributes(options, loss_scaling));

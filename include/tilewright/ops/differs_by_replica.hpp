@@ -3,8 +3,8 @@
 
 namespace tilewright {
 
-/// The same tensor, of which the program says that its replicas differ on purpose. Before a program is planned, what reads it
-/// reads its input instead.
+/// An alias of a tensor, of which the program says that its replicas differ on purpose. Before a program is planned, what reads
+/// it reads its input instead.
 struct DiffersByReplica : Op<DiffersByReplica> {
   static constexpr std::string_view name = "DiffersByReplica";
   static constexpr bool is_alias = true;

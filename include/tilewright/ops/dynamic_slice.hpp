@@ -242,7 +242,7 @@ struct DynamicUpdate : DynamicUpdateOp<DynamicUpdate> {
     return ops::expand(op.ir().constant(List<double>{0}, {}, spec.dtype), spec.shape);
   }
 };
-/// The same in place.
+/// Writes another slice to t itself, and returns it.
 struct DynamicUpdateInplace : DynamicUpdateOp<DynamicUpdateInplace> {
   static constexpr std::string_view name = "DynamicUpdateInplace";
   static constexpr int modifies = 0;

@@ -96,7 +96,8 @@ struct Elementwise : Op<D> {
       assign_elementwise<detail::Formula<D, A>>(std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
     }(std::make_index_sequence<sizeof...(V) - 1>{});
   }
-  /// The same for an op with `fault`: D gives `forward_checked(faults, x, ...)` beside `forward`.
+  /// Computes an op with `fault` on views, the last of which is the result, and reports what its inputs did wrong to `faults`:
+  /// D gives `forward_checked(faults, x, ...)` beside `forward`.
   template <PackedAttributes, class... V>
   static void compute_checked(Faults faults, V... views) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {

@@ -311,8 +311,8 @@ constexpr Tensor shaped_dropout(Tensor t, Tensor seed, const Shape& shape, doubl
 /// A seed, (2,) uint32, from a seed and a number. Seeds of different modifiers, and the seed itself, give numbers that are
 /// independent of each other. Errors: another seed.
 constexpr Tensor create_random_seed(Tensor seed, std::int64_t modifier) { return apply<CreateRandomSeed>({seed}, {modifier}); }
-/// The same with a tensor as modifier: one element of int32, uint32, int64 or uint64, such as the count of a loop's iterations.
-/// It gives the seed that the number gives.
+/// A seed, (2,) uint32, from a seed and a modifier that is a tensor: one element of int32, uint32, int64 or uint64, such as the
+/// count of a loop's iterations. It gives the seed that the number gives.
 constexpr Tensor create_random_seed(Tensor seed, Tensor modifier) { return apply<CreateRandomSeed>({seed, modifier}, {}); }
 /// n new seeds: create_random_seed(seed, i) for i from 0 on. Errors: another seed; n below 1, or above 2^20.
 constexpr List<Tensor> split_random_seed(Tensor seed, int n = 2) {

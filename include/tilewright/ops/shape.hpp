@@ -54,14 +54,14 @@ struct ReshapeOp : Op<D> {
     return {layout.offset, dense_strides(output)};
   }
 };
-/// The same elements in another shape.
+/// A view of x's elements in another shape.
 struct Reshape : ReshapeOp<Reshape> {
   static constexpr std::string_view name = "Reshape";
   static constexpr void gradient(GradientContext& op) {
     op.input_gradient(0, apply<Reshape>({op.output_gradient(0)}, detail::axis_list(op.input_spec(0).shape)));
   }
 };
-/// The same tensor in another shape.
+/// An alias of x in another shape: ops in place change x.
 struct ReshapeInplace : ReshapeOp<ReshapeInplace> {
   static constexpr std::string_view name = "ReshapeInplace";
   static constexpr bool is_alias = true;
@@ -108,7 +108,7 @@ struct Transpose : TransposeOp<Transpose> {
     op.input_gradient(0, apply<Transpose>({op.output_gradient(0)}, detail::axis_list(inverse)));
   }
 };
-/// The same tensor with its axes in another order.
+/// An alias of x with its axes in another order: ops in place change x.
 struct TransposeInplace : TransposeOp<TransposeInplace> {
   static constexpr std::string_view name = "TransposeInplace";
   static constexpr bool is_alias = true;

@@ -22,7 +22,7 @@ struct Diagonal : Op<Diagonal> {
     return {layout.offset, {layout.strides[0] + layout.strides[1]}};
   }
 };
-/// The same elements of the same tensor.
+/// The diagonal of a matrix, as an alias of it: ops in place change the matrix.
 struct DiagonalInplace : Op<DiagonalInplace> {
   static constexpr std::string_view name = "DiagonalInplace";
   static constexpr bool any_layout = true;

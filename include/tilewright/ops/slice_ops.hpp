@@ -79,13 +79,13 @@ struct Slice : SliceOp<Slice> {
     op.input_gradient_part(0, {op.output_gradient(0), op.node().attributes}, &detail::join_slices);
   }
 };
-/// The same elements of the same tensor.
+/// Elements at equal steps, as an alias of the tensor: ops in place change it.
 struct SliceInplace : SliceOp<SliceInplace> {
   static constexpr std::string_view name = "SliceInplace";
   static constexpr bool is_alias = true;
   static constexpr void gradient(GradientContext& op) { Slice::gradient(op); }
 };
-/// The same elements without axes of extent 1: a view.
+/// A view of a tensor's elements without axes of extent 1.
 struct Squeeze : SliceOp<Squeeze> {
   static constexpr std::string_view name = "Squeeze";
   static constexpr void gradient(GradientContext& op) {
@@ -171,7 +171,7 @@ struct ConcatOp : Op<D> {
 struct Concat : ConcatOp<Concat> {
   static constexpr std::string_view name = "Concat";
 };
-/// The same; ops in place are refused on its result, which would be an alias elsewhere.
+/// A concat on whose result ops in place are refused: it would be an alias elsewhere.
 struct ConcatInplace : ConcatOp<ConcatInplace> {
   static constexpr std::string_view name = "ConcatInplace";
   static constexpr bool result_stays = true;

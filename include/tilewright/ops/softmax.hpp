@@ -65,7 +65,8 @@ struct SoftmaxGrad : LineOp<SoftmaxGrad> {
   }
 };
 
-/// The same of half precision, for x: y is computed again, as what is stored is rounded.
+/// dx of softmax along an axis in half precision, given x instead of y = softmax(x): y is computed again, as what is stored is
+/// rounded.
 struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
   static constexpr std::string_view name = "SoftmaxGrad";
   static constexpr VertexCost vertex_cost = line_cost(7, {20, 2}, {18, 4});

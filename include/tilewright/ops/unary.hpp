@@ -231,6 +231,7 @@ constexpr Tensor increment_mod(Tensor x, double increment, double modulus) {
 /// Forms in place: x gets the result, of which an alias is returned. x: no constant and no expanded view. Their gradients are
 /// those of the forms above. If one needs the value of x that was overwritten, autodiff fails, unless x is an input by value of
 /// the graph.
+///
 /// exp in place. Its gradient does not need x.
 constexpr Tensor exp_(Tensor x) { return apply<InPlace<Exp>>({x}); }
 /// sqrt in place. Its gradient does not need x.

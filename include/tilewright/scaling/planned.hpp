@@ -31,7 +31,7 @@ inline constexpr CollectiveVolume volume_of_set = [] {
   }
 }();
 
-/// The same as a collective that does not run.
+/// A compute set's move between replicas as a collective, or one that does not run if it moves nothing.
 template <const auto& plan, std::size_t set>
 consteval Collective collective_of_set() {
   constexpr CollectiveVolume volume = volume_of_set<plan, set>;

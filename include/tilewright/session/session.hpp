@@ -170,7 +170,8 @@ class Session {
     detail::check_apart<program::plan, "run_with_outputs">(streams, plan.replicas, {variable_memory(), remote_memory()});
     execute(streams, {});
   }
-  /// The same with all outputs in one object: `run_with_outputs(outputs, "image"_s = images)`.
+  /// Runs the program once and writes all outputs to one object: `run_with_outputs(outputs, "image"_s = images)`. Every input
+  /// stream needs one array. Allocates nothing.
   template <class... InputNames, class... Arrays>
   void run_with_outputs(HostOutputs<program::plan>& outputs, NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs_and_outputs<true, InputNames...>();
@@ -299,8 +300,9 @@ class Session {
     for (std::size_t v = 0; v < values.size(); ++v) values[v] = tensors[found[v]].bytes.data();
     write<"load_from_session">(values);
   }
-  /// The same where names differ: variables of this session alone keep their values, and those of the other alone are left out,
-  /// as far as the policy allows. Throws LoadError, before anything is written, for other differences.
+  /// Gives variables the values of those of the same names in another session, where names differ: variables of this session
+  /// alone keep their values, and those of the other alone are left out, as far as the policy allows. Throws LoadError, before
+  /// anything is written, for other differences.
   template <class Source>
   void load_from_session(const Source& source, const LoadPolicy& policy) {
     const auto tensors = source.host_tensors();
