@@ -38,8 +38,8 @@ struct LoopCost {
   constexpr bool operator==(const LoopCost&) const = default;
 };
 
-/// What an op's codelet costs on a simulated IPU: an op states it as `static constexpr VertexCost vertex_cost`. Without it, it
-/// follows from the op's WorkKind and is assumed.
+/// What an op's codelet costs on a simulated IPU: an op states it by a conversion, as its groups (graph/op_groups.hpp). Without
+/// it, it follows from the op's WorkKind and is assumed.
 struct VertexCost {
   CostFormula formula = CostFormula::other;
   LoopCost float32{};  ///< also for integers of 4 and 8 bytes, bool and bytes

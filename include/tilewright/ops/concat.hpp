@@ -10,8 +10,7 @@ namespace tilewright {
 /// What Concat and ConcatInplace share: the inputs one after the other along an axis.
 template <class D>
 struct ConcatOp : Op<D> {
-  static constexpr bool any_layout = true;
-  static constexpr bool takes_float8 = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_float8 = true}; }
   struct Attributes {
     std::int64_t axis = 0;
     std::int64_t last_first = 0;  ///< 1: the last input is copied first, as it is made first
@@ -71,7 +70,7 @@ struct Concat : ConcatOp<Concat> {
 /// The same; ops in place are refused on its result, which would be an alias elsewhere.
 struct ConcatInplace : ConcatOp<ConcatInplace> {
   static constexpr std::string_view name = "ConcatInplace";
-  static constexpr bool result_stays = true;
+  constexpr operator Effects() const { return Effects{.result_stays = true}; }
 };
 
 /// Into how many equal parts a tensor is split, or the extents of all parts.

@@ -24,7 +24,7 @@ template <class D, PackedAttributes A>
 struct Formula {
   // the result types tell xtensor what can be called
   static constexpr bool plain = __is_empty(typename D::Attributes);
-  static constexpr bool bools_are_masks = D::bools_are_masks;
+  static constexpr bool bools_are_masks = static_cast<Fusion>(D{}).bools_are_masks;
   template <class... X>
     requires plain
   auto operator()(const X&... x) const -> decltype(D::forward(x...)) {
@@ -70,12 +70,11 @@ constexpr Work elementwise_work(std::span<const TensorSpec> operands, int input_
 /// have one dtype, which is also the result's. An op of other dtypes gives `check_dtypes` and `result_dtype`.
 template <class D>
 struct Elementwise : Op<D> {
-  static constexpr bool elementwise = true;
-  static constexpr bool has_formula = true;
-  static constexpr bool any_layout = true;
+  constexpr operator Fusion() const { return Fusion{.has_formula = true}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
 
   static constexpr void infer(Inference& op) {
-    if (D::check_dtypes(op)) detail::infer_elementwise(op, D::result_dtype(op), D::modifies >= 0);
+    if (D::check_dtypes(op)) detail::infer_elementwise(op, D::result_dtype(op), static_cast<Effects>(D{}).modifies >= 0);
   }
   static constexpr bool check_dtypes(Inference& op) { return equal_dtypes(op); }
   static constexpr bool equal_dtypes(Inference& op) {
@@ -115,8 +114,7 @@ template <class D>
 struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
-  static constexpr VertexCost vertex_cost = unary_gradient_cost(detail::vertex_cost_of<D>(),
-                                                                D::gradient_from == GradientFrom::output);
+  constexpr operator VertexCost() const { return unary_gradient_cost(D{}, D::gradient_from == GradientFrom::output); }
   template <class X, class... A>
   static X forward(X x_or_y, X dy, A... attributes) {
     return D::backward(x_or_y, dy, attributes...);
@@ -129,7 +127,7 @@ template <class D>
 struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
-  static constexpr VertexCost vertex_cost = unary_gradient_cost(detail::vertex_cost_of<D>(), false);
+  constexpr operator VertexCost() const { return unary_gradient_cost(D{}, false); }
   template <class X, class... A>
   static X forward(X x, X dy, A... attributes) {
     if constexpr (requires { D::backward_of_input(x, dy, attributes...); }) return D::backward_of_input(x, dy, attributes...);

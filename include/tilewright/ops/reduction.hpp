@@ -101,9 +101,9 @@ struct ReductionRules {
 template <class D>
 struct ReductionOp : Op<D>, ReductionRules {
   using ReductionRules::Attributes;
-  static constexpr WorkKind work_kind = WorkKind::reduction;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::whole;  ///< of the reduced axes
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return work_of_kind(D::axis_kind, operands, packed);
   }

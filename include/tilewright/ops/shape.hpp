@@ -64,14 +64,14 @@ struct Reshape : ReshapeOp<Reshape> {
 /// The same tensor in another shape.
 struct ReshapeInplace : ReshapeOp<ReshapeInplace> {
   static constexpr std::string_view name = "ReshapeInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Reshape::gradient(op); }
 };
 
 /// What Transpose and TransposeInplace share: a view.
 template <class D>
 struct TransposeOp : Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   using Attributes = detail::AxisList;
 
   static constexpr void infer(Inference& op) {
@@ -111,13 +111,13 @@ struct Transpose : TransposeOp<Transpose> {
 /// The same tensor with its axes in another order.
 struct TransposeInplace : TransposeOp<TransposeInplace> {
   static constexpr std::string_view name = "TransposeInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Transpose::gradient(op); }
 };
 
 /// Repeats elements along axes of extent 1, and along new axes in front, to a larger shape: a view with strides of 0.
 struct Expand : Op<Expand> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr std::string_view name = "Expand";
   using Attributes = detail::AxisList;
 
@@ -144,7 +144,7 @@ struct Expand : Op<Expand> {
 /// What Detach and DetachInplace share: a view through which no gradient goes.
 template <class D>
 struct DetachOp : Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr Differentiation differentiation = Differentiation::stops;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape&, const PackedAttributes&) { return layout; }
@@ -154,7 +154,7 @@ struct Detach : DetachOp<Detach> {
 };
 struct DetachInplace : DetachOp<DetachInplace> {
   static constexpr std::string_view name = "DetachInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
 };
 
 namespace ops {

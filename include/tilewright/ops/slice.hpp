@@ -39,7 +39,7 @@ struct SliceAttributes {
 /// What slices share: views of the elements at equal steps along each axis, also backwards.
 template <class D>
 struct SliceOp : Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   using Attributes = SliceAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -81,7 +81,7 @@ struct Slice : SliceOp<Slice> {
 /// The same elements of the same tensor.
 struct SliceInplace : SliceOp<SliceInplace> {
   static constexpr std::string_view name = "SliceInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Slice::gradient(op); }
 };
 /// The same elements without axes of extent 1: a view.
@@ -112,7 +112,7 @@ struct SliceGrad : Op<SliceGrad> {
 /// The diagonal of a matrix: a view.
 struct Diagonal : Op<Diagonal> {
   static constexpr std::string_view name = "Diagonal";
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr void infer(Inference& op) {
     const TensorSpec& in = op.input(0);
     if (in.shape.rank != 2) return op.fail(to_text(in), ": a matrix or a vector expected");
@@ -126,8 +126,8 @@ struct Diagonal : Op<Diagonal> {
 /// The same elements of the same tensor.
 struct DiagonalInplace : Op<DiagonalInplace> {
   static constexpr std::string_view name = "DiagonalInplace";
-  static constexpr bool any_layout = true;
-  static constexpr bool is_alias = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void infer(Inference& op) { Diagonal::infer(op); }
   static constexpr void gradient(GradientContext& op) { Diagonal::gradient(op); }
   static constexpr Layout view(const Shape& input, const Layout& layout, const Shape& output, const PackedAttributes& packed) {

@@ -7,9 +7,9 @@ namespace tilewright {
 /// Base of scaled sums over axes: scale * sum. D gives `name`.
 template <class D>
 struct SumOp : ReductionOp<D> {
-  static constexpr VertexCost vertex_cost = reduction_cost({1, 2}, {1, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
-  static constexpr bool has_epilogue = true;
+  constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   using Attributes = ReductionAttributes;
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
