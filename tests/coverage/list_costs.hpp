@@ -22,11 +22,11 @@ constexpr bool has_kernel() {
   return has_compute && kind != view && kind != transfer && kind != collective && kind != composite;
 }
 
-/// Whether the op, or its family, states a cost: what Op has is a guess by the kind of work.
+/// Whether the op, or its family, states a cost.
 template <IsOp D>
 constexpr bool states_cost() {
   using tilewright::VertexCost;
-  return !std::is_same_v<decltype(&D::operator VertexCost), VertexCost (tilewright::Op<D>::*)() const>;
+  return !std::is_same_v<decltype(&D::operator VertexCost), VertexCost (tilewright::OpDefaults::*)() const>;
 }
 
 /// Prints for an op: cost, op, type, and whether its kernel's cost is missing. Prints nothing for another type.

@@ -160,7 +160,7 @@ struct OpTexts {
 
 /// What kind of work it does, for passes that price or rewrite ops, and what kind of code.
 struct OpKind {
-  WorkKind work_kind = WorkKind::other;
+  WorkKind work_kind = WorkKind::other;  ///< other: what its other members show
   CodeKind code_kind = code_kind_of(work_kind);  ///< of its kernel
 };
 

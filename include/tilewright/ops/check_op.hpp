@@ -80,9 +80,11 @@ constexpr Text group_problem(const OpInfo& op, const OpMembers& has) {
   return {};
 }
 
-/// OpInfo of an op type that has what it asks for (ops/op.hpp).
 template <class D>
 constexpr OpInfo make_op_info();
+/// What an op says, if its members are of the right types.
+template <class D>
+inline constexpr OpInfo stated_op_info = make_op_info<D>();
 
 /// What is wrong with an op type: `<op>: <given>: <expected>`, or nothing.
 template <class D>
@@ -118,7 +120,7 @@ constexpr Text op_problem() {
   else if constexpr (!__is_empty(typename D::Attributes) && !PackableAttributes<typename D::Attributes>)
     return problem_text<D>("Attributes with members of other than 8 bytes: std::int64_t and double expected");
   else
-    return group_problem(make_op_info<D>(), {.view = has_view,
+    return group_problem(stated_op_info<D>, {.view = has_view,
                                              .expand = has_expand,
                                              .compute = has_compute,
                                              .gradient = has_gradient,

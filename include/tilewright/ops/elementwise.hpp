@@ -114,7 +114,7 @@ template <class D>
 struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
-  constexpr operator VertexCost() const { return unary_gradient_cost(D{}, D::gradient_from == GradientFrom::output); }
+  constexpr operator VertexCost() const { return unary_gradient_cost(op_info<D>.vertex_cost, D::gradient_from == GradientFrom::output); }
   template <class X, class... A>
   static X forward(X x_or_y, X dy, A... attributes) {
     return D::backward(x_or_y, dy, attributes...);
@@ -127,7 +127,7 @@ template <class D>
 struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
-  constexpr operator VertexCost() const { return unary_gradient_cost(D{}, false); }
+  constexpr operator VertexCost() const { return unary_gradient_cost(op_info<D>.vertex_cost, false); }
   template <class X, class... A>
   static X forward(X x, X dy, A... attributes) {
     if constexpr (requires { D::backward_of_input(x, dy, attributes...); }) return D::backward_of_input(x, dy, attributes...);
