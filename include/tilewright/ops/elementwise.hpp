@@ -114,7 +114,9 @@ template <class D>
 struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
-  constexpr operator VertexCost() const { return unary_gradient_cost(op_info<D>.vertex_cost, D::gradient_from == GradientFrom::output); }
+  constexpr operator VertexCost() const {
+    return unary_gradient_cost(op_info<D>.vertex_cost, D::gradient_from == GradientFrom::output);
+  }
   template <class X, class... A>
   static X forward(X x_or_y, X dy, A... attributes) {
     return D::backward(x_or_y, dy, attributes...);
