@@ -63,6 +63,10 @@ constexpr Work elementwise_work(std::span<const TensorSpec> operands, int input_
       if (operands[o].shape[-axis] != 1) work.follow(static_cast<int>(o), operands[o].shape.rank - axis, result.rank - axis);
   return work;
 }
+/// The cost that a unary op states, or else that of its kind.
+constexpr VertexCost cost_of_map(const VertexCost& stated) {
+  return stated == cost_of_kind ? default_vertex_cost(WorkKind::map, CodeKind::map) : stated;
+}
 }  // namespace detail
 
 /// Base of ops whose result at a place depends on the inputs at that place only. D gives `name` and
@@ -115,7 +119,7 @@ struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
   constexpr operator VertexCost() const {
-    return unary_gradient_cost(op_info<D>.vertex_cost, D::gradient_from == GradientFrom::output);
+    return unary_gradient_cost(detail::cost_of_map(D{}), D::gradient_from == GradientFrom::output);
   }
   template <class X, class... A>
   static X forward(X x_or_y, X dy, A... attributes) {
@@ -129,7 +133,7 @@ template <class D>
 struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
-  constexpr operator VertexCost() const { return unary_gradient_cost(op_info<D>.vertex_cost, false); }
+  constexpr operator VertexCost() const { return unary_gradient_cost(detail::cost_of_map(D{}), false); }
   template <class X, class... A>
   static X forward(X x, X dy, A... attributes) {
     if constexpr (requires { D::backward_of_input(x, dy, attributes...); }) return D::backward_of_input(x, dy, attributes...);
