@@ -18,7 +18,7 @@ template <IsOp D>
 constexpr bool has_kernel() {
   using enum tilewright::WorkKind;
   const tilewright::WorkKind kind = tilewright::op_info<D>.work_kind;
-  const bool has_compute = !requires { &tilewright::detail::OpNames<D>::compute; };  // ambiguous if D has one, too
+  const bool has_compute = !requires { requires std::same_as<decltype(D::compute), const tilewright::NotGiven>; };
   return has_compute && kind != view && kind != transfer && kind != collective && kind != composite;
 }
 

@@ -47,6 +47,8 @@ struct VertexCost {
   std::int8_t passes = 1;  ///< line: loops over each line, of which `cycles` is the sum; pairs: products
   Confidence confidence = Confidence::given;
 
+  /// Whether an op states it.
+  constexpr bool is_stated() const { return passes != 0; }
   /// Whether it says what a vertex costs.
   constexpr bool is_complete() const {
     const auto is_loop = [](const LoopCost& loop) { return loop.cycles > 0 && loop.elements > 0 && loop.start >= 0; };

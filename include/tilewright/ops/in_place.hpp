@@ -3,27 +3,18 @@
 
 namespace tilewright {
 
-namespace detail {
-template <class D>
-struct GradientOf {};
-template <class D>
-  requires requires { D::gradient; }
-struct GradientOf<D> {
-  static constexpr void gradient(GradientContext& op) { D::gradient(op); }
-};
-}  // namespace detail
-
 /// The form in place of an elementwise op D: D's result is written into its first input, of which this op's result is an alias.
 /// Shape and dtype of the first input must be those of the result. Its gradient is D's; where that needs a value that was
 /// overwritten, autodiff fails.
 template <class D>
-struct InPlace : Elementwise<InPlace<D>>, detail::GradientOf<D> {
+struct InPlace : Elementwise<InPlace<D>> {
   static constexpr std::string_view name = InPlaceName<D>::value;
   constexpr operator Effects() const { return Effects{.modifies = 0}; }
-  constexpr operator Fusion() const { return D{}; }
-  constexpr operator OpTexts() const { return D{}; }
+  constexpr operator Fusion() const { return detail::op_object<D>; }
+  constexpr operator OpTexts() const { return detail::op_object<D>; }
   static constexpr Differentiation differentiation = D::differentiation;
-  constexpr operator VertexCost() const { return D{}; }
+  static constexpr decltype(OpInfo::gradient) gradient = D::gradient;
+  constexpr operator VertexCost() const { return detail::op_object<D>; }
   using Attributes = typename D::Attributes;
 
   static constexpr bool check_dtypes(Inference& op) { return D::check_dtypes(op); }

@@ -21,37 +21,6 @@ struct ByTag {
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-template <class D>
-inline constexpr OpTag op_tag{};
-
-namespace detail {
-/// The VertexCost of an op that states none: that of its kind.
-inline constexpr VertexCost cost_of_kind{.passes = 0};
-/// The kind of an op that states none: what its other members show.
-constexpr WorkKind shown_work_kind(const OpInfo& op) {
-  if (op.collective_items) return WorkKind::collective;
-  if (op.transfer) return WorkKind::transfer;
-  if (op.view) return WorkKind::view;
-  if (op.elementwise) return WorkKind::map;
-  return op.expand ? WorkKind::composite : WorkKind::other;
-}
-}  // namespace detail
-
-/// What an op is unless it, or its family, says something else: its groups (graph/op_groups.hpp) as conversions.
-struct OpDefaults {
-  struct Attributes {};
-  static constexpr Differentiation differentiation = Differentiation::refuses;
-  constexpr operator Effects() const { return {}; }
-  constexpr operator KernelOperands() const { return {}; }
-  constexpr operator Fusion() const { return {}; }
-  constexpr operator CutRules() const { return {}; }
-  constexpr operator Movement() const { return {}; }
-  constexpr operator CollectiveWork() const { return {}; }
-  constexpr operator OpTexts() const { return {}; }
-  constexpr operator OpKind() const { return {}; }
-  constexpr operator VertexCost() const { return detail::cost_of_kind; }
-};
-
 /// Base of every op, the library's and the user's alike. An op type D is one struct with
 ///  - `static constexpr std::string_view name`: as print_schedule shows it;
 ///  - `struct Attributes` (optional): members of 8 bytes each (std::int64_t, double);
@@ -69,50 +38,13 @@ struct OpDefaults {
 ///
 /// docs/op-members.md has all members. Families (ops/elementwise.hpp, ops/sum.hpp) give all but a few lines of an op. What is
 /// missing or of another type is a compile error (ops/check_op.hpp).
-template <class D>
-struct Op : OpDefaults {
+template <class D, class Defaults = OpDefaults>
+struct Op : Defaults {
   friend constexpr auto op_of(ByTag<&op_tag<D>>) { return std::type_identity<D>{}; }
 };
 
-namespace detail {
-/// Fills in what follows from the rest of an op.
-constexpr void complete(OpInfo& info) {
-  if (info.gradient) info.differentiation = Differentiation::rule;
-  if (info.work_kind == WorkKind::other) {
-    info.work_kind = shown_work_kind(info);
-    if (info.code_kind == CodeKind::other) info.code_kind = code_kind_of(info.work_kind);
-  }
-  if (info.vertex_cost == cost_of_kind) info.vertex_cost = default_vertex_cost(info.work_kind, info.code_kind);
-  if (info.code_kind == CodeKind::copy || info.work_kind == WorkKind::view) info.takes_float8 = true;
-}
 template <class D>
-constexpr OpInfo make_op_info() {
-  const D op{};
-  // by name: to let the compiler choose among all conversions costs it memory
-  OpInfo info{op.operator Effects(),  op.operator KernelOperands(), op.operator Fusion(),  op.operator CutRules(),
-              op.operator Movement(), op.operator CollectiveWork(), op.operator OpTexts(), op.operator OpKind()};
-  info.tag = &op_tag<D>;
-  info.name = D::name;
-  info.infer = D::infer;
-  info.differentiation = D::differentiation;
-  info.vertex_cost = op.operator VertexCost();
-  if constexpr (requires { D::gradient; }) info.gradient = D::gradient;
-  if constexpr (requires { D::view; }) info.view = D::view;
-  if constexpr (requires { D::work; }) info.work = D::work;
-  if constexpr (requires { D::expand; }) info.expand = D::expand;
-  complete(info);
-  return info;
-}
-inline constexpr OpInfo no_op_info{};
-template <class D>
-constexpr const OpInfo& checked_op_info() {
-  if constexpr (check_op<D>()) return stated_op_info<D>;
-  else return no_op_info;
-}
-}  // namespace detail
-
-template <class D>
-inline constexpr const OpInfo& op_info = detail::checked_op_info<D>();
+inline constexpr const OpInfo& op_info = checked_op_info<D>();
 
 /// Appends an op to the graph that is being built and returns all its outputs.
 template <class D>
