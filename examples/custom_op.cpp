@@ -33,7 +33,8 @@ struct Slope {
 /// What the op and its gradient op share: one number, any shape, and work that is cut along the first axis.
 template <class D>
 struct LeakyReluOp : authoring::Op<D> {
-  static constexpr bool elementwise = true;  // the result may take the memory of an input that nobody reads later
+  /// The result may take the memory of an input that nobody reads later.
+  constexpr operator authoring::Fusion() const { return authoring::Fusion{.elementwise = true}; }
   using Attributes = Slope;
 
   /// The shape rule: as many elements as the first input has.

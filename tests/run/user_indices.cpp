@@ -38,7 +38,8 @@ struct EmbeddingBagGrad : authoring::Op<EmbeddingBagGrad> {
     work.follow(2, 1, columns);
     return work;
   }
-  static constexpr authoring::FaultText fault(std::span<const TensorSpec> operands, int) {
+  constexpr operator authoring::OpTexts() const { return authoring::OpTexts{.fault = fault}; }
+  static constexpr authoring::FaultText fault(std::span<const TensorSpec> operands, int, const authoring::PackedAttributes&) {
     return index_fault(operands[2].shape[0]);
   }
   template <authoring::PackedAttributes, class... V>
@@ -78,7 +79,8 @@ struct EmbeddingBag : authoring::Op<EmbeddingBag> {
     work.follow(2, 0, bags), work.follow(2, 1, columns);
     return work;
   }
-  static constexpr authoring::FaultText fault(std::span<const TensorSpec> operands, int) {
+  constexpr operator authoring::OpTexts() const { return authoring::OpTexts{.fault = fault}; }
+  static constexpr authoring::FaultText fault(std::span<const TensorSpec> operands, int, const authoring::PackedAttributes&) {
     return index_fault(operands[0].shape[0]);
   }
   template <authoring::PackedAttributes, class... V>

@@ -63,7 +63,7 @@ consteval PlannedCollective planned_collective() {
   using B = Block<plan, set, Extents{}>;
   using O = OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set].first_stage)].op>;
   PlannedCollective result;
-  if constexpr (requires { &O::collective_items; }) {
+  if constexpr (op_info<O>.collective_items != nullptr) {
     const auto bytes = [](const ViewSpec& view) { return TensorSpec{view.shape, view.dtype}.bytes(); };
     result.input_bytes = bytes(B::operand(0, 0).view);
     result.output_bytes = bytes(B::operand(0, 1).view);

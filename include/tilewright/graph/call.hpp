@@ -12,7 +12,11 @@ namespace tilewright {
 namespace detail {
 /// The info of an op that calls graphs: it has a name and no code of its own.
 constexpr OpInfo calling_op(const OpTag* tag, std::string_view name) {
-  return {.tag = tag, .name = name, .differentiation = Differentiation::rule};
+  OpInfo info;
+  info.tag = tag;
+  info.name = name;
+  info.differentiation = Differentiation::rule;
+  return info;
 }
 inline constexpr OpTag call_tag{};
 inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");

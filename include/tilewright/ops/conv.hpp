@@ -146,10 +146,15 @@ constexpr std::int64_t convolve_back_stack_bytes() {
 /// What convolutions and their gradients share: A are the attributes, which have the planner's.
 template <class D, class A>
 struct ConvOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::convolution;
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::convolution, Confidence::published);
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::convolution}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::convolution, Confidence::published); }
   using Attributes = A;
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
+  constexpr operator CutRules() const {
+    return CutRules{
+        .partials_dtype = partials_dtype, .expand_in_blocks = D::expand_in_blocks, .memory_proportion = memory_proportion};
+  }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<A>(packed).planner.partials_dtype(output);
   }
@@ -236,7 +241,7 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
 /// Convolution, that is cross-correlation: inputs (x, weight).
 struct Conv : ConvOp<Conv, WindowAttributes> {
   static constexpr std::string_view name = "Conv";
-  static constexpr bool gradient_needs_no_result = true;
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
 
   static constexpr void infer(Inference& op) {
     const TensorSpec &x = op.input(0), &weight = op.input(1);

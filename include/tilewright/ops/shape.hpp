@@ -64,14 +64,14 @@ struct Reshape : ReshapeOp<Reshape> {
 /// An alias of x in another shape: ops in place change x.
 struct ReshapeInplace : ReshapeOp<ReshapeInplace> {
   static constexpr std::string_view name = "ReshapeInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Reshape::gradient(op); }
 };
 
 /// What Transpose and TransposeInplace share: a view.
 template <class D>
 struct TransposeOp : Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   using Attributes = detail::AxisList;
 
   static constexpr void infer(Inference& op) {
@@ -111,14 +111,14 @@ struct Transpose : TransposeOp<Transpose> {
 /// An alias of x with its axes in another order: ops in place change x.
 struct TransposeInplace : TransposeOp<TransposeInplace> {
   static constexpr std::string_view name = "TransposeInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Transpose::gradient(op); }
 };
 
 /// What Detach and DetachInplace share: a view through which no gradient goes.
 template <class D>
 struct DetachOp : Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr Differentiation differentiation = Differentiation::stops;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape&, const PackedAttributes&) { return layout; }
@@ -128,7 +128,7 @@ struct Detach : DetachOp<Detach> {
 };
 struct DetachInplace : DetachOp<DetachInplace> {
   static constexpr std::string_view name = "DetachInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
 };
 
 namespace ops {

@@ -11,7 +11,7 @@ namespace tilewright {
 /// The diagonal of a matrix: a view.
 struct Diagonal : Op<Diagonal> {
   static constexpr std::string_view name = "Diagonal";
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr void infer(Inference& op) {
     const TensorSpec& in = op.input(0);
     if (in.shape.rank != 2) return op.fail(to_text(in), ": a matrix or a vector expected");
@@ -25,8 +25,8 @@ struct Diagonal : Op<Diagonal> {
 /// The diagonal of a matrix, as an alias of it: ops in place change the matrix.
 struct DiagonalInplace : Op<DiagonalInplace> {
   static constexpr std::string_view name = "DiagonalInplace";
-  static constexpr bool any_layout = true;
-  static constexpr bool is_alias = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void infer(Inference& op) { Diagonal::infer(op); }
   static constexpr void gradient(GradientContext& op) { Diagonal::gradient(op); }
   static constexpr Layout view(const Shape& input, const Layout& layout, const Shape& output, const PackedAttributes& packed) {

@@ -40,7 +40,7 @@ struct SliceAttributes {
 /// What slices share: views of the elements at equal steps along each axis, also backwards.
 template <class D>
 struct SliceOp : Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   using Attributes = SliceAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -82,7 +82,7 @@ struct Slice : SliceOp<Slice> {
 /// Elements at equal steps, as an alias of the tensor: ops in place change it.
 struct SliceInplace : SliceOp<SliceInplace> {
   static constexpr std::string_view name = "SliceInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Slice::gradient(op); }
 };
 /// A view of a tensor's elements without axes of extent 1.
@@ -113,8 +113,7 @@ struct SliceGrad : Op<SliceGrad> {
 /// What Concat and ConcatInplace share: the inputs one after the other along an axis.
 template <class D>
 struct ConcatOp : Op<D> {
-  static constexpr bool any_layout = true;
-  static constexpr bool takes_float8 = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_float8 = true}; }
   struct Attributes {
     std::int64_t axis = 0;
     std::int64_t last_first = 0;  ///< 1: the last input is copied first, as it is made first
@@ -174,7 +173,7 @@ struct Concat : ConcatOp<Concat> {
 /// A concat on whose result ops in place are refused: it would be an alias elsewhere.
 struct ConcatInplace : ConcatOp<ConcatInplace> {
   static constexpr std::string_view name = "ConcatInplace";
-  static constexpr bool result_stays = true;
+  constexpr operator Effects() const { return Effects{.result_stays = true}; }
 };
 
 namespace detail {

@@ -8,7 +8,7 @@ namespace tilewright {
 
 /// Repeats elements along axes of extent 1, and along new axes in front, to a larger shape: a view with strides of 0.
 struct Expand : Op<Expand> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr std::string_view name = "Expand";
   using Attributes = detail::AxisList;
 
@@ -40,9 +40,9 @@ constexpr Tensor expand(Tensor x, const Shape& shape) { return apply<Expand>({x}
 /// Base of scaled sums over axes: scale * sum. D gives `name`.
 template <class D>
 struct SumOp : ReductionOp<D> {
-  static constexpr VertexCost vertex_cost = reduction_cost({1, 2}, {1, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
-  static constexpr bool has_epilogue = true;
+  constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   using Attributes = ReductionAttributes;
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
