@@ -81,7 +81,10 @@ class Check {
  public:
   /// `negated`: results have the other sign, and inputs are given it.
   Check(DType dtype, bool negated, int threads, bool strict)
-      : dtype_(dtype), sign_(negated ? -1 : 1), executor_(Program::view(), threads, strict), arrays_(plan.streams.size()) {
+      : dtype_(dtype),
+        sign_(negated ? -1 : 1),
+        executor_(Program::view(), threads, strict ? tw::strict_mode : tw::StrictMode{}),
+        arrays_(plan.streams.size()) {
     tw::fill_constants(Program::view(), executor_.constants());
     for (std::size_t i = 0; i < arrays_.size(); ++i)
       arrays_[i].resize(static_cast<std::size_t>(plan.streams[i].spec.bytes()) / sizeof(std::max_align_t) + 1);

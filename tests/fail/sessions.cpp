@@ -210,6 +210,14 @@ void temporary_array_output(Session& session, const Images& images) {
   session.run_with_outputs("image"_s = images, "scale"_s = 2, "outputs"_s = Images());
 }
 
+// CASE strict_as_a_bool
+// expect: strict: a bool: #include <tilewright/execute/strict_executor.hpp> and .strict = tw::strict_mode expected
+void strict_as_a_bool() { tw::Session<test_step, tw::ipu_model> session({.strict = true}); }
+
+// CASE strict_without_its_header
+// expect: strict_mode
+void strict_without_its_header() { tw::Session<test_step, tw::ipu_model> session({.strict = tw::strict_mode}); }
+
 // CASE copied_session
 // expect: deleted
 Session copied_session(const Session& session) { return session; }

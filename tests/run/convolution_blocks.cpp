@@ -125,7 +125,7 @@ void check() {
                 support::plan_of(program<c>, tw::gc200.with_tiles(4)).steps.size());
   const auto data = integers(c.data_shape(), 1), weight = integers(c.weight_shape(), 2), gradient = integers(c.result_shape(), 3);
   const Expected expected(c, data, weight, gradient);
-  tw::Session<program<c>, tw::gc200> session({.strict = true});
+  tw::Session<program<c>, tw::gc200> session({.strict = tw::strict_mode});
   const auto run = [&](const auto& x, const auto& dy, const auto& y, const auto& dx) {
     const tw::Shape from = c.transposed ? c.result_shape() : c.data_shape(),
                     to = c.transposed ? c.data_shape() : c.result_shape();

@@ -88,9 +88,9 @@ TEST_CASE("an op that writes one element more than it declares is found") {
 }
 TEST_CASE("sessions run strictly where they are asked to, on a simulated IPU") {
   const xt::xtensor<float, 1> x = xt::linspace<float>(0, 1, 40);
-  tw::Session<nothing_wrong, three_tiles> fast, strict({.strict = true});
+  tw::Session<nothing_wrong, three_tiles> fast, strict({.strict = tw::strict_mode});
   const auto expected = fast.run("x"_s = x)["y"_s], result = strict.run("x"_s = x)["y"_s];
   CHECK(std::memcmp(expected.data(), result.data(), 40 * sizeof(float)) == 0);
-  CHECK_THROWS_WITH(tw::Session<nothing_wrong>({.strict = true}),
+  CHECK_THROWS_WITH(tw::Session<nothing_wrong>({.strict = tw::strict_mode}),
                     "strict: the target has no tiles with memory of their own: a simulated IPU expected");
 }

@@ -23,7 +23,7 @@ constexpr void gradients(tw::Ir& ir) {
 }
 template <class Layer, tw::Shape shape, int tiles>
 void check() {
-  tw::Session<gradients<Layer, shape>, tw::ipu_model.with_tiles(tiles)> session({.threads = 1, .strict = true});
+  tw::Session<gradients<Layer, shape>, tw::ipu_model.with_tiles(tiles)> session({.threads = 1, .strict = tw::strict_mode});
   CHECK_NOTHROW(session.run());
 }
 

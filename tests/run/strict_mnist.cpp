@@ -12,7 +12,7 @@ using namespace tw::literals;
 TEST_CASE("200 steps of the tutorial's training give in strict mode the losses and the weights of the fast mode") {
   constexpr int steps = 200, batch_size = 8;
   using Session = tw::Session<train_step<Net, batch_size, 28, 28>, tw::gc200>;
-  Session fast({.seed = 1}), strict({.seed = 1, .strict = true});
+  Session fast({.seed = 1}), strict({.seed = 1, .strict = tw::strict_mode});
   const tw::data::Digits digits = tw::data::generated_digits(steps * batch_size, 1);
   tilewright::data::Loader loader(digits.train, {.batch_size = batch_size, .shuffle = true, .seed = 1});
   for (const auto& batch : loader) {

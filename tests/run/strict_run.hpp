@@ -21,7 +21,7 @@ class ProgramRun {
  public:
   static constexpr const auto& plan = Program::plan;
 
-  explicit ProgramRun(bool strict) : executor_(Program::view(), 1, strict) {
+  explicit ProgramRun(bool strict) : executor_(Program::view(), 1, strict ? tw::strict_mode : tw::StrictMode{}) {
     tw::fill_constants(Program::view(), executor_.constants());
     for (int replica = 0; replica < plan.replicas; ++replica)
       for (std::size_t v = 0; v < plan.variables.size(); ++v) {
