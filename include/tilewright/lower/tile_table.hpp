@@ -5,6 +5,7 @@
 // keeps: all else
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <type_traits>
 
 #include "tilewright/lower/tile_draft.hpp"

@@ -67,8 +67,9 @@ class Session {
   /// The planned program; a constant.
   static constexpr const auto& plan = program::plan;
 
-  /// Throws std::invalid_argument for a negative number of threads, std::runtime_error if the system does not make them, and
-  /// MemoryError, a std::bad_alloc that says how many bytes were wanted for what, if there is no memory.
+  /// Throws std::invalid_argument for a negative number of threads, and for strict mode on another target than a simulated IPU,
+  /// std::runtime_error if the system does not make the threads, and MemoryError, a std::bad_alloc that says how many bytes were
+  /// wanted for what, if there is no memory.
   explicit Session(const SessionOptions& options = {}) : Session(options, {}) {}
 
   Session(Session&&) noexcept = default;
