@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: light
 // Kernels of collectives against plain loops, bit by bit: every reduction, dtype and grouping, and work shared in any way.
 #include "tilewright/ops/collectives.hpp"
 

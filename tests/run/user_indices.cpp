@@ -147,7 +147,7 @@ TEST_CASE("an op with indices of a user's own: sums, its gradient, and training"
 
 TEST_CASE("an op with indices of a user's own: an index that no row has is a fault, and touches no other memory") {
   tw::Session<train, tw::cpu> session({.threads = 1});
-  tw::Session<train, tw::ipu_model> on_ipu({.threads = 2});
+  TestSession<train, tw::ipu_model> on_ipu({.threads = 2});
   for (const auto& message : {fault_of(session, {{0, 5}, {1, 1}}), fault_of(on_ipu, {{0, 5}, {1, 1}})})
     CHECK(message.starts_with("EmbeddingBag: index 5: an index from 0 to 4 expected"));
   CHECK(fault_of(session, {{0, -1}, {7, 1}}).starts_with("EmbeddingBag: index -1 (and 1 more): an index from 0 to 4 expected"));

@@ -155,5 +155,5 @@ void check() {
 
 TEST_CASE("ops of users work like the library's on every target") {
   check<tw::Session<program>>();
-  check<tw::Session<program, tw::ipu_model>>();
+  check<TestSession<program, tw::ipu_model>>();
 }

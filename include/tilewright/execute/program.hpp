@@ -144,6 +144,8 @@ struct Program {
       view.compute_sets = plan.compute_sets;
       view.stages = plan.stages;
       view.operands = plan.operands;
+      view.sets = TileSets(target);
+      view.tile_sets = plan.tile_sets;
       view.tile_table = plan.text(plan.tile_table);
     }
     return view;

@@ -45,8 +45,8 @@ class StrictExecutor final : public StrictRunner {
     if (machines_.empty()) {
       std::int64_t bytes = 0;
       for (const StrictBody& body : plan_.bodies)
-        for (std::size_t set = 0; set < body.frame_bytes.size(); ++set)
-          bytes = std::max(bytes, plan_.home_bytes[set] + body.frame_bytes[set]);
+        for (std::size_t set = 0; set < body.frames.size(); ++set)
+          bytes = std::max(bytes, plan_.home_bytes[set] + body.frames[set].bytes);
       for (int r = 0; r < program_.replicas; ++r) machines_.push_back(std::make_unique<StrictMachine>(plan_, bytes));
     }
     if (!is_clean_) {
@@ -107,7 +107,7 @@ class StrictExecutor final : public StrictRunner {
         StrictTensor& tensor = machine(replica).tensor_of(b, *storage);
         tensor.is_written = false;
         std::fill(tensor.versions.begin(), tensor.versions.end(), 0u);
-        if (!storage->begins_undefined) continue;
+        if (storage->kind != StorageKind::undefined_owner) continue;
         const std::uint64_t zero = 0;  // what nobody has written may be read
         const StrictPlace place(machine(replica), b, *storage);
         for (std::int64_t e = 0; e < storage->elements; ++e) place.write(e, reinterpret_cast<const std::byte*>(&zero), 1);
@@ -190,7 +190,7 @@ class StrictExecutor final : public StrictRunner {
   }
   [[gnu::cold]] bool run_conditional(std::size_t b, std::size_t g, const Step& step, const Frames& frames,
                                      const Replicas& replicas) {
-    const StrictCallOperand& condition = plan_.bodies[b].groups[g].call_operands[0];
+    const CallOperandRecord& condition = plan_.bodies[b].groups[g].call_operands[0];
     Replicas of_branch[2];
     for (const int r : replicas) {
       const StrictPlace place(machine(r), b, storage(plan_.bodies[b], condition.storage));
@@ -216,9 +216,9 @@ class StrictExecutor final : public StrictRunner {
       if (room.kind == RoomKind::called && room.first == static_cast<int>(g)) {
         const auto set = static_cast<std::size_t>(room.set);
         inner[set] += room.address;
-        if (plan_.bodies[target].frame_bytes[set] > room.bytes)
+        if (plan_.bodies[target].frames[set].bytes > room.bytes)
           throw StrictError(strict_text({"strict: ", plan_.name_of_step(b, g), ": the frame of the called body has ",
-                                         plan_.bodies[target].frame_bytes[set], " bytes: at most ", room.bytes, " expected"}));
+                                         plan_.bodies[target].frames[set].bytes, " bytes: at most ", room.bytes, " expected"}));
       }
     for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
       const std::vector<Argument> arguments = arguments_of(b, g, step, called, first_location, count, iteration);
@@ -253,7 +253,7 @@ class StrictExecutor final : public StrictRunner {
       Location location = program_.locations[static_cast<std::size_t>(first_location + own + i)];
       if (step.kind == StepKind::loop)
         location.offset += iteration * program_.strides[static_cast<std::size_t>(step.first_stride + i)];
-      for (const StrictCallOperand& operand : group.call_operands) {
+      for (const CallOperandRecord& operand : group.call_operands) {
         const StrictStorage& storage = body.storages[static_cast<std::size_t>(operand.storage)];
         const std::int64_t offset = location.offset - storage.location.offset;
         if (storage.location.base != location.base || storage.location.index != location.index || offset < 0 ||
@@ -273,7 +273,7 @@ class StrictExecutor final : public StrictRunner {
       argument.is_input = i < inputs;
       argument.is_output = i >= inputs;
       if (!argument.is_input) continue;
-      const StrictCallOperand& given = group.call_operands[static_cast<std::size_t>(first_input + i)];
+      const CallOperandRecord& given = group.call_operands[static_cast<std::size_t>(first_input + i)];
       for (std::size_t o = first_modified; o < group.call_operands.size(); ++o)
         if (group.call_operands[o].storage == given.storage && group.call_operands[o].offset == given.offset)
           argument.is_output = true;
@@ -319,8 +319,9 @@ class StrictExecutor final : public StrictRunner {
 [[gnu::cold]] inline std::unique_ptr<StrictRunner> make_strict_executor(const ProgramView& program) {
   return std::make_unique<StrictExecutor>(program);
 }
-
-/// Programs that have this header have a strict mode.
-inline const bool has_strict_mode = (strict_factory = &make_strict_executor) != nullptr;
+template <>
+constexpr StrictFactory strict_factory<bool>() {
+  return &make_strict_executor;
+}
 
 }  // namespace tilewright::internal

@@ -50,7 +50,6 @@ class IpuPlanner {
     for (int set = 0; set < sets_.size(); ++set) plan.tile_sets.push_back({sets_.ipu(set), sets_.is_io(set)});
     homes_ = make_homes(plan, sets_);
     link_gradients(planning.ir, planning.body_of, homes_);
-    write_tile_sets(sets_, plan);
   }
 
   constexpr void run(Pass pass, BodyId body, TileDraft& draft) {

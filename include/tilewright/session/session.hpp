@@ -67,8 +67,8 @@ class Session {
   /// The planned program; a constant.
   static constexpr const auto& plan = program::plan;
 
-  /// Throws std::invalid_argument for a negative number of threads, std::runtime_error if the system does not make them, and
-  /// MemoryError, a std::bad_alloc that says how many bytes were wanted for what, if there is no memory.
+  /// Throws std::invalid_argument for a negative number of threads and for strict mode on no simulated IPU, std::runtime_error if
+  /// the system makes no threads, and MemoryError, a std::bad_alloc that says how many bytes of what, if there is no memory.
   explicit Session(const SessionOptions& options = {}) : Session(options, {}) {}
 
   Session(Session&&) noexcept = default;
@@ -300,9 +300,8 @@ class Session {
     for (std::size_t v = 0; v < values.size(); ++v) values[v] = tensors[found[v]].bytes.data();
     write<"load_from_session">(values);
   }
-  /// Gives variables the values of those of the same names in another session, where names differ: variables of this session
-  /// alone keep their values, and those of the other alone are left out, as far as the policy allows. Throws LoadError, before
-  /// anything is written, for other differences.
+  /// Gives variables the values of another session's with the same names. As far as the policy allows, variables of this session
+  /// alone keep their values, and those of the other alone are left out; LoadError, before anything is written, for the rest.
   template <class Source>
   void load_from_session(const Source& source, const LoadPolicy& policy) {
     const auto tensors = source.host_tensors();
