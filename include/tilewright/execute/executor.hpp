@@ -299,12 +299,12 @@ class Executor {
       operands[replica] = address(input, running, replica);
       operands[program_.replicas + replica] = address(output, running, replica);
     }
-    ExchangedCollective work{operands, 0, step.items};
+    DistributedCollective work{operands, 0, step.items};
     if (held_.transport) [[unlikely]] {  // then there is one IPU, or one worker
       barrier_.arrive_and_wait(crew.count);  // what the last exchange brought is no longer read
-      if (running.worker == crew.first) exchanged_ = held_.transport->exchange(step, operands);
+      if (running.worker == crew.first) distributed_ = held_.transport->communicate(step, operands);
       barrier_.arrive_and_wait(crew.count);
-      work = exchanged_;
+      work = distributed_;
     }
     const std::int64_t items = work.last - work.first, number = running.worker - crew.first;
     const std::int64_t first = items * number / crew.count, last = items * (number + 1) / crew.count;
@@ -351,7 +351,7 @@ class Executor {
   HeldReplicas held_;
   std::vector<Location> locations_;  // of the program for the held replicas; empty: those of the plan
   ProgramView program_;
-  ExchangedCollective exchanged_;  // of the collective that runs
+  DistributedCollective distributed_;  // of the collective that runs
   std::unique_ptr<StrictRunner> strict_;  // null: the fast mode
   std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
   AlignedMemory variables_, constants_, remote_;
