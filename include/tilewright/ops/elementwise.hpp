@@ -24,7 +24,7 @@ template <class D, PackedAttributes A>
 struct Formula {
   // the result types tell xtensor what can be called
   static constexpr bool plain = __is_empty(typename D::Attributes);
-  static constexpr bool bools_are_masks = op_object<D>.operator Fusion().bools_are_masks;
+  static constexpr bool bools_are_masks = groups_of<D>().operator Fusion().bools_are_masks;
   template <class... X>
     requires plain
   auto operator()(const X&... x) const -> decltype(D::forward(x...)) {
@@ -122,7 +122,7 @@ struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
   constexpr operator VertexCost() const {
-    return unary_gradient_cost(detail::cost_of_map(detail::op_object<D>), D::gradient_from == GradientFrom::output);
+    return unary_gradient_cost(detail::cost_of_map(detail::groups_of<D>()), D::gradient_from == GradientFrom::output);
   }
   template <class X, class... A>
   static X forward(X x_or_y, X dy, A... attributes) {
@@ -136,7 +136,7 @@ template <class D>
 struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
-  constexpr operator VertexCost() const { return unary_gradient_cost(detail::cost_of_map(detail::op_object<D>), false); }
+  constexpr operator VertexCost() const { return unary_gradient_cost(detail::cost_of_map(detail::groups_of<D>()), false); }
   template <class X, class... A>
   static X forward(X x, X dy, A... attributes) {
     if constexpr (requires { D::backward_of_input(x, dy, attributes...); }) return D::backward_of_input(x, dy, attributes...);

@@ -10,11 +10,11 @@ template <class D>
 struct InPlace : Elementwise<InPlace<D>> {
   static constexpr std::string_view name = InPlaceName<D>::value;
   constexpr operator Effects() const { return Effects{.modifies = 0}; }
-  constexpr operator Fusion() const { return detail::op_object<D>; }
-  constexpr operator OpTexts() const { return detail::op_object<D>; }
+  constexpr operator Fusion() const { return detail::groups_of<D>(); }
+  constexpr operator OpTexts() const { return detail::groups_of<D>(); }
   static constexpr Differentiation differentiation = D::differentiation;
   static constexpr decltype(OpInfo::gradient) gradient = D::gradient;
-  constexpr operator VertexCost() const { return detail::op_object<D>; }
+  constexpr operator VertexCost() const { return detail::groups_of<D>(); }
   using Attributes = typename D::Attributes;
 
   static constexpr bool check_dtypes(Inference& op) { return D::check_dtypes(op); }

@@ -63,6 +63,11 @@ constexpr OpInfo completed(OpInfo op) {
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wundefined-var-template"
 #endif
+/// An op D to be converted to its groups, for ops that take them from it.
+template <class D>
+constexpr const D& groups_of() {
+  return op_object<D>;
+}
 /// What an op says, if its members are of the right types (ops/check_op.hpp). Conversions are called by name: to let the
 /// compiler choose among all of them costs it memory.
 template <class D>
