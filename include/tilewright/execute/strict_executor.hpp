@@ -190,7 +190,7 @@ class StrictExecutor final : public StrictRunner {
   }
   [[gnu::cold]] bool run_conditional(std::size_t b, std::size_t g, const Step& step, const Frames& frames,
                                      const Replicas& replicas) {
-    const CallOperandRecord& condition = plan_.bodies[b].groups[g].call_operands[0];
+    const StrictCallOperand& condition = plan_.bodies[b].groups[g].call_operands[0];
     Replicas of_branch[2];
     for (const int r : replicas) {
       const StrictPlace place(machine(r), b, storage(plan_.bodies[b], condition.storage));
@@ -253,7 +253,7 @@ class StrictExecutor final : public StrictRunner {
       Location location = program_.locations[static_cast<std::size_t>(first_location + own + i)];
       if (step.kind == StepKind::loop)
         location.offset += iteration * program_.strides[static_cast<std::size_t>(step.first_stride + i)];
-      for (const CallOperandRecord& operand : group.call_operands) {
+      for (const StrictCallOperand& operand : group.call_operands) {
         const StrictStorage& storage = body.storages[static_cast<std::size_t>(operand.storage)];
         const std::int64_t offset = location.offset - storage.location.offset;
         if (storage.location.base != location.base || storage.location.index != location.index || offset < 0 ||
@@ -273,7 +273,7 @@ class StrictExecutor final : public StrictRunner {
       argument.is_input = i < inputs;
       argument.is_output = i >= inputs;
       if (!argument.is_input) continue;
-      const CallOperandRecord& given = group.call_operands[static_cast<std::size_t>(first_input + i)];
+      const StrictCallOperand& given = group.call_operands[static_cast<std::size_t>(first_input + i)];
       for (std::size_t o = first_modified; o < group.call_operands.size(); ++o)
         if (group.call_operands[o].storage == given.storage && group.call_operands[o].offset == given.offset)
           argument.is_output = true;

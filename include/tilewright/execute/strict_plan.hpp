@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "tilewright/execute/executor.hpp"
@@ -18,7 +17,7 @@ struct StrictPlan {
   std::vector<StrictBody> bodies;
   std::vector<StrictHome> homes;
   std::vector<std::int64_t> home_bytes;  ///< on a tile, by set of tiles: of variables, then of constants
-  List<std::string_view> scopes, graphs;  ///< names
+  List<Text> scopes, graphs;  ///< names
 
   explicit StrictPlan(const ProgramView& from) : program(from) { bodies.resize(from.bodies.size()); }
 
@@ -121,10 +120,10 @@ struct StrictPlan {
       ops = std::string(stage(set, 0).name);
       for (int m = 1; m < set.stage_count; ++m) ops += ", " + std::string(stage(set, m).name);
     }
-    std::string place(group.graph >= 0 ? graphs[group.graph] : "");
+    std::string place = group.graph >= 0 ? graphs[group.graph].string() : "";
     if (group.scope >= 0) {
       if (!place.empty()) place += '/';
-      place += scopes[group.scope].substr(0, scopes[group.scope].size() - 1);
+      place += scopes[group.scope].view().substr(0, scopes[group.scope].size() - 1);
     }
     if (place.empty()) place = "the main graph";
     return strict_text({"step ", g, " of body ", b, " (", ops, " in ", place, ")"});

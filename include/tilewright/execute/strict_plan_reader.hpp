@@ -20,9 +20,9 @@ class TileTableReader {
   [[gnu::cold]] void get(T& value) {
     if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
       value = static_cast<T>(number());
-    } else if constexpr (std::is_same_v<T, std::string_view>) {
+    } else if constexpr (std::is_same_v<T, Text>) {
       const auto size = static_cast<std::size_t>(number());
-      value = rest_.substr(0, size);
+      value = Text(rest_.substr(0, size));
       rest_.remove_prefix(size);
     } else if constexpr (requires {
                            value.count;
@@ -58,38 +58,41 @@ class StrictPlanReader {
 
   [[gnu::cold]] void run() {
     for (;;) {
-      BodyRecord body;
+      BodyId body = BodyId::none;
       table_(body);
-      if (body.body == BodyId::none) break;
-      complete(body);
+      if (body == BodyId::none) break;
+      read_body(static_cast<std::size_t>(body));
     }
-    HomesRecord homes;
-    table_(homes);
-    for (const HomeRecord& home : homes.variables) plan_.homes.push_back({{home}, Base::variable});
-    for (const HomeRecord& home : homes.constants) plan_.homes.push_back({{home}, Base::constant});
-    plan_.scopes = homes.scopes;
-    plan_.graphs = homes.graphs;
+    List<Home> variables, constants;
+    each_shared_part(table_, variables, constants, plan_.scopes, plan_.graphs);
+    for (const Home& home : variables) plan_.homes.push_back({{home}, Base::variable});
+    for (const Home& home : constants) plan_.homes.push_back({{home}, Base::constant});
     for (const TileSetUse& set : plan_.program.tile_sets) plan_.home_bytes.push_back(set.tile.variables + set.tile.constants);
     StrictExchange exchange(plan_);
     for (std::size_t b = 0; b < plan_.bodies.size(); ++b) exchange.complete(b);
   }
 
  private:
-  [[gnu::cold]] void complete(const BodyRecord& record) {
-    StrictBody& body = plan_.bodies[static_cast<std::size_t>(record.body)];
-    for (const StorageRecord& storage : record.storages) {
+  [[gnu::cold]] void read_body(std::size_t b) {
+    StrictBody& body = plan_.bodies[b];
+    std::vector<StorageRecord> storages;
+    std::vector<StepRecord> steps;
+    each_part(table_, storages, body.frames, body.rooms, steps);
+    for (const StorageRecord& storage : storages) {
       body.storages.push_back({{storage}, storage.layout.is_decided(), size_of(storage.dtype)});
       if (storage.kind != StorageKind::part) body.storages.back().owner = static_cast<int>(body.storages.size()) - 1;
     }
-    body.frames = record.frames;
-    body.rooms = record.rooms;
     for (std::size_t r = 0; r < body.rooms.size(); ++r)
       if (const Room& room = body.rooms[r]; room.kind == RoomKind::storage)
         body.storages[static_cast<std::size_t>(room.storage)].room = static_cast<int>(r);
-    for (std::size_t g = 0; g < record.steps.size(); ++g) {
-      body.groups.push_back({{record.steps[g]}});
-      if (body.groups.back().use == StepUse::computes)
-        complete(body, plan_.step(static_cast<std::size_t>(record.body), g), body.groups.back());
+    for (std::size_t g = 0; g < steps.size(); ++g) {
+      body.groups.push_back({{steps[g]}});
+      if (steps[g].use == StepUse::computes) complete(body, plan_.step(b, g), body.groups.back());
+      for (std::size_t o = 0; o + 1 < steps[g].call_values.size(); ++o) {
+        const Value& value = steps[g].call_values[o];
+        body.groups.back().call_operands.push_back(
+            {body.storages[static_cast<std::size_t>(value.storage)].owner, value.layout.offset});
+      }
     }
   }
   [[gnu::cold]] void complete(const StrictBody& body, const Step& its_step, StrictGroup& group) {

@@ -42,13 +42,20 @@ struct StrictOperand {
   int room = -1;  ///< where its slices are received, or from where they are sent; -1: they are local
 };
 
+/// An operand of a call, without the bodies' frame.
+struct StrictCallOperand {
+  int storage = -1;  ///< that owns the memory
+  std::int64_t offset = 0;  ///< of its first element there, in elements
+};
+
 struct StrictGroup : StepRecord {
   std::vector<StrictOperand> operands{};  ///< those on tiles, then those in streaming memory
   std::vector<StrictMove> before{}, after{};
+  std::vector<StrictCallOperand> call_operands{};
   std::vector<int> loads{}, stores{};  ///< storages that come from streams before the step, and go there after it
 };
 
-struct StrictHome : HomeRecord {
+struct StrictHome : Home {
   Base base = Base::variable;
   std::int64_t bytes = 0, room_bytes = 0, elements = 0;  ///< bytes: of an element
   int body = -1, storage = -1;  ///< the first that has it; -1: no body uses it

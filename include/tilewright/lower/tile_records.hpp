@@ -3,10 +3,9 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 #include <type_traits>
 
-#include "tilewright/lower/plan.hpp"
+#include "tilewright/lower/body_draft.hpp"
 #include "tilewright/lower/tile_map.hpp"
 
 namespace tilewright::internal {
@@ -28,12 +27,6 @@ struct StorageRecord {
   TileLayout layout{};
 };
 
-/// An operand of a call.
-struct CallOperandRecord {
-  int storage = -1;  ///< that owns the memory
-  std::int64_t offset = 0;  ///< of its first element there, in elements
-};
-
 enum class StepUse : std::uint8_t { loads_code, computes, calls };
 
 /// A step of a body.
@@ -48,27 +41,7 @@ struct StepRecord {
   List<TileOperand> tile_operands{};
   // of one that calls: see Operation and Calling
   int input_count = 0, inputs = 0, outputs = 0, else_inputs = 0, else_outputs = 0, carried = 0;
-  List<CallOperandRecord> call_operands{};  ///< without the bodies' frame
-};
-
-struct BodyRecord {
-  BodyId body = BodyId::none;  ///< none: all have been read
-  List<StorageRecord> storages{};
-  List<TileFrame> frames{};  ///< by set of tiles
-  List<Room> rooms{};
-  List<StepRecord> steps{};
-};
-
-/// A variable or constant.
-struct HomeRecord {
-  std::int64_t offset = 0;  ///< in bytes, in its memory
-  std::int64_t address = -1;  ///< see Home; -1: no body uses it
-};
-
-/// What bodies share.
-struct HomesRecord {
-  List<HomeRecord> variables{}, constants{};
-  List<std::string_view> scopes{}, graphs{};  ///< names
+  List<Value> call_values{};  ///< its operands: of each, where its first element is
 };
 
 // ---- the order of fields in the table: once, for what writes and for what reads it
@@ -100,21 +73,23 @@ constexpr void each_field(auto& table, ReadOrWritten<Room> auto& room) {
 constexpr void each_field(auto& table, ReadOrWritten<TileOperand> auto& operand) {
   table(operand.storage, operand.member, operand.operand, operand.access, operand.slice_elements);
 }
-constexpr void each_field(auto& table, ReadOrWritten<CallOperandRecord> auto& operand) { table(operand.storage, operand.offset); }
+constexpr void each_field(auto& table, ReadOrWritten<Value> auto& value) { table(value.storage, value.layout.offset); }
 constexpr void each_field(auto& table, ReadOrWritten<StepRecord> auto& step) {
   table(step.use, step.graph, step.scope);
   if (step.use == StepUse::computes)
     table(step.runs_once, step.is_tile_copy, step.grid, step.location_storages, step.tile_operands);
   if (step.use == StepUse::calls)
-    table(step.input_count, step.inputs, step.outputs, step.else_inputs, step.else_outputs, step.carried, step.call_operands);
+    table(step.input_count, step.inputs, step.outputs, step.else_inputs, step.else_outputs, step.carried, step.call_values);
 }
-constexpr void each_field(auto& table, ReadOrWritten<BodyRecord> auto& body) {
-  table(body.body);
-  if (body.body != BodyId::none) table(body.storages, body.frames, body.rooms, body.steps);
+constexpr void each_field(auto& table, ReadOrWritten<Home> auto& home) { table(home.offset, home.address); }
+
+/// Of a body, whose id stands before them: lists of StorageRecord, TileFrame, Room and StepRecord.
+constexpr void each_part(auto& table, auto& storages, auto& frames, auto& rooms, auto& steps) {
+  table(storages, frames, rooms, steps);
 }
-constexpr void each_field(auto& table, ReadOrWritten<HomeRecord> auto& home) { table(home.offset, home.address); }
-constexpr void each_field(auto& table, ReadOrWritten<HomesRecord> auto& homes) {
-  table(homes.variables, homes.constants, homes.scopes, homes.graphs);
+/// After all bodies and a BodyId::none: lists of Home, and of the names of scopes and graphs.
+constexpr void each_shared_part(auto& table, auto& variables, auto& constants, auto& scopes, auto& graphs) {
+  table(variables, constants, scopes, graphs);
 }
 
 }  // namespace tilewright::internal

@@ -35,11 +35,16 @@ class TileTableWriter {
       if (count_ + most_of_number > room) flush();
       for (; rest >= 128; rest >>= 7) collected_[count_++] = static_cast<char>(static_cast<unsigned char>((rest & 127) | 128));
       collected_[count_++] = static_cast<char>(rest);
-    } else if constexpr (std::is_same_v<T, std::string_view>) {
+    } else if constexpr (std::is_same_v<T, Text>) {
       put(value.size());
       flush();
       table_ += value;
-    } else if constexpr (requires { value.size(); }) {  // a list
+    } else if constexpr (std::is_same_v<T, GraphRecord>) {
+      put(value.name);
+    } else if constexpr (requires { value.item(0); }) {
+      put(value.size);
+      for (std::size_t i = 0; i < value.size; ++i) put(value.item(i));
+    } else if constexpr (requires { value.begin(); }) {
       put(value.size());
       for (const auto& item : value) put(item);
     } else {
@@ -57,17 +62,22 @@ class TileTableWriter {
   std::size_t count_ = 0;
 };
 
+/// A list whose items are made when they are written.
+template <class Item>
+struct MadeList {
+  std::size_t size;
+  Item item;  ///< item(i) makes item i
+};
+
 class BodyRecorder {
  public:
   constexpr BodyRecorder(const TileDraft& draft, const Plan& plan, BodyId body) : draft_(draft), plan_(plan), body_(body) {}
 
-  constexpr BodyRecord record(const BodyTiles& tiles) const {
-    BodyRecord result{.body = body_, .frames = tiles.frames, .rooms = draft_.tiles.rooms};
-    result.storages.reserve(draft_.storages.size());
-    for (std::size_t s = 0; s < draft_.storages.size(); ++s) result.storages.push_back(storage(StorageId(s)));
-    result.steps.reserve(draft_.groups.size());
-    for (std::size_t g = 0; g < draft_.groups.size(); ++g) result.steps.push_back(step(g));
-    return result;
+  constexpr void write(const BodyTiles& tiles, TileTableWriter& table) const {
+    const MadeList storages{draft_.storages.size(), [this](std::size_t s) { return storage(StorageId(s)); }};
+    const MadeList steps{draft_.groups.size(), [this](std::size_t g) { return step(g); }};
+    table(body_);
+    each_part(table, storages, tiles.frames, draft_.tiles.rooms, steps);
   }
 
  private:
@@ -118,8 +128,7 @@ class BodyRecorder {
     step.else_inputs = calling.else_inputs;
     step.else_outputs = calling.else_outputs;
     step.carried = calling.loop ? static_cast<int>(calling.loop->carried) : 0;
-    for (std::size_t o = 0; o + 1 < call.operands.size(); ++o)
-      step.call_operands.push_back({static_cast<int>(draft_.owner(call.operands[o].storage)), call.operands[o].layout.offset});
+    step.call_values = call.operands;
   }
 
   const TileDraft& draft_;
@@ -131,20 +140,15 @@ class BodyRecorder {
 
 /// Appends a body that has its steps in the plan. Bodies are written in the order in which they are planned, called ones first.
 constexpr void write_tiles(const TileDraft& draft, const TileHomes& homes, BodyId body, Plan& plan) {
-  detail::TileTableWriter{plan.tile_table}(detail::BodyRecorder(draft, plan, body).record(homes.bodies[body]));
+  detail::TileTableWriter table(plan.tile_table);
+  detail::BodyRecorder(draft, plan, body).write(homes.bodies[body], table);
 }
 
 /// Ends the table: the homes with their addresses on tiles, and the names of scopes and graphs.
 constexpr void write_homes(const Ir& ir, const TileHomes& homes, Plan& plan) {
-  HomesRecord record;
-  const auto keep = [](const List<Home>& list, List<HomeRecord>& records) {
-    for (const Home& home : list) records.push_back({home.offset, home.layout.is_decided() ? home.address : -1});
-  };
-  keep(homes.variables, record.variables);
-  keep(homes.constants, record.constants);
-  for (const auto& scope : ir.name_scopes) record.scopes.push_back(scope.view());
-  for (const auto& graph : ir.graphs) record.graphs.push_back(graph.name.view());
-  detail::TileTableWriter{plan.tile_table}(BodyRecord{}, record);
+  detail::TileTableWriter table(plan.tile_table);
+  table(BodyId::none);
+  each_shared_part(table, homes.variables, homes.constants, ir.name_scopes, ir.graphs);
 }
 
 }  // namespace tilewright::internal
