@@ -45,7 +45,7 @@ class ConvolutionBlocks {
  private:
   constexpr ProductPartition partition_of(const OpInfo& op, std::span<const TensorSpec> operands,
                                           const PackedAttributes& attributes) {
-    return cut_product(op, operands, attributes, work_of(op, operands, 2, attributes), target_, partitions_).part;
+    return cut_product_on_tiles(op, operands, attributes, work_of(op, operands, 2, attributes), target_, partitions_).part;
   }
   /// Of the product among the parts, and of the copies. `fits`: whether the product is within its share of the memory.
   constexpr std::int64_t cycles_of(const List<OpPart>& parts, std::span<const TensorSpec> inputs, bool& fits) {

@@ -149,8 +149,8 @@ class ReductionSplitter {
   /// Adds a product, or one for each of its slices.
   constexpr void add_product(Operation&& product) {
     const List<TensorSpec> operands = operand_specs(product);
-    const ProductCut cut = cut_product(*product.op, {operands.data(), operands.size()}, product.attributes, product.work, target_,
-                                       *partitions_);
+    const ProductCut cut = cut_product_on_tiles(*product.op, {operands.data(), operands.size()}, product.attributes, product.work,
+                                                target_, *partitions_);
     if (cut.part.slices() == 1 || product.operands[2].spec.shape.rank == max_rank) {  // whose parts are flat: see combine_parts
       set_blocks(product.work, cut);
       add(std::move(product));

@@ -87,6 +87,7 @@ struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
 /// exp(x) / sum(exp(x)) along an axis, computed from x less its largest element.
 struct Softmax : LineOp<Softmax> {
   static constexpr std::string_view name = "Softmax";
+  // fitted to softmax_cycles
   constexpr operator VertexCost() const { return line_cost(5, {14, 2}, {12, 4}, Confidence::derived); }
   static constexpr void infer(Inference& op) {
     if (!op.require_floating_point(0)) return;
