@@ -9,9 +9,14 @@
 
 namespace coverage {
 
+template <class D, class Defaults>
+void take_op(const tilewright::Op<D, Defaults>*);
 /// Whether a type is an op of its own, not the base of several.
 template <class D>
-concept IsOp = requires { D::name; } && std::derived_from<D, tilewright::Op<D>>;
+concept IsOp = requires(const D* op) {
+  D::name;
+  take_op<D>(op);
+};
 
 /// Whether the op has a kernel of its own: views, transfers, collectives and ops that stand for others have none.
 template <IsOp D>

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/execute/strict_plan_reader.hpp"
 #include "tilewright/execute/strict_vertex.hpp"
 
