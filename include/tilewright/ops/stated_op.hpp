@@ -34,10 +34,9 @@ struct OpDefaults {
 
 namespace detail {
 
-/// An op, to be converted to its groups. It is declared only: conversions read nothing of it, and to make an object of each op
-/// would cost the compiler the constructors of the op and all its bases.
+/// An op, to be converted to its groups.
 template <class D>
-extern const D op_object;
+inline constexpr D op_object{};
 
 /// The kind of an op that states none: what its other members show.
 constexpr WorkKind shown_work_kind(const OpInfo& op) {
@@ -59,10 +58,6 @@ constexpr OpInfo completed(OpInfo op) {
   return op;
 }
 
-#if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wundefined-var-template"
-#endif
 /// An op D to be converted to its groups, for ops that take them from it.
 template <class D>
 constexpr const D& groups_of() {
@@ -88,9 +83,6 @@ inline constexpr OpInfo stated_op_info = completed({{op_object<D>.operator Effec
                                                     D::work,
                                                     D::expand,
                                                     op_object<D>.operator VertexCost()});
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
 }  // namespace detail
 
 }  // namespace tilewright
