@@ -74,7 +74,8 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
   result.metadata() = std::move(events.metadata);
   const std::size_t before_buffer = sizeof(std::uint64_t) + header.size();
   const auto buffer = std::span(result.keep(std::move(file))).subspan(before_buffer);
-  std::ranges::sort(events.entries, {}, [](const auto& entry) { return *entry.data_offsets; });
+  std::sort(events.entries.begin(), events.entries.end(),
+            [](const auto& a, const auto& b) { return *a.data_offsets < *b.data_offsets; });
   std::uint64_t end = 0;
   for (auto& [name, dtype_name, shape, offsets] : events.entries) {
     const auto fail_here = [&, &tensor = name](const std::string& found, const std::string& expected) {
@@ -84,7 +85,7 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
       fail_here("dtype " + *dtype_name,
                 "F16 or F32, of which pow2scale_then_cast makes float8; its codes stand for other numbers than float8_143's and "
                 "float8_152's, so they are");
-    const auto dtype = std::ranges::find(safetensors_dtypes, *dtype_name);
+    const auto dtype = std::find(safetensors_dtypes.begin(), safetensors_dtypes.end(), *dtype_name);
     if (dtype == safetensors_dtypes.end())
       fail_here("dtype " + *dtype_name, "one of BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, BF16");
     auto spec = checked_spec(*shape, static_cast<DType>(dtype - safetensors_dtypes.begin()), fail_here);
@@ -123,7 +124,7 @@ struct SafetensorsParts {
       metadata.set(float8_format_key(tensor.name), std::string(to_text(tensor.spec.dtype)));
       metadata.set(log2_scale_key(tensor.name), tensor.log2_scale);
     }
-    std::ranges::sort(order, [](const HostTensor* a, const HostTensor* b) {
+    std::sort(order.begin(), order.end(), [](const HostTensor* a, const HostTensor* b) {
       return std::pair(-size_of(a->spec.dtype), a->name) < std::pair(-size_of(b->spec.dtype), b->name);
     });
     nlohmann::json json = nlohmann::json::object();

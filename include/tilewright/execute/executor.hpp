@@ -121,7 +121,7 @@ class Executor {
       missed_collective_ = !strict_->run(
           {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults_.data()}, root, streams);
     } catch (...) {
-      std::ranges::fill(faults_, FaultRecord{});
+      std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       throw;
     }
     check_collectives();
