@@ -13,7 +13,7 @@ Each 'test' line is one run with these arguments, in an empty folder. It must su
 match the regular expressions that follow, up to the next 'test' line. With 'last-line-of', another example with the same
 arguments must end with the same line; it is not asked if it is not built beside this one. With 'processes', these numbers of
 processes, which launch.py starts, must end with the same line as one, and print the same hashes; without --mpi they are not
-started. With 'strict', the run gets these arguments besides if run_test.py is given --strict, which leaves out all other runs. A
+started. With 'strict', the run also gets these arguments if run_test.py is given --strict, which leaves out all other runs. A
 run that needs an environment variable which is not set is skipped; in the arguments, $NAME of a needed variable stands for its
 value. Another line, `// labels:`, is for CMake.
 """

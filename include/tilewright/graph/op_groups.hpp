@@ -89,7 +89,7 @@ using PartialsRule = Partials (*)(const PackedAttributes&);
 //
 // A group that an op states replaces that of its base. No two groups have a member of one name, as OpInfo has them all.
 
-/// What an op changes besides giving results, and what may be changed.
+/// What an op changes apart from its results, and what may be changed.
 struct Effects {
   int modifies = -1;  ///< the input that is written in place and aliased by output 0, or -1
   bool has_side_effect = false;  ///< it is live even if nothing uses its results, and no other op is in its group
@@ -103,7 +103,7 @@ struct Effects {
 /// What its kernel takes and writes.
 struct KernelOperands {
   bool any_layout = false;  ///< its kernel, or its rule `view`, takes inputs of any strides; others get dense inputs
-  bool any_result_layout = false;  ///< its kernel writes results of any strides, as that of every formula does
+  bool any_result_layout = false;  ///< its kernel writes results of any strides; kernels of formulas always do
   /// An element depends on its position, its number in the row-major order of output 0. `work` and `compute` have one more
   /// input, after the others: a view of output 0's shape, of which `position_of` gives the first element's position.
   bool takes_positions = false;
