@@ -75,7 +75,7 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
   const std::size_t before_buffer = sizeof(std::uint64_t) + header.size();
   const auto buffer = std::span(result.keep(std::move(file))).subspan(before_buffer);
   std::sort(events.entries.begin(), events.entries.end(),
-            [](const auto& a, const auto& b) { return *a.data_offsets < *b.data_offsets; });
+            [](const auto& a, const auto& b) { return a.data_offsets < b.data_offsets; });
   std::uint64_t end = 0;
   for (auto& [name, dtype_name, shape, offsets] : events.entries) {
     const auto fail_here = [&, &tensor = name](const std::string& found, const std::string& expected) {
