@@ -1,0 +1,175 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "tilewright/kernel/array_functions.hpp"
+#include "tilewright/kernel/line.hpp"
+
+/// Rows of expressions of xtensor whose shapes and strides are in their types: what an array is computed from, batch by batch.
+/// Axes are counted from the last, which is -1, so that those of operands that are broadcast have the same numbers.
+namespace tilewright::detail {
+
+/// The index of an element: that of axis -1 is the last.
+struct ArrayIndex {
+  std::int64_t at[max_rank]{};
+  constexpr std::int64_t operator[](int axis) const { return at[max_rank + axis]; }
+  constexpr std::int64_t& operator[](int axis) { return at[max_rank + axis]; }
+};
+
+/// In place of a type: no operand has one, or operands have several.
+struct AnyType {};
+struct MixedTypes {};
+template <class... T>
+struct JoinedTypes : std::type_identity<AnyType> {};
+template <class T, class... Rest>
+struct JoinedTypes<T, Rest...> {
+  using rest = typename JoinedTypes<Rest...>::type;
+  using type = std::conditional_t<std::is_same_v<rest, AnyType> || std::is_same_v<rest, T>, T,
+                                  std::conditional_t<std::is_same_v<T, AnyType>, rest, MixedTypes>>;
+};
+
+/// What an expression E is, as `ArrayNode<E>`:
+///  - `shape`; `fits`: whether the shapes of its parts can be broadcast to it;
+///  - `type`: in which its arrays are computed, AnyType or MixedTypes;
+///  - `is_constant(axis)`: whether it has the same elements along an axis;
+///  - `is_contiguous(axis)`: whether those of its arrays that have several elements along the axis have them side by side;
+///  - `is_flat(spec)`: whether its arrays are numbers or have the shape and strides of `spec`, so that all axes may be taken for
+///  one;
+///  - `row<axis, V>(e, at)`: its elements along an axis from the index `at` on, as an object with `load<count>(k)`: `count`
+///    elements from the k-th on, in a V, which is a vector, or any number of mixed types.
+template <class E>
+struct ArrayNode {
+  static constexpr bool is_array = false;
+};
+template <class E>
+using ArrayNodeOf = ArrayNode<std::remove_cvref_t<E>>;
+
+/// In place of a vector where types are mixed: elements come one by one, each in its own type.
+struct OneByOne {};
+
+template <class V>
+struct ConstantRow {
+  V value;
+  template <std::int64_t>
+  [[gnu::always_inline]] V load(std::int64_t) const {
+    return value;
+  }
+};
+template <class T, std::int64_t step>
+struct OneByOneRow {
+  const T* data;
+  template <std::int64_t>
+  [[gnu::always_inline]] compute_t<T> load(std::int64_t k) const {
+    return static_cast<compute_t<T>>(data[k * step]);
+  }
+};
+template <class F>
+struct FunctionRow {
+  F function;
+  template <std::int64_t count>
+  [[gnu::always_inline]] auto load(std::int64_t k) const {
+    return function(std::integral_constant<std::int64_t, count>(), k);
+  }
+};
+
+/// How far apart a view's elements are along an axis from which it may be broadcast.
+constexpr std::int64_t stride_along(const ViewSpec& view, int axis) { return broadcast_stride(view, axis); }
+
+/// The node of arrays in memory that have the shape and strides of a ViewSpec; D::data_of(e) is their first element.
+template <ViewSpec spec>
+struct MemoryNode {
+  static constexpr bool is_array = true, fits = true;
+  static constexpr Shape shape = spec.shape;
+  using element = element_t<spec.dtype>;
+  using type = compute_t<element>;
+
+  static constexpr bool is_constant(int axis) { return stride_along(spec, axis) == 0; }
+  static constexpr bool is_contiguous(int axis) { return stride_along(spec, axis) == 0 || stride_along(spec, axis) == 1; }
+  static constexpr bool is_flat(const ViewSpec& other) {
+    return shape.nelms() == 1 || (shape == other.shape && spec.strides == other.strides);
+  }
+  static constexpr std::int64_t offset(const ArrayIndex& at) {
+    std::int64_t result = 0;
+    for (int axis = -shape.rank; axis < 0; ++axis) result += at[axis] * stride_along(spec, axis);
+    return result;
+  }
+  template <int axis, class V>
+  static auto row_at(const element* data, const ArrayIndex& at) {
+    constexpr std::int64_t step = stride_along(spec, axis);
+    const element* const first = data + offset(at);
+    if constexpr (std::is_same_v<V, OneByOne>) return OneByOneRow<element, step>{first};
+    else if constexpr (step == 0) return ConstantRow<V>{V(static_cast<type>(*first))};
+    else return Line<const element, step>{first};
+  }
+};
+
+/// The shape to which all are broadcast; `fits` is false if there is none.
+struct BroadcastShape {
+  Shape shape;
+  bool fits = true;
+  constexpr void add(const Shape& other) {
+    while (shape.rank < other.rank) {
+      for (int axis = shape.rank++; axis > 0; --axis) shape.extents[axis] = shape.extents[axis - 1];
+      shape.extents[0] = 1;
+    }
+    for (int axis = -other.rank; axis < 0; ++axis) {
+      if (shape[axis] == 1) shape[axis] = other[axis];
+      else if (other[axis] != 1 && other[axis] != shape[axis]) fits = false;
+    }
+  }
+};
+
+template <class T>
+struct ArrayNode<xt::xscalar<T>> {
+  static constexpr bool is_array = true, fits = true;
+  static constexpr Shape shape{};
+  using type = AnyType;
+  static constexpr bool is_constant(int) { return true; }
+  static constexpr bool is_contiguous(int) { return true; }
+  static constexpr bool is_flat(const ViewSpec&) { return true; }
+  template <int, class V, class E>
+  static auto row(const E& e, const ArrayIndex&) {
+    if constexpr (std::is_same_v<V, OneByOne>) return ConstantRow<std::decay_t<T>>{e()};
+    else return ConstantRow<V>{math::number<V>(static_cast<double>(e()))};
+  }
+};
+
+template <class F, class... C>
+struct ArrayNode<xt::xfunction<F, C...>> {
+  static constexpr bool is_array = (ArrayNodeOf<C>::is_array && ...);
+  static constexpr BroadcastShape broadcast = [] {
+    BroadcastShape result;
+    if constexpr (is_array) (result.add(ArrayNodeOf<C>::shape), ...);
+    return result;
+  }();
+  static constexpr Shape shape = broadcast.shape;
+  static constexpr bool fits = broadcast.fits && (ArrayNodeOf<C>::fits && ...);
+  using type = typename JoinedTypes<typename ArrayNodeOf<C>::type...>::type;
+
+  static constexpr bool is_constant(int axis) { return (ArrayNodeOf<C>::is_constant(axis) && ...); }
+  static constexpr bool is_contiguous(int axis) { return (ArrayNodeOf<C>::is_contiguous(axis) && ...); }
+  static constexpr bool is_flat(const ViewSpec& spec) { return (ArrayNodeOf<C>::is_flat(spec) && ...); }
+
+  template <int axis, class V>
+  static auto row(const xt::xfunction<F, C...>& e, const ArrayIndex& at) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      const auto& arguments = e.arguments();
+      const std::tuple rows(ArrayNodeOf<C>::template row<axis, V>(std::get<i>(arguments), at)...);
+      auto function = [&f = e.functor(), rows](auto count, std::int64_t k) {
+        return array_function(f, std::get<i>(rows).template load<count()>(k)...);
+      };
+      if constexpr (is_constant(axis) && !std::is_same_v<V, OneByOne>) {
+        auto value = function(std::integral_constant<std::int64_t, 1>(), std::int64_t{0});
+        return ConstantRow<decltype(value)>{value};
+      } else {
+        return FunctionRow<decltype(function)>{function};
+      }
+    }(std::index_sequence_for<C...>());
+  }
+};
+
+}  // namespace tilewright::detail
