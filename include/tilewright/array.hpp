@@ -39,9 +39,17 @@ constexpr std::uint64_t axes_mask() {
 }
 template <class Rule, int... axes, class E, class... Keep>
 auto reduced(E&& e, Keep...) {
-  static_assert((std::is_same_v<Keep, xt::keep_dims_type> && ...), "the array, or the array and xt::keep_dims expected");
+  static_assert((std::is_same_v<Keep, std::remove_const_t<decltype(xt::keep_dims)>> && ...),
+                "an array, or an array and xt::keep_dims expected");
   using R = Reduction<Rule, axes_mask<E, axes...>(), sizeof...(Keep) != 0, xt::const_xclosure_t<E>>;
   return R(std::forward<E>(e));
+}
+
+/// The line of a view along an axis, from the offset of its first element.
+template <int axis, ViewSpec spec, bool is_input>
+auto line_view(View<spec, is_input> view, std::int64_t offset) {
+  constexpr ViewSpec line = written_out({spec.dtype, {spec.shape[axis]}, {spec.stride(axis)}});
+  return View<line, is_input>{view.data + offset};
 }
 
 }  // namespace detail
@@ -69,8 +77,31 @@ auto min(auto&& array, auto... keep_dims) {
 /// The mean over `axes`, or over all: the sum times the reciprocal of the number of terms, for floating point.
 template <int... axes>
 auto mean(auto&& array, auto... keep_dims) {
+  using T = typename detail::ArrayNodeOf<decltype(array)>::type;
+  static_assert(!std::is_integral_v<T>, "mean of integers: an array of floating point expected");
   auto total = authoring::sum<axes...>(std::forward<decltype(array)>(array), keep_dims...);
   return std::move(total) * (1.0 / static_cast<double>(decltype(total)::Space::terms));
+}
+
+/// Calls f(lines...) for each line along an axis of views of one shape: with a view of one axis for each of them.
+template <int axis, class F, class V, class... Rest>
+void for_each_line(F&& f, V view, Rest... rest) {
+  static_assert(((V::shape == Rest::shape) && ...), "for_each_line: views of one shape expected");
+  static_assert(axis >= -V::shape.rank && axis < V::shape.rank, "for_each_line: an axis of the views expected");
+  constexpr auto strides = [] {
+    std::array<std::array<std::int64_t, max_rank>, 1 + sizeof...(Rest)> result{V::spec.strides, Rest::spec.strides...};
+    return result;
+  }();
+  constexpr Shape first_elements = [] {
+    Shape shape = V::shape;
+    shape[axis] = 1;
+    return shape;
+  }();
+  for_each_offset<1 + sizeof...(Rest)>(first_elements, strides, [&](const auto& at) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      f(detail::line_view<axis>(view, at[0]), detail::line_view<axis>(rest, at[i + 1])...);
+    }(std::index_sequence_for<Rest...>());
+  });
 }
 
 /// An expression's elements in memory of the kernel, on its stack: for what several expressions read. `stack_bytes` of the op
