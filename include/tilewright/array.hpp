@@ -41,7 +41,7 @@ template <class Rule, int... axes, class E, class... Keep>
 auto reduced(E&& e, Keep...) {
   static_assert((std::is_same_v<Keep, std::remove_const_t<decltype(xt::keep_dims)>> && ...),
                 "an array, or an array and xt::keep_dims expected");
-  using R = Reduction<Rule, axes_mask<E, axes...>(), sizeof...(Keep) != 0, xt::const_xclosure_t<E>>;
+  using R = ReducedArray<Rule, axes_mask<E, axes...>(), sizeof...(Keep) != 0, xt::const_xclosure_t<E>>;
   return R(std::forward<E>(e));
 }
 

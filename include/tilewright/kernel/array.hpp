@@ -196,33 +196,6 @@ constexpr bool broadcasts_to(const Shape& from, const Shape& to) {
   return both.fits && both.shape == to;
 }
 
-/// What `=` checks: an error that says what was given.
-template <class V, class E>
-constexpr bool can_assign() {
-  using Node = ArrayNodeOf<E>;
-  if constexpr (!Node::is_array) {
-    report<[] {
-      return text(
-          "array() of ", to_text(V::shape),
-          " = ...: functions of arrays, of numbers, and of `sum`, `mean`, `max` and `min` of namespace authoring expected");
-    }>();
-    return false;
-  } else if constexpr (!Node::fits) {
-    report<[] {
-      return text("array() of ", to_text(V::shape), " = ...: arrays whose shapes can be broadcast together expected");
-    }>();
-    return false;
-  } else if constexpr (!broadcasts_to(Node::shape, V::shape)) {
-    report<[] {
-      return text("array() of ", to_text(V::shape), " = an expression of ", to_text(Node::shape),
-                  ": one that can be broadcast to ", to_text(V::shape), " expected");
-    }>();
-    return false;
-  } else {
-    return true;
-  }
-}
-
 }  // namespace detail
 
 /// The elements of an op's input: an expression of xtensor of static shape, whose numbers have the type in which kernels compute
@@ -234,8 +207,7 @@ struct ArrayOf<View<spec, true>> : detail::ViewArray<View<spec, true>> {
   template <class E>
   void operator=(const E&) const {
     report<[] {
-      return text("array() of ", to_text(spec.shape),
-                  " = ...: the input of an op, which is not written: that of an output expected");
+      return text("array() of ", to_text(spec.shape), " = ...: that of an op's input: that of an output expected");
     }>();
   }
 };
@@ -249,10 +221,25 @@ struct ArrayOf<View<spec, false>> : detail::ViewArray<View<spec, false>> {
 
   template <class E>
   void operator=(const E& e) const {
+    using Node = detail::ArrayNodeOf<E>;
     if constexpr (std::is_arithmetic_v<E>) {
       *this = xt::xscalar<E>(e);
+    } else if constexpr (!Node::is_array) {
+      report<[] {
+        return text("array() of ", to_text(spec.shape),
+                    " = ...: numbers, arrays, functions of them, and `sum`, `mean`, `max` and `min` of authoring expected");
+      }>();
+    } else if constexpr (!Node::fits) {
+      report<[] {
+        return text("array() of ", to_text(spec.shape), " = ...: arrays whose shapes can be broadcast together expected");
+      }>();
+    } else if constexpr (!detail::broadcasts_to(Node::shape, spec.shape)) {
+      report<[] {
+        return text("array() of ", to_text(spec.shape), " = an array of ", to_text(Node::shape),
+                    ": one that can be broadcast to ", to_text(spec.shape), " expected");
+      }>();
     } else {
-      if constexpr (detail::can_assign<View<spec>, E>()) detail::assign_array(to_, e);
+      detail::assign_array(to_, e);
     }
   }
   void operator=(const ArrayOf& e) const { operator= <ArrayOf>(e); }

@@ -39,7 +39,7 @@ struct ArrayExtreme {
 
 /// An expression E reduced over the axes of `mask`, counted from the first.
 template <class Rule, std::uint64_t mask, bool keeps, class E>
-struct ReductionSpace {
+struct ReducedSpace {
   using Node = ArrayNodeOf<E>;
   using T = typename Node::type;
   using Batch = xsimd::batch<T>;
@@ -136,20 +136,20 @@ struct ReductionSpace {
 };
 
 template <class Rule, std::uint64_t mask, bool keeps, class E>
-class Reduction;
+class ReducedArray;
 }  // namespace detail
 
 }  // namespace tilewright
 
 namespace xt {
 template <class Rule, std::uint64_t mask, bool keeps, class E>
-struct xcontainer_inner_types<tilewright::detail::Reduction<Rule, mask, keeps, E>>
-    : tilewright::detail::ArrayTypes<tilewright::detail::Reduction<Rule, mask, keeps, E>,
-                                     typename tilewright::detail::ReductionSpace<Rule, mask, keeps, E>::T,
-                                     tilewright::detail::ReductionSpace<Rule, mask, keeps, E>> {};
+struct xcontainer_inner_types<tilewright::detail::ReducedArray<Rule, mask, keeps, E>>
+    : tilewright::detail::ArrayTypes<tilewright::detail::ReducedArray<Rule, mask, keeps, E>,
+                                     typename tilewright::detail::ReducedSpace<Rule, mask, keeps, E>::T,
+                                     tilewright::detail::ReducedSpace<Rule, mask, keeps, E>> {};
 template <class Rule, std::uint64_t mask, bool keeps, class E>
-struct xiterable_inner_types<tilewright::detail::Reduction<Rule, mask, keeps, E>>
-    : xcontainer_inner_types<tilewright::detail::Reduction<Rule, mask, keeps, E>> {};
+struct xiterable_inner_types<tilewright::detail::ReducedArray<Rule, mask, keeps, E>>
+    : xcontainer_inner_types<tilewright::detail::ReducedArray<Rule, mask, keeps, E>> {};
 }  // namespace xt
 
 namespace tilewright {
@@ -158,14 +158,14 @@ namespace detail {
 
 /// The expression. E is a type or a reference to one.
 template <class Rule, std::uint64_t mask, bool keeps, class E>
-class Reduction : public ArrayExpression<Reduction<Rule, mask, keeps, E>> {
+class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> {
  public:
-  using Space = ReductionSpace<Rule, mask, keeps, E>;
+  using Space = ReducedSpace<Rule, mask, keeps, E>;
   using Node = typename Space::Node;
   using T = typename Space::T;
   using Batch = typename Space::Batch;
 
-  explicit Reduction(E e) : e_(std::forward<E>(e)) {}
+  explicit ReducedArray(E e) : e_(std::forward<E>(e)) {}
   T element_at(const ArrayIndex& at) const { return reduce(Space::index_of(at)); }
 
   /// The reduction of all elements from `index` on along the reduced axes.
@@ -262,8 +262,8 @@ class Reduction : public ArrayExpression<Reduction<Rule, mask, keeps, E>> {
 };
 
 template <class Rule, std::uint64_t mask, bool keeps, class E>
-struct ArrayNode<Reduction<Rule, mask, keeps, E>> {
-  using Space = ReductionSpace<Rule, mask, keeps, E>;
+struct ArrayNode<ReducedArray<Rule, mask, keeps, E>> {
+  using Space = ReducedSpace<Rule, mask, keeps, E>;
   static constexpr bool is_array = Space::Node::is_array, fits = Space::Node::fits;
   static constexpr Shape shape = Space::shape;
   using type = typename Space::T;
@@ -271,7 +271,7 @@ struct ArrayNode<Reduction<Rule, mask, keeps, E>> {
   static constexpr bool is_contiguous(int axis) { return Space::is_constant(axis); }
   static constexpr bool is_flat(const ViewSpec&) { return shape.nelms() == 1; }
   template <int axis, class V>
-  static auto row(const Reduction<Rule, mask, keeps, E>& e, const ArrayIndex& at) {
+  static auto row(const ReducedArray<Rule, mask, keeps, E>& e, const ArrayIndex& at) {
     return e.template row<axis, V>(at);
   }
 };
