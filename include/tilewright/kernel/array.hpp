@@ -113,11 +113,13 @@ constexpr bool has_array(DType dtype) {
 template <class V>
 struct ViewArray : ArrayExpression<ArrayOf<V>> {
   const typename V::element* data;
-  explicit ViewArray(const typename V::element* first) : data(first) {
+  explicit ViewArray(const typename V::element* first) : data(first) {}
+  static auto of(typename V::element* first) {
     if constexpr (!has_array(V::spec.dtype))
       report<[] {
-        return text("array(): a view of ", name_of(V::spec.dtype), ": float16, bfloat16, float32, float64 or int32 expected");
+        return text("array(): a view of ", to_text(V::spec.dtype), ": float16, bfloat16, float32, float64 or int32 expected");
       }>();
+    return ArrayOf<V>(first);
   }
   compute_t<typename V::element> element_at(const ArrayIndex& at) const {
     return static_cast<compute_t<typename V::element>>(data[MemoryNode<V::spec>::offset(at)]);
@@ -207,7 +209,7 @@ struct ArrayOf<View<spec, true>> : detail::ViewArray<View<spec, true>> {
   template <class E>
   void operator=(const E&) const {
     report<[] {
-      return text("array() of ", to_text(spec.shape), " = ...: that of an op's input: that of an output expected");
+      return text("array() of ", to_text(spec.shape), " = ...: the array of an input: that of an output expected");
     }>();
   }
 };
@@ -228,10 +230,6 @@ struct ArrayOf<View<spec, false>> : detail::ViewArray<View<spec, false>> {
       report<[] {
         return text("array() of ", to_text(spec.shape),
                     " = ...: numbers, arrays, functions of them, and `sum`, `mean`, `max` and `min` of authoring expected");
-      }>();
-    } else if constexpr (!Node::fits) {
-      report<[] {
-        return text("array() of ", to_text(spec.shape), " = ...: arrays whose shapes can be broadcast together expected");
       }>();
     } else if constexpr (!detail::broadcasts_to(Node::shape, spec.shape)) {
       report<[] {

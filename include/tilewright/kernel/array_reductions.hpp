@@ -264,7 +264,7 @@ class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> 
 template <class Rule, std::uint64_t mask, bool keeps, class E>
 struct ArrayNode<ReducedArray<Rule, mask, keeps, E>> {
   using Space = ReducedSpace<Rule, mask, keeps, E>;
-  static constexpr bool is_array = Space::Node::is_array, fits = Space::Node::fits;
+  static constexpr bool is_array = Space::Node::is_array;
   static constexpr Shape shape = Space::shape;
   using type = typename Space::T;
   static constexpr bool is_constant(int axis) { return Space::is_constant(axis); }

@@ -33,7 +33,7 @@ struct JoinedTypes<T, Rest...> {
 };
 
 /// What an expression E is, as `ArrayNode<E>`:
-///  - `shape`; `fits`: whether the shapes of its parts can be broadcast to it;
+///  - `shape`;
 ///  - `type`: in which its arrays are computed, AnyType or MixedTypes;
 ///  - `is_constant(axis)`: whether it has the same elements along an axis;
 ///  - `is_contiguous(axis)`: whether those of its arrays that have several elements along the axis have them side by side;
@@ -82,7 +82,7 @@ constexpr std::int64_t stride_along(const ViewSpec& view, int axis) { return bro
 /// The node of arrays in memory that have the shape and strides of a ViewSpec; D::data_of(e) is their first element.
 template <ViewSpec spec>
 struct MemoryNode {
-  static constexpr bool is_array = true, fits = true;
+  static constexpr bool is_array = true;
   static constexpr Shape shape = spec.shape;
   using element = element_t<spec.dtype>;
   using type = compute_t<element>;
@@ -125,7 +125,7 @@ struct BroadcastShape {
 
 template <class T>
 struct ArrayNode<xt::xscalar<T>> {
-  static constexpr bool is_array = true, fits = true;
+  static constexpr bool is_array = true;
   static constexpr Shape shape{};
   using type = AnyType;
   static constexpr bool is_constant(int) { return true; }
@@ -141,13 +141,11 @@ struct ArrayNode<xt::xscalar<T>> {
 template <class F, class... C>
 struct ArrayNode<xt::xfunction<F, C...>> {
   static constexpr bool is_array = (ArrayNodeOf<C>::is_array && ...);
-  static constexpr BroadcastShape broadcast = [] {
+  static constexpr Shape shape = [] {
     BroadcastShape result;
     if constexpr (is_array) (result.add(ArrayNodeOf<C>::shape), ...);
-    return result;
+    return result.shape;
   }();
-  static constexpr Shape shape = broadcast.shape;
-  static constexpr bool fits = broadcast.fits && (ArrayNodeOf<C>::fits && ...);
   using type = typename JoinedTypes<typename ArrayNodeOf<C>::type...>::type;
 
   static constexpr bool is_constant(int axis) { return (ArrayNodeOf<C>::is_constant(axis) && ...); }

@@ -75,7 +75,7 @@ struct View {
   /// The elements as an expression of xtensor; that of an output can be assigned to.
   auto array() const {
     static_assert(detail::Complete<ArrayOf<View>>, "array(): `#include <tilewright/array.hpp>` expected");
-    return ArrayOf<View>(data);
+    if constexpr (detail::Complete<ArrayOf<View>>) return ArrayOf<View>::of(data);
   }
 };
 
