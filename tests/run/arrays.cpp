@@ -131,6 +131,53 @@ TEST_CASE("arrays of several dtypes, scalars and functions") {
   CHECK(xt::view(x.input().array(), 1, xt::all())(2) == static_cast<float>(x(1, 2)));
 }
 
+TEST_CASE("arrays reduced over several axes") {
+  Memory<dense(tw::float32, {3, 4, 5})> x;
+  Memory<dense(tw::float32, {4})> sums;
+  Memory<dense(tw::float32, {5})> means;
+  Memory<dense(tw::float32, {})> least;
+  const auto at = [&](std::int64_t i, std::int64_t j, std::int64_t k) {
+    return static_cast<double>(x.elements[static_cast<std::size_t>(x.room + (i * 4 + j) * 5 + k)]);
+  };
+  const auto a = x.input().array();
+  sums.output().array() = authoring::sum<0, -1>(a);
+  means.output().array() = authoring::mean<0, 1>(a);
+  least.output().array() = authoring::min(a);
+  double all = 1e9;
+  for (std::int64_t j = 0; j < 4; ++j) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < 3; ++i)
+      for (std::int64_t k = 0; k < 5; ++k) sum += at(i, j, k), all = std::min(all, at(i, j, k));
+    CHECK(std::abs(sums(j, 0) - sum) < 1e-5);
+  }
+  for (std::int64_t k = 0; k < 5; ++k) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < 3; ++i)
+      for (std::int64_t j = 0; j < 4; ++j) sum += at(i, j, k);
+    CHECK(std::abs(means(k, 0) - sum / 12) < 1e-6);
+  }
+  CHECK(least(0, 0) == all);
+  x.elements[x.room + 17] = std::numeric_limits<float>::quiet_NaN();
+  least.output().array() = authoring::max(a);
+  CHECK(std::isnan(least(0, 0)));
+}
+
+TEST_CASE("long sums of arrays have the bounds of docs/numerics.md") {
+  constexpr std::int64_t terms = 100'000, columns = 20;
+  std::vector<float> x(terms * columns, 0.1f);
+  std::vector<float> line(1), all(columns);
+  tw::View<dense(tw::float32, {})>{line.data()}.array() = authoring::sum(
+      tw::View<dense(tw::float32, {terms * columns}), true>{x.data()}.array());
+  tw::View<dense(tw::float32, {columns})>{all.data()}.array() = authoring::sum<0>(
+      tw::View<dense(tw::float32, {terms, columns}), true>{x.data()}.array());
+  const double bound = 264 * 0x1p-24;
+  CHECK(std::abs(line[0] / (terms * columns * static_cast<double>(0.1f)) - 1) < bound);
+  for (const float sum : all) CHECK(std::abs(sum / (terms * static_cast<double>(0.1f)) - 1) < bound);
+  float one_after_the_other = 0;
+  for (const float term : x) one_after_the_other += term;
+  CHECK(std::abs(one_after_the_other / (terms * columns * static_cast<double>(0.1f)) - 1) > bound);
+}
+
 namespace {
 
 /// Bits of what a part of a tensor gives: those of the whole.
