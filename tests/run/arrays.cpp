@@ -116,7 +116,13 @@ TEST_CASE("arrays of several dtypes, scalars and functions") {
   whole.output().array() = 10 * x.input().array();  // truncated
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j) CHECK(whole(i, j) == std::trunc(static_cast<float>(10 * x(i, j))));
+  Memory<dense(tw::int32, {4})> halves;
+  halves.output().array() = 0.5 * n.input().array();  // in double, truncated
+  for (int j = 0; j < 4; ++j) CHECK(halves(j, 0) == std::trunc(0.5 * n(j, 0)));
   Memory<dense(tw::float32, {3, 4})> z;
+  z.output().array() = x.input().array() > 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 4; ++j) CHECK(z(i, j) == (x(i, j) > 0 ? 1 : 0));
   z.output().array() = 1.5;
   CHECK(z(2, 3) == 1.5);
   z.output().array() = authoring::mean(x.input().array());

@@ -163,13 +163,13 @@ inline void assign_array(V to, const E& e) {
   using Node = ArrayNodeOf<E>;
   using Element = typename V::element;
   using T = compute_t<Element>;
-  if constexpr (std::is_same_v<typename Node::type, T> || std::is_same_v<typename Node::type, AnyType>) {
+  if constexpr (std::is_same_v<JoinedType<typename Node::type, T>, T>) {
     using Batch = xsimd::batch<T>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
     if constexpr (V::shape.nelms() > 0 && V::spec.strides == dense_strides(V::shape) && Node::is_flat(V::spec)) {
       const auto row = Node::template row<-1, Batch>(e, ArrayIndex());
       for_each_batch<V::shape.nelms(), width>([&, line = Line<Element, 1>{to.data}](std::int64_t k, auto count) {
-        line.template store<count()>(k, row.template load<count()>(k));
+        line.template store<count()>(k, Batch(row.template load<count()>(k)));
       });
     } else {
       constexpr int axis = row_axis(V::spec);
@@ -177,7 +177,7 @@ inline void assign_array(V to, const E& e) {
         const auto row = Node::template row<axis, Batch>(e, at);
         const Line<Element, stride_along(V::spec, axis)> line{to.data + MemoryNode<V::spec>::offset(at)};
         for_each_batch<(V::shape.rank == 0 ? 1 : V::shape[axis]), width>(
-            [&](std::int64_t k, auto count) { line.template store<count()>(k, row.template load<count()>(k)); });
+            [&](std::int64_t k, auto count) { line.template store<count()>(k, Batch(row.template load<count()>(k))); });
       });
     }
   } else {

@@ -20,21 +20,25 @@ struct ArrayIndex {
   constexpr std::int64_t& operator[](int axis) { return at[max_rank + axis]; }
 };
 
-/// In place of a type: no operand has one, or operands have several.
+/// In place of the type of arrays: of numbers, which take that of arrays beside them; of fractions, for which it must be one of
+/// floating point; and of arrays of several types.
 struct AnyType {};
+struct AnyFraction {};
 struct MixedTypes {};
+template <class T>
+constexpr bool takes_fractions = std::is_floating_point_v<T> || std::is_same_v<T, AnyFraction>;
+template <class A, class B>
+using JoinedType = std::conditional_t<
+    std::is_same_v<A, B> || std::is_same_v<B, AnyType> || (std::is_same_v<B, AnyFraction> && takes_fractions<A>), A,
+    std::conditional_t<std::is_same_v<A, AnyType> || (std::is_same_v<A, AnyFraction> && takes_fractions<B>), B, MixedTypes>>;
 template <class... T>
 struct JoinedTypes : std::type_identity<AnyType> {};
 template <class T, class... Rest>
-struct JoinedTypes<T, Rest...> {
-  using rest = typename JoinedTypes<Rest...>::type;
-  using type = std::conditional_t<std::is_same_v<rest, AnyType> || std::is_same_v<rest, T>, T,
-                                  std::conditional_t<std::is_same_v<T, AnyType>, rest, MixedTypes>>;
-};
+struct JoinedTypes<T, Rest...> : std::type_identity<JoinedType<T, typename JoinedTypes<Rest...>::type>> {};
 
 /// What an expression E is, as `ArrayNode<E>`:
 ///  - `shape`;
-///  - `type`: in which its arrays are computed, AnyType or MixedTypes;
+///  - `type`: in which its arrays are computed, AnyType, AnyFraction or MixedTypes;
 ///  - `is_constant(axis)`: whether it has the same elements along an axis;
 ///  - `is_contiguous(axis)`: whether those of its arrays that have several elements along the axis have them side by side;
 ///  - `is_flat(spec)`: whether its arrays are numbers or have the shape and strides of `spec`, so that all axes may be taken for
@@ -127,7 +131,7 @@ template <class T>
 struct ArrayNode<xt::xscalar<T>> {
   static constexpr bool is_array = true;
   static constexpr Shape shape{};
-  using type = AnyType;
+  using type = std::conditional_t<std::is_integral_v<std::decay_t<T>>, AnyType, AnyFraction>;
   static constexpr bool is_constant(int) { return true; }
   static constexpr bool is_contiguous(int) { return true; }
   static constexpr bool is_flat(const ViewSpec&) { return true; }
