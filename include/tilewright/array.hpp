@@ -108,9 +108,9 @@ void for_each_line(F&& f, V view, Rest... rest) {
 /// counts it, if it is more than some hundred bytes.
 template <class E>
 auto hold(const E& e) {
-  using Node = detail::ArrayNodeOf<E>;
-  xt::xtensor_fixed<typename Node::type, detail::FixedShape<Node>> result;
-  constexpr ViewSpec spec{detail::dtype_of_array<typename Node::type>, Node::shape, dense_strides(Node::shape)};
+  using Given = detail::ArrayNodeOf<E>;
+  xt::xtensor_fixed<typename Given::type, detail::FixedShape<Given>> result;
+  constexpr ViewSpec spec{detail::dtype_of_array<typename Given::type>, Given::shape, dense_strides(Given::shape)};
   View<spec>{result.data()}.array() = e;
   return result;
 }

@@ -160,21 +160,21 @@ inline void for_each_row(F&& f) {
 /// Writes the elements of an expression to a view, batch by batch. What is read is at the same place, or is not written.
 template <class V, class E>
 inline void assign_array(V to, const E& e) {
-  using Node = ArrayNodeOf<E>;
+  using Given = ArrayNodeOf<E>;
   using Element = typename V::element;
   using T = compute_t<Element>;
-  if constexpr (std::is_same_v<JoinedType<typename Node::type, T>, T>) {
+  if constexpr (std::is_same_v<JoinedType<typename Given::type, T>, T>) {
     using Batch = xsimd::batch<T>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
-    if constexpr (V::shape.nelms() > 0 && V::spec.strides == dense_strides(V::shape) && Node::is_flat(V::spec)) {
-      const auto row = Node::template row<-1, Batch>(e, ArrayIndex());
+    if constexpr (V::shape.nelms() > 0 && V::spec.strides == dense_strides(V::shape) && Given::is_flat(V::spec)) {
+      const auto row = Given::template row<-1, Batch>(e, ArrayIndex());
       for_each_batch<V::shape.nelms(), width>([&, line = Line<Element, 1>{to.data}](std::int64_t k, auto count) {
         line.template store<count()>(k, Batch(row.template load<count()>(k)));
       });
     } else {
       constexpr int axis = row_axis(V::spec);
       for_each_row<V::shape, axis>([&](const ArrayIndex& at) {
-        const auto row = Node::template row<axis, Batch>(e, at);
+        const auto row = Given::template row<axis, Batch>(e, at);
         const Line<Element, stride_along(V::spec, axis)> line{to.data + MemoryNode<V::spec>::offset(at)};
         for_each_batch<(V::shape.rank == 0 ? 1 : V::shape[axis]), width>(
             [&](std::int64_t k, auto count) { line.template store<count()>(k, Batch(row.template load<count()>(k))); });
@@ -183,7 +183,7 @@ inline void assign_array(V to, const E& e) {
   } else {
     constexpr int axis = row_axis(V::spec);
     for_each_row<V::shape, axis>([&](const ArrayIndex& at) {
-      const auto row = Node::template row<axis, OneByOne>(e, at);
+      const auto row = Given::template row<axis, OneByOne>(e, at);
       Element* const line = to.data + MemoryNode<V::spec>::offset(at);
       for (std::int64_t k = 0; k < (V::shape.rank == 0 ? 1 : V::shape[axis]); ++k)
         line[k * stride_along(V::spec, axis)] = element_cast<Element>(row.template load<1>(k));
@@ -223,17 +223,17 @@ struct ArrayOf<View<spec, false>> : detail::ViewArray<View<spec, false>> {
 
   template <class E>
   void operator=(const E& e) const {
-    using Node = detail::ArrayNodeOf<E>;
+    using Given = detail::ArrayNodeOf<E>;
     if constexpr (std::is_arithmetic_v<E>) {
       *this = xt::xscalar<E>(e);
-    } else if constexpr (!Node::is_array) {
+    } else if constexpr (!Given::is_array) {
       report<[] {
         return text("array() of ", to_text(spec.shape),
                     " = ...: numbers, arrays, functions of them, and `sum`, `mean`, `max` and `min` of authoring expected");
       }>();
-    } else if constexpr (!detail::broadcasts_to(Node::shape, spec.shape)) {
+    } else if constexpr (!detail::broadcasts_to(Given::shape, spec.shape)) {
       report<[] {
-        return text("array() of ", to_text(spec.shape), " = an array of ", to_text(Node::shape),
+        return text("array() of ", to_text(spec.shape), " = an array of ", to_text(Given::shape),
                     ": one that can be broadcast to ", to_text(spec.shape), " expected");
       }>();
     } else {

@@ -32,8 +32,9 @@ struct ArrayExtreme {
                                  : (largest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
   template <class X>
   [[gnu::always_inline]] static X combine(const X& a, const X& x) {
-    if constexpr (largest) return math::select((x > a) | (x != x), x, a);
-    else return math::select((x < a) | (x != x), x, a);
+    // not x != x, which xsimd 8.1 finds false for NaN with AVX-512
+    if constexpr (largest) return math::select((x > a) | !(x == x), x, a);
+    else return math::select((x < a) | !(x == x), x, a);
   }
 };
 
