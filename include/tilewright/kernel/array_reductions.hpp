@@ -236,7 +236,7 @@ class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> 
       auto element = [this, index](auto, std::int64_t k) {
         ArrayIndex moved = index;
         if constexpr (!Space::is_constant(result_axis)) moved[Space::axis_of(result_axis)] = k;
-        return reduce(moved);
+        return this->reduce(moved);
       };
       return FunctionRow<decltype(element)>{element};
     } else if constexpr (Space::is_constant(result_axis)) {
@@ -248,10 +248,10 @@ class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> 
         moved[axis] += k;
         if constexpr (Space::is_contiguous || Space::along == 0) {
           alignas(Batch) T values[static_cast<std::size_t>(Space::width)]{};
-          for (std::int64_t i = 0; i < count; ++i, ++moved[axis]) values[i] = reduce(moved);
+          for (std::int64_t i = 0; i < count; ++i, ++moved[axis]) values[i] = this->reduce(moved);
           return Batch::load_aligned(values);
         } else {
-          return reduce_neighbours<axis, count()>(moved);
+          return this->template reduce_neighbours<axis, count()>(moved);
         }
       };
       return FunctionRow<decltype(elements)>{elements};
