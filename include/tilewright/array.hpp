@@ -1,6 +1,12 @@
 #pragma once
 // Kernels of ops as expressions of xtensor: `array()` of the views that `compute` gets, and what namespace authoring has for
 // them. tilewright.hpp does not include it.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
 #include "tilewright/kernel/array_reductions.hpp"
 
 namespace tilewright {
