@@ -5,7 +5,8 @@
 #               part of the preset of that name; of tests/fail, Clang leaves all but those labelled `clang` to `--all`
 #   more        left to `./dev test --all`
 #   light       not about kernels: GCC compiles it with fewer optimisations
-#   strict      for a simulated IPU: also runs on tiles with memory of their own
+#   strict      its sessions for simulated IPUs are TestSessions: also runs on tiles with memory of their own. An example says by
+#               `// strict:` with which arguments it does
 #   instances   `./dev launch` can put its replicas in several processes
 #   windows     also runs on 64-bit Windows
 #   systems     also runs in fresh systems

@@ -2,6 +2,7 @@
 //
 // labels: more strict
 // test:
+// strict: --strict
 // expect: same result: yes
 // expect-regex: code on the fullest tile: always [0-9]+ bytes
 // expect-regex: with loads: always [0-9]+ bytes, at most [0-9]+ more
@@ -11,6 +12,8 @@
 // expect: fewer together: yes
 // expect: nested loads, and loads in branches: same results, less code always on the tile
 #include <iostream>
+#include <string_view>
+#include <tilewright/execute/strict_executor.hpp>
 #include <tilewright/tilewright.hpp>
 
 namespace tw = tilewright;
@@ -92,9 +95,10 @@ constexpr void nested_and_branches(tw::Ir& ir) {
   ops::host_store(ir.d2h_stream("y", x.spec()), x);
 }
 
-int main() {
-  tw::Session<program<false>, tw::ipu_model> resident;
-  tw::Session<program<true>, tw::ipu_model> loading;
+int main(int argc, char** argv) {
+  const tw::SessionOptions options{.strict = argc > 1 && std::string_view(argv[1]) == "--strict"};
+  tw::Session<program<false>, tw::ipu_model> resident(options);
+  tw::Session<program<true>, tw::ipu_model> loading(options);
   xt::xtensor<float, 2> x = xt::zeros<float>({16, 64});
   for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i % 7) - 3;
   const bool same = resident.run("x"_s = x)["y"_s] == loading.run("x"_s = x)["y"_s];
@@ -105,8 +109,8 @@ int main() {
             << "with loads: always " << with.code << " bytes, at most " << with.loaded_code << " more\n"
             << "the fullest tile needs less: " << (with.fullest_tile < without.fullest_tile ? "yes" : "no") << '\n';
 
-  tw::Session<loaded_together<false>, tw::ipu_model> apart;
-  tw::Session<loaded_together<true>, tw::ipu_model> together;
+  tw::Session<loaded_together<false>, tw::ipu_model> apart(options);
+  tw::Session<loaded_together<true>, tw::ipu_model> together(options);
   constexpr tw::RemoteTraffic one_by_one = apart.plan.remote, at_once = together.plan.remote;
   const bool agree = apart.run("x"_s = x)["y"_s] == together.run("x"_s = x)["y"_s];
   std::cout << "loaded together: " << (agree ? "same result, " : "another result, ") << at_once.exchanges
@@ -114,8 +118,8 @@ int main() {
             << "cycles of loads: " << one_by_one.cycles << " apart, " << at_once.cycles << " together\n"
             << "fewer together: " << (at_once.cycles < one_by_one.cycles ? "yes" : "no") << '\n';
 
-  tw::Session<nested_and_branches<false>, tw::ipu_model> plain;
-  tw::Session<nested_and_branches<true>, tw::ipu_model> nested;
+  tw::Session<nested_and_branches<false>, tw::ipu_model> plain(options);
+  tw::Session<nested_and_branches<true>, tw::ipu_model> nested(options);
   bool equal = true;
   for (const bool condition : {true, false})
     equal = equal &&

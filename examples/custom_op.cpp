@@ -7,10 +7,13 @@
 // expect: LeakyReluGrad.101 (%2 [(8, 32) float32], %1 [(8, 32) float32]) -> (%3 [(8, 32) float32])
 // expect: leaky_relu of -2, 0, 3: -0.5, 0, 3
 // expect: its gradient:           0.25, 0.25, 1
+// strict: --strict
 // expect-regex: ^(7[5-9]|[89][0-9])\.[0-9] % of the test set are right$
 #include <cstdio>
 #include <iostream>
+#include <string_view>
 #include <tilewright/data/data.hpp>
+#include <tilewright/execute/strict_executor.hpp>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/train.hpp>
@@ -33,7 +36,8 @@ struct Slope {
 /// What the op and its gradient op share: one number, any shape, and work that is cut along the first axis.
 template <class D>
 struct LeakyReluOp : authoring::Op<D> {
-  static constexpr bool elementwise = true;  // the result may take the memory of an input that nobody reads later
+  /// The result may take the memory of an input that nobody reads later.
+  constexpr operator authoring::Fusion() const { return authoring::Fusion{.elementwise = true}; }
   using Attributes = Slope;
 
   /// The shape rule: as many elements as the first input has.
@@ -108,7 +112,9 @@ struct Net : tw::Module<Net> {
 constexpr void train_step(tw::Ir& ir) { tw::train::train_step(ir, Net{}, tw::optim::SgdParameters{.lr = 0.05}, {{8, 28, 28}}); }
 constexpr void test_step(tw::Ir& ir) { tw::train::test_step(ir, Net{}, {{80, 28, 28}}); }
 
-int main() {
+// With --strict, the simulated IPU checks that the op reads and writes what it declares.
+int main(int argc, char** argv) {
+  const bool strict = argc > 1 && std::string_view(argv[1]) == "--strict";
   tw::Ir ir;  // at run time, to look at the graphs
   const tw::Graph graph = ir.create_graph([](tw::Tensor t) { return leaky_relu(t); }, tw::TensorSpec{{8, 32}, tw::float32});
   const tw::Graph backward = tw::autodiff(graph).graph();
@@ -121,10 +127,10 @@ int main() {
   std::cout << "its gradient:           " << dx(0) << ", " << dx(1) << ", " << dx(2) << '\n';
 
   const auto digits = tw::data::generated_digits(6'000, /*seed*/ 1);
-  tw::Session<train_step, tw::ipu_model> session({.seed = 1});
+  tw::Session<train_step, tw::ipu_model> session({.seed = 1, .strict = strict});
   tw::data::Loader batches(digits.train, {.batch_size = 8, .shuffle = true, .seed = 1});
   tw::train::run_epochs(session, batches, {.epochs = 2});
-  tw::Session<test_step, tw::ipu_model> test;
+  tw::Session<test_step, tw::ipu_model> test({.strict = strict});
   test.load_from_session(session);
   std::printf("%.1f %% of the test set are right\n", 100 * tw::train::accuracy(test, digits.test));
 }

@@ -7,6 +7,7 @@
 // expect-regex: ^Trained 400 steps in [0-9.]+ s: [0-9]+ it/s$
 // expect-regex: ^Accuracy on test set: [4-9][0-9]\.[0-9]{2}%$
 // test: --limit-batches 60 --device ipu_model --epochs 2
+// strict: --strict
 // expect-regex: ^Trained 120 steps
 // expect: Accuracy on test set:
 // test: --data $TILEWRIGHT_MNIST --limit-batches 1500

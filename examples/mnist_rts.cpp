@@ -8,6 +8,7 @@
 // processes: 2 4
 // expect-regex: ^Accuracy on test set: [4-9][0-9]\.[0-9]{2}%$
 // test: --limit-batches 12 --device ipu_model
+// strict: --strict
 // last-line-of: mnist_replicas
 // test: --data $TILEWRIGHT_MNIST --limit-batches 600
 // test-needs: TILEWRIGHT_MNIST

@@ -7,13 +7,15 @@
     // expect-regex: loss [0-9.]+
     // last-line-of: mnist_replicas
     // processes: 2 4
+    // strict: --strict
 
 Each 'test' line is one run with these arguments, in an empty folder. It must succeed, and its output must hold the texts and
 match the regular expressions that follow, up to the next 'test' line. With 'last-line-of', another example with the same
 arguments must end with the same line; it is not asked if it is not built beside this one. With 'processes', these numbers of
 processes, which launch.py starts, must end with the same line as one, and print the same hashes; without --mpi they are not
-started. A run that needs an environment variable which is not set is skipped; in the arguments, $NAME of a needed variable stands
-for its value. Another line, `// labels:`, is for CMake.
+started. With 'strict', the run also gets these arguments if run_test.py is given --strict, which leaves out all other runs. A
+run that needs an environment variable which is not set is skipped; in the arguments, $NAME of a needed variable stands for its
+value. Another line, `// labels:`, is for CMake.
 """
 
 import os
@@ -36,6 +38,7 @@ class Run:
     patterns: list = field(default_factory=list)
     twins: list = field(default_factory=list)
     processes: list = field(default_factory=list)
+    strict: list = field(default_factory=list)  # further arguments
 
 
 def parse(source):
@@ -44,7 +47,7 @@ def parse(source):
     for line in source.read_text().splitlines():
         if not line.startswith("//"):
             break
-        match = re.fullmatch(r"// (test|test-needs|expect|expect-regex|last-line-of|processes):\s*(.*?)\s*", line)
+        match = re.fullmatch(r"// (test|test-needs|expect|expect-regex|last-line-of|processes|strict):\s*(.*?)\s*", line)
         if not match:
             continue
         kind, value = match.groups()
@@ -54,7 +57,7 @@ def parse(source):
             sys.exit(f"{source}: '// {kind}:' before the first '// test:'")
         else:
             {"test-needs": runs[-1].needs, "expect": runs[-1].texts, "expect-regex": runs[-1].patterns,
-             "last-line-of": runs[-1].twins, "processes": runs[-1].processes}[kind].append(value)
+             "last-line-of": runs[-1].twins, "processes": runs[-1].processes, "strict": runs[-1].strict}[kind].append(value)
     if not runs:
         sys.exit(f"{source}: no '// test: arguments' at the top")
     return runs
@@ -64,14 +67,14 @@ LAUNCH = Path(__file__).with_name("launch.py").resolve()
 TAG = re.compile(r"^\[\d+,\d+\]<\w+>:", re.MULTILINE)  # what mpirun writes before a line
 
 
-def start(command, run, environment=None):
+def start(command, run):
     """What running the command gives, in an empty folder."""
     arguments = shlex.split(run.arguments)
     for name in run.needs:
         arguments = [argument.replace(f"${name}", os.environ[name]) for argument in arguments]
     with tempfile.TemporaryDirectory() as folder:
         return subprocess.run([*command, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True, errors="replace", env=environment)
+                              stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
 def last_line(output):
@@ -83,16 +86,15 @@ def results(output):
     return [line for line in output.splitlines() if line.startswith("Hash of")] + [last_line(output)]
 
 
-def execute(executable, run, with_mpi):
+def execute(executable, run, with_mpi, is_strict):
     """What is wrong with the run, and its output; "" when all is well."""
-    result = start([executable], run)
+    result = start([executable, *(shlex.split(" ".join(run.strict)) if is_strict else [])], run)
     problems = [f"exit status {result.returncode}"] if result.returncode != 0 else []
     problems += [f"not in the output: {text}" for text in run.texts if text not in result.stdout]
     problems += [f"not matched by the output: {pattern}" for pattern in run.patterns
                  if not re.search(pattern, result.stdout, re.MULTILINE)]
-    plain = {name: value for name, value in os.environ.items() if name != "TILEWRIGHT_STRICT"}  # not every twin has that mode
     for twin in (executable.with_name(name) for name in run.twins):
-        if twin.exists() and last_line(result.stdout) != (line := last_line(start([twin], run, plain).stdout)):
+        if twin.exists() and last_line(result.stdout) != (line := last_line(start([twin], run).stdout)):
             problems.append(f"not the last line of {twin.name}: {line}")
     for count in " ".join(run.processes).split() if with_mpi else []:
         launched = start([sys.executable, LAUNCH, count, executable], run)
@@ -105,19 +107,22 @@ def execute(executable, run, with_mpi):
 
 
 def main():
-    with_mpi = "--mpi" in sys.argv
-    arguments = [argument for argument in sys.argv[1:] if argument != "--mpi"]
+    with_mpi, is_strict = "--mpi" in sys.argv, "--strict" in sys.argv
+    arguments = [argument for argument in sys.argv[1:] if argument not in ("--mpi", "--strict")]
     if len(arguments) != 2:
-        sys.exit("usage: run_test.py [--mpi] EXECUTABLE SOURCE")
+        sys.exit("usage: run_test.py [--mpi] [--strict] EXECUTABLE SOURCE")
     executable, source = Path(arguments[0]).resolve(), Path(arguments[1])
     statuses = set()
-    for run in parse(source):
+    runs = [run for run in parse(source) if run.strict or not is_strict]
+    if not runs:
+        sys.exit(f"{source}: no '// strict: arguments' at the top")
+    for run in runs:
         name = f"{source.stem} {run.arguments}".strip()
         if unset := [need for need in run.needs if need not in os.environ]:
             print(f"skip {name}: {', '.join(unset)} not set", flush=True)
             statuses.add(SKIPPED)
             continue
-        problem, output = execute(executable, run, with_mpi)
+        problem, output = execute(executable, run, with_mpi, is_strict)
         print(f"FAIL {name}: {problem}\n{output}" if problem else f"ok   {name}", flush=True)
         statuses.add(1 if problem else 0)
     sys.exit(1 if 1 in statuses else 0 if 0 in statuses else SKIPPED)

@@ -135,7 +135,8 @@ struct Gpt : tw::Module<Gpt<size, reads>> {
     return tokens.ir().constant(tw::range(), {tokens.shape(1)}, tw::int32, "positions");
   }
   constexpr tw::Tensor logits(tw::Tensor tokens, tw::Tensor positions, std::same_as<tw::Tensor> auto... given) {
-    tw::Tensor x = wte(tokens) + wpe(positions);
+    tw::Tensor x = wte(tokens);
+    x = x + wpe(positions);
     if constexpr (reads == Reads::texts) x = drop<size>(x, 0, given...);
     const auto [factories, block] = tw::create_graph(Block<size, reads>{}, x, given...);  // one graph for all blocks
     for (int i = 0; i < size.layers; ++i) {

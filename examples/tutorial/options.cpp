@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <tilewright/execute/strict_executor.hpp>
 #include <tilewright/target/devices.hpp>
 #include <vector>
 
@@ -36,6 +37,9 @@ int run_mnist_program(int argc, char** argv, const char* description, const Mnis
       ->check(CLI::Range(0, 1024));
   app.add_option("--limit-batches", options.limit_batches, "Train on this many batches of an epoch only; 0 is all")
       ->capture_default_str();
+  app.add_flag_callback(
+      "--strict", [&options] { options.strict = true; },
+      "Check the plan and the ops while they run on a simulated IPU, which takes a hundred times as long");
   if (more_options) more_options(app);
   CLI11_PARSE(app, argc, argv);
   return report_errors([&] {

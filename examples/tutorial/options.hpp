@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <tilewright/data/data.hpp>
+#include <tilewright/execute/strict_mode.hpp>
 
 namespace CLI {
 class App;
@@ -16,6 +17,7 @@ struct Options {
   std::string device = "cpu";
   int threads = 0;
   std::size_t limit_batches = 0;
+  tilewright::StrictMode strict{};
 };
 
 using MnistProgram = std::function<void(const Options&, const tilewright::data::Digits&)>;

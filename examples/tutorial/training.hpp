@@ -12,7 +12,7 @@ template <auto train_step, auto test_step, tilewright::Target device>
 void train_and_test(const Options& options, const tilewright::data::Digits& digits) {
   namespace train = tilewright::train;
   using TrainSession = processes::Session<train_step, device>;
-  TrainSession train_session({.seed = options.seed, .threads = options.threads});
+  TrainSession train_session({.seed = options.seed, .threads = options.threads, .strict = options.strict});
   tilewright::data::Loader loader(
       digits.train,
       processes::shard(train_session, {.batch_size = train::batch_size<TrainSession>, .shuffle = true, .seed = options.seed}));
@@ -24,7 +24,7 @@ void train_and_test(const Options& options, const tilewright::data::Digits& digi
   });
   std::printf("Trained %d steps in %.2f s: %.0f it/s\n", static_cast<int>(steps), seconds, static_cast<double>(steps) / seconds);
 
-  tilewright::Session<test_step, device> test_session({.threads = options.threads});
+  tilewright::Session<test_step, device> test_session({.threads = options.threads, .strict = options.strict});
   test_session.load_from_session(train_session);  // all processes fetch the variables together
   if (processes::is_first()) std::printf("Accuracy on test set: %.2f%%\n", 100 * train::accuracy(test_session, digits.test));
 }

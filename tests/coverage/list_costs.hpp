@@ -9,25 +9,36 @@
 
 namespace coverage {
 
+template <class D, class Defaults>
+void take_op(const tilewright::Op<D, Defaults>*);
 /// Whether a type is an op of its own, not the base of several.
 template <class D>
-concept IsOp = requires { D::name; } && std::derived_from<D, tilewright::Op<D>>;
+concept IsOp = requires(const D* op) {
+  D::name;
+  take_op<D>(op);
+};
 
 /// Whether the op has a kernel of its own: views, transfers, collectives and ops that stand for others have none.
 template <IsOp D>
 constexpr bool has_kernel() {
   using enum tilewright::WorkKind;
-  const tilewright::WorkKind kind = tilewright::detail::work_kind_of<D>();
-  const bool has_compute = !requires { &tilewright::detail::OpNames<D>::compute; };  // ambiguous if D has one, too
+  const tilewright::WorkKind kind = tilewright::op_info<D>.work_kind;
+  const bool has_compute = !requires { requires std::same_as<decltype(D::compute), const tilewright::NotGiven>; };
   return has_compute && kind != view && kind != transfer && kind != collective && kind != composite;
+}
+
+/// Whether the op, or its family, states a cost.
+template <IsOp D>
+constexpr bool states_cost() {
+  using tilewright::VertexCost;
+  return !std::is_same_v<decltype(&D::operator VertexCost), VertexCost (tilewright::OpDefaults::*)() const>;
 }
 
 /// Prints for an op: cost, op, type, and whether its kernel's cost is missing. Prints nothing for another type.
 template <class D>
 void list_cost(std::string_view type) {
   if constexpr (IsOp<D>)
-    std::cout << "cost\t" << D::name << '\t' << type << '\t'
-              << (has_kernel<D>() && !requires { D::vertex_cost; } ? "missing" : "") << '\n';
+    std::cout << "cost\t" << D::name << '\t' << type << '\t' << (has_kernel<D>() && !states_cost<D>() ? "missing" : "") << '\n';
 }
 
 }  // namespace coverage

@@ -4,7 +4,7 @@
 The programs are those that sources in tests/run give to check_reference and check_finite_differences; they are traced at run
 time, so that no kernels are compiled. Without options the page is compared with what they have; --write writes it. Either fails
 for an op of the library that no program has, unless ELSEWHERE says which test has it, and for one with a kernel whose struct and
-bases state no vertex_cost.
+bases state no VertexCost.
 """
 
 import argparse
@@ -209,7 +209,7 @@ def require_costs(lines):
     if unseen := names_of_ops() - {name for name, _, _ in rows}:
         sys.exit(f"{', '.join(sorted(unseen))}: an op's struct in include/tilewright/ops, or an alias of one, expected")
     if missing := [type_ for _, type_, state in rows if state]:
-        sys.exit(f"{', '.join(missing)}: a vertex_cost of its kernel expected, in its struct or in a base")
+        sys.exit(f"{', '.join(missing)}: a VertexCost of its kernel expected, in its struct or in a base")
 
 
 def main():

@@ -50,14 +50,15 @@ class Declaration:
 
     @property
     def bases(self):
-        """The names of the base classes, without arguments."""
+        """The names of the base classes, without arguments, and of those from which `Op<D, Defaults>` derives."""
         match = self.type and re.search(r"(?<!:):(?!:)\s*(.*)", without_templates(self.head))
         if not match:
             return []
         plain = match[1]
         while (outer := re.sub(r"<[^<>]*>", "", plain)) != plain:
             plain = outer
-        return re.findall(r"(?:^|,)\s*(?:public |protected |private )?(?:\w+::)*(\w+)", plain)
+        names = re.findall(r"(?:^|,)\s*(?:public |protected |private )?(?:\w+::)*(\w+)", plain)
+        return names + re.findall(r"\bOp<\w+, (?:\w+::)*(\w+)>", match[1])
 
 
 def without_templates(head):

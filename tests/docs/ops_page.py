@@ -157,7 +157,7 @@ class Library:
         """The number of the input that an op writes, or None."""
         while struct:
             for each in getattr(struct, "members", []):
-                if match := re.search(r"\bmodifies = (\d)", each.head):
+                if match := re.search(r"\.modifies = (\d)", each.body or ""):
                     return match[1]
             struct = self.base_of(struct)
         return None

@@ -34,7 +34,8 @@ struct Family : Op<D> {
 struct Squash : Family<Squash> {
   static constexpr std::string_view name = "Squash";
   template <class X> static X forward(X a) { return math::divide(a, math::number<X>(1) + a); }
-  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) {
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return {true, "element", text("a number above ", -1)};
   }
   static constexpr void gradient(GradientContext& op) {
@@ -43,7 +44,7 @@ struct Squash : Family<Squash> {
 };
 struct SquashInplace : Family<SquashInplace> {
   static constexpr std::string_view name = "SquashInplace";
-  static constexpr int modifies = 0;
+  constexpr operator Effects() const { return Effects{.modifies = 0}; }
 };
 
 /// What it takes.

@@ -18,9 +18,8 @@ struct WithCompute : Base<D> {
 
 template <class D>
 struct Collective : Base<D> {
-  static constexpr std::int64_t collective_items(const tw::PackedAttributes&, const tw::TensorSpec&, const tw::TensorSpec&) {
-    return 1;
-  }
+  static constexpr std::int64_t items(const tw::PackedAttributes&, const tw::TensorSpec&, const tw::TensorSpec&) { return 1; }
+  constexpr operator tw::CollectiveWork() const { return tw::CollectiveWork{.collective_items = items}; }
 };
 
 template <class D>
@@ -44,6 +43,14 @@ struct Complete : WithCompute<Complete> {
   static constexpr void gradient(tw::GradientContext&) {}
 };
 static_assert(traces<Complete>());
+
+/// An op may have members of any name for itself, also of one that is like a group's.
+struct WithHelpers : WithCompute<WithHelpers> {
+  static constexpr int cost = 3, modify = 1, epilogue = 2;
+  static constexpr bool alias() { return true; }
+  static constexpr int transfer(int number) { return number; }
+};
+static_assert(traces<WithHelpers>());
 
 // CASE no_name
 // expect: Own: no name: `static constexpr std::string_view name` expected
@@ -74,26 +81,64 @@ struct Own : WithCompute<Own> {
 static_assert(traces<Own>());
 }  // namespace infer_of_another_type
 
-// CASE misspelt_gradient
-// expect: Own: a member `gradiant`, which nothing reads: `gradient` expected
-namespace misspelt_gradient {
+// CASE misspelt_group
+// expect: error:
+// expect-in-source: Efects
+namespace misspelt_group {
 struct Own : WithCompute<Own> {
-  static constexpr void gradiant(tw::GradientContext&) {}
+  constexpr operator tw::Efects() const { return {.modifies = 0}; }
 };
-static_assert(traces<Own>());
-}  // namespace misspelt_gradient
+}  // namespace misspelt_group
 
-// CASE misspelt_modifies
-// expect: Own: a member `modifes`, which nothing reads: `modifies` expected
-namespace misspelt_modifies {
+// CASE misspelt_member
+// expect: 'modifes'
+// expect: Effects'
+namespace misspelt_member {
 struct Own : WithCompute<Own> {
-  static constexpr int modifes = 0;
+  constexpr operator tw::Effects() const { return tw::Effects{.modifes = 0}; }
+};
+}  // namespace misspelt_member
+
+// CASE member_of_another_group
+// expect: 'any_layout'
+// expect: Effects'
+namespace member_of_another_group {
+struct Own : WithCompute<Own> {
+  constexpr operator tw::Effects() const { return tw::Effects{.any_layout = true}; }
+};
+}  // namespace member_of_another_group
+
+// CASE rule_of_another_type
+// expect: TransferRule'
+namespace rule_of_another_type {
+struct Own : WithCompute<Own> {
+  static constexpr int transfer(const tw::PackedAttributes&) { return 0; }
+  constexpr operator tw::Movement() const { return tw::Movement{.transfer = transfer}; }
+};
+}  // namespace rule_of_another_type
+
+// CASE private_group
+// expect: operator
+// expect: private
+namespace private_group {
+struct Own : WithCompute<Own> {
+ private:
+  constexpr operator tw::Effects() const { return tw::Effects{.modifies = 0}; }
 };
 static_assert(traces<Own>());
-}  // namespace misspelt_modifies
+}  // namespace private_group
+
+// CASE misspelt_member_of_a_loop
+// expect: 'cycle'
+// expect: LoopCost'
+namespace misspelt_member_of_a_loop {
+struct Own : WithCompute<Own> {
+  constexpr operator tw::VertexCost() const { return tw::VertexCost{.float32 = {.cycle = 3, .elements = 2}}; }
+};
+}  // namespace misspelt_member_of_a_loop
 
 // CASE misspelt_template
-// expect: Own: a member `forwards`, which nothing reads: `forward` expected
+// expect: Own: has_formula without forward: both expected
 namespace misspelt_template {
 struct Own : tw::UnaryOp<Own> {
   static constexpr std::string_view name = "Own";
@@ -101,17 +146,6 @@ struct Own : tw::UnaryOp<Own> {
 };
 static_assert(traces<Own>());
 }  // namespace misspelt_template
-
-// CASE misspelt_attributes
-// expect: Own: a member `Atributes`, which nothing reads: `Attributes` expected
-namespace misspelt_attributes {
-struct Own : WithCompute<Own> {
-  struct Atributes {
-    double number = 1;
-  };
-};
-static_assert(traces<Own>());
-}  // namespace misspelt_attributes
 
 // CASE gradient_of_another_shape
 // expect: Own: gradient (1, 2) float32 for input 0 of (2,) float32: the input`s shape and dtype expected
@@ -126,7 +160,7 @@ tw::Session<differentiate<Own>> session;
 // expect: Own: its gradient rule asks for result 0: gradient_needs_no_result = false expected
 namespace gradient_needs_a_result {
 struct Own : WithCompute<Own> {
-  static constexpr bool gradient_needs_no_result = true;
+  constexpr operator tw::Effects() const { return tw::Effects{.gradient_needs_no_result = true}; }
   static constexpr void gradient(tw::GradientContext& op) { op.input_gradient(0, op.output_gradient(0) * op.output(0)); }
 };
 tw::Session<differentiate<Own>> session;
@@ -182,7 +216,7 @@ static_assert(traces<Own>());
 // expect: Own: has_epilogue without compute_with: both expected
 namespace epilogue_without_kernel {
 struct Own : WithCompute<Own> {
-  static constexpr bool has_epilogue = true;
+  constexpr operator tw::Fusion() const { return tw::Fusion{.has_epilogue = true}; }
 };
 static_assert(traces<Own>());
 }  // namespace epilogue_without_kernel
@@ -210,7 +244,7 @@ static_assert(traces<Own>());
 // expect: Own: is_alias without view: both expected
 namespace alias_without_view {
 struct Own : WithCompute<Own> {
-  static constexpr bool is_alias = true;
+  constexpr operator tw::Effects() const { return tw::Effects{.is_alias = true}; }
 };
 static_assert(traces<Own>());
 }  // namespace alias_without_view
@@ -257,42 +291,6 @@ struct Own : Base<Own> {
 static_assert(traces<Own>());
 }  // namespace expand_of_another_type
 
-// CASE blocks_of_another_type
-// expect: Own: expand_in_blocks of another type, or not public: `static constexpr List<OpPart> expand_in_blocks(
-namespace blocks_of_another_type {
-struct Own : WithCompute<Own> {
-  static constexpr tw::List<tw::OpPart> expand_in_blocks(std::int64_t) { return {}; }
-};
-static_assert(traces<Own>());
-}  // namespace blocks_of_another_type
-
-// CASE placement_of_another_type
-// expect: Own: result_placement of another type, or not public: `static constexpr Placement result_placement(const
-namespace placement_of_another_type {
-struct Own : WithCompute<Own> {
-  static constexpr int result_placement(const tw::PackedAttributes&) { return 0; }
-};
-static_assert(traces<Own>());
-}  // namespace placement_of_another_type
-
-// CASE transfer_of_another_type
-// expect: Own: transfer of another type, or not public: `static constexpr Transfer transfer(const PackedAttributes&)` expected
-namespace transfer_of_another_type {
-struct Own : Base<Own> {
-  static constexpr int transfer(const tw::PackedAttributes&) { return 0; }
-};
-static_assert(traces<Own>());
-}  // namespace transfer_of_another_type
-
-// CASE items_of_another_type
-// expect: Own: collective_items of another type, or not public: `static constexpr std::int64_t collective_items(
-namespace items_of_another_type {
-struct Own : Base<Own> {
-  static constexpr std::int64_t collective_items() { return 1; }
-};
-static_assert(traces<Own>());
-}  // namespace items_of_another_type
-
 // CASE items_and_compute
 // expect: Own: collective_items and compute: one of them expected
 namespace items_and_compute {
@@ -311,7 +309,7 @@ static_assert(traces<Own>());
 }  // namespace items_that_nothing_runs
 
 // CASE items_without_volume
-// expect: Own: collective_items without collective_volume: `static constexpr CollectiveVolume collective_volume(
+// expect: Own: collective_items without collective_volume: both expected
 namespace items_without_volume {
 struct Own : Collective<Own> {
   template <tw::PackedAttributes, tw::TensorSpec, tw::TensorSpec>
@@ -320,39 +318,12 @@ struct Own : Collective<Own> {
 static_assert(traces<Own>());
 }  // namespace items_without_volume
 
-// CASE fault_of_another_type
-// expect: Own: fault of another type, or not public: `static constexpr FaultText fault(
-namespace fault_of_another_type {
-struct Own : WithCompute<Own> {
-  static constexpr bool fault() { return true; }
-};
-static_assert(traces<Own>());
-}  // namespace fault_of_another_type
-
-// CASE partials_of_another_type
-// expect: Own: partials of another type, or not public: `static constexpr Partials partials(const PackedAttributes&)` expected
-namespace partials_of_another_type {
-struct Own : WithCompute<Own> {
-  static constexpr tw::Partials partials() { return {}; }
-};
-static_assert(traces<Own>());
-}  // namespace partials_of_another_type
-
-// CASE memory_proportion_of_another_type
-// expect: Own: memory_proportion of another type, or not public:
-// expect: `static constexpr double memory_proportion(const PackedAttributes&)` expected
-namespace memory_proportion_of_another_type {
-struct Own : WithCompute<Own> {
-  static constexpr double memory_proportion = 0.5;
-};
-static_assert(traces<Own>());
-}  // namespace memory_proportion_of_another_type
-
 // CASE fault_without_check
 // expect: Own: fault without compute_checked: both expected
 namespace fault_without_check {
 struct Own : WithCompute<Own> {
-  static constexpr tw::FaultText fault(std::span<const tw::TensorSpec>, int) { return {}; }
+  static constexpr tw::FaultText fault(std::span<const tw::TensorSpec>, int, const tw::PackedAttributes&) { return {}; }
+  constexpr operator tw::OpTexts() const { return tw::OpTexts{.fault = fault}; }
 };
 static_assert(traces<Own>());
 }  // namespace fault_without_check
@@ -361,7 +332,7 @@ static_assert(traces<Own>());
 // expect: Own: is_copy without modifies = 0: both expected
 namespace copy_that_modifies_nothing {
 struct Own : Base<Own> {
-  static constexpr bool is_copy = true;
+  constexpr operator tw::Movement() const { return tw::Movement{.is_copy = true}; }
 };
 static_assert(traces<Own>());
 }  // namespace copy_that_modifies_nothing
@@ -371,7 +342,7 @@ static_assert(traces<Own>());
 namespace positions_in_a_formula {
 struct Own : tw::UnaryOp<Own> {
   static constexpr std::string_view name = "Own";
-  static constexpr bool takes_positions = true;
+  constexpr operator tw::KernelOperands() const { return tw::KernelOperands{.takes_positions = true}; }
   template <class X> static X forward(X x) { return x; }
 };
 static_assert(traces<Own>());
@@ -381,7 +352,7 @@ static_assert(traces<Own>());
 // expect: Own: may_repeat without has_side_effect: both expected
 namespace repeats_without_side_effect {
 struct Own : WithCompute<Own> {
-  static constexpr bool may_repeat = true;
+  constexpr operator tw::Effects() const { return tw::Effects{.may_repeat = true}; }
 };
 static_assert(traces<Own>());
 }  // namespace repeats_without_side_effect
@@ -390,7 +361,7 @@ static_assert(traces<Own>());
 // expect: Own: modifies -2: an input`s number, or -1 for none, expected
 namespace modifies_no_input {
 struct Own : WithCompute<Own> {
-  static constexpr int modifies = -2;
+  constexpr operator tw::Effects() const { return tw::Effects{.modifies = -2}; }
 };
 static_assert(traces<Own>());
 }  // namespace modifies_no_input
@@ -404,29 +375,13 @@ struct Own : WithCompute<Own> {
 static_assert(traces<Own>());
 }  // namespace rule_without_gradient
 
-// CASE misspelt_vertex_cost
-// expect: Own: a member `vertex_costs`, which nothing reads: `vertex_cost` expected
-namespace misspelt_vertex_cost {
-struct Own : WithCompute<Own> {
-  static constexpr tw::VertexCost vertex_costs{};
-};
-static_assert(traces<Own>());
-}  // namespace misspelt_vertex_cost
-
-// CASE vertex_cost_of_another_type
-// expect: Own: vertex_cost of another type, or not public: `static constexpr VertexCost vertex_cost` expected
-namespace vertex_cost_of_another_type {
-struct Own : WithCompute<Own> {
-  static constexpr int vertex_cost = 3;
-};
-static_assert(traces<Own>());
-}  // namespace vertex_cost_of_another_type
-
 // CASE vertex_cost_without_loops
-// expect: Own: vertex_cost with loops of no cycles or no elements: at least 1 of both, for float32 and for float16, expected
+// expect: Own: VertexCost with loops of no cycles or no elements: at least 1 of both, for float32 and for float16, expected
 namespace vertex_cost_without_loops {
 struct Own : WithCompute<Own> {
-  static constexpr tw::VertexCost vertex_cost{.formula = tw::CostFormula::map, .float32 = {.cycles = 3, .elements = 2}};
+  constexpr operator tw::VertexCost() const {
+    return tw::VertexCost{.formula = tw::CostFormula::map, .float32 = {.cycles = 3, .elements = 2}};
+  }
 };
 static_assert(traces<Own>());
 }  // namespace vertex_cost_without_loops

@@ -210,6 +210,10 @@ void temporary_array_output(Session& session, const Images& images) {
   session.run_with_outputs("image"_s = images, "scale"_s = 2, "outputs"_s = Images());
 }
 
+// CASE strict_without_its_header
+// expect: strict: #include <tilewright/execute/strict_executor.hpp> before its use expected
+void strict_without_its_header() { tw::Session<test_step, tw::ipu_model> session({.strict = true}); }
+
 // CASE copied_session
 // expect: deleted
 Session copied_session(const Session& session) { return session; }

@@ -2,7 +2,7 @@
 """A directory of include/tilewright includes only itself and those above it in the first table of docs/architecture.md.
 
 A row of the table that says "(uses `a/` and `b/x.hpp` only)" is a directory that may include these and no others. A row that
-says "(`c/` in `y.hpp` only)" is one whose file y.hpp alone includes c/.
+says "(`c/` in `y.hpp` only)" is one whose file y.hpp alone includes c/. No file includes itself by others.
 """
 
 import re
@@ -62,10 +62,32 @@ def check(order, only, doors):
                 yield f"{where}: only {doors[directory, target]} includes `{target}/`"
 
 
+def circles():
+    """Files that include each other, one line for each circle that is found."""
+    state, path = {}, []  # by file: whether all that it includes is known
+
+    def follow(file):
+        state[file] = False
+        path.append(file)
+        for _, included in includes(LIBRARY / file):
+            if len(included.parts) == 1:  # core/requirements.hpp includes tilewright.hpp where a compiler is too old
+                continue
+            if state.get(included) is None:
+                yield from follow(included)
+            elif not state[included]:
+                yield "these include each other: " + ", ".join(map(str, path[path.index(included):]))
+        path.pop()
+        state[file] = True
+
+    for header in sorted(LIBRARY.rglob("*/*.hpp")):
+        if state.get(header.relative_to(LIBRARY)) is None:
+            yield from follow(header.relative_to(LIBRARY))
+
+
 def main():
     order, *limits = read_table()
-    problems = list(check(order, *limits))
-    print("\n".join(problems) or f"{len(order)} directories: each includes only those above it")
+    problems = [*check(order, *limits), *circles()]
+    print("\n".join(problems) or f"{len(order)} directories: each includes only those above it, and no file itself by others")
     sys.exit(bool(problems))
 
 

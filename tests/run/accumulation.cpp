@@ -65,7 +65,7 @@ TEST_CASE("gradients of micro-batches add up to their mean") {
   const xt::xtensor<float, 3> parts = xt::reshape_view(x, {4, 5, 3});
   tw::Session<direct> expected;
   tw::Session<accumulate<false>> kept({.threads = 2});
-  tw::Session<accumulate<true>, tw::ipu_model> recomputed;
+  TestSession<accumulate<true>, tw::ipu_model> recomputed;
   const auto all = expected.run("x"_s = x);
   for (int run = 0; run < 2; ++run) {  // the second run starts again
     const auto check = [&](const auto& outputs) {

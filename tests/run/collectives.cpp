@@ -1,4 +1,4 @@
-// labels: light strict
+// labels: light
 // Kernels of collectives against plain loops, bit by bit: every reduction, dtype and grouping, and work shared in any way.
 #include "tilewright/ops/collectives.hpp"
 
@@ -45,7 +45,7 @@ template <class Op, PackedAttributes attributes, TensorSpec in, TensorSpec out>
 auto exchange(Replicas<tw::element_t<in.dtype>> inputs, std::int64_t share) {
   using T = tw::element_t<in.dtype>;
   Replicas<T> outputs(inputs.size(), std::vector<T>(static_cast<std::size_t>(out.nelms()), T(77)));
-  Replicas<T>& results = Op::modifies == 0 ? inputs : outputs;
+  Replicas<T>& results = tw::op_info<Op>.modifies == 0 ? inputs : outputs;
   std::vector<std::byte*> operands;
   for (auto& input : inputs) operands.push_back(reinterpret_cast<std::byte*>(input.data()));
   for (auto& result : results) operands.push_back(reinterpret_cast<std::byte*>(result.data()));

@@ -24,7 +24,7 @@ void on_all_targets(auto check) {
   for (int threads : {1, 2}) {
     tw::Session<program> cpu({.threads = threads});
     check(cpu);
-    tw::Session<program, tw::ipu_model> ipu({.threads = threads});
+    TestSession<program, tw::ipu_model> ipu({.threads = threads});
     check(ipu);
   }
 }

@@ -3,6 +3,7 @@
 
 #include "../catch.hpp"
 #include "../support/programs.hpp"
+#include "../support/test_session.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace tw = tilewright;
@@ -25,7 +26,7 @@ void on_all_machines(auto f) {
     INFO(threads << " threads");
     tw::Session<build> on_cpu({.threads = threads});
     f(on_cpu);
-    tw::Session<build, tw::ipu_model> on_ipu({.threads = threads});
+    TestSession<build, tw::ipu_model> on_ipu({.threads = threads});
     f(on_ipu);
     tw::Session<build, tw::cpu.without_fusion()> unfused({.threads = threads});
     f(unfused);

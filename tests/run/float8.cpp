@@ -228,7 +228,7 @@ TEST_CASE("float8: ops, streams and variables") {
     check_ops(session);
   }
   SECTION("on an IPU") {
-    tw::Session<program, tw::ipu_model.with_tiles(3)> session({.threads = 2});
+    TestSession<program, tw::ipu_model.with_tiles(3)> session({.threads = 2});
     check_ops(session);
   }
 }

@@ -8,7 +8,7 @@
 /// Runs a program some times from random variables, and gives its outputs. The variables are multiples of `step`.
 template <auto build, tw::Target target>
 Values results(int threads, double scale, double step = 0x1p-30) {
-  tw::Session<build, target> session({.threads = threads});
+  TestSession<build, target> session({.threads = threads});
   Values inputs;
   std::mt19937 random(1);
   std::uniform_real_distribution<double> uniform(-scale, scale);

@@ -82,7 +82,7 @@ inline double half_error_bound(tw::DType dtype, int count, bool is_gradient, dou
 /// Compares all results of a program of half precision with those that PyTorch computed in float64.
 template <auto program, tw::DType dtype, tw::Target target = tw::cpu>
 void check_half_layers() {
-  tw::Session<program, target> session({.threads = 1});
+  TestSession<program, target> session({.threads = 1});
   write_variables(session, layer_reference());
   for (const auto& tensor : session.host_tensors()) {
     INFO(tensor.name);

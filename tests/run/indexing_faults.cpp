@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "../support/test_session.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace tw = tilewright;
@@ -49,7 +50,7 @@ std::string fault_of(auto& session, const Inputs& in) {
 template <tw::Target target>
 void check_faults() {
   for (const int threads : {1, 2}) {
-    tw::Session<index, target> session({.threads = threads});
+    TestSession<index, target> session({.threads = threads});
     const auto row_sum = [&](auto name, int row) {
       const auto table = session.get_tensor_data(name);
       float sum = 0;
@@ -113,7 +114,7 @@ constexpr void regions_and_labels(tw::Ir& ir) {
 template <tw::Target target>
 void check_regions_and_labels() {
   for (const int threads : {1, 2}) {
-    tw::Session<regions_and_labels, target> session({.threads = threads});
+    TestSession<regions_and_labels, target> session({.threads = threads});
     float regions[5][2][2][2], dx[3][2][6][6], losses[40], loss = 0, dlogits[40][3];
     const auto fault = [&](const Ints& images, const Ints& labels) -> std::string {
       try {

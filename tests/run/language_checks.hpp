@@ -29,7 +29,7 @@ inline void check(const Values& actual, const Values& wanted, double tolerance) 
 /// Runs a session with the inputs and weights of these names, and compares the results and gradients.
 template <auto build, tw::Target target = tw::cpu>
 void check_results(const std::string& name, double tolerance) {
-  tw::Session<build, target> session({.threads = 2});
+  TestSession<build, target> session({.threads = 2});
   Values values = expected(name + ".");
   write_variables(session, values);
   const auto is_result = [](const std::string& key) {

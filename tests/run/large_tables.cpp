@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../catch.hpp"
+#include "../support/test_session.hpp"
 #include "tilewright/lower/verify.hpp"
 #include "tilewright/tilewright.hpp"
 
@@ -50,7 +51,7 @@ TEST_CASE("a gather from a table that is too large for a tile, and sums of rows 
   indices[50] = rows - 1;
 
   CHECK_NOTHROW(tw::lower_verified(tw::prepare(*tw::trace(program, small_tiles), small_tiles)));
-  tw::Session<program, small_tiles> session({.threads = 2});
+  TestSession<program, small_tiles> session({.threads = 2});
   auto table = session.get_tensor_data("table"_s);
   for (float& element : table) element = whole();
   session.write_variable_data("table"_s, table);

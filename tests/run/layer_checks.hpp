@@ -30,7 +30,7 @@ inline void check_names(const auto& session, const auto& results) {
 /// Compares all results of a program with the reference's.
 template <auto program, tw::Target target = tw::cpu>
 void check_layers(double tolerance) {
-  tw::Session<program, target> session({.threads = 1});
+  TestSession<program, target> session({.threads = 1});
   write_variables(session, layer_reference());
   const auto results = session.run();
   for (const auto& tensor : results.host_tensors()) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "../catch.hpp"
+#include "../support/test_session.hpp"
 #include "op_case.hpp"
 #include "reference.hpp"
 
@@ -17,7 +18,7 @@ namespace tw = tilewright;
 /// All results and gradients of the program's cases are those of the reference; 0 is for exact ones.
 template <auto cases, tw::Target target>
 void check_reference(double tolerance) {
-  tw::Session<cases, target> session({.threads = 1});
+  TestSession<cases, target> session({.threads = 1});
   write_variables(session, reference());
   for (const auto& [name, elements] : run(session)) {
     INFO(name);
@@ -51,7 +52,7 @@ template <auto cases, tw::Target target>
 void check_finite_differences() {
   constexpr double tolerance = 1e-3, longest_step = 1.0 / 8;
   constexpr int directions = 8, steps = 8;
-  tw::Session<cases, target> session({.threads = 1});
+  TestSession<cases, target> session({.threads = 1});
   const auto stepped = [&](const Values& direction, double step) {
     Values inputs = reference();
     for (const auto& [name, v] : direction)

@@ -19,7 +19,7 @@ std::vector<double> rounded(tw::DType dtype, std::vector<double> elements) {
 /// All results are the reference's to a relative error, but for `least`, the distance of the dtype's smallest numbers.
 template <auto cases, tw::Target target>
 void check_edges(tw::DType dtype, double tolerance, double least, int threads = 1) {
-  tw::Session<cases, target> session({.threads = threads});
+  TestSession<cases, target> session({.threads = threads});
   write_variables(session, reference());
   for (const auto& [name, elements] : run(session)) {
     const auto expected = rounded(dtype, reference().at(name));

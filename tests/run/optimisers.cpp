@@ -87,7 +87,7 @@ void check_schedule(const char* name, auto schedule) {
 TEST_CASE("optimisers make PyTorch's steps") {
   check<tw::Session<program<false>>>();
   check<tw::Session<program<true>>>();
-  check<tw::Session<program<false>, tw::ipu_model>>();
+  check<TestSession<program<false>, tw::ipu_model>>();
 }
 TEST_CASE("schedules give PyTorch's rates") {
   check_schedule("schedule.step", optim::StepDecay{.start = 0.5, .every = 5, .factor = 0.1});

@@ -8,6 +8,7 @@
 
 #include "../catch.hpp"
 #include "../support/ipu_programs.hpp"
+#include "../support/test_session.hpp"
 #include "reference.hpp"
 #include "tilewright/lower/verify.hpp"
 
@@ -21,8 +22,8 @@ namespace {
 template <auto pipelined, auto in_order, tw::Target target>
 void check_same(int runs, const auto& run_once) {
   for (const int threads : {1, 2, 3}) {
-    tw::Session<pipelined, target> session({.threads = threads});
-    tw::Session<in_order, target> expected({.threads = 1});
+    TestSession<pipelined, target> session({.threads = threads});
+    TestSession<in_order, target> expected({.threads = 1});
     session.load_tensors({"the other", expected.host_tensors()});
     for (int run = 0; run < runs; ++run) {
       INFO(threads << " threads, run " << run);

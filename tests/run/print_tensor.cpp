@@ -52,7 +52,7 @@ template <auto program>
 void check_prints(const std::string& expected) {
   for (int threads : {1, 2}) {
     tw::Session<program> cpu({.threads = threads});
-    tw::Session<program, tw::ipu_model> ipu({.threads = threads});
+    TestSession<program, tw::ipu_model> ipu({.threads = threads});
     for (int run = 0; run < 2; ++run) {
       CHECK(printed_by(cpu) == expected);
       CHECK(printed_by(ipu) == expected);

@@ -14,7 +14,22 @@ namespace {
 tw::Profile profile_of(const tw::Target& target) {
   return tw::profile([](Ir& ir) { inference<true>(ir); }, target, "inference");
 }
+constexpr void convolution(Ir& ir) {
+  const Tensor x = ir.variable(tw::zeros(), {8, 1, 28, 28}, tw::float32, "x");
+  const Tensor w = ir.variable(tw::zeros(), {8, 1, 3, 3}, tw::float32, "w");
+  ops::host_store(ir.d2h_stream("y", {8, 8, 14, 14}), ops::conv(x, w, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}));
+}
 }  // namespace
+
+TEST_CASE("profile: a plan that is made at run time is the one that the compiler made") {
+  constexpr std::int64_t bytes = tw::Program<convolution, tw::ipu_model>::plan.memory.fullest_tile;
+  const tw::internal::ProductProblem problem;
+  for (const auto& axis : problem.axes)
+    CHECK(axis == tw::internal::ConvolutionAxis{.field = 1, .kernel = 1, .stride = 1, .dilation = 1});
+  const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(convolution, tw::ipu_model), tw::ipu_model));
+  CHECK(plan.memory.fullest_tile == bytes);
+  CHECK(tw::print_plan(plan).view() == tw::print_plan(tw::Program<convolution, tw::ipu_model>::plan).view());
+}
 
 TEST_CASE("profile: what each IPU does, and when") {
   const tw::Target target = tw::gc200.with_tiles(40).with_io_tiles(32).with_ipus(3);

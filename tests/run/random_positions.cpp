@@ -78,7 +78,7 @@ constexpr void neighbours(Ir& ir) {
 }
 template <tw::Target target>
 void check_neighbours(int threads) {
-  tw::Session<neighbours, target> session({.threads = threads});
+  TestSession<neighbours, target> session({.threads = threads});
   constexpr std::size_t count = rows * columns;
   const Seed seed{1, 2}, other{3, 4};
   std::vector<float> x(count);
@@ -136,7 +136,7 @@ constexpr void calls_and_loops(Ir& ir) {
 }
 template <tw::Target target>
 void check_calls_and_loops(int threads) {
-  tw::Session<calls_and_loops, target> session({.threads = threads});
+  TestSession<calls_and_loops, target> session({.threads = threads});
   const Seed seed{1, 2}, other{3, 4};
   const std::vector<float> x = map([](float n) { return n * 3; }, normals({5, 6}, 70));
   const auto outputs = session.run("seed"_s = seed, "other"_s = other, "x"_s = x);
@@ -163,7 +163,7 @@ constexpr void replicas(Ir& ir) {
 }
 template <tw::Target target>
 void check_replicas(int threads) {
-  tw::Session<replicas, target> session({.threads = threads});
+  TestSession<replicas, target> session({.threads = threads});
   const auto seeds = tw::create_seeds(42, {.batches_per_step = 2, .replicas = 3, .gradient_accumulation_factor = 2});
   for (std::size_t step = 0; step < 2; ++step) {
     const auto outputs = session.run("seed"_s = xt::view(seeds, step));  // [accumulation, replicas, 2]

@@ -139,7 +139,7 @@ template <int parts, tw::Target target>
 void check_tensor_parallel() {
   const auto of = [](const std::string& name) { return reference().at("tensor_parallel." + name); };
   const Matrix f1{true, inputs, hidden}, f2{false, hidden, outputs};
-  tw::Session<train_tensor_parallel<parts>, target> session;
+  TestSession<train_tensor_parallel<parts>, target> session;
   const auto write = [&](auto name, const std::vector<double>& values, const Matrix& matrix) {
     auto array = session.get_tensor_data(name);
     std::ranges::copy(in_parts(values, matrix, parts), array.data());
@@ -177,7 +177,7 @@ void check_tensor_parallel() {
 /// On groups of four of eight replicas.
 template <tw::Target target>
 void check_reduced_and_gathered() {
-  tw::Session<reduce_and_gather, target> session;
+  TestSession<reduce_and_gather, target> session;
   xt::xtensor<float, 3> x({8, 2, 4});
   for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<float>(i * i % 17);
   const auto results = session.run("x"_s = x);

@@ -19,7 +19,7 @@ using Catch::Matchers::Message;
 /// An op on rows, any of which may go to any worker.
 template <class D>
 struct RowOp : tw::Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator tw::authoring::KernelOperands() const { return tw::authoring::KernelOperands{.any_layout = true}; }
   static constexpr void infer(tw::Inference& op) { op.output(op.input(0)); }
   static constexpr tw::Work work(std::span<const tw::TensorSpec> operands, int, const tw::PackedAttributes&) {
     tw::Work work;

@@ -297,7 +297,7 @@ TEST_CASE("variables of every dtype live as long as their session") {
 }
 TEST_CASE("a session's variables can be written to another one") {
   tw::Session<variables> from({.seed = 1});
-  tw::Session<variables, tw::ipu_model> to({.seed = 2});
+  TestSession<variables, tw::ipu_model> to({.seed = 2});
   CHECK(elements(from.get_tensor_data("net.weight"_s)) != elements(to.get_tensor_data("net.weight"_s)));
   from.run("x"_s = Floats{0, 0});
   to.write_variables_data(from.get_tensors_data());
@@ -445,7 +445,7 @@ TEST_CASE("a device is chosen by name") {
   const auto tiles = [](std::string_view name) {
     std::int64_t count = 0;
     tw::visit_device(name, [&](auto device) {
-      const tw::Session<addition, device.value> session;
+      const TestSession<addition, device.value> session;
       CHECK(session.device == (name == "gc200" ? "ipu_model" : name));
       count = session.target.tiles;
     });

@@ -1,5 +1,7 @@
 // labels: light
 // Programs on tiles with memory of their own give what the fast mode gives, and ops that use more than they declare are found.
+#include "../support/test_session.hpp"
+#include "environment.hpp"
 #include "op_cases.hpp"
 #include "strict_run.hpp"
 
@@ -93,4 +95,12 @@ TEST_CASE("sessions run strictly where they are asked to, on a simulated IPU") {
   CHECK(std::memcmp(expected.data(), result.data(), 40 * sizeof(float)) == 0);
   CHECK_THROWS_WITH(tw::Session<nothing_wrong>({.strict = true}),
                     "strict: the target has no tiles with memory of their own: a simulated IPU expected");
+}
+TEST_CASE("sessions of tests run strictly where the environment asks, on a simulated IPU") {
+  for (const char* const value : {"1", "0", ""}) {
+    INFO('"' << value << '"');
+    const EnvironmentVariable asked("TILEWRIGHT_STRICT", value);
+    CHECK(bool(TestSession<nothing_wrong, three_tiles>().options().strict) == (std::string(value) == "1"));
+    CHECK_FALSE(bool(TestSession<nothing_wrong, tw::cpu>().options().strict));
+  }
 }

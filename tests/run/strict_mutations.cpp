@@ -67,8 +67,9 @@ constexpr MoveChange move_changes[] = {
     {"dropped", [](StrictPlan&, StrictMove& move) { move.bytes = 0; }},
     {"shifted where it comes from", [](StrictPlan&, StrictMove& move) { move.from += 4; }},
     {"shifted where it goes", [](StrictPlan&, StrictMove& move) { move.to += 4; }},
-    {"to another tile", [](StrictPlan& plan, StrictMove& move) { move.to_tile = (move.to_tile + 1) % plan.sets.all(); }},
-    {"from another tile", [](StrictPlan& plan, StrictMove& move) { move.from_tile = (move.from_tile + 1) % plan.sets.all(); }},
+    {"to another tile", [](StrictPlan& plan, StrictMove& move) { move.to_tile = (move.to_tile + 1) % plan.program.sets.all(); }},
+    {"from another tile",
+     [](StrictPlan& plan, StrictMove& move) { move.from_tile = (move.from_tile + 1) % plan.program.sets.all(); }},
     {"one element short", [](StrictPlan&, StrictMove& move) { move.bytes -= 4; }},
 };
 

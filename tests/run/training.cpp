@@ -31,7 +31,7 @@ Floats train(Session& session, const std::array<std::size_t, rank>& shape, int s
 }
 template <tw::Target target>
 Floats train_mlp_on(int threads) {
-  tw::Session<train_mlp, target> session({.seed = 3, .threads = threads});
+  TestSession<train_mlp, target> session({.seed = 3, .threads = threads});
   return train(session, std::array<std::size_t, 2>{20, 90});
 }
 

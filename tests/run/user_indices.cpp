@@ -38,7 +38,8 @@ struct EmbeddingBagGrad : authoring::Op<EmbeddingBagGrad> {
     work.follow(2, 1, columns);
     return work;
   }
-  static constexpr authoring::FaultText fault(std::span<const TensorSpec> operands, int) {
+  constexpr operator authoring::OpTexts() const { return authoring::OpTexts{.fault = fault}; }
+  static constexpr authoring::FaultText fault(std::span<const TensorSpec> operands, int, const authoring::PackedAttributes&) {
     return index_fault(operands[2].shape[0]);
   }
   template <authoring::PackedAttributes, class... V>
@@ -78,7 +79,8 @@ struct EmbeddingBag : authoring::Op<EmbeddingBag> {
     work.follow(2, 0, bags), work.follow(2, 1, columns);
     return work;
   }
-  static constexpr authoring::FaultText fault(std::span<const TensorSpec> operands, int) {
+  constexpr operator authoring::OpTexts() const { return authoring::OpTexts{.fault = fault}; }
+  static constexpr authoring::FaultText fault(std::span<const TensorSpec> operands, int, const authoring::PackedAttributes&) {
     return index_fault(operands[0].shape[0]);
   }
   template <authoring::PackedAttributes, class... V>
@@ -145,7 +147,7 @@ TEST_CASE("an op with indices of a user's own: sums, its gradient, and training"
 
 TEST_CASE("an op with indices of a user's own: an index that no row has is a fault, and touches no other memory") {
   tw::Session<train, tw::cpu> session({.threads = 1});
-  tw::Session<train, tw::ipu_model> on_ipu({.threads = 2});
+  TestSession<train, tw::ipu_model> on_ipu({.threads = 2});
   for (const auto& message : {fault_of(session, {{0, 5}, {1, 1}}), fault_of(on_ipu, {{0, 5}, {1, 1}})})
     CHECK(message.starts_with("EmbeddingBag: index 5: an index from 0 to 4 expected"));
   CHECK(fault_of(session, {{0, -1}, {7, 1}}).starts_with("EmbeddingBag: index -1 (and 1 more): an index from 0 to 4 expected"));

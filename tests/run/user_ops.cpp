@@ -28,7 +28,7 @@ constexpr Tensor leaky_relu(Tensor x, double alpha = 0.02) { return tw::authorin
 /// The largest element of each row and its column: (rows, columns) to (rows,) and (rows,) int32. Rows may go to any tile.
 struct RowMax : tw::authoring::Op<RowMax> {
   static constexpr std::string_view name = "RowMax";
-  static constexpr bool any_layout = true;
+  constexpr operator tw::authoring::KernelOperands() const { return tw::authoring::KernelOperands{.any_layout = true}; }
   static constexpr void infer(tw::authoring::Inference& op) {
     if (op.input(0).shape.rank != 2) return op.fail(tw::to_text(op.input(0)), ": a matrix expected");
     const tw::Shape rows{op.input(0).shape[0]};
@@ -66,7 +66,7 @@ constexpr ValuesAndColumns row_max(Tensor x) {
 /// x = x + number, in place. Its codelet takes dense operands only.
 struct Increment : tw::authoring::Op<Increment> {
   static constexpr std::string_view name = "Increment";
-  static constexpr int modifies = 0;
+  constexpr operator tw::authoring::Effects() const { return tw::authoring::Effects{.modifies = 0}; }
   struct Attributes {
     double number = 1;
   };
@@ -111,10 +111,14 @@ static_assert(is_of<tw::authoring::UnaryGrad<LeakyRelu>>(tw::authoring::WorkKind
 static_assert(is_of<RowMax>(tw::authoring::WorkKind::other, tw::authoring::CodeKind::other));
 /// The kind of work says which code it is, and what code it is may be stated for itself.
 struct StatedProduct : Increment {
-  static constexpr auto work_kind = tw::authoring::WorkKind::product;
+  constexpr operator tw::authoring::OpKind() const {
+    return tw::authoring::OpKind{.work_kind = tw::authoring::WorkKind::product};
+  }
 };
 struct StatedCopy : StatedProduct {
-  static constexpr auto code_kind = tw::authoring::CodeKind::copy;
+  constexpr operator tw::authoring::OpKind() const {
+    return tw::authoring::OpKind{.work_kind = tw::authoring::WorkKind::product, .code_kind = tw::authoring::CodeKind::copy};
+  }
 };
 static_assert(is_of<StatedProduct>(tw::authoring::WorkKind::product, tw::authoring::CodeKind::product));
 static_assert(is_of<StatedCopy>(tw::authoring::WorkKind::product, tw::authoring::CodeKind::copy));
@@ -151,5 +155,5 @@ void check() {
 
 TEST_CASE("ops of users work like the library's on every target") {
   check<tw::Session<program>>();
-  check<tw::Session<program, tw::ipu_model>>();
+  check<TestSession<program, tw::ipu_model>>();
 }

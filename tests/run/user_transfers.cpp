@@ -14,11 +14,12 @@ namespace ops = tw::ops;
 
 struct Feed : tw::authoring::Op<Feed> {
   static constexpr std::string_view name = "Feed";
-  static constexpr bool has_side_effect = true;
+  constexpr operator tw::authoring::Effects() const { return tw::authoring::Effects{.has_side_effect = true}; }
   struct Attributes {
     double note = 0;
     std::int64_t from = -1;
   };
+  constexpr operator tw::authoring::Movement() const { return tw::authoring::Movement{.transfer = transfer}; }
   static constexpr tw::authoring::Transfer transfer(const PackedAttributes& attributes) {
     return {.kind = tw::authoring::TransferKind::stream, .number = tw::authoring::unpack<Attributes>(attributes).from};
   }
@@ -28,9 +29,9 @@ struct Feed : tw::authoring::Op<Feed> {
 /// The next element of a stream, written to a tensor.
 struct FeedInto : tw::authoring::Op<FeedInto> {
   static constexpr std::string_view name = "FeedInto";
-  static constexpr bool has_side_effect = true;
-  static constexpr int modifies = 0;
+  constexpr operator tw::authoring::Effects() const { return tw::authoring::Effects{.modifies = 0, .has_side_effect = true}; }
   using Attributes = Feed::Attributes;
+  constexpr operator tw::authoring::Movement() const { return tw::authoring::Movement{.transfer = transfer}; }
   static constexpr tw::authoring::Transfer transfer(const PackedAttributes& attributes) { return Feed::transfer(attributes); }
   static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
 };
@@ -38,10 +39,11 @@ struct FeedInto : tw::authoring::Op<FeedInto> {
 /// Its input number 1 goes to the host; number 0 is a stamp that nobody reads.
 struct Report : tw::authoring::Op<Report> {
   static constexpr std::string_view name = "Report";
-  static constexpr bool has_side_effect = true;
+  constexpr operator tw::authoring::Effects() const { return tw::authoring::Effects{.has_side_effect = true}; }
   struct Attributes {
     std::int64_t to = -1;
   };
+  constexpr operator tw::authoring::Movement() const { return tw::authoring::Movement{.transfer = transfer}; }
   static constexpr tw::authoring::Transfer transfer(const PackedAttributes& attributes) {
     return {.kind = tw::authoring::TransferKind::stream,
             .number = tw::authoring::unpack<Attributes>(attributes).to,
@@ -73,8 +75,9 @@ constexpr tw::authoring::Work row_work(const TensorSpec& tensor, int table_opera
 /// Twice a row of a remote buffer.
 struct DoublingLoad : tw::authoring::Op<DoublingLoad> {
   static constexpr std::string_view name = "DoublingLoad";
-  static constexpr bool has_side_effect = true;
+  constexpr operator tw::authoring::Effects() const { return tw::authoring::Effects{.has_side_effect = true}; }
   using Attributes = RowAttributes;
+  constexpr operator tw::authoring::Movement() const { return tw::authoring::Movement{.transfer = transfer}; }
   static constexpr tw::authoring::Transfer transfer(const PackedAttributes& packed) {
     const auto [row, buffer] = tw::authoring::unpack<Attributes>(packed);
     return {.kind = tw::authoring::TransferKind::remote, .number = buffer, .offset = row < 0 ? 0 : -1, .row = row};
@@ -89,7 +92,8 @@ struct DoublingLoad : tw::authoring::Op<DoublingLoad> {
   static void compute(Table table, X x) {
     for (std::int64_t i = 0; i < X::shape[0]; ++i) x.data[i] = 2 * table.data[i];
   }
-  static constexpr tw::authoring::FaultText fault(std::span<const TensorSpec> operands, int) {
+  constexpr operator tw::authoring::OpTexts() const { return tw::authoring::OpTexts{.fault = fault}; }
+  static constexpr tw::authoring::FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return tw::authoring::row_fault(operands, operands.front());
   }
   template <PackedAttributes, class Table, class Offset, class X>
@@ -101,9 +105,9 @@ struct DoublingLoad : tw::authoring::Op<DoublingLoad> {
 /// Twice a row, written to a tensor.
 struct DoublingLoadInto : tw::authoring::Op<DoublingLoadInto> {
   static constexpr std::string_view name = "DoublingLoadInto";
-  static constexpr bool has_side_effect = true;
-  static constexpr int modifies = 0;
+  constexpr operator tw::authoring::Effects() const { return tw::authoring::Effects{.modifies = 0, .has_side_effect = true}; }
   using Attributes = RowAttributes;
+  constexpr operator tw::authoring::Movement() const { return tw::authoring::Movement{.transfer = transfer}; }
   static constexpr tw::authoring::Transfer transfer(const PackedAttributes& packed) {
     tw::authoring::Transfer result = DoublingLoad::transfer(packed);
     if (result.offset == 0) result.offset = 1;
@@ -115,8 +119,9 @@ struct DoublingLoadInto : tw::authoring::Op<DoublingLoadInto> {
 /// A tensor plus 1, written to a row.
 struct IncrementingStore : tw::authoring::Op<IncrementingStore> {
   static constexpr std::string_view name = "IncrementingStore";
-  static constexpr bool has_side_effect = true;
+  constexpr operator tw::authoring::Effects() const { return tw::authoring::Effects{.has_side_effect = true}; }
   using Attributes = RowAttributes;
+  constexpr operator tw::authoring::Movement() const { return tw::authoring::Movement{.transfer = transfer}; }
   static constexpr tw::authoring::Transfer transfer(const PackedAttributes& packed) {
     const auto [row, buffer] = tw::authoring::unpack<Attributes>(packed);
     return {
@@ -130,7 +135,8 @@ struct IncrementingStore : tw::authoring::Op<IncrementingStore> {
   static void compute(X x, Table table) {
     for (std::int64_t i = 0; i < X::shape[0]; ++i) table.data[i] = x.data[i] + 1;
   }
-  static constexpr tw::authoring::FaultText fault(std::span<const TensorSpec> operands, int) {
+  constexpr operator tw::authoring::OpTexts() const { return tw::authoring::OpTexts{.fault = fault}; }
+  static constexpr tw::authoring::FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return tw::authoring::row_fault(operands, operands.back());
   }
   template <PackedAttributes, class X, class Offset, class Table>
@@ -141,10 +147,11 @@ struct IncrementingStore : tw::authoring::Op<IncrementingStore> {
 };
 struct BringCode : tw::authoring::Op<BringCode> {
   static constexpr std::string_view name = "BringCode";
-  static constexpr bool has_side_effect = true;
+  constexpr operator tw::authoring::Effects() const { return tw::authoring::Effects{.has_side_effect = true}; }
   struct Attributes {
     std::int64_t why = 0, of = -1;
   };
+  constexpr operator tw::authoring::Movement() const { return tw::authoring::Movement{.transfer = transfer}; }
   static constexpr tw::authoring::Transfer transfer(const PackedAttributes& attributes) {
     return {.kind = tw::authoring::TransferKind::code, .number = tw::authoring::unpack<Attributes>(attributes).of};
   }
@@ -158,6 +165,9 @@ struct WeightedSum : tw::authoring::Op<WeightedSum> {
     tw::ReplicaGroups groups;
   };
   static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
+  constexpr operator tw::authoring::CollectiveWork() const {
+    return tw::authoring::CollectiveWork{.collective_items = collective_items, .collective_volume = collective_volume};
+  }
   static constexpr std::int64_t collective_items(const PackedAttributes&, const TensorSpec&, const TensorSpec& out) {
     return tw::collective_chunks(out.nelms());
   }

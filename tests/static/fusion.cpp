@@ -164,6 +164,6 @@ constexpr auto independent = [](tw::Ir& ir) {
 TW_SAME(plan_text(independent, tw::cpu.without_fusion()),
         "Body 0 : 3 steps, 0 bytes\n  8 of 64: ScaledAddLhsInplace\n  8 of 64: ScaledAddLhsInplace\n"
         "  --\n  8 of 64: ScaledAddLhsInplace\n",
-        "workers need not meet between steps that do not touch each other's memory");
+        "no barrier is needed between steps that do not touch each other's memory");
 
 }  // namespace

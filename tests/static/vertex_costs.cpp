@@ -72,10 +72,12 @@ static_assert(tw::op_info<tw::Conv>.vertex_cost.formula == CostFormula::convolut
 
 struct Cube : tw::UnaryOp<Cube> {
   static constexpr std::string_view name = "Cube";
-  static constexpr tw::VertexCost vertex_cost{.formula = CostFormula::map,
-                                              .float32 = {.cycles = 4, .elements = 2},
-                                              .float16 = {.cycles = 4, .elements = 4},
-                                              .confidence = Confidence::given};
+  constexpr operator tw::VertexCost() const {
+    return tw::VertexCost{.formula = CostFormula::map,
+                          .float32 = {.cycles = 4, .elements = 2},
+                          .float16 = {.cycles = 4, .elements = 4},
+                          .confidence = Confidence::given};
+  }
   template <class X> static X forward(X x) { return x * x * x; }
   template <class X> static X backward(X x, X dy) { return dy * x * x * tw::math::number<X>(3); }
 };

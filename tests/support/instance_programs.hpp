@@ -1,6 +1,7 @@
 #pragma once
 // Four programs of replicas with variables in groups and shards: what a user's guide to several processes begins with.
 #include "programs.hpp"
+#include "tilewright/tilewright.hpp"
 
 namespace instance_programs {
 

@@ -5,9 +5,9 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -64,7 +64,7 @@ class Checkpoints {
 
   /// The checkpoint of a step. Throws LoadError if there is none or it is not whole.
   Checkpoint load(std::uint64_t step) const { return read(step, detail::read_bytes(function, path_of(step))); }
-  /// The same from the bytes of its file, wherever they were read.
+  /// The checkpoint of a step from the bytes of its file, wherever they were read. Throws LoadError if they are not whole.
   Checkpoint read(std::uint64_t step, std::vector<std::byte> bytes) const {
     const std::filesystem::path path = path_of(step);
     const auto fail = [&](std::string_view found, std::string_view expected) {
@@ -86,9 +86,9 @@ class Checkpoints {
   std::optional<Checkpoint> newest() const {
     std::vector<std::string> skipped;
     const auto all = steps();
-    for (const std::uint64_t step : all | std::views::reverse) {
+    for (auto step = all.rbegin(); step != all.rend(); ++step) {
       try {
-        Checkpoint checkpoint = load(step);
+        Checkpoint checkpoint = load(*step);
         checkpoint.skipped = std::move(skipped);
         return checkpoint;
       } catch (const LoadError& error) {
@@ -114,7 +114,7 @@ class Checkpoints {
     for (std::filesystem::directory_iterator entry(folder_, error), end; !error && entry != end; entry.increment(error))
       if (const auto step = step_of(entry->path().filename().string())) result.push_back(*step);
     if (error) fail("a folder that cannot be read (" + error.message() + ")");
-    std::ranges::sort(result);
+    std::sort(result.begin(), result.end());
     return result;
   }
   std::filesystem::path path_of(std::uint64_t step) const {
@@ -152,7 +152,7 @@ class Checkpoints {
     if (place == std::string_view::npos) return std::nullopt;
     const auto digits = bytes.subspan(place, no_checksum.size());
     std::string result(reinterpret_cast<const char*>(digits.data()), digits.size());
-    std::ranges::copy(std::as_bytes(std::span(no_checksum)), digits.begin());
+    std::memcpy(digits.data(), no_checksum.data(), digits.size());
     return result;
   }
   static std::string checksum_text(const std::vector<std::span<const std::byte>>& parts) {

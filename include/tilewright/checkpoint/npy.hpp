@@ -81,7 +81,7 @@ class NpyHeader {
     skip_space();
     if (rest_.starts_with("[")) fail_("a structured dtype", "numbers");
     const std::string_view text = string();
-    const auto found = std::ranges::find(npy_descriptions, text);
+    const auto found = std::find(npy_descriptions.begin(), npy_descriptions.end(), text);
     if (found == npy_descriptions.end())
       fail_("dtype '" + std::string(text) + "'", "a little-endian one of 1 to 8 bytes, such as '<f4'");
     dtype_ = static_cast<DType>(found - npy_descriptions.begin());

@@ -7,10 +7,12 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -33,10 +35,9 @@ static_assert(std::endian::native == std::endian::little, "numbers are copied fr
 inline constexpr auto safetensors_dtypes = dtype_column(&DTypeFacts::safetensors);
 inline constexpr std::uint64_t most_header_bytes = 100'000'000;  // the format's limit
 
-inline TensorFile read_safetensors(std::string_view function, std::string path, std::vector<std::byte> file) {
-  const auto fail = [&](std::string_view tensor, const std::string& found, const std::string& expected) {
-    throw LoadError(function, path, tensor, found, expected);
-  };
+/// The JSON object at the start of a file, behind its length. Calls `fail` if it is not there.
+template <class Fail>
+std::span<const char> header_of(std::span<const std::byte> file, const Fail& fail) {
   std::uint64_t header_bytes = 0;
   if (file.size() < sizeof(header_bytes)) fail("", std::to_string(file.size()) + " bytes", "the 8 bytes of a header's length");
   std::memcpy(&header_bytes, file.data(), sizeof(header_bytes));
@@ -47,14 +48,34 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
     fail("", "a header of " + std::to_string(header_bytes) + " bytes", "at most the " + std::to_string(left) + " that follow");
   const auto* const header = reinterpret_cast<const char*>(file.data()) + sizeof(header_bytes);
   if (header_bytes == 0 || header[0] != '{') fail("", "a header without '{' at its start", "a JSON object");
+  return {header, header_bytes};
+}
 
+/// The dtype and the scale of codes of float8, as the metadata says; nothing for integers. Calls `fail` for another format.
+template <class Fail>
+std::optional<std::pair<DType, int>> float8_of(const Metadata& metadata, const std::string& name, const Fail& fail) {
+  const auto format = metadata.get<std::string>(float8_format_key(name));
+  if (!format) return std::nullopt;
+  const auto scale = metadata.get<int>(log2_scale_key(name));
+  if ((*format != to_text(float8_143) && *format != to_text(float8_152)) || !scale)
+    fail("float8_format " + *format + (scale ? "" : " without a log2_scale"), "float8_143 or float8_152, and a log2_scale");
+  return std::pair(*format == to_text(float8_143) ? float8_143 : float8_152, *scale);
+}
+
+inline TensorFile read_safetensors(std::string_view function, std::string path, std::vector<std::byte> file) {
+  const auto fail = [&](std::string_view tensor, const std::string& found, const std::string& expected) {
+    throw LoadError(function, path, tensor, found, expected);
+  };
+  const std::span<const char> header = header_of(file, fail);
   SafetensorsHeader events(fail);
-  nlohmann::json::sax_parse(header, header + header_bytes, &events);
+  nlohmann::json::sax_parse(header.data(), header.data() + header.size(), &events);
 
   TensorFile result(path);
   result.metadata() = std::move(events.metadata);
-  const auto buffer = std::span(result.keep(std::move(file))).subspan(sizeof(header_bytes) + header_bytes);
-  std::ranges::sort(events.entries, {}, [](const auto& entry) { return *entry.data_offsets; });
+  const std::size_t before_buffer = sizeof(std::uint64_t) + header.size();
+  const auto buffer = std::span(result.keep(std::move(file))).subspan(before_buffer);
+  std::sort(events.entries.begin(), events.entries.end(),
+            [](const auto& a, const auto& b) { return a.data_offsets < b.data_offsets; });
   std::uint64_t end = 0;
   for (auto& [name, dtype_name, shape, offsets] : events.entries) {
     const auto fail_here = [&, &tensor = name](const std::string& found, const std::string& expected) {
@@ -64,7 +85,7 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
       fail_here("dtype " + *dtype_name,
                 "F16 or F32, of which pow2scale_then_cast makes float8; its codes stand for other numbers than float8_143's and "
                 "float8_152's, so they are");
-    const auto dtype = std::ranges::find(safetensors_dtypes, *dtype_name);
+    const auto dtype = std::find(safetensors_dtypes.begin(), safetensors_dtypes.end(), *dtype_name);
     if (dtype == safetensors_dtypes.end())
       fail_here("dtype " + *dtype_name, "one of BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, BF16");
     auto spec = checked_spec(*shape, static_cast<DType>(dtype - safetensors_dtypes.begin()), fail_here);
@@ -78,14 +99,8 @@ inline TensorFile read_safetensors(std::string_view function, std::string path, 
     const auto bytes = buffer.subspan(first, last - first);
     if (!are_elements(spec.dtype, bytes)) fail_here("a bool that is neither 0 nor 1", "0 or 1");
     int log2_scale = 0;
-    if (const auto format = result.metadata().get<std::string>(float8_format_key(name)); format && spec.dtype == uint8) {
-      const auto scale = result.metadata().get<int>(log2_scale_key(name));
-      if ((*format != to_text(float8_143) && *format != to_text(float8_152)) || !scale)
-        fail_here("float8_format " + *format + (scale ? "" : " without a log2_scale"),
-                  "float8_143 or float8_152, and a log2_scale");
-      spec.dtype = *format == to_text(float8_143) ? float8_143 : float8_152;
-      log2_scale = *scale;
-    }
+    if (spec.dtype == uint8)
+      if (const auto float8 = float8_of(result.metadata(), name, fail_here)) std::tie(spec.dtype, log2_scale) = *float8;
     result.add(std::move(name), spec, bytes, log2_scale);
     end = last;
   }
@@ -109,7 +124,7 @@ struct SafetensorsParts {
       metadata.set(float8_format_key(tensor.name), std::string(to_text(tensor.spec.dtype)));
       metadata.set(log2_scale_key(tensor.name), tensor.log2_scale);
     }
-    std::ranges::sort(order, [](const HostTensor* a, const HostTensor* b) {
+    std::sort(order.begin(), order.end(), [](const HostTensor* a, const HostTensor* b) {
       return std::pair(-size_of(a->spec.dtype), a->name) < std::pair(-size_of(b->spec.dtype), b->name);
     });
     nlohmann::json json = nlohmann::json::object();

@@ -105,7 +105,7 @@ inline TensorFile map_tensors(TensorFile file, std::span<const TensorRule> rules
   };
   for (const HostTensor& tensor : file.tensors()) {
     const auto fits = [&](const TensorRule& rule) { return detail::match_pattern(rule.tensor, tensor.name).has_value(); };
-    const auto first = std::ranges::find_if(rules, fits);
+    const auto first = std::find_if(rules.begin(), rules.end(), fits);
     if (first == rules.end()) {
       apply(tensor, renamed("*", "*"), {&tensor.name, 1});
       continue;

@@ -88,7 +88,7 @@ inline std::string positional(Decimal decimal) {
   if (decimal.point < 0) text.append(static_cast<std::size_t>(-decimal.point), '0');
   return text += decimal.digits.substr(point);
 }
-/// The same with at most `digits` digits behind the point; those before it are exact.
+/// A number in positional notation with at most `digits` digits behind the point; those before it are exact.
 template <class T>
 std::string positional(T magnitude, int digits) {
   const Decimal decimal = shortest_decimal(magnitude);

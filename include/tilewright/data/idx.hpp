@@ -58,7 +58,7 @@ xt::xtensor<std::uint8_t, rank> read_idx(const std::filesystem::path& path) {
       "read_idx", [&] { return path.string() + ": " + std::to_string(count) + " bytes of elements"; },
       [&] {
         auto result = xt::xtensor<std::uint8_t, rank>::from_shape(extents);
-        std::ranges::copy(elements, result.data());
+        std::copy(elements.begin(), elements.end(), result.data());
         return result;
       });
 }

@@ -35,12 +35,12 @@ inline Dataset load_mnist_part(const std::filesystem::path& folder, const std::s
     throw DataError("load_mnist", images_path,
                     std::to_string(images.shape(0)) + " images for " + std::to_string(labels.size()) + " labels",
                     "one label for each image");
-  if (const auto largest = std::ranges::max_element(labels.storage()); largest != labels.storage().end() && *largest > 9)
+  if (const auto largest = std::max_element(labels.data(), labels.data() + labels.size()); labels.size() > 0 && *largest > 9)
     throw DataError("load_mnist", labels_path, "label " + std::to_string(*largest), "labels from 0 to 9");
 
   Dataset result(labels.size(), 28, 28);
-  std::ranges::transform(images.storage(), result.images.data(), normalised);
-  std::ranges::copy(labels.storage(), result.labels.data());
+  std::transform(images.data(), images.data() + images.size(), result.images.data(), normalised);
+  std::copy_n(labels.data(), labels.size(), result.labels.data());
   return result;
 }
 

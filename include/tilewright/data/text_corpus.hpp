@@ -48,7 +48,8 @@ inline TextCorpus split_text(std::string_view text, const TextCorpusOptions& opt
   return detail::split_text(text, options, {});
 }
 
-/// The same for the text of a file, plain or gzip-compressed. Throws DataError also for a file that is missing or unreadable.
+/// Encodes the text of a file, plain or gzip-compressed, by its characters, and splits it as split_text does. Throws DataError
+/// also for a file that is missing or unreadable.
 ///
 ///     const tw::data::TextCorpus corpus = tw::data::load_text(path);
 inline TextCorpus load_text(const std::filesystem::path& path, const TextCorpusOptions& options = {}) {

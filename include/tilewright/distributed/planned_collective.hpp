@@ -26,7 +26,7 @@ enum class CollectiveItems : std::uint8_t {
 /// Reduces elements of some replicas to those of one, in the order of the replicas; `result` may be one of the inputs.
 using HeldReduction = void (*)(std::byte* const* inputs, std::int64_t members, std::int64_t elements, std::byte* result);
 
-/// What processes know of a collective to exchange what it needs; zeros for other compute sets.
+/// What processes know of a collective to send what it needs; zeros for other compute sets.
 struct PlannedCollective {
   std::int64_t input_bytes = 0, output_bytes = 0;  ///< of one replica
   std::int64_t element_bytes = 1;
@@ -63,7 +63,7 @@ consteval PlannedCollective planned_collective() {
   using B = Block<plan, set, Extents{}>;
   using O = OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set].first_stage)].op>;
   PlannedCollective result;
-  if constexpr (requires { &O::collective_items; }) {
+  if constexpr (op_info<O>.collective_items != nullptr) {
     const auto bytes = [](const ViewSpec& view) { return TensorSpec{view.shape, view.dtype}.bytes(); };
     result.input_bytes = bytes(B::operand(0, 0).view);
     result.output_bytes = bytes(B::operand(0, 1).view);

@@ -159,7 +159,7 @@ class Session : private tilewright::Session<build, machine> {
     names::template check_inputs_and_outputs<false, StreamNames...>();
     run_into([](StreamMemory<program::plan>&) {}, arrays...);
   }
-  /// The same with all outputs in one object: `run_with_outputs(outputs, "image"_s = images)`.
+  /// Runs the program once and writes all outputs to one object: `run_with_outputs(outputs, "image"_s = images)`.
   template <class... InputNames, class... Arrays>
   void run_with_outputs(HostOutputs<program::plan>& outputs, NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs_and_outputs<true, InputNames...>();

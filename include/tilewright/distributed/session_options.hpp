@@ -24,7 +24,7 @@ struct SessionOptions {
   int threads = 0;                      ///< host threads of a process; 0: as many, up to one a core, as are fastest
   bool attach = true;                   ///< whether the session is attached from the start; else it waits for a context
   bool weights_to_host_on_exit = true;  ///< whether a context that ends copies the variables to the host
-  bool strict = false;                  ///< whether to check the plan and the ops while they run; with one process only
+  StrictMode strict{};                  ///< true checks the plan and the ops while they run; with one process only
   AllReduce all_reduce = AllReduce::replica_order;  ///< the same on all processes
 
   constexpr operator tilewright::SessionOptions() const { return {seed, threads, attach, weights_to_host_on_exit, strict}; }

@@ -94,7 +94,7 @@ class Transport final : public ReplicaTransport {
   void progress() override {
     if (hierarchical_) hierarchical_->progress();
   }
-  ExchangedCollective exchange(const Step& step, std::byte* const* held) override {
+  DistributedCollective communicate(const Step& step, std::byte* const* held) override {
     const PlannedCollective& collective = collectives_[static_cast<std::size_t>(step.compute_set)];
     const auto stride = align(collective.input_bytes);
     const auto number = static_cast<int>(&step - steps_.data());
@@ -120,7 +120,7 @@ class Transport final : public ReplicaTransport {
         reduce_in_shares(here, step, collective);
         return {};
       }
-      exchange_inputs(here, collective.input_bytes, stride);
+      send_inputs(here, collective.input_bytes, stride);
     }
     return items_of(step, collective);
   }
@@ -203,8 +203,8 @@ class Transport final : public ReplicaTransport {
     return true;
   }
   /// The items that give the results of held replicas; other results that they give go to room of their own.
-  ExchangedCollective items_of(const Step& step, const PlannedCollective& collective) {
-    ExchangedCollective work{operands_.data(), 0, step.items};
+  DistributedCollective items_of(const Step& step, const PlannedCollective& collective) {
+    DistributedCollective work{operands_.data(), 0, step.items};
     if (collective.items == CollectiveItems::of_replicas) {
       const std::int64_t chunks = step.items / replicas_;
       return {operands_.data(), first() * chunks, (first() + held_) * chunks};
@@ -226,7 +226,8 @@ class Transport final : public ReplicaTransport {
     return work;
   }
 
-  void exchange_inputs(const CallSite& here, std::int64_t bytes, std::int64_t stride) {
+  /// Sends the inputs of held replicas to all other processes, and receives theirs.
+  void send_inputs(const CallSite& here, std::int64_t bytes, std::int64_t stride) {
     const bool travels_along = held_ * stride <= least_room;
     std::memcpy(sent_.data(), &here, sizeof here);
     for (int i = 0; travels_along && i < held_; ++i)

@@ -104,9 +104,9 @@ inline void run_collective_set(std::byte* const* operands, std::int64_t first, s
                                                                                                                      first, last);
 }
 template <const auto& plan, std::size_t set_index>
-inline constexpr bool is_collective = requires {
-  &OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>::collective_items;
-};
+inline constexpr bool is_collective =
+    op_info<OpType<plan.stages[static_cast<std::size_t>(plan.compute_sets[set_index].first_stage)].op>>.collective_items !=
+    nullptr;
 template <const auto& plan, std::size_t set_index>
 consteval ComputeFunction compute_function() {
   if constexpr (is_collective<plan, set_index>) return &run_collective_set<plan, set_index>;

@@ -3,12 +3,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -21,6 +19,7 @@
 #include "tilewright/execute/fault_report.hpp"
 #include "tilewright/execute/held_replicas.hpp"
 #include "tilewright/execute/program_view.hpp"
+#include "tilewright/execute/strict_mode.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
 
@@ -35,9 +34,8 @@ namespace tilewright::internal {
 /// that holds a part of the program's replicas numbers them from 0.
 class Executor {
  public:
-  /// `strict`: on tiles with memory of their own; also if TILEWRIGHT_STRICT is 1 and the target is a simulated IPU.
-  /// std::invalid_argument for another target.
-  Executor(const ProgramView& program, int threads, bool strict = false, const HeldReplicas& held = {})
+  /// `strict`: on tiles with memory of their own. Throws std::invalid_argument if the target is then no simulated IPU.
+  Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {})
       : held_(held.of(program.replicas)),
         locations_(held_locations(program.locations, program.stream_bytes, program.replicas, held_.count)),
         program_(program_of(program)),
@@ -111,18 +109,11 @@ class Executor {
     if (!locations_.empty()) program.locations = locations_;
     return program;
   }
-  static std::unique_ptr<StrictRunner> make_strict(const ProgramView& program, bool strict) {
-    if (program.tile_table.empty()) {
-      if (strict)
-        throw std::invalid_argument("strict: the target has no tiles with memory of their own: a simulated IPU expected");
-      return nullptr;
-    }
-    const char* const variable = std::getenv("TILEWRIGHT_STRICT");
-    if (!strict && (variable == nullptr || std::string_view(variable) != "1")) return nullptr;
-    if (strict_factory == nullptr)
-      throw std::invalid_argument(
-          "strict: `#include <tilewright/execute/strict_executor.hpp>` in one source of the program expected");
-    return strict_factory(program);
+  static std::unique_ptr<StrictRunner> make_strict(const ProgramView& program, StrictMode strict) {
+    if (!strict) return nullptr;
+    if (program.tile_table.empty())
+      throw std::invalid_argument("strict: the target has no tiles with memory of their own: a simulated IPU expected");
+    return strict.factory()(program);
   }
   void run_strictly(BodyId root, std::span<std::byte* const> streams) {
     const ArithmeticMode mode;
@@ -130,7 +121,7 @@ class Executor {
       missed_collective_ = !strict_->run(
           {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults_.data()}, root, streams);
     } catch (...) {
-      std::ranges::fill(faults_, FaultRecord{});
+      std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       throw;
     }
     check_collectives();
@@ -308,12 +299,12 @@ class Executor {
       operands[replica] = address(input, running, replica);
       operands[program_.replicas + replica] = address(output, running, replica);
     }
-    ExchangedCollective work{operands, 0, step.items};
+    DistributedCollective work{operands, 0, step.items};
     if (held_.transport) [[unlikely]] {  // then there is one IPU, or one worker
       barrier_.arrive_and_wait(crew.count);  // what the last exchange brought is no longer read
-      if (running.worker == crew.first) exchanged_ = held_.transport->exchange(step, operands);
+      if (running.worker == crew.first) distributed_ = held_.transport->communicate(step, operands);
       barrier_.arrive_and_wait(crew.count);
-      work = exchanged_;
+      work = distributed_;
     }
     const std::int64_t items = work.last - work.first, number = running.worker - crew.first;
     const std::int64_t first = items * number / crew.count, last = items * (number + 1) / crew.count;
@@ -360,7 +351,7 @@ class Executor {
   HeldReplicas held_;
   std::vector<Location> locations_;  // of the program for the held replicas; empty: those of the plan
   ProgramView program_;
-  ExchangedCollective exchanged_;  // of the collective that runs
+  DistributedCollective distributed_;  // of the collective that runs
   std::unique_ptr<StrictRunner> strict_;  // null: the fast mode
   std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
   AlignedMemory variables_, constants_, remote_;

@@ -100,7 +100,7 @@ struct Expression {
 
   /// Whether all stages that have bools take and give them as masks.
   static constexpr bool bools_are_masks = []<std::size_t... i>(std::index_sequence<i...>) {
-    bool result = B::template OpOf<s>::bools_are_masks;
+    bool result = op_info<typename B::template OpOf<s>>.bools_are_masks;
     if (!result) {
       result = true;
       for (int o = 0; o <= input_count; ++o) result = result && B::operand(s, o).view.dtype != boolean;

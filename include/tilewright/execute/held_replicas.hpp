@@ -8,9 +8,9 @@
 
 namespace tilewright::internal {
 
-/// What is left to do of a collective when the processes have exchanged what they have: the items [first, last), for the inputs
+/// What is left to do of a collective when the processes have sent what they have: the items [first, last), for the inputs
 /// of all replicas of the program, then their outputs.
-struct ExchangedCollective {
+struct DistributedCollective {
   std::byte* const* operands = nullptr;
   std::int64_t first = 0, last = 0;
 };
@@ -25,15 +25,15 @@ struct SharedPiece {
 class ReplicaTransport {
  public:
   virtual ~ReplicaTransport() = default;
-  /// Whether exchanges start or end before a step, while others go on.
+  /// Whether collectives whose messages go on beside steps start or end before a step.
   virtual bool has_work_before(const Step& step) = 0;
-  /// Starts and ends them. `frames` are those of the step's body, by held replica. Called as `exchange` is.
+  /// Starts and ends them. `frames` are those of the step's body, by held replica. Called as `communicate` is.
   virtual void work_before(const Step& step, std::byte* const* frames) = 0;
-  /// Lets exchanges that go on move. Called by the worker that calls the others, which do not wait.
+  /// Lets messages that go on move. Called by the worker that calls the others, which do not wait.
   virtual void progress() = 0;
-  /// Exchanges what a collective needs. `held` are the inputs of the held replicas, then their outputs. Called by one worker
-  /// while the others wait. Allocates nothing.
-  virtual ExchangedCollective exchange(const Step& step, std::byte* const* held) = 0;
+  /// Sends and receives what a collective needs. `held` are the inputs of the held replicas, then their outputs. Called by one
+  /// worker while the others wait. Allocates nothing.
+  virtual DistributedCollective communicate(const Step& step, std::byte* const* held) = 0;
   /// Gives every process all pieces of its memory, of which it has those of its replicas.
   virtual void share(std::byte* memory, std::span<const SharedPiece> pieces) = 0;
 };
@@ -46,7 +46,7 @@ struct HeldReplicas {
   int rank = -1;  ///< of the process, for lines of the log; -1: they name none
   bool names_replicas = false;  ///< whether print_tensor says which replica prints
 
-  /// The same for a program of so many replicas, with their count.
+  /// These replicas of a program of `replicas`, with their count.
   HeldReplicas of(int replicas) const {
     HeldReplicas result = *this;
     if (count == 0) result.count = replicas;

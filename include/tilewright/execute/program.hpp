@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -53,7 +52,7 @@ consteval PlanDraft make_draft() {
   const Plan plan = lower(prepare(std::move(ir), target));
   PlanDraft draft{.sizes = sizes_of(plan), .failure = plan.failure.size()};
   static_cast<PlanTotals&>(draft.plan) = plan;
-  std::ranges::copy(plan.tile_sets, draft.plan.tile_sets.begin());
+  for (std::size_t i = 0; i < plan.tile_sets.size(); ++i) draft.plan.tile_sets[i] = plan.tile_sets[i];
   draft.is_too_large = plan.failure.view().starts_with(memory_error);
   if (draft.failure == 0 && draft.sizes.fits(draft_room)) draft.plan = freeze<draft_room>(plan);
   leave_blocks_to_compiler(plan.steps.size());
@@ -145,6 +144,8 @@ struct Program {
       view.compute_sets = plan.compute_sets;
       view.stages = plan.stages;
       view.operands = plan.operands;
+      view.sets = TileSets(target);
+      view.tile_sets = plan.tile_sets;
       view.tile_table = plan.text(plan.tile_table);
     }
     return view;

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string_view>
 
@@ -9,6 +8,7 @@
 #include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/kernel/faults.hpp"
 #include "tilewright/lower/plan.hpp"
+#include "tilewright/lower/tile_sets.hpp"
 
 namespace tilewright::internal {
 
@@ -53,13 +53,11 @@ struct ProgramView {
   std::span<const ComputeSet> compute_sets{};
   std::span<const Stage> stages{};
   std::span<const StageOperand> operands{};
+  TileSets sets{};
+  std::span<const TileSetUse> tile_sets{};  ///< by number in `sets`
   std::string_view tile_table{};  ///< empty: the target is no simulated IPU
 
   std::span<const double> numbers(PoolRange range) const { return values.subspan(range.first, range.count); }
 };
-
-/// Makes strict executors. Null in programs of which no source includes execute/strict_executor.hpp, whose code takes some
-/// seconds to compile.
-inline std::unique_ptr<StrictRunner> (*strict_factory)(const ProgramView&) = nullptr;
 
 }  // namespace tilewright::internal

@@ -23,7 +23,7 @@ template <class B, int s, std::size_t... o>
 consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
   using O = typename B::template OpOf<s>;
   std::int64_t bytes = 0;
-  if constexpr (O::has_epilogue)
+  if constexpr (op_info<O>.has_epilogue)
     if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
   if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>(); })
     bytes += O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>();
@@ -32,7 +32,7 @@ consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
 template <class B, int s>
 consteval std::int64_t stack_of_stage() {
   if constexpr (B::stage(s).evaluation != Evaluation::kernel) return 0;
-  else if constexpr (B::template OpOf<s>::has_formula) return 0;  // in registers
+  else if constexpr (op_info<typename B::template OpOf<s>>.has_formula) return 0;  // in registers
   else return stack_of_kernel<B, s>(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
 }
 /// Of a vertex: the arrays of all its stages, which may be in one function.

@@ -12,7 +12,7 @@ namespace tilewright::internal::detail {
 /// Whether a stage copies, into a tensor that is too large for caches.
 template <class B, int s>
 constexpr bool is_streamed_copy() {
-  if constexpr (B::template OpOf<s>::has_formula) {
+  if constexpr (op_info<typename B::template OpOf<s>>.has_formula) {
     constexpr int result = B::stage(s).input_count;
     constexpr ViewSpec block = B::slice(s, result);
     return Expression<B, s>::is_copy && B::operand(s, result).source == Source::memory &&
@@ -59,13 +59,13 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
     } else if constexpr (is_streamed_copy<B, s>()) {
       constexpr Leaf source = Expression<B, s>::leaves[0];
       stream_elements(view.template operator()<s, result>(), view.template operator()<source.stage, source.operand>());
-    } else if constexpr (O::has_formula) {
+    } else if constexpr (op_info<O>.has_formula) {
       using E = Expression<B, s>;
       [&]<std::size_t... l>(std::index_sequence<l...>) {
         assign_elementwise<E>(view.template operator()<s, result>(),
                               view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
       }(std::make_index_sequence<E::leaves.size()>{});
-    } else if constexpr (O::has_epilogue && has_epilogue<B, s>()) {
+    } else if constexpr (op_info<O>.has_epilogue && has_epilogue<B, s>()) {
       using E = Epilogue<B, s>;
       alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
       [&]<std::size_t... o>(std::index_sequence<o...>) {

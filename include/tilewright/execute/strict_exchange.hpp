@@ -27,9 +27,10 @@ class StrictExchange {
         home.bytes = storage.bytes;
         home.elements = storage.elements;
         home.set = storage.layout.places.set;
-        if (home.base == Base::constant && home.address >= 0)
-          home.address += plan_.variable_bytes[static_cast<std::size_t>(home.set)];
-        home.room_bytes = storage.layout.places.on_a_tile(plan_.sets) * align(storage.layout.block_elements() * storage.bytes, 8);
+        if (home.base == Base::constant)
+          home.address += plan_.program.tile_sets[static_cast<std::size_t>(home.set)].tile.variables;
+        home.room_bytes = storage.layout.places.on_a_tile(plan_.program.sets) *
+                          align(storage.layout.block_elements() * storage.bytes, 8);
       }
       find_tiles(storage);
     }
@@ -50,8 +51,9 @@ class StrictExchange {
         place += axis.numbering.place(block);
         local = local * std::min(axis.block, axis.extent - block * axis.block) + index % axis.block;
       }
-      storage.tiles[e] = static_cast<std::uint32_t>(layout.places.tile(place, plan_.sets));
-      storage.offsets[e] = static_cast<std::uint32_t>(layout.places.slot(place, plan_.sets) * slot_bytes + local * storage.bytes);
+      storage.tiles[e] = static_cast<std::uint32_t>(layout.places.tile(place, plan_.program.sets));
+      storage.offsets[e] = static_cast<std::uint32_t>(layout.places.slot(place, plan_.program.sets) * slot_bytes +
+                                                      local * storage.bytes);
     }
   }
   /// The exchange of a step: from homes to the rooms where slices are received, and back from those where they are made.
@@ -76,9 +78,10 @@ class StrictExchange {
       for (std::int64_t v = 0; v < its_step.vertices; ++v) {
         std::int64_t coordinates[max_work_axes];
         const std::int64_t place = StrictPlan::locate(set, group, v, coordinates);
-        StrictMove move{
-            .to_tile = group.grid.places.tile(place, plan_.sets), .from_home = storage.home >= 0, .storage = operand.storage};
-        std::int64_t to = room + group.grid.places.slot(place, plan_.sets) * StrictPlan::slice_bytes(operand, storage);
+        StrictMove move{.to_tile = group.grid.places.tile(place, plan_.program.sets),
+                        .from_home = storage.home >= 0,
+                        .storage = operand.storage};
+        std::int64_t to = room + group.grid.places.slot(place, plan_.program.sets) * StrictPlan::slice_bytes(operand, storage);
         StrictPlan::runs_of(operand, coordinates, runs);
         for (const ElementRun& run : runs)
           for (std::int64_t i = 0; i < run.count; ++i, to += storage.bytes) {
@@ -90,9 +93,9 @@ class StrictExchange {
             }
             add_move(group, operand, move);
             move.from_tile = tile, move.from = from, move.to = to, move.bytes = storage.bytes;
-            if (plan_.sets.of(tile) != group.grid.places.set && !group.is_tile_copy)
+            if (plan_.program.sets.of(tile) != group.grid.places.set && !group.is_tile_copy)
               throw StrictError(strict_text({"strict: an op that copies nothing from other tiles takes ", move.bytes,
-                                             " bytes from tile ", tile, " of ", where(plan_.sets.of(tile)), " to tile ",
+                                             " bytes from tile ", tile, " of ", where(plan_.program.sets.of(tile)), " to tile ",
                                              move.to_tile, " of ", where(group.grid.places.set)}));
           }
         add_move(group, operand, move);
@@ -123,7 +126,7 @@ class StrictExchange {
       if (is_own) operand.is_read = false;
     }
   }
-  std::string where(int set) const { return to_text(plan_.sets.placement(set)).string(); }
+  std::string where(int set) const { return to_text(plan_.program.sets.placement(set)).string(); }
   static void add_move(StrictGroup& group, const StrictOperand& operand, const StrictMove& move) {
     if (move.bytes == 0) return;
     if (operand.is_read) group.before.push_back(move);

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/execute/strict_plan_reader.hpp"
 #include "tilewright/execute/strict_vertex.hpp"
 
@@ -45,8 +47,8 @@ class StrictExecutor final : public StrictRunner {
     if (machines_.empty()) {
       std::int64_t bytes = 0;
       for (const StrictBody& body : plan_.bodies)
-        for (std::size_t set = 0; set < body.frame_bytes.size(); ++set)
-          bytes = std::max(bytes, plan_.home_bytes[set] + body.frame_bytes[set]);
+        for (std::size_t set = 0; set < body.frames.size(); ++set)
+          bytes = std::max(bytes, plan_.home_bytes[set] + body.frames[set].bytes);
       for (int r = 0; r < program_.replicas; ++r) machines_.push_back(std::make_unique<StrictMachine>(plan_, bytes));
     }
     if (!is_clean_) {
@@ -107,7 +109,7 @@ class StrictExecutor final : public StrictRunner {
         StrictTensor& tensor = machine(replica).tensor_of(b, *storage);
         tensor.is_written = false;
         std::fill(tensor.versions.begin(), tensor.versions.end(), 0u);
-        if (!storage->begins_undefined) continue;
+        if (storage->kind != StorageKind::undefined_owner) continue;
         const std::uint64_t zero = 0;  // what nobody has written may be read
         const StrictPlace place(machine(replica), b, *storage);
         for (std::int64_t e = 0; e < storage->elements; ++e) place.write(e, reinterpret_cast<const std::byte*>(&zero), 1);
@@ -216,9 +218,9 @@ class StrictExecutor final : public StrictRunner {
       if (room.kind == RoomKind::called && room.first == static_cast<int>(g)) {
         const auto set = static_cast<std::size_t>(room.set);
         inner[set] += room.address;
-        if (plan_.bodies[target].frame_bytes[set] > room.bytes)
+        if (plan_.bodies[target].frames[set].bytes > room.bytes)
           throw StrictError(strict_text({"strict: ", plan_.name_of_step(b, g), ": the frame of the called body has ",
-                                         plan_.bodies[target].frame_bytes[set], " bytes: at most ", room.bytes, " expected"}));
+                                         plan_.bodies[target].frames[set].bytes, " bytes: at most ", room.bytes, " expected"}));
       }
     for (std::int64_t iteration = 0; iteration < step.count; ++iteration) {
       const std::vector<Argument> arguments = arguments_of(b, g, step, called, first_location, count, iteration);
@@ -319,8 +321,9 @@ class StrictExecutor final : public StrictRunner {
 [[gnu::cold]] inline std::unique_ptr<StrictRunner> make_strict_executor(const ProgramView& program) {
   return std::make_unique<StrictExecutor>(program);
 }
-
-/// Programs that have this header have a strict mode.
-inline const bool has_strict_mode = (strict_factory = &make_strict_executor) != nullptr;
+template <>
+constexpr StrictFactory strict_factory<bool>() {
+  return &make_strict_executor;
+}
 
 }  // namespace tilewright::internal

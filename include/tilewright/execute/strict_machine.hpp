@@ -42,11 +42,12 @@ class StrictMachine {
   [[gnu::cold]] StrictMachine(const StrictPlan& plan, std::int64_t tile_bytes)
       : plan_(plan),
         tile_bytes_(align(tile_bytes, 8)),
-        memory_(static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(tile_bytes_ * plan.sets.all() + 1), 1)), &std::free),
-        owners_(static_cast<std::size_t>(plan.sets.size()) * words()),
+        memory_(static_cast<std::byte*>(std::calloc(static_cast<std::size_t>(tile_bytes_ * plan.program.sets.all() + 1), 1)),
+                &std::free),
+        owners_(static_cast<std::size_t>(plan.program.sets.size()) * words()),
         homes_(plan.homes.size()),
         home_tensors_(plan.homes.size()) {
-    if (memory_ == nullptr) throw MemoryError("tiles in strict mode", tile_bytes_ * plan.sets.all() + 1);
+    if (memory_ == nullptr) throw MemoryError("tiles in strict mode", tile_bytes_ * plan.program.sets.all() + 1);
     rooms_.push_back(nullptr);
     tensors_.push_back(nullptr);
     bodies_.resize(plan.bodies.size());
@@ -92,7 +93,8 @@ class StrictMachine {
                                        " of the tiles lies in that of ", name_of_room(*rooms_[owner]), ", which is in use"}));
       owner = room.number;
     }
-    room.tags.assign(room.storage < 0 ? 0 : static_cast<std::size_t>(plan_.sets.count(room.set) * room.per_tile), ElementTag{});
+    room.tags.assign(room.storage < 0 ? 0 : static_cast<std::size_t>(plan_.program.sets.count(room.set) * room.per_tile),
+                     ElementTag{});
     room.is_live = true;
   }
   [[gnu::cold]] void close(LiveRoom& room) {
@@ -115,8 +117,8 @@ class StrictMachine {
   /// The tag of the element `offset` bytes from the start of a room on a tile; null if it is not in the room, if the room is not
   /// in use, or if it is not on that tile.
   ElementTag* tag(LiveRoom& room, std::int64_t tile, std::int64_t offset) const {
-    tile -= plan_.sets.first(room.set);
-    if (!room.is_live || tile < 0 || tile >= plan_.sets.count(room.set) || offset < 0 ||
+    tile -= plan_.program.sets.first(room.set);
+    if (!room.is_live || tile < 0 || tile >= plan_.program.sets.count(room.set) || offset < 0 ||
         offset + room.element_bytes > room.bytes || offset % room.element_bytes != 0)
       return nullptr;
     return &room.tags[static_cast<std::size_t>(tile * room.per_tile + offset / room.element_bytes)];
@@ -128,7 +130,7 @@ class StrictMachine {
   }
   /// Copies elements with their tags. `frames`: where the body's frame is, by set of tiles.
   void move(const StrictMove& move, const std::vector<std::int64_t>& frames) {
-    const int from_set = plan_.sets.of(move.from_tile), to_set = plan_.sets.of(move.to_tile);
+    const int from_set = plan_.program.sets.of(move.from_tile), to_set = plan_.program.sets.of(move.to_tile);
     const std::int64_t from = move.from + (move.from_home ? 0 : frames[static_cast<std::size_t>(from_set)]);
     const std::int64_t to = move.to + (move.to_home ? 0 : frames[static_cast<std::size_t>(to_set)]);
     LiveRoom *const source = owner(from_set, from), *const target = owner(to_set, to);

@@ -14,12 +14,10 @@ namespace tilewright::internal {
 /// What a plan says of tiles: see strict_plan_reader.hpp. Tests change it before it runs.
 struct StrictPlan {
   const ProgramView& program;
-  TileSets sets{};
   std::vector<StrictBody> bodies;
   std::vector<StrictHome> homes;
-  std::vector<std::int64_t> variable_bytes;  ///< on a tile, by set: constants come after them
-  std::vector<std::int64_t> home_bytes;  ///< on a tile, by set
-  std::vector<std::string> scopes, graphs;
+  std::vector<std::int64_t> home_bytes;  ///< on a tile, by set of tiles: of variables, then of constants
+  List<Text> scopes, graphs;  ///< names
 
   explicit StrictPlan(const ProgramView& from) : program(from) { bodies.resize(from.bodies.size()); }
 
@@ -122,10 +120,10 @@ struct StrictPlan {
       ops = std::string(stage(set, 0).name);
       for (int m = 1; m < set.stage_count; ++m) ops += ", " + std::string(stage(set, m).name);
     }
-    std::string place = group.graph >= 0 ? graphs[static_cast<std::size_t>(group.graph)] : "";
+    std::string place = group.graph >= 0 ? graphs[group.graph].string() : "";
     if (group.scope >= 0) {
-      const std::string& scope = scopes[static_cast<std::size_t>(group.scope)];
-      place += (place.empty() ? "" : "/") + scope.substr(0, scope.size() - 1);
+      if (!place.empty()) place += '/';
+      place += scopes[group.scope].view().substr(0, scopes[group.scope].size() - 1);
     }
     if (place.empty()) place = "the main graph";
     return strict_text({"step ", g, " of body ", b, " (", ops, " in ", place, ")"});

@@ -1,35 +1,42 @@
 #pragma once
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "tilewright/execute/strict_exchange.hpp"
 
 namespace tilewright::internal {
 
-/// Reads what a plan says of tiles from the table of a frozen plan (lower/tile_table.hpp) and from its compute sets.
-class StrictPlanReader {
+/// Reads records from the table of a frozen plan, as TileTableWriter has written them.
+class TileTableReader {
  public:
-  explicit StrictPlanReader(StrictPlan& plan) : plan_(plan), rest_(plan.program.tile_table) {}
+  explicit TileTableReader(std::string_view table) : rest_(table) {}
 
-  [[gnu::cold]] void run() {
-    const std::int64_t tiles = number(), io_tiles = number();
-    plan_.sets = TileSets(tiles, io_tiles, small());
-    for (std::int64_t body = number(); body >= 0; body = number()) read_body(static_cast<std::size_t>(body));
-    read_homes();
-    for (auto* const list : {&plan_.scopes, &plan_.graphs}) {
-      list->resize(static_cast<std::size_t>(number()));
-      for (std::string& text : *list) {
-        const auto size = static_cast<std::size_t>(number());
-        text = rest_.substr(0, size);
-        rest_.remove_prefix(size);
-      }
-    }
-    StrictExchange exchange(plan_);
-    for (std::size_t b = 0; b < plan_.bodies.size(); ++b) exchange.complete(b);
-  }
+  void operator()(auto&... values) { (get(values), ...); }
 
  private:
+  template <class T>
+  [[gnu::cold]] void get(T& value) {
+    if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
+      value = static_cast<T>(number());
+    } else if constexpr (std::is_same_v<T, Text>) {
+      const auto size = static_cast<std::size_t>(number());
+      value = Text(rest_.substr(0, size));
+      rest_.remove_prefix(size);
+    } else if constexpr (requires {
+                           value.count;
+                           value.items;
+                         }) {  // a FixedVector
+      value.count = static_cast<int>(number());
+      for (int i = 0; i < value.size(); ++i) get(value[i]);
+    } else if constexpr (requires { value.size(); }) {
+      value.resize(static_cast<std::size_t>(number()));
+      for (auto& item : value) get(item);
+    } else {
+      each_field(*this, value);
+    }
+  }
   [[gnu::cold]] std::int64_t number() {
     std::uint64_t result = 0;
     for (int shift = 0;; shift += 7) {
@@ -40,88 +47,62 @@ class StrictPlanReader {
     }
     return static_cast<std::int64_t>(result >> 1) ^ -static_cast<std::int64_t>(result & 1);
   }
-  [[gnu::cold]] int small() { return static_cast<int>(number()); }
-  [[gnu::cold]] Places places() {
-    Places result;
-    result.count = number();
-    result.first_tile = number();
-    result.set = small();
-    return result;
-  }
-  [[gnu::cold]] AxisNumbering numbering() {
-    AxisNumbering result;
-    result.inner = number();
-    result.outer_step = number();
-    result.inner_step = number();
-    return result;
+
+  std::string_view rest_;
+};
+
+/// Reads what a plan says of tiles from the table of a frozen plan and from its compute sets.
+class StrictPlanReader {
+ public:
+  explicit StrictPlanReader(StrictPlan& plan) : plan_(plan), table_(plan.program.tile_table) {}
+
+  [[gnu::cold]] void run() {
+    for (;;) {
+      BodyId body = BodyId::none;
+      table_(body);
+      if (body == BodyId::none) break;
+      read_body(static_cast<std::size_t>(body));
+    }
+    List<Home> variables, constants;
+    each_shared_part(table_, variables, constants, plan_.scopes, plan_.graphs);
+    for (const Home& home : variables) plan_.homes.push_back({{home}, Base::variable});
+    for (const Home& home : constants) plan_.homes.push_back({{home}, Base::constant});
+    for (const TileSetUse& set : plan_.program.tile_sets) plan_.home_bytes.push_back(set.tile.variables + set.tile.constants);
+    StrictExchange exchange(plan_);
+    for (std::size_t b = 0; b < plan_.bodies.size(); ++b) exchange.complete(b);
   }
 
+ private:
   [[gnu::cold]] void read_body(std::size_t b) {
     StrictBody& body = plan_.bodies[b];
-    body.storages.resize(static_cast<std::size_t>(number()));
-    for (std::size_t s = 0; s < body.storages.size(); ++s) read_storage(body.storages[s], static_cast<int>(s));
-    for (int set = 0; set < plan_.sets.size(); ++set) body.frame_bytes.push_back(number());
-    body.rooms.resize(static_cast<std::size_t>(number()));
-    for (std::size_t r = 0; r < body.rooms.size(); ++r) {
-      Room& room = body.rooms[r];
-      room.kind = static_cast<RoomKind>(number());
-      room.set = small();
-      room.storage = static_cast<StorageId>(number());
-      room.bytes = number();
-      room.address = number();
-      room.first = small();
-      room.last = small();
-      if (room.kind == RoomKind::storage) body.storages[static_cast<std::size_t>(room.storage)].room = static_cast<int>(r);
+    std::vector<StorageRecord> storages;
+    std::vector<StepRecord> steps;
+    each_part(table_, storages, body.frames, body.rooms, steps);
+    for (const StorageRecord& storage : storages) {
+      body.storages.push_back({{storage}, storage.layout.is_decided(), size_of(storage.dtype)});
+      if (storage.kind != StorageKind::part) body.storages.back().owner = static_cast<int>(body.storages.size()) - 1;
     }
-    body.groups.resize(static_cast<std::size_t>(plan_.program.bodies[b].step_count));
-    for (std::size_t g = 0; g < body.groups.size(); ++g) {
-      StrictGroup& group = body.groups[g];
-      group.graph = small();
-      group.scope = small();
-      const Step& its_step = plan_.step(b, g);
-      if (its_step.is_call()) read_call(group);
-      else if (its_step.kind != StepKind::load_code) read_group(body, its_step, group);
+    for (std::size_t r = 0; r < body.rooms.size(); ++r)
+      if (const Room& room = body.rooms[r]; room.kind == RoomKind::storage)
+        body.storages[static_cast<std::size_t>(room.storage)].room = static_cast<int>(r);
+    for (std::size_t g = 0; g < steps.size(); ++g) {
+      body.groups.push_back({{steps[g]}});
+      if (steps[g].use == StepUse::computes) complete(body, plan_.step(b, g), body.groups.back());
+      for (std::size_t o = 0; o + 1 < steps[g].call_values.size(); ++o) {
+        const Value& value = steps[g].call_values[o];
+        body.groups.back().call_operands.push_back(
+            {body.storages[static_cast<std::size_t>(value.storage)].owner, value.layout.offset});
+      }
     }
   }
-  [[gnu::cold]] void read_storage(StrictStorage& storage, int number_of_it) {
-    const int kind = small();
-    storage.owner = kind == 0 ? small() : number_of_it;
-    if (kind == 0) return;
-    storage.begins_undefined = kind == 2;
-    storage.dtype = static_cast<DType>(number());
-    storage.bytes = size_of(storage.dtype);
-    storage.elements = number();
-    storage.location.base = static_cast<Base>(number());
-    storage.location.index = small();
-    storage.location.offset = number();
-    storage.layout.axes.count = small();
-    for (int a = 0; a < storage.layout.axes.size(); ++a) {
-      LayoutAxis& axis = storage.layout.axes[a];
-      axis.stride = number();
-      axis.extent = number();
-      axis.block = number();
-      axis.numbering = numbering();
-    }
-    storage.layout.places = places();
-    storage.is_on_tiles = storage.layout.is_decided();
-  }
-  [[gnu::cold]] void read_group(const StrictBody& body, const Step& its_step, StrictGroup& group) {
+  [[gnu::cold]] void complete(const StrictBody& body, const Step& its_step, StrictGroup& group) {
     const ComputeSet& set = plan_.set_of(its_step);
-    const int kind = small();
-    group.runs_once = (kind & 1) != 0;
-    group.is_tile_copy = (kind & 2) != 0;
-    group.grid.axes.count = set.blocks.size();
-    for (int a = 0; a < set.blocks.size(); ++a) group.grid.axes[a] = numbering();
-    group.grid.places = places();
-    for (int i = 0; i < its_step.location_count; ++i) group.location_storages.push_back(small());
-    group.operands.resize(static_cast<std::size_t>(number()));
-    for (StrictOperand& operand : group.operands) {
-      operand.storage = small();
-      operand.member = small();
-      operand.operand = small();
-      operand.access = static_cast<TileAccess>(number() / 4);
-      operand.slice_elements = number();
-    }
+    for (const TileOperand& operand : group.tile_operands)
+      group.operands.push_back({.storage = static_cast<int>(operand.storage),
+                                .member = operand.member,
+                                .operand = operand.operand,
+                                .slice_elements = operand.slice_elements,
+                                .access = operand.access});
     const auto count = group.operands.size();
     for (int m = 0; m < set.stage_count; ++m)  // those in streaming memory
       for (int o = 0; o < plan_.stage(set, m).operand_count; ++o) {
@@ -187,34 +168,9 @@ class StrictPlanReader {
         }
       }
   }
-  [[gnu::cold]] void read_call(StrictGroup& group) {
-    group.input_count = small();
-    group.inputs = small();
-    group.outputs = small();
-    group.else_inputs = small();
-    group.else_outputs = small();
-    group.carried = small();
-    group.call_operands.resize(static_cast<std::size_t>(number()));
-    for (StrictCallOperand& operand : group.call_operands) {
-      operand.storage = small();
-      operand.offset = number();
-    }
-  }
-  [[gnu::cold]] void read_homes() {
-    for (const Base base : {Base::variable, Base::constant})
-      for (std::int64_t count = number(); count > 0; --count) {
-        StrictHome home{.base = base, .offset = number()};
-        home.address = number();
-        plan_.homes.push_back(home);
-      }
-    for (int set = 0; set < plan_.sets.size(); ++set) {
-      plan_.variable_bytes.push_back(number());
-      plan_.home_bytes.push_back(plan_.variable_bytes.back() + number());
-    }
-  }
 
   StrictPlan& plan_;
-  std::string_view rest_;
+  TileTableReader table_;
 };
 
 }  // namespace tilewright::internal

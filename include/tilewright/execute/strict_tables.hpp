@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "tilewright/lower/tile_map.hpp"
+#include "tilewright/lower/tile_records.hpp"
 
 namespace tilewright::internal {
 
@@ -17,17 +17,12 @@ struct StrictMove {
 };
 
 /// A storage on tiles. Element e is on tile `tiles[e]`, `offsets[e]` bytes from the start of its room or home.
-struct StrictStorage {
-  bool is_on_tiles = false, begins_undefined = false;
-  int owner = -1;
-  DType dtype = float32;
+struct StrictStorage : StorageRecord {
+  bool is_on_tiles = false;
   std::int64_t bytes = 4;  ///< of an element
-  std::int64_t elements = 0;
-  Location location{};
-  TileLayout layout{};
   int room = -1;  ///< of its body; -1: none, or it has a home
   int home = -1;
-  std::vector<std::uint32_t> tiles, offsets;
+  std::vector<std::uint32_t> tiles{}, offsets{};
 };
 
 /// What the vertices of a group declare of a storage.
@@ -47,38 +42,31 @@ struct StrictOperand {
   int room = -1;  ///< where its slices are received, or from where they are sent; -1: they are local
 };
 
+/// An operand of a call, without the bodies' frame.
 struct StrictCallOperand {
-  int storage = -1;
-  std::int64_t offset = 0;
+  int storage = -1;  ///< that owns the memory
+  std::int64_t offset = 0;  ///< of its first element there, in elements
 };
 
-struct StrictGroup {
-  int graph = -1, scope = -1;
-  bool runs_once = false;  ///< it does what can be seen outside of its operands
-  bool is_tile_copy = false;  ///< its op gives a tensor on other tiles than its input's
-  GridPlaces grid{};
-  std::vector<int> location_storages;
-  std::vector<StrictOperand> operands;  ///< those on tiles, then those in streaming memory
-  std::vector<StrictMove> before, after;
-  // of a call
-  int input_count = 0, inputs = 0, outputs = 0, else_inputs = 0, else_outputs = 0, carried = 0;
-  std::vector<StrictCallOperand> call_operands;
-  std::vector<int> loads, stores;  ///< storages that come from streams before the step, and go there after it
+struct StrictGroup : StepRecord {
+  std::vector<StrictOperand> operands{};  ///< those on tiles, then those in streaming memory
+  std::vector<StrictMove> before{}, after{};
+  std::vector<StrictCallOperand> call_operands{};
+  std::vector<int> loads{}, stores{};  ///< storages that come from streams before the step, and go there after it
 };
 
-struct StrictHome {
+struct StrictHome : Home {
   Base base = Base::variable;
-  std::int64_t offset = 0, address = -1;
   std::int64_t bytes = 0, room_bytes = 0, elements = 0;  ///< bytes: of an element
   int body = -1, storage = -1;  ///< the first that has it; -1: no body uses it
   int set = 0;  ///< of tiles
 };
 
 struct StrictBody {
-  std::vector<StrictStorage> storages;
-  std::vector<std::int64_t> frame_bytes;  ///< on a tile, by set
-  std::vector<Room> rooms;
-  std::vector<StrictGroup> groups;
+  std::vector<StrictStorage> storages{};
+  List<TileFrame> frames{};  ///< by set of tiles
+  List<Room> rooms{};
+  std::vector<StrictGroup> groups{};
 };
 
 /// A part of the elements of a storage: first, first + step, ...

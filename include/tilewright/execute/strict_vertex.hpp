@@ -31,8 +31,8 @@ class StrictVertices {
     vertex_ = vertex;
     std::int64_t coordinates[max_work_axes];
     const std::int64_t place = StrictPlan::locate(set_, group_, vertex, coordinates);
-    tile_ = group_.grid.places.tile(place, plan_.sets);
-    slot_ = group_.grid.places.slot(place, plan_.sets);
+    tile_ = group_.grid.places.tile(place, plan_.program.sets);
+    slot_ = group_.grid.places.slot(place, plan_.program.sets);
     for (std::size_t k = 0; k < group_.operands.size(); ++k)
       if (group_.operands[k].is_used) {
         StrictPlan::runs_of(group_.operands[k], coordinates, runs_[k]);

@@ -35,7 +35,7 @@ inline void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t ol
 /// The barrier of threads between supersteps.
 class Barrier {
  public:
-  /// What arrive_and_wait throws when the threads will not meet.
+  /// What arrive_and_wait throws when not all threads will arrive.
   struct Broken {};
 
   /// Returns when `threads` threads have arrived; throws Broken if one of them called break_up() instead.

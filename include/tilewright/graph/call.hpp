@@ -12,7 +12,11 @@ namespace tilewright {
 namespace detail {
 /// The info of an op that calls graphs: it has a name and no code of its own.
 constexpr OpInfo calling_op(const OpTag* tag, std::string_view name) {
-  return {.tag = tag, .name = name, .differentiation = Differentiation::rule};
+  OpInfo info;
+  info.tag = tag;
+  info.name = name;
+  info.differentiation = Differentiation::rule;
+  return info;
 }
 inline constexpr OpTag call_tag{};
 inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
@@ -126,7 +130,8 @@ constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap
   return call_with_info(graph, {input}, args);
 }
 
-/// The same with numbers among the inputs, which become constants of the dtype that the graph's input has: `call(graph, {x, 2})`.
+/// Calls a graph from the current graph with numbers among the inputs, which become constants of the dtype that the graph's
+/// input has: `call(graph, {x, 2})`.
 template <std::size_t count>
 constexpr CallSiteInfo call_with_info(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
   return call_with_info(graph, detail::tensors_of(graph, inputs), args);

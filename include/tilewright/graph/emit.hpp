@@ -17,6 +17,7 @@ class Inference {
       : ir_(ir), op_(op), inputs_(std::move(inputs)), attributes_(attributes) {}
 
   constexpr Ir& ir() { return ir_; }
+  constexpr bool is_in_place() const { return op_.modifies >= 0; }
   constexpr int input_count() const { return static_cast<int>(inputs_.size()); }
   constexpr const TensorSpec& input(int i) const { return inputs_[static_cast<std::size_t>(i)]; }
   template <class A>

@@ -8,6 +8,7 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
+#include "tilewright/graph/handles.hpp"
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/graph/tensors_by_name.hpp"
 
@@ -165,6 +166,6 @@ constexpr void graph_output(Tensor t) {
   t.ir().current().outputs.push_back(t.number());
 }
 
-}  // namespace tilewright
+constexpr Graph CreatedOp::graph() const { return {*ir_, graph_}; }
 
-#include "tilewright/graph/handles.hpp"  // defines what handles declare
+}  // namespace tilewright

@@ -1,7 +1,7 @@
 #pragma once
-// What handles say of ops, views and streams, which graph/tensor.hpp, graph/ir.hpp and graph/op_created_hook.hpp declare.
+// What handles say of ops, views, maps and streams, which graph/tensor.hpp, graph/ir.hpp and graph/op_created_hook.hpp declare.
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/graph.hpp"
+#include "tilewright/graph/ir.hpp"
 
 namespace tilewright {
 
@@ -52,10 +52,23 @@ constexpr List<std::int64_t> Tensor::strides() const {
   return result;
 }
 
+constexpr TensorMap::TensorMap(std::initializer_list<MapEntry> entries) {
+  for (const auto& [key, value, number, is_number] : entries)
+    insert(key, is_number ? key.ir().number(text("call of ", key.ir().record(key.graph_id()).name).view(), number, key.dtype())
+                          : value);
+}
+constexpr Tensor TensorMap::operator[](Tensor key) const {
+  if (const Tensor* found = find(key)) return *found;
+  if (key.ir().failed()) return Tensor::invalid(key.ir());
+  if (holds_gradients_)
+    return key.ir().fail(text("gradients: none of ", to_text(key),
+                              ": a tensor that the forward call reads, and that a gradient reaches, expected"));
+  return key.ir().fail(text("TensorMap: ", to_text(key), ": a tensor with an entry in the map expected"));
+}
+
 constexpr std::string_view CreatedOp::name() const { return ir_->record(graph_).nodes[node_].op->name; }
 constexpr int CreatedOp::id() const { return ir_->record(graph_).nodes[node_].id; }
 constexpr ExecutionContext CreatedOp::execution_context() const { return ir_->record(graph_).nodes[node_].context; }
-constexpr Graph CreatedOp::graph() const { return {*ir_, graph_}; }
 constexpr List<Tensor> CreatedOp::inputs() const {
   List<Tensor> result;
   for (const TensorId tensor : ir_->record(graph_).nodes[node_].inputs) result.push_back({*ir_, graph_, tensor});

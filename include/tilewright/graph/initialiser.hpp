@@ -122,15 +122,16 @@ constexpr Initialiser full(ExactNumber value) { return {.values = {value}}; }
 /// The values themselves, row-major.
 constexpr Initialiser values(std::initializer_list<ExactNumber> values) { return {.values = values}; }
 constexpr Initialiser values(std::span<const double> values) { return {.values = List<double>(values.begin(), values.end())}; }
-/// The same of a std::vector, std::array or std::span of integers.
+/// The values of a std::vector, std::array or std::span of integers, row-major.
 template <class Integers>
   requires(std::constructible_from<Numbers, const Integers&> && !std::convertible_to<const Integers&, std::span<const double>>)
 constexpr Initialiser values(const Integers& values) {
   return {.values = values};
 }
 
-/// The same values times 2^log2_scale, for variables and constants of float8, as pow2scale_then_cast makes them: log2_scale is
-/// from -32 to 31. What is random and rounds beyond the largest number of float8 is NaN; of values and generators it is an error.
+/// An initialiser's values times 2^log2_scale, for variables and constants of float8, as pow2scale_then_cast makes them:
+/// log2_scale is from -32 to 31. What is random and rounds beyond the largest number of float8 is NaN; of values and generators
+/// it is an error.
 ///
 ///     ir.variable(tw::pow2scaled(tw::normal(0, 0.02), 6), {512, 512}, tw::float8_143, "weight")
 constexpr Initialiser pow2scaled(Initialiser initialiser, int log2_scale) {

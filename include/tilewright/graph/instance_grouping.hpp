@@ -59,7 +59,8 @@ constexpr ReplicaGrouping get_instance_replica_grouping(const ReplicaGrouping& g
   return detail::groups_within_parts("get_instance_replica_grouping", grouping, instance_replicas);
 }
 
-/// The same for link domains, of machines that are linked without a network between them, with `domain_replicas` replicas each.
+/// The grouping with each group cut at the borders of link domains, of machines that are linked without a network between them,
+/// with `domain_replicas` replicas each. Fails unless that divides the number of replicas, and if the pieces differ in size.
 constexpr ReplicaGrouping get_ild_replica_grouping(const ReplicaGrouping& grouping, std::int64_t domain_replicas) {
   return detail::groups_within_parts("get_ild_replica_grouping", grouping, domain_replicas);
 }

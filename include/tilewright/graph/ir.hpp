@@ -110,7 +110,8 @@ class Ir {
   /// A variable in a row of a remote buffer: graph/remote_buffer.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name);
-  /// The same with values of its own in each replica group, and remote shards: graph/replicated_variable.hpp.
+  /// A variable in a row of a remote buffer with values of its own in each replica group, and buffers of shards:
+  /// graph/replicated_variable.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name, const VariableOptions& options);
   constexpr RemoteBuffer replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options);
@@ -204,7 +205,7 @@ class Ir {
                                 std::string_view name) {
     return add_variable(what, kind, initialiser, spec, name, {.shape = spec.shape}, {});
   }
-  /// The same for a variable with its values distributed over the replicas.
+  /// Adds a variable with its values distributed over the replicas.
   constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
                                 std::string_view name, const Distribution& distribution, List<int> assignment) {
     if (current_graph != GraphId::main)
@@ -365,6 +366,10 @@ class Ir {
 };
 
 constexpr TensorSpec Tensor::spec() const { return valid() ? ir_->record(*this).spec : TensorSpec{}; }
+constexpr Shape Tensor::shape() const { return spec().shape; }
+constexpr DType Tensor::dtype() const { return spec().dtype; }
+constexpr int Tensor::rank() const { return spec().shape.rank; }
+constexpr std::int64_t Tensor::nelms() const { return spec().nelms(); }
 constexpr std::optional<Shape> Tensor::meta_shape() const {
   if (!valid()) return std::nullopt;
   const int index = ir_->record(*this).meta_shape;
@@ -382,18 +387,11 @@ constexpr std::int64_t Tensor::shape(int axis) const {
   }
   return shape()[axis];
 }
-constexpr TensorMap::TensorMap(std::initializer_list<MapEntry> entries) {
-  for (const auto& [key, value, number, is_number] : entries)
-    insert(key, is_number ? key.ir().number(text("call of ", key.ir().record(key.graph_id()).name).view(), number, key.dtype())
-                          : value);
-}
-constexpr Tensor TensorMap::operator[](Tensor key) const {
-  if (const Tensor* found = find(key)) return *found;
-  if (key.ir().failed()) return Tensor::invalid(key.ir());
-  if (holds_gradients_)
-    return key.ir().fail(text("gradients: none of ", to_text(key),
-                              ": a tensor that the forward call reads, and that a gradient reaches, expected"));
-  return key.ir().fail(text("TensorMap: ", to_text(key), ": a tensor with an entry in the map expected"));
+
+constexpr Text to_text(const Tensor& tensor) {
+  Text name = tensor.name();
+  if (!name.empty()) name += " ";
+  return text("Tensor[", name, to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");
 }
 
 }  // namespace tilewright

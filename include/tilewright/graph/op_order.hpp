@@ -8,11 +8,15 @@ namespace tilewright::detail {
 
 inline constexpr OpTag multi_exchange_tag{};
 /// Loads and stores that are one exchange. Graphs keep the single ops; they are shown, and planned, as this one.
-inline constexpr OpInfo multi_exchange_info{.tag = &multi_exchange_tag,
-                                            .name = "MultiExchange",
-                                            .differentiation = Differentiation::stops,
-                                            .has_side_effect = true,
-                                            .work_kind = WorkKind::transfer};
+inline constexpr OpInfo multi_exchange_info = [] {
+  OpInfo info;
+  info.tag = &multi_exchange_tag;
+  info.name = "MultiExchange";
+  info.differentiation = Differentiation::stops;
+  info.has_side_effect = true;
+  info.work_kind = WorkKind::transfer;
+  return info;
+}();
 
 /// Calls f with the numbers of the nodes of a graph, in the order in which they run: each alone, but for those that are one
 /// exchange.

@@ -68,7 +68,8 @@ constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, Tensor 
   return repeat_with_info(graph, count, {input}, args);
 }
 
-/// The same with numbers among the inputs, as for call.
+/// Calls a graph `count` times with numbers among the inputs, which become constants of the dtype that the graph's input
+/// has: `repeat(graph, 3, {x, 2})`.
 template <std::size_t count_of_inputs>
 constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, const NumberOrTensor (&inputs)[count_of_inputs],
                                         const TensorMap& args = {}) {

@@ -24,13 +24,14 @@ struct VariableOptions {
   ReplicaGrouping replica_grouping{};
   RetrievalMode retrieval_mode = RetrievalMode::one_per_group;
 };
-/// The same for a variable that is cut into `shard_over` shards; 0: one for each replica of a group. Replicas of a group take the
-/// shards in turn, and start again with the first if there are fewer shards.
+/// Options of a replicated variable that is cut into `shard_over` shards; 0: one for each replica of a group. Replicas of a
+/// group take the shards in turn, and start again with the first if there are fewer shards.
 struct ShardedVariableOptions {
   ReplicaGrouping replica_grouping{};
   std::int64_t shard_over = 0;
 };
-/// The same for the rows of a remote buffer.
+/// Options of a remote buffer of `entries` rows whose rows are cut into `shard_over` shards; 0: one for each replica of a
+/// group.
 struct ShardedBufferOptions {
   ReplicaGrouping replica_grouping{};
   std::int64_t shard_over = 0;

@@ -133,7 +133,7 @@ constexpr ModeScope training(Ir& ir) { return {ir, Mode::training}; }
 constexpr ModeScope evaluation(Ir& ir) { return {ir, Mode::evaluation}; }
 /// The mode of the innermost scope, or nothing.
 constexpr std::optional<Mode> mode_of(const Ir& ir) { return ir.current_mode; }
-/// The same for a layer that needs one, which `layer` names in the error of a trace without a mode.
+/// The mode of the innermost scope, for a layer that needs one. A trace without a mode is an error, which names `layer`.
 constexpr Mode require_mode(Ir& ir, std::string_view layer) {
   if (ir.current_mode) return *ir.current_mode;
   ir.fail(text(layer, ": traced without a mode: tw::training(ir) or tw::evaluation(ir) before create_graph expected"));

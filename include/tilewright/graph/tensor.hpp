@@ -1,4 +1,5 @@
 #pragma once
+// Handles of tensors. graph/ir.hpp has what they say of their tensor; graph/handles.hpp, what they say of its op and its streams.
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -53,12 +54,12 @@ class Tensor {
   constexpr TensorKind kind() const;
 
   constexpr TensorSpec spec() const;
-  constexpr Shape shape() const { return spec().shape; }
+  constexpr Shape shape() const;
   /// Extent of one axis; negative axes count from the last. An axis out of range is an error.
   constexpr std::int64_t shape(int axis) const;
-  constexpr DType dtype() const { return spec().dtype; }
-  constexpr int rank() const { return spec().shape.rank; }
-  constexpr std::int64_t nelms() const { return spec().nelms(); }
+  constexpr DType dtype() const;
+  constexpr int rank() const;
+  constexpr std::int64_t nelms() const;
   /// Of a shard: the shape of the whole tensor. Of other tensors: nothing.
   constexpr std::optional<Shape> meta_shape() const;
   /// The tensor's name in its graph; empty for an unnamed intermediate tensor.
@@ -142,11 +143,7 @@ class TensorByRef : public Tensor {
 };
 
 /// Tensor[weight float32 (4, 32)]
-constexpr Text to_text(const Tensor& tensor) {
-  Text name = tensor.name();
-  if (!name.empty()) name += " ";
-  return text("Tensor[", name, to_text(tensor.dtype()), " ", to_text(tensor.shape()), "]");
-}
+constexpr Text to_text(const Tensor& tensor);
 
 /// What a TensorMap is made of: a tensor and that for which it stands, or a number.
 struct MapEntry {
@@ -221,5 +218,3 @@ class TensorMap {
 };
 
 }  // namespace tilewright
-
-#include "tilewright/graph/ir.hpp"  // defines what is declared above

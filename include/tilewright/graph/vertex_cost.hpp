@@ -38,8 +38,8 @@ struct LoopCost {
   constexpr bool operator==(const LoopCost&) const = default;
 };
 
-/// What an op's codelet costs on a simulated IPU: an op states it as `static constexpr VertexCost vertex_cost`. Without it, it
-/// follows from the op's WorkKind and is assumed.
+/// What an op's codelet costs on a simulated IPU: an op states it by a conversion, as its groups (graph/op_groups.hpp). Without
+/// it, it follows from the op's WorkKind and is assumed.
 struct VertexCost {
   CostFormula formula = CostFormula::other;
   LoopCost float32{};  ///< also for integers of 4 and 8 bytes, bool and bytes
@@ -47,6 +47,8 @@ struct VertexCost {
   std::int8_t passes = 1;  ///< line: loops over each line, of which `cycles` is the sum; pairs: products
   Confidence confidence = Confidence::given;
 
+  /// Whether an op states it.
+  constexpr bool is_stated() const { return passes != 0; }
   /// Whether it says what a vertex costs.
   constexpr bool is_complete() const {
     const auto is_loop = [](const LoopCost& loop) { return loop.cycles > 0 && loop.elements > 0 && loop.start >= 0; };

@@ -4,7 +4,7 @@
 
 namespace tilewright {
 
-/// What kind of work an op does. The defaults of OpInfo::code_kind and OpInfo::takes_float8 follow from it; no pass reads it.
+/// What kind of work an op does. The default of OpKind::code_kind and OpInfo::takes_float8 follow from it.
 enum class WorkKind : std::uint8_t {
   other,        ///< none of these, or not stated
   map,          ///< each element by a formula of the operands' elements at the same place

@@ -84,6 +84,86 @@ template <std::int64_t count, class F, class Skip>
   some(all_end, end);
   for (std::int64_t key = end; key < block.keys; ++key) skip(key);
 }
+/// Notes the logarithms of a block of queries, and their dots if these are of y, which is in `dq_rows`.
+template <AttentionShape s, class T>
+[[gnu::always_inline]] inline void take_dots(AttentionGradientArrays<s, T>& arrays, const float* logsumexp, std::int64_t stride,
+                                             std::int64_t count) {
+  constexpr AttentionPlan plan = attention_gradient_plan<s, T>;
+  for (std::int64_t i = 0; i < plan.queries; ++i) {
+    FloatBatch dot(0.f);
+    if constexpr (!sums_weights<T>)
+      for (std::int64_t j = i * plan.width; j < (i + 1) * plan.width; j += float_width)
+        dot = math::fma(FloatBatch::load_aligned(arrays.dy_rows + j), FloatBatch::load_aligned(arrays.dq_rows + j), dot);
+    arrays.dots[i] = math::sum(dot);
+    arrays.logs[i] = i < count ? logsumexp[i * stride] : 0.f;
+  }
+}
+/// Computes p of a block from its scores, and ds from dp; in `kept` p times the factors. If blocks are kept, ds stays dp, and the
+/// block's parts of the dots and of the sums of p are in `block_dots` and `block_totals`.
+template <AttentionShape s, class T>
+[[gnu::always_inline]] inline void weigh_block(AttentionGradientArrays<s, T>& arrays, const ScoreBlock& block, float* p,
+                                               float* ds, float* kept) {
+  constexpr std::int64_t queries = attention_gradient_plan<s, T>.queries;
+  constexpr bool keeps = sums_weights<T>;
+  const FloatBatch zero(0.f);
+  in_blocks<queries / float_width, line_vectors>([&](std::int64_t first, auto size) __attribute__((always_inline)) {
+    constexpr std::int64_t vectors = size.value;
+    const std::int64_t i = first * float_width;
+    FloatBatch log[std::size_t(vectors)], dot[std::size_t(vectors)], total[std::size_t(vectors)];
+    unrolled<vectors>([&](auto n) {
+      log[n] = FloatBatch::load_aligned(arrays.logs + i + n * float_width);
+      dot[n] = keeps ? zero : FloatBatch::load_aligned(arrays.dots + i + n * float_width), total[n] = zero;
+    });
+    for_keys<vectors * float_width>(
+        block, i,
+        [&](std::int64_t key, const auto& seen) __attribute__((always_inline)) {
+          unrolled<vectors>([&](auto n) __attribute__((always_inline)) {
+            const std::int64_t at = key * queries + i + n * float_width;
+            const FloatBatch x = seen(math::exp(FloatBatch::load_aligned(p + at) - log[n]), n);
+            FloatBatch factor(1.f), dp = FloatBatch::load_aligned(ds + at);
+            if constexpr (s.drops) factor = FloatBatch::load_aligned(arrays.factors + at), dp = dp * factor;
+            if constexpr (keeps) {
+              dot[n] += seen(x * dp, n), total[n] += x;
+              if constexpr (s.drops) dp.store_aligned(ds + at), (x * factor).store_aligned(arrays.factors + at);
+              x.store_aligned(p + at);
+            } else {
+              seen(x * (dp - dot[n]), n).store_aligned(ds + at);
+              (s.drops ? x * factor : x).store_aligned(p + at);
+            }
+          });
+        },
+        [&](std::int64_t key) __attribute__((always_inline)) {
+          unrolled<vectors>([&](auto n) {
+            for (float* to : {kept, ds}) zero.store_aligned(to + key * queries + i + n * float_width);
+          });
+        });
+    if constexpr (keeps)
+      unrolled<vectors>([&](auto n) {
+        dot[n].store_aligned(arrays.block_dots + i + n * float_width),
+            total[n].store_aligned(arrays.block_totals + i + n * float_width);
+      });
+  });
+}
+/// Makes ds of dp in a kept block, when the dots are known.
+template <AttentionShape s, class T>
+[[gnu::always_inline]] inline void subtract_dots(const AttentionGradientArrays<s, T>& arrays, const ScoreBlock& block,
+                                                 const float* p, float* ds) {
+  constexpr std::int64_t queries = attention_gradient_plan<s, T>.queries;
+  in_blocks<queries / float_width, line_vectors>([&](std::int64_t first, auto size) __attribute__((always_inline)) {
+    constexpr std::int64_t vectors = size.value;
+    const std::int64_t i = first * float_width;
+    for_keys<vectors * float_width>(
+        block, i,
+        [&](std::int64_t key, const auto& seen) __attribute__((always_inline)) {
+          unrolled<vectors>([&](auto n) __attribute__((always_inline)) {
+            const std::int64_t of = i + n * float_width, at = key * queries + of;
+            const FloatBatch change = FloatBatch::load_aligned(ds + at) - FloatBatch::load_aligned(arrays.dots + of);
+            seen(FloatBatch::load_aligned(p + at) * change, n).store_aligned(ds + at);
+          });
+        },
+        [](std::int64_t) {});
+  });
+}
 }  // namespace detail
 
 /// Bytes of the kernel's arrays on the stack.
@@ -125,14 +205,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
     if constexpr (!keeps) pack_block<plan.queries, s.width>(y, q0, q_count, 1.f, dq_rows);
     transpose_block<plan.queries, plan.width>(q_rows, q_columns);
     transpose_block<plan.queries, plan.width>(dy_rows, dy_columns);
-    for (std::int64_t i = 0; i < plan.queries; ++i) {
-      FloatBatch dot(0.f);
-      if constexpr (!keeps)
-        for (std::int64_t j = i * plan.width; j < (i + 1) * plan.width; j += float_width)
-          dot = math::fma(FloatBatch::load_aligned(dy_rows + j), FloatBatch::load_aligned(dq_rows + j), dot);
-      dots[i] = math::sum(dot);
-      logs[i] = i < q_count ? logsumexp[(q0 + i) * logsumexp_stride] : 0.f;
-    }
+    take_dots<s>(arrays, logsumexp + q0 * logsumexp_stride, logsumexp_stride, q_count);
     if constexpr (keeps) std::fill_n(totals, plan.queries, 0.f);
     std::fill_n(dq_rows, plan.queries * plan.width, 0.f);
     if constexpr (s.has_mask)
@@ -185,42 +258,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
             std::fill_n(ds + key * queries, plan.queries, 0.f);  // what is hidden may be not finite
         }
       }
-      in_blocks<plan.queries / float_width, line_vectors>([&](std::int64_t first, auto size) __attribute__((always_inline)) {
-        constexpr std::int64_t vectors = size.value;
-        const std::int64_t i = first * float_width;
-        FloatBatch log[std::size_t(vectors)], dot[std::size_t(vectors)], total[std::size_t(vectors)];
-        unrolled<vectors>([&](auto n) {
-          log[n] = FloatBatch::load_aligned(logs + i + n * float_width);
-          dot[n] = keeps ? zero : FloatBatch::load_aligned(dots + i + n * float_width), total[n] = zero;
-        });
-        for_keys<vectors * float_width>(
-            block, i,
-            [&](std::int64_t key, const auto& seen) __attribute__((always_inline)) {
-              unrolled<vectors>([&](auto n) __attribute__((always_inline)) {
-                const std::int64_t at = key * queries + i + n * float_width;
-                const FloatBatch x = seen(math::exp(FloatBatch::load_aligned(p + at) - log[n]), n);
-                FloatBatch factor(1.f), dp = FloatBatch::load_aligned(ds + at);
-                if constexpr (s.drops) factor = FloatBatch::load_aligned(factors + at), dp = dp * factor;
-                if constexpr (keeps) {
-                  dot[n] += seen(x * dp, n), total[n] += x;
-                  if constexpr (s.drops) dp.store_aligned(ds + at), (x * factor).store_aligned(factors + at);
-                  x.store_aligned(p + at);
-                } else {
-                  seen(x * (dp - dot[n]), n).store_aligned(ds + at);
-                  (s.drops ? x * factor : x).store_aligned(p + at);
-                }
-              });
-            },
-            [&](std::int64_t key) __attribute__((always_inline)) {
-              unrolled<vectors>([&](auto n) {
-                for (float* to : {kept, ds}) zero.store_aligned(to + key * queries + i + n * float_width);
-              });
-            });
-        if constexpr (keeps)
-          unrolled<vectors>([&](auto n) {
-            dot[n].store_aligned(block_dots + i + n * float_width), total[n].store_aligned(block_totals + i + n * float_width);
-          });
-      });
+      weigh_block<s>(arrays, block, p, ds, kept);
       if constexpr (!keeps) clear_ds(k0, block.keys, ds);
     };
     const auto block_at = [&](std::int64_t k0, const auto& f) {
@@ -246,20 +284,7 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
         block_at(k0, [&](const ScoreBlock& block, float* p, float* ds, float* kept) {
           if (Sizes::blocks * plan.keys < s.keys && k0 <= last - Sizes::blocks * plan.keys) weigh(k0, block, p, ds, kept);
           else if (k0 < last) pack_keys(k0, block.keys);
-          in_blocks<plan.queries / float_width, line_vectors>([&](std::int64_t first, auto size) __attribute__((always_inline)) {
-            constexpr std::int64_t vectors = size.value;
-            const std::int64_t i = first * float_width;
-            for_keys<vectors * float_width>(
-                block, i,
-                [&](std::int64_t key, const auto& seen) __attribute__((always_inline)) {
-                  unrolled<vectors>([&](auto n) __attribute__((always_inline)) {
-                    const std::int64_t of = i + n * float_width, at = key * queries + of;
-                    const FloatBatch change = FloatBatch::load_aligned(ds + at) - FloatBatch::load_aligned(dots + of);
-                    seen(FloatBatch::load_aligned(p + at) * change, n).store_aligned(ds + at);
-                  });
-                },
-                [](std::int64_t) {});
-          });
+          subtract_dots<s>(arrays, block, p, ds);
           clear_ds(k0, block.keys, ds);
           give_ds(k0, block, ds);
         });

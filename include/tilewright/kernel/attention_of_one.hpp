@@ -35,6 +35,27 @@ template <std::int64_t width, std::int64_t v, class T>
 [[gnu::always_inline]] inline FloatBatch load_of_row(const T* row) {
   return load_first<std::min(width - v * float_width, float_width)>(row + v * float_width);
 }
+/// Writes the scores of `count` keys from `first` on as a vector: -infinity behind them, and `hidden` for those that the mask
+/// hides.
+template <AttentionShape s, std::int64_t count, class T, std::size_t vectors>
+[[gnu::always_inline]] inline void scores_of_keys(const FloatBatch (&query)[vectors], const MatrixRows<const T>& k, KeyMask mask,
+                                                  std::int64_t first, float hidden, float* scores) {
+  FloatBatch products[FloatBatch::size];
+  unrolled<float_width>([&](auto e) __attribute__((always_inline)) {
+    products[e] = FloatBatch(0.f);
+    const T* row = k.data + (first + e) * k.row;
+    if constexpr (e < count)
+      unrolled<std::int64_t(vectors)>([&](auto i) __attribute__((always_inline)) {
+        products[e] = math::fma(load_of_row<s.width, i>(row), query[i], products[e]);
+      });
+  });
+  sums_of(products).store_aligned(scores);
+  if constexpr (count < float_width) std::fill_n(scores + count, float_width - count, -std::numeric_limits<float>::infinity());
+  if constexpr (s.has_mask)
+    if (count_seen<count>(mask, first) < count)
+      for (std::int64_t e = 0; e < count; ++e)
+        if (mask.hides(first + e)) scores[e] = hidden;
+}
 
 }  // namespace detail
 
@@ -88,21 +109,7 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
     for_each_group(k0, count,
                    [&]<std::int64_t keys>(std::int64_t j, std::integral_constant<std::int64_t, keys>)
                        __attribute__((always_inline)) {
-                         FloatBatch products[FloatBatch::size];
-                         unrolled<float_width>([&](auto e) __attribute__((always_inline)) {
-                           products[e] = FloatBatch(0.f);
-                           const T* row = k.data + (k0 + j + e) * k.row;
-                           if constexpr (e < keys)
-                             unrolled<vectors>([&](auto i) __attribute__((always_inline)) {
-                               products[e] = math::fma(load_of_row<s.width, i>(row), query[i], products[e]);
-                             });
-                         });
-                         sums_of(products).store_aligned(scores + j);
-                         if constexpr (keys < float_width) std::fill_n(scores + j + keys, float_width - keys, -infinity);
-                         if constexpr (s.has_mask)
-                           if (count_seen<keys>(mask, k0 + j) < keys)
-                             for (std::int64_t e = 0; e < keys; ++e)
-                               if (mask.hides(k0 + j + e)) scores[j + e] = hidden;
+                         scores_of_keys<s, keys>(query, k, mask, k0 + j, hidden, scores + j);
                          most = math::max(most, FloatBatch::load_aligned(scores + j));
                        });
     const float correction = math::exp(largest - math::max(most));

@@ -43,7 +43,7 @@ inline void copy_floats(const T* from, std::int64_t count, float* to) {
     for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
   }
 }
-/// The same, of a number that the compiler knows.
+/// Copies `count` numbers, as floats; the compiler knows the count.
 template <std::int64_t count, class T>
 inline void copy_floats(const T* from, float* to) {
   if constexpr (std::is_same_v<T, float> || count < lanes) {
@@ -76,7 +76,8 @@ inline void copy_padded_row(const X* plane, std::int64_t row, std::int64_t first
     }
   }
 }
-/// The same for a first column that the compiler knows: moves of constant length.
+/// Copies the columns [first, first + columns) of a row of the padded input; the compiler knows `first`, so that moves have a
+/// constant length.
 template <ConvShape s, std::int64_t columns, std::int64_t first, class X>
 inline void copy_whole_padded_row(const X* plane, std::int64_t row, float* to) {
   if constexpr (s.v_spacing == 1) {

@@ -46,7 +46,7 @@ template <class T>
 }
 #endif
 #if defined(__AVX2__)
-/// The same of 8.
+/// Converts 8 elements of bfloat16 to floats.
 template <class T>
 [[gnu::always_inline]] inline __m256 widened(__m128i elements)
   requires(std::is_same_v<T, bfloat16_t>)

@@ -149,7 +149,8 @@ struct IndexedLoops {
       }
     });
   }
-  /// The same for a block of a table of `whole` rows, of which most indices miss.
+  /// Calls f(place in the table, row) for each index in a block of a table of `whole` rows, of which most indices miss: the
+  /// rows from `first` on.
   template <std::int64_t whole, class F>
   static void for_each_hit(Table table, Rows rows, Indices indices, std::int64_t first, F&& f) {
     if constexpr (whole == Table::shape[axis]) return for_each(table, rows, indices, f, [](auto*) {});

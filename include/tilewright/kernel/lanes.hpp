@@ -95,7 +95,8 @@ inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_
     unrolled<lanes>([&](auto i) __attribute__((always_inline)) { square[i.value].store_unaligned(to(column + i)); });
   }
 }
-/// The same for at most `lanes` columns, in a count that the compiler knows.
+/// Reads `rows` rows of `columns` numbers, at most `lanes` and known to the compiler, `from_stride` apart, and writes each
+/// column i as a row of `lanes` floats at to(i), with zeros where there are no rows.
 template <std::int64_t rows, std::int64_t columns, class T, class To>
 inline void transpose_narrow_panel(const T* from, std::int64_t from_stride, To&& to) {
   static_assert(rows <= lanes && columns <= lanes);

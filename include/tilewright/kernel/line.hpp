@@ -156,7 +156,7 @@ inline Compute sum_of_parts(F&& part) {
 }
 }  // namespace detail
 
-/// The same, and returns the sum of f's results.
+/// Assigns f(elements of `from`...) to a line of n elements, and returns the sum of f's results.
 template <std::int64_t n, class F, class To, class... From>
 inline typename To::Compute line_assign_and_sum(F&& f, To to, From... from) {
   using Compute = typename To::Compute;

@@ -1,4 +1,5 @@
 #pragma once
+// Products by outer products of a and b, cut for the caches. kernel/matmul_block.hpp has the loop of a block.
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>

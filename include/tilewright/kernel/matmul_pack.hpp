@@ -10,7 +10,8 @@ namespace tilewright::detail {
 /// Long columns of b are fetched this many rows ahead: their lines are too far apart for the processor's own prefetching. The
 /// cold lines of fc1 and fc2 of `./dev bench kernels` would notice another number; none was measured.
 inline constexpr std::int64_t prefetch_rows = 16;
-/// The same in squares of vectors, of which each row is a stream of its own.
+/// Long columns of b that are turned in squares of vectors are fetched this many squares ahead: each row of a square is a
+/// stream of its own.
 inline constexpr std::int64_t prefetch_squares = 4;
 
 /// Transposes `rows` x `columns` elements (rows of stride `row_stride`, contiguous along columns; at most a square of vectors)

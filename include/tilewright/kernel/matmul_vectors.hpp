@@ -33,7 +33,7 @@ template <std::int64_t count>
   }
 }
 
-/// The same of half precision.
+/// Converts the `count` numbers of half precision from data on to floats, with zeros after them; no other memory is read.
 template <std::int64_t count, class T>
   requires is_half_type<T>
 [[gnu::always_inline]] inline FloatBatch load_first(const T* data) {

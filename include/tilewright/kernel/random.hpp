@@ -90,7 +90,7 @@ template <class Words>
   const WordVector second = (words_of(sine) ^ difference) ^ (for_angle & sign_bit);
   return {radius * std::bit_cast<Lanes>(first), radius * std::bit_cast<Lanes>(second)};
 }
-/// The same in float64, from 64 bits each.
+/// Two independent normal numbers in float64 from two random words of 64 bits, by Box and Muller, too.
 template <class Word>
 inline NormalPair<double> wide_normal_pair(Word for_radius, Word for_angle) {
   constexpr std::int64_t sqrt_half = 0x3fe6a09e667f3bcd;  // bits of sqrt(1/2)
@@ -137,7 +137,9 @@ struct UniformNumbers {
   T low, scale, most;
 
   void fill(std::uint64_t group, T* numbers) const {
-    using namespace detail;
+    using detail::for_each_wide_pair, detail::rounded_down_to;
+    using detail::Lanes, detail::SignedVector, detail::FloatVector, detail::WordVector, detail::group_counters,
+        detail::group_words;
     if constexpr (size == group_words) {
       philox.for_each_block(group, [&](const WordVector(&words)[4], std::int64_t offset) __attribute__((always_inline)) {
         for (int w = 0; w < 4; ++w) {
@@ -167,7 +169,8 @@ struct NormalNumbers {
   T mean, deviation;
 
   void fill(std::uint64_t group, T* numbers) const {
-    using namespace detail;
+    using detail::for_each_wide_pair, detail::normal_pair, detail::wide_normal_pair;
+    using detail::Lanes, detail::WordVector, detail::group_counters, detail::group_words;
     if constexpr (size == group_words) {
       philox.for_each_block(group, [&](const WordVector(&words)[4], std::int64_t offset) __attribute__((always_inline)) {
         for (int w = 0; w < 4; w += 2) {
@@ -196,7 +199,7 @@ struct DropoutFactors {
   T scale;
 
   void fill(std::uint64_t group, T* factors) const {
-    using namespace detail;
+    using detail::Lanes, detail::WordVector, detail::group_counters, detail::lanes;
     philox.for_each_block(group, [&](const WordVector(&words)[4], std::int64_t offset) __attribute__((always_inline)) {
       for (int w = 0; w < 4; ++w) {
         T* row = factors + w * group_counters + offset;

@@ -30,7 +30,8 @@ inline float sum_run(const T* data) {
   });
 }
 
-/// The same of a run at equal steps, in several independent partial sums: one would wait for each addition.
+/// The sum of `run` numbers at steps of `stride` elements, in several independent partial sums: one would wait for each
+/// addition.
 template <std::int64_t run, std::int64_t stride, class T>
 inline float sum_strided_run(const T* data) {
   constexpr std::int64_t sums = 16;

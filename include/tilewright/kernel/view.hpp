@@ -48,8 +48,8 @@ constexpr bool rows_are_one_matrix(const ViewSpec& view, const Shape& shape) {
   return true;
 }
 
-/// The same view with every stride written. Needed for template arguments: GCC 12 leaves out elements that were never written,
-/// and then takes views with zeros at different places for equal.
+/// The view with every stride written. Needed for template arguments: GCC 12 leaves out elements that were never written, and
+/// then takes views with zeros at different places for equal.
 constexpr ViewSpec written_out(ViewSpec view) {
   for (auto& stride : view.strides) stride = std::int64_t{stride};
   return view;

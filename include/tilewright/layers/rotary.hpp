@@ -42,7 +42,11 @@ constexpr Tensor apply_rotary(Tensor x, const RotaryEmbedding& embedding) {
   const DType dtype = computed_dtype(x.dtype());
   const Tensor wide = ops::cast(x, dtype), cos = ops::cast(embedding.cos, dtype), sin = ops::cast(embedding.sin, dtype);
   const Tensor first = wide[{ellipsis, slice(0, half)}], second = wide[{ellipsis, slice(half, 2 * half)}];
-  return ops::cast(ops::concat({first * cos - second * sin, second * cos + first * sin}, -1), x.dtype());
+  Tensor turned_first = first * cos;
+  turned_first = turned_first - second * sin;
+  Tensor turned_second = second * cos;
+  turned_second = turned_second + first * sin;
+  return ops::cast(ops::concat({turned_first, turned_second}, -1), x.dtype());
 }
 
 }  // namespace tilewright::layers

@@ -48,7 +48,7 @@ class Alignment {
       if (cut.blocks[axis] < first_.grid[axis].extent && !cuttable_[axis]) return false;
     return true;
   }
-  /// The same for the second group.
+  /// Whether the merged group may be cut along every axis along which the second group alone is cut.
   constexpr bool keeps_cuts_of_second(const Partition& cut) const {
     for (int axis = 0; axis < first_of_.size(); ++axis)
       if (cut.blocks[axis] < second_.grid[axis].extent && (first_of_[axis] < 0 || !cuttable_[first_of_[axis]])) return false;

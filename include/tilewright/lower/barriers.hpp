@@ -134,7 +134,7 @@ constexpr List<Access> accesses_of(const auto& plan, const Step& step) {
 struct StepsOfIpu {
   List<detail::Access> since{};  ///< the last barrier of these workers
   bool after_call = false;  ///< what a called body accesses is not known
-  bool is_ahead = false;  ///< a step ran since workers of all IPUs met
+  bool is_ahead = false;  ///< a step ran since the last barrier of all IPUs
 };
 
 /// Places barriers in a body, step after step.
@@ -158,7 +158,7 @@ class BarrierPlacer {
 
  private:
   // Accesses since the last barrier that are compared with a step's own. After more there is a barrier, so that the pass stays
-  // linear in steps. W1a of ./dev bench would notice a quarter of them.
+  // linear in steps. Adam's step of MNIST would notice a quarter of them.
   static constexpr std::size_t most = 64;
 
   constexpr StepsOfIpu& of(int ipu) { return ipus_[static_cast<std::size_t>(ipu + 1)]; }
@@ -200,8 +200,8 @@ class BarrierPlacer {
     known.is_ahead = true;
     if (step.ipu < 0 && is_on_several()) after_call_of_all_ = true;  // other workers run the next one
   }
-  /// A call on all IPUs meets in its first step, and the step after it. One on a single IPU waits for the others only if these
-  /// may read what it writes.
+  /// A call on all IPUs has the barrier of all of them in its first step, and in the step after it. One on a single IPU waits for
+  /// the others only if these may read what it writes.
   constexpr void place_at_call(Step& step) {
     step.joins_ipus = step.ipu < 0 || !between_ipus_.empty();
     if (step.joins_ipus && step.ipu >= 0) join();
@@ -213,13 +213,13 @@ class BarrierPlacer {
   const Body& body_;
   List<List<detail::Access>> of_sets_;  // by compute set; empty: not made yet
   List<StepsOfIpu> ipus_{};  // from -1 on: where the program names none; only that if it names none at all
-  List<detail::Access> between_ipus_{};  // what copies read of other IPUs, since workers of all IPUs met
+  List<detail::Access> between_ipus_{};  // what copies read of other IPUs, since the last barrier of all IPUs
   bool after_call_of_all_ = false;
 };
 
 /// Places a barrier before each step of a body that conflicts with a step since the last barrier: one of them writes what the
 /// other reads or writes. Other steps run side by side. The first step after a call, and the first of a called body, have one
-/// too. Workers of several IPUs meet only at copies between IPUs, before what such copies read is written, and at calls of bodies
+/// too. Barriers of all IPUs stand only at copies between IPUs, before what such copies read is written, and at calls of bodies
 /// on several IPUs.
 constexpr void place_barriers(Plan& plan, BodyId number) { BarrierPlacer(plan, number).run(); }
 

@@ -171,7 +171,7 @@ class CodeCounter {
 constexpr CodeUse count_code(const Plan& plan, const Target& target, int set) {
   return detail::CodeCounter(plan, target, set).run();
 }
-/// The same by set of tiles; of the host, which has one.
+/// Estimates the bytes of code on the fullest tile of each set of tiles, by set; of the host, which has one.
 constexpr List<CodeUse> count_code(const Plan& plan, const Target& target) {
   List<CodeUse> result;
   result.reserve(plan.tile_sets.size() + 1);

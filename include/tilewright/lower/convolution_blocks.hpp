@@ -11,7 +11,7 @@ namespace tilewright::internal {
 namespace detail {
 
 /// Blocks of rows are made where they save at least a quarter of the cycles of a convolution: the cost of copies is an estimate.
-/// The plan of W5 for a simulated IPU notices it.
+/// The plan of the benchmarks' CNN for a simulated IPU notices it.
 inline constexpr double most_cycles_in_blocks = 0.75;
 
 /// Searches for the number of blocks of rows over which a convolution takes the fewest cycles on a simulated IPU.
@@ -45,7 +45,7 @@ class ConvolutionBlocks {
  private:
   constexpr ProductPartition partition_of(const OpInfo& op, std::span<const TensorSpec> operands,
                                           const PackedAttributes& attributes) {
-    return cut_product(op, operands, attributes, work_of(op, operands, 2, attributes), target_, partitions_).part;
+    return cut_product_on_tiles(op, operands, attributes, work_of(op, operands, 2, attributes), target_, partitions_).part;
   }
   /// Of the product among the parts, and of the copies. `fits`: whether the product is within its share of the memory.
   constexpr std::int64_t cycles_of(const List<OpPart>& parts, std::span<const TensorSpec> inputs, bool& fits) {

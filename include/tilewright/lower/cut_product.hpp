@@ -10,7 +10,8 @@ namespace tilewright::internal {
 namespace detail {
 
 /// What a vertex of a product does to each element of a or b before it multiplies, in 1/8 cycles on Zen 5: kernels convert half
-/// precision, a by itself and b with the first rows of a, and turn a b whose columns are runs in memory. [W7, W7 in float16, W9]
+/// precision, a by itself and b with the first rows of a, and turn a b whose columns are runs in memory. [steps of
+/// nanoGPT, also in float16, and of llm.c's GPT]
 constexpr std::int64_t preparing_cost(const Value& operand, bool is_b) {
   const std::int64_t converting = size_of(operand.spec.dtype) > 2 ? 0 : is_b ? 3 : 4;
   const std::int64_t turning = is_b && operand.layout.strides[static_cast<std::size_t>(operand.spec.shape.rank - 1)] != 1 ? 2 : 0;

@@ -25,8 +25,8 @@ constexpr std::int64_t cost_of(const Operation& operation, std::int64_t largest)
   for (const WorkAxis& axis : operation.work.axes) points *= axis.extent;
   return std::max(points, largest);
 }
-/// The cost_of an operation that moves to the front, at most: a larger result would be in use from the start of the body on. Of
-/// ./dev bench, W1a has such operations, of one element; up to 1024 no workload has others.
+/// The cost_of an operation that moves to the front, at most: a larger result would be in use from the start of the body on.
+/// Adam's step of MNIST has such operations, of one element; up to 1024 no benchmark has others.
 inline constexpr std::int64_t small_cost = 64;
 /// Whether the op uses elements of its largest operand more than twice each, as matrix products do.
 constexpr bool is_heavy(std::int64_t cost, std::int64_t largest) { return cost > 2 * largest; }

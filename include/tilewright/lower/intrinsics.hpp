@@ -11,6 +11,8 @@ namespace tilewright::internal::detail {
 constexpr Operation copy_operation(const Value& from, const Value& to) {
   return {.op = &op_info<Identity>, .input_count = 1, .operands = {from, to}};
 }
+/// Whether an operation is such a copy, or an op of the program that does the same.
+constexpr bool is_identity(const Operation& operation) { return operation.op == &op_info<Identity>; }
 /// The reduction of partials along their first axis: as an op states, or their sum.
 constexpr Operation combining_operation(const Partials& how, const Value& partials, const Value& result) {
   Operation operation{.op = how.combiner, .attributes = how.attributes, .input_count = 1, .operands = {partials, result}};

@@ -1,7 +1,6 @@
 #pragma once
 // for: simulated IPUs
 #include "tilewright/lower/argument_links.hpp"
-#include "tilewright/lower/check_dtypes.hpp"
 #include "tilewright/lower/flatten.hpp"
 #include "tilewright/lower/fuse.hpp"
 #include "tilewright/lower/map_tiles.hpp"
@@ -51,7 +50,6 @@ class IpuPlanner {
     for (int set = 0; set < sets_.size(); ++set) plan.tile_sets.push_back({sets_.ipu(set), sets_.is_io(set)});
     homes_ = make_homes(plan, sets_);
     link_gradients(planning.ir, planning.body_of, homes_);
-    write_tile_sets(sets_, plan);
   }
 
   constexpr void run(Pass pass, BodyId body, TileDraft& draft) {

@@ -3,15 +3,14 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/check_placements.hpp"
-#include "tilewright/lower/check_sizes.hpp"
-#include "tilewright/lower/check_transfers.hpp"
+#include "tilewright/lower/checks.hpp"
 #include "tilewright/lower/code_memory.hpp"
 #include "tilewright/lower/collective_traffic.hpp"
 #include "tilewright/lower/globals.hpp"
 #include "tilewright/lower/host_planner.hpp"
 #include "tilewright/lower/ipu_planner.hpp"
 #include "tilewright/lower/remote_traffic.hpp"
+#include "tilewright/lower/stream_transfers.hpp"
 #include "tilewright/transform/prepare.hpp"
 
 namespace tilewright::internal {
@@ -54,7 +53,7 @@ constexpr void plan_bodies(Planning& planning, Planner planner, auto& observe) {
     if (plan.is_root(body)) plan.memory.frame = std::max(plan.memory.frame, plan.bodies[body].frame_bytes);
   }
   observe(plan);
-  check_transfers(plan);
+  count_transfers(plan);
   const List<CodeUse> code = count_code(plan, planning.target);
   plan.remote = count_remote_traffic(plan, code, planning.target);
   plan.collectives = count_collective_traffic(plan);

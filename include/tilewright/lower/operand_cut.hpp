@@ -21,6 +21,7 @@ struct OperandCut {
   }
 };
 
+/// How a grid cuts a value whose axes follow `grid_axes` of it; -1: none.
 constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
                                  const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid) {
   OperandCut result;
@@ -43,8 +44,8 @@ constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
   }
   return result;
 }
-/// The same for operand number `o` of an operation of a group; of partials, with an axis for each axis of the grid whose blocks
-/// give parts.
+/// How a grid cuts operand number `o` of an operation of a group. Partials have one axis more for each axis of the grid whose
+/// blocks give parts.
 constexpr OperandCut cut_operand(const Operation& operation, const Member& member, int o,
                                  const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid) {
   const Value& value = operation.operands[o];

@@ -1,5 +1,7 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 #include "tilewright/lower/body_draft.hpp"
@@ -48,6 +50,7 @@ constexpr std::string_view name_of(Pass pass) {
                                         "place",
                                         "write_tiles",
                                         "place_barriers"};
+  static_assert(std::size(names) == static_cast<std::size_t>(Pass::place_barriers) + 1);
   return names[static_cast<int>(pass)];
 }
 

@@ -15,7 +15,8 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// The same for blocks on several IPUs, whose steps go side by side: each IPU has a part of the frame for itself.
+/// Allocates the blocks of each IPU in a separate part of the frame, because steps on different IPUs run at the same time.
+/// Returns the bytes of all parts.
 constexpr std::int64_t allocate_apart(List<LiveBlock>& blocks, const List<int>& ipus, int steps) {
   std::int64_t end = 0;
   const int last = *std::max_element(ipus.begin(), ipus.end());

@@ -114,12 +114,13 @@ struct ComputeSet {
 
 /// The most operands of a group of several operations, so of locations of its compute set, and the most of its stages. One op has
 /// at most max_operands. The addresses of locations are on the stack of each thread. Fusion compares the operands of two groups
-/// in pairs, and a compiler inlines all stages of a set: both bound the time to compile. Of ./dev bench, W1a, W1h and W3 have
-/// groups that come near (W1 and W5, too, to the stages); "build" has none.
+/// in pairs, and a compiler inlines all stages of a set: both bound the time to compile. Training steps of MNIST
+/// have groups that come near these limits (the CNN has some that come near max_stages).
 inline constexpr int max_locations = 48, max_stages = 16;
 /// The most bytes of scratch of a vertex. It is on the stack of the vertex's thread, beside the arrays of kernels, which have
 /// about as much. Internal storages of a group are counted in the order of its members: the first that goes beyond the limit, and
-/// all after it, get places in the frame. W4, W5 and W6 of ./dev bench have vertices with more than 16 KB.
+/// all after it, get places in the frame. Encoder blocks and the CNN of the benchmarks have vertices with more than
+/// 16 KB.
 inline constexpr std::int64_t max_scratch_bytes = 256 * 1024;
 
 enum class StepKind : std::uint8_t {

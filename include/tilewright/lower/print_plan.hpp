@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <cstddef>
 #include <string_view>
 
 #include "tilewright/lower/plan.hpp"
@@ -13,7 +14,7 @@ constexpr Text print_stages(const auto& plan, const ComputeSet& set) {
   Text result, parts;
   bool in_epilogue = false;
   for (int s = 0; s < set.stage_count; ++s) {
-    const Stage& stage = plan.stages[set.first_stage + s];
+    const Stage& stage = plan.stages[static_cast<std::size_t>(set.first_stage + s)];
     if (stage.evaluation == Evaluation::expression) {
       if (!parts.empty()) parts += ", ";
       parts += stage.name;
@@ -47,7 +48,7 @@ constexpr Text print_plan(const auto& plan) {
     if (BodyId(number) == plan.before_download) when = ", before a download";
     result += text("Body ", number++, " : ", body.step_count, " steps, ", body.frame_bytes, " bytes", when, "\n");
     for (int s = 0; s < body.step_count; ++s) {
-      const Step& step = plan.steps[body.first_step + s];
+      const Step& step = plan.steps[static_cast<std::size_t>(body.first_step + s)];
       if (step.kind == StepKind::call || step.kind == StepKind::loop) {
         result += text("  call body ", step.body, detail::place_of(step));
         if (step.kind == StepKind::loop) result += text(" ", step.count, " times");
@@ -64,7 +65,7 @@ constexpr Text print_plan(const auto& plan) {
       }
       if (step.barrier_before && step.joins_ipus) result += "  --\n";
       else if (step.barrier_before) result += text("  -- of IPU ", step.ipu, "\n");
-      const ComputeSet& set = plan.compute_sets[step.compute_set];
+      const ComputeSet& set = plan.compute_sets[static_cast<std::size_t>(step.compute_set)];
       Text extents;
       for (int axis = 0; axis < set.blocks.size(); ++axis) extents += text(axis > 0 ? " x " : "", set.blocks[axis]);
       result += text("  ", step.parts(), " of ", extents, ": ", detail::print_stages(plan, set), detail::place_of(step), "\n");

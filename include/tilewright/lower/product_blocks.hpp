@@ -99,8 +99,9 @@ constexpr DType dtype_of_parts(const OpInfo& op, const PackedAttributes& attribu
   return computed_dtype(output);
 }
 /// The partition of a product or a convolution of two operands and a result, which takes the fewest cycles on a simulated IPU.
-constexpr ProductCut cut_product(const OpInfo& op, std::span<const TensorSpec> operands, const PackedAttributes& attributes,
-                                 const Work& work, const Target& target, ProductPartitions& partitions) {
+constexpr ProductCut cut_product_on_tiles(const OpInfo& op, std::span<const TensorSpec> operands,
+                                          const PackedAttributes& attributes, const Work& work, const Target& target,
+                                          ProductPartitions& partitions) {
   const ProductProblem problem = detail::problem_of(op, operands, work, dtype_of_parts(op, attributes, operands[2].dtype),
                                                     target);
   const double given = op.memory_proportion ? op.memory_proportion(attributes) : -1;

@@ -30,10 +30,10 @@ inline constexpr int most_group_tries = 3;
 /// encoders]
 inline constexpr int kept_candidates = 4;
 /// A step along an axis is 1 grain, and this part of a tile's grains: so long axes have few steps, and consider_neighbours looks
-/// between them. [10 and 16: from 2048; 6: encoders, W2]
+/// between them. [10 and 16: from 2048; 6: encoders, inference of MNIST]
 inline constexpr std::int64_t step_divisor = 12;
 /// Rows of a product, at most, for which tiles with more rows than they need are tried, too: fewer tiles then receive the same
-/// weights, but more have no rows. [less than a batch of 8: W1, W1a, W1h, W3; more: none]
+/// weights, but more have no rows. [less than a batch of 8: training steps of MNIST; more: none]
 inline constexpr std::int64_t few_rows = 32;
 /// Cycles of a slice of columns beside its product, an estimate: slice_cycles takes 403 without any elements, once for weights
 /// and once for results. [0 to 20 times as many: none; 100 times: 2048]
@@ -255,7 +255,7 @@ class PartitionSearch {
   bool in_slices_ = true;
   std::int64_t limit_ = 0, inner_slices_ = 1;
   bool fewest_bytes_ = false, found_ = false;
-  Candidate candidates_[kept_candidates]{};  ///< the lowest estimates, lowest first
+  Candidate candidates_[kept_candidates];  ///< the lowest estimates, lowest first
   ProductPartition best_{};
 };
 

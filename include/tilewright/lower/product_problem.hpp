@@ -53,7 +53,7 @@ struct ProductProblem {
   std::int64_t row_grain = 1;  ///< blocks of rows are multiples of it, as of an image's places if only images can be cut
   std::int64_t column_grain = 1, inner_grain = 1;
   bool is_convolution = false;
-  ConvolutionAxis axes[3]{};  ///< spatial, the last one innermost
+  ConvolutionAxis axes[3]{{}, {}, {}};  ///< spatial, the last one innermost; GCC 11 to 15 would clear some with {}
 
   constexpr std::int64_t kernel_elements() const { return axes[0].kernel * axes[1].kernel * axes[2].kernel; }
   constexpr std::int64_t macs() const { return groups * rows * inner * columns * kernel_elements(); }

@@ -15,13 +15,12 @@ namespace tilewright::internal {
 
 namespace detail {
 
-/// Rows of a weight that each tile has, at least, if it is cut along its rows: the grain of a product's sums. W1, W1a, W1h and W3
-/// of
-/// ./dev bench are cut so, with rows enough.
+/// Rows of a weight that each tile has, at least, if it is cut along its rows: the grain of a product's sums. The benchmarks'
+/// MNIST steps are cut so, with rows enough.
 inline constexpr std::int64_t min_rows_of_part = 8;
 /// Times that a weight is as large as all parts of the sums, at least, if it is cut along its rows: the parts are written and
-/// read, so they add at most a quarter to the traffic of reading the weight. W1, W1a, W1h and W3 have weights so large; W2, of
-/// batches of 80, has not.
+/// read, so they add at most a quarter to the traffic of reading the weight. Training steps of MNIST have weights so large;
+/// inference of batches of 80 has not.
 inline constexpr std::int64_t min_weight_of_parts = 8;
 
 /// A product by a matrix that is much larger than all else, as a weight at a small batch, is cut along the matrix's rows, in
@@ -150,8 +149,8 @@ class ReductionSplitter {
   /// Adds a product, or one for each of its slices.
   constexpr void add_product(Operation&& product) {
     const List<TensorSpec> operands = operand_specs(product);
-    const ProductCut cut = cut_product(*product.op, {operands.data(), operands.size()}, product.attributes, product.work, target_,
-                                       *partitions_);
+    const ProductCut cut = cut_product_on_tiles(*product.op, {operands.data(), operands.size()}, product.attributes, product.work,
+                                                target_, *partitions_);
     if (cut.part.slices() == 1 || product.operands[2].spec.shape.rank == max_rank) {  // whose parts are flat: see combine_parts
       set_blocks(product.work, cut);
       add(std::move(product));

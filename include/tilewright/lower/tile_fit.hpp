@@ -32,7 +32,7 @@ constexpr std::int64_t vertex_bytes(const BodyDraft& draft, const Group& group, 
 
 /// The part of a tile's memory that operands of a vertex should have at most, on a target whose memory is checked: one half. The
 /// other one is for the tile's share of all tensors, and for code. No benchmark is planned with vertices so large: `./dev bench
-/// ipu` checks no memory, and W5, planned for ipu_model by `./dev plans`, has vertices of an eighth.
+/// ipu` checks no memory, and the CNN, planned for ipu_model by `./dev plans`, has vertices of an eighth.
 inline constexpr std::int64_t vertex_limit_divisor = 2;
 constexpr std::int64_t vertex_limit(const Target& target) { return target.bytes_per_tile / vertex_limit_divisor; }
 

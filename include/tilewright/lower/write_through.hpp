@@ -52,7 +52,7 @@ class CopyRemover {
     for (int i = 0; i < count_; ++i)
       for (const Value& operand : operation(i).operands) note_use(operand.storage, i);
     for (int i = 0; i < count_; ++i) {
-      if (!is_copy(i)) continue;
+      if (!may_remove(i)) continue;
       const int end = end_of_parts(i);
       for (int copy = i; copy < end; ++copy) try_remove(copy);
       if (end > i) i = end - 1;
@@ -73,8 +73,8 @@ class CopyRemover {
     int first = -1, count = 0;  // the first operation that uses it, and operands that are in it
   };
   constexpr Operation& operation(int i) { return draft_.operations[i]; }
-  constexpr bool is_copy(int i) {
-    return operation(i).op == &op_info<Identity> && !operation(i).alone && operation(i).stream < 0 && operation(i).exchange < 0;
+  constexpr bool may_remove(int i) {
+    return is_identity(operation(i)) && !operation(i).alone && operation(i).stream < 0 && operation(i).exchange < 0;
   }
   constexpr void note_use(StorageId storage, int i) {
     Uses& uses = uses_[storage];
@@ -87,7 +87,7 @@ class CopyRemover {
     if (!draft_.in_frame(storage) || uses_[storage].first != begin) return begin;
     const std::int64_t size = draft_.storage(storage).whole.nelms();
     int end = begin;
-    for (; end < count_ && is_copy(end) && operation(end).operands[1].storage == storage; ++end) {
+    for (; end < count_ && may_remove(end) && operation(end).operands[1].storage == storage; ++end) {
       if (operation(end).operands[0].storage == storage) return begin;
       for (int before = begin; before < end; ++before)
         if (!are_apart(operation(before).operands[1], operation(end).operands[1], size)) return begin;
@@ -127,7 +127,7 @@ class CopyRemover {
 /// another order.
 constexpr void write_through(BodyDraft& draft) {
   for (const Operation& operation : draft.operations)
-    if (operation.op == &op_info<Identity>) return detail::CopyRemover(draft).run();
+    if (detail::is_identity(operation)) return detail::CopyRemover(draft).run();
 }
 
 }  // namespace tilewright::internal

@@ -39,7 +39,7 @@ class BoundGraph : public Callable<BoundGraph> {
 
   constexpr Graph graph() const { return graph_; }
   constexpr const TensorMap& args() const { return args_; }
-  /// The same graph with more inputs bound; those given win over those bound before.
+  /// This graph with more inputs bound; those given win over those bound before.
   constexpr BoundGraph bind(const TensorMap& args) const {
     TensorMap all = args;
     for (const auto& [input, parent] : args_)

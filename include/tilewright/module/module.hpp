@@ -46,7 +46,8 @@ class ModuleBase {
     const VariableFactory factory(trace.ir, initialiser, {shape, dtype}, options.by_ref, options.replica_grouping);
     return add_input(name, factory);
   }
-  /// The same for a sharded variable: the input is a shard, with the given shape as its meta_shape.
+  /// An input of the graph for a sharded variable, and the factory that makes the variable later: the input is a shard, with
+  /// the given shape as its meta_shape. The name must be new in this module.
   constexpr Tensor add_replica_sharded_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
                                                       DType dtype = float32, const ShardedVariableInputOptions& options = {}) {
     auto& ir = this->trace().ir;

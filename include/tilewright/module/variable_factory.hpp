@@ -25,8 +25,8 @@ class VariableFactory {
     if (!ir.check_spec("replica_sharded_variable", name, spec)) shard_over_ = 0;
     if (shard_over_ > 0) spec_ = detail::shard_spec(shape_, spec.dtype, shard_over_);
   }
-  /// The same factory, but of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a group. If the
-  /// elements cannot be divided into as many equal shards, or the variable is sharded already, the factory as it is.
+  /// A factory like this one of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a group. If the
+  /// elements cannot be divided into as many equal shards, or the variable is sharded already, this factory.
   constexpr VariableFactory replica_sharded(std::string_view name, std::int64_t shard_over = 0) const {
     const std::int64_t group = replica_grouping().group_size();
     if (shard_over == 0) shard_over = group;
@@ -39,7 +39,7 @@ class VariableFactory {
             ShardedVariableOptions{.replica_grouping = replica_grouping_, .shard_over = shard_over},
             name};
   }
-  /// The same factory, but of variables of another dtype; one for an input by reference as it is.
+  /// A factory like this one of variables of another dtype; one for an input by reference as it is.
   constexpr VariableFactory with_dtype(DType dtype) const {
     VariableFactory result = *this;
     if (!by_ref_) result.spec_.dtype = dtype;
@@ -124,9 +124,9 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
 
   /// The subtree of a dotted name: the factories of one module, for example.
   constexpr NamedVariableFactories subtree(std::string_view name) const { return DotTree::subtree(name); }
-  /// The same factories, but of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a variable's
-  /// group. A variable whose elements cannot be divided into as many equal shards stays whole. Fails unless `shard_over` divides
-  /// the size of the groups.
+  /// Factories like these of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a variable's
+  /// group. A variable whose elements cannot be divided into as many equal shards stays whole. Fails unless `shard_over`
+  /// divides the size of the groups.
   constexpr NamedVariableFactories replica_sharded(std::int64_t shard_over = 0) const {
     return transform<VariableFactory>(
         "", [&](std::string_view name, const VariableFactory& factory) { return factory.replica_sharded(name, shard_over); });

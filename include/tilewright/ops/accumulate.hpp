@@ -13,7 +13,7 @@ namespace tilewright {
 /// floating point, or all have the same dtype of integers. In place; without a gradient.
 template <class D, int tensors>
 struct VarUpdate : Elementwise<D> {
-  static constexpr int modifies = 0;
+  constexpr operator Effects() const { return Effects{.modifies = 0}; }
   static constexpr bool takes_integers = false;
   static constexpr void infer(Inference& op) {
     const bool integers = D::takes_integers && is_int(op.input(0).dtype);
@@ -37,7 +37,7 @@ struct VarUpdate : Elementwise<D> {
 template <class D>
 struct AccumulateOp : VarUpdate<D, 2> {
   static constexpr std::string_view name = "Accumulate";
-  static constexpr VertexCost vertex_cost = binary_map_cost({6, 2}, {6, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({6, 2}, {6, 4}); }
   static constexpr std::string_view factor_name = "f";
   static constexpr double least_factor = std::numeric_limits<double>::lowest();
   struct Attributes {
@@ -71,7 +71,7 @@ struct AccumulateOp : VarUpdate<D, 2> {
 };
 
 struct AccumulateAdd : AccumulateOp<AccumulateAdd> {
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scaled_add, Confidence::published);
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::scaled_add, Confidence::published); }
   static constexpr bool takes_integers = true;
   template <class T> static T update(T t, T x, T f, T) { return math::fma(f, x, t); }
 };
@@ -101,7 +101,7 @@ struct AccumulateMovingAverageSquare : AccumulateOp<AccumulateMovingAverageSquar
 /// t f, and 0 wherever f is 0.
 struct AccumulatorScale : VarUpdate<AccumulatorScale, 1> {
   static constexpr std::string_view name = "AccumulatorScale";
-  static constexpr VertexCost vertex_cost = map_cost({3, 2}, {3, 4}, Confidence::derived);
+  constexpr operator VertexCost() const { return map_cost({3, 2}, {3, 4}, Confidence::derived); }
   static constexpr bool takes_integers = true;
   struct Attributes {
     double factor = 1;
@@ -122,8 +122,8 @@ struct AccumulatorScale : VarUpdate<AccumulatorScale, 1> {
 
 struct CopyVarUpdate : VarUpdate<CopyVarUpdate, 2> {
   static constexpr std::string_view name = "CopyVarUpdate";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
-  static constexpr bool takes_float8 = true;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_float8 = true}; }
   static constexpr void infer(Inference& op) {
     if (op.input(0).dtype == op.input(1).dtype) infer_shapes(op);
     else if (!is_float8(op.input(0).dtype) && !is_float8(op.input(1).dtype)) infer_shapes(op);

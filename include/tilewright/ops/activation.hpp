@@ -9,7 +9,7 @@ namespace tilewright {
 /// is the same, but 1 + tanh loses the digits of small results.
 struct Gelu : UnaryWithSlope<Gelu> {
   static constexpr std::string_view name = "Gelu";
-  static constexpr VertexCost vertex_cost = map_cost({20, 2}, {10, 4});
+  constexpr operator VertexCost() const { return map_cost({20, 2}, {10, 4}); }
   static constexpr double alpha = 2 * 0.7978845608028654;  // 2 sqrt(2/pi)
   static constexpr double beta = 0.044715;
 
@@ -33,7 +33,7 @@ struct Gelu : UnaryWithSlope<Gelu> {
 /// max(x, 0); NaN for NaN, where the gradient passes on, as in PyTorch.
 struct Relu : UnaryOp<Relu> {
   static constexpr std::string_view name = "Relu";
-  static constexpr VertexCost vertex_cost = map_cost({3, 2}, {3, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return map_cost({3, 2}, {3, 4}, Confidence::published); }
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   static constexpr bool gradient_takes_rounded = true;
 
@@ -51,7 +51,7 @@ struct Relu : UnaryOp<Relu> {
 /// as it stands, so that small results keep their digits.
 struct GeluErf : UnaryWithSlope<GeluErf> {
   static constexpr std::string_view name = "GeluErf";
-  static constexpr VertexCost vertex_cost = map_cost({22, 1}, {16, 1}, Confidence::published);
+  constexpr operator VertexCost() const { return map_cost({22, 1}, {16, 1}, Confidence::published); }
   template <class X> static X forward(X x) { return x * math::normal_cdf(x); }
   template <class X>
   static X slope(X x) {
@@ -62,7 +62,7 @@ struct GeluErf : UnaryWithSlope<GeluErf> {
 
 struct Sigmoid : UnaryOp<Sigmoid> {
   static constexpr std::string_view name = "Sigmoid";
-  static constexpr VertexCost vertex_cost = map_cost({12, 2}, {6, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return map_cost({12, 2}, {6, 4}, Confidence::published); }
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::sigmoid(x); }
   template <class X> static X backward(X y, X dy) { return dy * y * (math::number<X>(1) - y); }
@@ -71,7 +71,7 @@ struct Sigmoid : UnaryOp<Sigmoid> {
 
 struct Swish : UnaryWithSlope<Swish> {
   static constexpr std::string_view name = "Swish";
-  static constexpr VertexCost vertex_cost = map_cost({14, 2}, {8, 4});
+  constexpr operator VertexCost() const { return map_cost({14, 2}, {8, 4}); }
   template <class X> static X forward(X x) { return x * math::sigmoid(x); }
   template <class X>
   static X slope(X x) {
@@ -84,7 +84,7 @@ struct Swish : UnaryWithSlope<Swish> {
 /// w with w = 1 + u rounded, which keeps the digits of small u.
 struct Softplus : UnaryOp<Softplus> {
   static constexpr std::string_view name = "Softplus";
-  static constexpr VertexCost vertex_cost = map_cost({24, 2}, {14, 4});
+  constexpr operator VertexCost() const { return map_cost({24, 2}, {14, 4}); }
   struct Attributes {
     double beta = 1, threshold = 20;
   };

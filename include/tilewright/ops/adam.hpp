@@ -13,11 +13,10 @@ namespace tilewright {
 /// epilogue of the product that makes the gradient. They are float64 for moments of float64, else float32.
 struct AdamFactors : Op<AdamFactors> {
   static constexpr std::string_view name = "AdamFactors";
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {400, 1}, {400, 1});
-  static constexpr WorkKind work_kind = WorkKind::map;
-  static constexpr CodeKind code_kind = CodeKind::other;
-  static constexpr int modifies = 0;
-  static constexpr bool any_layout = true;
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {400, 1}, {400, 1}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::other}; }
+  constexpr operator Effects() const { return Effects{.modifies = 0}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   struct Attributes {
     std::int64_t inputs = 0;  ///< bits: 1 if beta1 is an input, 2 if beta2 is, 4 if the factors are float64
     double beta1 = 0, beta2 = 0;
@@ -63,7 +62,7 @@ struct AdamAttributes {
 template <class D>
 struct AdamFormula : Elementwise<D> {
   static constexpr std::string_view name = "AdamUpdater";
-  static constexpr VertexCost vertex_cost = binary_map_cost({22, 2}, {48, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({22, 2}, {48, 4}); }
   using Attributes = AdamAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <concepts>
 
 #include "tilewright/ops/cast.hpp"
@@ -14,8 +13,9 @@ namespace detail {
 /// elements that are summed are of float32, so that none leaves the range where the sum does not; the sum is rounded.
 template <class D>
 constexpr Tensor summed(List<Tensor> inputs, const TensorSpec& to) {
-  const auto is_larger = [&](const Tensor& input) { return input.nelms() > to.shape.nelms(); };
-  if (to.dtype == float32 || (is_half(to.dtype) && std::ranges::any_of(inputs, is_larger)))
+  bool is_summed = false;
+  for (const Tensor& input : inputs) is_summed = is_summed || input.nelms() > to.shape.nelms();
+  if (to.dtype == float32 || (is_half(to.dtype) && is_summed))
     for (Tensor& input : inputs) input = input.cast(float32);
   Ir& ir = inputs[0].ir();
   return ops::sum_to(at_or_invalid(ir, apply_all<D>(ir, inputs), 0), to.shape).cast(to.dtype);
@@ -25,8 +25,8 @@ constexpr Tensor summed(List<Tensor> inputs, const TensorSpec& to) {
 /// a + b, broadcast. Integers wrap around; of bool, it is "or".
 struct Add : Elementwise<Add> {
   static constexpr std::string_view name = "Add";
-  static constexpr bool gradient_needs_no_result = true;
-  static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
+  constexpr operator VertexCost() const { return binary_map_cost({3, 2}, {3, 4}, Confidence::published); }
   template <class X> static X forward(X a, X b) { return math::add(a, b); }
   static constexpr void gradient(GradientContext& op) {
     for (int i = 0; i < 2; ++i)
@@ -37,8 +37,8 @@ struct Add : Elementwise<Add> {
 /// a - b, broadcast. Integers wrap around.
 struct Sub : Elementwise<Sub> {
   static constexpr std::string_view name = "Sub";
-  static constexpr bool gradient_needs_no_result = true;
-  static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
+  constexpr operator VertexCost() const { return binary_map_cost({3, 2}, {3, 4}, Confidence::published); }
   template <class X> static X forward(X a, X b) { return math::subtract(a, b); }
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   static constexpr void gradient(GradientContext& op) {
@@ -50,8 +50,8 @@ struct Sub : Elementwise<Sub> {
 /// a b, broadcast. A tensor of half precision may have a factor of one float32 element, which is not rounded; the result is.
 struct Mul : Elementwise<Mul> {
   static constexpr std::string_view name = "Mul";
-  static constexpr bool gradient_needs_no_result = true;
-  static constexpr VertexCost vertex_cost = binary_map_cost({3, 2}, {3, 4}, Confidence::published);
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
+  constexpr operator VertexCost() const { return binary_map_cost({3, 2}, {3, 4}, Confidence::published); }
   template <class X> static X forward(X a, X b) { return math::multiply(a, b); }
   static constexpr bool is_half_by_number(const TensorSpec& a, const TensorSpec& b) {
     return is_half(a.dtype) && b.dtype == float32 && b.nelms() == 1;
@@ -74,7 +74,7 @@ struct Mul : Elementwise<Mul> {
 /// leaves the range, so that the result is right if it is in the range.
 struct DivisorGrad : Elementwise<DivisorGrad> {
   static constexpr std::string_view name = "DivGrad";
-  static constexpr VertexCost vertex_cost = binary_map_cost({40, 2}, {40, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({40, 2}, {40, 4}); }
   template <class X>
   static X forward(X a, X b, X dy) {
     const auto leaves_range = [](const X& quotient, const X& dividend) {
@@ -92,10 +92,11 @@ struct DivisorGrad : Elementwise<DivisorGrad> {
 /// integer by 0 is a fault, and 0.
 struct Div : Elementwise<Div> {
   static constexpr std::string_view name = "Div";
-  static constexpr VertexCost vertex_cost = binary_map_cost({10, 2}, {21, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return binary_map_cost({10, 2}, {21, 4}, Confidence::published); }
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
   template <class X> static X forward(X a, X b) { return math::divide(a, b); }
-  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) {
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return {!is_floating_point(operands[0].dtype), "divisor", "a number other than 0"};
   }
   template <class X>
@@ -118,11 +119,12 @@ struct Div : Elementwise<Div> {
 /// The remainder of a / b with the sign of a, as C's fmod; broadcast. An integer by 0 is a fault, and 0.
 struct Fmod : Elementwise<Fmod> {
   static constexpr std::string_view name = "Fmod";
-  static constexpr VertexCost vertex_cost = binary_map_cost({20, 2}, {40, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({20, 2}, {40, 4}); }
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
   template <class X> static X forward(X a, X b) { return math::fmod(a, b); }
-  static constexpr FaultText fault(std::span<const TensorSpec> operands, int input_count) {
-    return Div::fault(operands, input_count);
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& attributes) {
+    return Div::fault(operands, input_count, attributes);
   }
   template <class X>
   static X forward_checked(Faults faults, X a, X b) {

@@ -159,14 +159,14 @@ constexpr Tensor swap_heads(Tensor x) { return ops::transpose(x, {0, 2, 1, 3}); 
 /// only. In half precision y is no input: sum(p dp) stands for sum(dy y).
 struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   static constexpr std::string_view name = "ScaledDotProductAttentionGrad";
-  static constexpr WorkKind work_kind = WorkKind::line;
-  static constexpr CodeKind code_kind = CodeKind::softmax;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   /// Of a pair the difference and the exponential of the softmax (target/ipu_reduction_cycles.hpp), and a difference and a
   /// product.
-  static constexpr VertexCost vertex_cost = pair_cost(5, {15, 2}, {13, 4});
-  static constexpr bool any_layout = true;
-  static constexpr bool any_result_layout = true;
-  static constexpr bool takes_positions = true;  // of queries, which number the weights that are dropped
+  constexpr operator VertexCost() const { return pair_cost(5, {15, 2}, {13, 4}); }
+  /// Positions are those of queries, which number the weights that are dropped
+  constexpr operator KernelOperands() const {
+    return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
+  }
   using Attributes = detail::AttentionAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -228,14 +228,16 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
 /// queries, heads, width): so a layer's next product reads the heads of a query as they are.
 struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static constexpr std::string_view name = "ScaledDotProductAttention";
-  static constexpr WorkKind work_kind = WorkKind::line;
-  static constexpr CodeKind code_kind = CodeKind::softmax;
-  static constexpr VertexCost vertex_cost = pair_cost(2, {14, 2}, {12, 4});  // the loops of Softmax
-  static constexpr bool any_layout = true;
-  static constexpr bool any_result_layout = true;
-  static constexpr bool takes_positions = true;  // of queries, which number the weights that are dropped
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  /// The loops of Softmax.
+  constexpr operator VertexCost() const { return pair_cost(2, {14, 2}, {12, 4}); }
+  /// Positions are those of queries, which number the weights that are dropped
+  constexpr operator KernelOperands() const {
+    return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
+  }
   using Attributes = detail::AttentionAttributes;
 
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     List<Text> given;
@@ -377,8 +379,9 @@ namespace ops {
 constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options = {}) {
   return detail::attention({q, k, v}, options);
 }
-/// The same of those keys that a mask shows, for example those that are no padding. key_mask: (batch, keys) bool, true for keys
-/// that are seen. A query that sees no key has the result 0, and gives the gradient 0.
+/// softmax(scale q k^T) v for each head, over those keys that a mask shows, for example those that are no padding. key_mask:
+/// (batch, keys) bool, true for keys that are seen. q, k, v and the result are those of attention without a mask. A query that
+/// sees no key has the result 0, and gives the gradient 0.
 constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor key_mask,
                                               const AttentionOptions& options = {}) {
   return detail::attention({q, k, v, key_mask}, options);

@@ -12,18 +12,26 @@ namespace tilewright::authoring {
 
 // what an op is
 using tilewright::CodeKind;
+using tilewright::CollectiveWork;
 using tilewright::Confidence;
 using tilewright::CostFormula;
+using tilewright::CutRules;
 using tilewright::Differentiation;
+using tilewright::Effects;
 using tilewright::Elementwise;
+using tilewright::Fusion;
 using tilewright::GradientContext;
 using tilewright::GradientFrom;
 using tilewright::GradientName;
 using tilewright::Inference;
 using tilewright::InPlace;
+using tilewright::KernelOperands;
 using tilewright::LoopCost;
+using tilewright::Movement;
 using tilewright::Op;
+using tilewright::OpKind;
 using tilewright::OpPart;
+using tilewright::OpTexts;
 using tilewright::PackedAttributes;
 using tilewright::UnaryGrad;
 using tilewright::UnaryOp;

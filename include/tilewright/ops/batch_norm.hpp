@@ -12,7 +12,7 @@ namespace tilewright {
 template <class D>
 struct BatchNormOp : Elementwise<D> {
   static constexpr std::string_view name = "BatchNormalization";
-  static constexpr VertexCost vertex_cost = binary_map_cost({8, 2}, {8, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({8, 2}, {8, 4}); }
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }  // ops::batch_norm has checked them
   template <class X>
   static X forward(X x, X scale, X bias, X mean, X inverse) {
@@ -62,9 +62,8 @@ struct BatchNormTraining : BatchNormOp<BatchNormTraining> {
 /// not computed twice.
 struct RunningStatistic : Elementwise<RunningStatistic> {
   static constexpr std::string_view name = "RunningStatistic";
-  static constexpr VertexCost vertex_cost = binary_map_cost({6, 2}, {6, 4});
-  static constexpr int modifies = 0;
-  static constexpr bool has_side_effect = true;
+  constexpr operator VertexCost() const { return binary_map_cost({6, 2}, {6, 4}); }
+  constexpr operator Effects() const { return Effects{.modifies = 0, .has_side_effect = true}; }
   static constexpr Differentiation differentiation = Differentiation::stops;
   struct Attributes {
     double momentum = 0;

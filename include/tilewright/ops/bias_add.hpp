@@ -6,8 +6,8 @@ namespace tilewright {
 /// x + bias, rounded once to the dtype of bias: x is float32, bias of half precision.
 struct BiasAdd : Elementwise<BiasAdd> {
   static constexpr std::string_view name = "BiasAdd";
-  static constexpr VertexCost vertex_cost = detail::vertex_cost_of<Add>();
-  static constexpr bool gradient_needs_no_result = true;
+  constexpr operator VertexCost() const { return Add{}; }
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
   template <class X> static X forward(X a, X b) { return math::add(a, b); }
   static constexpr bool check_dtypes(Inference& op) {
     if (op.input(0).dtype == float32 && is_half(op.input(1).dtype)) return true;

@@ -6,9 +6,9 @@ namespace tilewright {
 /// The elements in another dtype, as element_cast has them.
 struct Cast : Elementwise<Cast> {
   static constexpr std::string_view name = "Cast";
-  static constexpr bool gradient_needs_no_result = true;
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::cast, Confidence::published);
-  static constexpr bool bools_are_masks = true;
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::cast, Confidence::published); }
+  constexpr operator Fusion() const { return Fusion{.has_formula = true, .bools_are_masks = true}; }
   struct Attributes {
     std::int64_t dtype = 0;
   };

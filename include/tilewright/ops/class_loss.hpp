@@ -33,7 +33,7 @@ constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_gr
 /// input more, the last, is all labels.
 template <class D>
 struct ClassLossOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::line;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
   using Attributes = NllAttributes;
 
   /// Checks rows and labels.
@@ -58,6 +58,7 @@ struct ClassLossOp : Op<D> {
   static constexpr FaultText label_fault(std::span<const TensorSpec> operands) {
     return {true, "label", text("a label from 0 to ", operands[0].shape[-1] - 1, ", or the ignored one,")};
   }
+  constexpr operator CutRules() const { return CutRules{.partials = partials}; }
   /// Mean and sum need all labels: without them, one vertex.
   static constexpr Partials partials(const PackedAttributes& packed) {
     return {.whole_input = unpack<Attributes>(packed).reduction == Reduction::none ? -1 : 1};
@@ -137,7 +138,10 @@ struct ClassLoss : ClassLossOp<D> {
   static constexpr void infer(Inference& op) {
     if (D::check(op)) op.output(D::loss_spec(op));
   }
-  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) { return D::label_fault(operands); }
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return D::label_fault(operands);
+  }
   template <PackedAttributes A, class X, class L, class... Rest>
   static void compute_checked(Faults faults, X x, L labels, Rest... rest) {
     D::template check_labels<A>(faults, x, labels);
@@ -201,7 +205,10 @@ struct ClassLossWithGrad : ClassLossOp<D> {
     op.output(D::loss_spec(op));
     op.output(op.input(0));
   }
-  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) { return D::label_fault(operands); }
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return D::label_fault(operands);
+  }
   template <PackedAttributes A, class X, class L, class... Rest>
   static void compute_checked(Faults faults, X x, L labels, Rest... rest) {
     D::template check_labels<A>(faults, x, labels);

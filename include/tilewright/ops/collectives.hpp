@@ -16,12 +16,9 @@ enum class GatheredShape : std::uint8_t {
 
 /// Base of ops on what the replicas of a group have. The planner does not cut them into vertices. D gives
 ///  - `template <PackedAttributes A, TensorSpec in, TensorSpec out> static void run_collective(std::byte* const* operands,
-///    std::int64_t first, std::int64_t last)`: work items [first, last), for the inputs of all replicas, then their outputs;
-///  - `static constexpr std::int64_t collective_items(const PackedAttributes&, const TensorSpec& in, const TensorSpec& out)`:
-///    how many items there are. They may be done in any order, and at the same time;
-///  - `static constexpr CollectiveVolume collective_volume(const PackedAttributes&, const TensorSpec& in, const TensorSpec&
-///  out)`:
-///    what moves between the replicas, of which the target says what it costs.
+///    std::int64_t first, std::int64_t last)`: work items [first, last), for the inputs of all replicas, then their outputs.
+///    Items may be done in any order, and at the same time;
+///  - the group CollectiveWork: how many items there are, and what moves between the replicas.
 /// Its attributes have a member `groups`.
 template <class D>
 struct CollectiveOp : Op<D> {
@@ -61,6 +58,9 @@ struct AllReduceOp : CollectiveOp<D> {
     if (!AllReduceOp::require_dtype(op, attributes.groups, reduction)) return;
     op.output(op.input(0));
   }
+  constexpr operator CollectiveWork() const {
+    return CollectiveWork{.collective_items = collective_items, .collective_volume = collective_volume};
+  }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
     return unpack<Attributes>(packed).groups.num_groups() * collective_chunks(out.nelms());
   }
@@ -79,12 +79,12 @@ struct ReplicatedAllReduce : AllReduceOp<ReplicatedAllReduce> {
 };
 struct ReplicatedAllReduceInplace : AllReduceOp<ReplicatedAllReduceInplace> {
   static constexpr std::string_view name = "ReplicatedAllReduceInplace";
-  static constexpr int modifies = 0;
+  constexpr operator Effects() const { return Effects{.modifies = 0}; }
 };
 
 /// A part of the reduction on each replica: of the elements in a row, or of an axis.
 struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
-  static constexpr bool takes_float8 = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.takes_float8 = true}; }
   static constexpr std::string_view name = "ReplicatedReduceScatter";
   struct Attributes {
     ReplicaGroups groups;
@@ -111,6 +111,9 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
     op.output(result);
   }
   static constexpr void gradient(GradientContext& op);  // gathers
+  constexpr operator CollectiveWork() const {
+    return CollectiveWork{.collective_items = collective_items, .collective_volume = collective_volume};
+  }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
     return unpack<Attributes>(packed).groups.num_replicas * collective_chunks(out.nelms());
   }
@@ -139,7 +142,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
 
 /// The tensors of all replicas on each of them.
 struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
-  static constexpr bool takes_float8 = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.takes_float8 = true}; }
   static constexpr std::string_view name = "ReplicatedAllGather";
   struct Attributes {
     ReplicaGroups groups;
@@ -184,6 +187,9 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     const LocalSlice::Attributes slice{groups, static_cast<std::int64_t>(CollectiveOperator::local), 0, 1, axis};
     const Tensor dx = apply<LocalSlice>({op.output_gradient(0)}, slice);
     op.input_gradient(0, dx.shape() == in.shape ? dx : dx.reshape(in.shape));
+  }
+  constexpr operator CollectiveWork() const {
+    return CollectiveWork{.collective_items = collective_items, .collective_volume = collective_volume};
   }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
     return unpack<Attributes>(packed).groups.num_groups() * collective_chunks(out.nelms());
@@ -265,7 +271,8 @@ constexpr Tensor replicated_all_reduce(Tensor t, const AllReduceOptions& options
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce", t, options.group);
   return apply<ReplicatedAllReduce>({t}, {groups, static_cast<std::int64_t>(options.op)});
 }
-/// The same in place; returns an alias of t.
+/// Reduces t over the group in place, element by element, on every replica of it; returns an alias of t. Dtypes and order are
+/// those of replicated_all_reduce. Not differentiable.
 constexpr Tensor replicated_all_reduce_(Tensor t, const AllReduceOptions& options = {}) {
   if (!t.is_usable()) return t;
   const ReplicaGroups groups = detail::groups_for("replicated_all_reduce_", t, options.group);

@@ -7,9 +7,9 @@ namespace tilewright {
 /// Base of ops whose result is bool. Nothing can be differentiated by it.
 template <class D>
 struct Predicate : Elementwise<D> {
-  static constexpr VertexCost vertex_cost = binary_map_cost({6, 2}, {6, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return binary_map_cost({6, 2}, {6, 4}, Confidence::published); }
   static constexpr Differentiation differentiation = Differentiation::stops;
-  static constexpr bool bools_are_masks = true;
+  constexpr operator Fusion() const { return Fusion{.has_formula = true, .bools_are_masks = true}; }
   static constexpr DType result_dtype(const Inference&) { return boolean; }
 };
 
@@ -41,7 +41,7 @@ struct LessEqual : Predicate<LessEqual> {
 /// Base of the questions whether x is NaN or infinite, which is false for all integers.
 template <class D>
 struct FloatClass : Predicate<D> {
-  static constexpr VertexCost vertex_cost = map_cost({5, 2}, {5, 4});
+  constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}); }
   static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
 };
 struct IsFinite : FloatClass<IsFinite> {

@@ -176,7 +176,8 @@ class ComposedAttention {
     if (hides) below = !below, equal = !equal;
     return below ? see_until(equal ? difference : difference - 1) : see_from(equal ? difference : difference + 1);
   }
-  /// The same for all heads and queries.
+  /// Conditions on keys alone, (keys,) or (batch, 1, 1, keys) for all heads and queries: `hides` says whether they tell what is
+  /// hidden or what is seen.
   constexpr bool is_of_keys(const Shape& shape, TensorId condition, bool hides, double score) {
     const bool is_row = shape.rank > 0 && shape[-1] == shape_[3] && shape.nelms() == shape[-1];
     const bool is_row_of_samples = shape.rank == 4 && shape[0] == shape_[0] && shape[1] == 1 && shape[2] == 1 &&

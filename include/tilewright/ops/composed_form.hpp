@@ -24,7 +24,7 @@ class FormReader {
     const NodeId node = record_.tensors[tensor].producer;
     return node == NodeId::none ? nullptr : &record_.nodes[node];
   }
-  /// The same for a tensor that nothing needs but one node, and that has no name; else null.
+  /// The node that makes a tensor which nothing needs but one node, and which has no name; else null.
   constexpr const Node* inner(TensorId tensor) const {
     return uses_[tensor] == 1 && record_.tensors[tensor].name.empty() ? producer(tensor) : nullptr;
   }

@@ -1,78 +1,9 @@
 #pragma once
 #include <span>
 
-#include "tilewright/core/items.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/slice.hpp"
+#include "tilewright/ops/slice_ops.hpp"
 
 namespace tilewright {
-
-/// What Concat and ConcatInplace share: the inputs one after the other along an axis.
-template <class D>
-struct ConcatOp : Op<D> {
-  static constexpr bool any_layout = true;
-  static constexpr bool takes_float8 = true;
-  struct Attributes {
-    std::int64_t axis = 0;
-    std::int64_t last_first = 0;  ///< 1: the last input is copied first, as it is made first
-  };
-  static constexpr int axis_of(const Attributes& attributes, int rank) {
-    return static_cast<int>(attributes.axis < 0 ? attributes.axis + rank : attributes.axis);
-  }
-  static constexpr void infer(Inference& op) {
-    const TensorSpec& first = op.input(0);
-    const int axis = op.require_axis(op.template attributes<Attributes>().axis, first.shape.rank);
-    if (axis < 0) return;
-    Shape result = first.shape;
-    for (int i = 1; i < op.input_count(); ++i) {
-      if (!op.require_equal_dtypes(0, i)) return;
-      const Shape& shape = op.input(i).shape;
-      bool fits = shape.rank == result.rank;
-      for (int other = 0; fits && other < shape.rank; ++other) fits = other == axis || shape[other] == result[other];
-      if (!fits)
-        return op.fail(to_text(first.shape), " and ", to_text(shape), " along axis ", axis,
-                       ": shapes that are equal but for that axis expected");
-      result[axis] += shape[axis];
-    }
-    op.output({result, first.dtype});
-  }
-  static constexpr void gradient(GradientContext& op) {
-    const Shape whole = op.output_spec(0).shape;
-    const int axis = axis_of(op.template attributes<Attributes>(), whole.rank);
-    std::int64_t begin = 0;
-    for (int i = 0; i < op.input_count(); ++i) {
-      auto slice = SliceAttributes::of_all(whole);
-      slice.take(axis, begin, 1, op.input_spec(i).shape[axis]);
-      begin += slice.extent(axis);
-      if (op.needs(i)) op.input_gradient(i, apply<Slice>({op.output_gradient(0)}, slice));
-    }
-  }
-  static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
-    const TensorSpec& whole = operands[static_cast<std::size_t>(input_count)];
-    const int axis = axis_of(unpack<Attributes>(packed), whole.shape.rank);
-    const bool last_first = unpack<Attributes>(packed).last_first != 0;
-    detail::AssembledResult result(whole, input_count, false);
-    std::int64_t begin = last_first ? whole.shape[axis] : 0;
-    for (int n = 0; n < input_count; ++n) {
-      const int i = last_first ? input_count - 1 - n : n;
-      const TensorSpec& part = operands[static_cast<std::size_t>(i)];
-      auto slice = SliceAttributes::of_all(whole.shape);
-      if (last_first) begin -= part.shape[axis];
-      slice.take(axis, begin, 1, part.shape[axis]);
-      if (!last_first) begin += part.shape[axis];
-      result.template copy<SliceInplace>(i, slice, part);
-    }
-    return result.parts();
-  }
-};
-struct Concat : ConcatOp<Concat> {
-  static constexpr std::string_view name = "Concat";
-};
-/// The same; ops in place are refused on its result, which would be an alias elsewhere.
-struct ConcatInplace : ConcatOp<ConcatInplace> {
-  static constexpr std::string_view name = "ConcatInplace";
-  static constexpr bool result_stays = true;
-};
 
 /// Into how many equal parts a tensor is split, or the extents of all parts.
 struct Splits {
@@ -142,7 +73,7 @@ constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
   }
   return result;
 }
-/// The same for structured bindings: `const auto [q, k, v] = ops::split<3>(x, -1);`.
+/// x in `parts` equal parts along an axis, as an array for structured bindings: `const auto [q, k, v] = ops::split<3>(x, -1);`.
 template <std::size_t parts>
 constexpr std::array<Tensor, parts> split(Tensor x, int axis = 0) {
   const List<Tensor> list = split(x, Splits(static_cast<int>(parts)), axis);
@@ -151,114 +82,5 @@ constexpr std::array<Tensor, parts> split(Tensor x, int axis = 0) {
   return result;
 }
 }  // namespace ops
-
-namespace detail {
-/// Joins the gradients of slices of one tensor, in as few passes over memory as the slices allow: those along one axis that do
-/// not overlap are one concat, with zeros between them; so are those of all columns i, i + n, i + 2 n, ... Others are padded and
-/// added.
-class SliceJoiner {
- public:
-  constexpr SliceJoiner(Ir& ir, const TensorSpec& whole, std::span<const GradientPart> parts) : ir_(ir), whole_(whole) {
-    for (const GradientPart& part : parts) rest_.push_back({part.gradient, unpack<SliceAttributes>(part.where)});
-  }
-  constexpr Tensor run() {
-    Tensor sum = next();
-    while (!rest_.empty() && !ir_.failed()) sum = sum + next();
-    return sum;
-  }
-
- private:
-  struct Part {
-    Tensor gradient{};
-    SliceAttributes slice{};
-  };
-
-  /// The gradient of the first slice, and of others that can be joined with it. They leave the rest.
-  constexpr Tensor next() {
-    const int axis = only_axis(rest_[0].slice);
-    if (axis < 0 || rest_.size() == 1) return padded(take(0));
-    const std::int64_t step = rest_[0].slice.step(axis);
-    List<std::size_t> order;
-    for (std::size_t i = 0; i < rest_.size(); ++i)
-      if (only_axis(rest_[i].slice) == axis && rest_[i].slice.step(axis) == step) order.push_back(i);
-    const auto start = [&](std::size_t i) { return rest_[i].slice.start(axis); };
-    sort_items(order, [&](std::size_t a, std::size_t b) { return start(a) != start(b) ? start(a) < start(b) : a < b; });
-    List<std::size_t> chosen;
-    std::int64_t end = 0;  // of the chosen ones; of interleaved ones: the next start
-    for (std::size_t i : order) {
-      if (step == 1 ? start(i) < end : start(i) != end || rest_[i].slice.extent(axis) * step != whole_.shape[axis]) continue;
-      chosen.push_back(i);
-      end = step == 1 ? start(i) + rest_[i].slice.extent(axis) : end + 1;
-    }
-    if (chosen.size() < 2 || (step > 1 && end != step)) return padded(take(0));
-    List<Part> parts;
-    for (std::size_t i : chosen) parts.push_back(rest_[i]);
-    sort_items(chosen, [](std::size_t a, std::size_t b) { return a < b; });
-    List<Part> others;
-    for (std::size_t i = 0, c = 0; i < rest_.size(); ++i) {
-      if (c < chosen.size() && chosen[c] == i) ++c;
-      else others.push_back(rest_[i]);
-    }
-    rest_ = std::move(others);
-    return step == 1 ? joined(parts, axis) : interleaved(parts, axis);
-  }
-  /// The only axis along which a slice does not take all elements in their order; -1: there are several, or it goes backwards.
-  constexpr int only_axis(const SliceAttributes& slice) const {
-    int only = -1;
-    for (int axis = 0; axis < whole_.shape.rank; ++axis) {
-      if (slice.extent(axis) == whole_.shape[axis] && slice.step(axis) == 1) continue;
-      if (only >= 0 || slice.step(axis) < 1) return -1;
-      only = axis;
-    }
-    return only;
-  }
-  constexpr Part take(std::size_t i) {
-    const Part part = rest_[i];
-    rest_.erase(rest_.begin() + static_cast<std::ptrdiff_t>(i));
-    return part;
-  }
-  constexpr Tensor padded(const Part& part) const {
-    return apply<SliceGrad>({part.gradient}, {part.slice, axis_list(whole_.shape)});
-  }
-  /// A part's gradient with all axes of the whole.
-  constexpr Tensor with_all_axes(const Part& part) const {
-    return part.slice.dropped == 0 ? part.gradient
-                                   : ops::reshape(part.gradient, part.slice.result_shape(whole_.shape.rank, true));
-  }
-  constexpr Tensor joined(const List<Part>& parts, int axis) const {
-    List<Tensor> pieces;
-    std::int64_t end = 0;
-    const auto fill_to = [&](std::int64_t next) {
-      if (next == end) return;
-      Shape gap = whole_.shape;
-      gap[axis] = next - end;
-      pieces.push_back(ops::expand(ir_.constant(0, whole_.dtype), gap));
-    };
-    for (const Part& part : parts) {
-      fill_to(part.slice.start(axis));
-      pieces.push_back(with_all_axes(part));
-      end = part.slice.start(axis) + part.slice.extent(axis);
-    }
-    fill_to(whole_.shape[axis]);
-    const bool last_first = parts[0].gradient.number() > parts[parts.size() - 1].gradient.number();
-    return at_or_invalid(
-        ir_, apply_all<Concat>(ir_, std::span<const Tensor>(pieces.data(), pieces.size()), {axis, last_first ? 1 : 0}), 0);
-  }
-  constexpr Tensor interleaved(const List<Part>& parts, int axis) const {
-    std::int64_t outer = 1, inner = 1;
-    for (int i = 0; i < whole_.shape.rank; ++i) (i < axis ? outer : inner) *= i == axis ? 1 : whole_.shape[i];
-    List<Tensor> pieces;
-    for (const Part& part : parts) pieces.push_back(ops::reshape(part.gradient, {outer, part.slice.extent(axis), 1, inner}));
-    return ops::reshape(ops::concat(std::span<const Tensor>(pieces.data(), pieces.size()), 2), whole_.shape);
-  }
-
-  Ir& ir_;
-  TensorSpec whole_;
-  List<Part> rest_{};
-};
-constexpr Tensor join_slices(Ir& ir, const TensorSpec& whole, std::span<const GradientPart> parts) {
-  return SliceJoiner(ir, whole, parts).run();
-}
-}  // namespace detail
 
 }  // namespace tilewright

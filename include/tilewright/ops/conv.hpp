@@ -146,10 +146,15 @@ constexpr std::int64_t convolve_back_stack_bytes() {
 /// What convolutions and their gradients share: A are the attributes, which have the planner's.
 template <class D, class A>
 struct ConvOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::convolution;
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::convolution, Confidence::published);
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::convolution}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::convolution, Confidence::published); }
   using Attributes = A;
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
+  constexpr operator CutRules() const {
+    return CutRules{
+        .partials_dtype = partials_dtype, .expand_in_blocks = D::expand_in_blocks, .memory_proportion = memory_proportion};
+  }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<A>(packed).planner.partials_dtype(output);
   }
@@ -236,7 +241,7 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
 /// Convolution, that is cross-correlation: inputs (x, weight).
 struct Conv : ConvOp<Conv, WindowAttributes> {
   static constexpr std::string_view name = "Conv";
-  static constexpr bool gradient_needs_no_result = true;
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
 
   static constexpr void infer(Inference& op) {
     const TensorSpec &x = op.input(0), &weight = op.input(1);
@@ -300,11 +305,10 @@ constexpr WindowAttributes window_attributes(const Options& options) {
 namespace ops {
 /// Convolution (cross-correlation: the kernel is not turned around). x: (N, C, spatial...) with 1 to 3 spatial axes, float16,
 /// bfloat16, float32 or float64; weight: (M, C / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in +
-/// padding -
-/// ((kernel - 1) dilation + 1)) / stride + 1 elements along each spatial axis, rounded down. Half precision sums in float32.
-/// `partials_types` {float16} or {float32} (the default) is what partial sums are rounded to, where the sum over channels is cut
-/// into blocks for tiles; float64 has its own. Gradients: of x and weight. Errors: lists of a wrong length, numbers out of range,
-/// groups that do not divide the channels, a kernel larger than the padded input.
+/// padding - dilation (kernel - 1) - 1) / stride + 1 elements along each spatial axis, rounded down. Half precision sums in
+/// float32. `partials_types` {float16} or {float32} (the default) is what partial sums are rounded to, where the sum over
+/// channels is cut into blocks for tiles; float64 has its own. Gradients: of x and weight. Errors: lists of a wrong length,
+/// numbers out of range, groups that do not divide the channels, a kernel larger than the padded input.
 ///
 ///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
 constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {

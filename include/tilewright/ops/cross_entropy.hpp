@@ -26,8 +26,9 @@ constexpr bool check_cross_entropy(Inference& op) {
 struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
   static constexpr std::string_view name = "CrossEntropyWithGrad";
   static constexpr std::string_view rows_are = "logits", factor_name = "loss_scaling";
-  static constexpr CodeKind code_kind = CodeKind::softmax;
-  static constexpr VertexCost vertex_cost = line_cost(6, {18, 2}, {16, 4});  // Softmax's loops, and one over the result
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  /// Softmax's loops, and one over the result
+  constexpr operator VertexCost() const { return line_cost(6, {18, 2}, {16, 4}); }
   static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }
   template <PackedAttributes, class X, class... V>
   static constexpr std::int64_t stack_bytes() {
@@ -49,8 +50,8 @@ struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
 struct CrossEntropyGrad : ClassLossGrad<CrossEntropyGrad> {
   static constexpr std::string_view name = "CrossEntropyGrad";
   static constexpr std::string_view rows_are = "logits";
-  static constexpr CodeKind code_kind = CodeKind::softmax;
-  static constexpr VertexCost vertex_cost = CrossEntropyWithGrad::vertex_cost;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  constexpr operator VertexCost() const { return CrossEntropyWithGrad{}; }
   template <PackedAttributes, class X, class... V>
   static constexpr std::int64_t stack_bytes() {
     return softmax_stack_bytes<X::shape[-1], typename X::element>;
@@ -66,8 +67,8 @@ struct CrossEntropyGrad : ClassLossGrad<CrossEntropyGrad> {
 struct CrossEntropy : ClassLoss<CrossEntropy> {
   static constexpr std::string_view name = "CrossEntropy";
   static constexpr std::string_view rows_are = "logits";
-  static constexpr CodeKind code_kind = CodeKind::softmax;
-  static constexpr VertexCost vertex_cost = line_cost(2, {10, 2}, {9, 4});
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  constexpr operator VertexCost() const { return line_cost(2, {10, 2}, {9, 4}); }
   static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropy>(op); }
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0))
@@ -89,7 +90,8 @@ namespace ops {
 constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const NllOptions& options = {}) {
   return apply<CrossEntropy>({logits, labels}, nll_attributes(options));
 }
-/// The same loss, and the gradient of the logits in the same op; the gradient, not the loss, is times loss_scaling.
+/// The loss of cross_entropy, a scalar, and the gradient of the logits, of their shape and dtype, from one op. The gradient,
+/// not the loss, is times loss_scaling.
 constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, double loss_scaling = 1,
                                                   const NllOptions& options = {}) {
   return detail::loss_and_gradient<CrossEntropyWithGrad>(std::array{logits, labels}, nll_attributes(options, loss_scaling));

@@ -3,12 +3,12 @@
 
 namespace tilewright {
 
-/// The same tensor, of which the program says that its replicas differ on purpose. Before a program is planned, what reads it
-/// reads its input instead.
+/// An alias of a tensor, of which the program says that its replicas differ on purpose. Before a program is planned, what reads
+/// it reads its input instead.
 struct DiffersByReplica : Op<DiffersByReplica> {
   static constexpr std::string_view name = "DiffersByReplica";
-  static constexpr bool is_alias = true;
-  static constexpr bool any_layout = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr void gradient(GradientContext& op) { op.input_gradient(0, op.output_gradient(0)); }
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape&, const PackedAttributes&) { return layout; }

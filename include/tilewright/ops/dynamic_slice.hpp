@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/ops/indexed.hpp"
 #include "tilewright/ops/shape.hpp"
+#include "tilewright/ops/sum.hpp"
 
 namespace tilewright {
 
@@ -28,11 +29,11 @@ struct DynamicSliceAttributes {
 /// What slices have in common whose starts are a tensor, one for each sliced axis.
 template <class D>
 struct DynamicSliceOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::indexed;
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::slice, Confidence::published);
-  static constexpr bool any_layout = true;
-  static constexpr bool takes_positions = true;
-  static constexpr bool takes_float8 = true;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::slice, Confidence::published); }
+  constexpr operator KernelOperands() const {
+    return KernelOperands{.any_layout = true, .takes_positions = true, .takes_float8 = true};
+  }
   using Attributes = DynamicSliceAttributes;
 
   /// The shape of the slice; fails for axes, sizes or starts that do not fit to t.
@@ -120,6 +121,7 @@ struct DynamicSlice : DynamicSliceOp<DynamicSlice> {
     if (!op.failed()) op.output({slice, op.input(0).dtype});
   }
   static constexpr void gradient(GradientContext& op);
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
     return slice_fault(operands[0].shape, operands[static_cast<std::size_t>(input_count)].shape, unpack<Attributes>(packed));
   }
@@ -174,6 +176,7 @@ struct DynamicUpdateOp : DynamicSliceOp<D> {
       return op.fail("t_update ", to_text(update), " for a slice of ", to_text(t), ": ", to_text(slice), " expected");
     op.output(t);
   }
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return D::slice_fault(operands[0].shape, operands[2].shape, unpack<Attributes>(packed));
   }
@@ -241,10 +244,10 @@ struct DynamicUpdate : DynamicUpdateOp<DynamicUpdate> {
     return ops::expand(op.ir().constant(List<double>{0}, {}, spec.dtype), spec.shape);
   }
 };
-/// The same in place.
+/// Writes another slice to t itself, and returns it.
 struct DynamicUpdateInplace : DynamicUpdateOp<DynamicUpdateInplace> {
   static constexpr std::string_view name = "DynamicUpdateInplace";
-  static constexpr int modifies = 0;
+  constexpr operator Effects() const { return Effects{.modifies = 0}; }
 };
 
 constexpr void DynamicSlice::gradient(GradientContext& op) {

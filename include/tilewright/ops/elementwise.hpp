@@ -24,7 +24,7 @@ template <class D, PackedAttributes A>
 struct Formula {
   // the result types tell xtensor what can be called
   static constexpr bool plain = __is_empty(typename D::Attributes);
-  static constexpr bool bools_are_masks = D::bools_are_masks;
+  static constexpr bool bools_are_masks = groups_of<D>().operator Fusion().bools_are_masks;
   template <class... X>
     requires plain
   auto operator()(const X&... x) const -> decltype(D::forward(x...)) {
@@ -63,19 +63,24 @@ constexpr Work elementwise_work(std::span<const TensorSpec> operands, int input_
       if (operands[o].shape[-axis] != 1) work.follow(static_cast<int>(o), operands[o].shape.rank - axis, result.rank - axis);
   return work;
 }
+/// The cost that a unary op states, or else that of its kind.
+constexpr VertexCost cost_of_map(const VertexCost& stated) {
+  return stated.is_stated() ? stated : default_vertex_cost(WorkKind::map, CodeKind::map);
+}
+/// The groups of an elementwise op that it does not state.
+struct ElementwiseDefaults : OpDefaults {
+  constexpr operator Fusion() const { return Fusion{.has_formula = true}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+};
 }  // namespace detail
 
 /// Base of ops whose result at a place depends on the inputs at that place only. D gives `name` and
 /// `template <class X> static X forward(X x, ...[, Attributes])` on scalars and xsimd batches; inputs broadcast as in NumPy and
 /// have one dtype, which is also the result's. An op of other dtypes gives `check_dtypes` and `result_dtype`.
 template <class D>
-struct Elementwise : Op<D> {
-  static constexpr bool elementwise = true;
-  static constexpr bool has_formula = true;
-  static constexpr bool any_layout = true;
-
+struct Elementwise : Op<D, detail::ElementwiseDefaults> {
   static constexpr void infer(Inference& op) {
-    if (D::check_dtypes(op)) detail::infer_elementwise(op, D::result_dtype(op), D::modifies >= 0);
+    if (D::check_dtypes(op)) detail::infer_elementwise(op, D::result_dtype(op), op.is_in_place());
   }
   static constexpr bool check_dtypes(Inference& op) { return equal_dtypes(op); }
   static constexpr bool equal_dtypes(Inference& op) {
@@ -96,7 +101,8 @@ struct Elementwise : Op<D> {
       assign_elementwise<detail::Formula<D, A>>(std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
     }(std::make_index_sequence<sizeof...(V) - 1>{});
   }
-  /// The same for an op with `fault`: D gives `forward_checked(faults, x, ...)` beside `forward`.
+  /// Computes an op with `fault` on views, the last of which is the result, and reports what its inputs did wrong to `faults`:
+  /// D gives `forward_checked(faults, x, ...)` beside `forward`.
   template <PackedAttributes, class... V>
   static void compute_checked(Faults faults, V... views) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
@@ -115,8 +121,9 @@ template <class D>
 struct UnaryGrad : Elementwise<UnaryGrad<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
-  static constexpr VertexCost vertex_cost = unary_gradient_cost(detail::vertex_cost_of<D>(),
-                                                                D::gradient_from == GradientFrom::output);
+  constexpr operator VertexCost() const {
+    return unary_gradient_cost(detail::cost_of_map(detail::groups_of<D>()), D::gradient_from == GradientFrom::output);
+  }
   template <class X, class... A>
   static X forward(X x_or_y, X dy, A... attributes) {
     return D::backward(x_or_y, dy, attributes...);
@@ -129,7 +136,7 @@ template <class D>
 struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
   using Attributes = typename D::Attributes;
   static constexpr std::string_view name = GradientName<D>::value;
-  static constexpr VertexCost vertex_cost = unary_gradient_cost(detail::vertex_cost_of<D>(), false);
+  constexpr operator VertexCost() const { return unary_gradient_cost(detail::cost_of_map(detail::groups_of<D>()), false); }
   template <class X, class... A>
   static X forward(X x, X dy, A... attributes) {
     if constexpr (requires { D::backward_of_input(x, dy, attributes...); }) return D::backward_of_input(x, dy, attributes...);

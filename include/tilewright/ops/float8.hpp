@@ -45,9 +45,9 @@ constexpr Tensor log2_scale_tensor(Tensor t, const NumberOrTensor& log2_scale) {
 /// Base of ops that give x 2^log2_scale in the dtype of their result: inputs x, log2_scale.
 template <class D>
 struct Pow2ScaleOp : Elementwise<D> {
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::cast);
-  static constexpr bool takes_float8 = true;
-  static constexpr bool has_formula = false;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::cast); }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_float8 = true}; }
+  constexpr operator Fusion() const { return Fusion{.elementwise = true}; }
   struct Attributes {
     std::int64_t dtype = 0;  ///< of the result
   };
@@ -55,7 +55,8 @@ struct Pow2ScaleOp : Elementwise<D> {
     if (!require_log2_scale(op, 1)) return;
     op.output({op.input(0).shape, static_cast<DType>(op.attributes<Attributes>().dtype)});
   }
-  static constexpr FaultText fault(std::span<const TensorSpec>, int) {
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec>, int, const PackedAttributes&) {
     return {.possible = true, .value = "log2_scale", .expected = "a whole number from -32 to 31", .of_all_vertices = true};
   }
   template <PackedAttributes, class X, class Scale, class Y>
@@ -98,8 +99,8 @@ namespace detail {
 /// The numbers of a float8 tensor as float32: a part of the ops below.
 struct Float8ToFloat : Elementwise<Float8ToFloat> {
   static constexpr std::string_view name = "Float8ToFloat";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::cast);
-  static constexpr bool takes_float8 = true;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::cast); }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_float8 = true}; }
   static constexpr void infer(Inference& op) { op.output({op.input(0).shape, float32}); }
   template <class X> static X forward(X x) { return x; }
 };
@@ -113,7 +114,8 @@ struct Pow2ScaleOfSums : Pow2ScaleOp<Pow2ScaleOfSums<D>> {
 /// float32. Inputs: two float8 tensors, of either format each, and log2_scale.
 template <class D, class Product>
 struct Pow2ScaledProduct : Op<D> {
-  static constexpr bool takes_float8 = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.takes_float8 = true}; }
+  constexpr operator OpTexts() const { return OpTexts{.options = Product::options}; }
   using Attributes = typename Product::Attributes;
 
   static constexpr void infer(Inference& op) {
@@ -125,7 +127,6 @@ struct Pow2ScaledProduct : Op<D> {
     Product::infer(product);
     if (!product.failed()) op.output({product.outputs()[0].shape, float16});
   }
-  static constexpr Text options(const PackedAttributes& packed) { return Product::options(packed); }
   static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int, const PackedAttributes& attributes) {
     const Shape& result = operands[3].shape;
     List<OpPart> parts;

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/indexed.hpp"
 #include "tilewright/ops/shape.hpp"
 
@@ -8,7 +9,7 @@ namespace tilewright {
 /// out of range adds nothing.
 struct GatherGrad : IndexedOp<GatherGrad> {
   static constexpr std::string_view name = "GatherGrad";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scatter, Confidence::published);
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::scatter, Confidence::published); }
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
     const Shape& dy = op.input(0).shape;
@@ -40,8 +41,10 @@ struct GatherGrad : IndexedOp<GatherGrad> {
 /// What gathers share: inputs (t, indices), rows of t along an axis at the indices.
 template <class D>
 struct GatherOp : IndexedOp<D> {
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::gather, Confidence::published);
-  static constexpr bool takes_float8 = true;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::gather, Confidence::published); }
+  constexpr operator KernelOperands() const {
+    return KernelOperands{.any_layout = true, .takes_positions = true, .takes_float8 = true};
+  }
   using Attributes = IndexAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -79,6 +82,7 @@ struct GatherOp : IndexedOp<D> {
     attributes.faults = 0;
     op.input_gradient(0, apply<GatherGrad>({op.output_gradient(0), op.input(1)}, attributes).cast(op.input_spec(0).dtype));
   }
+  constexpr operator OpTexts() const { return OpTexts{.options = D::options, .fault = fault}; }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     const Shape& t = operands[0].shape;
@@ -133,9 +137,9 @@ struct TiedGather : GatherOp<TiedGather> {
 /// out of range, and where the result has more places than the indices. The gradient of Scatter's and ScatterReduce's elements.
 struct GatherElements : Op<GatherElements> {
   static constexpr std::string_view name = "GatherElements";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::gather);
-  static constexpr WorkKind work_kind = WorkKind::indexed;
-  static constexpr bool any_layout = true;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::gather); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   struct Attributes {
     std::int64_t axis = 0;
     detail::AxisList shape{};

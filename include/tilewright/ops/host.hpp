@@ -10,8 +10,9 @@ struct StreamAttributes {
 /// The next tensor of a host-to-device stream. The planner lowers it, and HostStore, to copies.
 struct HostLoad : Op<HostLoad> {
   static constexpr std::string_view name = "HostLoad";
-  static constexpr bool has_side_effect = true;
+  constexpr operator Effects() const { return Effects{.has_side_effect = true}; }
   using Attributes = StreamAttributes;
+  constexpr operator Movement() const { return Movement{.transfer = transfer}; }
   static constexpr Transfer transfer(const PackedAttributes& attributes) {
     return {.kind = TransferKind::stream, .number = unpack<Attributes>(attributes).stream};
   }
@@ -21,8 +22,9 @@ struct HostLoad : Op<HostLoad> {
 /// Appends a tensor to a device-to-host stream.
 struct HostStore : Op<HostStore> {
   static constexpr std::string_view name = "HostStore";
-  static constexpr bool has_side_effect = true;
+  constexpr operator Effects() const { return Effects{.has_side_effect = true}; }
   using Attributes = StreamAttributes;
+  constexpr operator Movement() const { return Movement{.transfer = transfer}; }
   static constexpr Transfer transfer(const PackedAttributes& attributes) {
     return {.kind = TransferKind::stream, .number = unpack<Attributes>(attributes).stream, .stores = true};
   }

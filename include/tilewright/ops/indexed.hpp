@@ -26,9 +26,8 @@ struct IndexAttributes {
 /// Base of ops whose indices along an axis are a tensor. Their kernels get the positions of the result's elements.
 template <class D>
 struct IndexedOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::indexed;
-  static constexpr bool any_layout = true;
-  static constexpr bool takes_positions = true;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_positions = true}; }
   using Attributes = IndexAttributes;
 
   static constexpr bool require_indices(Inference& op, int i) {
@@ -36,6 +35,7 @@ struct IndexedOp : Op<D> {
     op.fail("indices ", to_text(op.input(i)), ": integers expected");
     return false;
   }
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) {
     if constexpr (requires(typename D::Attributes attributes) { attributes.available_memory_proportion; })
       return detail::proportion_option(unpack<typename D::Attributes>(packed).available_memory_proportion);

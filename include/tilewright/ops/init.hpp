@@ -17,17 +17,17 @@ constexpr InitAttributes init_attributes(const TensorSpec& spec) {
 /// Memory whose elements are undefined.
 struct InitUndefined : Op<InitUndefined> {
   static constexpr std::string_view name = "InitUndefined";
-  static constexpr bool gives_memory = true;
-  static constexpr WorkKind work_kind = WorkKind::view;
+  constexpr operator Movement() const { return Movement{.gives_memory = true}; }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::view}; }
   using Attributes = InitAttributes;
   static constexpr void infer(Inference& op) { op.output(op.attributes<Attributes>().spec()); }
 };
 /// Elements of 0.
 struct InitZero : Op<InitZero> {
   static constexpr std::string_view name = "InitZero";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::fill, Confidence::published);
-  static constexpr WorkKind work_kind = WorkKind::map;
-  static constexpr bool takes_float8 = true;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::fill, Confidence::published); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.takes_float8 = true}; }
   using Attributes = InitAttributes;
   static constexpr void infer(Inference& op) { op.output(op.attributes<Attributes>().spec()); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
@@ -45,12 +45,11 @@ struct InitZero : Op<InitZero> {
 /// Writes input 1 into all of input 0, which is mostly a view of something larger.
 struct CopyInto : Op<CopyInto> {
   static constexpr std::string_view name = "CopyInto";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
-  static constexpr int modifies = 0;
-  static constexpr bool is_copy = true;
-  static constexpr bool any_layout = true;
-  static constexpr WorkKind work_kind = WorkKind::map;
-  static constexpr CodeKind code_kind = CodeKind::copy;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
+  constexpr operator Effects() const { return Effects{.modifies = 0}; }
+  constexpr operator Movement() const { return Movement{.is_copy = true}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::copy}; }
   static constexpr void infer(Inference& op) {
     if (op.input(0) != op.input(1))
       return op.fail(to_text(op.input(1)), " into ", to_text(op.input(0)), ": equal shapes and dtypes expected");

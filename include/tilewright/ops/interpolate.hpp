@@ -24,9 +24,9 @@ struct ResizeAttributes {
 /// What Resize along an axis and its gradient share.
 template <class D>
 struct ResizeOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::line;
-  static constexpr VertexCost vertex_cost = line_cost(1, {12, 2}, {12, 4});
-  static constexpr bool any_layout = true;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
+  constexpr operator VertexCost() const { return line_cost(1, {12, 2}, {12, 4}); }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   using Attributes = ResizeAttributes;
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     Work work;

@@ -14,9 +14,9 @@ constexpr Tensor io_tile_copy(Tensor t);
 template <class D>
 struct TileCopy : Elementwise<D> {
   static constexpr bool copies = true;
-  static constexpr CodeKind code_kind = CodeKind::copy;
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
-  static constexpr bool bools_are_masks = true;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::copy}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
+  constexpr operator Fusion() const { return Fusion{.has_formula = true, .bools_are_masks = true}; }
   static constexpr bool check_dtypes(Inference&) { return true; }
 };
 
@@ -27,9 +27,11 @@ struct IpuCopy : TileCopy<IpuCopy> {
     std::int64_t source = 0;
     std::int64_t destination = 0;
   };
+  constexpr operator Movement() const { return Movement{.result_placement = result_placement}; }
   static constexpr Placement result_placement(const PackedAttributes& attributes, const Placement& input) {
     return {static_cast<int>(unpack<Attributes>(attributes).destination), input.tile_set};
   }
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) {
     const auto [source, destination] = unpack<Attributes>(packed);
     return text("from IPU ", source, ", to IPU ", destination);
@@ -45,6 +47,7 @@ struct IpuCopy : TileCopy<IpuCopy> {
 /// A copy on the other set of tiles of the same IPU.
 struct IoTileCopy : TileCopy<IoTileCopy> {
   static constexpr std::string_view name = "IoTileCopy";
+  constexpr operator Movement() const { return Movement{.result_placement = result_placement}; }
   static constexpr Placement result_placement(const PackedAttributes&, const Placement& input) {
     return {input.ipu, input.tile_set == TileSet::io ? TileSet::compute : TileSet::io};
   }

@@ -10,9 +10,8 @@ namespace tilewright {
 /// The sum of all elements' squares, a float32 scalar. Each vertex has its part of the sum.
 struct LambSquare : Op<LambSquare> {
   static constexpr std::string_view name = "LambSquare";
-  static constexpr VertexCost vertex_cost = reduction_cost({2, 2}, {2, 4});
-  static constexpr WorkKind work_kind = WorkKind::reduction;
-  static constexpr CodeKind code_kind = CodeKind::other;
+  constexpr operator VertexCost() const { return reduction_cost({2, 2}, {2, 4}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction, .code_kind = CodeKind::other}; }
   static constexpr void infer(Inference& op) {
     if (op.require_floating_point(0)) op.output({Shape{}, float32});
   }
@@ -39,10 +38,9 @@ struct LambSquare : Op<LambSquare> {
 /// min(sqrt(r1), max_weight_norm) / sqrt(r2) learning_rate: inputs (r1, r2[, learning_rate][, max_weight_norm]).
 struct TrustRatio : Op<TrustRatio> {
   static constexpr std::string_view name = "TrustRatio";
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {60, 1}, {60, 1});
-  static constexpr WorkKind work_kind = WorkKind::map;
-  static constexpr CodeKind code_kind = CodeKind::other;
-  static constexpr bool any_layout = true;
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {60, 1}, {60, 1}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::other}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   struct Attributes {
     std::int64_t inputs = 0;  ///< bits: 1 if learning_rate is an input, 2 if max_weight_norm is
     double learning_rate = 0, max_weight_norm = 0;
@@ -67,7 +65,7 @@ struct TrustRatio : Op<TrustRatio> {
 /// t - factor x in place: inputs (t, x, factor).
 struct TrustedStep : VarUpdate<TrustedStep, 2> {
   static constexpr std::string_view name = "AdamVarUpdate";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scaled_add, Confidence::published);
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::scaled_add, Confidence::published); }
   template <class T, class X, class F>
   static T forward(T t, X x, F factor) {
     return math::fma(-T(factor), T(x), t);
@@ -77,7 +75,7 @@ struct TrustedStep : VarUpdate<TrustedStep, 2> {
 /// t - learning_rate trust x in place: inputs (t, x, r1, r2[, learning_rate][, max_weight_norm]).
 struct AdamVarUpdate : VarUpdate<AdamVarUpdate, 2> {
   static constexpr std::string_view name = "AdamVarUpdate";
-  static constexpr VertexCost vertex_cost = TrustedStep::vertex_cost;
+  constexpr operator VertexCost() const { return TrustedStep{}; }
   using Attributes = TrustRatio::Attributes;
   static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count,
                                        const PackedAttributes& attributes) {

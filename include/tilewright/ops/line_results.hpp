@@ -20,8 +20,8 @@ constexpr std::int64_t from_first(const Tensor& x, int axis) {
 /// all but that.
 template <class D>
 struct LineResultOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::line;
-  static constexpr bool any_layout = true;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   template <PackedAttributes, class... V>
   static constexpr std::int64_t stack_bytes() {
     return column_stack_bytes<V...>;
@@ -48,8 +48,8 @@ struct LineResultOp : Op<D> {
 /// Base of ArgMax and ArgMin. D gives `name`.
 template <class D, bool largest>
 struct ArgOp : detail::LineResultOp<D> {
-  static constexpr WorkKind work_kind = WorkKind::reduction;
-  static constexpr VertexCost vertex_cost = reduction_cost({3, 2}, {3, 4});
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
+  constexpr operator VertexCost() const { return reduction_cost({3, 2}, {3, 4}); }
   static constexpr Differentiation differentiation = Differentiation::stops;
   struct Attributes {
     std::int64_t axis = 0;  ///< from the first
@@ -80,8 +80,8 @@ struct ArgMin : ArgOp<ArgMin, false> {
 /// Running sums along an axis.
 struct CumSum : detail::LineResultOp<CumSum> {
   static constexpr std::string_view name = "CumSum";
-  static constexpr VertexCost vertex_cost = line_cost(1, {3, 1}, {3, 1});
-  static constexpr CodeKind code_kind = CodeKind::reduction;
+  constexpr operator VertexCost() const { return line_cost(1, {3, 1}, {3, 1}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::reduction}; }
   struct Attributes {
     std::int64_t axis = 0;  ///< from the first
     std::int64_t reversed = 0;
@@ -104,7 +104,7 @@ struct CumSum : detail::LineResultOp<CumSum> {
 /// The gradient of TopK: inputs (dy, indices), result dx.
 struct TopKGrad : detail::LineResultOp<TopKGrad> {
   static constexpr std::string_view name = "TopKGrad";
-  static constexpr VertexCost vertex_cost = line_cost(2, {8, 1}, {8, 1});
+  constexpr operator VertexCost() const { return line_cost(2, {8, 1}, {8, 1}); }
   struct Attributes {
     std::int64_t axis = 0;
     std::int64_t extent = 0;  ///< of x along the axis
@@ -122,13 +122,14 @@ struct TopKGrad : detail::LineResultOp<TopKGrad> {
 };
 struct TopK : detail::LineResultOp<TopK> {
   static constexpr std::string_view name = "TopK";
-  static constexpr VertexCost vertex_cost = line_cost(1, {40, 1}, {40, 1});
+  constexpr operator VertexCost() const { return line_cost(1, {40, 1}, {40, 1}); }
   struct Attributes {
     std::int64_t k = 0;
     std::int64_t axis = 0;  ///< from the first
     std::int64_t largest = 1;
     double available_memory_proportion = detail::no_proportion;  ///< for planners
   };
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) {
     return detail::proportion_option(unpack<Attributes>(packed).available_memory_proportion);
   }
@@ -164,10 +165,10 @@ struct TopK : detail::LineResultOp<TopK> {
 /// Elements by levels: inputs (x, levels).
 struct Histogram : Op<Histogram> {
   static constexpr std::string_view name = "Histogram";
-  static constexpr VertexCost vertex_cost = reduction_cost({12, 1}, {12, 1});
-  static constexpr WorkKind work_kind = WorkKind::reduction;
+  constexpr operator VertexCost() const { return reduction_cost({12, 1}, {12, 1}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
   static constexpr Differentiation differentiation = Differentiation::stops;
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   struct Attributes {
     std::int64_t absolute = 0;
   };

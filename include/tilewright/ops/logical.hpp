@@ -5,17 +5,17 @@ namespace tilewright {
 
 struct And : Predicate<And> {
   static constexpr std::string_view name = "And";
-  static constexpr VertexCost vertex_cost = binary_map_cost({6, 4}, {6, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({6, 4}, {6, 4}); }
   template <class M> static M forward(M a, M b) { return a & b; }
 };
 struct Or : Predicate<Or> {
   static constexpr std::string_view name = "Or";
-  static constexpr VertexCost vertex_cost = binary_map_cost({6, 4}, {6, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({6, 4}, {6, 4}); }
   template <class M> static M forward(M a, M b) { return a | b; }
 };
 struct Not : Predicate<Not> {
   static constexpr std::string_view name = "Not";
-  static constexpr VertexCost vertex_cost = map_cost({5, 4}, {5, 4});
+  constexpr operator VertexCost() const { return map_cost({5, 4}, {5, 4}); }
   template <class M> static M forward(M x) { return !x; }
 };
 

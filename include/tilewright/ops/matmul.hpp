@@ -16,17 +16,18 @@ struct MatMulOptions {
 
 /// Products of matrices: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
 struct MatMul : Op<MatMul> {
-  static constexpr WorkKind work_kind = WorkKind::product;
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::product, Confidence::published);
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::product}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::product, Confidence::published); }
   static constexpr std::string_view name = "MatMul";
-  static constexpr bool gradient_needs_no_result = true;
-  static constexpr bool any_layout = true, any_result_layout = true;
-  static constexpr bool has_epilogue = true;
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .any_result_layout = true}; }
+  constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   struct Attributes {
     std::int64_t output_type = 0;  ///< 1 + the dtype; 0: the operands'
     PlannerAttributes planner{};
   };
 
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
   static constexpr Text options(const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     List<Text> given;
@@ -34,6 +35,9 @@ struct MatMul : Op<MatMul> {
       given.push_back(text("output_type=", to_text(static_cast<DType>(attributes.output_type - 1))));
     if (Text planner = attributes.planner.options(); !planner.empty()) given.push_back(std::move(planner));
     return join(given, ", ");
+  }
+  constexpr operator CutRules() const {
+    return CutRules{.partials_dtype = partials_dtype, .memory_proportion = memory_proportion};
   }
   static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
     return unpack<Attributes>(packed).planner.partials_dtype(output);

@@ -16,7 +16,7 @@ inline constexpr double smallest_divisor = std::is_same_v<T, float16_t> ? 6.104e
 struct NllGrad : ClassLossGrad<NllGrad> {
   static constexpr std::string_view name = "NllGrad";
   static constexpr std::string_view rows_are = "probabilities";
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::serial, {4, 1}, {4, 2});
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::serial, {4, 1}, {4, 2}); }
 
   template <std::int64_t classes, PackedAttributes A, class P, class DP>
   static void row_gradient(P probs, std::int64_t label, double factor, DP dprobs) {
@@ -32,7 +32,7 @@ struct NllGrad : ClassLossGrad<NllGrad> {
 struct Nll : ClassLoss<Nll> {
   static constexpr std::string_view name = "Nll";
   static constexpr std::string_view rows_are = "probabilities";
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::serial, {4, 1}, {4, 2}, Confidence::published);
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::serial, {4, 1}, {4, 2}, Confidence::published); }
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0))
       op.input_gradient(0, apply<NllGrad>({op.input(0), op.input(1), op.output_gradient(0)}, op.attributes<Attributes>()));
@@ -48,7 +48,7 @@ struct Nll : ClassLoss<Nll> {
 struct NllWithSoftmaxGrad : ClassLossWithGrad<NllWithSoftmaxGrad> {
   static constexpr std::string_view name = "NlllWithSoftmaxGradDirect";
   static constexpr std::string_view rows_are = "probabilities", factor_name = "loss_grad";
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::serial, {9, 1}, {9, 2}, Confidence::published);
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::serial, {9, 1}, {9, 2}, Confidence::published); }
 
   template <std::int64_t classes, PackedAttributes A, class P, class DX>
   static double row_loss_and_gradient(P probs, std::int64_t label, double factor, DX dx) {

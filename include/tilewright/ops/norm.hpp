@@ -16,8 +16,7 @@ struct NormAttributes {
 /// blocks, `row_size`, the elements of a block, and `block`, what it is.
 template <class D>
 struct NormOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::line;
-  static constexpr CodeKind code_kind = CodeKind::norm;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::norm}; }
   using Attributes = NormAttributes;
 
  protected:
@@ -51,7 +50,7 @@ struct NormOp : Op<D> {
 template <class N>
 struct NormGrad : NormOp<NormGrad<N>> {
   static constexpr std::string_view name = GradientName<N>::value;
-  static constexpr VertexCost vertex_cost = line_cost(5, {11, 2}, {11, 4}, Confidence::derived);
+  constexpr operator VertexCost() const { return line_cost(5, {11, 2}, {11, 4}, Confidence::derived); }
   static constexpr void infer(Inference& op) {
     op.output(op.input(0));
     op.output(op.input(1));
@@ -123,7 +122,7 @@ struct NormGrad : NormOp<NormGrad<N>> {
 template <class D>
 struct Normalisation : NormOp<D> {
   static constexpr std::string_view name = "GroupNormalization";
-  static constexpr VertexCost vertex_cost = line_cost(6, {14, 2}, {14, 4}, Confidence::derived);
+  constexpr operator VertexCost() const { return line_cost(6, {14, 2}, {14, 4}, Confidence::derived); }
 
   static constexpr void gradient(GradientContext& op) {
     if (!op.has_output_gradient(0)) return;

@@ -12,9 +12,9 @@ struct OneHotAttributes {
 /// The gradient of OneHot's values: inputs (dy, indices), the sums of dy where the result is off and where it is on.
 struct OneHotGrad : Op<OneHotGrad> {
   static constexpr std::string_view name = "OneHotGrad";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::gather);
-  static constexpr WorkKind work_kind = WorkKind::indexed;
-  static constexpr bool any_layout = true;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::gather); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   using Attributes = OneHotAttributes;
   static constexpr void infer(Inference& op) { op.output({{2}, op.input(0).dtype}); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
@@ -62,7 +62,7 @@ struct OneHotGrad : Op<OneHotGrad> {
 /// Inputs (indices, values).
 struct OneHot : IndexedOp<OneHot> {
   static constexpr std::string_view name = "OneHot";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::fill);
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::fill); }
   using Attributes = OneHotAttributes;
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();

@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/kernel/pool.hpp"
 #include "tilewright/kernel/pool_loops.hpp"
+#include "tilewright/ops/cast.hpp"
 #include "tilewright/ops/window.hpp"
 
 namespace tilewright {
@@ -84,8 +85,8 @@ using pool_kernel = std::conditional_t<gaps.none(), Pool<windows, T>, PoolLoops<
 /// What poolings and their gradients share: tensors (N, C, spatial...), each plane by itself.
 template <class D>
 struct PoolOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::reduction;
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::window, {3, 2}, {3, 4}, Confidence::published);
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::window, {3, 2}, {3, 4}, Confidence::published); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     Work work;
     for (int axis = 0; axis < 2; ++axis) {
@@ -166,7 +167,7 @@ struct PoolForward : PoolOp<D> {
 /// The gradient of MaxPool: inputs (x, dy). The largest elements are searched for again.
 struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
   static constexpr std::string_view name = "MaxPoolGrad";
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::window, {5, 2}, {5, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::window, {5, 2}, {5, 4}, Confidence::published); }
   using Attributes = PoolGradAttributes;
   static constexpr void infer(Inference& op) {
     op.output({op.input(0).shape, op.attributes<Attributes>().result_dtype(op.input(0).dtype)});

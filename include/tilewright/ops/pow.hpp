@@ -7,7 +7,7 @@ namespace tilewright {
 /// x to the power of a number.
 struct PowNumber : UnaryOp<PowNumber> {
   static constexpr std::string_view name = "PowNumber";
-  static constexpr VertexCost vertex_cost = map_cost({26, 2}, {24, 4});
+  constexpr operator VertexCost() const { return map_cost({26, 2}, {24, 4}); }
   struct Attributes {
     double exponent = 1;
   };
@@ -33,7 +33,7 @@ struct PowNumber : UnaryOp<PowNumber> {
 /// Of x to the power of e, the gradient of x, given x, e and dy.
 struct PowBaseGrad : Elementwise<PowBaseGrad> {
   static constexpr std::string_view name = "PowBaseGrad";
-  static constexpr VertexCost vertex_cost = binary_map_cost({30, 2}, {28, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({30, 2}, {28, 4}); }
   template <class X>
   static X forward(X x, X e, X dy) {
     const X zero = math::number<X>(0);
@@ -43,7 +43,7 @@ struct PowBaseGrad : Elementwise<PowBaseGrad> {
 /// The gradient of e, given x, e and dy.
 struct PowExponentGrad : Elementwise<PowExponentGrad> {
   static constexpr std::string_view name = "PowExponentGrad";
-  static constexpr VertexCost vertex_cost = binary_map_cost({38, 2}, {30, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({38, 2}, {30, 4}); }
   template <class X>
   static X forward(X x, X e, X dy) {
     const X zero = math::number<X>(0);
@@ -53,7 +53,7 @@ struct PowExponentGrad : Elementwise<PowExponentGrad> {
 /// x to the power of e, broadcast.
 struct Pow : Elementwise<Pow> {
   static constexpr std::string_view name = "Pow";
-  static constexpr VertexCost vertex_cost = binary_map_cost({26, 2}, {24, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({26, 2}, {24, 4}); }
   static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
   template <class X> static X forward(X x, X e) { return math::pow(x, e); }
   static constexpr void gradient(GradientContext& op) {

@@ -53,11 +53,10 @@ void print_elements(const PrintAttributes& attributes, const T* elements, const 
 /// in the order of the trace.
 struct PrintTensor : Op<PrintTensor> {
   static constexpr std::string_view name = "PrintTensor";
-  static constexpr bool has_side_effect = true;
-  static constexpr bool may_repeat = true;
-  static constexpr bool elementwise = true;
-  static constexpr CodeKind code_kind = CodeKind::copy;
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
+  constexpr operator Effects() const { return Effects{.has_side_effect = true, .may_repeat = true}; }
+  constexpr operator Fusion() const { return Fusion{.elementwise = true}; }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::copy}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
   using Attributes = PrintAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr void gradient(GradientContext& op) { detail::differentiate_print(op); }
@@ -71,8 +70,8 @@ struct PrintTensor : Op<PrintTensor> {
 /// What prints no more than its gradient: a copy like any other.
 struct PrintGradientOnly : UnaryOp<PrintGradientOnly> {
   static constexpr std::string_view name = "PrintTensor";
-  static constexpr CodeKind code_kind = CodeKind::copy;
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::copy}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
   using Attributes = PrintAttributes;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr void gradient(GradientContext& op) { detail::differentiate_print(op); }

@@ -11,10 +11,9 @@ namespace tilewright {
 /// Base of ops whose elements depend on their positions and on a seed, which is their last input.
 template <class D>
 struct RandomOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::map;
-  static constexpr VertexCost vertex_cost = map_cost({6, 2}, {6, 4});
-  static constexpr bool takes_positions = true;
-  static constexpr bool any_layout = true;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map}; }
+  constexpr operator VertexCost() const { return map_cost({6, 2}, {6, 4}); }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_positions = true}; }
 
   static constexpr bool require_seed(Inference& op, int input) {
     const TensorSpec& seed = op.input(input);
@@ -126,7 +125,7 @@ struct RandomUniform : RandomNumbers<RandomUniform> {
 /// Normal random numbers of a seed: inputs (seed).
 struct RandomNormal : RandomNumbers<RandomNormal> {
   static constexpr std::string_view name = "RandomNormal";
-  static constexpr VertexCost vertex_cost = map_cost({12, 2}, {10, 4});
+  constexpr operator VertexCost() const { return map_cost({12, 2}, {10, 4}); }
   static constexpr bool require_numbers(Inference& op, const Attributes& attributes) {
     const double mean = attributes.first, deviation = attributes.second;
     const DType dtype = attributes.type();
@@ -166,7 +165,7 @@ struct SameElement {
 /// x times 0 or 1 / (1 - p), by chance: inputs (x, seed). It is its own gradient, as it is linear in x.
 struct Dropout : RandomOp<Dropout> {
   static constexpr std::string_view name = "Dropout";
-  static constexpr bool elementwise = true;
+  constexpr operator Fusion() const { return Fusion{.elementwise = true}; }
   struct Attributes {
     double p = 0;
   };
@@ -207,7 +206,7 @@ struct DropoutMask : RandomOp<DropoutMask> {
 /// x times a mask that broadcasts to it: inputs (x, mask of the type in which x is computed).
 struct DropoutProduct : Elementwise<DropoutProduct> {
   static constexpr std::string_view name = "DropoutProduct";
-  static constexpr VertexCost vertex_cost = binary_map_cost({5, 2}, {5, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({5, 2}, {5, 4}); }
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   template <class X>
   static X forward(X x, X factor) {
@@ -248,9 +247,9 @@ struct ShapedDropout : Op<ShapedDropout> {
 /// A seed made of another and a number, the modifier: inputs (seed[, modifier]).
 struct CreateRandomSeed : Op<CreateRandomSeed> {
   static constexpr std::string_view name = "CreateRandomSeed";
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {20, 1}, {20, 1});
-  static constexpr WorkKind work_kind = WorkKind::map;
-  static constexpr bool any_layout = true;
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {20, 1}, {20, 1}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr Differentiation differentiation = Differentiation::stops;
   struct Attributes {
     std::int64_t modifier = 0;  ///< if it is no input
@@ -311,8 +310,8 @@ constexpr Tensor shaped_dropout(Tensor t, Tensor seed, const Shape& shape, doubl
 /// A seed, (2,) uint32, from a seed and a number. Seeds of different modifiers, and the seed itself, give numbers that are
 /// independent of each other. Errors: another seed.
 constexpr Tensor create_random_seed(Tensor seed, std::int64_t modifier) { return apply<CreateRandomSeed>({seed}, {modifier}); }
-/// The same with a tensor as modifier: one element of int32, uint32, int64 or uint64, such as the count of a loop's iterations.
-/// It gives the seed that the number gives.
+/// A seed, (2,) uint32, from a seed and a modifier that is a tensor: one element of int32, uint32, int64 or uint64, such as the
+/// count of a loop's iterations. It gives the seed that the number gives.
 constexpr Tensor create_random_seed(Tensor seed, Tensor modifier) { return apply<CreateRandomSeed>({seed, modifier}, {}); }
 /// n new seeds: create_random_seed(seed, i) for i from 0 on. Errors: another seed; n below 1, or above 2^20.
 constexpr List<Tensor> split_random_seed(Tensor seed, int n = 2) {

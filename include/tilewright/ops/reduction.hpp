@@ -5,6 +5,7 @@
 
 #include "tilewright/kernel/reduction.hpp"
 #include "tilewright/ops/elementwise.hpp"
+#include "tilewright/ops/shape.hpp"
 
 namespace tilewright {
 
@@ -28,8 +29,10 @@ struct ReductionAttributes {
 };
 
 /// What reductions over axes have in common, whatever they compute.
-struct ReductionRules {
+struct ReductionRules : OpDefaults {
   using Attributes = ReductionAttributes;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr Attributes make(const Axes& axes, bool keep_axes, double scale = 1) {
     Attributes result{.keep_axes = keep_axes, .scale = scale};
     if (axes.all) return result;
@@ -99,13 +102,11 @@ struct ReductionRules {
 /// of 1. D gives `name`, `compute`, and `axis_kind` if its partial results can be summed, or with `partials` combined by another
 /// op.
 template <class D>
-struct ReductionOp : Op<D>, ReductionRules {
-  using ReductionRules::Attributes;
-  static constexpr WorkKind work_kind = WorkKind::reduction;
+struct ReductionOp : Op<D, ReductionRules> {
+  using Attributes = ReductionAttributes;
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::whole;  ///< of the reduced axes
-  static constexpr bool any_layout = true;
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
-    return work_of_kind(D::axis_kind, operands, packed);
+    return ReductionRules::work_of_kind(D::axis_kind, operands, packed);
   }
   template <PackedAttributes, class... V>
   static constexpr std::int64_t stack_bytes() {
@@ -118,5 +119,3 @@ struct ReductionOp : Op<D>, ReductionRules {
 };
 
 }  // namespace tilewright
-
-#include "tilewright/ops/shape.hpp"  // defines Tensor::reshape

@@ -13,7 +13,7 @@ namespace tilewright {
 /// Base of reductions by a rule of kernel/reduction.hpp.
 template <class D, class Rule>
 struct RuleReduction : ReductionOp<D> {
-  static constexpr VertexCost vertex_cost = reduction_cost({1, 2}, {1, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   using Attributes = ReductionAttributes;
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
@@ -27,7 +27,7 @@ template <class D>
 struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
   using Base = ReductionOp<SelectionGrad<D>>;
   static constexpr std::string_view name = GradientName<D>::value;
-  static constexpr VertexCost vertex_cost = line_cost(2, {10, 2}, {10, 4});
+  constexpr operator VertexCost() const { return line_cost(2, {10, 2}, {10, 4}); }
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const Shape& x = operands[0].shape;
@@ -68,6 +68,7 @@ struct SelectionOp : RuleReduction<D, Rule> {
 template <class D, bool largest>
 struct ExtremeReduction : SelectionOp<D, ExtremeRule<largest>> {
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  constexpr operator CutRules() const { return CutRules{.partials = partials, .partials_dtype = partials_dtype}; }
   static constexpr Partials partials(const PackedAttributes&) { return D::combined_by_itself(); }
   static constexpr DType partials_dtype(const PackedAttributes&, DType output) { return output; }
 };
@@ -79,7 +80,7 @@ struct ReduceMin : ExtremeReduction<ReduceMin, false> {
 };
 struct ReduceMedian : SelectionOp<ReduceMedian, void> {
   static constexpr std::string_view name = "ReduceMedian";
-  static constexpr VertexCost vertex_cost = reduction_cost({40, 1}, {40, 1});
+  constexpr operator VertexCost() const { return reduction_cost({40, 1}, {40, 1}); }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     assign_median<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
@@ -89,7 +90,7 @@ struct ReduceMedian : SelectionOp<ReduceMedian, void> {
 /// dx of a product: inputs (x, dy), where dy has all axes.
 struct ReduceProdGrad : ReductionOp<ReduceProdGrad> {
   static constexpr std::string_view name = "ReduceProdGrad";
-  static constexpr VertexCost vertex_cost = line_cost(3, {9, 2}, {9, 4});
+  constexpr operator VertexCost() const { return line_cost(3, {9, 2}, {9, 4}); }
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const Shape& x = operands[0].shape;
@@ -111,6 +112,7 @@ struct ReduceProdGrad : ReductionOp<ReduceProdGrad> {
 struct ReduceProd : RuleReduction<ReduceProd, ProductRule> {
   static constexpr std::string_view name = "ReduceProd";
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  constexpr operator CutRules() const { return CutRules{.partials = partials}; }
   static constexpr Partials partials(const PackedAttributes&) { return combined_by_itself(); }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
@@ -137,7 +139,7 @@ struct ReduceSumSquare : RuleReduction<ReduceSumSquare, SquareSumRule> {
 /// dy with the sign of x, 0 at 0.
 struct ReduceL1Grad : Elementwise<ReduceL1Grad> {
   static constexpr std::string_view name = "ReduceL1Grad";
-  static constexpr VertexCost vertex_cost = binary_map_cost({7, 2}, {7, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({7, 2}, {7, 4}); }
   template <class X> static X forward(X x, X dy) {
     const X zero = math::number<X>(0);
     return math::select(x > zero, dy, math::select(x < zero, -dy, zero));
@@ -145,7 +147,7 @@ struct ReduceL1Grad : Elementwise<ReduceL1Grad> {
 };
 struct ReduceL1 : RuleReduction<ReduceL1, AbsoluteSumRule> {
   static constexpr std::string_view name = "ReduceL1";
-  static constexpr VertexCost vertex_cost = reduction_cost({2, 2}, {2, 4});
+  constexpr operator VertexCost() const { return reduction_cost({2, 2}, {2, 4}); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   static constexpr void gradient(GradientContext& op) {
     if (op.needs(0)) op.input_gradient(0, apply<ReduceL1Grad>({op.input(0), with_all_axes(op, op.output_gradient(0))}));
@@ -156,7 +158,7 @@ struct ReduceL1 : RuleReduction<ReduceL1, AbsoluteSumRule> {
 /// once.
 template <class D, class R, class F>
 struct FunctionOfReduction : ReductionOp<D> {
-  static constexpr WorkKind work_kind = WorkKind::composite;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::composite}; }
   static constexpr void infer(Inference& op) {
     if (op.require_floating_point(0)) ReductionOp<D>::infer(op);
   }
@@ -175,7 +177,7 @@ struct FunctionOfReduction : ReductionOp<D> {
 /// dy x / y, and 0 where y is 0.
 struct ReduceL2Grad : Elementwise<ReduceL2Grad> {
   static constexpr std::string_view name = "ReduceL2Grad";
-  static constexpr VertexCost vertex_cost = binary_map_cost({18, 2}, {30, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({18, 2}, {30, 4}); }
   template <class X> static X forward(X x, X y, X dy) {
     const X zero = math::number<X>(0);
     return math::select(y == zero, zero, math::divide(x, y) * dy);
@@ -183,8 +185,9 @@ struct ReduceL2Grad : Elementwise<ReduceL2Grad> {
 };
 struct ReduceL2 : ReductionOp<ReduceL2> {
   static constexpr std::string_view name = "ReduceL2";
-  static constexpr VertexCost vertex_cost = reduction_cost({1, 2}, {1, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  constexpr operator CutRules() const { return CutRules{.partials = partials}; }
   static constexpr Partials partials(const PackedAttributes&) { return combined_by_itself(); }
   static constexpr void infer(Inference& op) {
     if (op.require_floating_point(0)) ReductionOp::infer(op);
@@ -219,7 +222,7 @@ struct ReduceLogSum : FunctionOfReduction<ReduceLogSum, ReduceSum, Log> {
 /// dy exp(x - y): 0 where x is -infinity, even if y is, and dy where x is y, even if both are infinite.
 struct ReduceLogSumExpGrad : Elementwise<ReduceLogSumExpGrad> {
   static constexpr std::string_view name = "ReduceLogSumExpGrad";
-  static constexpr VertexCost vertex_cost = binary_map_cost({12, 2}, {10, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({12, 2}, {10, 4}); }
   template <class X> static X forward(X x, X y, X dy) {
     const X nothing = math::number<X>(-std::numeric_limits<double>::infinity());
     return math::select(x == nothing, math::number<X>(0), math::select(x == y, dy, dy * math::exp(x - y)));
@@ -227,8 +230,9 @@ struct ReduceLogSumExpGrad : Elementwise<ReduceLogSumExpGrad> {
 };
 struct ReduceLogSumExp : ReductionOp<ReduceLogSumExp> {
   static constexpr std::string_view name = "ReduceLogSumExp";
-  static constexpr VertexCost vertex_cost = reduction_cost({23, 2}, {13, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return reduction_cost({23, 2}, {13, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
+  constexpr operator CutRules() const { return CutRules{.partials = partials}; }
   static constexpr Partials partials(const PackedAttributes&) { return combined_by_itself(); }
   static constexpr void infer(Inference& op) {
     if (op.require_floating_point(0)) ReductionOp::infer(op);

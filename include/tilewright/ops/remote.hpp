@@ -22,9 +22,10 @@ constexpr FaultText row_fault(std::span<const TensorSpec> operands, const Tensor
 /// Their kernels have other operands: see Transfer.
 template <class D>
 struct RemoteOp : Op<D> {
-  static constexpr bool has_side_effect = true;
+  constexpr operator Effects() const { return Effects{.has_side_effect = true}; }
   using Attributes = RemoteAttributes;
 
+  constexpr operator Movement() const { return Movement{.transfer = transfer}; }
   static constexpr Transfer transfer(const PackedAttributes& packed) {
     const auto [buffer, row] = unpack<Attributes>(packed);
     return {.kind = TransferKind::remote, .number = buffer, .stores = D::stores, .offset = row < 0 ? D::tensors : -1, .row = row};
@@ -41,7 +42,8 @@ struct RemoteOp : Op<D> {
     }
     if (!D::stores) op.output(buffer.spec());
   }
-  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) {
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return row_fault(operands, D::stores ? operands.back() : operands.front());
   }
   /// Vertices take blocks of a row's elements.
@@ -89,7 +91,9 @@ struct RemoteLoad : RemoteOp<RemoteLoad> {
 struct RemoteLoadInplace : RemoteOp<RemoteLoadInplace> {
   static constexpr std::string_view name = "RemoteLoadInplace";
   static constexpr bool stores = false;
-  static constexpr int tensors = 1, modifies = 0;
+  static constexpr int tensors = 1;
+  constexpr operator Effects() const { return Effects{.modifies = 0, .has_side_effect = true}; }
+  constexpr operator Movement() const { return Movement{.transfer = transfer}; }
   static constexpr Transfer transfer(const PackedAttributes& attributes) {
     Transfer result = RemoteOp::transfer(attributes);
     result.kernel = &op_info<RemoteLoad>;  // so that loads of both kinds share their code

@@ -11,8 +11,9 @@ struct CodeLoadAttributes {
 /// Brings a graph's code to the tiles. It computes nothing: the planner counts the code from here to the graph's last call.
 struct RemoteCodeLoad : Op<RemoteCodeLoad> {
   static constexpr std::string_view name = "RemoteCodeLoad";
-  static constexpr bool has_side_effect = true;
+  constexpr operator Effects() const { return Effects{.has_side_effect = true}; }
   using Attributes = CodeLoadAttributes;
+  constexpr operator Movement() const { return Movement{.transfer = transfer}; }
   static constexpr Transfer transfer(const PackedAttributes& attributes) {
     return {.kind = TransferKind::code, .number = unpack<Attributes>(attributes).graph};
   }

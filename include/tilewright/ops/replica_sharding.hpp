@@ -33,7 +33,7 @@ struct ReduceShardedOptions {
   ReplicaGrouping shard_group{};    ///< replicas that have one shard each; by default replica_group
   ReplicaGrouping replica_group{};  ///< replicas whose tensors are reduced; by default all
 };
-/// The same for several tensors.
+/// Options of a reduction of several tensors to shards, by a graph.
 struct ReduceShardedGraphOptions {
   CollectiveOperator op = CollectiveOperator::add;
   ReplicaGroupingChoice shard_groups{};
@@ -58,7 +58,8 @@ constexpr TensorSpec replica_sharded_spec(Tensor t, std::int64_t shard_over) {
   if (shard_over < 1 || !can_be_sharded(t.nelms(), shard_over)) return t.spec();
   return detail::shard_spec(t.shape(), t.dtype(), shard_over);
 }
-/// The same over the replicas of a group.
+/// The spec of a replica's shard of t over the replicas of a group: (elements / their number,), or t's own if that leaves a
+/// remainder. t: any shape and dtype, no shard.
 constexpr TensorSpec replica_sharded_spec(Tensor t, const ReplicaGrouping& shard_group) {
   return replica_sharded_spec(t, shard_group.group_size());
 }

@@ -19,9 +19,9 @@ struct RoiAlignAttributes {
 
 /// The gradient of RoiAlign: inputs (rois, batch index, dy), result dx. Regions of images that do not exist have none.
 struct RoiAlignGrad : Op<RoiAlignGrad> {
-  static constexpr WorkKind work_kind = WorkKind::reduction;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
   static constexpr std::string_view name = "RoiAlignGrad";
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {80, 1}, {80, 1});
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {80, 1}, {80, 1}); }
   using Attributes = RoiAlignAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -73,9 +73,9 @@ struct RoiAlignGrad : Op<RoiAlignGrad> {
 
 /// The mean of each bin of each region of interest: inputs (x, rois, batch index).
 struct RoiAlign : Op<RoiAlign> {
-  static constexpr WorkKind work_kind = WorkKind::reduction;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
   static constexpr std::string_view name = "RoiAlign";
-  static constexpr VertexCost vertex_cost = loop_cost(CostFormula::other, {60, 1}, {60, 1});
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {60, 1}, {60, 1}); }
   using Attributes = RoiAlignAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -97,7 +97,8 @@ struct RoiAlign : Op<RoiAlign> {
       return op.fail("spatial_scale ", number_text(attributes.spatial_scale), ": a number above 0 expected");
     op.output({{rois.shape[0], x.shape[1], attributes.out_rows, attributes.out_columns}, x.dtype});
   }
-  static constexpr FaultText fault(std::span<const TensorSpec> operands, int) {
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
     return {true, "batch index", text("an index from 0 to ", operands[0].shape[0] - 1)};
   }
   static constexpr void gradient(GradientContext& op) {

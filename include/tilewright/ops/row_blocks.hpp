@@ -9,8 +9,8 @@ namespace tilewright {
 /// Blocks of rows of images (N, C, rows, ...), one after the other: the same tensor as (N, blocks, C, rows of a block, ...).
 struct RowBlocks : Op<RowBlocks> {
   static constexpr std::string_view name = "RowBlocks";
-  static constexpr bool any_layout = true;
-  static constexpr bool is_alias = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   struct Attributes {
     std::int64_t first = 0;  ///< row of the first block
     std::int64_t step = 1;  ///< rows from one block to the next

@@ -14,7 +14,7 @@ struct ScaledAddFactors {
 /// the result has X's.
 template <class D>
 struct ScaledAddOp : Elementwise<D> {
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scaled_add, Confidence::published);
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::scaled_add, Confidence::published); }
   struct Attributes {
     double a = 1, b = 1;
     std::int64_t inputs = 0;  ///< bits: 1 if a is an input, 2 if b is
@@ -68,7 +68,7 @@ struct ScaledAdd : ScaledAddOp<ScaledAdd> {
 };
 struct ScaledAddLhsInplace : ScaledAddOp<ScaledAddLhsInplace> {
   static constexpr std::string_view name = "ScaledAddLhsInplace";
-  static constexpr int modifies = 0;
+  constexpr operator Effects() const { return Effects{.modifies = 0}; }
 };
 
 namespace detail {

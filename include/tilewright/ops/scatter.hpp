@@ -8,7 +8,7 @@ namespace tilewright {
 /// Inputs (a, b, x): x where a equals b, else 0: what choosing between elements has as its gradient.
 struct SelectEqual : Elementwise<SelectEqual> {
   static constexpr std::string_view name = "SelectEqual";
-  static constexpr VertexCost vertex_cost = binary_map_cost({7, 2}, {7, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({7, 2}, {7, 4}); }
   template <class X>
   static X forward(X a, X b, X x) {
     return math::select(a == b, x, math::number<X>(0));
@@ -34,7 +34,7 @@ struct Meet {
 /// axis.
 template <class D>
 struct ScatterOp : IndexedOp<D> {
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scatter);
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::scatter); }
   using Attributes = IndexAttributes;
 
   static constexpr void infer(Inference& op) {
@@ -64,6 +64,7 @@ struct ScatterOp : IndexedOp<D> {
                      ": ", D::fitting, " expected");
     op.output({result, data.dtype});
   }
+  constexpr operator OpTexts() const { return OpTexts{.options = D::options, .fault = fault}; }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto attributes = unpack<Attributes>(packed);
     return D::index_fault(operands, 1, attributes.extent, attributes.faults != 0);
@@ -167,8 +168,8 @@ struct ScatterReduce : ScatterOp<ScatterReduce> {
 /// Inputs (t, x, indices[, f]): t[.., indices[i], ..] += f x[.., i, ..], in place.
 struct SparseAccumulate : IndexedOp<SparseAccumulate> {
   static constexpr std::string_view name = "SparseAccumulate";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::scatter, Confidence::published);
-  static constexpr int modifies = 0;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::scatter, Confidence::published); }
+  constexpr operator Effects() const { return Effects{.modifies = 0}; }
 
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
@@ -186,6 +187,7 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
     if (!op.require_number("f", attributes.factor, t.dtype)) return;
     op.output(t);
   }
+  constexpr operator OpTexts() const { return OpTexts{.options = options, .fault = fault}; }
   static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     return index_fault(operands, 2, unpack<Attributes>(packed).extent, true);
   }

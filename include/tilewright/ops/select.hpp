@@ -7,8 +7,8 @@ namespace tilewright {
 /// a where the condition is true, else b; broadcast.
 struct Where : Elementwise<Where> {
   static constexpr std::string_view name = "Where";
-  static constexpr VertexCost vertex_cost = binary_map_cost({7, 2}, {7, 4});
-  static constexpr bool bools_are_masks = true;
+  constexpr operator VertexCost() const { return binary_map_cost({7, 2}, {7, 4}); }
+  constexpr operator Fusion() const { return Fusion{.has_formula = true, .bools_are_masks = true}; }
   static constexpr bool check_dtypes(Inference& op) { return op.require_equal_dtypes(1, 2); }
   static constexpr DType result_dtype(const Inference& op) { return op.input(1).dtype; }
   template <class M, class X>
@@ -27,7 +27,7 @@ struct Where : Elementwise<Where> {
 template <bool largest>
 struct ExtremeGrad : Elementwise<ExtremeGrad<largest>> {
   static constexpr std::string_view name = largest ? "MaxGrad" : "MinGrad";
-  static constexpr VertexCost vertex_cost = binary_map_cost({10, 2}, {10, 4});
+  constexpr operator VertexCost() const { return binary_map_cost({10, 2}, {10, 4}); }
   template <class X>
   static X forward(X a, X b, X dy) {
     const auto is_other = largest ? a < b : b < a;
@@ -36,7 +36,7 @@ struct ExtremeGrad : Elementwise<ExtremeGrad<largest>> {
 };
 template <class D, bool largest>
 struct ExtremeOp : Elementwise<D> {
-  static constexpr VertexCost vertex_cost = binary_map_cost({6, 2}, {4, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return binary_map_cost({6, 2}, {4, 4}, Confidence::published); }
   static constexpr void gradient(GradientContext& op) {
     for (int i = 0; i < 2; ++i) {
       if (!op.needs(i)) continue;

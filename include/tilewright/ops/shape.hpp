@@ -54,24 +54,24 @@ struct ReshapeOp : Op<D> {
     return {layout.offset, dense_strides(output)};
   }
 };
-/// The same elements in another shape.
+/// A view of x's elements in another shape.
 struct Reshape : ReshapeOp<Reshape> {
   static constexpr std::string_view name = "Reshape";
   static constexpr void gradient(GradientContext& op) {
     op.input_gradient(0, apply<Reshape>({op.output_gradient(0)}, detail::axis_list(op.input_spec(0).shape)));
   }
 };
-/// The same tensor in another shape.
+/// An alias of x in another shape: ops in place change x.
 struct ReshapeInplace : ReshapeOp<ReshapeInplace> {
   static constexpr std::string_view name = "ReshapeInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Reshape::gradient(op); }
 };
 
 /// What Transpose and TransposeInplace share: a view.
 template <class D>
 struct TransposeOp : Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   using Attributes = detail::AxisList;
 
   static constexpr void infer(Inference& op) {
@@ -108,43 +108,17 @@ struct Transpose : TransposeOp<Transpose> {
     op.input_gradient(0, apply<Transpose>({op.output_gradient(0)}, detail::axis_list(inverse)));
   }
 };
-/// The same tensor with its axes in another order.
+/// An alias of x with its axes in another order: ops in place change x.
 struct TransposeInplace : TransposeOp<TransposeInplace> {
   static constexpr std::string_view name = "TransposeInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void gradient(GradientContext& op) { Transpose::gradient(op); }
-};
-
-/// Repeats elements along axes of extent 1, and along new axes in front, to a larger shape: a view with strides of 0.
-struct Expand : Op<Expand> {
-  static constexpr bool any_layout = true;
-  static constexpr std::string_view name = "Expand";
-  using Attributes = detail::AxisList;
-
-  static constexpr void infer(Inference& op) {
-    const Shape wanted = op.attributes<Attributes>().shape();
-    const TensorSpec& in = op.input(0);
-    bool fits = in.shape.rank <= wanted.rank;
-    for (int axis = 0; fits && axis < wanted.rank; ++axis) fits = wanted[axis] >= 1;
-    for (int axis = 1; fits && axis <= in.shape.rank; ++axis) fits = in.shape[-axis] == wanted[-axis] || in.shape[-axis] == 1;
-    if (!fits) return op.fail(to_text(in), " to ", to_text(wanted), ": a shape that it broadcasts to expected");
-    op.output({wanted, in.dtype});
-  }
-  static constexpr void gradient(GradientContext& op);  // with the reductions
-  static constexpr Layout view(const Shape& input, const Layout& layout, const Shape& output, const PackedAttributes&) {
-    Layout result{layout.offset, {}};
-    for (int axis = 1; axis <= input.rank; ++axis)
-      if (input[-axis] == output[-axis])
-        result.strides[static_cast<std::size_t>(output.rank - axis)] =
-            layout.strides[static_cast<std::size_t>(input.rank - axis)];
-    return result;
-  }
 };
 
 /// What Detach and DetachInplace share: a view through which no gradient goes.
 template <class D>
 struct DetachOp : Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr Differentiation differentiation = Differentiation::stops;
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape&, const PackedAttributes&) { return layout; }
@@ -154,7 +128,7 @@ struct Detach : DetachOp<Detach> {
 };
 struct DetachInplace : DetachOp<DetachInplace> {
   static constexpr std::string_view name = "DetachInplace";
-  static constexpr bool is_alias = true;
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
 };
 
 namespace ops {
@@ -182,8 +156,6 @@ constexpr Tensor transpose_(Tensor x, const Shape& permutation) {
 /// The axes in reversed order.
 constexpr Tensor transpose(Tensor x) { return transpose(x, detail::reversed_axes(x)); }
 constexpr Tensor transpose_(Tensor x) { return transpose_(x, detail::reversed_axes(x)); }
-/// x broadcast to a larger shape.
-constexpr Tensor expand(Tensor x, const Shape& shape) { return apply<Expand>({x}, detail::axis_list(shape)); }
 /// x, but gradients stop here.
 constexpr Tensor detach(Tensor x) { return apply<Detach>({x}); }
 constexpr Tensor detach_(Tensor x) { return apply<DetachInplace>({x}); }
@@ -194,7 +166,6 @@ constexpr Tensor Tensor::flatten() const { return ops::flatten(*this); }
 constexpr Tensor Tensor::T() const { return ops::transpose(*this); }
 constexpr Tensor Tensor::transpose(const Shape& permutation) const { return ops::transpose(*this, permutation); }
 constexpr Tensor Tensor::detach() const { return ops::detach(*this); }
-constexpr Tensor Tensor::expand(const Shape& shape) const { return ops::expand(*this, shape); }
 constexpr Tensor Tensor::reshape_(const Shape& shape) const { return ops::reshape_(*this, shape); }
 constexpr Tensor Tensor::flatten_() const { return ops::flatten_(*this); }
 constexpr Tensor Tensor::T_() const { return ops::transpose_(*this); }
@@ -202,5 +173,3 @@ constexpr Tensor Tensor::transpose_(const Shape& permutation) const { return ops
 constexpr Tensor Tensor::detach_() const { return ops::detach_(*this); }
 
 }  // namespace tilewright
-
-#include "tilewright/ops/sum.hpp"  // Expand's gradient

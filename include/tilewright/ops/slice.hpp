@@ -4,115 +4,14 @@
 #include <optional>
 
 #include "tilewright/graph/positions.hpp"
-#include "tilewright/ops/init.hpp"
+#include "tilewright/ops/slice_ops.hpp"
 
 namespace tilewright {
-
-/// The elements that a slice takes along each axis of its input.
-struct SliceAttributes {
-  std::array<std::int64_t, max_rank> starts{}, steps{}, extents{};
-  std::int64_t dropped = 0;  ///< a bit for each axis of extent 1 that the result has not
-
-  constexpr bool drops(int axis) const { return (dropped >> axis & 1) != 0; }
-  /// All elements along an axis.
-  constexpr void take_all(int axis, std::int64_t extent) { take(axis, 0, 1, extent); }
-  constexpr void take(int axis, std::int64_t start, std::int64_t step, std::int64_t extent) {
-    const auto i = static_cast<std::size_t>(axis);
-    starts[i] = start, steps[i] = step, extents[i] = extent;
-  }
-  constexpr std::int64_t start(int axis) const { return starts[static_cast<std::size_t>(axis)]; }
-  constexpr std::int64_t step(int axis) const { return steps[static_cast<std::size_t>(axis)]; }
-  constexpr std::int64_t extent(int axis) const { return extents[static_cast<std::size_t>(axis)]; }
-  constexpr Shape result_shape(int rank, bool keeps_all = false) const {
-    Shape result;
-    for (int axis = 0; axis < rank; ++axis)
-      if (keeps_all || !drops(axis)) result.push_back(extent(axis));
-    return result;
-  }
-  static constexpr SliceAttributes of_all(const Shape& shape) {
-    SliceAttributes result;
-    for (int axis = 0; axis < shape.rank; ++axis) result.take_all(axis, shape[axis]);
-    return result;
-  }
-};
-
-/// What slices share: views of the elements at equal steps along each axis, also backwards.
-template <class D>
-struct SliceOp : Op<D> {
-  static constexpr bool any_layout = true;
-  using Attributes = SliceAttributes;
-
-  static constexpr void infer(Inference& op) {
-    const auto slice = op.attributes<Attributes>();
-    const TensorSpec& in = op.input(0);
-    for (int axis = 0; axis < in.shape.rank; ++axis) {
-      const std::int64_t first = slice.start(axis), extent = slice.extent(axis), last = first + (extent - 1) * slice.step(axis);
-      if (extent < 1 || first < 0 || first >= in.shape[axis] || last < 0 || last >= in.shape[axis])
-        return op.fail(to_text(in), ", elements ", first, " to ", last, " along axis ", axis, ": elements of it expected");
-      if (slice.drops(axis) && extent != 1)
-        return op.fail(to_text(in), " without axis ", axis, " of extent ", extent, ": an extent of 1 expected");
-    }
-    op.output({slice.result_shape(in.shape.rank), in.dtype});
-  }
-  static constexpr Layout view(const Shape& input, const Layout& layout, const Shape&, const PackedAttributes& packed) {
-    const auto slice = unpack<Attributes>(packed);
-    Layout result{layout.offset, {}};
-    std::size_t kept = 0;
-    for (int axis = 0; axis < input.rank; ++axis) {
-      const std::int64_t stride = layout.strides[static_cast<std::size_t>(axis)];
-      result.offset += slice.start(axis) * stride;
-      if (!slice.drops(axis)) result.strides[kept++] = slice.step(axis) * stride;
-    }
-    return result;
-  }
-};
-
-namespace detail {
-constexpr Tensor join_slices(Ir& ir, const TensorSpec& whole, std::span<const GradientPart> parts);
-}  // namespace detail
-
-/// Elements at equal steps: a view.
-struct Slice : SliceOp<Slice> {
-  static constexpr std::string_view name = "Slice";
-  static constexpr void gradient(GradientContext& op) {
-    op.input_gradient_part(0, {op.output_gradient(0), op.node().attributes}, &detail::join_slices);
-  }
-};
-/// The same elements of the same tensor.
-struct SliceInplace : SliceOp<SliceInplace> {
-  static constexpr std::string_view name = "SliceInplace";
-  static constexpr bool is_alias = true;
-  static constexpr void gradient(GradientContext& op) { Slice::gradient(op); }
-};
-/// The same elements without axes of extent 1: a view.
-struct Squeeze : SliceOp<Squeeze> {
-  static constexpr std::string_view name = "Squeeze";
-  static constexpr void gradient(GradientContext& op) {
-    if (op.needs(0)) op.input_gradient(0, ops::reshape(op.output_gradient(0), op.input_spec(0).shape));
-  }
-};
-/// The gradient of a slice: dy in its places, 0 elsewhere.
-struct SliceGrad : Op<SliceGrad> {
-  static constexpr std::string_view name = "SliceGrad";
-  struct Attributes {
-    SliceAttributes slice{};
-    detail::AxisList whole{};
-  };
-  static constexpr void infer(Inference& op) { op.output({op.attributes<Attributes>().whole.shape(), op.input(0).dtype}); }
-  static constexpr void gradient(GradientContext& op) {
-    op.input_gradient(0, apply<Slice>({op.output_gradient(0)}, op.attributes<Attributes>().slice));
-  }
-  static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
-    detail::AssembledResult result(operands[1], input_count, operands[0].nelms() < operands[1].nelms());
-    result.copy<SliceInplace>(0, unpack<Attributes>(packed).slice, operands[0]);
-    return result.parts();
-  }
-};
 
 /// The diagonal of a matrix: a view.
 struct Diagonal : Op<Diagonal> {
   static constexpr std::string_view name = "Diagonal";
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr void infer(Inference& op) {
     const TensorSpec& in = op.input(0);
     if (in.shape.rank != 2) return op.fail(to_text(in), ": a matrix or a vector expected");
@@ -123,11 +22,11 @@ struct Diagonal : Op<Diagonal> {
     return {layout.offset, {layout.strides[0] + layout.strides[1]}};
   }
 };
-/// The same elements of the same tensor.
+/// The diagonal of a matrix, as an alias of it: ops in place change the matrix.
 struct DiagonalInplace : Op<DiagonalInplace> {
   static constexpr std::string_view name = "DiagonalInplace";
-  static constexpr bool any_layout = true;
-  static constexpr bool is_alias = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  constexpr operator Effects() const { return Effects{.is_alias = true}; }
   static constexpr void infer(Inference& op) { Diagonal::infer(op); }
   static constexpr void gradient(GradientContext& op) { Diagonal::gradient(op); }
   static constexpr Layout view(const Shape& input, const Layout& layout, const Shape& output, const PackedAttributes& packed) {
@@ -311,5 +210,3 @@ constexpr Tensor Tensor::squeeze(const Axes& axes) const { return ops::squeeze(*
 constexpr Tensor Tensor::diag() const { return ops::diag(*this); }
 
 }  // namespace tilewright
-
-#include "tilewright/ops/concat.hpp"  // the gradient of slices

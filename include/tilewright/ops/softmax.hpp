@@ -12,10 +12,9 @@ struct AxisAttributes {
 /// `compute`, which goes through them by `for_each_line`.
 template <class D>
 struct LineOp : Op<D> {
-  static constexpr WorkKind work_kind = WorkKind::line;
-  static constexpr CodeKind code_kind = CodeKind::softmax;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   using Attributes = AxisAttributes;
-  static constexpr bool any_layout = true;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const auto line = unpack<AxisAttributes>(packed).axis;
     Work work;
@@ -49,7 +48,7 @@ struct LineOp : Op<D> {
 /// dx = y (dy - sum(y dy)) along an axis, for y = softmax(x).
 struct SoftmaxGrad : LineOp<SoftmaxGrad> {
   static constexpr std::string_view name = "SoftmaxGrad";
-  static constexpr VertexCost vertex_cost = line_cost(4, {10, 2}, {10, 4});
+  constexpr operator VertexCost() const { return line_cost(4, {10, 2}, {10, 4}); }
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 
   template <PackedAttributes A, class Y, class DY, class DX>
@@ -65,10 +64,11 @@ struct SoftmaxGrad : LineOp<SoftmaxGrad> {
   }
 };
 
-/// The same of half precision, for x: y is computed again, as what is stored is rounded.
+/// dx of softmax along an axis in half precision, given x instead of y = softmax(x): y is computed again, as what is stored is
+/// rounded.
 struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
   static constexpr std::string_view name = "SoftmaxGrad";
-  static constexpr VertexCost vertex_cost = line_cost(7, {20, 2}, {18, 4});
+  constexpr operator VertexCost() const { return line_cost(7, {20, 2}, {18, 4}); }
   static constexpr void infer(Inference& op) { op.output(op.input(0)); }
 
   template <PackedAttributes A, class X, class... V>
@@ -87,7 +87,8 @@ struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
 /// exp(x) / sum(exp(x)) along an axis, computed from x less its largest element.
 struct Softmax : LineOp<Softmax> {
   static constexpr std::string_view name = "Softmax";
-  static constexpr VertexCost vertex_cost = line_cost(5, {14, 2}, {12, 4}, Confidence::derived);
+  // fitted to softmax_cycles
+  constexpr operator VertexCost() const { return line_cost(5, {14, 2}, {12, 4}, Confidence::derived); }
   static constexpr void infer(Inference& op) {
     if (!op.require_floating_point(0)) return;
     if (op.require_axis(op.attributes<Attributes>().axis, op.input(0).shape.rank) >= 0) op.output(op.input(0));

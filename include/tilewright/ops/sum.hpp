@@ -1,15 +1,48 @@
 #pragma once
+// Sums and expansions, which are each the gradient of the other.
 #include "tilewright/kernel/reduce.hpp"
 #include "tilewright/ops/reduction.hpp"
+#include "tilewright/ops/shape.hpp"
 
 namespace tilewright {
+
+/// Repeats elements along axes of extent 1, and along new axes in front, to a larger shape: a view with strides of 0.
+struct Expand : Op<Expand> {
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  static constexpr std::string_view name = "Expand";
+  using Attributes = detail::AxisList;
+
+  static constexpr void infer(Inference& op) {
+    const Shape wanted = op.attributes<Attributes>().shape();
+    const TensorSpec& in = op.input(0);
+    bool fits = in.shape.rank <= wanted.rank;
+    for (int axis = 0; fits && axis < wanted.rank; ++axis) fits = wanted[axis] >= 1;
+    for (int axis = 1; fits && axis <= in.shape.rank; ++axis) fits = in.shape[-axis] == wanted[-axis] || in.shape[-axis] == 1;
+    if (!fits) return op.fail(to_text(in), " to ", to_text(wanted), ": a shape that it broadcasts to expected");
+    op.output({wanted, in.dtype});
+  }
+  static constexpr void gradient(GradientContext& op);  // a sum
+  static constexpr Layout view(const Shape& input, const Layout& layout, const Shape& output, const PackedAttributes&) {
+    Layout result{layout.offset, {}};
+    for (int axis = 1; axis <= input.rank; ++axis)
+      if (input[-axis] == output[-axis])
+        result.strides[static_cast<std::size_t>(output.rank - axis)] =
+            layout.strides[static_cast<std::size_t>(input.rank - axis)];
+    return result;
+  }
+};
+
+namespace ops {
+/// x broadcast to a larger shape.
+constexpr Tensor expand(Tensor x, const Shape& shape) { return apply<Expand>({x}, detail::axis_list(shape)); }
+}  // namespace ops
 
 /// Base of scaled sums over axes: scale * sum. D gives `name`.
 template <class D>
 struct SumOp : ReductionOp<D> {
-  static constexpr VertexCost vertex_cost = reduction_cost({1, 2}, {1, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
-  static constexpr bool has_epilogue = true;
+  constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   using Attributes = ReductionAttributes;
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
@@ -59,6 +92,7 @@ constexpr Tensor sum_to(Tensor gradient, const Shape& shape) {
 constexpr void Expand::gradient(GradientContext& op) {
   op.input_gradient(0, ops::sum_to(op.output_gradient(0), op.input_spec(0).shape));
 }
+constexpr Tensor Tensor::expand(const Shape& shape) const { return ops::expand(*this, shape); }
 constexpr Tensor Tensor::sum() const { return ops::sum(*this); }
 constexpr Tensor Tensor::sum(const Axes& axes, bool keep_axes) const { return ops::sum(*this, axes, keep_axes); }
 

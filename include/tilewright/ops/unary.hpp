@@ -8,7 +8,7 @@ namespace tilewright {
 
 struct Exp : UnaryOp<Exp> {
   static constexpr std::string_view name = "Exp";
-  static constexpr VertexCost vertex_cost = map_cost({6, 2}, {4, 4, 33}, Confidence::published);
+  constexpr operator VertexCost() const { return map_cost({6, 2}, {4, 4, 33}, Confidence::published); }
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::exp(x); }
   template <class X> static X backward(X y, X dy) { return dy * y; }
@@ -16,21 +16,21 @@ struct Exp : UnaryOp<Exp> {
 
 struct Log : UnaryOp<Log> {
   static constexpr std::string_view name = "Log";
-  static constexpr VertexCost vertex_cost = map_cost({12, 2}, {4, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return map_cost({12, 2}, {4, 4}, Confidence::published); }
   template <class X> static X forward(X x) { return math::log(x); }
   template <class X> static X backward(X x, X dy) { return math::divide(dy, x); }
 };
 
 struct Log2 : UnaryOp<Log2> {
   static constexpr std::string_view name = "Log2";
-  static constexpr VertexCost vertex_cost = map_cost({13, 2}, {5, 4});
+  constexpr operator VertexCost() const { return map_cost({13, 2}, {5, 4}); }
   template <class X> static X forward(X x) { return math::log2(x); }
   template <class X> static X backward(X x, X dy) { return math::divide(dy, x * math::number<X>(0.6931471805599453)); }
 };
 
 struct Sqrt : UnaryOp<Sqrt> {
   static constexpr std::string_view name = "Sqrt";
-  static constexpr VertexCost vertex_cost = map_cost({10, 2}, {23, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return map_cost({10, 2}, {23, 4}, Confidence::published); }
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::sqrt(x); }
   template <class X> static X backward(X y, X dy) { return math::divide(dy, y + y); }
@@ -38,21 +38,21 @@ struct Sqrt : UnaryOp<Sqrt> {
 
 struct Sin : UnaryOp<Sin> {
   static constexpr std::string_view name = "Sin";
-  static constexpr VertexCost vertex_cost = map_cost({2300, 1}, {2300, 1});
+  constexpr operator VertexCost() const { return map_cost({2300, 1}, {2300, 1}); }
   template <class X> static X forward(X x) { return math::sin(x); }
   template <class X> static X backward(X x, X dy) { return dy * math::cos(x); }
 };
 
 struct Cos : UnaryOp<Cos> {
   static constexpr std::string_view name = "Cos";
-  static constexpr VertexCost vertex_cost = map_cost({2300, 1}, {2300, 1});
+  constexpr operator VertexCost() const { return map_cost({2300, 1}, {2300, 1}); }
   template <class X> static X forward(X x) { return math::cos(x); }
   template <class X> static X backward(X x, X dy) { return -dy * math::sin(x); }
 };
 
 struct Tanh : UnaryOp<Tanh> {
   static constexpr std::string_view name = "Tanh";
-  static constexpr VertexCost vertex_cost = map_cost({12, 2}, {4, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return map_cost({12, 2}, {4, 4}, Confidence::published); }
   static constexpr GradientFrom gradient_from = GradientFrom::output;
   template <class X> static X forward(X x) { return math::tanh(x); }
   template <class X> static X backward(X y, X dy) { return dy * math::fma(-y, y, math::number<X>(1)); }
@@ -67,7 +67,7 @@ struct Tanh : UnaryOp<Tanh> {
 /// -x, integers too, which wrap around.
 struct Negate : UnaryOp<Negate> {
   static constexpr std::string_view name = "Neg";
-  static constexpr VertexCost vertex_cost = map_cost({2, 2}, {2, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return map_cost({2, 2}, {2, 4}, Confidence::published); }
   static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
   static constexpr void gradient(GradientContext& op) { op.input_gradient(0, apply<Negate>({op.output_gradient(0)})); }
   template <class X> static X forward(X x) { return math::negate(x); }
@@ -76,10 +76,10 @@ struct Negate : UnaryOp<Negate> {
 /// A copy.
 struct Identity : UnaryOp<Identity> {
   static constexpr bool copies = true;  // its elements are what memory has: they are not converted
-  static constexpr CodeKind code_kind = CodeKind::copy;
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::copy}; }
   static constexpr std::string_view name = "Identity";
-  static constexpr VertexCost vertex_cost = formula_cost(CostFormula::copy, Confidence::published);
-  static constexpr bool bools_are_masks = true;
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
+  constexpr operator Fusion() const { return Fusion{.has_formula = true, .bools_are_masks = true}; }
   static constexpr bool check_dtypes(Inference&) { return true; }
   static constexpr void gradient(GradientContext& op) { op.input_gradient(0, op.output_gradient(0)); }
   template <class X> static X forward(X x) { return x; }
@@ -87,7 +87,7 @@ struct Identity : UnaryOp<Identity> {
 
 struct Abs : UnaryOp<Abs> {
   static constexpr std::string_view name = "Abs";
-  static constexpr VertexCost vertex_cost = map_cost({5, 2}, {5, 4}, Confidence::published);
+  constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}, Confidence::published); }
   static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
   template <class X> static X forward(X x) { return math::abs(x); }
   template <class X> static X backward(X x, X dy) { return dy * math::sign(x); }
@@ -103,18 +103,18 @@ struct StepOp : UnaryOp<D> {
 };
 struct Sign : StepOp<Sign> {
   static constexpr std::string_view name = "Sign";
-  static constexpr VertexCost vertex_cost = map_cost({8, 2}, {8, 4});
+  constexpr operator VertexCost() const { return map_cost({8, 2}, {8, 4}); }
   static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
   template <class X> static X forward(X x) { return math::sign(x); }
 };
 struct Ceil : StepOp<Ceil> {
   static constexpr std::string_view name = "Ceil";
-  static constexpr VertexCost vertex_cost = map_cost({5, 2}, {5, 4});
+  constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}); }
   template <class X> static X forward(X x) { return math::ceil(x); }
 };
 struct Floor : StepOp<Floor> {
   static constexpr std::string_view name = "Floor";
-  static constexpr VertexCost vertex_cost = map_cost({5, 2}, {5, 4});
+  constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}); }
   template <class X> static X forward(X x) { return math::floor(x); }
 };
 
@@ -132,7 +132,7 @@ X bound(double value) {
 
 struct Clip : UnaryOp<Clip> {
   static constexpr std::string_view name = "Clip";
-  static constexpr VertexCost vertex_cost = map_cost({6, 2}, {6, 4});
+  constexpr operator VertexCost() const { return map_cost({6, 2}, {6, 4}); }
   struct Attributes {
     double min = 0, max = 0;
   };
@@ -159,7 +159,7 @@ struct Clip : UnaryOp<Clip> {
 /// fmod(x + increment, modulus).
 struct IncrementMod : Elementwise<IncrementMod> {
   static constexpr std::string_view name = "IncrementMod";
-  static constexpr VertexCost vertex_cost = map_cost({20, 2}, {40, 4});
+  constexpr operator VertexCost() const { return map_cost({20, 2}, {40, 4}); }
   static constexpr Differentiation differentiation = Differentiation::stops;
   struct Attributes {
     double increment = 1, modulus = 1;
@@ -231,6 +231,7 @@ constexpr Tensor increment_mod(Tensor x, double increment, double modulus) {
 /// Forms in place: x gets the result, of which an alias is returned. x: no constant and no expanded view. Their gradients are
 /// those of the forms above. If one needs the value of x that was overwritten, autodiff fails, unless x is an input by value of
 /// the graph.
+///
 /// exp in place. Its gradient does not need x.
 constexpr Tensor exp_(Tensor x) { return apply<InPlace<Exp>>({x}); }
 /// sqrt in place. Its gradient does not need x.

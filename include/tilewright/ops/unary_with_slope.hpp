@@ -7,7 +7,7 @@ namespace tilewright {
 template <class D>
 struct Slope : Elementwise<Slope<D>> {
   static constexpr std::string_view name = NameWith<D, 'S', 'l', 'o', 'p', 'e'>::value;
-  static constexpr VertexCost vertex_cost = D::vertex_cost;
+  constexpr operator VertexCost() const { return detail::groups_of<D>(); }
   template <class X> static X forward(X x) { return D::slope(x); }
 };
 

@@ -47,8 +47,8 @@ inline void write_report(std::filesystem::path path, const Profile& profile, con
 inline void write_report(const std::filesystem::path& path, const Profile& profile) {
   detail::write_report(path, profile, nullptr);
 }
-/// The same with two profiles side by side, such as those of two targets, or before and after a change; the JSON is a list of
-/// both.
+/// Writes two profiles side by side to `path`.html, `path`.trace.json and `path`.json, such as those of two targets, or before
+/// and after a change; the JSON is a list of both. Throws std::filesystem::filesystem_error.
 inline void write_report(const std::filesystem::path& path, const Profile& profile, const Profile& other) {
   detail::write_report(path, profile, &other);
 }

@@ -20,18 +20,18 @@ template <const auto& plan, std::size_t set>
 inline constexpr CollectiveVolume volume_of_set = [] {
   constexpr internal::Stage stage = plan.stages[static_cast<std::size_t>(plan.compute_sets[set].first_stage)];
   using O = internal::detail::OpType<stage.op>;
-  if constexpr (requires { &O::collective_volume; }) {
+  if constexpr (op_info<O>.collective_volume != nullptr) {
     const auto spec = [&](int operand) {
       const ViewSpec& view = plan.operands[static_cast<std::size_t>(stage.first_operand + operand)].view;
       return TensorSpec{view.shape, view.dtype};
     };
-    return O::collective_volume(stage.attributes, spec(0), spec(1));
+    return op_info<O>.collective_volume(stage.attributes, spec(0), spec(1));
   } else {
     return CollectiveVolume{};
   }
 }();
 
-/// The same as a collective that does not run.
+/// A compute set's move between replicas as a collective, or one that does not run if it moves nothing.
 template <const auto& plan, std::size_t set>
 consteval Collective collective_of_set() {
   constexpr CollectiveVolume volume = volume_of_set<plan, set>;

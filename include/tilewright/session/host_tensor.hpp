@@ -1,7 +1,6 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
@@ -88,8 +87,9 @@ struct LoadPolicy {
 
  private:
   static bool is_in(const std::vector<std::string_view>& patterns, std::string_view name) {
-    return std::ranges::any_of(patterns,
-                               [&](std::string_view pattern) { return detail::match_pattern(pattern, name).has_value(); });
+    for (const std::string_view pattern : patterns)
+      if (detail::match_pattern(pattern, name)) return true;
+    return false;
   }
 };
 

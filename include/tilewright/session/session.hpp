@@ -67,8 +67,8 @@ class Session {
   /// The planned program; a constant.
   static constexpr const auto& plan = program::plan;
 
-  /// Throws std::invalid_argument for a negative number of threads, std::runtime_error if the system does not make them, and
-  /// MemoryError, a std::bad_alloc that says how many bytes were wanted for what, if there is no memory.
+  /// Throws std::invalid_argument for a negative number of threads and for strict mode on no simulated IPU, std::runtime_error if
+  /// the system makes no threads, and MemoryError, a std::bad_alloc that says how many bytes of what, if there is no memory.
   explicit Session(const SessionOptions& options = {}) : Session(options, {}) {}
 
   Session(Session&&) noexcept = default;
@@ -170,7 +170,8 @@ class Session {
     detail::check_apart<program::plan, "run_with_outputs">(streams, plan.replicas, {variable_memory(), remote_memory()});
     execute(streams, {});
   }
-  /// The same with all outputs in one object: `run_with_outputs(outputs, "image"_s = images)`.
+  /// Runs the program once and writes all outputs to one object: `run_with_outputs(outputs, "image"_s = images)`. Every input
+  /// stream needs one array. Allocates nothing.
   template <class... InputNames, class... Arrays>
   void run_with_outputs(HostOutputs<program::plan>& outputs, NamedArgument<InputNames, Arrays>... inputs) {
     names::template check_inputs_and_outputs<true, InputNames...>();
@@ -299,8 +300,8 @@ class Session {
     for (std::size_t v = 0; v < values.size(); ++v) values[v] = tensors[found[v]].bytes.data();
     write<"load_from_session">(values);
   }
-  /// The same where names differ: variables of this session alone keep their values, and those of the other alone are left out,
-  /// as far as the policy allows. Throws LoadError, before anything is written, for other differences.
+  /// Gives variables the values of another session's with the same names. As far as the policy allows, variables of this session
+  /// alone keep their values, and those of the other alone are left out; LoadError, before anything is written, for the rest.
   template <class Source>
   void load_from_session(const Source& source, const LoadPolicy& policy) {
     const auto tensors = source.host_tensors();

@@ -1,6 +1,8 @@
 #pragma once
 #include <cstdint>
 
+#include "tilewright/execute/strict_mode.hpp"
+
 namespace tilewright {
 
 /// What a session is made with.
@@ -9,7 +11,7 @@ struct SessionOptions {
   int threads = 0;                       ///< host threads; 0: as many, up to one a core, as the first runs show to be fastest
   bool attach = true;                    ///< whether the session is attached from the start; else it waits for a context
   bool weights_to_host_on_exit = true;   ///< whether a context that ends copies the variables to the host
-  bool strict = false;  ///< whether to check the plan and the ops while they run: see docs/errors-and-debugging.md#strict-mode
+  StrictMode strict{};  ///< true checks the plan and the ops in each run: see docs/errors-and-debugging.md#strict-mode
 };
 
 }  // namespace tilewright

@@ -19,7 +19,7 @@ constexpr Shape host_shape(const auto& plan, std::size_t stream, std::int64_t re
   for (int axis = 0; axis < element.rank; ++axis) shape.push_back(element[axis]);
   return shape;
 }
-/// The same for all replicas.
+/// The shape of the host's array for a stream of a frozen plan, for all replicas of the program.
 constexpr Shape host_shape(const auto& plan, std::size_t stream) { return host_shape(plan, stream, plan.replicas); }
 
 namespace detail {

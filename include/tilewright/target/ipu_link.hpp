@@ -18,7 +18,7 @@ struct IpuLink {
 
   /// Cycles of a machine's clock for `bytes` bytes to a neighbour: sync + clock x bytes / (links x bandwidth).
   constexpr std::int64_t cycles(std::int64_t bytes, std::int64_t clock_hz) const { return cycles(bytes, clock_hz, links); }
-  /// The same over so many links.
+  /// Cycles of a machine's clock for `bytes` bytes to a neighbour over `over_links` links instead of all.
   constexpr std::int64_t cycles(std::int64_t bytes, std::int64_t clock_hz, std::int64_t over_links) const {
     if (bytes_per_second == 0 || bytes == 0) return 0;
     const std::int64_t bandwidth = over_links * bytes_per_second;

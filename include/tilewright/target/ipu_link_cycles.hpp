@@ -57,8 +57,8 @@ constexpr CycleCount fastest_ring_cycles(const IpuModel& model, std::int64_t til
   return middle.cycles < around.cycles ? middle : around;
 }
 
-/// The same where a group may be larger than what links connect: pieces are reduced among linked machines, then around over the
-/// gateways of these pods. Assumed for such groups.
+/// Cycles of a collective of `bytes` bytes on each machine over groups that may be larger than what links connect: pieces are
+/// reduced among linked machines, then around over the gateways of these pods. Assumed for such groups.
 constexpr CycleCount collective_cycles(const IpuModel& model, std::int64_t tiles, std::int64_t bytes, const ReplicaGroups& groups,
                                        bool reduces) {
   const std::int64_t linked = std::max<std::int64_t>(1, model.link.linked_ipus / groups.stride);

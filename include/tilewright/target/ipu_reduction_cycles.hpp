@@ -46,7 +46,8 @@ constexpr std::int64_t line_cycles(const IpuModel& model, const LoopCost& loop, 
 }
 
 /// The softmax of `rows` rows, by its parts: largest element, difference, exponential, sum in float32, inverse of the sums,
-/// product; and for float16 the conversion of the inverses. Without `stable`, without the first two. Published parts.
+/// product; and for float16 the conversion of the inverses. Without `stable`, without the first two. Published parts: a test
+/// compares them with the cost that Softmax states.
 constexpr std::int64_t softmax_cycles(const IpuModel& model, DType dtype, std::int64_t rows, std::int64_t length,
                                       bool stable = true) {
   const bool half = dtype == float16;

@@ -16,18 +16,18 @@ struct Target {
   std::int64_t vector_bytes = 8;       ///< width of a vector: work is cut at multiples of it
   std::int64_t shortest_reduction = 0;  ///< fewest terms of a part that a reduction is cut into; 0: it is never cut
   /// Limit of the working set that ops of one vertex pass on to each other, the size of a first-level cache; work is cut to it.
-  /// Of ./dev bench, W7 and W9 have other vertices at 40,960, W1, W1a and W1h at twice that, and W5 without a limit.
+  /// The benchmarks' GPTs have other vertices at 40,960, the MNIST steps at twice that, and the CNN without a limit.
   std::int64_t block_bytes = 32'768;
   /// A first-level cache of the host, and the limit in place of `block_bytes` for ops whose smallest vertex does not fit in it.
-  /// W8 has vertices of 32 and 48 columns so; of 16, as many as a vector has, it makes 0.98 of the steps (on an Intel Xeon). 0:
-  /// tiles have no caches.
+  /// A step of GPT-2 124M has vertices of 32 and 48 columns so; of 16, as many as a vector has, it is 2 % slower (on an Intel
+  /// Xeon). 0: tiles have no caches.
   std::int64_t first_cache_bytes = 49'152, second_block_bytes = 163'840;
 
   bool keeps_weights = false;  ///< whether large matrices are always cut along their rows, so that each row stays with one tile
   bool fuses = true;  ///< whether ops are joined; without, every op is a step of its own
 
   /// What a barrier and the way of a result through memory cost, in multiply-adds of one worker: a rough price, by which ops are
-  /// joined. Of the host, W1, W1a, W1h and W3 of ./dev bench have other groups at an eighth of it, W5 at an eighth and at eight
+  /// joined. Of the host, the benchmarks' MNIST steps have other groups at an eighth of it, the CNN at an eighth and at eight
   /// times as much. Of an IPU it is about 300 cycles of barrier and exchange.
   std::int64_t barrier_cost = 4096;
 

@@ -220,9 +220,9 @@ constexpr void update_all(const Gradients& found, const StepOptions& options, st
 /// variable. A model with a member `static constexpr bool takes_seed = true` is given a seed for each micro-batch, (2,) uint32,
 /// as second argument: the stream "seed". The model is traced for training. Its variables have the names that they have in the
 /// model. With several micro-batches there are the variables `gradients.accum.<name>`, means of gradients, of float32 for half
-/// precision.
-/// With loss scaling, updates are given gradients in float32; with a dynamic scale there are the variables `loss_scaling.scale`
-/// and `loss_scaling.growth_tracker`, and a step whose gradients are not all finite changes nothing else: optim::LossScaler.
+/// precision. With loss scaling, updates are given gradients in float32; with a dynamic scale there are the variables
+/// `loss_scaling.scale` and `loss_scaling.growth_tracker`, and a step whose gradients are not all finite changes nothing else:
+/// optim::LossScaler.
 ///
 ///     constexpr void train_step(tw::Ir& ir) {
 ///       tw::train::train_step(ir, Net{}, tw::optim::AdamParameters{.lr = 1e-3}, {{8, 28, 28}}, {.micro_batches = 4});
@@ -269,7 +269,8 @@ constexpr void test_step(Ir& ir, const Model& model, const TensorSpec& images) {
   ops::host_store(ir.d2h_stream("outputs", outputs.spec()), outputs);
 }
 
-/// The same with targets, of which a run gives the mean loss alone, a scalar: "loss".
+/// The forward pass and the loss, traced for evaluation: a run takes inputs of the given spec and their targets, and gives the
+/// mean loss alone, a scalar: "loss".
 template <std::derived_from<ModuleBase> Model>
 constexpr void loss_step(Ir& ir, const Model& model, const TensorSpec& images, const StepOptions& options = {}) {
   const ModeScope mode = evaluation(ir);

@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <utility>
 
 #include "tilewright/core/list.hpp"
@@ -44,10 +43,11 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
   };
   const Tensor counter = add_variable("mean_accum_counter", {{}, float32});
   for (std::size_t i = results; i < reached.size(); ++i) {
-    const auto& [name, tensor] = *std::ranges::find(named, reached[i], [](const auto& entry) { return entry.second.number(); });
+    std::size_t n = 0;
+    while (named[n].second.number() != reached[i]) ++n;
     const Tensor gradient(ir, graph, gradients[i]);
     const TensorSpec mean{gradient.shape(), computed_dtype(gradient.dtype())};
-    ops::accumulate_mean_(differs_by_replica(add_variable(text("accum.", name), mean)), gradient, counter);
+    ops::accumulate_mean_(differs_by_replica(add_variable(text("accum.", named[n].first), mean)), gradient, counter);
   }
   ops::accumulate_(counter, ir.constant(1));
   return {std::move(factories), {info.graph(), std::move(args), GradGraphInfo(ir, forward.graph().id(), std::move(record))}};

@@ -141,15 +141,15 @@ class PipelineCycles {
     const Stash& stash = stashes_[number];
     const Shape shape = record().tensors[staged.node.inputs[0]].spec.shape;
     const std::int64_t slots = stash.to - writer_of(stash) + 1;
-    const Tensor slot = ops::dynamic_slice(input_for(rings_[number]), counter_of(stash.to, slots, input_for), {0}, {1});
-    return ops::reshape(slot, shape);
+    const Tensor ring = input_for(rings_[number]), counter = counter_of(stash.to, slots, input_for);
+    return ops::reshape(ops::dynamic_slice(ring, counter, {0}, {1}), shape);
   }
   constexpr void keep(std::size_t number, auto& input_for) {
     const Stash& stash = stashes_[number];
     const Tensor kept = input_for(stashed(stash));
     const std::int64_t slots = stash.to - writer_of(stash) + 1;
-    ops::dynamic_update_(input_for(rings_[number]), counter_of(writer_of(stash), slots, input_for),
-                         ops::reshape(kept, one_of(kept.shape())), {0}, {1});
+    const Tensor ring = input_for(rings_[number]), counter = counter_of(writer_of(stash), slots, input_for);
+    ops::dynamic_update_(ring, counter, ops::reshape(kept, one_of(kept.shape())), {0}, {1});
   }
   constexpr StageGraph make_stage(int s) {
     StageGraph stage{.graph = ir_.add_graph(text("pipeline_stage", s).view())};

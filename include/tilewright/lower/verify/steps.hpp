@@ -66,7 +66,7 @@ class StepsViolation : PlanViolation {
   constexpr void check_body(const Body& body) {
     List<Earlier> since;  // the last barrier of all workers
     List<int> after_call;  // IPUs whose next step comes after a call; -1: all
-    List<int> called;  // IPUs that ran calls since all workers met
+    List<int> called;  // IPUs that ran calls since the last barrier of all
     if (!plan_.is_root(body_)) after_call.push_back(body.ipu);
     for (int s = 0; s < body.step_count && violation_.empty(); ++s) {
       const Step& step = plan_.steps[body.first_step + s];
@@ -91,10 +91,10 @@ class StepsViolation : PlanViolation {
       expect(step.barrier_before || !(has_item(after_call, -1) || has_item(after_call, step.ipu)),
              "barriers stand between conflicts", "no barrier in the first step, or after a call: one expected");
       expect(joins || !has_item(after_call, -1), "barriers stand between conflicts",
-             "workers of one IPU meet after a call on several: those of all expected");
+             "a barrier of one IPU after a call on several: one of all IPUs expected");
       expect((step.barrier_before && joins) || !has_item(called, step.from_ipu) || step.from_ipu < 0,
              "barriers stand between conflicts", "a copy from IPU ", step.from_ipu,
-             ", which ran a call: workers of all meet expected");
+             ", which ran a call: a barrier of all IPUs expected");
       if (step.barrier_before) {
         erase_if(after_call, [&](int ipu) { return joins || ipu == step.ipu; });
         if (joins) since.clear(), called.clear();

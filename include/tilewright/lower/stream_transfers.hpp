@@ -34,7 +34,7 @@ constexpr List<std::int64_t> count_stream_steps(const Plan& plan) {
 
 /// Counts how many elements of each stream a run takes or gives, a conditional with the branch that takes more, and gives the
 /// host's arrays so many, or all of them num_host_transfers. Errors: more than num_host_transfers; too many axes.
-constexpr void check_transfers(Plan& plan) {
+constexpr void count_transfers(Plan& plan) {
   const List<std::int64_t> in_steps = detail::count_stream_steps(plan);
   for (std::size_t i = 0; i < plan.streams.size(); ++i) {
     PlannedStream& stream = plan.streams[i];

@@ -1,0 +1,40 @@
+#pragma once
+#include <concepts>
+#include <memory>
+
+namespace tilewright {
+
+namespace internal {
+struct ProgramView;
+class StrictRunner;
+
+using StrictFactory = std::unique_ptr<StrictRunner> (*)(const ProgramView&);
+
+/// Makes what runs programs in strict mode. <tilewright/execute/strict_executor.hpp> defines it for bool, the only T.
+template <class T>
+constexpr StrictFactory strict_factory() {
+  static_assert(sizeof(T) == 0, "strict: #include <tilewright/execute/strict_executor.hpp> before its use expected");
+  return nullptr;
+}
+}  // namespace internal
+
+/// Whether sessions check the plan and the ops while they run. A bool says so in sources that include
+/// <tilewright/execute/strict_executor.hpp>, whose code takes some seconds to compile:
+///
+///     tw::Session<train_step, tw::ipu_model> session({.strict = true});
+///
+/// Other sources get a StrictMode from those.
+class StrictMode {
+ public:
+  constexpr StrictMode() = default;  ///< sessions do not check
+  template <std::same_as<bool> Bool>
+  constexpr StrictMode(Bool checks) : factory_(checks ? internal::strict_factory<Bool>() : nullptr) {}
+
+  constexpr explicit operator bool() const { return factory_ != nullptr; }
+  constexpr internal::StrictFactory factory() const { return factory_; }  ///< of what runs a program; null: sessions do not check
+
+ private:
+  internal::StrictFactory factory_ = nullptr;
+};
+
+}  // namespace tilewright
