@@ -1,6 +1,6 @@
 struct RowNormWithLoops : tw::authoring::Op<RowNormWithLoops> {
   static constexpr std::string_view name = "RowNormWithLoops";
-  static constexpr bool any_layout = true;
+  constexpr operator tw::authoring::KernelOperands() const { return tw::authoring::KernelOperands{.any_layout = true}; }
   static constexpr void infer(tw::authoring::Inference& op) { RowNorm::infer(op); }
   static constexpr tw::authoring::Work work(std::span<const tw::TensorSpec> operands, int inputs,
                                             const tw::authoring::PackedAttributes& attributes) {

@@ -1,6 +1,6 @@
 struct RowSoftmax : tw::authoring::Op<RowSoftmax> {
   static constexpr std::string_view name = "RowSoftmax";
-  static constexpr bool any_layout = true;
+  constexpr operator tw::authoring::KernelOperands() const { return tw::authoring::KernelOperands{.any_layout = true}; }
   static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
   static constexpr tw::authoring::Work work(std::span<const tw::TensorSpec> operands, int inputs,
                                             const tw::authoring::PackedAttributes& attributes) {

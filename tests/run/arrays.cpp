@@ -258,7 +258,7 @@ namespace {
 /// What the ops have in common: rows may go to any tile.
 template <class D, int outputs_rank>
 struct ByRows : authoring::Op<D> {
-  static constexpr bool any_layout = true;
+  constexpr operator authoring::KernelOperands() const { return authoring::KernelOperands{.any_layout = true}; }
   static constexpr void infer(authoring::Inference& op) {
     const tw::TensorSpec x = op.input(0);
     if constexpr (outputs_rank == 1) op.output({{x.shape[0]}, x.dtype});
