@@ -39,3 +39,16 @@ void axis_that_is_none(X x, Y y) { y.array() = tw::authoring::sum<2>(x.array());
 // CASE mean_of_integers
 // expect: mean of integers: an array of floating point expected
 void mean_of_integers(View<tw::int32, {3}> x, View<tw::int32, {}, false> y) { y.array() = tw::authoring::mean(x.array()); }
+
+struct RowSums : tw::authoring::Op<RowSums> {
+  static constexpr std::string_view name = "RowSums";
+  template <tw::authoring::PackedAttributes, class In, class Out>
+  static void compute(In x, Out y) {
+    y.array() = tw::authoring::sum<0>(x.array());
+  }
+};
+
+// CASE the_compiler_says_of_which_op
+// expect: RowSums::compute
+// expect: array() of (8,) = an array of (4,): one that can be broadcast to (8,) expected
+template void RowSums::compute<tw::authoring::PackedAttributes{}>(X x, Y y);
