@@ -207,7 +207,7 @@ struct ArrayOf<View<spec, true>> : detail::ViewArray<View<spec, true>> {
   using detail::ViewArray<View<spec, true>>::ViewArray;
   ArrayOf(const ArrayOf&) = default;
   template <class E>
-  void operator=(const E&) const {
+  auto operator=(const E&) const {
     report<[] {
       return text("array() of ", to_text(spec.shape), " = ...: the array of an input: that of an output expected");
     }>();
@@ -222,7 +222,7 @@ struct ArrayOf<View<spec, false>> : detail::ViewArray<View<spec, false>> {
   ArrayOf(const ArrayOf&) = default;
 
   template <class E>
-  void operator=(const E& e) const {
+  auto operator=(const E& e) const {
     using Given = detail::ArrayNodeOf<E>;
     if constexpr (std::is_arithmetic_v<E>) {
       *this = xt::xscalar<E>(e);
