@@ -131,6 +131,10 @@ TEST_CASE("arrays of several dtypes, scalars and functions") {
                                  xt::make_lambda_xfunction([](auto e) { return tw::math::sigmoid(e); }, x.input().array()));
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 4; ++j) CHECK(std::abs(z(i, j) - (x(i, j) > 0 ? x(i, j) : 1 / (1 + std::exp(-x(i, j))))) < 1e-6);
+  Memory<dense(tw::float32, {4, 1})> column;  // the last axis has one element
+  Memory<dense(tw::float32, {4, 1})> twice;
+  twice.output().array() = 2 * column.input().array();
+  for (int i = 0; i < 4; ++i) CHECK(twice(i, 0) == 2 * column(i, 0));
   // xtensor takes arrays as it takes its own
   const xt::xtensor<float, 2> copy = z.output().array() + 1;
   CHECK(copy(1, 2) == static_cast<float>(z(1, 2)) + 1);
@@ -163,6 +167,21 @@ TEST_CASE("arrays reduced over several axes") {
     CHECK(std::abs(means(k, 0) - sum / 12) < 1e-6);
   }
   CHECK(least(0, 0) == all);
+  Memory<dense(tw::float32, {50, 3, 1})> narrow;  // its axes are one run
+  Memory<with_strides(tw::float32, {50, 3, 1}, {4, 1, 1})> apart;
+  const auto sum_of = [&](auto& memory, std::int64_t row) {
+    double sum = 0;
+    for (std::int64_t i = 0; i < 50; ++i)
+      for (std::int64_t k = 0; k < 3; ++k) sum += memory.elements[static_cast<std::size_t>(memory.room + i * row + k)];
+    return sum;
+  };
+  Memory<dense(tw::float32, {})> total;
+  total.output().array() = authoring::sum(narrow.input().array());
+  CHECK(std::abs(total(0, 0) - sum_of(narrow, 3)) < 1e-5);
+  total.output().array() = authoring::sum(apart.input().array());
+  CHECK(std::abs(total(0, 0) - sum_of(apart, 4)) < 1e-5);
+  total.output().array() = authoring::sum(narrow.input().array() + apart.input().array());
+  CHECK(std::abs(total(0, 0) - sum_of(narrow, 3) - sum_of(apart, 4)) < 1e-5);
   x.elements[x.room + 17] = std::numeric_limits<float>::quiet_NaN();
   least.output().array() = authoring::max(a);
   CHECK(std::isnan(least(0, 0)));

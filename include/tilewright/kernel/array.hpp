@@ -166,8 +166,8 @@ inline void assign_array(V to, const E& e) {
   if constexpr (std::is_same_v<JoinedType<typename Given::type, T>, T>) {
     using Batch = xsimd::batch<T>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
-    if constexpr (V::shape.nelms() > 0 && V::spec.strides == dense_strides(V::shape) && Given::is_flat(V::spec)) {
-      const auto row = Given::template row<-1, Batch>(e, ArrayIndex());
+    if constexpr (V::shape.nelms() > 0 && V::spec.strides == dense_strides(V::shape) && Given::is_run(V::shape.rank, V::shape)) {
+      const auto row = Given::template row<run_axis(V::shape), Batch>(e, ArrayIndex());
       for_each_batch<V::shape.nelms(), width>([&, line = Line<Element, 1>{to.data}](std::int64_t k, auto count) {
         line.template store<count()>(k, Batch(row.template load<count()>(k)));
       });
@@ -207,7 +207,7 @@ struct ArrayOf<View<spec, true>> : detail::ViewArray<View<spec, true>> {
   using detail::ViewArray<View<spec, true>>::ViewArray;
   ArrayOf(const ArrayOf&) = default;
   template <class E>
-  auto operator=(const E&) const {
+  void operator=(const E&) const {
     report<[] {
       return text("array() of ", to_text(spec.shape), " = ...: the array of an input: that of an output expected");
     }>();

@@ -39,6 +39,19 @@ struct ArrayExtreme {
   }
 };
 
+/// A row of an expression, as `line_sum` takes lines.
+template <class T, class Row>
+struct RowLine {
+  using Compute = T;
+  using Batch = xsimd::batch<T>;
+  static constexpr auto width = static_cast<std::int64_t>(Batch::size);
+  const Row& row;
+  template <std::int64_t count = width>
+  [[gnu::always_inline]] Batch load(std::int64_t k) const {
+    return Batch(row.template load<count>(k));
+  }
+};
+
 /// An expression E reduced over the axes of `mask`, counted from the first.
 template <class Rule, std::uint64_t mask, bool keeps, class E>
 struct ReducedSpace {
@@ -72,6 +85,20 @@ struct ReducedSpace {
     return last;
   }();
   static constexpr bool is_contiguous = along != 0 && Node::is_contiguous(along) && !Node::is_constant(along);
+  /// How many of the last axes are reduced as one with `along`.
+  static constexpr int run_axes = [] {
+    int axes = 0;
+    for (int n = 1; n <= from.rank && is_reduced(-n); ++n)
+      if (Node::is_run(n, from)) axes = n;
+    return -axes <= along ? axes : 0;
+  }();
+  static constexpr bool is_in_run(int axis) { return axis == along || -axis <= run_axes; }
+  static constexpr std::int64_t run = [] {
+    std::int64_t count = 1;
+    for (int axis = -from.rank; axis < 0; ++axis)
+      if (is_in_run(axis)) count *= from[axis];
+    return count;
+  }();
   static constexpr std::int64_t terms = [] {
     std::int64_t count = 1;
     for (int axis = -from.rank; axis < 0; ++axis)
@@ -79,7 +106,7 @@ struct ReducedSpace {
     return count;
   }();
   static constexpr bool in_float64 = Rule::adds_up && std::is_floating_point_v<T>;
-  static constexpr bool is_constant(int axis) { return -axis > shape.rank || (keeps && is_reduced(axis)); }
+  static constexpr bool is_constant(int axis) { return -axis > shape.rank || shape[axis] == 1; }
 
   /// The index in E of a result's.
   static constexpr ArrayIndex index_of(const ArrayIndex& at) {
@@ -94,14 +121,14 @@ struct ReducedSpace {
     }
     return index;
   }
-  /// Calls f(index) for each index of the reduced axes but `left_out`.
-  template <int left_out, class F>
-  static void for_each_term(ArrayIndex at, F&& f) {
+  /// Calls f(index) for each index of the reduced axes but those of the run.
+  template <class F>
+  static void for_each_run(ArrayIndex at, F&& f) {
     for (;;) {
       f(at);
       int moved = -1;
       for (; moved >= -from.rank; --moved) {
-        if (moved == left_out || !is_reduced(moved)) continue;
+        if (is_in_run(moved) || !is_reduced(moved)) continue;
         if (++at[moved] < from[moved]) break;
         at[moved] = 0;
       }
@@ -118,22 +145,26 @@ struct ReducedSpace {
       for (std::int64_t i = 0; i < half; ++i) elements[i] = Rule::combine(elements[i], elements[i + half]);
     return elements[0];
   }
-  /// The reduction of `count` elements of a row from the first one on.
-  template <std::int64_t count, class Row>
-  static T reduce_row(const Row& row, std::int64_t first) {
-    constexpr std::int64_t sums = 4, chunk = sums * width;
-    Batch partial[sums];
-    for (Batch& p : partial) p = Batch(Rule::template start<T>);
-    std::int64_t k = first;
-    for (const std::int64_t end = first + count / chunk * chunk; k < end; k += chunk)
-      for (std::int64_t i = 0; i < sums; ++i)
-        partial[i] = Rule::combine(partial[i], Batch(row.template load<width>(k + i * width)));
-    for (std::int64_t i = 0; i < count % chunk / width; ++i, k += width)
-      partial[i] = Rule::combine(partial[i], Batch(row.template load<width>(k)));
-    if constexpr (constexpr std::int64_t rest = count % width; rest != 0)
-      partial[sums - 1] = Rule::combine(partial[sums - 1],
-                                        first_elements<rest>(Batch(row.template load<rest>(k)), Rule::template start<T>));
-    return reduce_lanes(Rule::combine(Rule::combine(partial[0], partial[1]), Rule::combine(partial[2], partial[3])));
+  /// The reduction of a run.
+  template <class Row>
+  static T reduce_run(const Row& row) {
+    if constexpr (in_float64) {
+      return line_sum<run>([](const auto& x) { return x; }, RowLine<T, Row>{row});
+    } else {
+      constexpr std::int64_t count = 4, chunk = count * width;
+      Batch partial[count];
+      for (Batch& p : partial) p = Batch(Rule::template start<T>);
+      std::int64_t k = 0;
+      for (; k + chunk <= run; k += chunk)
+        for (std::int64_t i = 0; i < count; ++i)
+          partial[i] = Rule::combine(partial[i], Batch(row.template load<width>(k + i * width)));
+      for (std::int64_t i = 0; i < run % chunk / width; ++i, k += width)
+        partial[i] = Rule::combine(partial[i], Batch(row.template load<width>(k)));
+      if constexpr (constexpr std::int64_t rest = run % width; rest != 0)
+        partial[count - 1] = Rule::combine(partial[count - 1],
+                                           first_elements<rest>(Batch(row.template load<rest>(k)), Rule::template start<T>));
+      return reduce_lanes(Rule::combine(Rule::combine(partial[0], partial[1]), Rule::combine(partial[2], partial[3])));
+    }
   }
 };
 
@@ -175,14 +206,11 @@ class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> 
     if constexpr (Space::along == 0) {
       return Node::template row<-1, Batch>(e_, index).template load<1>(0).get(0);
     } else {
-      constexpr std::int64_t n = Space::from[Space::along], block = std::min(n, 4 * Space::width * terms_of_accumulator);
       std::conditional_t<Space::in_float64, double, T> total = Rule::template start<T>;
-      Space::template for_each_term<Space::along>(index, [&](const ArrayIndex& at) {
-        const auto row = Node::template row<Space::along, Batch>(e_, at);
-        for_each_batch<n, block>([&](std::int64_t k, auto count) {
-          if constexpr (Space::in_float64) total += static_cast<double>(Space::template reduce_row<count()>(row, k));
-          else total = Rule::combine(total, Space::template reduce_row<count()>(row, k));
-        });
+      Space::for_each_run(index, [&](const ArrayIndex& at) {
+        const T of_run = Space::reduce_run(Node::template row<Space::along, Batch>(e_, at));
+        if constexpr (Space::in_float64) total += static_cast<double>(of_run);
+        else total = Rule::combine(total, of_run);
       });
       return static_cast<T>(total);
     }
@@ -208,10 +236,9 @@ class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> 
       clear();
     };
     clear();
-    constexpr std::int64_t n = Space::from[Space::along];
     std::int64_t term = 0;
-    Space::template for_each_term<Space::along>(index, [&](ArrayIndex at) {
-      for (std::int64_t i = 0; i < n; ++i, ++term) {
+    Space::for_each_run(index, [&](ArrayIndex at) {
+      for (std::int64_t i = 0; i < Space::run; ++i, ++term) {
         at[Space::along] = i;
         Batch& sum = partial[term % sums];
         sum = Rule::combine(sum, Batch(Node::template row<axis, Batch>(e_, at).template load<count>(0)));
@@ -271,7 +298,11 @@ struct ArrayNode<ReducedArray<Rule, mask, keeps, E>> {
   using type = typename Space::T;
   static constexpr bool is_constant(int axis) { return Space::is_constant(axis); }
   static constexpr bool is_contiguous(int axis) { return Space::is_constant(axis); }
-  static constexpr bool is_flat(const ViewSpec&) { return shape.nelms() == 1; }
+  static constexpr bool is_run(int axes, const Shape& all) {
+    for (int axis = -1; axis >= -axes; --axis)
+      if (all[axis] > 1 && !is_constant(axis)) return false;
+    return true;
+  }
   template <int axis, class V>
   static auto row(const ReducedArray<Rule, mask, keeps, E>& e, const ArrayIndex& at) {
     return e.template row<axis, V>(at);

@@ -41,8 +41,8 @@ struct JoinedTypes<T, Rest...> : std::type_identity<JoinedType<T, typename Joine
 ///  - `type`: in which its arrays are computed, AnyType, AnyFraction or MixedTypes;
 ///  - `is_constant(axis)`: whether it has the same elements along an axis;
 ///  - `is_contiguous(axis)`: whether those of its arrays that have several elements along the axis have them side by side;
-///  - `is_flat(spec)`: whether its arrays are numbers or have the shape and strides of `spec`, so that all axes may be taken for
-///  one;
+///  - `is_run(axes, all)`: whether those of the last `axes` axes of `all`, to which it is broadcast, may be taken for one, of
+///    evenly spaced elements;
 ///  - `row<axis, V>(e, at)`: its elements along an axis from the index `at` on, as an object with `load<count>(k)`: `count`
 ///    elements from the k-th on, in a V, which is a vector, or any number of mixed types.
 template <class E>
@@ -80,6 +80,13 @@ struct FunctionRow {
   }
 };
 
+/// The axis along which a run of a tensor's axes is computed: the last that has several elements.
+constexpr int run_axis(const Shape& shape) {
+  for (int axis = -1; axis >= -shape.rank; --axis)
+    if (shape[axis] > 1) return axis;
+  return -1;
+}
+
 /// How far apart a view's elements are along an axis from which it may be broadcast.
 constexpr std::int64_t stride_along(const ViewSpec& view, int axis) { return broadcast_stride(view, axis); }
 
@@ -93,8 +100,17 @@ struct MemoryNode {
 
   static constexpr bool is_constant(int axis) { return stride_along(spec, axis) == 0; }
   static constexpr bool is_contiguous(int axis) { return stride_along(spec, axis) == 0 || stride_along(spec, axis) == 1; }
-  static constexpr bool is_flat(const ViewSpec& other) {
-    return shape.nelms() == 1 || (shape == other.shape && spec.strides == other.strides);
+  static constexpr bool is_run(int axes, const Shape& all) {
+    std::int64_t expected = 0;
+    bool is_first = true;
+    for (int axis = -1; axis >= -axes; --axis) {
+      if (all[axis] == 1) continue;
+      const std::int64_t stride = stride_along(spec, axis);
+      if (!is_first && stride != expected) return false;
+      expected = stride * all[axis];
+      is_first = false;
+    }
+    return true;
   }
   static constexpr std::int64_t offset(const ArrayIndex& at) {
     std::int64_t result = 0;
@@ -134,7 +150,7 @@ struct ArrayNode<xt::xscalar<T>> {
   using type = std::conditional_t<std::is_integral_v<std::decay_t<T>>, AnyType, AnyFraction>;
   static constexpr bool is_constant(int) { return true; }
   static constexpr bool is_contiguous(int) { return true; }
-  static constexpr bool is_flat(const ViewSpec&) { return true; }
+  static constexpr bool is_run(int, const Shape&) { return true; }
   template <int, class V, class E>
   static auto row(const E& e, const ArrayIndex&) {
     if constexpr (std::is_same_v<V, OneByOne>) return ConstantRow<std::decay_t<T>>{e()};
@@ -154,7 +170,7 @@ struct ArrayNode<xt::xfunction<F, C...>> {
 
   static constexpr bool is_constant(int axis) { return (ArrayNodeOf<C>::is_constant(axis) && ...); }
   static constexpr bool is_contiguous(int axis) { return (ArrayNodeOf<C>::is_contiguous(axis) && ...); }
-  static constexpr bool is_flat(const ViewSpec& spec) { return (ArrayNodeOf<C>::is_flat(spec) && ...); }
+  static constexpr bool is_run(int axes, const Shape& all) { return (ArrayNodeOf<C>::is_run(axes, all) && ...); }
 
   template <int axis, class V>
   static auto row(const xt::xfunction<F, C...>& e, const ArrayIndex& at) {
