@@ -53,7 +53,7 @@ namespace detail {
 
 /// An expression of xtensor that is not written: D gives `element_at(ArrayIndex)`.
 template <class D>
-struct ArrayExpression : xt::xsharable_expression<D>, xt::xconst_iterable<D>, xt::xconst_accessible<D> {
+struct ArrayExpression : xt::xexpression<D>, xt::xconst_iterable<D>, xt::xconst_accessible<D> {
   using types = xt::xcontainer_inner_types<D>;
   using value_type = typename types::value_type;
   using reference = value_type;

@@ -268,7 +268,7 @@ class ReducedArray : public ArrayExpression<ReducedArray<Rule, mask, keeps, E>> 
       };
       return FunctionRow<decltype(element)>{element};
     } else if constexpr (Space::is_constant(result_axis)) {
-      return ConstantRow<V>{V(reduce(index))};
+      return ConstantRow<V>{reduce(index)};
     } else {
       constexpr int axis = Space::axis_of(result_axis);
       auto elements = [this, index](auto count, std::int64_t k) {

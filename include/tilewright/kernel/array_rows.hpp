@@ -63,6 +63,14 @@ struct ConstantRow {
     return value;
   }
 };
+template <class T, class A>
+struct ConstantRow<xsimd::batch<T, A>> {
+  T value;
+  template <std::int64_t>
+  [[gnu::always_inline]] xsimd::batch<T, A> load(std::int64_t) const {
+    return xsimd::batch<T, A>(value);
+  }
+};
 template <class T, std::int64_t step>
 struct OneByOneRow {
   const T* data;
@@ -122,7 +130,7 @@ struct MemoryNode {
     constexpr std::int64_t step = stride_along(spec, axis);
     const element* const first = data + offset(at);
     if constexpr (std::is_same_v<V, OneByOne>) return OneByOneRow<element, step>{first};
-    else if constexpr (step == 0) return ConstantRow<V>{V(static_cast<type>(*first))};
+    else if constexpr (step == 0) return ConstantRow<V>{static_cast<type>(*first)};
     else return Line<const element, step>{first};
   }
 };
@@ -154,7 +162,7 @@ struct ArrayNode<xt::xscalar<T>> {
   template <int, class V, class E>
   static auto row(const E& e, const ArrayIndex&) {
     if constexpr (std::is_same_v<V, OneByOne>) return ConstantRow<std::decay_t<T>>{e()};
-    else return ConstantRow<V>{math::number<V>(static_cast<double>(e()))};
+    else return ConstantRow<V>{math::number<typename V::value_type>(static_cast<double>(e()))};
   }
 };
 
@@ -176,13 +184,14 @@ struct ArrayNode<xt::xfunction<F, C...>> {
   static auto row(const xt::xfunction<F, C...>& e, const ArrayIndex& at) {
     return [&]<std::size_t... i>(std::index_sequence<i...>) {
       const auto& arguments = e.arguments();
-      const std::tuple rows(ArrayNodeOf<C>::template row<axis, V>(std::get<i>(arguments), at)...);
-      auto function = [&f = e.functor(), rows](auto count, std::int64_t k) {
+      auto function = [&f = e.functor(), rows = std::tuple(ArrayNodeOf<C>::template row<axis, V>(std::get<i>(arguments), at)...)](
+                          auto count, std::int64_t k) {
         return array_function(f, std::get<i>(rows).template load<count()>(k)...);
       };
       if constexpr (is_constant(axis) && !std::is_same_v<V, OneByOne>) {
-        auto value = function(std::integral_constant<std::int64_t, 1>(), std::int64_t{0});
-        return ConstantRow<decltype(value)>{value};
+        const auto value = function(std::integral_constant<std::int64_t, 1>(), std::int64_t{0});
+        if constexpr (std::is_same_v<decltype(value), const V>) return ConstantRow<V>{value.get(0)};
+        else return ConstantRow<std::remove_const_t<decltype(value)>>{value};
       } else {
         return FunctionRow<decltype(function)>{function};
       }
