@@ -1,6 +1,6 @@
 #pragma once
 // Kernels of ops as expressions of xtensor: `array()` of the views that `compute` gets, and what namespace authoring has for
-// them. tilewright.hpp does not include it.
+// them.
 #include <array>
 #include <cstddef>
 #include <cstdint>

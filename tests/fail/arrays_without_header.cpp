@@ -1,6 +1,6 @@
 // labels: clang
 // Arrays of kernels without the header that has them.
-#include <tilewright/tilewright.hpp>
+#include <tilewright/kernel/view.hpp>
 
 namespace tw = tilewright;
 
