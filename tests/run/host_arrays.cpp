@@ -376,7 +376,46 @@ refused for its strides, or is an expression, give a copy: `xt::xtensor<float, 2
 Inputs of `run_with_outputs` are as those of `run`. Its outputs must not share memory with its inputs, with each other, or
 with the session's variables: `std::invalid_argument`. Elements of an expression are computed when they are asked for and have
 no memory, nor have those of a view of it. A temporary that has elements of its own is no output, as nobody could read it.
-)";
+)"
+       << R"md(
+## Results as xtensor
+
+Outputs of a run, what `get_tensor_data` gives, and your own arrays are arrays of xtensor: all of its functions take them.
+
+```cpp
+#include <iostream>
+#include <tilewright/tilewright.hpp>
+#include <tilewright/xtensor.hpp>  // xt::view and the like
+#if __has_include(<xtensor/io/xio.hpp>)  // xtensor 0.26 and later
+#include <xtensor/io/xio.hpp>      // printing
+#include <xtensor/misc/xsort.hpp>  // xt::argmax
+#else
+#include <xtensor/xio.hpp>
+#include <xtensor/xsort.hpp>
+#endif
+
+namespace tw = tilewright;
+using namespace tw::literals;
+
+constexpr void scores(tw::Ir& ir) {
+  const tw::Tensor x = tw::ops::host_load(ir.h2d_stream("x", {2, 3}));
+  const tw::Tensor weight = ir.variable(tw::ones(), {3, 4}, tw::float32, "weight");
+  tw::ops::host_store(ir.d2h_stream("scores", {2, 4}), x.matmul(weight));
+}
+int main() {
+  tw::Session<scores> session;
+  const xt::xtensor<float, 2> x{{1, 2, 3}, {4, 5, 6}};
+  const auto outputs = session.run("x"_s = x);
+  const auto y = outputs["scores"_s];
+  std::cout << y << '\n';                                                // all scores
+  std::cout << xt::argmax(y, 1) << '\n';                                 // the class of each row
+  std::cout << xt::view(y, 0, xt::range(1, 3)) << '\n';                  // a part of the first row
+  std::cout << xt::mean(session.get_tensor_data("weight"_s))() << '\n';  // of a variable
+  const xt::xtensor<float, 2> scaled = x / xt::amax(x)();                // an expression becomes an array before it is given
+  std::cout << xt::sum(session.run("x"_s = scaled)["scores"_s])() << '\n';
+}
+```
+)md";
   return text.str();
 }
 const char* const page_file = TILEWRIGHT_REFERENCE_DIR "/../../docs/host-arrays.md";

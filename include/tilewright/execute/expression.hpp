@@ -17,8 +17,8 @@ using Extents = FixedVector<std::int64_t, max_work_axes>;
 template <const OpTag* tag>
 using OpType = typename decltype(op_of(ByTag<tag>{}))::type;
 
-template <ViewSpec spec>
-inline View<spec> view_at(std::byte* data) {
+template <ViewSpec spec, bool is_input = false>
+inline View<spec, is_input> view_at(std::byte* data) {
   return {reinterpret_cast<element_t<spec.dtype>*>(data)};
 }
 

@@ -48,10 +48,13 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
     const auto view = [&]<int stage, int o>() {
       return view_at<B::slice(stage, o)>(B::template data<stage, o>(locations, scratch));
     };
+    const auto operand = [&]<int o>() {  // of the kernel
+      return view_at<B::slice(s, o), (o < result)>(B::template data<s, o>(locations, scratch));
+    };
     if constexpr (B::stage(s).can_fault) {
       [&]<std::size_t... o>(std::index_sequence<o...>) {
         O::template compute_checked<B::stage(s).attributes>(B::template faults<s>(locations),
-                                                            view.template operator()<s, static_cast<int>(o)>()...);
+                                                            operand.template operator()<static_cast<int>(o)>()...);
       }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
     } else if constexpr (is_streamed_copy<B, s>()) {
       constexpr Leaf source = Expression<B, s>::leaves[0];
@@ -67,11 +70,11 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
       alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
       [&]<std::size_t... o>(std::index_sequence<o...>) {
         O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
-            E(locations, scratch, reinterpret_cast<float*>(row_memory)), view.template operator()<s, static_cast<int>(o)>()...);
+            E(locations, scratch, reinterpret_cast<float*>(row_memory)), operand.template operator()<static_cast<int>(o)>()...);
       }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
     } else {
       [&]<std::size_t... o>(std::index_sequence<o...>) {
-        O::template compute<B::stage(s).attributes>(view.template operator()<s, static_cast<int>(o)>()...);
+        O::template compute<B::stage(s).attributes>(operand.template operator()<static_cast<int>(o)>()...);
       }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
     }
   }

@@ -104,9 +104,9 @@ inline void for_each_batch(F&& f) {
   for (std::int64_t k = 0; k + width <= n; k += width) f(k, std::integral_constant<std::int64_t, width>());
   if constexpr (n % width != 0) f(n / width * width, std::integral_constant<std::int64_t, n % width>());
 }
-/// The batch with 0 in place of all but the first `count` elements.
+/// The batch with `rest` in place of all but the first `count` elements.
 template <std::int64_t count, class T, class A>
-inline xsimd::batch<T, A> first_elements(const xsimd::batch<T, A>& x) {
+inline xsimd::batch<T, A> first_elements(const xsimd::batch<T, A>& x, T rest = T(0)) {
   if constexpr (count == static_cast<std::int64_t>(xsimd::batch<T, A>::size)) return x;
   else {
     constexpr auto is_first = [] {
@@ -115,7 +115,7 @@ inline xsimd::batch<T, A> first_elements(const xsimd::batch<T, A>& x) {
       return result;
     };
     alignas(xsimd::batch<T, A>) static constexpr std::array<T, xsimd::batch<T, A>::size> ones = is_first();
-    return math::select(xsimd::batch<T, A>::load_aligned(ones.data()) > xsimd::batch<T, A>(T(0)), x, xsimd::batch<T, A>(T(0)));
+    return math::select(xsimd::batch<T, A>::load_aligned(ones.data()) > xsimd::batch<T, A>(T(0)), x, xsimd::batch<T, A>(rest));
   }
 }
 }  // namespace detail

@@ -12,6 +12,7 @@ namespace tilewright {
 /// 1 / (1 - beta1^(t + 1)) and 1 / (1 - beta2^(t + 1)). So what remains is a formula of elements, which can be part of the
 /// epilogue of the product that makes the gradient. They are float64 for moments of float64, else float32.
 struct AdamFactors : Op<AdamFactors> {
+  // Scalars, not arrays, which compute float32 in float: here it is computed in double.
   static constexpr std::string_view name = "AdamFactors";
   constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {400, 1}, {400, 1}); }
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::other}; }

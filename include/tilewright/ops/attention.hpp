@@ -227,6 +227,7 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
 /// blocks that a causal mask hides are left out. Inputs: (q, k, v), and a mask and a seed if there are. The axes of y are (batch,
 /// queries, heads, width): so a layer's next product reads the heads of a query as they are.
 struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
+  // Loops, not arrays: scores are computed in blocks that are never a tensor.
   static constexpr std::string_view name = "ScaledDotProductAttention";
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   /// The loops of Softmax.

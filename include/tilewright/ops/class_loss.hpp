@@ -33,6 +33,7 @@ constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_gr
 /// input more, the last, is all labels.
 template <class D>
 struct ClassLossOp : Op<D> {
+  // Loops, not arrays: a label chooses an element of each row.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
   using Attributes = NllAttributes;
 

@@ -146,6 +146,7 @@ constexpr std::int64_t convolve_back_stack_bytes() {
 /// What convolutions and their gradients share: A are the attributes, which have the planner's.
 template <class D, class A>
 struct ConvOp : Op<D> {
+  // Loops, not arrays: windows overlap, and blocks of both operands stay in registers and caches.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::convolution}; }
   constexpr operator VertexCost() const { return formula_cost(CostFormula::convolution, Confidence::published); }
   using Attributes = A;

@@ -79,6 +79,7 @@ struct ElementwiseDefaults : OpDefaults {
 /// have one dtype, which is also the result's. An op of other dtypes gives `check_dtypes` and `result_dtype`.
 template <class D>
 struct Elementwise : Op<D, detail::ElementwiseDefaults> {
+  // No arrays: the planner puts formulas of numbers into each other, which it cannot do with a kernel.
   static constexpr void infer(Inference& op) {
     if (D::check_dtypes(op)) detail::infer_elementwise(op, D::result_dtype(op), op.is_in_place());
   }

@@ -26,6 +26,7 @@ struct IndexAttributes {
 /// Base of ops whose indices along an axis are a tensor. Their kernels get the positions of the result's elements.
 template <class D>
 struct IndexedOp : Op<D> {
+  // Loops, not arrays: indices say where elements are.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_positions = true}; }
   using Attributes = IndexAttributes;

@@ -24,6 +24,7 @@ struct ResizeAttributes {
 /// What Resize along an axis and its gradient share.
 template <class D>
 struct ResizeOp : Op<D> {
+  // Loops, not arrays: each result has elements and weights of its own.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
   constexpr operator VertexCost() const { return line_cost(1, {12, 2}, {12, 4}); }
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }

@@ -1,7 +1,7 @@
 #pragma once
 #include <limits>
 
-#include "tilewright/kernel/line.hpp"
+#include "tilewright/array.hpp"
 #include "tilewright/ops/accumulate.hpp"
 #include "tilewright/ops/adam.hpp"
 
@@ -25,13 +25,7 @@ struct LambSquare : Op<LambSquare> {
   }
   template <PackedAttributes, class X, class Sum>
   static void compute(X x, Sum sum) {
-    static constexpr auto loops = detail::elementwise_loops<1>({X::spec});
-    double total = 0;
-    for_each_offset<1>(loops.outer, loops.strides, [&](const auto& at) {
-      const Line<typename X::element, loops.run_strides[0]> line{x.data + at[0]};
-      total += static_cast<double>(line_sum<loops.run>([](const auto& elements) { return elements * elements; }, line));
-    });
-    sum.data[0] = static_cast<float>(total);
+    sum.array() = authoring::sum(xt::square(x.array()));
   }
 };
 

@@ -20,6 +20,7 @@ constexpr std::int64_t from_first(const Tensor& x, int axis) {
 /// all but that.
 template <class D>
 struct LineResultOp : Op<D> {
+  // Loops, not arrays: an element of a running sum, a sort or a search depends on those before it.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   template <PackedAttributes, class... V>

@@ -16,6 +16,7 @@ struct MatMulOptions {
 
 /// Products of matrices: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
 struct MatMul : Op<MatMul> {
+  // Loops, not arrays: blocks of both operands stay in registers and caches.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::product}; }
   constexpr operator VertexCost() const { return formula_cost(CostFormula::product, Confidence::published); }
   static constexpr std::string_view name = "MatMul";

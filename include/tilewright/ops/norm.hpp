@@ -16,6 +16,7 @@ struct NormAttributes {
 /// blocks, `row_size`, the elements of a block, and `block`, what it is.
 template <class D>
 struct NormOp : Op<D> {
+  // Loops, not arrays: a pass over a block gives several sums.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::norm}; }
   using Attributes = NormAttributes;
 

@@ -85,6 +85,7 @@ using pool_kernel = std::conditional_t<gaps.none(), Pool<windows, T>, PoolLoops<
 /// What poolings and their gradients share: tensors (N, C, spatial...), each plane by itself.
 template <class D>
 struct PoolOp : Op<D> {
+  // Loops, not arrays: windows overlap, and go beyond the plane.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
   constexpr operator VertexCost() const { return loop_cost(CostFormula::window, {3, 2}, {3, 4}, Confidence::published); }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {

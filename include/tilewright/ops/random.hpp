@@ -11,6 +11,7 @@ namespace tilewright {
 /// Base of ops whose elements depend on their positions and on a seed, which is their last input.
 template <class D>
 struct RandomOp : Op<D> {
+  // Loops, not arrays: an element is made of its position.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map}; }
   constexpr operator VertexCost() const { return map_cost({6, 2}, {6, 4}); }
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .takes_positions = true}; }

@@ -13,6 +13,7 @@ namespace tilewright {
 /// Base of reductions by a rule of kernel/reduction.hpp.
 template <class D, class Rule>
 struct RuleReduction : ReductionOp<D> {
+  // Loops, not arrays: of integers, arrays have int32 alone.
   constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   using Attributes = ReductionAttributes;
   template <PackedAttributes A, class X, class Y>

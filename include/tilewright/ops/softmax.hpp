@@ -12,6 +12,7 @@ struct AxisAttributes {
 /// `compute`, which goes through them by `for_each_line`.
 template <class D>
 struct LineOp : Op<D> {
+  // Loops, not arrays: Softmax adds up exponentials while it writes them, and a gradient's short lines take less time.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
   using Attributes = AxisAttributes;
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }

@@ -40,6 +40,7 @@ constexpr Tensor expand(Tensor x, const Shape& shape) { return apply<Expand>({x}
 /// Base of scaled sums over axes: scale * sum. D gives `name`.
 template <class D>
 struct SumOp : ReductionOp<D> {
+  // Loops, not arrays: an epilogue takes each sum while it is in a register.
   constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
