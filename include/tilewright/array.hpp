@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "tilewright/kernel/array_reductions.hpp"
+#include "tilewright/kernel/array/reductions.hpp"
 
 namespace tilewright {
 

@@ -1,6 +1,6 @@
 // labels: light
 // Kernels of collectives against plain loops, bit by bit: every reduction, dtype and grouping, and work shared in any way.
-#include "tilewright/ops/collectives.hpp"
+#include "tilewright/ops/collective/collectives.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "../catch.hpp"
-#include "tilewright/core/random.hpp"
+#include "tilewright/core/random/random.hpp"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "elements.hpp"
-#include "tilewright/kernel/copy_run.hpp"
-#include "tilewright/kernel/streamed_copy.hpp"
+#include "tilewright/kernel/copy/copy_run.hpp"
+#include "tilewright/kernel/copy/streamed_copy.hpp"
 
 namespace {
 

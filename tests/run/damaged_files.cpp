@@ -21,7 +21,7 @@
 #include "temporary_folder.hpp"
 #include "tilewright/checkpoint/checkpoints.hpp"
 #include "tilewright/checkpoint/npz.hpp"
-#include "tilewright/core/random.hpp"
+#include "tilewright/core/random/random.hpp"
 #include "tilewright/data/data.hpp"
 #include "tilewright/tilewright.hpp"
 

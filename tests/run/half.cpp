@@ -1,6 +1,6 @@
 // labels: arm clang portable
 // Conversions of half precision in vectors of every width against those of single elements.
-#include "tilewright/kernel/half.hpp"
+#include "tilewright/kernel/vector/half.hpp"
 
 #include <algorithm>
 #include <bit>

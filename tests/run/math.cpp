@@ -2,8 +2,8 @@
 // The functions of kernel/math.hpp against the standard library's in double precision.
 #include <cstring>
 
-#include "tilewright/ops/activation.hpp"
-#include "tilewright/ops/unary.hpp"
+#include "tilewright/ops/elementwise/activation.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
 #include "ulp.hpp"
 
 // The bounds are those of the docstrings. Measured with every 31st float: 1.6, 0.9, 2.5 and 2.5.

@@ -3,9 +3,9 @@
 #include <array>
 #include <random>
 
-#include "tilewright/kernel/normal_cdf.hpp"
-#include "tilewright/kernel/power.hpp"
-#include "tilewright/kernel/trigonometry.hpp"
+#include "tilewright/kernel/functions/normal_cdf.hpp"
+#include "tilewright/kernel/functions/power.hpp"
+#include "tilewright/kernel/functions/trigonometry.hpp"
 #include "ulp.hpp"
 
 namespace {

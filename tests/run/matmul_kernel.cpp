@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
-#include <tilewright/kernel/matmul.hpp>
+#include <tilewright/kernel/matmul/matmul.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>

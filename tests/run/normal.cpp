@@ -1,6 +1,6 @@
 // labels: arm portable
 // Normally distributed numbers, against what is known of the distribution. Bounds on statistics are 5 standard errors.
-#include "tilewright/core/normal.hpp"
+#include "tilewright/core/random/normal.hpp"
 
 #include <algorithm>
 #include <array>

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "../catch.hpp"
-#include "tilewright/kernel/transpose.hpp"
+#include "tilewright/kernel/copy/transpose.hpp"
 
 namespace numerics {
 

@@ -1,6 +1,6 @@
 // labels: light strict tsan
 // What print_tensor prints, and when.
-#include "tilewright/ops/print_tensor.hpp"
+#include "tilewright/ops/memory/print_tensor.hpp"
 
 #include <algorithm>
 #include <map>

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "../catch.hpp"
-#include "tilewright/kernel/random.hpp"
-#include "tilewright/ops/random.hpp"
+#include "tilewright/kernel/random/random.hpp"
+#include "tilewright/ops/random/random.hpp"
 #include "tilewright/session/initial_values.hpp"
 #include "tilewright/session/seeds.hpp"
 

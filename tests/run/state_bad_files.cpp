@@ -5,7 +5,7 @@
 
 #include "state_files.hpp"
 #include "temporary_folder.hpp"
-#include "tilewright/core/random.hpp"
+#include "tilewright/core/random/random.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // labels: clang
 // Products that one formula reads with axes in another order are written in that order, and have the same values.
-#include "tilewright/lower/write_as_read.hpp"
+#include "tilewright/lower/host/write_as_read.hpp"
 
 #include "elements.hpp"
 #include "numbers.hpp"

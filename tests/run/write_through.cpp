@@ -1,6 +1,6 @@
 // labels: none
 // Results that are only copied are written where the copies would be, and have the same values there.
-#include "tilewright/lower/write_through.hpp"
+#include "tilewright/lower/host/write_through.hpp"
 
 #include <algorithm>
 

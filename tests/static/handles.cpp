@@ -3,7 +3,7 @@
 #include "../support/programs.hpp"
 #include "../support/same.hpp"
 #include "models.hpp"
-#include "tilewright/graph/comm_group.hpp"
+#include "tilewright/program/comm_group.hpp"
 
 using support::Edges, support::failure, support::sequence_of, support::variable;
 using tw::Graph, tw::Ir, tw::Shape, tw::Tensor, tw::TensorKind, tw::TensorSpec, tw::Text;

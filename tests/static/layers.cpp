@@ -1,6 +1,6 @@
 // labels: none
 // Layers: their variables, and what the mode of a trace makes of them.
-#include <tilewright/core/square_root.hpp>
+#include <tilewright/core/random/square_root.hpp>
 #include <tilewright/layers/layers.hpp>
 
 #include "../support/programs.hpp"

@@ -4,7 +4,7 @@
 #include "../support/programs.hpp"
 #include "models.hpp"
 #include "tilewright/lower/lower.hpp"
-#include "tilewright/ops/attention.hpp"
+#include "tilewright/ops/nn/attention.hpp"
 #include "tilewright/transform/autodiff.hpp"
 
 namespace {

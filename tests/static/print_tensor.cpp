@@ -1,6 +1,6 @@
 // labels: none
 // How print_tensor is traced and planned.
-#include "tilewright/ops/print_tensor.hpp"
+#include "tilewright/ops/memory/print_tensor.hpp"
 
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

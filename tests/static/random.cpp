@@ -1,6 +1,6 @@
 // labels: none
 // Random ops: specs of results, messages, what is planned, and what can be computed when a program is compiled.
-#include "tilewright/ops/random.hpp"
+#include "tilewright/ops/random/random.hpp"
 
 #include "../support/programs.hpp"
 #include "../support/same.hpp"

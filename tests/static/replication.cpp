@@ -3,7 +3,7 @@
 #include "../support/programs.hpp"
 #include "../support/same.hpp"
 #include "models.hpp"
-#include "tilewright/lower/collective_traffic.hpp"
+#include "tilewright/lower/program/collective_traffic.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace {

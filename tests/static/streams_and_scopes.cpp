@@ -3,7 +3,7 @@
 #include "../support/programs.hpp"
 #include "../support/same.hpp"
 #include "models.hpp"
-#include "tilewright/graph/scopes.hpp"
+#include "tilewright/program/scopes.hpp"
 
 using tw::Graph, tw::Ir, tw::OnError, tw::Tensor, tw::TensorSpec, tw::Text;
 namespace ops = tw::ops;

@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/print_plan.hpp"
-#include "tilewright/ops/host.hpp"
+#include "tilewright/ops/memory/host.hpp"
 
 /// Short forms of what the programs of tests are made of, and what is asked of such a program.
 namespace support {

@@ -12,7 +12,7 @@
 #include "tilewright/core/replica_groups.hpp"
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/kernel/collective.hpp"
-#include "tilewright/ops/collectives.hpp"
+#include "tilewright/ops/collective/collectives.hpp"
 
 namespace tilewright::internal {
 

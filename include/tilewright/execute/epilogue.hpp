@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tilewright/execute/expression.hpp"
-#include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright::internal::detail {
 

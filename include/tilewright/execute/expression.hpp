@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "tilewright/kernel/faults.hpp"
-#include "tilewright/kernel/half.hpp"
-#include "tilewright/lower/partition.hpp"
+#include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/ops/elementwise.hpp"
+#include "tilewright/lower/steps/partition.hpp"
+#include "tilewright/op/elementwise.hpp"
 
 namespace tilewright::internal::detail {
 

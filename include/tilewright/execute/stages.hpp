@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tilewright/execute/epilogue.hpp"
-#include "tilewright/kernel/streamed_copy.hpp"
+#include "tilewright/kernel/copy/streamed_copy.hpp"
 
 namespace tilewright::internal::detail {
 

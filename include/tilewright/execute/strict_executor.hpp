@@ -1,8 +1,8 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include "tilewright/execute/strict_plan_reader.hpp"
-#include "tilewright/execute/strict_vertex.hpp"
+#include "tilewright/execute/strict/plan_reader.hpp"
+#include "tilewright/execute/strict/vertex.hpp"
 
 namespace tilewright::internal {
 

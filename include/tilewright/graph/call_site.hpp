@@ -5,7 +5,7 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
-#include "tilewright/graph/layout.hpp"
+#include "tilewright/graph/op_info/layout.hpp"
 
 namespace tilewright {
 

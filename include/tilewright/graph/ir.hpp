@@ -59,8 +59,8 @@ class Ir {
   }
   constexpr std::int64_t replication_factor() const { return replication_factor_; }
   static constexpr std::int64_t max_replicas = 64;
-  constexpr std::int64_t instance_replication_factor();  ///< always an error: graph/instance_grouping.hpp
-  /// A partition of the replicas into groups: graph/replica_grouping.hpp.
+  constexpr std::int64_t instance_replication_factor();  ///< always an error: program/instance_grouping.hpp
+  /// A partition of the replicas into groups: program/replica_grouping.hpp.
   constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
   constexpr ReplicaGrouping replica_grouping_from_assignments(List<int> assignment);
 
@@ -96,22 +96,22 @@ class Ir {
     return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name);
   }
 
-  /// A variable with values of its own in each replica group: graph/replicated_variable.hpp.
+  /// A variable with values of its own in each replica group: program/replicated_variable.hpp.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,
                             const VariableOptions& options);
-  /// A variable in shards, one on each replica: graph/replicated_variable.hpp.
+  /// A variable in shards, one on each replica: program/replicated_variable.hpp.
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name, const ShardedVariableOptions& options);
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name);
 
-  /// A remote buffer of `entries` rows: graph/remote_buffer.hpp.
+  /// A remote buffer of `entries` rows: program/remote_buffer.hpp.
   constexpr RemoteBuffer remote_buffer(const Shape& shape, DType dtype = float32, std::int64_t entries = 1);
-  /// A variable in a row of a remote buffer: graph/remote_buffer.hpp.
+  /// A variable in a row of a remote buffer: program/remote_buffer.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name);
   /// A variable in a row of a remote buffer with values of its own in each replica group, and buffers of shards:
-  /// graph/replicated_variable.hpp.
+  /// program/replicated_variable.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name, const VariableOptions& options);
   constexpr RemoteBuffer replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options);

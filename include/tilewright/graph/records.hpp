@@ -9,7 +9,7 @@
 #include "tilewright/graph/execution_context.hpp"
 #include "tilewright/graph/ids.hpp"
 #include "tilewright/graph/initialiser.hpp"
-#include "tilewright/graph/op_info.hpp"
+#include "tilewright/graph/op_info/op_info.hpp"
 
 namespace tilewright {
 
@@ -128,7 +128,7 @@ struct ConstantRecord {
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
 
 /// A closed merge_exchange scope: the nodes [first, end) of a graph. Its loads and stores are merged into as few exchanges as
-/// possible. See graph/merge_exchange.hpp.
+/// possible. See program/merge_exchange.hpp.
 struct MergedExchanges {
   GraphId graph = GraphId::main;
   NodeId first{};

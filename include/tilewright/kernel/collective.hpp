@@ -8,7 +8,7 @@
 #include "tilewright/core/collective_operator.hpp"
 #include "tilewright/core/replica_groups.hpp"
 #include "tilewright/kernel/math.hpp"
-#include "tilewright/kernel/packs.hpp"
+#include "tilewright/kernel/matmul/packs.hpp"
 
 namespace tilewright {
 

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <utility>
 
-#include "tilewright/kernel/copy.hpp"
+#include "tilewright/kernel/copy/copy.hpp"
 #include "tilewright/kernel/elementwise_loops.hpp"
-#include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/mask.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 #include "tilewright/kernel/view.hpp"
 
 namespace tilewright {

@@ -3,9 +3,9 @@
 #include <bit>
 #include <cstdint>
 
-#include "tilewright/kernel/copy.hpp"
+#include "tilewright/kernel/copy/copy.hpp"
 #include "tilewright/kernel/faults.hpp"
-#include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright {
 

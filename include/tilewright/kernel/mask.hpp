@@ -105,7 +105,7 @@ template <class Mask>
 
 namespace detail {
 
-/// Contiguous bools as a line of masks (kernel/line.hpp has those of numbers).
+/// Contiguous bools as a line of masks (kernel/vector/line.hpp has those of numbers).
 struct MaskLine {
   using Batch = xsimd::batch<float>;
   using Mask = typename Batch::batch_bool_type;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "tilewright/kernel/xsimd.hpp"
+#include "tilewright/kernel/vector/xsimd.hpp"
 
 namespace tilewright::math {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include <type_traits>
 
-#include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright {
 

@@ -3,16 +3,16 @@
 
 #include <cstdint>
 
-#include "tilewright/core/square_root.hpp"
-#include "tilewright/graph/check_parameter.hpp"
+#include "tilewright/core/random/square_root.hpp"
 #include "tilewright/layers/dropout.hpp"
 #include "tilewright/layers/linear.hpp"
-#include "tilewright/ops/attention.hpp"
-#include "tilewright/ops/logical.hpp"
-#include "tilewright/ops/matmul.hpp"
-#include "tilewright/ops/shape.hpp"
-#include "tilewright/ops/softmax.hpp"
-#include "tilewright/ops/subscript.hpp"
+#include "tilewright/ops/elementwise/logical.hpp"
+#include "tilewright/ops/linear/matmul.hpp"
+#include "tilewright/ops/nn/attention.hpp"
+#include "tilewright/ops/nn/softmax.hpp"
+#include "tilewright/ops/shape/shape.hpp"
+#include "tilewright/ops/shape/subscript.hpp"
+#include "tilewright/program/check_parameter.hpp"
 
 namespace tilewright::layers {
 

@@ -3,9 +3,9 @@
 
 #include "tilewright/layers/first_values.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/bias_add.hpp"
-#include "tilewright/ops/matmul.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/bias_add.hpp"
+#include "tilewright/ops/linear/matmul.hpp"
 
 /// Modules for models. Not yet stable: names and parameters may change in any version.
 namespace tilewright::layers {

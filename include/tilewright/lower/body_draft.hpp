@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/layout.hpp"
-#include "tilewright/graph/repeat.hpp"
-#include "tilewright/lower/partition.hpp"
+#include "tilewright/graph/op_info/layout.hpp"
 #include "tilewright/lower/plan.hpp"
+#include "tilewright/lower/steps/partition.hpp"
 #include "tilewright/lower/storage_id.hpp"
+#include "tilewright/program/repeat.hpp"
 
 namespace tilewright::internal {
 

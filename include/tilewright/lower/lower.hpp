@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/checks.hpp"
-#include "tilewright/lower/code_memory.hpp"
-#include "tilewright/lower/collective_traffic.hpp"
-#include "tilewright/lower/globals.hpp"
-#include "tilewright/lower/host_planner.hpp"
-#include "tilewright/lower/ipu_planner.hpp"
-#include "tilewright/lower/remote_traffic.hpp"
-#include "tilewright/lower/stream_transfers.hpp"
+#include "tilewright/lower/host/planner.hpp"
+#include "tilewright/lower/ipu/planner.hpp"
+#include "tilewright/lower/program/checks.hpp"
+#include "tilewright/lower/program/code_memory.hpp"
+#include "tilewright/lower/program/collective_traffic.hpp"
+#include "tilewright/lower/program/globals.hpp"
+#include "tilewright/lower/program/remote_traffic.hpp"
+#include "tilewright/lower/program/stream_transfers.hpp"
 #include "tilewright/transform/prepare.hpp"
 
 namespace tilewright::internal {

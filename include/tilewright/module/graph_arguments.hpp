@@ -6,7 +6,7 @@
 #include <concepts>
 #include <tuple>
 
-#include "tilewright/graph/number_or_tensor.hpp"
+#include "tilewright/program/number_or_tensor.hpp"
 
 namespace tilewright::detail {
 

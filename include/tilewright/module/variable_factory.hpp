@@ -1,6 +1,6 @@
 #pragma once
-#include "tilewright/graph/replicated_variable.hpp"
 #include "tilewright/module/named_tensors.hpp"
+#include "tilewright/program/replicated_variable.hpp"
 
 namespace tilewright {
 
@@ -17,7 +17,7 @@ class VariableFactory {
         spec_(spec),
         by_ref_(by_ref),
         replica_grouping_(std::move(replica_grouping)) {}
-  /// A factory of sharded variables of that spec: graph/replicated_variable.hpp.
+  /// A factory of sharded variables of that spec: program/replicated_variable.hpp.
   constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec, bool by_ref,
                             const ShardedVariableOptions& sharding, std::string_view name)
       : VariableFactory(ir, std::move(initialiser), spec, by_ref, sharding.replica_grouping) {

@@ -3,8 +3,8 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/differs_by_replica.hpp"
-#include "tilewright/ops/var_updates.hpp"
+#include "tilewright/ops/collective/differs_by_replica.hpp"
+#include "tilewright/ops/update/var_updates.hpp"
 #include "tilewright/transform/autodiff.hpp"
 
 namespace tilewright {

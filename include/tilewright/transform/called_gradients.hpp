@@ -3,11 +3,11 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/graph/conditional.hpp"
-#include "tilewright/graph/gradient_context.hpp"
-#include "tilewright/graph/repeat.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/cast.hpp"
+#include "tilewright/op/gradient_context.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/program/conditional.hpp"
+#include "tilewright/program/repeat.hpp"
 
 namespace tilewright::detail {
 

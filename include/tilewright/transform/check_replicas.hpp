@@ -5,9 +5,9 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/graph/replica_partitions.hpp"
-#include "tilewright/ops/accumulate.hpp"
-#include "tilewright/ops/differs_by_replica.hpp"
+#include "tilewright/ops/collective/differs_by_replica.hpp"
+#include "tilewright/ops/update/accumulate.hpp"
+#include "tilewright/transform/replica_partitions.hpp"
 
 namespace tilewright {
 

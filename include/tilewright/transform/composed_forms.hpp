@@ -4,7 +4,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/move_nodes.hpp"
 #include "tilewright/graph/placements.hpp"
-#include "tilewright/ops/composed_attention.hpp"
+#include "tilewright/ops/nn/composed_attention.hpp"
 
 namespace tilewright {
 

@@ -5,8 +5,8 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
+#include "tilewright/program/call.hpp"
 
 namespace tilewright {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/call.hpp"
+#include "tilewright/program/call.hpp"
 
 namespace tilewright::detail {
 

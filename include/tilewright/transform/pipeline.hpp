@@ -2,7 +2,7 @@
 #include <exception>
 #include <optional>
 
-#include "tilewright/graph/grad_graph_info.hpp"
+#include "tilewright/program/grad_graph_info.hpp"
 #include "tilewright/transform/pipeline_cycles.hpp"
 
 namespace tilewright {

@@ -2,16 +2,16 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/placements.hpp"
-#include "tilewright/graph/repeat.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/dynamic_slice.hpp"
-#include "tilewright/ops/init.hpp"
-#include "tilewright/ops/ipu_copy.hpp"
-#include "tilewright/ops/shape.hpp"
-#include "tilewright/ops/unary.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/index/dynamic_slice.hpp"
+#include "tilewright/ops/memory/ipu_copy.hpp"
+#include "tilewright/ops/shape/init.hpp"
+#include "tilewright/ops/shape/shape.hpp"
+#include "tilewright/program/call.hpp"
+#include "tilewright/program/repeat.hpp"
 #include "tilewright/transform/pipeline_nodes.hpp"
 
 // How the ops of a pipeline's stages become its cycles.

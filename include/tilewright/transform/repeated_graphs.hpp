@@ -5,8 +5,8 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/graph/elementwise_graph.hpp"
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/transform/elementwise_graph.hpp"
 
 namespace tilewright::detail {
 

@@ -1,0 +1,202 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "tilewright/kernel/array/functions.hpp"
+#include "tilewright/kernel/vector/line.hpp"
+
+/// Rows of expressions of xtensor whose shapes and strides are in their types: what an array is computed from, batch by batch.
+/// Axes are counted from the last, which is -1, so that those of operands that are broadcast have the same numbers.
+namespace tilewright::detail {
+
+/// The index of an element: that of axis -1 is the last.
+struct ArrayIndex {
+  std::int64_t at[max_rank]{};
+  constexpr std::int64_t operator[](int axis) const { return at[max_rank + axis]; }
+  constexpr std::int64_t& operator[](int axis) { return at[max_rank + axis]; }
+};
+
+/// In place of the type of arrays: of numbers, which take that of arrays beside them; of fractions, for which it must be one of
+/// floating point; and of arrays of several types.
+struct AnyType {};
+struct AnyFraction {};
+struct MixedTypes {};
+template <class T>
+constexpr bool takes_fractions = std::is_floating_point_v<T> || std::is_same_v<T, AnyFraction>;
+template <class A, class B>
+using JoinedType = std::conditional_t<
+    std::is_same_v<A, B> || std::is_same_v<B, AnyType> || (std::is_same_v<B, AnyFraction> && takes_fractions<A>), A,
+    std::conditional_t<std::is_same_v<A, AnyType> || (std::is_same_v<A, AnyFraction> && takes_fractions<B>), B, MixedTypes>>;
+template <class... T>
+struct JoinedTypes : std::type_identity<AnyType> {};
+template <class T, class... Rest>
+struct JoinedTypes<T, Rest...> : std::type_identity<JoinedType<T, typename JoinedTypes<Rest...>::type>> {};
+
+/// What an expression E is, as `ArrayNode<E>`:
+///  - `shape`;
+///  - `type`: in which its arrays are computed, AnyType, AnyFraction or MixedTypes;
+///  - `is_constant(axis)`: whether it has the same elements along an axis;
+///  - `is_contiguous(axis)`: whether those of its arrays that have several elements along the axis have them side by side;
+///  - `is_run(axes, all)`: whether those of the last `axes` axes of `all`, to which it is broadcast, may be taken for one, of
+///    evenly spaced elements;
+///  - `row<axis, V>(e, at)`: its elements along an axis from the index `at` on, as an object with `load<count>(k)`: `count`
+///    elements from the k-th on, in a V, which is a vector, or any number of mixed types.
+template <class E>
+struct ArrayNode {
+  static constexpr bool is_array = false;
+};
+template <class E>
+using ArrayNodeOf = ArrayNode<std::remove_cvref_t<E>>;
+
+/// In place of a vector where types are mixed: elements come one by one, each in its own type.
+struct OneByOne {};
+
+template <class V>
+struct ConstantRow {
+  V value;
+  template <std::int64_t>
+  [[gnu::always_inline]] V load(std::int64_t) const {
+    return value;
+  }
+};
+template <class T, class A>
+struct ConstantRow<xsimd::batch<T, A>> {
+  T value;
+  template <std::int64_t>
+  [[gnu::always_inline]] xsimd::batch<T, A> load(std::int64_t) const {
+    return xsimd::batch<T, A>(value);
+  }
+};
+template <class T, std::int64_t step>
+struct OneByOneRow {
+  const T* data;
+  template <std::int64_t>
+  [[gnu::always_inline]] compute_t<T> load(std::int64_t k) const {
+    return static_cast<compute_t<T>>(data[k * step]);
+  }
+};
+template <class F>
+struct FunctionRow {
+  F function;
+  template <std::int64_t count>
+  [[gnu::always_inline]] auto load(std::int64_t k) const {
+    return function(std::integral_constant<std::int64_t, count>(), k);
+  }
+};
+
+/// The axis along which a run of a tensor's axes is computed: the last that has several elements.
+constexpr int run_axis(const Shape& shape) {
+  for (int axis = -1; axis >= -shape.rank; --axis)
+    if (shape[axis] > 1) return axis;
+  return -1;
+}
+
+/// How far apart a view's elements are along an axis from which it may be broadcast.
+constexpr std::int64_t stride_along(const ViewSpec& view, int axis) { return broadcast_stride(view, axis); }
+
+/// The node of arrays in memory that have the shape and strides of a ViewSpec; D::data_of(e) is their first element.
+template <ViewSpec spec>
+struct MemoryNode {
+  static constexpr bool is_array = true;
+  static constexpr Shape shape = spec.shape;
+  using element = element_t<spec.dtype>;
+  using type = compute_t<element>;
+
+  static constexpr bool is_constant(int axis) { return stride_along(spec, axis) == 0; }
+  static constexpr bool is_contiguous(int axis) { return stride_along(spec, axis) == 0 || stride_along(spec, axis) == 1; }
+  static constexpr bool is_run(int axes, const Shape& all) {
+    std::int64_t expected = 0;
+    bool is_first = true;
+    for (int axis = -1; axis >= -axes; --axis) {
+      if (all[axis] == 1) continue;
+      const std::int64_t stride = stride_along(spec, axis);
+      if (!is_first && stride != expected) return false;
+      expected = stride * all[axis];
+      is_first = false;
+    }
+    return true;
+  }
+  static constexpr std::int64_t offset(const ArrayIndex& at) {
+    std::int64_t result = 0;
+    for (int axis = -shape.rank; axis < 0; ++axis) result += at[axis] * stride_along(spec, axis);
+    return result;
+  }
+  template <int axis, class V>
+  static auto row_at(const element* data, const ArrayIndex& at) {
+    constexpr std::int64_t step = stride_along(spec, axis);
+    const element* const first = data + offset(at);
+    if constexpr (std::is_same_v<V, OneByOne>) return OneByOneRow<element, step>{first};
+    else if constexpr (step == 0) return ConstantRow<V>{static_cast<type>(*first)};
+    else return Line<const element, step>{first};
+  }
+};
+
+/// The shape to which all are broadcast; `fits` is false if there is none.
+struct BroadcastShape {
+  Shape shape;
+  bool fits = true;
+  constexpr void add(const Shape& other) {
+    while (shape.rank < other.rank) {
+      for (int axis = shape.rank++; axis > 0; --axis) shape.extents[axis] = shape.extents[axis - 1];
+      shape.extents[0] = 1;
+    }
+    for (int axis = -other.rank; axis < 0; ++axis) {
+      if (shape[axis] == 1) shape[axis] = other[axis];
+      else if (other[axis] != 1 && other[axis] != shape[axis]) fits = false;
+    }
+  }
+};
+
+template <class T>
+struct ArrayNode<xt::xscalar<T>> {
+  static constexpr bool is_array = true;
+  static constexpr Shape shape{};
+  using type = std::conditional_t<std::is_integral_v<std::decay_t<T>>, AnyType, AnyFraction>;
+  static constexpr bool is_constant(int) { return true; }
+  static constexpr bool is_contiguous(int) { return true; }
+  static constexpr bool is_run(int, const Shape&) { return true; }
+  template <int, class V, class E>
+  static auto row(const E& e, const ArrayIndex&) {
+    if constexpr (std::is_same_v<V, OneByOne>) return ConstantRow<std::decay_t<T>>{e()};
+    else return ConstantRow<V>{math::number<typename V::value_type>(static_cast<double>(e()))};
+  }
+};
+
+template <class F, class... C>
+struct ArrayNode<xt::xfunction<F, C...>> {
+  static constexpr bool is_array = (ArrayNodeOf<C>::is_array && ...);
+  static constexpr Shape shape = [] {
+    BroadcastShape result;
+    if constexpr (is_array) (result.add(ArrayNodeOf<C>::shape), ...);
+    return result.shape;
+  }();
+  using type = typename JoinedTypes<typename ArrayNodeOf<C>::type...>::type;
+
+  static constexpr bool is_constant(int axis) { return (ArrayNodeOf<C>::is_constant(axis) && ...); }
+  static constexpr bool is_contiguous(int axis) { return (ArrayNodeOf<C>::is_contiguous(axis) && ...); }
+  static constexpr bool is_run(int axes, const Shape& all) { return (ArrayNodeOf<C>::is_run(axes, all) && ...); }
+
+  template <int axis, class V>
+  static auto row(const xt::xfunction<F, C...>& e, const ArrayIndex& at) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      const auto& arguments = e.arguments();
+      auto function = [&f = e.functor(), rows = std::tuple(ArrayNodeOf<C>::template row<axis, V>(std::get<i>(arguments), at)...)](
+                          auto count, std::int64_t k) {
+        return array_function(f, std::get<i>(rows).template load<count()>(k)...);
+      };
+      if constexpr (is_constant(axis) && !std::is_same_v<V, OneByOne>) {
+        const auto value = function(std::integral_constant<std::int64_t, 1>(), std::int64_t{0});
+        if constexpr (std::is_same_v<decltype(value), const V>) return ConstantRow<V>{value.get(0)};
+        else return ConstantRow<std::remove_const_t<decltype(value)>>{value};
+      } else {
+        return FunctionRow<decltype(function)>{function};
+      }
+    }(std::index_sequence_for<C...>());
+  }
+};
+
+}  // namespace tilewright::detail

@@ -1,0 +1,137 @@
+#pragma once
+
+#include "tilewright/core/items.hpp"
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/ipu/place_tiles.hpp"
+#include "tilewright/lower/memory/compute_sets.hpp"
+#include "tilewright/lower/memory/fault_sites.hpp"
+#include "tilewright/lower/program/code_memory.hpp"
+#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/target/target.hpp"
+
+namespace tilewright::internal {
+
+/// How the error of a program that is too large for its machine begins.
+inline constexpr std::string_view memory_error = "memory: ";
+
+namespace detail {
+
+/// The three largest tensors of the program, for the error text.
+constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
+  struct Named {
+    std::int64_t bytes;
+    Text name;
+  };
+  List<Named> all;
+  for (const GraphId graph : live.order) {
+    const GraphRecord& record = ir.record(graph);
+    for (const TensorRecord& tensor : record.tensors) {
+      Text name = tensor.name;
+      if (name.empty() && tensor.producer != NodeId::none) {
+        const Node& node = record.nodes[tensor.producer];
+        name = text(node.op->name, ".", node.id);
+      }
+      if (tensor.kind != TensorKind::input && tensor.kind != TensorKind::remote)
+        all.push_back({tensor.spec.bytes(), text(name, " ", to_text(tensor.spec), " ", tensor.spec.bytes(), " bytes")});
+    }
+  }
+  sort_items(all, [](const Named& a, const Named& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name; });
+  List<Text> names;
+  for (std::size_t i = 0; i < all.size() && i < 3; ++i) names.push_back(all[i].name);
+  return join(names, ", ");
+}
+
+/// Bytes of tile 0, which has a part of everything: tensors are spread evenly over the tiles, the operands of its vertex
+/// come together on it, and it has all code.
+constexpr std::int64_t fullest_tile(const MemoryUse& memory, const ComputeSets& sets, const Target& target) {
+  const auto share = [&](std::int64_t bytes) { return (bytes + target.tiles - 1) / target.tiles; };
+  return share(memory.variables) + share(memory.constants) + share(memory.frame) + memory.code + memory.loaded_code +
+         sets.largest_vertex();
+}
+
+}  // namespace detail
+
+/// Counts the bytes of the fullest tile of a machine that is no simulated IPU, when all other memory of the plan is counted.
+/// Error: they are more than the target's tiles have.
+constexpr void count_even_memory(const Ir& ir, const LiveCode& live, const CodeUse& code, const ComputeSets& sets,
+                                 const Target& target, Plan& plan) {
+  plan.memory.code = code.always.total();
+  plan.memory.loaded_code = code.loaded.total();
+  plan.memory.fullest_tile = detail::fullest_tile(plan.memory, sets, target);
+  if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)
+    plan.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
+                   target.bytes_per_tile, " expected; largest tensors: ", detail::largest_tensors(ir, live)));
+}
+
+namespace detail {
+
+/// The tensors that take most of a tile, for the error text.
+constexpr Text largest_rooms(const Ir& ir, const Plan& plan, const TileHomes& homes, const TileSets& sets, int set) {
+  List<LargeRoom> largest = homes.largest[static_cast<std::size_t>(set)];
+  for (const List<Home>* list : {&homes.variables, &homes.constants})
+    for (const Home& home : *list)
+      if (home.layout.is_decided() && home.layout.places.set == set)
+        keep_largest(largest, {room_bytes(home.layout, home.spec.dtype, sets), home.spec,
+                               list == &homes.variables ? Base::variable : Base::constant, home.offset});
+  List<Text> names;
+  for (const LargeRoom& room : largest) {
+    Text name;
+    if (room.base == Base::variable) {
+      for (const PlannedVariable& variable : plan.variables)
+        if (variable.base == Base::variable && variable.offset == room.offset) name = variable.name;
+    } else if (room.base == Base::constant) {
+      for (const PlannedConstant& constant : plan.constants)
+        if (constant.offset == room.offset) name = constant.name;
+      if (name.empty()) name = "a constant";
+    } else if (room.graph == GraphId::none) {
+      name = Text(room.op.empty() ? std::string_view("an argument") : room.op);
+    } else {
+      name = text(room.op.empty() ? "an argument" : room.op, " in ", place_in_model(ir, room.graph, room.scope));
+    }
+    names.push_back(text(name, " ", to_text(room.spec), " ", room.bytes, " bytes"));
+  }
+  return join(names, ", ");
+}
+
+}  // namespace detail
+
+/// Counts the bytes of the fullest tile of each set of a simulated IPU's tiles. It is the set's first: every storage, every step
+/// and all code of the set has a part on it. Error: they are more than the target's tiles have.
+constexpr void count_tile_memory(const Ir& ir, const List<CodeUse>& code, TileHomes& homes, const Target& target, Plan& plan) {
+  const TileSets sets(target);
+  const List<std::int64_t> variables = place_homes(homes.variables, sets), constants = place_homes(homes.constants, sets);
+  int fullest = 0;
+  for (int set = 0; set < sets.size(); ++set) {
+    const auto at = static_cast<std::size_t>(set);
+    TileMemory& tile = plan.tile_sets[at].tile;
+    tile.variables = variables[at];
+    tile.constants = constants[at];
+    for (std::size_t i = 0; i < homes.bodies.size(); ++i) {
+      if (!plan.is_root(BodyId(i))) continue;
+      const TileFrame& frame = homes.bodies[BodyId(i)].frames[at];
+      if (frame.bytes < tile.frame + tile.padding) continue;
+      tile.frame = frame.live_bytes;
+      tile.padding = frame.bytes - frame.live_bytes;
+    }
+    tile.code = code[at].always;
+    tile.code += code[at].loaded;
+    tile.stack = target.ipu->code.stack;
+    tile.reserve = target.ipu->code.reserve;
+    if (tile.total() > plan.tile_sets[static_cast<std::size_t>(fullest)].tile.total()) fullest = set;
+  }
+  const auto at = static_cast<std::size_t>(fullest);
+  const TileMemory& tile = plan.tile = plan.tile_sets[at].tile;
+  plan.memory.code = code[at].always.total();
+  plan.memory.loaded_code = code[at].loaded.total();
+  plan.memory.fullest_tile = tile.total();
+  if (!target.checks_memory() || tile.total() <= target.bytes_per_tile) return;
+  Text where;
+  if (sets.size() > 1) where = text(", on ", to_text(sets.placement(fullest)), ",");
+  plan.fail(text(memory_error, "tile ", sets.first(fullest), " of ", sets.all(), where, " needs ", tile.total(),
+                 " bytes: at most ", target.bytes_per_tile, " expected; variables ", tile.variables, ", constants ",
+                 tile.constants, ", frame ", tile.frame, ", padding ", tile.padding, ", code ", tile.code.total(), ", stack ",
+                 tile.stack, ", reserve ", tile.reserve,
+                 "; largest tensors: ", detail::largest_rooms(ir, plan, homes, sets, fullest)));
+}
+
+}  // namespace tilewright::internal
