@@ -119,7 +119,7 @@ def checks():
 def types_of_ops():
     """The types and aliases of headers of ops that may be ops, with their namespaces, and instances of templates of ops."""
     types, text = [], ""
-    for header in sorted((PROJECT / "include/tilewright/ops").glob("*.hpp")):
+    for header in sorted(path for folder in ("op", "ops") for path in (PROJECT / "include/tilewright" / folder).rglob("*.hpp")):
         namespaces, previous = [], ""
         text += header.read_text()
         for line in header.read_text().splitlines():
@@ -152,7 +152,7 @@ def translation_unit(found):
 def names_of_ops():
     """The names of all ops of the headers, without families' templates."""
     names = set()
-    for header in (PROJECT / "include/tilewright").glob("*/*.hpp"):
+    for header in (PROJECT / "include/tilewright").glob("*/**/*.hpp"):
         text = header.read_text()
         names |= set(re.findall(r'string_view name = "(\w+)";', text))
     return names

@@ -63,7 +63,7 @@ OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Sli
 # Of these headers only what is named is shown.
 ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"],
         "ops/collective/differs_by_replica.hpp": ["differs_by_replica"]}
-# The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of graph/.
+# The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of program/.
 CALLS = ["program/call.hpp", "program/repeat.hpp", "program/conditional.hpp"]
 
 
@@ -458,7 +458,7 @@ def undocumented():
 
 def library_of_headers():
     """All headers but those of layers, whose structs may have the names of ops."""
-    return Library(path.read_text() for path in sorted(INCLUDE.glob("*/*.hpp")) if path.parent.name != "layers")
+    return Library(path.read_text() for path in sorted(INCLUDE.glob("*/**/*.hpp")) if path.parent.name != "layers")
 
 
 def main():

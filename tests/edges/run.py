@@ -106,7 +106,7 @@ def run(compiler, include, names, ways, jobs, batch=12):
 def check_ops(compiler, include):
     """Whether each op of the library that has a gradient is in a case or an exception, and each case of the values in cases.hpp."""
     types = module("coverage/run").types_of_ops()
-    headers = sorted(f'#include "tilewright/ops/{path.name}"\n' for path in (include / "tilewright/ops").glob("*.hpp"))
+    headers = sorted(f'#include "{path.relative_to(include)}"\n' for path in (include / "tilewright/ops").rglob("*.hpp"))
     source = "".join([*headers, f'#include "{HERE}/list_ops.hpp"\nnamespace tw = tilewright;\n', list_of(case_names()),
                       "int main() {\n  edges::list_cases(names);\n", *(f"  edges::list_op<{type_}>();\n" for type_ in types), "}\n"])
     programs = module("random_programs/run")

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-GRAPH = PROJECT / "include/tilewright/graph"
+GRAPH = PROJECT / "include/tilewright/graph/op_info"
 
 
 def groups():

@@ -11,7 +11,7 @@
 
 namespace tilewright::internal {
 
-/// What a plan says of tiles: see strict_plan_reader.hpp. Tests change it before it runs.
+/// What a plan says of tiles: see plan_reader.hpp. Tests change it before it runs.
 struct StrictPlan {
   const ProgramView& program;
   std::vector<StrictBody> bodies;

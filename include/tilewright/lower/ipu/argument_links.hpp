@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 // takes: an Ir, and which graphs have bodies
 // gives: BodyTiles::links of the bodies of gradient graphs
 // keeps: all else

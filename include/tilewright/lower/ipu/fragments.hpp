@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 #include <algorithm>
 #include <cstdint>
 

@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 // takes: groups, their cuts, and Storage::reuses; layouts of what other bodies have decided
 // gives: BodyDraft::tiles but for rooms: a layout for each storage that has memory on tiles, places for the vertices of all
 //        groups, and how each operand lies to them; layouts of variables and constants that this body is the first to use

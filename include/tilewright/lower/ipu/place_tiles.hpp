@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 // takes: a draft whose storages and groups are mapped to tiles
 // gives: TileMap::rooms: what is where in the memory of tiles, and when; the body's bytes on a tile
 // keeps: all else

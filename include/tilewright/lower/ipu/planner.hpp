@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 #include "tilewright/lower/ipu/argument_links.hpp"
 #include "tilewright/lower/ipu/map_tiles.hpp"
 #include "tilewright/lower/ipu/place_tiles.hpp"

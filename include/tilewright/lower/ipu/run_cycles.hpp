@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 // takes: a whole plan with Plan::moves and Plan::step_cycles
 // gives: Plan::tile_sets but for their memory; PlanTotals::cycles
 // keeps: all else

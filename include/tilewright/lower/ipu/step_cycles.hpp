@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 // takes: a draft whose groups are mapped to tiles, and Plan::moves of its steps
 // gives: Plan::step_cycles of its steps
 // keeps: all else

@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 #include "tilewright/lower/body_draft.hpp"
 #include "tilewright/lower/ipu/tile_map.hpp"
 

@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 // takes: a draft whose storages and groups are mapped to tiles
 // gives: Plan::moves: by step what tiles exchange before and after it, and what moves between them and the host
 // keeps: the draft

@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 #include <cstdint>
 #include <string_view>
 #include <utility>

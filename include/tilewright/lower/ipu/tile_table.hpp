@@ -1,5 +1,4 @@
 #pragma once
-// for: simulated IPUs
 // takes: a body's draft that is placed, and the homes of variables and constants
 // gives: Plan::tile_table: what the strict executor has to know of tiles and the rest of a plan does not say
 // keeps: all else
