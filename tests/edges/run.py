@@ -44,15 +44,15 @@ WAYS = {
 }
 # Differentiable ops without a case, and why. Forms in place have the formulas of the others.
 EXCEPTIONS = {
-    "DiffersByReplica": "gives its input: tests/run/local_steps.cpp",
+    "DiffersByReplica": "gives its input: tests/run/training/local_steps.cpp",
     "BiasAdd": "the planner makes it of sums",
-    "Dropout": "random: tests/run/ops_random.cpp",
-    "ShapedDropout": "random: tests/run/ops_random.cpp",
+    "Dropout": "random: tests/run/ops/random.cpp",
+    "ShapedDropout": "random: tests/run/ops/random.cpp",
     "IoTileCopy": "moves elements between sets of tiles",
     "IpuCopy": "moves elements between IPUs",
     "PrintTensor": "gives its input",
-    "ReplicatedAllGather": "several replicas: tests/run/collectives.cpp",
-    "ReplicatedReduceScatter": "several replicas: tests/run/collectives.cpp",
+    "ReplicatedAllGather": "several replicas: tests/run/kernels/collectives.cpp",
+    "ReplicatedReduceScatter": "several replicas: tests/run/kernels/collectives.cpp",
     "SliceGrad": "the gradient of a slice, which cases have; it adds nothing",
 }
 

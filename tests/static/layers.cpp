@@ -5,7 +5,7 @@
 
 #include "../support/programs.hpp"
 #include "../support/same.hpp"
-#include "models.hpp"
+#include "programs/models.hpp"
 
 using tw::Ir, tw::Tensor, tw::Text;
 namespace layers = tw::layers;

@@ -1,6 +1,6 @@
 // labels: none
 // layers/ and train/: names, shapes and plans of what they make.
-#include "models.hpp"
+#include "programs/models.hpp"
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/train/step.hpp"
 
