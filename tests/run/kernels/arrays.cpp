@@ -1,7 +1,7 @@
 // labels: clang strict tsan
 // Kernels that are expressions of xtensor: all dtypes and layouts, against loops in double.
-#include "../support/count_allocations.hpp"
-#include "elements.hpp"
+#include "../../support/count_allocations.hpp"
+#include "../../support/elements.hpp"
 #include "tilewright/array.hpp"
 #include "tilewright/xtensor.hpp"
 
