@@ -72,6 +72,12 @@ struct View {
 
   element* data;
 
+  /// An output is read as an input is.
+  operator View<view_spec, true>() const
+    requires(!is_input)
+  {
+    return {data};
+  }
   /// The elements as an expression of xtensor; that of an output can be assigned to.
   auto array() const {
     static_assert(detail::Complete<ArrayOf<View>>, "array(): `#include <tilewright/array.hpp>` expected");
