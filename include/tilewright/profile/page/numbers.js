@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of the machine model's numbers.
 
-namespace tilewright::detail {
-
-/// The section of the machine model's numbers.
-inline constexpr std::string_view page_numbers = R"js(
 if (profiles.some(p => p.numbers.length))
   section(
     'numbers',
@@ -46,6 +41,3 @@ if (profiles.some(p => p.numbers.length))
             ),
           ),
   );
-)js";
-
-}  // namespace tilewright::detail

@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of memory over the steps of a run, with the tensors of one of them.
 
-namespace tilewright::detail {
-
-/// The section of memory over the steps of a run, with the tensors of one of them.
-inline constexpr std::string_view page_liveness = R"js(
 const category_style = tensor => `background:${category_colour(tensor.category)}`;
 const live_in = (tensor, step) => tensor.always_live || (tensor.first_step <= step && step <= tensor.last_step);
 
@@ -177,6 +172,3 @@ section(
     ];
   },
 );
-)js";
-
-}  // namespace tilewright::detail

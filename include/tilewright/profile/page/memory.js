@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of memory per tile by category.
 
-namespace tilewright::detail {
-
-/// The section of memory per tile by category.
-inline constexpr std::string_view page_memory = R"js(
 const most_bytes = () => Math.max(1, ...profiles.flatMap(p => [Math.max(0, ...p.tile_totals.map((_, i) => tile_bytes(p, i)))]));
 const tile_bytes = (profile, tile) => shown_categories(profile).reduce((sum, c) => sum + profile.tiles[tile][c], 0);
 const tile_rows = (profile, tile) => [
@@ -233,6 +228,3 @@ section(
     ];
   },
 );
-)js";
-
-}  // namespace tilewright::detail

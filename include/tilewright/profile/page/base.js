@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The script's ground: the data, the state that switches change, elements, numbers as texts, the tooltip.
 
-namespace tilewright::detail {
-
-/// The script's ground: the data, the state that switches change, elements, numbers as texts, the tooltip.
-inline constexpr std::string_view page_base = R"js(
 const data = JSON.parse(document.getElementById('data').textContent);
 const PHASES = [
   ['compute', 'Compute'],
@@ -205,6 +200,3 @@ const choices = (name, options, chosen, choose) =>
     ),
   );
 const empty = text => el('p', {class: 'empty'}, text);
-)js";
-
-}  // namespace tilewright::detail

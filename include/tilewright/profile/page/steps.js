@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The table of steps.
 
-namespace tilewright::detail {
-
-/// The table of steps.
-inline constexpr std::string_view page_steps = R"js(
 // Columns of the table: key, title, the least width of a table that has it, its value of a step, its text.
 // Outside of an IPU: host, streaming memory, collectives, links.
 const outside = step => step.phases.slice(3).reduce((a, b) => a + b, 0);
@@ -122,6 +117,3 @@ section(
     ];
   },
 );
-)js";
-
-}  // namespace tilewright::detail

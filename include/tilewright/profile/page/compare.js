@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of differences between two profiles.
 
-namespace tilewright::detail {
-
-/// The section of differences between two profiles.
-inline constexpr std::string_view page_compare = R"js(
 // Items of two lists with the same name, in order of appearance: [name, item of A or undefined, item of B or undefined].
 const paired = (first, second, name) => {
   const result = new Map();
@@ -141,6 +136,3 @@ if (profiles.length > 1)
     },
     {joint: true},
   );
-)js";
-
-}  // namespace tilewright::detail

@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of ops by cycles, down to module paths.
 
-namespace tilewright::detail {
-
-/// The section of ops by cycles, down to module paths.
-inline constexpr std::string_view page_modules = R"js(
 // A tree of {name, children, phases, cycles, count}: steps by module path and op, or by op and module.
 const build_tree = profile => {
   const root = {name: 'all', path: '', children: new Map(), phases: PHASES.map(() => 0), cycles: 0, count: 0, step: null};
@@ -155,6 +150,3 @@ section(
     ];
   },
 );
-)js";
-
-}  // namespace tilewright::detail

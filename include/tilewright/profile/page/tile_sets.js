@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of several IPUs and their IO tiles: what each of them does when, and how long it waits.
 
-namespace tilewright::detail {
-
-/// The section of several IPUs and their IO tiles: what each of them does when, and how long it waits.
-inline constexpr std::string_view page_tile_sets = R"js(
 const tile_sets_chart = (profile, width) => {
   const lane = 30,
     left = 130,
@@ -49,6 +44,3 @@ if (profiles.some(p => p.tile_sets.length))
     null,
     (profile, width) => !profile.tile_sets.length ? empty('The program is on one IPU.') : tile_sets_chart(profile, width),
   );
-)js";
-
-}  // namespace tilewright::detail

@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of how evenly tiles are busy.
 
-namespace tilewright::detail {
-
-/// The section of how evenly tiles are busy.
-inline constexpr std::string_view page_balance = R"js(
 section(
   'balance',
   'Balance of tiles',
@@ -65,6 +60,3 @@ section(
     ];
   },
 );
-)js";
-
-}  // namespace tilewright::detail

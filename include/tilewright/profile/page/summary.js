@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of totals, with what to look at first.
 
-namespace tilewright::detail {
-
-/// The section of totals, with what to look at first.
-inline constexpr std::string_view page_summary = R"js(
 // What deserves a look, dearest first: [text, step or undefined]. Cycles that a change could save at most decide.
 const hints = profile => {
   const {totals, steps} = profile,
@@ -111,6 +106,3 @@ const select_step = (profile, index, go) => {
   redraw('liveness', 'timeline', 'steps', 'balance');
   if (go) document.getElementById('timeline').scrollIntoView({behavior: 'smooth'});
 };
-)js";
-
-}  // namespace tilewright::detail

@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The script's end: the page's frame, its switches, and the first drawing.
 
-namespace tilewright::detail {
-
-/// The script's end: the page's frame, its switches, and the first drawing.
-inline constexpr std::string_view page_main = R"js(
 const system_dark = matchMedia('(prefers-color-scheme: dark)');
 const apply_theme = () => {
   const dark = state.theme === 'auto' ? system_dark.matches : state.theme === 'dark';
@@ -142,6 +137,3 @@ addEventListener('keydown', event => {
   }
   if (event.key === 'Escape') hide_tip();
 });
-)js";
-
-}  // namespace tilewright::detail

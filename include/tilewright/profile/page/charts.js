@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// Sections, and the charts that several of them share: axes, stacked columns, legends, bars.
 
-namespace tilewright::detail {
-
-/// Sections, and the charts that several of them share: axes, stacked columns, legends, bars.
-inline constexpr std::string_view page_charts = R"js(
 // A section draws itself again when what it shows has changed. body(profile, width) gives the elements of one profile.
 const sections = [];
 const section = (id, title, about, controls, body, options = {}) =>
@@ -210,6 +205,3 @@ const phase_legend = (profile, phases) =>
       ),
     ),
   );
-)js";
-
-}  // namespace tilewright::detail

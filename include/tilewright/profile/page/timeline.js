@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of the run as a timeline: lanes of sync, exchange, compute and what else there is.
 
-namespace tilewright::detail {
-
-/// The section of the run as a timeline: lanes of sync, exchange, compute and what else there is.
-inline constexpr std::string_view page_timeline = R"js(
 // The parts of a step in the order of a run: tiles meet, get their operands, and compute.
 const lane_order = [2, 3, 4, 5, 6, 1, 0].filter(i => used_phases.includes(i));
 const lane_names = ['Compute', 'Exchange', 'Sync', 'Host', 'Remote', 'Collect.'];
@@ -263,6 +258,3 @@ section(
           step_details(profile),
         ],
 );
-)js";
-
-}  // namespace tilewright::detail

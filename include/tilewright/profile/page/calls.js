@@ -1,10 +1,5 @@
-#pragma once
-#include <string_view>
+// The section of bodies and who calls them.
 
-namespace tilewright::detail {
-
-/// The section of bodies and who calls them.
-inline constexpr std::string_view page_calls = R"js(
 // Bodies in layers: a body stands below all that call it. A layer that is too wide takes several rows.
 section(
   'calls',
@@ -118,6 +113,3 @@ section(
     );
   },
 );
-)js";
-
-}  // namespace tilewright::detail
