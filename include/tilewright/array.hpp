@@ -1,6 +1,8 @@
 #pragma once
 // Kernels of ops as expressions of xtensor: `array()` of the views that `compute` gets, and what namespace authoring has for
 // them.
+#include "tilewright/core/requirements.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>

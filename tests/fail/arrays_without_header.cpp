@@ -7,5 +7,6 @@ namespace tw = tilewright;
 using X = tw::View<tw::written_out({tw::float32, {8, 4}, tw::dense_strides({8, 4})}), true>;
 
 // CASE array_without_its_header
+// precompiled: no
 // expect: array(): `#include <tilewright/array.hpp>` expected
 void array_without_its_header(X x) { x.array(); }

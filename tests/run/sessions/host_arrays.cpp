@@ -357,8 +357,9 @@ std::string page() {
   text << R"(# Arrays of the host
 
 What a session does with an array that it is given, by kind of array. This page is made from
-[tests/run/sessions/host_arrays.cpp](../tests/run/sessions/host_arrays.cpp), which gives each kind to a session and looks at values and addresses;
-a test compares the two. The elements are float32, and the tensor's shape is (2, 3) where nothing else is said.
+[tests/run/sessions/host_arrays.cpp](../tests/run/sessions/host_arrays.cpp), which gives each kind to a session and looks at
+values and addresses; a test compares the two. The elements are float32, and the tensor's shape is (2, 3) where nothing else is
+said.
 
 - **in place**: the run reads or writes the elements where they are.
 - **a copy**: the elements are copied first. A variable always takes a copy.
