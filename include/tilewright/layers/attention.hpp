@@ -38,7 +38,7 @@ constexpr Tensor merge_heads(Tensor x) {
 /// Whether attention is composed of products and a softmax: for a simulated IPU, whose tiles share these, while a vertex of the
 /// op has all queries of a head; and if each query sees all keys, and keys have as many heads as queries.
 constexpr bool composes(Tensor q, Tensor k, const AttentionOptions& options, Tensor key_padding_mask) {
-  return q.valid() && k.valid() && !q.ir().replaces_composed_forms && !options.is_causal && options.dropout_p == 0 &&
+  return q.valid() && k.valid() && !q.ir().tables.replaces_composed_forms && !options.is_causal && options.dropout_p == 0 &&
          !key_padding_mask.valid() && q.shape(1) == k.shape(1);
 }
 /// ops::scaled_dot_product_attention, with a mask or without: key_padding_mask: none, or (batch, keys) bool, true for keys that

@@ -21,12 +21,12 @@ namespace detail {
 constexpr void add_bodies(Planning& planning) {
   const Ir& ir = planning.ir;
   Plan& plan = planning.plan;
-  planning.body_of.assign(ir.graphs.size(), BodyId::none);
+  planning.body_of.assign(ir.tables.graphs.size(), BodyId::none);
   for (const GraphId graph : planning.live.order) {
     if (planning.live.is_inlined(graph)) continue;
     planning.body_of[graph] = BodyId(planning.bodies.size());
     planning.bodies.push_back(graph);
-    if (graph != GraphId::main || !ir.has_contexts) continue;
+    if (graph != GraphId::main || !ir.tables.has_contexts) continue;
     const auto add_root = [&](BodyId& root, ExecutionContext context) {
       if (!has_context(ir, planning.live, context)) return;
       root = BodyId(planning.bodies.size());
@@ -79,7 +79,7 @@ constexpr Plan lower(const Prepared& prepared, Observer&& observe = Observer(), 
   plan_globals(ir, plan);
   const LiveCode live = find_live_code(ir);
   check_sizes(ir, live, plan);
-  if (ir.has_placements) check_placements(ir, live, target, plan);
+  if (ir.tables.has_placements) check_placements(ir, live, target, plan);
   if (!is_host) check_dtypes(ir, live, plan);
   if (!plan.failure.empty()) return plan;
   Planning planning{ir, target, live, plan, {}, {}};

@@ -71,9 +71,9 @@ constexpr Tensor graph_input_for(Ir& ir, const TensorSpec& spec, bool by_ref) { 
 constexpr Tensor graph_input_for(Ir& ir, const Tensor& tensor, bool by_ref) {
   if (!tensor.valid()) return Tensor::invalid(ir);
   if (!tensor.is_of(ir)) return ir.add_input(tensor.spec(), "", by_ref);
-  const Placement placement = ir.record(tensor).placement;
-  const Tensor input = ir.add_input(tensor.spec(), "", by_ref, ir.record(tensor).meta_shape);
-  ir.record(input).placement = placement;
+  const Placement placement = ir.tables.record(tensor).placement;
+  const Tensor input = ir.add_input(tensor.spec(), "", by_ref, ir.tables.record(tensor).meta_shape);
+  ir.tables.record(input).placement = placement;
   return input;
 }
 

@@ -69,7 +69,7 @@ class VariableFactory {
   constexpr Tensor create_input(std::string_view name) const {
     if (const Text is = detail::random_fault(initialiser_); !is.empty()) ir().fail(text("variable: '", name, "' of ", is));
     const Tensor input = ir().add_input(spec_, name, by_ref_);
-    if (is_sharded()) ir().set_meta_shape(input, shape_, shard_over_);
+    if (is_sharded()) ir().tables.set_meta_shape(input, shape_, shard_over_);
     return input;
   }
   /// A new variable in the main graph.

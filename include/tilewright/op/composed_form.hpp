@@ -11,7 +11,7 @@ namespace tilewright::detail {
 class FormReader {
  public:
   /// `kept`: tensors of the graph that are needed besides.
-  constexpr FormReader(const Ir& ir, GraphId graph, const List<TensorId>& kept) : ir_(ir), record_(ir.record(graph)) {
+  constexpr FormReader(const Ir& ir, GraphId graph, const List<TensorId>& kept) : ir_(ir), record_(ir.tables.record(graph)) {
     uses_.assign(record_.tensors.size(), 0);
     for (const Node& node : record_.nodes)
       for (const TensorId input : node.inputs) ++uses_[input];
@@ -37,7 +37,7 @@ class FormReader {
   /// What a tensor is if it is a constant, else null.
   constexpr const ConstantRecord* constant(TensorId tensor) const {
     const TensorRecord& record = record_.tensors[tensor];
-    return record.kind == TensorKind::constant ? &ir_.constants[static_cast<std::size_t>(record.payload)] : nullptr;
+    return record.kind == TensorKind::constant ? &ir_.tables.constants[static_cast<std::size_t>(record.payload)] : nullptr;
   }
   /// Whether the nodes from one that makes a tensor to before `last` change nothing in place.
   constexpr bool keeps_all(TensorId from, const Node& last) const {

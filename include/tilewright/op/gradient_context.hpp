@@ -85,7 +85,7 @@ class GradientContext {
  private:
   constexpr TensorId input_id(int i) const { return node_.inputs[static_cast<std::size_t>(i)]; }
   constexpr TensorId output_id(int i) const { return node_.outputs[static_cast<std::size_t>(i)]; }
-  constexpr const TensorSpec& spec(TensorId id) const { return ir_.record(forward_graph_).tensors[id].spec; }
+  constexpr const TensorSpec& spec(TensorId id) const { return ir_.tables.record(forward_graph_).tensors[id].spec; }
 
   Builder& builder_;
   Ir& ir_;

@@ -23,15 +23,16 @@ inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
 
 /// Whether the graph is `caller`, or calls it directly or through others.
 constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
-  if (graph == caller || ir.record(caller).call_sites.empty()) return graph == caller;  // a graph under construction has no calls
-  List<bool, GraphId> seen(ir.graphs.size(), false);
+  if (graph == caller || ir.tables.record(caller).call_sites.empty())
+    return graph == caller;  // a graph under construction has no calls
+  List<bool, GraphId> seen(ir.tables.graphs.size(), false);
   List<GraphId> open{caller};
   while (!open.empty()) {
     const GraphId next = open.back();
     open.pop_back();
     if (next == graph) return true;
     if (std::exchange(seen[next], true)) continue;
-    for (const auto& [above, node] : ir.record(next).call_sites) open.push_back(above);
+    for (const auto& [above, node] : ir.tables.record(next).call_sites) open.push_back(above);
   }
   return false;
 }
@@ -39,7 +40,7 @@ constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
 /// The caller's tensor for every input of the graph, in order. Fails for missing, extra, doubled or unfit tensors.
 constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
   const auto inputs = graph.inputs();
-  List<int, TensorId> position(ir.record(graph.id()).tensors.size(), -1);
+  List<int, TensorId> position(ir.tables.record(graph.id()).tensors.size(), -1);
   for (std::size_t i = 0; i < inputs.size(); ++i) position[inputs[i].number()] = static_cast<int>(i);
   List<Tensor> parents(inputs.size());
   const auto fail_without_tensor = [&](const Text& input) {
@@ -87,21 +88,22 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
 
 /// Whether the current graph may call the graph: fails if that would be a recursion, or if streams would move outside of runs.
 constexpr bool check_call(Ir& ir, Graph graph) {
-  if (!leads_to(ir, graph.id(), ir.current_graph))
-    return !ir.has_contexts || !uses_streams(ir, graph.id()) ||
+  if (!leads_to(ir, graph.id(), ir.tables.current_graph))
+    return !ir.tables.has_contexts || !uses_streams(ir, graph.id()) ||
            check_stream_context(ir, text("call of ", graph.name(), ": its streams"));
-  ir.fail(text("call of ", graph.name(), ": from ", ir.current().name, ", which ",
-               graph.id() == ir.current_graph ? "is itself" : "it leads to", ": a caller that it does not depend on expected"));
+  ir.fail(text("call of ", graph.name(), ": from ", ir.tables.current().name, ", which ",
+               graph.id() == ir.tables.current_graph ? "is itself" : "it leads to",
+               ": a caller that it does not depend on expected"));
   return false;
 }
 /// Records the call in the called graph, and the call's inputs that it changes: those given for inputs by reference. Input
 /// `first_input` of the node is given for the graph's input 0.
 constexpr void add_call_site(Ir& ir, GraphId called, NodeId node, int first_input = 0) {
-  if (ir.has_placements) place_call(ir, ir.current().nodes[node]);
-  ir.record(called).call_sites.push_back({ir.current_graph, node});
-  const auto inputs = static_cast<int>(ir.record(called).inputs.size());
-  for (int input : ir.record(called).by_reference)
-    modify_input(ir, ir.current_graph, ir.current().nodes[node], first_input + input, first_input, inputs);
+  if (ir.tables.has_placements) place_call(ir, ir.tables.current().nodes[node]);
+  ir.tables.record(called).call_sites.push_back({ir.tables.current_graph, node});
+  const auto inputs = static_cast<int>(ir.tables.record(called).inputs.size());
+  for (int input : ir.tables.record(called).by_reference)
+    modify_input(ir, ir.tables.current_graph, ir.tables.current().nodes[node], first_input + input, first_input, inputs);
 }
 constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
   List<TensorSpec> specs;
@@ -121,7 +123,7 @@ constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> input
   if (ir.failed() || !detail::check_inputs(ir, detail::call_info, parents)) return {ir};
   const NodeId node = append_node(ir, detail::call_info, parents, detail::specs_of(graph.outputs()), {}, graph.id());
   detail::add_call_site(ir, graph.id(), node);
-  return {ir, ir.current_graph, node};
+  return {ir, ir.tables.current_graph, node};
 }
 constexpr CallSiteInfo call_with_info(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
   return call_with_info(graph, std::span<const Tensor>(inputs.begin(), inputs.size()), args);

@@ -14,7 +14,7 @@ namespace detail {
 /// The tensors that a call is given by position: a number becomes a constant of the dtype of the graph's input.
 constexpr List<Tensor> tensors_of(Graph graph, std::span<const NumberOrTensor> inputs) {
   Ir& ir = graph.ir();
-  const List<TensorId>& ids = ir.record(graph.id()).inputs;
+  const List<TensorId>& ids = ir.tables.record(graph.id()).inputs;
   List<Tensor> result;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].tensor) result.push_back(*inputs[i].tensor);

@@ -60,7 +60,7 @@ class ConditionalSiteInfo {
   constexpr bool is_parent_index_in_then_branch(int i) const { return i >= 1 && i <= then_inputs(); }
 
  private:
-  constexpr const Node& node() const { return ir_->record(graph_).nodes[node_]; }
+  constexpr const Node& node() const { return ir_->tables.record(graph_).nodes[node_]; }
   constexpr int then_inputs() const {
     return valid() ? static_cast<int>(unpack<ConditionalAttributes>(node().attributes).then_inputs) : 0;
   }
@@ -98,8 +98,10 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
   }
   const auto then_outputs = detail::specs_of(then_branch.graph.outputs()),
              else_outputs = detail::specs_of(else_branch.graph.outputs());
-  const std::size_t outputs = then_outputs.size() - static_cast<std::size_t>(ir.record(then_branch.graph.id()).activations);
-  if (const std::size_t others = else_outputs.size() - static_cast<std::size_t>(ir.record(else_branch.graph.id()).activations);
+  const std::size_t outputs = then_outputs.size() -
+                              static_cast<std::size_t>(ir.tables.record(then_branch.graph.id()).activations);
+  if (const std::size_t others = else_outputs.size() -
+                                 static_cast<std::size_t>(ir.tables.record(else_branch.graph.id()).activations);
       others != outputs) {
     ir.fail(text("conditional: ", then_branch.graph.name(), " has ", outputs, " outputs, ", else_branch.graph.name(), " ", others,
                  ": equally many expected"));
@@ -121,10 +123,10 @@ constexpr ConditionalSiteInfo conditional_with_info(Tensor condition, const Bran
   const auto then_inputs = static_cast<int>(then_branch.graph.inputs().size());
   const NodeId node = append_node(ir, detail::conditional_info, all, std::span(then_outputs.data(), outputs),
                                   pack(ConditionalAttributes{then_inputs}), then_branch.graph.id());
-  ir.current().nodes[node].else_graph = else_branch.graph.id();
+  ir.tables.current().nodes[node].else_graph = else_branch.graph.id();
   detail::add_call_site(ir, then_branch.graph.id(), node, 1);
   detail::add_call_site(ir, else_branch.graph.id(), node, 1 + then_inputs);
-  return {ir, ir.current_graph, node};
+  return {ir, ir.tables.current_graph, node};
 }
 /// As conditional_with_info, but returns the outputs.
 constexpr Outputs conditional(Tensor condition, const Branch& then_branch, const Branch& else_branch) {

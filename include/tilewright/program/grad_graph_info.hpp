@@ -40,7 +40,7 @@ class GradGraphInfo {
     check_specs(gradient_graph, "output", gradient_graph.outputs(), outputs);
     for (const Tensor& tensor : outputs) {
       record_.outputs.push_back(tensor.number());
-      if (!forward_graph.contains(tensor) || ir_->record(tensor).kind != TensorKind::input)
+      if (!forward_graph.contains(tensor) || ir_->tables.record(tensor).kind != TensorKind::input)
         fail(gradient_graph, text("the gradient of ", to_text(tensor), ": of an input of the forward graph expected"));
     }
   }
@@ -81,7 +81,7 @@ class GradGraphInfo {
     TensorMap result = TensorMap::of_gradients();
     if (!check(gradient_call, graph(), "fwd_graph_ins_to_grad_parent_outs")) return result;
     for (std::size_t i = 0; i < record_.outputs.size(); ++i)
-      if (const Tensor tensor = forward(record_.outputs[i]); ir_->record(tensor).kind == TensorKind::input)
+      if (const Tensor tensor = forward(record_.outputs[i]); ir_->tables.record(tensor).kind == TensorKind::input)
         result.insert(tensor, gradient_call.parent_output(static_cast<int>(i)));
     return result;
   }
@@ -110,7 +110,7 @@ class GradGraphInfo {
   }
   /// By forward tensor: the parent tensor at a call of the forward graph; invalid for all but its inputs and outputs.
   constexpr List<Tensor, TensorId> parents_of(const CallSiteInfo& call) const {
-    const GraphRecord& record = ir_->record(forward_graph_);
+    const GraphRecord& record = ir_->tables.record(forward_graph_);
     List<Tensor, TensorId> parents(record.tensors.size(), Tensor::invalid(*ir_));
     for (std::size_t i = 0; i < record.outputs.size(); ++i) parents[record.outputs[i]] = call.parent_output(static_cast<int>(i));
     for (std::size_t i = 0; i < record.inputs.size(); ++i) parents[record.inputs[i]] = call.parent_input(static_cast<int>(i));

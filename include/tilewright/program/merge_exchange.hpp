@@ -21,26 +21,27 @@ struct MergeOptions {
 class [[nodiscard]] MergeExchange {
  public:
   constexpr explicit MergeExchange(Ir& ir, const MergeOptions& options = {})
-      : ir_(ir), options_(options), graph_(ir.current_graph), first_(NodeId(ir.current().nodes.size())) {
+      : ir_(ir), options_(options), graph_(ir.tables.current_graph), first_(NodeId(ir.tables.current().nodes.size())) {
     if (!std::is_constant_evaluated()) exceptions_ = std::uncaught_exceptions();
   }
   constexpr ~MergeExchange() noexcept(false) {
     if (ir_.failed()) return;
     if (!std::is_constant_evaluated() && std::uncaught_exceptions() != exceptions_) return;
-    const MergedExchanges scope{graph_, first_, NodeId(ir_.record(graph_).nodes.size())};
+    const MergedExchanges scope{graph_, first_, NodeId(ir_.tables.record(graph_).nodes.size())};
     if (options_.transfers_only && !check_has_transfers_only(scope)) return;
     if (static_cast<int>(scope.end) - static_cast<int>(scope.first) < 2) return;
-    if (ir_.has_contexts && !check_is_in_one_context(scope)) return;
+    if (ir_.tables.has_contexts && !check_is_in_one_context(scope)) return;
     if (options_.into_one) check_is_one(scope);
-    erase_if(ir_.merged_exchanges, [&](const MergedExchanges& inner) { return inner.graph == graph_ && inner.first >= first_; });
-    ir_.merged_exchanges.push_back(scope);
+    erase_if(ir_.tables.merged_exchanges,
+             [&](const MergedExchanges& inner) { return inner.graph == graph_ && inner.first >= first_; });
+    ir_.tables.merged_exchanges.push_back(scope);
   }
   MergeExchange(const MergeExchange&) = delete;
   MergeExchange& operator=(const MergeExchange&) = delete;
 
  private:
   constexpr bool check_is_in_one_context(const MergedExchanges& scope) {
-    const auto& nodes = ir_.record(graph_).nodes;
+    const auto& nodes = ir_.tables.record(graph_).nodes;
     const Node& first = nodes[scope.first];
     for (int n = static_cast<int>(scope.first) + 1; n < static_cast<int>(scope.end); ++n)
       if (const Node& node = nodes[NodeId(n)]; node.context != first.context) {
@@ -51,7 +52,7 @@ class [[nodiscard]] MergeExchange {
     return true;
   }
   constexpr bool check_has_transfers_only(const MergedExchanges& scope) {
-    const auto& nodes = ir_.record(graph_).nodes;
+    const auto& nodes = ir_.tables.record(graph_).nodes;
     for (int n = static_cast<int>(scope.first); n < static_cast<int>(scope.end); ++n)
       if (const Node& node = nodes[NodeId(n)]; !node.op->transfer && !node.op->view && !node.op->gives_memory) {
         ir_.fail(text("merge_exchange: ", node.op->name, ".", node.id, ": a load or a store expected in a scope of these alone"));

@@ -22,13 +22,16 @@ namespace tilewright {
 class [[nodiscard]] OnlyIf {
  public:
   constexpr explicit OnlyIf(Tensor condition)
-      : ir_(condition.ir()), condition_(condition), graph_(ir_.current_graph), first_(NodeId(ir_.current().nodes.size())) {
+      : ir_(condition.ir()),
+        condition_(condition),
+        graph_(ir_.tables.current_graph),
+        first_(NodeId(ir_.tables.current().nodes.size())) {
     if (!std::is_constant_evaluated()) exceptions_ = std::uncaught_exceptions();
   }
   constexpr ~OnlyIf() noexcept(false) {
     if (ir_.failed()) return;
     if (!std::is_constant_evaluated() && std::uncaught_exceptions() != exceptions_) return;
-    if (ir_.record(graph_).nodes.size() > static_cast<std::size_t>(first_)) move_nodes();
+    if (ir_.tables.record(graph_).nodes.size() > static_cast<std::size_t>(first_)) move_nodes();
   }
   OnlyIf(const OnlyIf&) = delete;
   OnlyIf& operator=(const OnlyIf&) = delete;
@@ -36,25 +39,25 @@ class [[nodiscard]] OnlyIf {
  private:
   constexpr void move_nodes() {
     List<Node> nodes;
-    for (auto n = static_cast<std::size_t>(first_); n < ir_.record(graph_).nodes.size(); ++n) {
+    for (auto n = static_cast<std::size_t>(first_); n < ir_.tables.record(graph_).nodes.size(); ++n) {
       make_room(nodes);
-      nodes.push_back(ir_.record(graph_).nodes[NodeId(n)]);
+      nodes.push_back(ir_.tables.record(graph_).nodes[NodeId(n)]);
     }
     find_changes(nodes);
     detail::remove_nodes(ir_, graph_, first_);
 
-    const GraphId moved = ir_.add_graph("only_if"), nothing = ir_.add_graph("else");
+    const GraphId moved = ir_.tables.add_graph("only_if"), nothing = ir_.tables.add_graph("else");
     List<Tensor> inputs;
     {
       const GraphScope scope(ir_.graph(moved));
-      List<Tensor, TensorId> values(ir_.record(graph_).tensors.size());
+      List<Tensor, TensorId> values(ir_.tables.record(graph_).tensors.size());
       const auto value_of = [&](TensorId t) {
         if (values[t].valid()) return values[t];
-        const TensorRecord outer = ir_.record(graph_).tensors[t];
+        const TensorRecord outer = ir_.tables.record(graph_).tensors[t];
         if (outer.kind == TensorKind::constant) return values[t] = detail::copy_constant(ir_, outer);
         inputs.push_back({ir_, graph_, t});
         values[t] = ir_.add_input(outer.spec, outer.name.view(), is_changed_[t], outer.meta_shape);
-        ir_.record(values[t]).placement = outer.placement;
+        ir_.tables.record(values[t]).placement = outer.placement;
         return values[t];
       };
       for (const Node& node : nodes) detail::append_copy(ir_, graph_, node, values, value_of);
@@ -64,12 +67,12 @@ class [[nodiscard]] OnlyIf {
   }
   /// Finds the tensors of before the scope that its ops change.
   constexpr void find_changes(const List<Node>& nodes) {
-    is_changed_.assign(ir_.record(graph_).tensors.size(), false);
+    is_changed_.assign(ir_.tables.record(graph_).tensors.size(), false);
     const auto change = [&](TensorId t) {
       for (;;) {  // to the first alias, if ops of the scope made t
-        const NodeId producer = ir_.record(graph_).tensors[t].producer;
+        const NodeId producer = ir_.tables.record(graph_).tensors[t].producer;
         if (producer == NodeId::none || producer < first_) break;
-        const TensorId input = aliased_input(ir_.record(graph_).nodes[producer], t);
+        const TensorId input = aliased_input(ir_.tables.record(graph_).nodes[producer], t);
         if (input == TensorId::none) break;
         t = input;
       }
@@ -82,7 +85,8 @@ class [[nodiscard]] OnlyIf {
   }
   /// Fails for two inputs in the same memory of which one changes: the other is a value of before the scope.
   constexpr bool check_aliases(const List<Tensor>& inputs) {
-    List<TensorId, TensorId> changed(ir_.record(graph_).tensors.size(), TensorId::none);  // by memory: the tensor that changes
+    List<TensorId, TensorId> changed(ir_.tables.record(graph_).tensors.size(),
+                                     TensorId::none);  // by memory: the tensor that changes
     const auto memory_of = [&](Tensor t) { return detail::aliased_tensor(ir_, graph_, t.number()).first; };
     for (const Tensor& input : inputs)
       if (is_changed_[input.number()]) changed[memory_of(input)] = input.number();

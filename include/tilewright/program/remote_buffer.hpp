@@ -45,9 +45,9 @@ class RemoteBuffer {
   /// The shape of the tensor that its rows are shards of; nothing if they are no shards.
   constexpr std::optional<Shape> meta_shape() const {
     if (!valid() || record().meta_shape < 0) return std::nullopt;
-    return ir_->meta_shapes[static_cast<std::size_t>(record().meta_shape)].whole;
+    return ir_->tables.meta_shapes[static_cast<std::size_t>(record().meta_shape)].whole;
   }
-  /// The index of that tensor in Ir::meta_shapes, or -1.
+  /// The index of that tensor in IrTables::meta_shapes, or -1.
   constexpr int meta_shape_index() const { return valid() ? record().meta_shape : -1; }
   /// The number of parts that this tensor is cut into; 1 if rows are no shards.
   constexpr std::int64_t num_shards() const { return valid() ? record().shard_over : 1; }
@@ -59,7 +59,7 @@ class RemoteBuffer {
       ir_->fail(text("set_meta_shape: ", to_text(whole), " for ", to_text(*this),
                      ", which is in use: a buffer without variables, loads and stores expected"));
     } else if (detail::check_meta_shape(*ir_, "set_meta_shape", tensor_shape(), {whole, num_shards})) {
-      record().meta_shape = ir_->add_meta_shape(whole, num_shards);
+      record().meta_shape = ir_->tables.add_meta_shape(whole, num_shards);
       record().shard_over = num_shards;
     }
   }
@@ -133,7 +133,7 @@ class RemoteBuffer {
   }
 
  private:
-  constexpr RemoteBufferRecord& record() const { return ir_->remote_buffers[static_cast<std::size_t>(index_)]; }
+  constexpr RemoteBufferRecord& record() const { return ir_->tables.remote_buffers[static_cast<std::size_t>(index_)]; }
 
   static constexpr int no_buffer = -2;
 
@@ -144,12 +144,13 @@ class RemoteBuffer {
 /// A remote buffer of `entries` rows, each a tensor of the given shape and dtype. Fails for less than one row.
 constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::int64_t entries) {
   const TensorSpec spec{shape, dtype};
-  if (check_spec("remote_buffer", text(remote_buffers.size() + 1).view(), spec) && !detail::is_count_of_rows(spec, entries))
+  if (check_spec("remote_buffer", text(tables.remote_buffers.size() + 1).view(), spec) &&
+      !detail::is_count_of_rows(spec, entries))
     fail(text("remote_buffer: ", entries, " entries of ", to_text(spec), ": ", detail::expected_entries(entries), " expected"));
   if (failed()) return RemoteBuffer::invalid(*this);
-  make_room(remote_buffers);
-  remote_buffers.push_back({.spec = spec, .entries = entries});
-  return {*this, static_cast<int>(remote_buffers.size()) - 1};
+  make_room(tables.remote_buffers);
+  tables.remote_buffers.push_back({.spec = spec, .entries = entries});
+  return {*this, static_cast<int>(tables.remote_buffers.size()) - 1};
 }
 
 namespace detail {
@@ -158,7 +159,7 @@ constexpr Tensor add_remote_variable(Ir& ir, std::string_view what, const Initia
                                      std::int64_t offset, std::string_view name,
                                      std::pair<Distribution, List<int>> distribution) {
   if (ir.failed() || !buffer.check_offset(what, offset)) return Tensor::invalid(ir);
-  auto& record = ir.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
+  auto& record = ir.tables.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
   for (const std::int64_t row : record.variable_rows)
     if (row == offset)
       return ir.fail(text(what, ": '", name, "' in row ", offset, " of ", to_text(buffer),
@@ -167,8 +168,8 @@ constexpr Tensor add_remote_variable(Ir& ir, std::string_view what, const Initia
                                         std::move(distribution.second));
   if (!result.valid()) return result;
   record.variable_rows.push_back(offset);
-  ir.variables.back().remote_buffer = buffer.id() - 1;
-  ir.variables.back().row = offset;
+  ir.tables.variables.back().remote_buffer = buffer.id() - 1;
+  ir.tables.variables.back().row = offset;
   return result;
 }
 }  // namespace detail

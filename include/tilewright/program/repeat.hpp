@@ -24,7 +24,7 @@ constexpr CallSiteInfo append_loop(Graph graph, const LoopAttributes& loop, cons
   for (auto i = static_cast<std::size_t>(loop.carried); i < outputs.size(); ++i) outputs[i] = stacked(outputs[i], loop.count);
   const NodeId node = append_node(ir, loop_info, parents, outputs, pack(loop), graph.id());
   add_call_site(ir, graph.id(), node);
-  return {ir, ir.current_graph, node};
+  return {ir, ir.tables.current_graph, node};
 }
 }  // namespace detail
 
@@ -38,7 +38,7 @@ constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::sp
   Ir& ir = graph.ir();
   if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
   const auto ins = graph.inputs(), outs = graph.outputs();
-  const std::size_t carried = outs.size() - static_cast<std::size_t>(ir.record(graph.id()).activations);
+  const std::size_t carried = outs.size() - static_cast<std::size_t>(ir.tables.record(graph.id()).activations);
   if (count < 0 || static_cast<double>(count) > most_runs) {
     ir.fail(text("repeat of ", graph.name(), ": ", count, " times: a count from 0 to 2^48 expected"));
   } else if (carried > ins.size()) {
@@ -49,7 +49,7 @@ constexpr CallSiteInfo repeat_with_info(Graph graph, std::int64_t count, std::sp
       if (outs[i].spec() != ins[i].spec())
         ir.fail(text("repeat of ", graph.name(), ": output ", i, " ", to_text(outs[i].spec()), " for input ", i, " ",
                      to_text(ins[i].spec()), " of the next iteration: equal shapes and dtypes expected"));
-    for (int input : ir.record(graph.id()).by_reference)
+    for (int input : ir.tables.record(graph.id()).by_reference)
       if (static_cast<std::size_t>(input) < carried)
         ir.fail(text("repeat of ", graph.name(), ": input ", input, ", ", to_text(ins[static_cast<std::size_t>(input)]),
                      ", is by reference and output ", input,

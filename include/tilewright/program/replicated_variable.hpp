@@ -70,7 +70,7 @@ constexpr TensorSpec shard_spec(const Shape& shape, DType dtype, std::int64_t sh
 /// The record of a variable. Fails for other tensors; the error names `what`.
 constexpr const VariableRecord* find_variable(const Tensor& t, std::string_view what) {
   if (t.kind() == TensorKind::variable || t.kind() == TensorKind::remote)
-    return &t.ir().variables[static_cast<std::size_t>(t.ir().record(t).payload)];
+    return &t.ir().tables.variables[static_cast<std::size_t>(t.ir().tables.record(t).payload)];
   if (!t.ir().failed()) t.ir().fail(text(what, ": ", to_text(t), ": a variable expected"));
   return nullptr;
 }
@@ -118,7 +118,7 @@ constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, co
   distribution.shard_over = parts;
   const Tensor result = add_variable("replica_sharded_variable", TensorKind::variable, initialiser,
                                      detail::shard_spec(shape, dtype, parts), name, distribution, std::move(assignment));
-  if (result.valid()) set_meta_shape(result, shape, parts);
+  if (result.valid()) tables.set_meta_shape(result, shape, parts);
   return result;
 }
 constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
@@ -141,8 +141,8 @@ constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtyp
   if (parts == 0 || !check_spec("replica_sharded_buffer", "", {shape, dtype})) return RemoteBuffer::invalid(*this);
   const RemoteBuffer result = remote_buffer(detail::shard_spec(shape, dtype, parts).shape, dtype, options.entries);
   if (!result.valid()) return result;
-  remote_buffers.back().meta_shape = add_meta_shape(shape, parts);
-  remote_buffers.back().shard_over = parts;
+  tables.remote_buffers.back().meta_shape = tables.add_meta_shape(shape, parts);
+  tables.remote_buffers.back().shard_over = parts;
   return result;
 }
 /// A sharded variable in row `offset` of a buffer of replica_sharded_buffer, of the shape that was given there. Fails for other
@@ -151,13 +151,13 @@ constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initiali
                                                      std::int64_t offset, std::string_view name,
                                                      const ReplicaGrouping& grouping) {
   if (failed() || !buffer.is_usable()) return Tensor::invalid(*this);
-  const RemoteBufferRecord& record = remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
+  const RemoteBufferRecord& record = tables.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
   if (record.meta_shape < 0)
     return fail(text("remote_replica_sharded_variable: '", name, "' in ", to_text(buffer),
                      ", which is not sharded: one of replica_sharded_buffer expected"));
   if (detail::shards(*this, "remote_replica_sharded_variable", name, grouping, record.shard_over) == 0)
     return Tensor::invalid(*this);
-  auto distribution = detail::distribute(*this, meta_shapes[static_cast<std::size_t>(record.meta_shape)].whole, grouping);
+  auto distribution = detail::distribute(*this, tables.meta_shapes[static_cast<std::size_t>(record.meta_shape)].whole, grouping);
   distribution.first.shard_over = record.shard_over;
   return detail::add_remote_variable(*this, "remote_replica_sharded_variable", initialiser, buffer, offset, name,
                                      std::move(distribution));

@@ -12,8 +12,8 @@ namespace tilewright {
 /// While it lives, names of new tensors get the prefix `name` and a slash, and new ops are drawn with it.
 class [[nodiscard]] NameScope {
  public:
-  constexpr NameScope(Ir& ir, std::string_view name) : ir_(ir), outer_(ir.enter_scope(name)) {}
-  constexpr ~NameScope() { ir_.current_scope = outer_; }
+  constexpr NameScope(Ir& ir, std::string_view name) : ir_(ir), outer_(ir.tables.enter_scope(name)) {}
+  constexpr ~NameScope() { ir_.tables.current_scope = outer_; }
   NameScope(const NameScope&) = delete;
   NameScope& operator=(const NameScope&) = delete;
 
@@ -31,15 +31,15 @@ constexpr NameScope name_scope(Ir& ir, std::string_view name) { return {ir, name
 class [[nodiscard]] InSequence {
  public:
   constexpr explicit InSequence(Ir& ir, SequenceMode mode = SequenceMode::ordered) : ir_(ir), outer_(find_outer(ir)) {
-    SequenceScope scope{.graph = ir.current_graph, .mode = mode};
-    if (outer_ >= 0 && mode != SequenceMode::pass) scope.before = ir.sequences[static_cast<std::size_t>(outer_)].before;
-    ir_.sequences.push_back(std::move(scope));
+    SequenceScope scope{.graph = ir.tables.current_graph, .mode = mode};
+    if (outer_ >= 0 && mode != SequenceMode::pass) scope.before = ir.tables.sequences[static_cast<std::size_t>(outer_)].before;
+    ir_.tables.sequences.push_back(std::move(scope));
   }
   constexpr ~InSequence() {
-    const List<NodeId> last = std::move(ir_.sequences.back().last);
-    ir_.sequences.pop_back();
+    const List<NodeId> last = std::move(ir_.tables.sequences.back().last);
+    ir_.tables.sequences.pop_back();
     if (outer_ < 0 || last.empty()) return;
-    SequenceScope& outer = ir_.sequences[static_cast<std::size_t>(outer_)];
+    SequenceScope& outer = ir_.tables.sequences[static_cast<std::size_t>(outer_)];
     if (outer.mode == SequenceMode::ordered) {
       detail::go_on_after(ir_, outer.before, last);
       detail::go_on_after(ir_, outer.last, last);
@@ -51,10 +51,10 @@ class [[nodiscard]] InSequence {
   InSequence& operator=(const InSequence&) = delete;
 
  private:
-  /// The index in Ir::sequences of the innermost open scope of the current graph, or -1.
+  /// The index in IrTables::sequences of the innermost open scope of the current graph, or -1.
   static constexpr int find_outer(const Ir& ir) {
-    for (auto i = static_cast<int>(ir.sequences.size()); i-- > 0;)
-      if (ir.sequences[static_cast<std::size_t>(i)].graph == ir.current_graph) return i;
+    for (auto i = static_cast<int>(ir.tables.sequences.size()); i-- > 0;)
+      if (ir.tables.sequences[static_cast<std::size_t>(i)].graph == ir.tables.current_graph) return i;
     return -1;
   }
 
@@ -83,12 +83,12 @@ constexpr InSequence in_sequence(Ir& ir, SequenceMode mode) { return InSequence(
 /// AccumulateOuterFragment, OptimizerFromHostFragment; Subgraph in the main graph, and any other in another graph.
 class [[nodiscard]] ExecutionContextScope {
  public:
-  constexpr ExecutionContextScope(Ir& ir, ExecutionContext context) : ir_(ir), outer_(ir.current_context) {
+  constexpr ExecutionContextScope(Ir& ir, ExecutionContext context) : ir_(ir), outer_(ir.tables.current_context) {
     if (!check(ir, context) || context == ExecutionContext::Subgraph) return;
-    ir.current_context = context;
-    if (context != ExecutionContext::Normal) ir.has_contexts = true;
+    ir.tables.current_context = context;
+    if (context != ExecutionContext::Normal) ir.tables.has_contexts = true;
   }
-  constexpr ~ExecutionContextScope() { ir_.current_context = outer_; }
+  constexpr ~ExecutionContextScope() { ir_.tables.current_context = outer_; }
   ExecutionContextScope(const ExecutionContextScope&) = delete;
   ExecutionContextScope& operator=(const ExecutionContextScope&) = delete;
 
@@ -102,11 +102,11 @@ class [[nodiscard]] ExecutionContextScope {
       return fail(", which surrounds PopART's own accumulation: Normal, after the repeat that accumulates,");
     if (context == ExecutionContext::OptimizerFromHostFragment)
       return fail(", which no session runs: WeightsFromHostFragment, as optimisers have their state in variables,");
-    const bool is_main = ir.current_graph == GraphId::main;
+    const bool is_main = ir.tables.current_graph == GraphId::main;
     if (is_main && context == ExecutionContext::Subgraph)
       return fail(" in the main graph: Normal, WeightsFromHostFragment or WeightsToHostFragment");
     if (!is_main && context != ExecutionContext::Subgraph)
-      return fail(" in graph '", ir.current().name, "', whose ops run with its calls: a scope of the main graph");
+      return fail(" in graph '", ir.tables.current().name, "', whose ops run with its calls: a scope of the main graph");
     return true;
   }
 
@@ -118,8 +118,8 @@ constexpr ExecutionContextScope execution_context(Ir& ir, ExecutionContext conte
 /// While it lives, layers are traced for training or for evaluation. The innermost scope counts.
 class [[nodiscard]] ModeScope {
  public:
-  constexpr ModeScope(Ir& ir, Mode mode) : ir_(ir), outer_(std::exchange(ir.current_mode, mode)) {}
-  constexpr ~ModeScope() { ir_.current_mode = outer_; }
+  constexpr ModeScope(Ir& ir, Mode mode) : ir_(ir), outer_(std::exchange(ir.tables.current_mode, mode)) {}
+  constexpr ~ModeScope() { ir_.tables.current_mode = outer_; }
   ModeScope(const ModeScope&) = delete;
   ModeScope& operator=(const ModeScope&) = delete;
 
@@ -132,10 +132,10 @@ constexpr ModeScope training(Ir& ir) { return {ir, Mode::training}; }
 /// For evaluation: dropout gives its input, batch norm takes its running statistics.
 constexpr ModeScope evaluation(Ir& ir) { return {ir, Mode::evaluation}; }
 /// The mode of the innermost scope, or nothing.
-constexpr std::optional<Mode> mode_of(const Ir& ir) { return ir.current_mode; }
+constexpr std::optional<Mode> mode_of(const Ir& ir) { return ir.tables.current_mode; }
 /// The mode of the innermost scope, for a layer that needs one. A trace without a mode is an error, which names `layer`.
 constexpr Mode require_mode(Ir& ir, std::string_view layer) {
-  if (ir.current_mode) return *ir.current_mode;
+  if (ir.tables.current_mode) return *ir.tables.current_mode;
   ir.fail(text(layer, ": traced without a mode: tw::training(ir) or tw::evaluation(ir) before create_graph expected"));
   return Mode::evaluation;
 }
@@ -143,8 +143,8 @@ constexpr Mode require_mode(Ir& ir, std::string_view layer) {
 /// While it lives, errors name this step of the module path.
 class [[nodiscard]] PathScope {
  public:
-  constexpr PathScope(Ir& ir, std::string_view name) : ir_(ir) { ir_.module_path.push_back(name); }
-  constexpr ~PathScope() { ir_.module_path.pop_back(); }
+  constexpr PathScope(Ir& ir, std::string_view name) : ir_(ir) { ir_.tables.module_path.push_back(name); }
+  constexpr ~PathScope() { ir_.tables.module_path.pop_back(); }
   PathScope(const PathScope&) = delete;
   PathScope& operator=(const PathScope&) = delete;
 

@@ -31,8 +31,9 @@ inline void check_same_cases(const std::string& file, std::initializer_list<void
   for (const auto build : programs) {
     tw::Ir ir;
     build(ir);
-    for (const auto& variable : ir.variables) cases.emplace(ir.record(tw::GraphId::main).tensors[variable.tensor].name.view());
-    for (const auto& stream : ir.streams) cases.emplace(stream.name.view());
+    for (const auto& variable : ir.tables.variables)
+      cases.emplace(ir.tables.record(tw::GraphId::main).tensors[variable.tensor].name.view());
+    for (const auto& stream : ir.tables.streams) cases.emplace(stream.name.view());
   }
   Values values;
   read_reference(file, values);

@@ -101,7 +101,7 @@ constexpr auto weights_are_a_result = [](Tensor q, Tensor k, Tensor v, Tensor, T
 };
 constexpr auto named_weights = [](Tensor q, Tensor k, Tensor v, Tensor, Tensor) {
   const Tensor weights = ops::softmax(scores_of(q, k));
-  q.ir().rename(weights, "weights");
+  q.ir().tables.rename(weights, "weights");
   return weights.matmul(v);
 };
 constexpr auto other_axis = [](Tensor q, Tensor k, Tensor v, Tensor, Tensor) {
@@ -133,7 +133,7 @@ constexpr int count_attention(std::int64_t queries, std::int64_t keys, bool repl
   const tw::Graph graph = ir.create_graph(form, of_queries, kv, kv, bools({batch, keys}), attention_seed);
   tw::replace_composed_forms(ir, graph.id());
   int count = 0;
-  for (const tw::Node& node : ir.record(graph.id()).nodes) count += node.op->name == "ScaledDotProductAttention";
+  for (const tw::Node& node : ir.tables.record(graph.id()).nodes) count += node.op->name == "ScaledDotProductAttention";
   return count;
 }
 static_assert(count_attention<plain<>>(16, 256) == 1 && count_attention<scaled_queries>(20, 256) == 1);

@@ -96,6 +96,6 @@ TEST_CASE("Graphviz understands the drawings") {
     for (std::size_t at = svg.find(part); at != svg.npos; at = svg.find(part, at + 1)) ++found;
     return found;
   };
-  CHECK(count("class=\"cluster\"") == ir->graphs.size());
+  CHECK(count("class=\"cluster\"") == ir->tables.graphs.size());
   CHECK(count(">&quot;quoted&quot; \\ &lt;b&gt;&amp;lt; {x|y}\\<") == 1);
 }

@@ -15,7 +15,7 @@ using support::load;
 template <bool merged>
 constexpr auto scope_of(Ir& ir) {
   if constexpr (merged) return tw::merge_exchange(ir);
-  else return ir.current_graph;
+  else return ir.tables.current_graph;
 }
 
 /// Calls f, whose numbers are to be exact in any order of sums, with sessions of the merged program for each machine and several
@@ -132,14 +132,14 @@ class Symbols {
  public:
   explicit Symbols(const Ir& ir)
       : ir_(ir),
-        copied_(tw::internal::find_copied_views(ir.graphs[tw::GraphId::main])),
-        memory_(ir.graphs[tw::GraphId::main].tensors.size()),
-        loaded_(ir.streams.size(), 0) {
+        copied_(tw::internal::find_copied_views(ir.tables.graphs[tw::GraphId::main])),
+        memory_(ir.tables.graphs[tw::GraphId::main].tensors.size()),
+        loaded_(ir.tables.streams.size(), 0) {
     for (std::size_t t = 0; t < memory_.size(); ++t) memory_[tw::TensorId(t)] = t + 1;
-    for (const auto& buffer : ir.remote_buffers) rows_.emplace_back(static_cast<std::size_t>(buffer.entries), 0);
+    for (const auto& buffer : ir.tables.remote_buffers) rows_.emplace_back(static_cast<std::size_t>(buffer.entries), 0);
   }
   void run(tw::NodeId number) {
-    const tw::Node& node = ir_.graphs[tw::GraphId::main].nodes[number];
+    const tw::Node& node = ir_.tables.graphs[tw::GraphId::main].nodes[number];
     const auto input = [&](std::size_t i) -> std::size_t& { return value(node.inputs[i]); };
     const auto row = [&](std::size_t offset) -> std::size_t& {
       const auto [buffer, known] = tw::unpack<tw::RemoteAttributes>(node.attributes);
@@ -163,7 +163,7 @@ class Symbols {
  private:
   /// In the memory that the planner gives it: views that are no copies have that of what they view.
   std::size_t& value(tw::TensorId tensor) {
-    const tw::GraphRecord& graph = ir_.graphs[tw::GraphId::main];
+    const tw::GraphRecord& graph = ir_.tables.graphs[tw::GraphId::main];
     for (tw::TensorId next = tensor; next != tw::TensorId::none;) {
       tensor = next;
       const tw::NodeId made_by = graph.tensors[tensor].producer;
@@ -174,7 +174,7 @@ class Symbols {
     return memory_[tensor];
   }
   bool is_shared_view(tw::NodeId node) const {
-    return ir_.graphs[tw::GraphId::main].nodes[node].op->view && (copied_.empty() || !copied_[node]);
+    return ir_.tables.graphs[tw::GraphId::main].nodes[node].op->view && (copied_.empty() || !copied_[node]);
   }
   static std::size_t stream(const tw::Node& node) {
     return static_cast<std::size_t>(tw::unpack<tw::StreamAttributes>(node.attributes).stream);
@@ -231,12 +231,12 @@ TEST_CASE("merge_exchange: any scope computes what it computes without, also if 
     Ir ir;
     trace_at_random(ir, random);
     Symbols as_traced(ir), in_exchanges(ir), backwards(ir);
-    std::vector<int> runs(ir.graphs[tw::GraphId::main].nodes.size(), 0);
+    std::vector<int> runs(ir.tables.graphs[tw::GraphId::main].nodes.size(), 0);
     for (std::size_t n = 0; n < runs.size(); ++n) as_traced.run(tw::NodeId(n));
     tw::detail::for_each_op(ir, tw::GraphId::main, [&](std::span<const tw::NodeId> nodes) {
       merged += nodes.size() > 1;
       const auto is_of_host = [&](tw::NodeId n) {
-        const tw::OpInfo* op = ir.graphs[tw::GraphId::main].nodes[n].op;
+        const tw::OpInfo* op = ir.tables.graphs[tw::GraphId::main].nodes[n].op;
         return op == &tw::op_info<tw::HostLoad> || op == &tw::op_info<tw::HostStore>;
       };
       for (const tw::NodeId n : nodes) {
@@ -312,7 +312,7 @@ TEST_CASE("merge_exchange: errors leave the scope while a program is traced") {
     try {
       trace(ir);
     } catch (const tw::TraceError& error) {
-      return error.what() + std::string(ir.merged_exchanges.empty() ? "" : ", and a scope");
+      return error.what() + std::string(ir.tables.merged_exchanges.empty() ? "" : ", and a scope");
     }
     return "none";
   };

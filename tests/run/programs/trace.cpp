@@ -12,7 +12,8 @@ namespace {
 
 constexpr tw::Text print_graphs(tw::Ir& ir) {
   tw::Text result;
-  for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) result += tw::print_schedule(ir.graph(tw::GraphId(graph)));
+  for (std::size_t graph = 0; graph < ir.tables.graphs.size(); ++graph)
+    result += tw::print_schedule(ir.graph(tw::GraphId(graph)));
   return result;
 }
 template <auto build>

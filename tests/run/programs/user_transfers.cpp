@@ -23,7 +23,9 @@ struct Feed : tw::authoring::Op<Feed> {
   static constexpr tw::authoring::Transfer transfer(const PackedAttributes& attributes) {
     return {.kind = tw::authoring::TransferKind::stream, .number = tw::authoring::unpack<Attributes>(attributes).from};
   }
-  static constexpr void infer(tw::authoring::Inference& op) { op.output(op.ir().streams[op.attributes<Attributes>().from].spec); }
+  static constexpr void infer(tw::authoring::Inference& op) {
+    op.output(op.ir().tables.streams[op.attributes<Attributes>().from].spec);
+  }
 };
 
 /// The next element of a stream, written to a tensor.
@@ -83,7 +85,7 @@ struct DoublingLoad : tw::authoring::Op<DoublingLoad> {
     return {.kind = tw::authoring::TransferKind::remote, .number = buffer, .offset = row < 0 ? 0 : -1, .row = row};
   }
   static constexpr void infer(tw::authoring::Inference& op) {
-    op.output(op.ir().remote_buffers[op.attributes<Attributes>().buffer].spec);
+    op.output(op.ir().tables.remote_buffers[op.attributes<Attributes>().buffer].spec);
   }
   static constexpr tw::authoring::Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
     return row_work(operands[static_cast<std::size_t>(input_count)], 0, input_count);

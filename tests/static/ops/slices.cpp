@@ -158,7 +158,7 @@ constexpr auto gradient_ops = [](auto function, const Shape& shape) {
   Ir ir;
   const tw::Graph graph = ir.create_graph(function, TensorSpec{shape, tw::float32});
   Text names;
-  for (const tw::Node& node : ir.record(tw::autodiff(graph).graph().id()).nodes) names += tw::text(node.op->name, " ");
+  for (const tw::Node& node : ir.tables.record(tw::autodiff(graph).graph().id()).nodes) names += tw::text(node.op->name, " ");
   return names;
 };
 TW_SAME(gradient_ops([](Tensor x) { return x[tw::slice(0, 2)] + x[tw::slice(2, 4)]; }, Shape{4, 2}), "Concat ");

@@ -187,7 +187,7 @@ static_assert(takes<Tensors, tw::TensorId> && !takes<Tensors, tw::NodeId> && !ta
 static_assert(!mixes<tw::TensorId, int> && !mixes<int, tw::TensorId> && !mixes<tw::TensorId, tw::NodeId>);
 static_assert(!mixes<tw::NodeId, int> && !mixes<int, tw::NodeId> && !mixes<tw::NodeId, tw::GraphId>);
 static_assert(!std::is_constructible_v<tw::Tensor, tw::Ir&, tw::TensorId, tw::GraphId>, "a graph, then a tensor");
-using Graphs = decltype(tw::Ir::graphs);
+using Graphs = decltype(tw::IrTables::graphs);
 static_assert(takes<Graphs, tw::GraphId> && !takes<Graphs, tw::internal::BodyId> && !takes<Graphs, int> &&
               !takes<Bodies, tw::GraphId>);
 static_assert(!mixes<tw::GraphId, int> && !mixes<int, tw::GraphId> && !mixes<tw::GraphId, tw::internal::BodyId>);

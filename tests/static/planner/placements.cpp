@@ -113,7 +113,7 @@ constexpr Text exchange() {
     y = ops::host_load(b);
   }
   facts.check(x.tile_set() == TileSet::io && y.tile_set() == TileSet::io, "on IO tiles");
-  facts.check(ir.merged_exchanges.size() == 1, "one exchange");
+  facts.check(ir.tables.merged_exchanges.size() == 1, "one exchange");
   const Text printed = tw::print_schedule(ir.main_graph());
   facts.check(printed.view().find("MultiExchange") != printed.view().npos, "printed as one");
   const Tensor z = ops::io_tile_copy(x).copy_to_ipu(1);

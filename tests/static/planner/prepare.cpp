@@ -25,7 +25,8 @@ constexpr void program(Ir& ir) {
 }
 constexpr Text graphs_of(Ir& ir) {
   Text result;
-  for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) result += tw::print_schedule(ir.graph(tw::GraphId(graph)));
+  for (std::size_t graph = 0; graph < ir.tables.graphs.size(); ++graph)
+    result += tw::print_schedule(ir.graph(tw::GraphId(graph)));
   return result;
 }
 

@@ -204,7 +204,7 @@ constexpr bool every_called_graph_gets_one_gradient_graph() {
   const auto forward = tw::create_graph(ir, NetOutlined{}, TensorSpec{{8, 28, 28}, tw::float32}).graph;
   const auto backward = tw::autodiff(forward);
   const auto called = backward.graph().called_graphs();
-  return ir.graphs.size() == 5 && called.size() == 1 && called[0].name() == "Linear_subgraph(1)_bwd" &&
+  return ir.tables.graphs.size() == 5 && called.size() == 1 && called[0].name() == "Linear_subgraph(1)_bwd" &&
          backward.graph().name() == "NetOutlined_subgraph(0)_bwd" &&
          backward.grad_graph_info().outputs() == forward.graph().inputs();
 }
@@ -214,7 +214,7 @@ constexpr bool an_inlined_net_needs_no_further_graph() {
   Ir ir;
   const auto forward = tw::create_graph(ir, Net{}, TensorSpec{{8, 28, 28}, tw::float32}).graph;
   const auto info = tw::autodiff(forward).grad_graph_info();
-  return ir.graphs.size() == 3 && info.outputs() == forward.graph().inputs() && info.graph().called_graphs().empty();
+  return ir.tables.graphs.size() == 3 && info.outputs() == forward.graph().inputs() && info.graph().called_graphs().empty();
 }
 static_assert(an_inlined_net_needs_no_further_graph());
 

@@ -52,7 +52,7 @@ constexpr bool several_bound_graphs_share_one_graph() {
   const auto first = s.linear.bind(s.variables), second = s.linear.bind(s.variables2);
   const auto a = first.call_with_info(s.x), b = second.call_with_info(s.x);
   return a.called_graph() == b.called_graph() && a.inputs() == s.inputs(s.variables) && b.inputs() == s.inputs(s.variables2) &&
-         s.ir.graphs.size() == 2 && s.ir.main_graph().called_graphs() == std::vector{s.graph()};
+         s.ir.tables.graphs.size() == 2 && s.ir.main_graph().called_graphs() == std::vector{s.graph()};
 }
 static_assert(several_bound_graphs_share_one_graph());
 

@@ -37,7 +37,7 @@ constexpr bool by_reference() {
     tw::graph_input(ir, {2}, tw::float32, "x");
     tw::graph_input(ir, {2}, tw::float32, "y", true);
   }
-  const auto inputs = [&](Graph graph) { return ir.record(graph.id()).by_reference; };
+  const auto inputs = [&](Graph graph) { return ir.tables.record(graph.id()).by_reference; };
   return inputs(update) == std::vector{0} && inputs(function) == std::vector{0} && inputs(list) == std::vector{0, 1, 2} &&
          inputs(array) == std::vector{1, 2} && inputs(by_value).empty() && inputs(empty) == std::vector{1};
 }
@@ -49,11 +49,11 @@ constexpr bool calls_change_what_is_given_by_reference() {
   tw::call(update, {w, x});
   const Graph by_value = ir.create_graph([](Tensor a, Tensor b) { return a + b; }, w, w);
   auto info = tw::call_with_info(by_value, {w, x});
-  const bool unmodified = ir.record(tw::GraphId::main).nodes.back().modified.empty();
+  const bool unmodified = ir.tables.record(tw::GraphId::main).nodes.back().modified.empty();
   info.set_parent_input_modified(x);
   info.set_parent_input_modified(x);
-  return ir.record(tw::GraphId::main).nodes[tw::NodeId(1)].modified == std::vector{0} && unmodified &&
-         ir.record(tw::GraphId::main).nodes[tw::NodeId(2)].modified == std::vector{1};
+  return ir.tables.record(tw::GraphId::main).nodes[tw::NodeId(1)].modified == std::vector{0} && unmodified &&
+         ir.tables.record(tw::GraphId::main).nodes[tw::NodeId(2)].modified == std::vector{1};
 }
 static_assert(calls_change_what_is_given_by_reference());
 
@@ -255,8 +255,8 @@ constexpr bool scopes_become_branches() {
   const auto called = ir.main_graph().called_graphs();
   const Graph& branch = called.front();
   return called.size() == 2 && called[1].op_count() == 0 && ir.main_graph().op_count() == 4 && branch.op_count() == 5 &&
-         branch.inputs().size() == 3 && ir.record(branch.id()).by_reference.size() == 2 && branch.outputs().empty() &&
-         branch.called_graphs().front() == add && ir.record(add.id()).call_sites.size() == 1;
+         branch.inputs().size() == 3 && ir.tables.record(branch.id()).by_reference.size() == 2 && branch.outputs().empty() &&
+         branch.called_graphs().front() == add && ir.tables.record(add.id()).call_sites.size() == 1;
 }
 static_assert(scopes_become_branches());
 TW_SAME(failure([](Ir&, Tensor w) {
@@ -363,7 +363,8 @@ constexpr bool gradients_accumulate() {
   std::vector<Text> names;
   for (const auto& [name, factory] : accumulators.to_dict()) names.push_back(name);
   return names == std::vector<Text>{"mean_accum_counter", "accum.weight", "accum.bias"} && gradient.graph().outputs().empty() &&
-         gradient.args()["accum.weight"].shape() == tw::Shape{4, 3} && ir.record(gradient.graph().id()).by_reference.size() == 3;
+         gradient.args()["accum.weight"].shape() == tw::Shape{4, 3} &&
+         ir.tables.record(gradient.graph().id()).by_reference.size() == 3;
 }
 static_assert(gradients_accumulate());
 

@@ -55,7 +55,7 @@ constexpr Text contexts_of_ops() {
   }
   -w;
   Text all;
-  for (const tw::GraphRecord& graph : ir.graphs)
+  for (const tw::GraphRecord& graph : ir.tables.graphs)
     for (const tw::Node& node : graph.nodes) all += tw::text(node.op->name, " ", to_text(node.context), "\n");
   return all;
 }

@@ -275,20 +275,20 @@ constexpr Text numbers() {
   const auto scale = [](Tensor t, Tensor by) { return t * by; };
   const Graph graph = ir.create_graph(scale, x, TensorSpec{}), whole = ir.create_graph(scale, count, count);
   const auto call = tw::call_with_info(graph, {x, 2.5});
-  facts.check(call.parent_input(1).kind() == TensorKind::constant && ir.constants.back().values[0] == 2.5, "call");
+  facts.check(call.parent_input(1).kind() == TensorKind::constant && ir.tables.constants.back().values[0] == 2.5, "call");
   const auto loop = tw::repeat_with_info(whole, 3, {7, 2});
   facts.check(loop.parent_input(0).dtype() == tw::int32 && loop.parent_input(1).spec() == count.spec(), "repeat");
   tw::conditional(ir.constant(1, tw::boolean), {graph, {x, 0.5}}, {graph, {x, 1}});
-  facts.check(ir.constants.back().values[0] == 1 && ir.main_graph().op_count() == 3, "conditional");
+  facts.check(ir.tables.constants.back().values[0] == 1 && ir.main_graph().op_count() == 3, "conditional");
   const Tensor by = graph.input(1);
   tw::call(graph, x, {{by, 0.75}});
-  facts.check(ir.constants.back().values[0] == 0.75, "in a map");
+  facts.check(ir.tables.constants.back().values[0] == 0.75, "in a map");
   const Graph longs = ir.create_graph(scale, TensorSpec{{}, tw::int64}, TensorSpec{{}, tw::int64});
   constexpr std::int64_t odd = (std::int64_t{1} << 53) + 1;
   tw::call(longs, {odd, 1});
-  facts.check(ir.constants[ir.constants.size() - 2].values.list() == tw::Numbers{odd}.list(), "64 bits");
+  facts.check(ir.tables.constants[ir.tables.constants.size() - 2].values.list() == tw::Numbers{odd}.list(), "64 bits");
   tw::call(longs, count.cast(tw::int64), {{longs.input(1), odd}});
-  facts.check(ir.constants.back().values.list() == tw::Numbers{odd}.list(), "64 bits in a map");
+  facts.check(ir.tables.constants.back().values.list() == tw::Numbers{odd}.list(), "64 bits in a map");
   const Tensor scaled = tw::call(graph, {x, 2}), repeated = tw::repeat(whole, 2, {count, 2});
   return facts.check(scaled.spec() == x.spec() && repeated.spec() == count.spec(), "outputs");
 }

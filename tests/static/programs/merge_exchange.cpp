@@ -21,7 +21,7 @@ constexpr tw::Plan plan_of(auto build, const tw::Target& target = tw::ipu_model)
 constexpr tw::Text order_of(Ir& ir) {
   tw::Text result;
   tw::detail::for_each_op(ir, tw::GraphId::main, [&](std::span<const tw::NodeId> nodes) {
-    const tw::Node& first = ir.graphs[tw::GraphId::main].nodes[nodes[0]];
+    const tw::Node& first = ir.tables.graphs[tw::GraphId::main].nodes[nodes[0]];
     if (nodes.size() > 1) result += "MultiExchange";
     else result += first.op->name;
     result += tw::text(".", first.id, " ");

@@ -88,7 +88,7 @@ TW_SAME(names_of<NumberedOutlined>(), "0.weight 1.weight 2.weight");
 template <class M> constexpr std::size_t graph_count() {
   Ir ir;
   tw::create_graph(ir, M{}, rows);
-  return ir.graphs.size();
+  return ir.tables.graphs.size();
 }
 static_assert(graph_count<Linear<4>>() == 2 && graph_count<Tower>() == 2 && graph_count<NumberedOutlined>() == 3);
 
@@ -199,7 +199,7 @@ constexpr bool init_makes_independent_sets_of_variables() {
   const auto facts = tw::create_graph(ir, Linear<32>{}, rows).factories;
   const NamedTensors first = facts.init(), second = facts.init(), third = facts.init("head");
   return first["weight"] != second["weight"] && first["weight"].name() == "weight" && second["bias"].name() == "bias__t0" &&
-         third["weight"].name() == "head.weight" && third["bias"].name() == "head.bias" && ir.variables.size() == 6 &&
+         third["weight"].name() == "head.weight" && third["bias"].name() == "head.bias" && ir.tables.variables.size() == 6 &&
          ir.main_graph().variables().size() == 6 && first["weight"].shape() == tw::Shape{4, 32};
 }
 static_assert(init_makes_independent_sets_of_variables());

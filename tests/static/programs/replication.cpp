@@ -562,7 +562,7 @@ constexpr auto cycles_by_op = [] {
   collectives::replicated_all_gather(collectives::replicated_reduce_scatter(x));
   collectives::replica_sharded_slice(x + x);
   std::array<std::int64_t, 5> cycles{};
-  const auto& graph = ir.record(tw::GraphId::main);
+  const auto& graph = ir.tables.record(tw::GraphId::main);
   const auto spec = [&](tw::TensorId tensor) { return graph.tensors[tensor].spec; };
   for (std::size_t i = 0; i < cycles.size(); ++i) {
     const tw::Node& node = graph.nodes[tw::NodeId(i)];

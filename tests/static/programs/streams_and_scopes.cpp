@@ -18,9 +18,9 @@ constexpr bool streams_have_names_and_specs() {
   const auto losses = ir.d2h_stream("loss", TensorSpec{{}, tw::float32});
   const Tensor x = ops::host_load(images), y = ops::host_load(labels, "labels");
   ops::host_store(losses, ops::mean(x));
-  return ir.streams.size() == 3 && images.spec.shape == tw::Shape{8, 28, 28} && x.spec() == images.spec &&
+  return ir.tables.streams.size() == 3 && images.spec.shape == tw::Shape{8, 28, 28} && x.spec() == images.spec &&
          y.dtype() == tw::int32 && y.name() == "labels_hostload" && x.name().empty() &&
-         ir.streams[2].direction == tw::StreamDirection::device_to_host;
+         ir.tables.streams[2].direction == tw::StreamDirection::device_to_host;
 }
 static_assert(streams_have_names_and_specs());
 
@@ -163,7 +163,7 @@ constexpr bool variables_live_in_the_main_graph_and_constants_anywhere() {
   Ir ir;
   const Graph graph = ir.create_graph([](Tensor x) { return x + x.ir().constant({1, 2, 3}, {3}); }, TensorSpec{{3}, tw::float32});
   const Tensor v = ir.variable(tw::values({1, 2}), {2}, tw::float32, "v");
-  return graph.constants().size() == 1 && std::ranges::equal(ir.constants[0].values.values(), std::array{1.0, 2.0, 3.0}) &&
+  return graph.constants().size() == 1 && std::ranges::equal(ir.tables.constants[0].values.values(), std::array{1.0, 2.0, 3.0}) &&
          v == ir.main_graph().variables()[0];
 }
 static_assert(variables_live_in_the_main_graph_and_constants_anywhere());

@@ -12,7 +12,7 @@ namespace tilewright::internal {
 /// is planned first, its weights and activations then lie alike in both, so that calls copy them within tiles.
 constexpr void link_gradients(const Ir& ir, const List<BodyId, GraphId>& body_of, TileHomes& homes) {
   for (std::size_t i = 0; i < body_of.size(); ++i) {
-    const GraphRecord& forward = ir.record(GraphId(i));
+    const GraphRecord& forward = ir.tables.record(GraphId(i));
     const GradientRecord& gradient = forward.gradient;
     if (body_of[GraphId(i)] == BodyId::none || gradient.graph == GraphId::none || body_of[gradient.graph] == BodyId::none)
       continue;

@@ -76,7 +76,7 @@ struct LargeRoom {
   std::int64_t offset = 0;     ///< of a variable or constant
   std::string_view op{};       ///< that makes it; empty for inputs
   GraphId graph = GraphId::none;  ///< in which the op was traced
-  int scope = -1;              ///< in Ir::name_scopes; -1: none
+  int scope = -1;              ///< in IrTables::name_scopes; -1: none
 };
 inline constexpr std::size_t named_rooms = 5;
 /// Keeps the largest rooms, the largest first.

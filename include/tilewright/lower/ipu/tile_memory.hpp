@@ -24,7 +24,7 @@ constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
   };
   List<Named> all;
   for (const GraphId graph : live.order) {
-    const GraphRecord& record = ir.record(graph);
+    const GraphRecord& record = ir.tables.record(graph);
     for (const TensorRecord& tensor : record.tensors) {
       Text name = tensor.name;
       if (name.empty() && tensor.producer != NodeId::none) {

@@ -147,7 +147,7 @@ constexpr void write_tiles(const TileDraft& draft, const TileHomes& homes, BodyI
 constexpr void write_homes(const Ir& ir, const TileHomes& homes, Plan& plan) {
   detail::TileTableWriter table(plan.tile_table);
   table(BodyId::none);
-  each_shared_part(table, homes.variables, homes.constants, ir.name_scopes, ir.graphs);
+  each_shared_part(table, homes.variables, homes.constants, ir.tables.name_scopes, ir.tables.graphs);
 }
 
 }  // namespace tilewright::internal

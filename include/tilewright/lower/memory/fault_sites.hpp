@@ -6,9 +6,9 @@ namespace tilewright::internal {
 namespace detail {
 /// Where an op was traced: `Net_subgraph(0)/fc1`; `the main graph` outside of modules.
 constexpr Text place_in_model(const Ir& ir, GraphId graph, int scope) {
-  Text place = ir.record(graph).name;
+  Text place = ir.tables.record(graph).name;
   if (scope >= 0) {
-    const std::string_view prefix = ir.name_scopes[static_cast<std::size_t>(scope)].view();
+    const std::string_view prefix = ir.tables.name_scopes[static_cast<std::size_t>(scope)].view();
     place += text(place.empty() ? "" : "/", prefix.substr(0, prefix.size() - 1));
   }
   if (place.empty()) place = "the main graph";

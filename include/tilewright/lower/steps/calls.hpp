@@ -134,7 +134,7 @@ class CallLowerer {
   /// Adds the operands for the outputs of a called graph; returns how many.
   constexpr int add_outputs(GraphValues& graph, const Node& node, Operation& call, GraphId callee) {
     const List<bool>& live = live_.outputs[callee];
-    const GraphRecord& called = ir_.record(callee);
+    const GraphRecord& called = ir_.tables.record(callee);
     for (std::size_t o = 0; o < live.size(); ++o) {
       TensorSpec spec{{0}, uint8};  // no memory for what nobody uses
       if (o >= node.outputs.size()) {  // what autodiff added to a branch of a conditional for calls elsewhere

@@ -14,9 +14,9 @@ namespace tilewright::internal::detail {
 struct GraphValues {
   constexpr GraphValues(const Ir& ir, GraphId number)
       : graph(number),
-        record(ir.record(number)),
+        record(ir.tables.record(number)),
         values(record.tensors.size()),
-        copied_views(find_copied_views(record, ir.has_contexts)) {}
+        copied_views(find_copied_views(record, ir.tables.has_contexts)) {}
   constexpr Value& value_of(TensorId tensor) { return values[tensor]; }
   constexpr const TensorSpec& spec(TensorId tensor) const {
     const int number = static_cast<int>(tensor), count = static_cast<int>(record.tensors.size());

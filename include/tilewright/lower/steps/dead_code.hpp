@@ -33,13 +33,16 @@ namespace detail {
 class LiveCodeFinder {
  public:
   constexpr explicit LiveCodeFinder(const Ir& ir)
-      : ir_(ir), visited_(ir.graphs.size(), false), effects_(ir.graphs.size(), false), repeated_(ir.graphs.size(), false) {
-    live_.calls.assign(ir.graphs.size(), 0);
-    live_.runs.assign(ir.graphs.size(), 0);
+      : ir_(ir),
+        visited_(ir.tables.graphs.size(), false),
+        effects_(ir.tables.graphs.size(), false),
+        repeated_(ir.tables.graphs.size(), false) {
+    live_.calls.assign(ir.tables.graphs.size(), 0);
+    live_.runs.assign(ir.tables.graphs.size(), 0);
     live_.runs[GraphId::main] = 1;
-    live_.is_update.assign(ir.graphs.size(), false);
-    live_.is_loaded.assign(ir.graphs.size(), false);
-    for (const auto& graph : ir.graphs) {
+    live_.is_update.assign(ir.tables.graphs.size(), false);
+    live_.is_loaded.assign(ir.tables.graphs.size(), false);
+    for (const auto& graph : ir.tables.graphs) {
       live_.nodes.push_back(List<bool, NodeId>(graph.nodes.size(), false));
       live_.outputs.push_back(List<bool>(graph.outputs.size(), false));
       live_.modified.push_back(List<bool>(graph.inputs.size(), false));
@@ -59,7 +62,7 @@ class LiveCodeFinder {
   constexpr void visit(GraphId graph) {
     if (visited_[graph]) return;
     visited_[graph] = true;
-    for (const Node& node : ir_.record(graph).nodes) {
+    for (const Node& node : ir_.tables.record(graph).nodes) {
       if (node.op->has_side_effect) effects_[graph] = true;
       for_each_callee(node, [&](GraphId callee, int) {
         visit(callee);
@@ -70,7 +73,7 @@ class LiveCodeFinder {
   }
   constexpr void mark(GraphId graph) {
     if (graph != GraphId::main && live_.calls[graph] == 0) return;
-    const GraphRecord& record = ir_.record(graph);
+    const GraphRecord& record = ir_.tables.record(graph);
     List<bool, TensorId> needed(record.tensors.size(), false);
     for (std::size_t i = 0; i < record.outputs.size(); ++i)
       if (live_.outputs[graph][i]) needed[record.outputs[i]] = true;
@@ -112,7 +115,7 @@ class LiveCodeFinder {
 
   /// Whether a graph that is not part of loops and conditionals only updates its caller's tensors.
   constexpr bool is_update(GraphId graph) const {
-    return !repeated_[graph] && is_elementwise(ir_.record(graph)) && has_item(live_.modified[graph], true);
+    return !repeated_[graph] && is_elementwise(ir_.tables.record(graph)) && has_item(live_.modified[graph], true);
   }
 
   const Ir& ir_;

@@ -60,7 +60,7 @@ class Flattener {
   }
   /// Whether a node is part of the body: of the main graph, those of one execution context are.
   constexpr bool is_in_body(const GraphValues& graph, NodeId n) const {
-    return !ir_.has_contexts || graph.graph != GraphId::main || graph.record.nodes[n].context == context_;
+    return !ir_.tables.has_contexts || graph.graph != GraphId::main || graph.record.nodes[n].context == context_;
   }
   constexpr void flatten_exchange(GraphValues& graph, std::span<const NodeId> nodes, const List<bool, NodeId>& lives) {
     List<NodeId> live_nodes;

@@ -12,7 +12,7 @@ namespace tilewright::internal {
 
 /// Whether live ops of the main graph have the context.
 constexpr bool has_context(const Ir& ir, const LiveCode& live, ExecutionContext context) {
-  const List<Node, NodeId>& nodes = ir.record(GraphId::main).nodes;
+  const List<Node, NodeId>& nodes = ir.tables.record(GraphId::main).nodes;
   for (std::size_t n = 0; n < nodes.size(); ++n)
     if (live.nodes[GraphId::main][NodeId(n)] && nodes[NodeId(n)].context == context) return true;
   return false;
@@ -24,7 +24,7 @@ constexpr ExecutionContext context_of(const Plan& plan, BodyId root) {
 }
 /// Gives tensors that live ops of another context read, or aliases of which they read, places beside the variables.
 constexpr void plan_kept_tensors(const Ir& ir, const LiveCode& live, Plan& plan) {
-  const GraphRecord& main = ir.record(GraphId::main);
+  const GraphRecord& main = ir.tables.record(GraphId::main);
   List<bool, TensorId> is_kept(main.tensors.size(), false);
   for (std::size_t n = 0; n < main.nodes.size(); ++n) {
     const Node& node = main.nodes[NodeId(n)];

@@ -148,13 +148,13 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     ReplicaGroups groups;
     std::int64_t shape = 0;  ///< a GatheredShape, but not `automatic`
     std::int64_t axis = 0;
-    std::int64_t meta_shape = -1;  ///< of Ir::meta_shapes
+    std::int64_t meta_shape = -1;  ///< of IrTables::meta_shapes
   };
   static constexpr void infer(Inference& op) {
     const auto [groups, mode, axis, meta_shape] = op.attributes<Attributes>();
     const TensorSpec& in = op.input(0);
     if (static_cast<GatheredShape>(mode) == GatheredShape::meta_shape) {
-      const auto [whole, parts] = op.ir().meta_shapes[static_cast<std::size_t>(meta_shape)];
+      const auto [whole, parts] = op.ir().tables.meta_shapes[static_cast<std::size_t>(meta_shape)];
       if (parts != groups.group_size)
         return op.fail(describe(op.ir(), in, groups), " to ", to_text(whole), ", which is in ", parts,
                        " parts: groups of as many replicas expected");
@@ -218,7 +218,7 @@ constexpr void ReplicatedReduceScatter::gradient(GradientContext& op) {
       .groups = groups, .shape = static_cast<std::int64_t>(GatheredShape::concat), .axis = axis};
   if (has_axis == 0) {
     gather.shape = static_cast<std::int64_t>(GatheredShape::meta_shape);
-    gather.meta_shape = op.ir().add_meta_shape(in.shape, groups.group_size);
+    gather.meta_shape = op.ir().tables.add_meta_shape(in.shape, groups.group_size);
   }
   op.input_gradient(0, apply<ReplicatedAllGather>({op.output_gradient(0)}, gather));
 }
@@ -317,7 +317,7 @@ constexpr Tensor replicated_all_gather(Tensor t, const AllGatherOptions& options
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();
   ReplicatedAllGather::Attributes attributes{.groups = detail::groups_for("replicated_all_gather", t, options.group)};
-  const int meta_shape = ir.record(t).meta_shape;
+  const int meta_shape = ir.tables.record(t).meta_shape;
   GatheredShape shape = options.output_shape;
   if (shape == GatheredShape::automatic) shape = meta_shape < 0 ? GatheredShape::concat : GatheredShape::meta_shape;
   attributes.shape = static_cast<std::int64_t>(shape);

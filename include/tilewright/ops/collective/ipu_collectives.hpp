@@ -105,7 +105,7 @@ constexpr List<Tensor> reduce_one_way(std::string_view what, const List<Tensor>&
     List<Tensor> inputs;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       inputs.push_back(ir.add_input(tensors[i].spec()));
-      ir.record(inputs.back()).placement = {ipus[i]};
+      ir.tables.record(inputs.back()).placement = {ipus[i]};
     }
     List<Tensor> outputs;
     if (reduces) outputs = reduce_between(inputs, ipus, options.op);
@@ -117,7 +117,7 @@ constexpr List<Tensor> reduce_one_way(std::string_view what, const List<Tensor>&
   const Graph forward = make(reduces_forward, what), backward = make(!reduces_forward, text(what, "_bwd").view());
   List<ExpectedConnection> connections;
   for (const Tensor& output : forward.outputs()) connections.push_back({ExpectedConnectionType::FwdGrad, output});
-  ir.record(forward.id()).gradient = GradGraphInfo(backward, forward, connections, forward.inputs()).record();
+  ir.tables.record(forward.id()).gradient = GradGraphInfo(backward, forward, connections, forward.inputs()).record();
   List<Tensor> results;
   for (const Tensor& result : call_with_info(forward, {tensors.data(), tensors.size()}).outputs()) results.push_back(result);
   return results;

@@ -16,7 +16,7 @@ struct HostLoad : Op<HostLoad> {
   static constexpr Transfer transfer(const PackedAttributes& attributes) {
     return {.kind = TransferKind::stream, .number = unpack<Attributes>(attributes).stream};
   }
-  static constexpr void infer(Inference& op) { op.output(op.ir().streams[op.attributes<Attributes>().stream].spec); }
+  static constexpr void infer(Inference& op) { op.output(op.ir().tables.streams[op.attributes<Attributes>().stream].spec); }
 };
 
 /// Appends a tensor to a device-to-host stream.
@@ -29,7 +29,7 @@ struct HostStore : Op<HostStore> {
     return {.kind = TransferKind::stream, .number = unpack<Attributes>(attributes).stream, .stores = true};
   }
   static constexpr void infer(Inference& op) {
-    const auto& stream = op.ir().streams[op.attributes<Attributes>().stream];
+    const auto& stream = op.ir().tables.streams[op.attributes<Attributes>().stream];
     if (stream.spec != op.input(0))
       op.fail(to_text(op.input(0)), " for stream '", stream.name, "': ", to_text(stream.spec), " expected");
   }
@@ -41,7 +41,7 @@ constexpr Tensor host_load(HostToDeviceStream stream, std::string_view name = ""
   Ir& ir = stream.program();
   const auto results = apply_all<HostLoad>(ir, {}, {stream.id});
   const Tensor result = at_or_invalid(ir, results, 0);
-  if (result.valid() && !name.empty()) ir.rename(result, text(name, "_hostload").view());
+  if (result.valid() && !name.empty()) ir.tables.rename(result, text(name, "_hostload").view());
   return result;
 }
 /// Sends a tensor to the host; shape and dtype must be the stream's.

@@ -72,7 +72,7 @@ constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) 
   if (!known && !source) return fail(" is on no IPU yet, as no op has used it: ipu_copy(t, destination, source) expected");
   if (known && source && *known != *source)
     return fail(" is on IPU ", *known, ": source ", *known, ", not ", *source, ", expected");
-  if (!known) ir.record(t).placement = {*source};
+  if (!known) ir.tables.record(t).placement = {*source};
   return apply<IpuCopy>({t}, {known ? *known : *source, destination});
 }
 
@@ -81,7 +81,8 @@ constexpr Tensor ipu_copy(Tensor t, int destination, std::optional<int> source) 
 constexpr Tensor io_tile_copy(Tensor t) {
   if (!t.is_usable()) return t;
   Ir& ir = t.ir();
-  if (!t.ipu()) ir.record(t).placement = {std::max(ir.current_placement.ipu, 0), ir.current_placement.tile_set};
+  if (!t.ipu())
+    ir.tables.record(t).placement = {std::max(ir.tables.current_placement.ipu, 0), ir.tables.current_placement.tile_set};
   return apply<IoTileCopy>({t});
 }
 

@@ -34,9 +34,9 @@ constexpr void remote_code_load(Graph graph, std::string_view destination = "exe
     ir.fail(text("remote_code_load: '", destination, "' as destination of ", graph.name(), ": 'executable' expected"));
     return;
   }
-  if (graph.id() == ir.current_graph || graph.id() == GraphId::main) {
+  if (graph.id() == ir.tables.current_graph || graph.id() == GraphId::main) {
     ir.fail(text("remote_code_load: ", graph.id() == GraphId::main ? "the main graph" : graph.name(), " in ",
-                 ir.current_graph == GraphId::main ? "the main graph" : ir.current().name.view(),
+                 ir.tables.current_graph == GraphId::main ? "the main graph" : ir.tables.current().name.view(),
                  ": a graph that does not run yet expected"));
     return;
   }

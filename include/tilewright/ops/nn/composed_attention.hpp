@@ -78,7 +78,7 @@ class ComposedAttention {
   }
   /// Appends the op to the current graph, and what it needs; gives its result.
   constexpr Tensor apply(Ir& ir) const {
-    const auto tensor = [&](TensorId id) { return Tensor(ir, ir.current_graph, id); };
+    const auto tensor = [&](TensorId id) { return Tensor(ir, ir.tables.current_graph, id); };
     List<Tensor> inputs{tensor(q_), ops::transpose(tensor(k_transposed_), {0, 1, 3, 2}), tensor(v_)};
     AttentionAttributes attributes = attributes_;
     attributes.scale = scale_;
