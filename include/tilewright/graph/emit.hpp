@@ -157,7 +157,7 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
 constexpr bool check_arithmetic(Ir& ir, const OpInfo& op, std::span<const TensorSpec> operands) {
   for (const TensorSpec& operand : operands) {
     if (has_arithmetic(operand.dtype) || (op.takes_float8 && is_float8(operand.dtype))) continue;
-    if (is_complex(operand.dtype)) return ir.check_spec(op.name, "", operand);
+    if (is_complex(operand.dtype)) return check_spec(ir, op.name, "", operand);
     ir.fail(text(op.name, ": ", to_text(operand),
                  ", with which nothing is computed: pow2scale_then_cast to it, or cast_then_pow2scale from it, expected"));
     return false;
@@ -269,7 +269,7 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   op.infer(inference);
   if (inference.failed() || !detail::check_arithmetic(ir, op, inference.outputs())) return {};
   for (const TensorSpec& output : inference.outputs())
-    if (!ir.check_spec(op.name, "", output)) return {};
+    if (!detail::check_spec(ir, op.name, "", output)) return {};
   int meta_shape = inference.meta_shape();
   if (meta_shape < 0 && !ir.tables.meta_shapes.empty() && !inference.outputs().empty())
     meta_shape = detail::find_meta_shape(ir, op, inputs, inference.outputs()[0].shape);

@@ -132,7 +132,7 @@ namespace detail {
 /// Whether a shard of that tensor has the shape. Fails if not; the error names `what`.
 constexpr bool check_meta_shape(Ir& ir, std::string_view what, const Shape& shard, const MetaShape& meta_shape) {
   const auto& [whole, parts] = meta_shape;
-  if (parts >= 1 && ir.check_spec(what, "", {whole, float32})) {
+  if (parts >= 1 && check_spec(ir, what, "", {whole, float32})) {
     const Shape expected{shard_elements(whole.nelms(), parts)};
     if (shard == expected) return true;
     ir.fail(text(what, ": ", to_text(shard), " as one of ", parts, " shards of ", to_text(whole), ": shape ", to_text(expected),
@@ -154,9 +154,10 @@ constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, t
 /// that such a shard does not have.
 constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "", bool by_ref = false,
                              const std::optional<MetaShape>& meta_shape = {}) {
-  if (!meta_shape) return ir.add_input({shape, dtype}, name, by_ref);
+  if (!meta_shape) return detail::add_graph_input(ir, {shape, dtype}, name, by_ref);
   if (!detail::check_meta_shape(ir, "graph_input", shape, *meta_shape)) return Tensor::invalid(ir);
-  return ir.add_input({shape, dtype}, name, by_ref, ir.tables.add_meta_shape(meta_shape->whole, meta_shape->parts));
+  return detail::add_graph_input(ir, {shape, dtype}, name, by_ref,
+                                 ir.tables.add_meta_shape(meta_shape->whole, meta_shape->parts));
 }
 /// Marks a tensor of the graph that is being built as its next output.
 constexpr void graph_output(Tensor t) {

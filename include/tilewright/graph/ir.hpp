@@ -26,12 +26,18 @@ struct VariableOptions;
 struct ShardedVariableOptions;
 struct ShardedBufferOptions;
 class ReplicaGrouping;
+namespace detail {
+constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec);
+}
 
 /// A program that is being traced: its graphs, variables, constants and streams.
 /// Tensors and graphs are handles into it; it must not move while they are used.
 class Ir {
  public:
-  constexpr explicit Ir(OnError on_error = OnError::raise) : on_error_(on_error) { tables.graphs.push_back({.name = ""}); }
+  constexpr explicit Ir(OnError on_error = OnError::raise) {
+    tables.on_error = on_error;
+    tables.graphs.push_back({.name = ""});
+  }
 
   /// What tells it from every other Ir that exists: its address.
   constexpr const Ir* id() const { return this; }
@@ -93,7 +99,7 @@ class Ir {
 
   /// A tensor of the main graph that lives as long as a session. Only the main graph has variables.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name) {
-    return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name);
+    return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name, {.shape = shape}, {});
   }
 
   /// A variable with values of its own in each replica group: program/replicated_variable.hpp.
@@ -125,7 +131,7 @@ class Ir {
   /// are exact.
   constexpr Tensor constant(Numbers values, const Shape& shape = {}, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
-    if (!check_spec("constant", name, spec)) return Tensor::invalid(*this);
+    if (!detail::check_spec(*this, "constant", name, spec)) return Tensor::invalid(*this);
     if (const auto count = static_cast<std::int64_t>(values.size()); count != 1 && count != spec.nelms())
       return fail(text("constant: ", count, " values for shape ", to_text(shape), ": ", spec.nelms(), " expected"));
     if (!check_numbers("constant", name, values.values(), dtype)) return Tensor::invalid(*this);
@@ -138,7 +144,7 @@ class Ir {
     const TensorSpec spec{shape, dtype};
     if (initialiser.fill) return fail("constant: random values: values or a generator expected");
     if (!initialiser.generator.write) return constant(initialiser.values, shape, dtype, name);
-    if (!check_spec("constant", name, spec) || !check_generator("constant", name, initialiser.generator, spec))
+    if (!detail::check_spec(*this, "constant", name, spec) || !check_generator("constant", name, initialiser.generator, spec))
       return Tensor::invalid(*this);
     if (spec.nelms() > 1) return add_constant({{}, initialiser.generator}, spec, name);
     return add_constant({List{detail::sample(initialiser.generator, shape)[0]}, {}}, spec, name);
@@ -163,7 +169,7 @@ class Ir {
   /// Reports an error of the model: ", in <module path>" is added to the message.
   constexpr Tensor fail(Text message) {
     if (!tables.module_path.empty()) message += text(", in ", join(tables.module_path, "/"));
-    if (on_error_ == OnError::raise) throw TraceError(message.string());
+    if (tables.on_error == OnError::raise) throw TraceError(message.string());
     if (failure_.empty()) failure_ = message;
     return {*this, tables.current_graph, TensorId::none};
   }
@@ -174,31 +180,40 @@ class Ir {
     if (!check_numbers(what, "", {&exact.value, 1}, dtype)) return Tensor::invalid(*this);
     return constant(Numbers{exact}, Shape{}, dtype);
   }
-  constexpr OnError on_error() const { return on_error_; }
   constexpr const Text& failure() const { return failure_; }
   constexpr bool failed() const { return !failure_.empty(); }
 
-  /// An input of the current graph. If it is by reference, changes that the graph makes to it reach the caller's tensor.
-  constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false, int meta_shape = -1) {
-    check_spec("graph input", name, spec);
-    const TensorId id = tables.add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
-    if (by_ref) tables.current().by_reference.push_back(static_cast<int>(tables.current().inputs.size()));
-    make_room(tables.current().inputs);
-    tables.current().inputs.push_back(id);
-    return {*this, tables.current_graph, id};
+ private:
+  /// Whether all numbers fit the dtype. Fails if not; the error names `what`.
+  constexpr bool check_numbers(std::string_view what, std::string_view name, std::span<const double> numbers, DType dtype) {
+    const std::ptrdiff_t unfit = find_unfit(numbers, dtype);
+    if (unfit < 0) return true;
+    Text subject = what;
+    if (!name.empty()) subject += text(": '", name, "'");
+    fail(text(subject, ": ", number_text(numbers[static_cast<std::size_t>(unfit)]), " as ", to_text(dtype), ": ",
+              expected_number(dtype), " expected"));
+    return false;
   }
-  /// Adds a variable; `what` is the function that is named in errors.
-  constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
-                                std::string_view name) {
-    return add_variable(what, kind, initialiser, spec, name, {.shape = spec.shape}, {});
+  /// Whether the generator, if it is one, fits the shape, and the dtype has a few of its elements.
+  constexpr bool check_generator(std::string_view what, std::string_view name, const Generator& generator,
+                                 const TensorSpec& spec) {
+    if (!generator.write) return true;
+    if (const Text is = detail::generator_fault(generator, spec.shape); !is.empty()) {
+      fail(text(what, ": ", is));
+      return false;
+    }
+    const List<double> elements = detail::sample(generator, spec.shape);
+    if (const double element = find_rounded(elements, spec.dtype); element != 0)
+      fail(text(what, ": a generator of ", number_text(element), " as ", to_text(spec.dtype), ": numbers below 2^53 expected"));
+    return check_numbers(what, name, elements, spec.dtype);
   }
-  /// Adds a variable with its values distributed over the replicas.
+  /// Adds a variable with its values distributed over the replicas; `what` is the function that is named in errors.
   constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
                                 std::string_view name, const Distribution& distribution, List<int> assignment) {
     if (tables.current_graph != GraphId::main)
       return fail(text(what, ": '", name, "' in graph ", tables.graphs[tables.current_graph].name,
                        ": variables live in the main graph only"));
-    if (!check_spec(what, name, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
+    if (!detail::check_spec(*this, what, name, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
     if (distribution.shape.rank == max_rank && (distribution.groups > 1 || distribution.all_replicas))
       return fail(text(what, ": '", name, "' of shape ", to_text(distribution.shape),
                        " on the host once for each group or replica: at most ", max_rank - 1, " axes expected"));
@@ -216,59 +231,17 @@ class Ir {
     tables.variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
     return {*this, GraphId::main, tensor};
   }
-  /// The most bytes of a tensor: the address space of a program on today's machines (47 bits of an address are the user's).
-  static constexpr double max_tensor_bytes = 0x1p47;
-
-  /// Whether a tensor of the spec can exist: extents from 1, and at most max_tensor_bytes. Fails if not; the error names `what`.
-  constexpr bool check_spec(std::string_view what, std::string_view name, const TensorSpec& spec) {
-    auto bytes = static_cast<double>(size_of(spec.dtype));  // a double, which does not overflow
-    bool is_empty = false;
-    for (int axis = 0; axis < spec.shape.rank; ++axis) {
-      const std::int64_t extent = spec.shape.extents[axis];
-      is_empty = is_empty || extent < 1;
-      bytes *= static_cast<double>(extent);
-    }
-    if (!is_empty && bytes <= max_tensor_bytes && !is_complex(spec.dtype)) return true;
-    Text subject = text(what, ": ");
-    if (!name.empty()) subject += text("'", name, "' of ");
-    if (is_complex(spec.dtype))
-      fail(text(subject, to_text(spec), ": another dtype expected; PopXL has no ops for complex numbers either"));
-    else if (is_empty) fail(text(subject, "shape ", to_text(spec.shape), ": extents above 0 expected"));
-    else fail(text(subject, to_text(spec), ": a tensor of at most 2^47 bytes expected"));
-    return false;
-  }
-  /// Whether all numbers fit the dtype. Fails if not; the error names `what`.
-  constexpr bool check_numbers(std::string_view what, std::string_view name, std::span<const double> numbers, DType dtype) {
-    const std::ptrdiff_t unfit = find_unfit(numbers, dtype);
-    if (unfit < 0) return true;
-    Text subject = what;
-    if (!name.empty()) subject += text(": '", name, "'");
-    fail(text(subject, ": ", number_text(numbers[static_cast<std::size_t>(unfit)]), " as ", to_text(dtype), ": ",
-              expected_number(dtype), " expected"));
-    return false;
-  }
-
- private:
-  /// Whether the generator, if it is one, fits the shape, and the dtype has a few of its elements.
-  constexpr bool check_generator(std::string_view what, std::string_view name, const Generator& generator,
-                                 const TensorSpec& spec) {
-    if (!generator.write) return true;
-    if (const Text is = detail::generator_fault(generator, spec.shape); !is.empty()) {
-      fail(text(what, ": ", is));
-      return false;
-    }
-    const List<double> elements = detail::sample(generator, spec.shape);
-    if (const double element = find_rounded(elements, spec.dtype); element != 0)
-      fail(text(what, ": a generator of ", number_text(element), " as ", to_text(spec.dtype), ": numbers below 2^53 expected"));
-    return check_numbers(what, name, elements, spec.dtype);
-  }
+  /// Adds a variable in a row of a buffer; `what` is the function that is named in errors.
+  constexpr Tensor add_remote_variable(std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                       std::int64_t offset, std::string_view name,
+                                       std::pair<Distribution, List<int>> distribution);
   constexpr Tensor add_constant(ConstantRecord constant, const TensorSpec& spec, std::string_view name) {
     const TensorId tensor = tables.add_tensor({spec, TensorKind::constant, static_cast<int>(tables.constants.size())}, name);
     tables.constants.push_back(std::move(constant));
     return {*this, tables.current_graph, tensor};
   }
   constexpr Stream add_stream(StreamDirection direction, std::string_view name, const TensorSpec& spec) {
-    check_spec("stream", name, spec);
+    detail::check_spec(*this, "stream", name, spec);
     detail::make_room_for_name(stream_names_, tables.streams);
     const std::size_t hash = hash_of(name), slot = detail::name_slot(stream_names_, tables.streams, name, hash);
     if (stream_names_[slot].second >= 0) fail(text("stream: '", name, "' exists already: stream names are unique"));
@@ -277,13 +250,43 @@ class Ir {
     tables.streams.push_back({direction, name, spec});
     return {this, static_cast<int>(tables.streams.size()) - 1, spec};
   }
-  OnError on_error_;
   Text failure_;
   NameTable<int> stream_names_;
   int num_host_transfers_ = 0;
   std::int64_t replication_factor_ = 1;
   bool has_replica_groupings_ = false;
 };
+
+namespace detail {
+/// Whether a tensor of the spec can exist: extents from 1, and at most max_tensor_bytes. Fails if not; the error names `what`.
+constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec) {
+  auto bytes = static_cast<double>(size_of(spec.dtype));  // a double, which does not overflow
+  bool is_empty = false;
+  for (int axis = 0; axis < spec.shape.rank; ++axis) {
+    const std::int64_t extent = spec.shape.extents[axis];
+    is_empty = is_empty || extent < 1;
+    bytes *= static_cast<double>(extent);
+  }
+  if (!is_empty && bytes <= max_tensor_bytes && !is_complex(spec.dtype)) return true;
+  Text subject = text(what, ": ");
+  if (!name.empty()) subject += text("'", name, "' of ");
+  if (is_complex(spec.dtype))
+    ir.fail(text(subject, to_text(spec), ": another dtype expected; PopXL has no ops for complex numbers either"));
+  else if (is_empty) ir.fail(text(subject, "shape ", to_text(spec.shape), ": extents above 0 expected"));
+  else ir.fail(text(subject, to_text(spec), ": a tensor of at most 2^47 bytes expected"));
+  return false;
+}
+/// An input of the current graph. If it is by reference, changes that the graph makes to it reach the caller's tensor.
+constexpr Tensor add_graph_input(Ir& ir, const TensorSpec& spec, std::string_view name = "", bool by_ref = false,
+                                 int meta_shape = -1) {
+  check_spec(ir, "graph input", name, spec);
+  const TensorId id = ir.tables.add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
+  if (by_ref) ir.tables.current().by_reference.push_back(static_cast<int>(ir.tables.current().inputs.size()));
+  make_room(ir.tables.current().inputs);
+  ir.tables.current().inputs.push_back(id);
+  return {ir, ir.tables.current_graph, id};
+}
+}  // namespace detail
 
 constexpr TensorSpec Tensor::spec() const { return valid() ? ir_->tables.record(*this).spec : TensorSpec{}; }
 constexpr Shape Tensor::shape() const { return spec().shape; }

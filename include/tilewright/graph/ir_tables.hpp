@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/grow.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/text.hpp"
@@ -69,6 +70,7 @@ struct IrTables {
     return std::exchange(current_scope, static_cast<int>(name_scopes.size()) - 1);
   }
 
+  OnError on_error = OnError::raise;  ///< what a failed check does
   GraphId current_graph = GraphId::main;
   ExecutionContext current_context = ExecutionContext::Normal;  ///< of new ops of the main graph
   bool has_contexts = false;  ///< whether there was a scope of another context than Normal

@@ -73,7 +73,7 @@ constexpr Plan lower(const Prepared& prepared, Observer&& observe = Observer(), 
   const Target& target = prepared.target();
   const bool is_host = target.ipu == nullptr;  // here the machine chooses its planner
   Plan plan;
-  plan.on_error = ir.on_error();
+  plan.on_error = ir.tables.on_error;
   plan.failure = ir.failure();
   if (ir.failed()) return plan;
   plan_globals(ir, plan);

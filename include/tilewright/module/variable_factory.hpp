@@ -22,7 +22,7 @@ class VariableFactory {
                             const ShardedVariableOptions& sharding, std::string_view name)
       : VariableFactory(ir, std::move(initialiser), spec, by_ref, sharding.replica_grouping) {
     shard_over_ = detail::shards(ir, "replica_sharded_variable", name, replica_grouping_, sharding.shard_over);
-    if (!ir.check_spec("replica_sharded_variable", name, spec)) shard_over_ = 0;
+    if (!detail::check_spec(ir, "replica_sharded_variable", name, spec)) shard_over_ = 0;
     if (shard_over_ > 0) spec_ = detail::shard_spec(shape_, spec.dtype, shard_over_);
   }
   /// A factory like this one of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a group. If the
@@ -68,7 +68,7 @@ class VariableFactory {
   /// An input for the variable in the graph that is being built.
   constexpr Tensor create_input(std::string_view name) const {
     if (const Text is = detail::random_fault(initialiser_); !is.empty()) ir().fail(text("variable: '", name, "' of ", is));
-    const Tensor input = ir().add_input(spec_, name, by_ref_);
+    const Tensor input = detail::add_graph_input(ir(), spec_, name, by_ref_);
     if (is_sharded()) ir().tables.set_meta_shape(input, shape_, shard_over_);
     return input;
   }

@@ -56,7 +56,7 @@ class [[nodiscard]] OnlyIf {
         const TensorRecord outer = ir_.tables.record(graph_).tensors[t];
         if (outer.kind == TensorKind::constant) return values[t] = detail::copy_constant(ir_, outer);
         inputs.push_back({ir_, graph_, t});
-        values[t] = ir_.add_input(outer.spec, outer.name.view(), is_changed_[t], outer.meta_shape);
+        values[t] = detail::add_graph_input(ir_, outer.spec, outer.name.view(), is_changed_[t], outer.meta_shape);
         ir_.tables.record(values[t]).placement = outer.placement;
         return values[t];
       };

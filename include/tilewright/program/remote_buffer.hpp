@@ -12,7 +12,7 @@ namespace tilewright {
 namespace detail {
 /// Whether a remote buffer can have `entries` rows.
 constexpr bool is_count_of_rows(const TensorSpec& row, std::int64_t entries) {
-  return entries >= 1 && static_cast<double>(entries) * static_cast<double>(row.bytes()) <= Ir::max_tensor_bytes;
+  return entries >= 1 && static_cast<double>(entries) * static_cast<double>(row.bytes()) <= max_tensor_bytes;
 }
 constexpr std::string_view expected_entries(std::int64_t entries) {
   if (entries < 1) return "at least 1";
@@ -87,7 +87,7 @@ class RemoteBuffer {
                      ", which is in use: a buffer without variables, loads and stores expected"));
       return;
     }
-    if (!ir_->check_spec("set_remote_buffer_info", text(id()).view(), {shape, dtype})) return;
+    if (!detail::check_spec(*ir_, "set_remote_buffer_info", text(id()).view(), {shape, dtype})) return;
     record().spec = {shape, dtype};
     record().meta_shape = -1;
     record().shard_over = 1;
@@ -144,7 +144,7 @@ class RemoteBuffer {
 /// A remote buffer of `entries` rows, each a tensor of the given shape and dtype. Fails for less than one row.
 constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::int64_t entries) {
   const TensorSpec spec{shape, dtype};
-  if (check_spec("remote_buffer", text(tables.remote_buffers.size() + 1).view(), spec) &&
+  if (detail::check_spec(*this, "remote_buffer", text(tables.remote_buffers.size() + 1).view(), spec) &&
       !detail::is_count_of_rows(spec, entries))
     fail(text("remote_buffer: ", entries, " entries of ", to_text(spec), ": ", detail::expected_entries(entries), " expected"));
   if (failed()) return RemoteBuffer::invalid(*this);
@@ -153,34 +153,30 @@ constexpr RemoteBuffer Ir::remote_buffer(const Shape& shape, DType dtype, std::i
   return {*this, static_cast<int>(tables.remote_buffers.size()) - 1};
 }
 
-namespace detail {
-/// Adds a variable in a row of a buffer; errors name the function `what`.
-constexpr Tensor add_remote_variable(Ir& ir, std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
-                                     std::int64_t offset, std::string_view name,
-                                     std::pair<Distribution, List<int>> distribution) {
-  if (ir.failed() || !buffer.check_offset(what, offset)) return Tensor::invalid(ir);
-  auto& record = ir.tables.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
+constexpr Tensor Ir::add_remote_variable(std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                         std::int64_t offset, std::string_view name,
+                                         std::pair<Distribution, List<int>> distribution) {
+  if (failed() || !buffer.check_offset(what, offset)) return Tensor::invalid(*this);
+  auto& record = tables.remote_buffers[static_cast<std::size_t>(buffer.id() - 1)];
   for (const std::int64_t row : record.variable_rows)
     if (row == offset)
-      return ir.fail(text(what, ": '", name, "' in row ", offset, " of ", to_text(buffer),
-                          ", which another variable is in: a row of its own expected"));
-  const Tensor result = ir.add_variable(what, TensorKind::remote, initialiser, buffer.spec(), name, distribution.first,
-                                        std::move(distribution.second));
+      return fail(text(what, ": '", name, "' in row ", offset, " of ", to_text(buffer),
+                       ", which another variable is in: a row of its own expected"));
+  const Tensor result = add_variable(what, TensorKind::remote, initialiser, buffer.spec(), name, distribution.first,
+                                     std::move(distribution.second));
   if (!result.valid()) return result;
   record.variable_rows.push_back(offset);
-  ir.tables.variables.back().remote_buffer = buffer.id() - 1;
-  ir.tables.variables.back().row = offset;
+  tables.variables.back().remote_buffer = buffer.id() - 1;
+  tables.variables.back().row = offset;
   return result;
 }
-}  // namespace detail
 
 /// A variable in row `offset` of a remote buffer, with the buffer's shape and dtype. A session has it under its name, as other
 /// variables. It is no operand of ops: remote_load reads the row, and remote_store writes it. Fails outside of the main graph,
 /// for a row that the buffer does not have, and for a row that is a variable already.
 constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                      std::string_view name) {
-  return detail::add_remote_variable(*this, "remote_variable", initialiser, buffer, offset, name,
-                                     {{.shape = buffer.tensor_shape()}, {}});
+  return add_remote_variable("remote_variable", initialiser, buffer, offset, name, {{.shape = buffer.tensor_shape()}, {}});
 }
 
 }  // namespace tilewright

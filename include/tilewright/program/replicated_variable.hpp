@@ -113,7 +113,7 @@ constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, co
                                               std::string_view name, const ShardedVariableOptions& options) {
   const std::int64_t parts = detail::shards(*this, "replica_sharded_variable", name, options.replica_grouping,
                                             options.shard_over);
-  if (parts == 0 || !check_spec("replica_sharded_variable", name, {shape, dtype})) return Tensor::invalid(*this);
+  if (parts == 0 || !detail::check_spec(*this, "replica_sharded_variable", name, {shape, dtype})) return Tensor::invalid(*this);
   auto [distribution, assignment] = detail::distribute(*this, shape, options.replica_grouping);
   distribution.shard_over = parts;
   const Tensor result = add_variable("replica_sharded_variable", TensorKind::variable, initialiser,
@@ -129,16 +129,15 @@ constexpr Tensor Ir::replica_sharded_variable(const Initialiser& initialiser, co
 /// A variable in row `offset` of each replica's rows of a remote buffer, with values of its own in each group of replicas.
 constexpr Tensor Ir::remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                      std::string_view name, const VariableOptions& options) {
-  return detail::add_remote_variable(
-      *this, "remote_variable", initialiser, buffer, offset, name,
-      detail::distribute(*this, buffer.tensor_shape(), options.replica_grouping, options.retrieval_mode));
+  return add_remote_variable("remote_variable", initialiser, buffer, offset, name,
+                             detail::distribute(*this, buffer.tensor_shape(), options.replica_grouping, options.retrieval_mode));
 }
 /// A remote buffer for shards of tensors of the given shape: each replica has rows of [ceil(elements / shard_over)] elements. A
 /// loaded row has the given shape as its meta_shape. Fails as replica_sharded_variable does.
 constexpr RemoteBuffer Ir::replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options) {
   const std::int64_t parts = detail::shards(*this, "replica_sharded_buffer", to_text(TensorSpec{shape, dtype}).view(),
                                             options.replica_grouping, options.shard_over);
-  if (parts == 0 || !check_spec("replica_sharded_buffer", "", {shape, dtype})) return RemoteBuffer::invalid(*this);
+  if (parts == 0 || !detail::check_spec(*this, "replica_sharded_buffer", "", {shape, dtype})) return RemoteBuffer::invalid(*this);
   const RemoteBuffer result = remote_buffer(detail::shard_spec(shape, dtype, parts).shape, dtype, options.entries);
   if (!result.valid()) return result;
   tables.remote_buffers.back().meta_shape = tables.add_meta_shape(shape, parts);
@@ -159,8 +158,7 @@ constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initiali
     return Tensor::invalid(*this);
   auto distribution = detail::distribute(*this, tables.meta_shapes[static_cast<std::size_t>(record.meta_shape)].whole, grouping);
   distribution.first.shard_over = record.shard_over;
-  return detail::add_remote_variable(*this, "remote_replica_sharded_variable", initialiser, buffer, offset, name,
-                                     std::move(distribution));
+  return add_remote_variable("remote_replica_sharded_variable", initialiser, buffer, offset, name, std::move(distribution));
 }
 constexpr Tensor Ir::remote_replica_sharded_variable(const Initialiser& initialiser, const RemoteBuffer& buffer,
                                                      std::int64_t offset, std::string_view name) {

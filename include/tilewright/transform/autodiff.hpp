@@ -304,7 +304,7 @@ class Differentiator final : public GradientContext::Builder {
     const TensorRecord info = record().tensors[tensor];
     Text name = info.name;
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", info.name);
-    const Tensor input = ir_.add_input(info.spec, name.view(), false, info.meta_shape);
+    const Tensor input = detail::add_graph_input(ir_, info.spec, name.view(), false, info.meta_shape);
     ir_.tables.record(input).placement = info.placement;
     return input;
   }

@@ -175,8 +175,8 @@ class LoopGradient {
   /// One iteration: from the gradients of the loop's graph's outputs to those of its inputs.
   constexpr void build_iteration(Graph graph) {
     const GraphScope scope(graph);
-    for (CarriedGradient& gradient : carried_) gradient.inner = ir_.add_input(carried_spec(gradient.input));
-    for (const std::size_t i : in_order_) activations_[i].inner = ir_.add_input(spec_of(activations_[i].tensor));
+    for (CarriedGradient& gradient : carried_) gradient.inner = detail::add_graph_input(ir_, carried_spec(gradient.input));
+    for (const std::size_t i : in_order_) activations_[i].inner = detail::add_graph_input(ir_, spec_of(activations_[i].tensor));
     const auto results = call_with_info(ir_.graph(callee().graph), iteration_arguments()).outputs();
     const TensorPositions result_of(callee().outputs, record_.tensors.size());
     for (const auto& [input, parent, inner] : carried_) {
@@ -287,10 +287,10 @@ constexpr void differentiate_conditional(GradientContext& context) {
     List<Tensor> gradients, inputs;
     for (std::size_t o = 0, next = 0; o < node.outputs.size(); ++o) {
       const TensorSpec spec = context.output_spec(static_cast<int>(o));
-      if (is_floating_point(spec.dtype)) gradients.push_back(ir.add_input(branch.inputs[next++].tensor->spec()));
+      if (is_floating_point(spec.dtype)) gradients.push_back(detail::add_graph_input(ir, branch.inputs[next++].tensor->spec()));
       else gradients.push_back(Tensor::invalid(ir));
     }
-    for (int i = first; i < first + count; ++i) inputs.push_back(ir.add_input(context.input_spec(i)));
+    for (int i = first; i < first + count; ++i) inputs.push_back(detail::add_graph_input(ir, context.input_spec(i)));
     if (ir.failed()) return branch;
     const auto results = call_forward_and_gradient(ir, forward, gradient, inputs, gradients);
     const TensorPositions result_of(gradient.outputs, ir.tables.record(forward).tensors.size());

@@ -33,7 +33,7 @@ constexpr void add_call_in_loop(Ir& ir, GraphId graph, NodeId node) {
   const GraphId caller = ir.tables.add_derived_graph(called, "_iteration");
   const GraphScope scope(ir.graph(caller));
   List<Tensor> inputs;
-  for (const Tensor& input : ir.graph(called).inputs()) inputs.push_back(ir.add_input(input.spec()));
+  for (const Tensor& input : ir.graph(called).inputs()) inputs.push_back(detail::add_graph_input(ir, input.spec()));
   const NodeId call = append_node(ir, call_info, inputs, specs_of(ir.graph(called).outputs()), {}, called);
   ir.tables.current().nodes[call].modified = loop().modified;
   ir.tables.current().outputs = ir.tables.current().nodes[call].outputs;

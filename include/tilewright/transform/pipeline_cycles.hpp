@@ -160,7 +160,7 @@ class PipelineCycles {
       const TensorRecord outer = record().tensors[t];
       if (outer.kind == TensorKind::constant) return values[t] = copy_constant(ir_, outer);
       const bool by_reference = all_.changed_in[t] == s && all_.made_in[t] == outside;
-      values[t] = ir_.add_input(outer.spec, outer.name.view(), by_reference, outer.meta_shape);
+      values[t] = detail::add_graph_input(ir_, outer.spec, outer.name.view(), by_reference, outer.meta_shape);
       ir_.tables.record(values[t]).placement = outer.placement;
       stage.inputs.push_back({t, by_reference});
       return values[t];
@@ -231,7 +231,7 @@ class PipelineCycles {
           values[t] = copy_constant(ir_, outer);
           return;
         }
-        values[t] = ir_.add_input(outer.spec, outer.name.view(), by_reference, outer.meta_shape);
+        values[t] = detail::add_graph_input(ir_, outer.spec, outer.name.view(), by_reference, outer.meta_shape);
         ir_.tables.record(values[t]).placement = outer.placement;
         inputs.push_back(t);
       };

@@ -31,7 +31,7 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
     const Tensor connected(ir, forward, tensor);
     Text name = connected.name();
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", name);
-    return ir.add_input(connected.spec(), name.view(), false, ir.tables.record(connected).meta_shape);
+    return detail::add_graph_input(ir, connected.spec(), name.view(), false, ir.tables.record(connected).meta_shape);
   };
   List<Tensor> arguments, forward_inputs;  // of the gradient graph and the forward graph
   for (const auto& [type, tensor] : record.inputs)
@@ -52,7 +52,7 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
   for (std::size_t i = 0; i < gradient_inputs.size(); ++i) {
     if (i >= record.inputs.size()) {
       const bool by_ref = has_item(by_reference, static_cast<int>(i));
-      arguments.push_back(ir.add_input(gradient_inputs[i].spec(), gradient_inputs[i].name(), by_ref));
+      arguments.push_back(detail::add_graph_input(ir, gradient_inputs[i].spec(), gradient_inputs[i].name(), by_ref));
     }
     renamed.push_back({gradient_inputs[i], arguments[i]});
   }

@@ -42,7 +42,7 @@ constexpr void count_transfers(Plan& plan) {
     const std::int64_t moved = (in_steps.empty() ? 0 : in_steps[i]) + stream.elements;
     stream.transfers = plan.num_host_transfers > 0 ? plan.num_host_transfers : std::max<std::int64_t>(moved, 1);
     if (const double bytes = static_cast<double>(stream.transfers) * plan.replicas * static_cast<double>(stream.spec.bytes());
-        bytes > Ir::max_tensor_bytes)
+        bytes > max_tensor_bytes)
       plan.fail(text("stream: '", stream.name, "' moves ", stream.transfers, " tensors ", to_text(stream.spec), " on ",
                      plan.replicas, " replicas: a host array of at most 2^47 bytes expected"));
     const int more_axes = (stream.transfers > 1 ? 1 : 0) + (plan.replicas > 1 ? 1 : 0);

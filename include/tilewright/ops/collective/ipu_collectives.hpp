@@ -104,7 +104,7 @@ constexpr List<Tensor> reduce_one_way(std::string_view what, const List<Tensor>&
     const tilewright::detail::PlacementScope anywhere(ir, {});
     List<Tensor> inputs;
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      inputs.push_back(ir.add_input(tensors[i].spec()));
+      inputs.push_back(tilewright::detail::add_graph_input(ir, tensors[i].spec()));
       ir.tables.record(inputs.back()).placement = {ipus[i]};
     }
     List<Tensor> outputs;

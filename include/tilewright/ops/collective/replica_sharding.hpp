@@ -118,7 +118,8 @@ constexpr NamedTensorsGraph graph_of_each(Ir& ir, std::string_view graph_name, c
   for (std::size_t i = 0; i < names.size() && !ir.failed(); ++i) {
     const PathScope path_of_tensor(ir, names[i].view());
     if (!described[i].valid()) break;
-    const Tensor input = ir.add_input(described[i].spec(), names[i].view(), false, ir.tables.record(described[i]).meta_shape);
+    const Tensor input = detail::add_graph_input(ir, described[i].spec(), names[i].view(), false,
+                                                 ir.tables.record(described[i]).meta_shape);
     inputs.insert(names[i].view(), input);
     graph_output(f(names[i].view(), input));
   }

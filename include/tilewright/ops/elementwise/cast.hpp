@@ -31,11 +31,9 @@ namespace detail {
 /// The tensor of half precision that x has the elements of in float32; Tensor() if there is none of the dtype.
 constexpr Tensor widened_from(const Tensor& x, DType dtype) {
   if (!x.valid() || !is_half(dtype) || x.dtype() != float32) return {};
-  const NodeId producer = x.ir().tables.record(x).producer;
-  if (producer == NodeId::none) return {};
-  const Node& node = x.ir().tables.record(x.graph_id()).nodes[producer];
-  if (node.op != &op_info<Cast>) return {};
-  const Tensor narrow(x.ir(), x.graph_id(), node.inputs[0]);
+  const Node* node = find_producer(x);
+  if (!node || node->op != &op_info<Cast>) return {};
+  const Tensor narrow(x.ir(), x.graph_id(), node->inputs[0]);
   return narrow.dtype() == dtype ? narrow : Tensor();
 }
 }  // namespace detail

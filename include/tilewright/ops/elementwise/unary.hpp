@@ -200,7 +200,7 @@ constexpr Tensor negate(Tensor x) { return apply<Negate>({x}); }
 /// A copy of x, of any dtype, which has the name `output_name` if one is given. Gradient: dy.
 constexpr Tensor identity(Tensor x, std::string_view output_name = "") {
   const Tensor y = apply<Identity>({x});
-  if (y.valid() && !output_name.empty()) x.ir().tables.rename(y, output_name);
+  detail::name_result(y, output_name);
   return y;
 }
 /// |x|. x: integers or floating point numbers; the least of signed integers is itself. Gradient: dy sign(x), 0 at 0.

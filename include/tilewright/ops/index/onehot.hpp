@@ -123,10 +123,10 @@ constexpr Tensor onehot(Tensor t, const NumberOrTensor& num_classes, Tensor valu
   if (num_classes.tensor) {
     const Tensor& given = *num_classes.tensor;
     if (!given.valid()) return given;
-    if (!given.is_of(ir) || given.nelms() != 1 || ir.tables.record(given).kind != TensorKind::constant ||
-        ir.tables.constants[ir.tables.record(given).payload].values.size() == 0)
+    const ConstantRecord* constant = given.is_of(ir) && given.nelms() == 1 ? detail::find_constant(given) : nullptr;
+    if (!constant)
       return ir.fail(text("OneHot: num_classes ", to_text(given.spec()), ": a number, or a constant of one, expected"));
-    classes = ir.tables.constants[ir.tables.record(given).payload].values[0];
+    classes = constant->values[0];
   }
   if (!(classes >= 1 && find_unfit({&classes, 1}, int64) < 0))
     return ir.fail(text("OneHot: num_classes ", number_text(classes), ": a whole number above 0 expected"));

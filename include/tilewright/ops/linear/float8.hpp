@@ -33,9 +33,9 @@ constexpr Tensor log2_scale_tensor(Tensor t, const NumberOrTensor& log2_scale) {
   if (log2_scale.tensor) {
     const Tensor tensor = *log2_scale.tensor;
     if (!tensor.valid() || !tensor.is_of(ir)) return tensor;
-    const TensorRecord& record = ir.tables.record(tensor);
-    if (record.kind != TensorKind::constant || record.spec != TensorSpec{{}, int32}) return tensor;
-    number = ir.tables.constants[record.payload].values[0];
+    const ConstantRecord* constant = detail::find_constant(tensor);
+    if (!constant || tensor.spec() != TensorSpec{{}, int32}) return tensor;
+    number = constant->values[0];
   }
   if (!(number >= static_cast<double>(least_log2_scale) && number < static_cast<double>(end_of_log2_scale)))
     return ir.fail(text(D::name, ": log2_scale ", number_text(number), ": a whole number from -32 to 31 expected"));

@@ -41,7 +41,7 @@ constexpr Tensor host_load(HostToDeviceStream stream, std::string_view name = ""
   Ir& ir = stream.program();
   const auto results = apply_all<HostLoad>(ir, {}, {stream.id});
   const Tensor result = at_or_invalid(ir, results, 0);
-  if (result.valid() && !name.empty()) ir.tables.rename(result, text(name, "_hostload").view());
+  detail::name_result(result, name, "_hostload");
   return result;
 }
 /// Sends a tensor to the host; shape and dtype must be the stream's.

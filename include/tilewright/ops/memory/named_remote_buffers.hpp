@@ -55,7 +55,7 @@ constexpr GraphWithNamedArgs store_remote_graph(Ir& ir, const NamedRemoteBuffers
   const GraphScope scope(graph);
   const Tensor entry = graph_input(ir, {}, uint32, "entry");
   const NamedTensors inputs = buffers.sorted().transform<Tensor>(
-      "", [&ir](std::string_view name, const RemoteBuffer& buffer) { return ir.add_input(buffer.spec(), name); });
+      "", [&ir](std::string_view name, const RemoteBuffer& buffer) { return detail::add_graph_input(ir, buffer.spec(), name); });
   store_remote(buffers, inputs, entry);
   return {graph, inputs};
 }

@@ -94,11 +94,9 @@ namespace detail {
 /// The tensor's name, or that of the op that makes it: Add.7.
 constexpr Text name_for_title(Tensor x) {
   if (!x.name().empty()) return x.name();
-  const GraphRecord& graph = x.ir().tables.record(x.graph_id());
-  const NodeId producer = graph.tensors[x.number()].producer;
-  if (producer == NodeId::none) return "tensor";
-  const Node& node = graph.nodes[producer];
-  return text(node.op->name, ".", node.id);
+  const Node* node = find_producer(x);
+  if (!node) return "tensor";
+  return text(node->op->name, ".", node->id);
 }
 }  // namespace detail
 

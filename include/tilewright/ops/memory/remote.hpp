@@ -127,9 +127,9 @@ class RemoteOffset {
   constexpr RemoteOffset(T row) : row_(static_cast<std::int64_t>(row)) {}
   constexpr RemoteOffset(Tensor tensor) : tensor_(tensor), is_tensor_(true) {
     if (!tensor.valid() || tensor.nelms() != 1 || is_floating_point(tensor.dtype())) return;
-    const TensorRecord& record = tensor.ir().tables.record(tensor);
-    if (record.kind != TensorKind::constant) return;
-    row_ = static_cast<std::int64_t>(tensor.ir().tables.constants[record.payload].values[0]);
+    const ConstantRecord* constant = detail::find_constant(tensor);
+    if (!constant) return;
+    row_ = static_cast<std::int64_t>(constant->values[0]);
     is_tensor_ = false;
   }
   constexpr bool is_tensor() const { return is_tensor_; }
@@ -167,7 +167,7 @@ namespace ops {
 constexpr Tensor remote_load(RemoteBuffer buffer, RemoteOffset offset, std::string_view name = "") {
   const Tensor result = at_or_invalid(buffer.ir(), detail::apply_remote<RemoteLoad>("remote_load", buffer, offset, {}), 0);
   if (!result.valid()) return result;
-  if (!name.empty()) buffer.ir().tables.rename(result, text(name, "_remote_loaded").view());
+  detail::name_result(result, name, "_remote_loaded");
   if (const int meta_shape = buffer.meta_shape_index(); meta_shape >= 0)
     buffer.ir().tables.record(result).meta_shape = meta_shape;
   return result;

@@ -106,7 +106,7 @@ constexpr Tensor init(Ir& ir, const Shape& shape, DType dtype = float32, InitTyp
   Tensor result;
   if (type == InitType::undef) result = at_or_invalid(ir, apply_all<InitUndefined>(ir, {}, attributes), 0);
   else result = at_or_invalid(ir, apply_all<InitZero>(ir, {}, attributes), 0);
-  if (result.valid() && !name.empty()) ir.tables.rename(result, name);
+  detail::name_result(result, name);
   return result;
 }
 }  // namespace ops
