@@ -1,5 +1,5 @@
 #pragma once
-// Everything that every user needs, in one include; not data/ and checkpoint/, nor layers/ and train/, which are not yet stable.
+// Everything that every user needs, in one include; not data/ and the extras, nor layers/ and train/, which are not yet stable.
 #include "tilewright/core/requirements.hpp"
 #ifdef TILEWRIGHT_LACKS_REQUIREMENTS
 #line __LINE__ "tilewright/tilewright.hpp"  // a file that GCC does not find, to show lines of it
