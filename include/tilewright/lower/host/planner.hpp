@@ -6,7 +6,7 @@
 #include "tilewright/lower/steps/flatten.hpp"
 #include "tilewright/lower/steps/fuse.hpp"
 #include "tilewright/lower/steps/roots.hpp"
-#include "tilewright/lower/steps/split_reductions.hpp"
+#include "tilewright/lower/steps/split_operations.hpp"
 
 namespace tilewright::internal {
 

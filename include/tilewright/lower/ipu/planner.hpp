@@ -1,9 +1,9 @@
 #pragma once
 #include "tilewright/lower/ipu/argument_links.hpp"
 #include "tilewright/lower/ipu/map_tiles.hpp"
-#include "tilewright/lower/ipu/place_tiles.hpp"
 #include "tilewright/lower/ipu/run_cycles.hpp"
 #include "tilewright/lower/ipu/step_cycles.hpp"
+#include "tilewright/lower/ipu/tile_addresses.hpp"
 #include "tilewright/lower/ipu/tile_exchange.hpp"
 #include "tilewright/lower/ipu/tile_memory.hpp"
 #include "tilewright/lower/ipu/tile_sets.hpp"
@@ -12,7 +12,7 @@
 #include "tilewright/lower/steps/flatten.hpp"
 #include "tilewright/lower/steps/fuse.hpp"
 #include "tilewright/lower/steps/roots.hpp"
-#include "tilewright/lower/steps/split_reductions.hpp"
+#include "tilewright/lower/steps/split_operations.hpp"
 
 namespace tilewright::internal {
 

@@ -2,7 +2,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/ipu/place_tiles.hpp"
+#include "tilewright/lower/ipu/tile_addresses.hpp"
 #include "tilewright/lower/memory/compute_sets.hpp"
 #include "tilewright/lower/memory/fault_sites.hpp"
 #include "tilewright/lower/program/code_memory.hpp"

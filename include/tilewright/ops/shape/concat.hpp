@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "tilewright/ops/shape/slice_ops.hpp"
+#include "tilewright/ops/shape/slice_and_concat.hpp"
 
 namespace tilewright {
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <optional>
 
-#include "tilewright/ops/shape/slice_ops.hpp"
+#include "tilewright/ops/shape/slice_and_concat.hpp"
 #include "tilewright/program/positions.hpp"
 
 namespace tilewright {
