@@ -138,14 +138,14 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
                    ", which is being built, expected"));
       return false;
     }
-    if (const TensorRecord& record = ir.tables.record(input);
-        record.kind == TensorKind::intermediate && record.producer == NodeId::none) {
+    const TensorRecord& record = ir.tables.record(input);
+    if (record.kind == TensorKind::intermediate && record.producer == NodeId::none) {
       ir.fail(text(op.name, ": ", to_text(input),
                    " of a scope that has ended, of only_if or of a pipeline: a tensor that its "
                    "ops change in place, or a stream, expected"));
       return false;
     }
-    if (ir.tables.record(input).kind == TensorKind::remote) {
+    if (record.kind == TensorKind::remote) {
       ir.fail(text(op.name, ": ", to_text(input), " lives in streaming memory: what remote_load gives of it expected"));
       return false;
     }
@@ -278,7 +278,8 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   if (ir.failed()) return {};
   const NodeId index = append_node(ir, op, inputs, inference.outputs(), attributes, GraphId::none, placement);
   List<Tensor> results;
-  for (const TensorId id : ir.tables.current().nodes[index].outputs) results.push_back({ir, ir.tables.current_graph, id});
+  const GraphId graph = ir.tables.current_graph;
+  for (const TensorId id : ir.tables.graphs[graph].nodes[index].outputs) results.push_back({ir, graph, id});
   if (meta_shape >= 0) ir.tables.record(results[0]).meta_shape = meta_shape;
   return results;
 }

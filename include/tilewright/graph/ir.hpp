@@ -288,7 +288,9 @@ constexpr Tensor add_graph_input(Ir& ir, const TensorSpec& spec, std::string_vie
 }
 }  // namespace detail
 
-constexpr TensorSpec Tensor::spec() const { return valid() ? ir_->tables.record(*this).spec : TensorSpec{}; }
+constexpr TensorSpec Tensor::spec() const {  // called often while a program compiles, so it calls little
+  return valid() ? ir_->tables.graphs[graph_].tensors[id_].spec : TensorSpec{};
+}
 constexpr Shape Tensor::shape() const { return spec().shape; }
 constexpr DType Tensor::dtype() const { return spec().dtype; }
 constexpr int Tensor::rank() const { return spec().shape.rank; }

@@ -20,7 +20,7 @@ struct IrTables {
   constexpr GraphRecord& current() { return graphs[current_graph]; }
   constexpr GraphRecord& record(GraphId graph) { return graphs[graph]; }
   constexpr const GraphRecord& record(GraphId graph) const { return graphs[graph]; }
-  constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[t.number()]; }
+  constexpr TensorRecord& record(Tensor t) { return graphs[t.graph_id()].tensors[t.number()]; }
 
   /// Adds a tensor to the current graph; returns its number. Open name scopes are put before `wished_name`, and a name that is
   /// taken gets `__t<N>` appended.
