@@ -17,9 +17,7 @@ namespace detail {
 
 /// Arrays that xtensor holds, of static shape.
 template <class T>
-constexpr DType dtype_of_array = std::is_same_v<T, float>    ? float32
-                                 : std::is_same_v<T, double> ? float64
-                                                             : int32;
+constexpr DType dtype_of_array = dtype_of<T>;
 template <class T, std::size_t... n, xt::layout_type layout, bool sharable>
 struct ArrayNode<xt::xtensor_fixed<T, xt::fixed_shape<n...>, layout, sharable>>
     : MemoryNode<ViewSpec{dtype_of_array<T>, Shape{static_cast<std::int64_t>(n)...},
@@ -45,12 +43,16 @@ constexpr std::uint64_t axes_mask() {
     return ((std::uint64_t{1} << (axes < 0 ? axes + rank : axes)) | ...);
   }
 }
+/// E reduced over the axes of `mask`, counted from the first.
+template <class Rule, std::uint64_t mask, bool keeps, class E>
+auto reduced_over(E&& e) {
+  return ReducedArray<Rule, mask, keeps, xt::const_xclosure_t<E>>(std::forward<E>(e));
+}
 template <class Rule, int... axes, class E, class... Keep>
 auto reduced(E&& e, Keep...) {
   static_assert((std::is_same_v<Keep, std::remove_const_t<decltype(xt::keep_dims)>> && ...),
                 "an array, or an array and xt::keep_dims expected");
-  using R = ReducedArray<Rule, axes_mask<E, axes...>(), sizeof...(Keep) != 0, xt::const_xclosure_t<E>>;
-  return R(std::forward<E>(e));
+  return reduced_over < Rule, axes_mask<E, axes...>(), sizeof...(Keep) != 0 > (std::forward<E>(e));
 }
 
 /// The line of a view along an axis, from the offset of its first element.
@@ -66,21 +68,26 @@ namespace authoring {
 
 /// The sum of an array's elements over `axes`, or over all: of x (2, 3, 4), sum<0, 2>(x) is (3,), and sum<0, 2>(x, xt::keep_dims)
 /// is (1, 3, 1). Negative axes are counted from the last. float16, bfloat16 and float32 are added in float, in blocks whose sums
-/// are added in double (docs/numerics.md); int32 wraps around. An element does not depend on its place in a tensor, nor on
+/// are added in double (docs/numerics.md); integers wrap around. An element does not depend on its place in a tensor, nor on
 /// how the kept axes are cut for threads and tiles.
 template <int... axes>
 auto sum(auto&& array, auto... keep_dims) {
-  return detail::reduced<detail::ArraySum, axes...>(std::forward<decltype(array)>(array), keep_dims...);
+  return detail::reduced<SumRule, axes...>(std::forward<decltype(array)>(array), keep_dims...);
+}
+/// The product over `axes`, or over all; integers wrap around.
+template <int... axes>
+auto prod(auto&& array, auto... keep_dims) {
+  return detail::reduced<ProductRule, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
 /// The largest element over `axes`, or over all; NaN where there is one.
 template <int... axes>
 auto max(auto&& array, auto... keep_dims) {
-  return detail::reduced<detail::ArrayExtreme<true>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
+  return detail::reduced<ExtremeRule<true>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
 /// The smallest element over `axes`, or over all; NaN where there is one.
 template <int... axes>
 auto min(auto&& array, auto... keep_dims) {
-  return detail::reduced<detail::ArrayExtreme<false>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
+  return detail::reduced<ExtremeRule<false>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
 /// The mean over `axes`, or over all: the sum times the reciprocal of the number of terms, for floating point.
 template <int... axes>

@@ -25,11 +25,11 @@ void shapes_that_do_not_fit(X x, Y y) { y.array() = x.array() + y.array(); }
 void an_input_is_assigned_to(X x) { x.array() = 2 * x.array(); }
 
 // CASE dtype_without_arrays
-// expect: array(): a view of bool: float16, bfloat16, float32, float64 or int32 expected
+// expect: array(): a view of bool: float16, bfloat16, float32, float64 or integers expected
 void dtype_without_arrays(View<tw::DType::boolean, {3}> x) { x.array(); }
 
 // CASE an_expression_that_is_none
-// expect: array() of (8,) = ...: numbers, arrays, functions of them, and `sum`, `mean`, `max` and `min` of authoring expected
+// expect: array() of (8,) = ...: numbers, arrays, functions of them, and reductions of authoring expected
 void an_expression_that_is_none(Y y) { y.array() = xt::xarray<float>(); }
 
 // CASE axis_that_is_none

@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "../../catch.hpp"
+#include "tilewright/array.hpp"
 #include "tilewright/ops/ops.hpp"
 
 namespace tw = tilewright;
+namespace authoring = tw::authoring;
 
 namespace {
 
@@ -82,9 +84,11 @@ void check_kernels() {
     for (const T each : line) start = combine(start, static_cast<Wide>(each));
     return start;
   };
-  tw::Reduce<bits, X, Y>::template run<tw::ExtremeRule<true>>(X{x.data()}, Y{y.data()});
+  const auto array = X{x.data()}.array();
+  const auto reduced = Y{y.data()}.array();
+  reduced = authoring::max<axis>(array);
   check([](const auto& line) { return *std::max_element(line.begin(), line.end()); });
-  tw::Reduce<bits, X, Y>::template run<tw::ExtremeRule<false>>(X{x.data()}, Y{y.data()});
+  reduced = authoring::min<axis>(array);
   check([](const auto& line) { return *std::min_element(line.begin(), line.end()); });
   tw::assign_extreme_index<true, axis>(X{x.data()}, I{index.data()});
   check_index([](const auto& line) { return std::max_element(line.begin(), line.end()); });
@@ -97,7 +101,7 @@ void check_kernels() {
   });
 
   if constexpr (std::is_integral_v<T>) {
-    tw::Reduce<bits, X, Y>::template run<tw::ProductRule>(X{x.data()}, Y{y.data()});
+    reduced = authoring::prod<axis>(array);
     check([&](const auto& line) { return total(line, 1, [](Wide a, Wide b) { return a * b; }); });
     tw::assign_integer_mean<bits>(X{x.data()}, Y{y.data()});
     check([&](const auto& line) {
@@ -106,9 +110,9 @@ void check_kernels() {
       else return sum / n;
     });
   }
-  tw::Reduce<bits, X, Y>::template run<tw::SquareSumRule>(X{x.data()}, Y{y.data()});
+  reduced = authoring::sum<axis>(xt::square(array));
   check([&](const auto& line) { return total(line, 0, [](Wide a, Wide b) { return a + b * b; }); });
-  tw::Reduce<bits, X, Y>::template run<tw::AbsoluteSumRule>(X{x.data()}, Y{y.data()});
+  reduced = authoring::sum<axis>(xt::abs(array));
   check([&](const auto& line) {
     return total(line, 0, [](Wide a, Wide b) {
       if constexpr (std::is_unsigned_v<T>) return a + b;
@@ -209,7 +213,7 @@ TEST_CASE("indices of extremes where columns are more than a block") {
   using X = Dense<tw::float32, tw::Shape{rows, columns}>;
   using Y = Dense<tw::float32, tw::Shape{columns}>;
   tw::assign_extreme_index<true, 0>(X{const_cast<float*>(x.data())}, Dense<tw::int32, tw::Shape{columns}>{index.data()});
-  tw::Reduce<1, X, Y>::run<tw::ExtremeRule<true>>(X{const_cast<float*>(x.data())}, Y{largest.data()});
+  Y{largest.data()}.array() = authoring::max<0>(X{const_cast<float*>(x.data())}.array());
   std::int64_t wrong = 0;
   for (std::size_t j = 0; j < columns; ++j) {
     std::size_t first = 0;

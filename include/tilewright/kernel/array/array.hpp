@@ -42,7 +42,7 @@ struct ArrayTypes {
 namespace xt {
 template <class V>
 struct xcontainer_inner_types<tilewright::ArrayOf<V>>
-    : tilewright::detail::ArrayTypes<tilewright::ArrayOf<V>, tilewright::compute_t<typename V::element>, V> {};
+    : tilewright::detail::ArrayTypes<tilewright::ArrayOf<V>, tilewright::detail::array_t<typename V::element>, V> {};
 template <class V>
 struct xiterable_inner_types<tilewright::ArrayOf<V>> : xcontainer_inner_types<tilewright::ArrayOf<V>> {};
 }  // namespace xt
@@ -105,9 +105,7 @@ struct ArrayExpression : xt::xexpression<D>, xt::xconst_iterable<D>, xt::xconst_
   }
 };
 
-constexpr bool has_array(DType dtype) {
-  return dtype == float32 || dtype == float16 || dtype == bfloat16 || dtype == float64 || dtype == int32;
-}
+constexpr bool has_array(DType dtype) { return is_int(dtype) || computes_in_float(dtype) || dtype == float64; }
 
 /// A view's elements, read as numbers of the type in which kernels compute: D is ArrayOf<V>.
 template <class V>
@@ -117,21 +115,16 @@ struct ViewArray : ArrayExpression<ArrayOf<V>> {
   static auto of(typename V::element* first) {
     if constexpr (!has_array(V::spec.dtype))
       report<[] {
-        return text("array(): a view of ", to_text(V::spec.dtype), ": float16, bfloat16, float32, float64 or int32 expected");
+        return text("array(): a view of ", to_text(V::spec.dtype), ": float16, bfloat16, float32, float64 or integers expected");
       }>();
     return ArrayOf<V>(first);
   }
-  compute_t<typename V::element> element_at(const ArrayIndex& at) const {
-    return static_cast<compute_t<typename V::element>>(data[MemoryNode<V::spec>::offset(at)]);
+  array_t<typename V::element> element_at(const ArrayIndex& at) const {
+    return static_cast<array_t<typename V::element>>(data[MemoryNode<V::spec>::offset(at)]);
   }
 };
 template <ViewSpec spec, bool is_input>
-struct ArrayNode<ArrayOf<View<spec, is_input>>> : MemoryNode<spec> {
-  template <int axis, class V>
-  static auto row(const ArrayOf<View<spec, is_input>>& e, const ArrayIndex& at) {
-    return MemoryNode<spec>::template row_at<axis, V>(e.data, at);
-  }
-};
+struct ArrayNode<ArrayOf<View<spec, is_input>>> : ArrayNode<View<spec, is_input>> {};
 
 /// The axis along which a view's elements are computed: the first whose elements are side by side, else the last. It does not
 /// depend on extents, so that it is the same for all parts of a tensor.
@@ -144,17 +137,16 @@ constexpr int row_axis(const ViewSpec& view) {
 /// Calls f(index) for each index of a shape whose axis `axis` is left at 0.
 template <Shape shape, int axis, class F>
 inline void for_each_row(F&& f) {
-  ArrayIndex at;
-  for (;;) {
-    f(at);
-    int moved = -1;
-    for (; moved >= -shape.rank; --moved) {
-      if (moved == axis) continue;
-      if (++at[moved] < shape[moved]) break;
-      at[moved] = 0;
+  static constexpr auto others = [] {
+    std::pair<Shape, std::array<int, max_rank>> result{};
+    for (int other = -shape.rank; other < 0; ++other) {
+      if (other == axis) continue;
+      result.second[static_cast<std::size_t>(result.first.rank)] = other;
+      result.first.push_back(shape[other]);
     }
-    if (moved < -shape.rank) return;
-  }
+    return result;
+  }();
+  for_each_index(others.first, others.second, ArrayIndex(), f);
 }
 
 /// Writes the elements of an expression to a view, batch by batch. What is read is at the same place, or is not written.
@@ -162,20 +154,22 @@ template <class V, class E>
 inline void assign_array(V to, const E& e) {
   using Given = ArrayNodeOf<E>;
   using Element = typename V::element;
-  using T = compute_t<Element>;
-  if constexpr (std::is_same_v<JoinedType<typename Given::type, T>, T>) {
+  using T = array_t<Element>;
+  if constexpr (requires { requires Given::is_reduction && Given::shape == V::shape; }) {
+    e.assign_to(to);
+  } else if constexpr (std::is_same_v<JoinedType<typename Given::type, T>, T>) {
     using Batch = xsimd::batch<T>;
     constexpr auto width = static_cast<std::int64_t>(Batch::size);
-    if constexpr (V::shape.nelms() > 0 && V::spec.strides == dense_strides(V::shape) && Given::is_run(V::shape.rank, V::shape)) {
+    if constexpr (V::shape.nelms() > 0 && V::spec.strides == dense_strides(V::shape) && is_run<Given>(V::shape)) {
       const auto row = Given::template row<run_axis(V::shape), Batch>(e, ArrayIndex());
-      for_each_batch<V::shape.nelms(), width>([&, line = Line<Element, 1>{to.data}](std::int64_t k, auto count) {
+      for_each_batch<V::shape.nelms(), width>([&, line = ArrayLine<Element, 1>{to.data}](std::int64_t k, auto count) {
         line.template store<count()>(k, Batch(row.template load<count()>(k)));
       });
     } else {
       constexpr int axis = row_axis(V::spec);
       for_each_row<V::shape, axis>([&](const ArrayIndex& at) {
         const auto row = Given::template row<axis, Batch>(e, at);
-        const Line<Element, stride_along(V::spec, axis)> line{to.data + MemoryNode<V::spec>::offset(at)};
+        const ArrayLine<Element, stride_along(V::spec, axis)> line{to.data + MemoryNode<V::spec>::offset(at)};
         for_each_batch<(V::shape.rank == 0 ? 1 : V::shape[axis]), width>(
             [&](std::int64_t k, auto count) { line.template store<count()>(k, Batch(row.template load<count()>(k))); });
       });
@@ -201,7 +195,7 @@ constexpr bool broadcasts_to(const Shape& from, const Shape& to) {
 }  // namespace detail
 
 /// The elements of an op's input: an expression of xtensor of static shape, whose numbers have the type in which kernels compute
-/// (float for half precision).
+/// (float for half precision, integers of 32 bits for smaller ones).
 template <ViewSpec spec>
 struct ArrayOf<View<spec, true>> : detail::ViewArray<View<spec, true>> {
   using detail::ViewArray<View<spec, true>>::ViewArray;
@@ -229,7 +223,7 @@ struct ArrayOf<View<spec, false>> : detail::ViewArray<View<spec, false>> {
     } else if constexpr (!Given::is_array) {
       report<[] {
         return text("array() of ", to_text(spec.shape),
-                    " = ...: numbers, arrays, functions of them, and `sum`, `mean`, `max` and `min` of authoring expected");
+                    " = ...: numbers, arrays, functions of them, and reductions of authoring expected");
       }>();
     } else if constexpr (!detail::broadcasts_to(Given::shape, spec.shape)) {
       report<[] {

@@ -20,6 +20,7 @@ template <class F, class X, class... Rest>
   else if constexpr (std::is_same_v<F, xt::math::maximum<void>> && one_type) return math::max(x, rest...);
   else if constexpr (std::is_same_v<F, xt::math::minimum<void>> && one_type) return math::min(x, rest...);
   else if constexpr (std::is_same_v<F, xt::math::fma_fun> && one_type) return math::fma(x, rest...);
+  else if constexpr (std::is_same_v<F, xt::math::abs_fun>) return math::absolute(x);
   else if constexpr (std::is_same_v<F, xt::math::sqrt_fun>) return math::sqrt(x);
   else if constexpr (std::is_same_v<F, xt::math::exp_fun>) return math::exp(x);
   else if constexpr (std::is_same_v<F, xt::math::log_fun>) return math::log(x);
@@ -27,5 +28,18 @@ template <class F, class X, class... Rest>
   else if constexpr (std::is_arithmetic_v<X>) return f(x, rest...);
   else return f.simd_apply(x, rest...);
 }
+
+/// Whether a function object of xtensor has the same results for numbers of type T and for vectors of them.
+template <class F, class T>
+constexpr bool is_exact = [] {
+  const auto is_one_of = []<class... G>(std::type_identity<G>...) { return (std::is_same_v<F, G> || ...); };
+  using std::type_identity;
+  if (std::is_same_v<T, float> &&
+      is_one_of(type_identity<xt::math::exp_fun>(), type_identity<xt::math::log_fun>(), type_identity<xt::math::tanh_fun>()))
+    return true;
+  return is_one_of(type_identity<xt::detail::plus>(), type_identity<xt::detail::minus>(), type_identity<xt::detail::multiplies>(),
+                   type_identity<xt::detail::divides>(), type_identity<xt::detail::negate>(), type_identity<xt::math::abs_fun>(),
+                   type_identity<xt::math::sqrt_fun>());
+}();
 
 }  // namespace tilewright::detail

@@ -99,7 +99,10 @@ template <class T>
     const auto batch = load_floats<xsimd::batch<float>>(from);
     std::memcpy(&result, &batch, sizeof(result));
   } else {
-    for (std::int64_t i = 0; i < pack_size<wide_t<T>>; ++i) result[i] = from[i];
+    typedef T Narrow __attribute__((vector_size(sizeof(T) * pack_size<wide_t<T>>)));
+    Narrow narrow;
+    std::memcpy(&narrow, from, sizeof(narrow));
+    result = __builtin_convertvector(narrow, Pack<wide_t<T>>);
   }
   return result;
 }

@@ -1,5 +1,5 @@
 #pragma once
-#include "tilewright/kernel/reduce/reduction.hpp"
+#include "tilewright/kernel/reduce/rules.hpp"
 
 namespace tilewright {
 
@@ -39,18 +39,20 @@ inline std::int64_t find_first(const T* from, wide_t<T> value) {
 template <bool largest, int axis, class In, class Out>
 inline void assign_extreme_index(In in, Out out) {
   using Rule = ExtremeRule<largest>;
-  using Kernel = Reduce<std::uint64_t{1} << axis, In, Out>;
+  using Kernel = Reduce<std::uint64_t{1} << axis, In>;
   using T = typename In::element;
   using C = wide_t<T>;
   using Index = index_of_t<T>;
   constexpr std::int64_t n = In::shape[axis], step = In::spec.stride(axis);
+  const auto first = [&](const auto& at) { return in.data + detail::MemoryNode<In::spec>::offset(at); };
   Kernel::template for_each_result<Index>(
-      in, out,
-      [](const T* from) {
-        const auto extreme = Kernel::template line<Rule>(from, 0);
-        return static_cast<Index>(find_first<n, step>(from, extreme));
+      out,
+      [&](const auto& at) {
+        const auto extreme = Kernel::template line<Rule>(in, at, 0);
+        return static_cast<Index>(find_first<n, step>(first(at), extreme));
       },
-      [](const T* from, auto size, Index* indices) {
+      [&](const auto& at, auto size, Index* indices) {
+        const T* const from = first(at);
         constexpr std::int64_t width = pack_size<C>, count = size();
         alignas(64) C best[std::size_t(count)];
         load_wide<1>(from, count, best);

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/kernel/reduce/rules.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 
 namespace tilewright {

@@ -1,8 +1,8 @@
 #pragma once
+#include "tilewright/array.hpp"
 #include "tilewright/kernel/reduce/cumulate.hpp"
 #include "tilewright/kernel/reduce/locate.hpp"
 #include "tilewright/kernel/reduce/order.hpp"
-#include "tilewright/kernel/reduce/reduction_in_range.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
 #include "tilewright/ops/elementwise/unary.hpp"
@@ -10,16 +10,18 @@
 
 namespace tilewright {
 
-/// Base of reductions by a rule of kernel/reduce/reduction.hpp.
+/// Base of reductions by a rule of kernel/reduce/rules.hpp. D may give `terms(x)`: what is reduced of the array x.
 template <class D, class Rule>
 struct RuleReduction : ReductionOp<D> {
-  // Loops, not arrays: of integers, arrays have int32 alone.
   constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   using Attributes = ReductionAttributes;
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
-    Reduce<ReductionRules::axis_bits(unpack<Attributes>(A), X::shape.rank), X, Y>::template run<Rule>(x, y);
+    constexpr auto attributes = unpack<Attributes>(A);
+    y.array() = detail::reduced_over < Rule, ReductionRules::axis_bits(attributes, X::shape.rank),
+    attributes.keep_axes != 0 > (D::terms(x.array()));
   }
+  static auto terms(const auto& x) { return x; }
 };
 
 /// The gradient of a reduction to one of the elements: inputs (x, y, dy), where y and dy have all axes; result dx, which is dy at
@@ -146,8 +148,9 @@ struct ReduceL1Grad : Elementwise<ReduceL1Grad> {
     return math::select(x > zero, dy, math::select(x < zero, -dy, zero));
   }
 };
-struct ReduceL1 : RuleReduction<ReduceL1, AbsoluteSumRule> {
+struct ReduceL1 : RuleReduction<ReduceL1, SumRule> {
   static constexpr std::string_view name = "ReduceL1";
+  static auto terms(const auto& x) { return xt::abs(x); }
   constexpr operator VertexCost() const { return reduction_cost({2, 2}, {2, 4}); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   static constexpr void gradient(GradientContext& op) {
@@ -184,7 +187,7 @@ struct ReduceL2Grad : Elementwise<ReduceL2Grad> {
     return math::select(y == zero, zero, math::divide(x, y) * dy);
   }
 };
-struct ReduceL2 : ReductionOp<ReduceL2> {
+struct ReduceL2 : RuleReduction<ReduceL2, NormRule> {
   static constexpr std::string_view name = "ReduceL2";
   constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
@@ -200,10 +203,6 @@ struct ReduceL2 : ReductionOp<ReduceL2> {
     Tensor y = op.output(0);
     if (is_half(dtype)) y = apply<ReduceL2>({x}, op.attributes<Attributes>());  // what is stored is rounded
     op.input_gradient(0, apply<ReduceL2Grad>({x, with_all_axes(op, y), dy}).cast(dtype));
-  }
-  template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    assign_norm<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
   }
 };
 struct ReduceLogSum : FunctionOfReduction<ReduceLogSum, ReduceSum, Log> {
@@ -229,7 +228,7 @@ struct ReduceLogSumExpGrad : Elementwise<ReduceLogSumExpGrad> {
     return math::select(x == nothing, math::number<X>(0), math::select(x == y, dy, dy * math::exp(x - y)));
   }
 };
-struct ReduceLogSumExp : ReductionOp<ReduceLogSumExp> {
+struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, LogSumExpRule> {
   static constexpr std::string_view name = "ReduceLogSumExp";
   constexpr operator VertexCost() const { return reduction_cost({23, 2}, {13, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
@@ -245,10 +244,6 @@ struct ReduceLogSumExp : ReductionOp<ReduceLogSumExp> {
     Tensor y = op.output(0);
     if (is_half(dtype)) y = apply<ReduceLogSumExp>({x}, op.attributes<Attributes>());  // what is stored is rounded
     op.input_gradient(0, apply<ReduceLogSumExpGrad>({x, with_all_axes(op, y), dy}).cast(dtype));
-  }
-  template <PackedAttributes A, class X, class Y>
-  static void compute(X x, Y y) {
-    assign_log_sum_exp<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
   }
 };
 
