@@ -13,7 +13,7 @@
 
 namespace tilewright {
 
-namespace detail {
+namespace kernel {
 
 /// Arrays that xtensor holds, of static shape.
 template <class T>
@@ -62,7 +62,7 @@ auto line_view(View<spec, is_input> view, std::int64_t offset) {
   return View<line, is_input>{view.data + offset};
 }
 
-}  // namespace detail
+}  // namespace kernel
 
 namespace authoring {
 
@@ -72,27 +72,27 @@ namespace authoring {
 /// how the kept axes are cut for threads and tiles.
 template <int... axes>
 auto sum(auto&& array, auto... keep_dims) {
-  return detail::reduced<SumRule, axes...>(std::forward<decltype(array)>(array), keep_dims...);
+  return kernel::reduced<kernel::SumRule, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
 /// The product over `axes`, or over all; integers wrap around.
 template <int... axes>
 auto prod(auto&& array, auto... keep_dims) {
-  return detail::reduced<ProductRule, axes...>(std::forward<decltype(array)>(array), keep_dims...);
+  return kernel::reduced<kernel::ProductRule, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
 /// The largest element over `axes`, or over all; NaN where there is one.
 template <int... axes>
 auto max(auto&& array, auto... keep_dims) {
-  return detail::reduced<ExtremeRule<true>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
+  return kernel::reduced<kernel::ExtremeRule<true>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
 /// The smallest element over `axes`, or over all; NaN where there is one.
 template <int... axes>
 auto min(auto&& array, auto... keep_dims) {
-  return detail::reduced<ExtremeRule<false>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
+  return kernel::reduced<kernel::ExtremeRule<false>, axes...>(std::forward<decltype(array)>(array), keep_dims...);
 }
 /// The mean over `axes`, or over all: the sum times the reciprocal of the number of terms, for floating point.
 template <int... axes>
 auto mean(auto&& array, auto... keep_dims) {
-  using T = typename detail::ArrayNodeOf<decltype(array)>::type;
+  using T = typename kernel::ArrayNodeOf<decltype(array)>::type;
   static_assert(!std::is_integral_v<T>, "mean of integers: an array of floating point expected");
   auto total = authoring::sum<axes...>(std::forward<decltype(array)>(array), keep_dims...);
   return std::move(total) * (1.0 / static_cast<double>(decltype(total)::Space::terms));
@@ -114,7 +114,7 @@ void for_each_line(F&& f, V view, Rest... rest) {
   }();
   for_each_offset<1 + sizeof...(Rest)>(first_elements, strides, [&](const auto& at) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
-      f(detail::line_view<axis>(view, at[0]), detail::line_view<axis>(rest, at[i + 1])...);
+      f(kernel::line_view<axis>(view, at[0]), kernel::line_view<axis>(rest, at[i + 1])...);
     }(std::index_sequence_for<Rest...>());
   });
 }
@@ -123,9 +123,9 @@ void for_each_line(F&& f, V view, Rest... rest) {
 /// counts it, if it is more than some hundred bytes.
 template <class E>
 auto hold(const E& e) {
-  using Given = detail::ArrayNodeOf<E>;
-  xt::xtensor_fixed<typename Given::type, detail::FixedShape<Given>> result;
-  constexpr ViewSpec spec{detail::dtype_of_array<typename Given::type>, Given::shape, dense_strides(Given::shape)};
+  using Given = kernel::ArrayNodeOf<E>;
+  xt::xtensor_fixed<typename Given::type, kernel::FixedShape<Given>> result;
+  constexpr ViewSpec spec{kernel::dtype_of_array<typename Given::type>, Given::shape, dense_strides(Given::shape)};
   View<spec>{result.data()}.array() = e;
   return result;
 }

@@ -126,7 +126,8 @@ struct Expression {
   static auto evaluate(const Leaves& values) {
     const auto input = [&]<int i>() {
       if constexpr (is_nested(i))
-        return rounded_to<typename B::template Element<s, i>>(Nested<i>::template evaluate<first + first_leaf[i]>(values));
+        return kernel::rounded_to<typename B::template Element<s, i>>(
+            Nested<i>::template evaluate<first + first_leaf[i]>(values));
       else return std::get<static_cast<std::size_t>(first + first_leaf[i])>(values);
     };
     return [&]<std::size_t... i>(std::index_sequence<i...>) {

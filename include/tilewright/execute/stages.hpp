@@ -16,8 +16,8 @@ constexpr bool is_streamed_copy() {
     constexpr int result = B::stage(s).input_count;
     constexpr ViewSpec block = B::slice(s, result);
     return Expression<B, s>::is_copy && B::operand(s, result).source == Source::memory &&
-           span_bytes(B::operand(s, result).view) >= streamed_bytes &&
-           block.shape.nelms() * size_of(block.dtype) >= streamed_vertex_bytes;
+           span_bytes(B::operand(s, result).view) >= kernel::streamed_bytes &&
+           block.shape.nelms() * size_of(block.dtype) >= kernel::streamed_vertex_bytes;
   } else {
     return false;
   }
@@ -58,12 +58,12 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
       }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
     } else if constexpr (is_streamed_copy<B, s>()) {
       constexpr Leaf source = Expression<B, s>::leaves[0];
-      stream_elements(view.template operator()<s, result>(), view.template operator()<source.stage, source.operand>());
+      kernel::stream_elements(view.template operator()<s, result>(), view.template operator()<source.stage, source.operand>());
     } else if constexpr (op_info<O>.has_formula) {
       using E = Expression<B, s>;
       [&]<std::size_t... l>(std::index_sequence<l...>) {
-        assign_elementwise<E>(view.template operator()<s, result>(),
-                              view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
+        kernel::assign_elementwise<E>(view.template operator()<s, result>(),
+                                      view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
       }(std::make_index_sequence<E::leaves.size()>{});
     } else if constexpr (op_info<O>.has_epilogue && has_epilogue<B, s>()) {
       using E = Epilogue<B, s>;

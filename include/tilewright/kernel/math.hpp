@@ -97,7 +97,7 @@ template <class T>
 template <class T, class A>
 [[gnu::always_inline]] inline xsimd::batch<T, A> absolute(const xsimd::batch<T, A>& x) {
   if constexpr (std::floating_point<T>) return xsimd::abs(x);
-  else if constexpr (std::is_signed_v<T>) return xsimd::select(x < xsimd::batch<T, A>(T(0)), xsimd::batch<T, A>(T(0)) - x, x);
+  else if constexpr (std::is_signed_v<T>) return xsimd::max(x, xsimd::batch<T, A>(T(0)) - x);
   else return x;
 }
 

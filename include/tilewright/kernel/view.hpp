@@ -9,10 +9,10 @@
 
 namespace tilewright {
 
-namespace detail {
+namespace kernel {
 /// A cache line, which is also the longest vector: the alignment of a kernel's blocks on the stack.
 inline constexpr std::size_t line_bytes = 64;
-}  // namespace detail
+}  // namespace kernel
 
 /// An operand's slice as a codelet's constant: dtype, extents, and strides in elements.
 struct ViewSpec {
@@ -56,8 +56,10 @@ constexpr ViewSpec written_out(ViewSpec view) {
 }
 
 /// Elements of a view as an expression of xtensor, which tilewright/array.hpp defines.
+namespace kernel {
 template <class V>
 struct ArrayOf;
+}
 namespace detail {
 template <class T>
 concept Complete = requires { sizeof(T); };
@@ -80,8 +82,8 @@ struct View {
   }
   /// The elements as an expression of xtensor; that of an output can be assigned to.
   auto array() const {
-    static_assert(detail::Complete<ArrayOf<View>>, "array(): `#include <tilewright/array.hpp>` expected");
-    if constexpr (detail::Complete<ArrayOf<View>>) return ArrayOf<View>::of(data);
+    static_assert(detail::Complete<kernel::ArrayOf<View>>, "array(): `#include <tilewright/array.hpp>` expected");
+    if constexpr (detail::Complete<kernel::ArrayOf<View>>) return kernel::ArrayOf<View>::of(data);
   }
 };
 

@@ -99,7 +99,7 @@ struct Elementwise : Op<D, detail::ElementwiseDefaults> {
   static void compute(V... views) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       auto operands = std::tie(views...);
-      assign_elementwise<detail::Formula<D, A>>(std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
+      kernel::assign_elementwise<detail::Formula<D, A>>(std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
     }(std::make_index_sequence<sizeof...(V) - 1>{});
   }
   /// Computes an op with `fault` on views, the last of which is the result, and reports what its inputs did wrong to `faults`:
@@ -108,8 +108,8 @@ struct Elementwise : Op<D, detail::ElementwiseDefaults> {
   static void compute_checked(Faults faults, V... views) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       auto operands = std::tie(views...);
-      assign_elements([&](const auto&... x) { return D::forward_checked(faults, x...); }, std::get<sizeof...(i)>(operands),
-                      std::get<i>(operands)...);
+      kernel::assign_elements([&](const auto&... x) { return D::forward_checked(faults, x...); },
+                              std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
     }(std::make_index_sequence<sizeof...(V) - 1>{});
   }
 };

@@ -14,7 +14,7 @@ struct IndexAttributes {
   std::int64_t axis = 0;
   std::int64_t group_size = 1;
   std::int64_t extent = 0;  ///< of the indexed axis
-  IndexForm form = IndexForm::rows;
+  kernel::IndexForm form = kernel::IndexForm::rows;
   std::int64_t faults = 1;  ///< whether an index out of range is a fault
   ScatterReduction reduction = ScatterReduction::sum;
   double factor = 1;
@@ -72,8 +72,8 @@ struct IndexedOp : Op<D> {
     const Shape &table = of.table, &rows = operands[static_cast<std::size_t>(of.rows)].shape,
                 &indices = operands[static_cast<std::size_t>(of.indices)].shape;
     const int rank = table.rank, axis = attributes.axis_of(rank);
-    const bool by_element = attributes.form == IndexForm::elements;
-    const int index_axes = by_element ? 1 : indices.rank - (attributes.form == IndexForm::groups ? 1 : 0);
+    const bool by_element = attributes.form == kernel::IndexForm::elements;
+    const int index_axes = by_element ? 1 : indices.rank - (attributes.form == kernel::IndexForm::groups ? 1 : 0);
     const auto rows_axis = [&](int a) { return a < axis ? a : a - 1 + index_axes; };
     const auto fits = [&](int a) {
       return a == axis || (rows[rows_axis(a)] == table[a] && (!by_element || indices[a] == table[a]));
@@ -82,7 +82,8 @@ struct IndexedOp : Op<D> {
     // are cut first unless their blocks would be short pieces of rows, and that axis is not if it has fewer places than indices.
     std::int64_t length = 1, count = 1;
     for (int a = axis + 1; a < rank; ++a) length *= table[a];
-    for (int a = by_element ? 0 : attributes.form == IndexForm::groups ? 1 : 0; a < indices.rank; ++a) count *= indices[a];
+    for (int a = by_element ? 0 : attributes.form == kernel::IndexForm::groups ? 1 : 0; a < indices.rank; ++a)
+      count *= indices[a];
     const bool is_last = by_element || length < short_row || (axis < rank - 1 && table[rank - 1] >= long_row);
     const bool is_cut = by_element || length >= short_row || count < table[axis];
     Work work;
@@ -105,7 +106,7 @@ struct IndexedOp : Op<D> {
         if (o != of.rows && o != of.indices && operands[static_cast<std::size_t>(o)].shape == table) work.follow(o, a, to);
       if (a == axis || !fits(a)) continue;
       work.follow(of.rows, rows_axis(a), to);
-      if (by_element || (attributes.form == IndexForm::groups && a == 0)) work.follow(of.indices, a, to);
+      if (by_element || (attributes.form == kernel::IndexForm::groups && a == 0)) work.follow(of.indices, a, to);
     }
     return work;
   }
@@ -116,14 +117,14 @@ struct IndexedOp : Op<D> {
   template <unsigned axes, class P>
   static bool is_first_reader(P positions) {
     for (int axis = 0; axis < P::shape.rank; ++axis)
-      if ((axes >> axis & 1) != 0 && block_begin(positions, axis) != 0) return false;
+      if ((axes >> axis & 1) != 0 && kernel::block_begin(positions, axis) != 0) return false;
     return true;
   }
   /// The axes of a table's work that the indices do not follow.
   static constexpr unsigned axes_without_indices(const Attributes& attributes, int rank) {
     const unsigned all = (1u << rank) - 1;
-    if (attributes.form == IndexForm::elements) return 1u << attributes.axis_of(rank);
-    return attributes.form == IndexForm::groups ? all & ~1u : all;
+    if (attributes.form == kernel::IndexForm::elements) return 1u << attributes.axis_of(rank);
+    return attributes.form == kernel::IndexForm::groups ? all & ~1u : all;
   }
 };
 

@@ -57,19 +57,19 @@ struct WindowsAttributes {
   std::int64_t groups = 1;
   PlannerAttributes planner{};
 
-  static constexpr WindowsAttributes make(const Windows& windows, std::int64_t groups = 1,
+  static constexpr WindowsAttributes make(const kernel::Windows& windows, std::int64_t groups = 1,
                                           const PlannerAttributes& planner = {}) {
     WindowsAttributes result{.groups = groups, .planner = planner};
     std::size_t i = 0;
-    for (const Window& w : windows.axes)
+    for (const kernel::Window& w : windows.axes)
       for (std::int64_t number : {w.in, w.out, w.kernel, w.stride, w.dilation, w.begin})
         result.numbers[i++] = static_cast<std::int32_t>(number);
     return result;
   }
-  constexpr Windows windows() const {
-    Windows result;
+  constexpr kernel::Windows windows() const {
+    kernel::Windows result;
     const std::int32_t* number = numbers.data();
-    for (Window& w : result.axes) {
+    for (kernel::Window& w : result.axes) {
       w = {number[0], number[1], number[2], number[3], number[4], number[5]};
       number += 6;
     }
@@ -87,12 +87,12 @@ constexpr Text to_text(std::span<const std::int32_t> list) {
 
 /// The windows along the spatial axes of x (N, C, spatial...), with stride, dilation and padding of the attributes and a kernel
 /// of the given extents. Nothing is checked.
-constexpr Windows windows_of(const Shape& x, const Shape& kernel, const WindowAttributes& attributes) {
-  Windows result;
+constexpr kernel::Windows windows_of(const Shape& x, const Shape& kernel, const WindowAttributes& attributes) {
+  kernel::Windows result;
   const int axes = x.rank - 2;
   for (int axis = 0; axis < axes; ++axis) {
     const auto i = static_cast<std::size_t>(axis);
-    Window& window = result.axes[3 - axes + axis];
+    kernel::Window& window = result.axes[3 - axes + axis];
     window.in = x[2 + axis];
     window.kernel = kernel[axis];
     if (attributes.stride_count > 0) window.stride = attributes.stride[i];
@@ -139,9 +139,9 @@ constexpr bool check_lists(Inference& op, const Shape& x, const WindowAttributes
 constexpr bool check_windows(Inference& op, const Shape& x, const Shape& kernel, const WindowAttributes& attributes) {
   const int axes = x.rank - 2;
   if (!check_lists(op, x, attributes)) return false;
-  const Windows windows = windows_of(x, kernel, attributes);
+  const kernel::Windows windows = windows_of(x, kernel, attributes);
   for (int axis = 0; axis < axes; ++axis) {
-    const Window& window = windows[3 - axes + axis];
+    const kernel::Window& window = windows[3 - axes + axis];
     if (window.out < 1)
       return op.fail(to_text(x), " with a kernel of ", to_text(kernel), ": axis ", std::int64_t{axis} + 2, " has ", window.in,
                      " elements, at least ", window.span(), " with padding expected"),
@@ -151,7 +151,7 @@ constexpr bool check_windows(Inference& op, const Shape& x, const Shape& kernel,
 }
 
 /// (n, c, spatial...) with the results of the windows along the spatial axes.
-constexpr Shape windows_shape(std::int64_t n, std::int64_t c, const Windows& windows, int axes) {
+constexpr Shape windows_shape(std::int64_t n, std::int64_t c, const kernel::Windows& windows, int axes) {
   Shape result{n, c};
   for (int axis = 3 - axes; axis < 3; ++axis) result.push_back(windows[axis].out);
   return result;

@@ -12,10 +12,10 @@
 namespace {
 /// Attention of one query to random keys and values of this shape, of which those before `seen` are seen, against the formula in
 /// float64. Rows that the kernel need not read are NaN.
-template <tw::AttentionShape s, class T>
+template <tw::kernel::AttentionShape s, class T>
 void check_one_query(std::int64_t seen, double tolerance) {
   CAPTURE(s.keys, s.width, seen);
-  constexpr std::int64_t row = s.width + 3, vector = tw::detail::float_width;
+  constexpr std::int64_t row = s.width + 3, vector = tw::kernel::float_width;
   constexpr double scale = 0.25;
   std::mt19937 random(5);
   std::uniform_real_distribution<float> uniform(-1, 1);
@@ -38,8 +38,8 @@ void check_one_query(std::int64_t seen, double tolerance) {
   for (std::size_t j = 0; j < p.size(); ++j)
     for (std::size_t e = 0; e < q.size(); ++e) expected[e] += p[j] / sum * at(v, j, e);
   float logsumexp = 0;
-  tw::attention_of_one<s, T>(q.data(), {k.data(), row, 1}, {v.data(), row, 1}, {.seen = mask.get(), .stride = 2}, y.data(),
-                             &logsumexp, scale);
+  tw::kernel::attention_of_one<s, T>(q.data(), {k.data(), row, 1}, {v.data(), row, 1}, {.seen = mask.get(), .stride = 2},
+                                     y.data(), &logsumexp, scale);
   for (std::size_t e = 0; e < q.size(); ++e) CHECK(std::abs(static_cast<double>(y[e]) - expected[e]) <= tolerance);
   if (seen == 0) CHECK(logsumexp == INFINITY);
   else CHECK(std::abs(static_cast<double>(logsumexp) - std::log(sum)) <= 2e-6);
@@ -48,14 +48,14 @@ void check_one_query(std::int64_t seen, double tolerance) {
 
 TEST_CASE("attention of one query agrees with its formula in float64, and does not read keys that are hidden") {
   constexpr auto masked = [](std::int64_t keys, std::int64_t elements) {
-    return tw::AttentionShape{.keys = keys, .width = elements, .has_mask = true};
+    return tw::kernel::AttentionShape{.keys = keys, .width = elements, .has_mask = true};
   };
   for (const std::int64_t seen : {0, 1, 16, 31, 37}) {
     check_one_query<masked(37, 20), float>(seen, 2e-6);
     check_one_query<masked(37, 64), tw::float16_t>(seen, 0x1p-12);  // half of a unit in the last place below 1
   }
   for (const std::int64_t seen : {1, 1024, 1025, 1100}) check_one_query<masked(1100, 16), float>(seen, 2e-6);  // two parts
-  check_one_query<tw::AttentionShape{.keys = 37, .width = 20}, float>(37, 2e-6);
+  check_one_query<tw::kernel::AttentionShape{.keys = 37, .width = 20}, float>(37, 2e-6);
 }
 
 namespace {
@@ -64,7 +64,7 @@ struct HeadResults {
   std::vector<float> y, logsumexp, dq, dk, dv;
 };
 /// Of random inputs, but keys and values from row `first` to before row `last` are `x`.
-template <tw::AttentionShape s>
+template <tw::kernel::AttentionShape s>
 HeadResults head_with(std::int64_t first, std::int64_t last, float x) {
   std::mt19937 random(9);
   std::uniform_real_distribution<float> uniform(-1, 1);
@@ -75,25 +75,25 @@ HeadResults head_with(std::int64_t first, std::int64_t last, float x) {
   for (auto* values : {&k, &v}) std::fill(values->begin() + first * s.width, values->begin() + last * s.width, x);
   HeadResults results{matrix(s.queries), std::vector<float>(static_cast<std::size_t>(s.queries)), matrix(s.queries),
                       matrix(s.keys), matrix(s.keys)};
-  const auto input = [](const std::vector<float>& of) { return tw::MatrixRows<const float>{of.data(), s.width, 1}; };
-  const auto output = [](std::vector<float>& of) { return tw::MatrixRows<float>{of.data(), s.width, 1}; };
-  tw::attention_forward<s>(input(q), input(k), input(v), {}, output(results.y), results.logsumexp.data(), 1, 0.5, 0);
-  tw::attention_gradient<s, true>(input(q), input(k), input(v), {}, input(results.y), results.logsumexp.data(), 1, input(dy),
-                                  output(results.dq), output(results.dk), output(results.dv), 0.5, 0);
+  const auto input = [](const std::vector<float>& of) { return tw::kernel::MatrixRows<const float>{of.data(), s.width, 1}; };
+  const auto output = [](std::vector<float>& of) { return tw::kernel::MatrixRows<float>{of.data(), s.width, 1}; };
+  tw::kernel::attention_forward<s>(input(q), input(k), input(v), {}, output(results.y), results.logsumexp.data(), 1, 0.5, 0);
+  tw::kernel::attention_gradient<s, true>(input(q), input(k), input(v), {}, input(results.y), results.logsumexp.data(), 1,
+                                          input(dy), output(results.dq), output(results.dk), output(results.dv), 0.5, 0);
   return results;
 }
 
-constexpr tw::AttentionShape causal{.queries = 256, .keys = 256, .width = 8, .is_causal = true};
-constexpr tw::AttentionShape causal_in_window{.queries = 256, .keys = 256, .width = 8, .is_causal = true, .window = 40};
+constexpr tw::kernel::AttentionShape causal{.queries = 256, .keys = 256, .width = 8, .is_causal = true};
+constexpr tw::kernel::AttentionShape causal_in_window{.queries = 256, .keys = 256, .width = 8, .is_causal = true, .window = 40};
 constexpr std::int64_t block_rows = 64;
-static_assert(tw::detail::attention_plan(causal).queries == block_rows && tw::detail::attention_plan(causal).keys == block_rows);
+static_assert(tw::kernel::attention_plan(causal).queries == block_rows && tw::kernel::attention_plan(causal).keys == block_rows);
 
 /// The keys of the blocks that a block of queries may read: none after its last query, nor before what its first one sees.
-template <tw::AttentionShape s>
+template <tw::kernel::AttentionShape s>
 constexpr bool reads_to_diagonal() {
   for (std::int64_t q0 = 0; q0 < s.queries; q0 += block_rows) {
     const std::int64_t first = s.window > 0 ? std::max<std::int64_t>(0, q0 - s.window + 1) / block_rows * block_rows : 0;
-    const auto [begin, end] = tw::detail::seen_keys(s, tw::detail::attention_plan(s), q0, block_rows);
+    const auto [begin, end] = tw::kernel::seen_keys(s, tw::kernel::attention_plan(s), q0, block_rows);
     if (begin != first || end != q0 + block_rows) return false;
   }
   return true;
@@ -137,7 +137,7 @@ TEST_CASE("nor with those that a window hides") {
 
 namespace {
 /// Gradients of one head in half precision, of random inputs with values near 100, against their formulas in float64.
-template <tw::AttentionShape s, class T>
+template <tw::kernel::AttentionShape s, class T>
 void check_close_values() {
   constexpr bool is_float16 = std::is_same_v<T, tw::float16_t>;
   CAPTURE(s.keys, s.is_causal, is_float16);
@@ -150,12 +150,12 @@ void check_close_values() {
   for (auto* values : {&q, &k, &v, &dy})
     for (T& x : *values) x = static_cast<T>((values == &v ? 100 : 0) + uniform(random));
   std::vector<float> logsumexp(static_cast<std::size_t>(s.queries)), dk(k.size()), dv(k.size());
-  const auto input = [](const std::vector<T>& of) { return tw::MatrixRows<const T>{of.data(), s.width, 1}; };
-  const auto sums = [](std::vector<float>& of) { return tw::MatrixRows<float>{of.data(), s.width, 1}; };
-  tw::attention_forward<s>(input(q), input(k), input(v), {}, tw::MatrixRows<T>{y.data(), s.width, 1}, logsumexp.data(), 1, scale,
-                           0);
-  tw::attention_gradient<s, true>(input(q), input(k), input(v), {}, input(y), logsumexp.data(), 1, input(dy),
-                                  tw::MatrixRows<T>{dq.data(), s.width, 1}, sums(dk), sums(dv), scale, 0);
+  const auto input = [](const std::vector<T>& of) { return tw::kernel::MatrixRows<const T>{of.data(), s.width, 1}; };
+  const auto sums = [](std::vector<float>& of) { return tw::kernel::MatrixRows<float>{of.data(), s.width, 1}; };
+  tw::kernel::attention_forward<s>(input(q), input(k), input(v), {}, tw::kernel::MatrixRows<T>{y.data(), s.width, 1},
+                                   logsumexp.data(), 1, scale, 0);
+  tw::kernel::attention_gradient<s, true>(input(q), input(k), input(v), {}, input(y), logsumexp.data(), 1, input(dy),
+                                          tw::kernel::MatrixRows<T>{dq.data(), s.width, 1}, sums(dk), sums(dv), scale, 0);
   const auto dot = [](const std::vector<T>& a, std::size_t i, const std::vector<T>& b, std::size_t j) {
     double sum = 0;
     for (std::size_t e = 0; e < width; ++e) sum += static_cast<double>(a[i * width + e]) * static_cast<double>(b[j * width + e]);
@@ -187,13 +187,13 @@ void check_close_values() {
   CHECK(worst(dk, dk_exact, 1e-5) <= 1);
   CHECK(worst(dv, dv_exact, 1e-5) <= 1);
 }
-constexpr tw::AttentionShape many_keys{.queries = 64, .keys = 2304, .width = 8};
-constexpr tw::AttentionShape many_causal_keys{.queries = 64, .keys = 2304, .width = 8, .is_causal = true, .offset = 2240};
-static_assert(tw::detail::AttentionGradientSizes<many_keys, tw::float16_t>::blocks * block_rows < many_keys.keys);
+constexpr tw::kernel::AttentionShape many_keys{.queries = 64, .keys = 2304, .width = 8};
+constexpr tw::kernel::AttentionShape many_causal_keys{.queries = 64, .keys = 2304, .width = 8, .is_causal = true, .offset = 2240};
+static_assert(tw::kernel::AttentionGradientSizes<many_keys, tw::float16_t>::blocks * block_rows < many_keys.keys);
 }  // namespace
 
 TEST_CASE("gradients of attention in half precision do not have the rounding of y, with any number of keys") {
-  check_close_values<tw::AttentionShape{.queries = 20, .keys = 40, .width = 8}, tw::float16_t>();
+  check_close_values<tw::kernel::AttentionShape{.queries = 20, .keys = 40, .width = 8}, tw::float16_t>();
   check_close_values<causal, tw::float16_t>();
   check_close_values<causal, tw::bfloat16_t>();
   check_close_values<many_keys, tw::float16_t>();

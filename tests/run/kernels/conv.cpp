@@ -22,17 +22,17 @@ Floats small_integers(std::int64_t count) {
 
 template <tw::Shape x_shape, tw::Shape w_shape, tw::WindowAttributes attributes>
 void check() {
-  constexpr tw::Windows windows = tw::detail::windows_of(x_shape, tw::detail::kernel_of(w_shape), attributes);
+  constexpr tw::kernel::Windows windows = tw::detail::windows_of(x_shape, tw::detail::kernel_of(w_shape), attributes);
   constexpr tw::Shape y_shape = tw::detail::windows_shape(x_shape[0], w_shape[0], windows, x_shape.rank - 2);
   constexpr tw::PackedAttributes gradient = tw::pack(tw::WindowsAttributes::make(windows));
   using X = tw::View<dense(x_shape)>;
   using W = tw::View<dense(w_shape)>;
   using Y = tw::View<dense(y_shape)>;
-  using Loops = tw::ConvLoops<windows, X, W, Y>;
-  constexpr tw::ConvShape shape = tw::detail::conv_shape<windows, X, W, Y>;
-  STATIC_REQUIRE(tw::has_conv_kernel<shape>);
-  STATIC_REQUIRE(tw::has_conv_weights_kernel<shape>);
-  STATIC_REQUIRE(tw::has_conv_kernel<tw::detail::data_gradient_shape(shape)>);
+  using Loops = tw::kernel::ConvLoops<windows, X, W, Y>;
+  constexpr tw::kernel::ConvShape shape = tw::detail::conv_shape<windows, X, W, Y>;
+  STATIC_REQUIRE(tw::kernel::has_conv_kernel<shape>);
+  STATIC_REQUIRE(tw::kernel::has_conv_weights_kernel<shape>);
+  STATIC_REQUIRE(tw::kernel::has_conv_kernel<tw::kernel::data_gradient_shape(shape)>);
 
   Floats x = small_integers(x_shape.nelms()), w = small_integers(w_shape.nelms()), y(static_cast<std::size_t>(y_shape.nelms()));
   Floats expected = y;
@@ -86,7 +86,7 @@ bool within_bound(const std::vector<tw::element_t<dtype>>& results, const std::v
 
 template <tw::DType dtype, tw::Shape x_shape, tw::Shape w_shape, tw::WindowAttributes attributes>
 void check_of_16_bits() {
-  constexpr tw::Windows windows = tw::detail::windows_of(x_shape, tw::detail::kernel_of(w_shape), attributes);
+  constexpr tw::kernel::Windows windows = tw::detail::windows_of(x_shape, tw::detail::kernel_of(w_shape), attributes);
   constexpr tw::Shape y_shape = tw::detail::windows_shape(x_shape[0], w_shape[0], windows, x_shape.rank - 2);
   constexpr tw::PackedAttributes gradient = tw::pack(tw::WindowsAttributes::make(windows));
   using X = tw::View<dense(x_shape, dtype)>;
@@ -95,7 +95,7 @@ void check_of_16_bits() {
   using ExactX = tw::View<dense(x_shape, tw::float64)>;
   using ExactW = tw::View<dense(w_shape, tw::float64)>;
   using ExactY = tw::View<dense(y_shape, tw::float64)>;
-  using Exact = tw::ConvLoops<windows, ExactX, ExactW, ExactY>;
+  using Exact = tw::kernel::ConvLoops<windows, ExactX, ExactW, ExactY>;
   using T = tw::element_t<dtype>;
   constexpr std::int64_t taps = w_shape.nelms() / w_shape[0] / w_shape[1];
 

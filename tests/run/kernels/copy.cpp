@@ -23,7 +23,7 @@ bool arrives() {
     for (T& element : *elements) element = static_cast<T>(random());
   std::vector<T> expected = to;
   for (std::size_t i = 0; i < count; ++i) expected[i + 3] = from[i + 1];
-  tilewright::detail::copy_run<count>(to.data() + 3, from.data() + 1);
+  tilewright::kernel::copy_run<count>(to.data() + 3, from.data() + 1);
   return to == expected;
 }
 template <class T, std::size_t first, std::size_t... i>
@@ -63,8 +63,8 @@ bool streams(std::size_t shift) {
     for (std::int64_t c = 0; c < columns; ++c)
       expected[shift + static_cast<std::size_t>(r * row_stride + c)] =
           from[static_cast<std::size_t>(r * from_row + c * from_column)];
-  tw::stream_elements(tw::View<matrix(row_stride, 1, dtype)>{to.get() + shift},
-                      tw::View<matrix(from_row, from_column, dtype)>{from.data()});
+  tw::kernel::stream_elements(tw::View<matrix(row_stride, 1, dtype)>{to.get() + shift},
+                              tw::View<matrix(from_row, from_column, dtype)>{from.data()});
   return std::equal(expected.begin(), expected.end(), to.get());
 }
 
@@ -88,7 +88,7 @@ bool arrives_transposed() {
         expected[static_cast<std::size_t>((b * m + i) * (n + 3) + j)] = from[static_cast<std::size_t>((b * n + j) * m + i)];
   constexpr tw::ViewSpec rows_of_to = tw::written_out({dtype, shape, {m * (n + 3), n + 3, 1}});
   constexpr tw::ViewSpec columns_of_from = tw::written_out({dtype, shape, {m * n, 1, m}});
-  tw::copy_elements(tw::View<rows_of_to>{to.data()}, tw::View<columns_of_from>{from.data()});
+  tw::kernel::copy_elements(tw::View<rows_of_to>{to.data()}, tw::View<columns_of_from>{from.data()});
   return std::memcmp(to.data(), expected.data(), to.size() * sizeof(T)) == 0;
 }
 

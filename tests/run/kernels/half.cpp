@@ -13,7 +13,8 @@
 
 namespace {
 
-using tilewright::bfloat16_t, tilewright::float16_t, tilewright::load_floats, tilewright::rounded_to, tilewright::store_floats;
+using tilewright::bfloat16_t, tilewright::float16_t, tilewright::kernel::load_floats, tilewright::kernel::rounded_to,
+    tilewright::kernel::store_floats;
 
 template <class Half>
 std::vector<Half> all_halves() {
@@ -61,11 +62,11 @@ void count_differences_of_part(const std::vector<Half>& halves, int& differences
   constexpr auto size = static_cast<std::int64_t>(Batch::size);
   for (std::size_t i = 0; i + Batch::size <= halves.size(); i += 7) {
     float loaded[Batch::size];
-    const Batch x = tilewright::load_first_floats<Batch, count>(&halves[i], -2);
+    const Batch x = tilewright::kernel::load_first_floats<Batch, count>(&halves[i], -2);
     x.store_unaligned(loaded);
     Half stored[Batch::size];
     std::fill_n(stored, Batch::size, static_cast<Half>(3));
-    tilewright::store_first_floats<count>(stored, x);
+    tilewright::kernel::store_first_floats<count>(stored, x);
     for (std::int64_t e = 0; e < size; ++e) {
       const float expected = static_cast<float>(halves[i + static_cast<std::size_t>(e)]);
       differences += !same(loaded[e], e < count ? expected : -2.f) +

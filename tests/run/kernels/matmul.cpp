@@ -13,7 +13,7 @@
 
 namespace {
 
-using tilewright::MatMulShape;
+using tilewright::kernel::MatMulShape;
 
 /// What lies between the elements that a kernel may touch.
 constexpr float unused = -1e30f;
@@ -43,7 +43,7 @@ void check_product() {
   };
   std::vector<Sum> sums(static_cast<std::size_t>(s.m * s.n));
   bool in_range = true;
-  tilewright::matmul_kernel<s>(a.data(), b.data(), [&](std::int64_t i, std::int64_t j, const auto& x) {
+  tilewright::kernel::matmul_kernel<s>(a.data(), b.data(), [&](std::int64_t i, std::int64_t j, const auto& x) {
     const auto add = [&](std::int64_t column, float element) {
       if (i < 0 || i >= s.m || column < 0 || column >= s.n) return void(in_range = false);
       sums[static_cast<std::size_t>(i * s.n + column)].value += static_cast<double>(element);
@@ -57,7 +57,7 @@ void check_product() {
       for (std::size_t e = 0; e < std::size(elements); ++e) add(j + static_cast<std::int64_t>(e), elements[e]);
     }
   });
-  tilewright::matmul_kernel<s>(a.data(), b.data(), c.data());
+  tilewright::kernel::matmul_kernel<s>(a.data(), b.data(), c.data());
 
   CHECK(in_range);
   // Rounding errors of a sum of k terms below 1 in float; half precision rounds its result.
@@ -117,7 +117,7 @@ void check_fetched() {
   const auto a = matrix<float>(s.m, s.k, s.a_m, s.a_k), b = matrix<float>(s.k, s.n, s.b_k, s.b_n);
   std::int64_t fetched = 0;
   bool in_range = true;
-  tilewright::matmul_kernel<s>(a.data(), b.data(), Fetching<s>{fetched, in_range});
+  tilewright::kernel::matmul_kernel<s>(a.data(), b.data(), Fetching<s>{fetched, in_range});
   CHECK(fetched > 0);
   CHECK(in_range);
 }

@@ -38,8 +38,8 @@ void check_relu() {
 template <class T, std::int64_t kernel, std::int64_t stride, std::int64_t begin>
 void check_max_pool() {
   constexpr std::int64_t in = 9, out = (in + 2 * begin - kernel) / stride + 1;
-  constexpr tw::Window side{.in = in, .out = out, .kernel = kernel, .stride = stride, .begin = begin};
-  using Pool = tw::Pool<tw::Windows{{{}, side, side}}, T>;
+  constexpr tw::kernel::Window side{.in = in, .out = out, .kernel = kernel, .stride = stride, .begin = begin};
+  using Pool = tw::kernel::Pool<tw::kernel::Windows{{{}, side, side}}, T>;
   T x[in * in], y[out * out], dx[in * in], dy[out * out];
   for (std::int64_t place = 0; place < in * in; ++place) {
     for (std::int64_t i = 0; i < in * in; ++i) x[i] = static_cast<T>(i * 37 % 100 - 50);

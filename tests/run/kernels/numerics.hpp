@@ -34,7 +34,7 @@ void check(const Rows& rows, const Errors& errors, double widest = 0) {
     const auto found = errors.find(what);
     REQUIRE(found != errors.end());
     INFO(what << ": " << found->second << ", bound " << bound << ", measured before " << measured);
-    CHECK(found->second <= (tilewright::detail::float_width < 16 ? std::max(bound, widest) : bound));
+    CHECK(found->second <= (tilewright::kernel::float_width < 16 ? std::max(bound, widest) : bound));
     CHECK(measured <= bound);
     CHECK(8 * measured >= bound);
   }

@@ -26,7 +26,7 @@
 #endif
 
 namespace tw = tilewright;
-using Philox = tw::detail::PhiloxVectors<tw::detail::WideVector>;
+using Philox = tw::kernel::PhiloxVectors<tw::kernel::WideVector>;
 
 namespace {
 
@@ -49,16 +49,16 @@ std::vector<T> draw(const Numbers& numbers, std::int64_t count, std::uint64_t fi
   return result;
 }
 std::vector<float> normals(tw::PhiloxKey key, std::int64_t count) {
-  return draw<tw::NormalNumbers<float>, float>({Philox(key), 0, 1}, count);
+  return draw<tw::kernel::NormalNumbers<float>, float>({Philox(key), 0, 1}, count);
 }
 std::vector<float> uniforms(tw::PhiloxKey key, std::int64_t count) {
-  return draw<tw::UniformNumbers<float>, float>({Philox(key), 0, 1, 0x1.fffffep-1f}, count);
+  return draw<tw::kernel::UniformNumbers<float>, float>({Philox(key), 0, 1, 0x1.fffffep-1f}, count);
 }
 
 /// The normal numbers of a tensor of 6 x 100.
 template <class T>
 std::vector<T> whole_tensor() {
-  auto numbers = draw<tw::NormalNumbers<T>, T>({Philox({1, 2}), 0, 1}, 640);
+  auto numbers = draw<tw::kernel::NormalNumbers<T>, T>({Philox({1, 2}), 0, 1}, 640);
   numbers.resize(600);
   return numbers;
 }
@@ -77,8 +77,8 @@ void check_slice(std::int64_t first) {
       expected[static_cast<std::size_t>(row * row_stride + column * column_stride)] =
           all[static_cast<std::size_t>(first + row * 100 + column)];
   const auto origin = reinterpret_cast<std::intptr_t>(&tw::position_origin) + first;
-  tw::assign_random(
-      tw::NormalNumbers<T>{Philox({1, 2}), 0, 1}, [](const auto& number) { return number; }, tw::View<out>{result.data()},
+  tw::kernel::assign_random(
+      tw::kernel::NormalNumbers<T>{Philox({1, 2}), 0, 1}, [](const auto& number) { return number; }, tw::View<out>{result.data()},
       tw::View<positions>{reinterpret_cast<std::uint8_t*>(origin)});
   INFO(rows << " x " << columns << " from " << first);
   CHECK(result == expected);
@@ -136,7 +136,7 @@ TEST_CASE("words in vectors are those of Philox") {
   for (const std::uint64_t group : {std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 28) - 1, std::uint64_t{1} << 28,
                                     (std::uint64_t{1} << 57) + 12345}) {
     std::vector<std::uint32_t> words(64), expected(64);
-    Philox(key).for_each_block(group, [&](const tw::detail::WordVector(&block)[4], std::int64_t offset) {
+    Philox(key).for_each_block(group, [&](const tw::kernel::WordVector(&block)[4], std::int64_t offset) {
       for (int w = 0; w < 4; ++w) std::memcpy(words.data() + 16 * w + offset, &block[w], sizeof(block[w]));
     });
     for (std::uint64_t i = 0; i < 16; ++i) {
@@ -158,10 +158,10 @@ TEST_CASE("random numbers are the same bits on every machine and from every comp
   const Philox philox(key);
   CHECK(hash_of(normals(key, count)) == 0xf4ece7e3);
   CHECK(hash_of(uniforms(key, count)) == 0x00eeb817);
-  CHECK(hash_of(draw<tw::NormalNumbers<float>, float>({philox, 0.1f, 0.7f}, count)) == 0xce0e0ab9);
-  CHECK(hash_of(draw<tw::NormalNumbers<double>, double>({philox, 0.1, 0.7}, count)) == 0xa0f891ce);
-  CHECK(hash_of(draw<tw::UniformNumbers<double>, double>({philox, -0.1, 0.7, 0.6}, count)) == 0xde9ebb13);
-  CHECK(hash_of(draw<tw::DropoutFactors<float>, float>({philox, 0x80000001, 2.f}, count)) == 0x2ae22985);
+  CHECK(hash_of(draw<tw::kernel::NormalNumbers<float>, float>({philox, 0.1f, 0.7f}, count)) == 0xce0e0ab9);
+  CHECK(hash_of(draw<tw::kernel::NormalNumbers<double>, double>({philox, 0.1, 0.7}, count)) == 0xa0f891ce);
+  CHECK(hash_of(draw<tw::kernel::UniformNumbers<double>, double>({philox, -0.1, 0.7, 0.6}, count)) == 0xde9ebb13);
+  CHECK(hash_of(draw<tw::kernel::DropoutFactors<float>, float>({philox, 0x80000001, 2.f}, count)) == 0x2ae22985);
 }
 #endif
 
@@ -234,10 +234,10 @@ void check_frequencies(double low, double high) {
   constexpr tw::DType dtype = std::is_same_v<T, tw::float16_t> ? tw::float16 : tw::bfloat16;
   constexpr std::int64_t count = 1 << 20;
   const auto bounds = tw::detail::uniform_bounds(low, high, dtype);
-  const tw::UniformNumbers<float, T> kernel{Philox({42, 7}), static_cast<float>(bounds.low), static_cast<float>(bounds.scale),
-                                            static_cast<float>(bounds.most)};
+  const tw::kernel::UniformNumbers<float, T> kernel{Philox({42, 7}), static_cast<float>(bounds.low),
+                                                    static_cast<float>(bounds.scale), static_cast<float>(bounds.most)};
   std::vector<T> numbers;
-  for (const float number : draw<tw::UniformNumbers<float, T>, float>(kernel, count)) {
+  for (const float number : draw<tw::kernel::UniformNumbers<float, T>, float>(kernel, count)) {
     numbers.push_back(static_cast<T>(number));
     if (static_cast<float>(numbers.back()) != number) FAIL(number << " is no number of the dtype");
   }
@@ -285,7 +285,7 @@ TEST_CASE("numbers of derived seeds, of the host's seeds and of neighbours are n
 TEST_CASE("dropout drops with its probability") {
   constexpr std::int64_t count = 1 << 20;
   for (const double p : {0.001, 0.1, 0.5, 0.9}) {
-    const auto factors = draw<tw::DropoutFactors<float>, float>(
+    const auto factors = draw<tw::kernel::DropoutFactors<float>, float>(
         {Philox({3, 4}), static_cast<std::uint32_t>(p * 0x1p32 + 0.5), 1.f}, count);
     const auto dropped = static_cast<double>(std::ranges::count(factors, 0.f));
     CHECK(std::abs(dropped - p * count) < 6 * std::sqrt(p * (1 - p) * count));

@@ -90,11 +90,11 @@ void check_kernels() {
   check([](const auto& line) { return *std::max_element(line.begin(), line.end()); });
   reduced = authoring::min<axis>(array);
   check([](const auto& line) { return *std::min_element(line.begin(), line.end()); });
-  tw::assign_extreme_index<true, axis>(X{x.data()}, I{index.data()});
+  tw::kernel::assign_extreme_index<true, axis>(X{x.data()}, I{index.data()});
   check_index([](const auto& line) { return std::max_element(line.begin(), line.end()); });
-  tw::assign_extreme_index<false, axis>(X{x.data()}, I{index.data()});
+  tw::kernel::assign_extreme_index<false, axis>(X{x.data()}, I{index.data()});
   check_index([](const auto& line) { return std::min_element(line.begin(), line.end()); });
-  tw::assign_median<bits>(X{x.data()}, Y{y.data()});
+  tw::kernel::assign_median<bits>(X{x.data()}, Y{y.data()});
   check([](auto line) {
     std::sort(line.begin(), line.end());
     return line[(n - 1) / 2];
@@ -103,7 +103,7 @@ void check_kernels() {
   if constexpr (std::is_integral_v<T>) {
     reduced = authoring::prod<axis>(array);
     check([&](const auto& line) { return total(line, 1, [](Wide a, Wide b) { return a * b; }); });
-    tw::assign_integer_mean<bits>(X{x.data()}, Y{y.data()});
+    tw::kernel::assign_integer_mean<bits>(X{x.data()}, Y{y.data()});
     check([&](const auto& line) {
       const Wide sum = total(line, 0, [](Wide a, Wide b) { return a + b; });
       if constexpr (std::is_signed_v<T>) return static_cast<std::int64_t>(sum) / n;
@@ -120,7 +120,7 @@ void check_kernels() {
       else return a + std::abs(b);
     });
   });
-  tw::assign_sum<bits>(X{x.data()}, Y{y.data()}, 1);
+  tw::kernel::assign_sum<bits>(X{x.data()}, Y{y.data()}, 1);
   check([&](const auto& line) { return total(line, 0, [](Wide a, Wide b) { return a + b; }); });
 
   std::vector<T> sums(x.size());
@@ -130,9 +130,9 @@ void check_kernels() {
     for (const T each : line) result.push_back(sum += static_cast<Wide>(each));
     return result;
   };
-  tw::assign_running_sums<axis, false>(X{x.data()}, X{sums.data()});
+  tw::kernel::assign_running_sums<axis, false>(X{x.data()}, X{sums.data()});
   check_lines(x, sums, columns, axis, n, tolerance, running);
-  tw::assign_running_sums<axis, true>(X{x.data()}, X{sums.data()});
+  tw::kernel::assign_running_sums<axis, true>(X{x.data()}, X{sums.data()});
   check_lines(x, sums, columns, axis, n, tolerance, [&](auto line) {
     std::ranges::reverse(line);
     auto result = running(line);
@@ -160,9 +160,9 @@ void check_kernels() {
   };
   using Values = Dense<dtype, best>;
   using Indices = Dense<tw::int32, best>;
-  tw::assign_top<true, axis>(X{x.data()}, Values{values.data()}, Indices{indices.data()});
+  tw::kernel::assign_top<true, axis>(X{x.data()}, Values{values.data()}, Indices{indices.data()});
   check_top([](T a, T b) { return a > b; });
-  tw::assign_top<false, axis>(X{x.data()}, Values{values.data()}, Indices{indices.data()});
+  tw::kernel::assign_top<false, axis>(X{x.data()}, Values{values.data()}, Indices{indices.data()});
   check_top([](T a, T b) { return a < b; });
 }
 template <tw::DType... dtypes>
@@ -178,8 +178,8 @@ void check_long_top() {
   std::vector<std::int32_t> indices(k);
   std::mt19937 random(3);
   for (float& each : x) each = static_cast<float>(random() % 5000);
-  tw::assign_top<true, 0>(Dense<tw::float32, tw::Shape{n}>{x.data()}, Dense<tw::float32, tw::Shape{k}>{values.data()},
-                          Dense<tw::int32, tw::Shape{k}>{indices.data()});
+  tw::kernel::assign_top<true, 0>(Dense<tw::float32, tw::Shape{n}>{x.data()}, Dense<tw::float32, tw::Shape{k}>{values.data()},
+                                  Dense<tw::int32, tw::Shape{k}>{indices.data()});
   std::vector<std::int32_t> order(n);
   std::iota(order.begin(), order.end(), 0);
   std::ranges::sort(order, [&](auto a, auto b) {
@@ -202,7 +202,7 @@ TEST_CASE("the largest of long lines") {
   check_long_top<5000, 5000>();
 }
 TEST_CASE("indices of extremes where columns are more than a block") {
-  constexpr std::int64_t rows = 3, columns = 2 * tw::columns_at_once + 21;
+  constexpr std::int64_t rows = 3, columns = 2 * tw::kernel::columns_at_once + 21;
   const std::vector<float> x = [] {
     std::vector<float> result = elements<float>(rows * columns);
     for (std::size_t i = 0; i < result.size(); i += 97) result[i] = NAN;
@@ -212,7 +212,7 @@ TEST_CASE("indices of extremes where columns are more than a block") {
   std::vector<float> largest(columns);
   using X = Dense<tw::float32, tw::Shape{rows, columns}>;
   using Y = Dense<tw::float32, tw::Shape{columns}>;
-  tw::assign_extreme_index<true, 0>(X{const_cast<float*>(x.data())}, Dense<tw::int32, tw::Shape{columns}>{index.data()});
+  tw::kernel::assign_extreme_index<true, 0>(X{const_cast<float*>(x.data())}, Dense<tw::int32, tw::Shape{columns}>{index.data()});
   Y{largest.data()}.array() = authoring::max<0>(X{const_cast<float*>(x.data())}.array());
   std::int64_t wrong = 0;
   for (std::size_t j = 0; j < columns; ++j) {

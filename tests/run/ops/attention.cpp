@@ -202,8 +202,8 @@ TEST_CASE("attention with scores of 1e4 is as exact as these scores") {
   check_high_scores<high_scores<tw::float16>, tw::float16_t>(length, std::vector<float>(length * length, 1));
 }
 TEST_CASE("and so it is in a window with dropout") {
-  const tw::DropoutFactors<float> dropout{tw::detail::PhiloxVectors<tw::detail::WideVector>({1, 2}),
-                                          tw::detail::dropout_threshold(dropped), static_cast<float>(1 / (1 - dropped))};
+  const tw::kernel::DropoutFactors<float> dropout{tw::kernel::PhiloxVectors<tw::kernel::WideVector>({1, 2}),
+                                                  tw::detail::dropout_threshold(dropped), static_cast<float>(1 / (1 - dropped))};
   std::vector<float> factors((length * length + 63) / 64 * 64);
   for (std::size_t group = 0; group < factors.size() / 64; ++group) dropout.fill(group, factors.data() + group * 64);
   check_high_scores<high_scores_in_a_window>(window, factors);

@@ -13,7 +13,7 @@ namespace {
 
 using tw::Graph, tw::Ir, tw::Tensor;
 namespace ops = tw::ops;
-using Philox = tw::detail::PhiloxVectors<tw::detail::WideVector>;
+using Philox = tw::kernel::PhiloxVectors<tw::kernel::WideVector>;
 using Seed = std::array<std::uint32_t, 2>;
 
 /// What the ops should give, from the kernels' groups.
@@ -24,9 +24,11 @@ std::vector<float> all_of(const Numbers& numbers, std::size_t count) {
   result.resize(count);
   return result;
 }
-std::vector<float> normals(Seed seed, std::size_t count) { return all_of(tw::NormalNumbers<float>{Philox(seed), 0, 1}, count); }
+std::vector<float> normals(Seed seed, std::size_t count) {
+  return all_of(tw::kernel::NormalNumbers<float>{Philox(seed), 0, 1}, count);
+}
 std::vector<float> factors(Seed seed, std::size_t count) {  // of a probability of 1/2
-  return all_of(tw::DropoutFactors<float>{Philox(seed), 0x80000000, 2}, count);
+  return all_of(tw::kernel::DropoutFactors<float>{Philox(seed), 0x80000000, 2}, count);
 }
 Seed child(Seed seed, std::uint32_t modifier) {
   const auto words = tw::philox({modifier, 0, 0, 1}, seed);

@@ -171,7 +171,7 @@ struct WeightedSum : tw::authoring::Op<WeightedSum> {
     return tw::authoring::CollectiveWork{.collective_items = collective_items, .collective_volume = collective_volume};
   }
   static constexpr std::int64_t collective_items(const PackedAttributes&, const TensorSpec&, const TensorSpec& out) {
-    return tw::collective_chunks(out.nelms());
+    return tw::kernel::collective_chunks(out.nelms());
   }
   static constexpr tw::authoring::CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec& in,
                                                                      const TensorSpec&) {
@@ -183,7 +183,8 @@ struct WeightedSum : tw::authoring::Op<WeightedSum> {
     const auto element = [&](std::int64_t operand, std::int64_t i) -> float& {
       return reinterpret_cast<float*>(operands[operand])[i];
     };
-    for (std::int64_t i = first * tw::collective_chunk; i < std::min(last * tw::collective_chunk, out.nelms()); ++i) {
+    for (std::int64_t i = first * tw::kernel::collective_chunk; i < std::min(last * tw::kernel::collective_chunk, out.nelms());
+         ++i) {
       float sum = 0;
       for (std::int64_t r = 0; r < replicas; ++r) sum += static_cast<float>(r + 1) * element(r, i);
       for (std::int64_t r = 0; r < replicas; ++r) element(replicas + r, i) = sum;

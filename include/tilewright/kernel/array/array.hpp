@@ -8,7 +8,7 @@
 #include "tilewright/kernel/array/rows.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 template <class V, class = std::make_index_sequence<static_cast<std::size_t>(V::shape.rank)>>
 struct FixedShapeOf;
 template <class V, std::size_t... axis>
@@ -37,19 +37,17 @@ struct ArrayTypes {
   using stepper = const_stepper;
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel
 
 namespace xt {
 template <class V>
-struct xcontainer_inner_types<tilewright::ArrayOf<V>>
-    : tilewright::detail::ArrayTypes<tilewright::ArrayOf<V>, tilewright::detail::array_t<typename V::element>, V> {};
+struct xcontainer_inner_types<tilewright::kernel::ArrayOf<V>>
+    : tilewright::kernel::ArrayTypes<tilewright::kernel::ArrayOf<V>, tilewright::kernel::array_t<typename V::element>, V> {};
 template <class V>
-struct xiterable_inner_types<tilewright::ArrayOf<V>> : xcontainer_inner_types<tilewright::ArrayOf<V>> {};
+struct xiterable_inner_types<tilewright::kernel::ArrayOf<V>> : xcontainer_inner_types<tilewright::kernel::ArrayOf<V>> {};
 }  // namespace xt
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// An expression of xtensor that is not written: D gives `element_at(ArrayIndex)`.
 template <class D>
@@ -192,13 +190,11 @@ constexpr bool broadcasts_to(const Shape& from, const Shape& to) {
   return both.fits && both.shape == to;
 }
 
-}  // namespace detail
-
 /// The elements of an op's input: an expression of xtensor of static shape, whose numbers have the type in which kernels compute
 /// (float for half precision, integers of 32 bits for smaller ones).
 template <ViewSpec spec>
-struct ArrayOf<View<spec, true>> : detail::ViewArray<View<spec, true>> {
-  using detail::ViewArray<View<spec, true>>::ViewArray;
+struct ArrayOf<View<spec, true>> : ViewArray<View<spec, true>> {
+  using ViewArray<View<spec, true>>::ViewArray;
   ArrayOf(const ArrayOf&) = default;
   template <class E>
   void operator=(const E&) const {
@@ -211,13 +207,13 @@ struct ArrayOf<View<spec, true>> : detail::ViewArray<View<spec, true>> {
 /// The elements of an op's output. `=` computes an expression, which is broadcast to the output, and rounds each element once; no
 /// memory is taken. Read, it is an expression like an input's.
 template <ViewSpec spec>
-struct ArrayOf<View<spec, false>> : detail::ViewArray<View<spec, false>> {
-  explicit ArrayOf(typename View<spec>::element* first) : detail::ViewArray<View<spec, false>>(first), to_{first} {}
+struct ArrayOf<View<spec, false>> : ViewArray<View<spec, false>> {
+  explicit ArrayOf(typename View<spec>::element* first) : ViewArray<View<spec, false>>(first), to_{first} {}
   ArrayOf(const ArrayOf&) = default;
 
   template <class E>
   auto operator=(const E& e) const {
-    using Given = detail::ArrayNodeOf<E>;
+    using Given = ArrayNodeOf<E>;
     if constexpr (std::is_arithmetic_v<E>) {
       *this = xt::xscalar<E>(e);
     } else if constexpr (!Given::is_array) {
@@ -225,13 +221,13 @@ struct ArrayOf<View<spec, false>> : detail::ViewArray<View<spec, false>> {
         return text("array() of ", to_text(spec.shape),
                     " = ...: numbers, arrays, functions of them, and reductions of authoring expected");
       }>();
-    } else if constexpr (!detail::broadcasts_to(Given::shape, spec.shape)) {
+    } else if constexpr (!broadcasts_to(Given::shape, spec.shape)) {
       report<[] {
         return text("array() of ", to_text(spec.shape), " = an array of ", to_text(Given::shape),
                     ": one that can be broadcast to ", to_text(spec.shape), " expected");
       }>();
     } else {
-      detail::assign_array(to_, e);
+      assign_array(to_, e);
     }
   }
   void operator=(const ArrayOf& e) const { operator= <ArrayOf>(e); }
@@ -240,4 +236,4 @@ struct ArrayOf<View<spec, false>> : detail::ViewArray<View<spec, false>> {
   View<spec> to_;
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -4,7 +4,7 @@
 #include "tilewright/core/xtensor.hpp"
 #include "tilewright/kernel/math.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// A function object of xtensor on vectors or numbers. Where kernel/math.hpp has the function, it is that one: the same for each
 /// element, wherever it lies, and for all versions of xtensor and xsimd.
@@ -42,4 +42,4 @@ constexpr bool is_exact = [] {
                    type_identity<xt::math::sqrt_fun>());
 }();
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

@@ -8,9 +8,7 @@
 #include "tilewright/kernel/array/array.hpp"
 #include "tilewright/kernel/reduce/rules.hpp"
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// An expression E reduced over the axes of `mask`, counted from the first.
 template <class Rule, std::uint64_t mask, bool keeps, class E>
@@ -48,24 +46,21 @@ struct ReducedSpace {
 
 template <class Rule, std::uint64_t mask, bool keeps, class E>
 class ReducedArray;
-}  // namespace detail
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel
 
 namespace xt {
 template <class Rule, std::uint64_t mask, bool keeps, class E>
-struct xcontainer_inner_types<tilewright::detail::ReducedArray<Rule, mask, keeps, E>>
-    : tilewright::detail::ArrayTypes<tilewright::detail::ReducedArray<Rule, mask, keeps, E>,
-                                     typename tilewright::detail::ReducedSpace<Rule, mask, keeps, E>::T,
-                                     tilewright::detail::ReducedSpace<Rule, mask, keeps, E>> {};
+struct xcontainer_inner_types<tilewright::kernel::ReducedArray<Rule, mask, keeps, E>>
+    : tilewright::kernel::ArrayTypes<tilewright::kernel::ReducedArray<Rule, mask, keeps, E>,
+                                     typename tilewright::kernel::ReducedSpace<Rule, mask, keeps, E>::T,
+                                     tilewright::kernel::ReducedSpace<Rule, mask, keeps, E>> {};
 template <class Rule, std::uint64_t mask, bool keeps, class E>
-struct xiterable_inner_types<tilewright::detail::ReducedArray<Rule, mask, keeps, E>>
-    : xcontainer_inner_types<tilewright::detail::ReducedArray<Rule, mask, keeps, E>> {};
+struct xiterable_inner_types<tilewright::kernel::ReducedArray<Rule, mask, keeps, E>>
+    : xcontainer_inner_types<tilewright::kernel::ReducedArray<Rule, mask, keeps, E>> {};
 }  // namespace xt
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// The expression. E is a type or a reference to one.
 template <class Rule, std::uint64_t mask, bool keeps, class E>
@@ -139,6 +134,4 @@ struct ArrayNode<ReducedArray<Rule, mask, keeps, E>> {
   }
 };
 
-}  // namespace detail
-
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -13,7 +13,7 @@
 
 /// Rows of expressions of xtensor whose shapes and strides are in their types: what an array is computed from, batch by batch.
 /// Axes are counted from the last, which is -1, so that those of operands that are broadcast have the same numbers.
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// The index of an element: that of axis -1 is the last.
 struct ArrayIndex {
@@ -284,4 +284,4 @@ struct ArrayNode<xt::xfunction<F, C...>> {
   }
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

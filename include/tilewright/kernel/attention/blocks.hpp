@@ -11,7 +11,7 @@
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// Extents of one head's attention.
 struct AttentionShape {
@@ -47,8 +47,6 @@ struct WeightDropout {
   DropoutFactors<float> factors;
   std::int64_t first = 0;  ///< number of the head's first weight
 };
-
-namespace detail {
 
 /// Queries and keys of a block at most, and floats of its rows at most: four blocks fit a first-level cache of 64 KB, all blocks
 /// of a gradient a second-level cache.
@@ -374,6 +372,4 @@ inline void block_softmax(const ScoreBlock& block, float* scores, float* largest
   });
 }
 
-}  // namespace detail
-
-}  // namespace tilewright
+}  // namespace tilewright::kernel

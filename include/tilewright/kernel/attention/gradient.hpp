@@ -7,9 +7,8 @@
 
 #include "tilewright/kernel/attention/attention.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
-namespace detail {
 /// Weights of a block of queries that attention_gradient keeps on the stack at most.
 inline constexpr std::int64_t kept_weights = 65536;
 
@@ -164,25 +163,23 @@ template <AttentionShape s, class T>
         [](std::int64_t) {});
   });
 }
-}  // namespace detail
 
 /// Bytes of the kernel's arrays on the stack.
 template <AttentionShape s, class T>
-inline constexpr std::int64_t attention_gradient_stack_bytes =
-    sizeof(detail::AttentionGradientArrays<s, T>) + detail::factor_stack_bytes<s, detail::attention_gradient_plan<s, T>>;
+inline constexpr std::int64_t attention_gradient_stack_bytes = sizeof(AttentionGradientArrays<s, T>) +
+                                                               factor_stack_bytes<s, attention_gradient_plan<s, T>>;
 
 /// The gradients of one head: dq is written, and so are dk and dv, or added to if `adds`. With p = exp(scale q k^T - logsumexp),
 /// which is computed again by blocks, dp = dy v^T and ds = p (dp - dot): dv = p^T dy, dk = scale ds^T q, dq = scale ds k. With
 /// dropout, p in dv and dp are multiplied by its factors, which are computed again, too. The dot of a query is sum(dy y) in
 /// float32. In half precision, where y is not read, it is sum(p dp) / sum(p) of all keys: sum(p) is 1 but for the rounding of
 /// logsumexp. So blocks of p and dp are kept until it is known, and those beyond kept_weights are computed once more.
-template <AttentionShape s, bool adds, class T, class G, class Dropout, class Next = detail::NoNextHead>
+template <AttentionShape s, bool adds, class T, class G, class Dropout, class Next = NoNextHead>
 inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<const T>& k, const MatrixRows<const T>& v,
                                KeyMask mask, [[maybe_unused]] const MatrixRows<const T>& y, const float* logsumexp,
                                std::int64_t logsumexp_stride, const MatrixRows<const T>& dy, const MatrixRows<T>& dq,
                                const MatrixRows<G>& dk, const MatrixRows<G>& dv, double scale,
                                [[maybe_unused]] const Dropout& dropout, [[maybe_unused]] const Next& next = {}) {
-  using namespace detail;
   using Sizes = AttentionGradientSizes<s, T>;
   constexpr AttentionPlan plan = attention_gradient_plan<s, T>;
   constexpr std::int64_t queries = plan.queries;
@@ -294,4 +291,4 @@ inline void attention_gradient(const MatrixRows<const T>& q, const MatrixRows<co
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -6,9 +6,7 @@
 
 #include "tilewright/kernel/attention/attention.hpp"
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// Keys whose scores lie on the stack at a time.
 inline constexpr std::int64_t one_query_keys = 1024;
@@ -57,27 +55,22 @@ template <AttentionShape s, std::int64_t count, class T, std::size_t vectors>
         if (mask.hides(first + e)) scores[e] = hidden;
 }
 
-}  // namespace detail
-
-namespace detail {
 /// Arrays of attention_of_one, which are on the stack.
 template <AttentionShape s>
 struct OneQueryArrays {
   alignas(line_bytes) float scores[std::size_t(round_up(std::min(s.keys, one_query_keys), float_width))];
   alignas(line_bytes) float result[std::size_t(round_up(s.width, float_width))];
 };
-}  // namespace detail
 
 /// Bytes of the kernel's arrays on the stack.
 template <AttentionShape s>
-inline constexpr std::int64_t attention_of_one_stack_bytes = sizeof(detail::OneQueryArrays<s>);
+inline constexpr std::int64_t attention_of_one_stack_bytes = sizeof(OneQueryArrays<s>);
 
 /// attention_forward of one query. Elements of a row lie beside each other. Keys and values are read in the order of memory,
 /// which takes the time. Those of float_width keys that the mask hides are not read: as a cache of keys has room for later ones.
 template <AttentionShape s, class T>
 inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const MatrixRows<const T>& v, KeyMask mask, T* y,
                              float* logsumexp, double scale) {
-  using namespace detail;
   static_assert(is_one_query(s));
   constexpr std::int64_t vectors = ceil_div(s.width, float_width), block_keys = std::min(s.keys, one_query_keys);
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -149,4 +142,4 @@ inline void attention_of_one(const T* q, const MatrixRows<const T>& k, const Mat
   for (std::int64_t j = 0; j < s.width; ++j) y[j] = static_cast<T>(result[j]);
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

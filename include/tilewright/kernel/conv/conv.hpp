@@ -7,9 +7,7 @@
 #include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// The form with vectors along result channels. Weights are packed as (block of channels, c, k, l, channel in block), the input
 /// is copied with its padding, and a tile of results for some channels, rows and columns stays in registers for the whole sum:
@@ -354,13 +352,10 @@ struct ConvByPixels {
   }
 };
 
-}  // namespace detail
-
 /// Whether there is a vector kernel for the shape.
 template <ConvShape s>
-inline constexpr bool has_conv_kernel = detail::ConvByPixels<s>::fits || detail::ConvByChannels<s>::fits;
+inline constexpr bool has_conv_kernel = ConvByPixels<s>::fits || ConvByChannels<s>::fits;
 
-namespace detail {
 /// The form that suits a shape. By channels, a vector of results costs about lanes / 2 cycles more for its transposition, and
 /// half empty vectors cost as much as full ones. By pixels, each element costs a copy for each column of the kernel. Of ./dev
 /// bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
@@ -371,15 +366,14 @@ constexpr bool conv_goes_by_pixels() {
 }
 template <ConvShape s>
 using ConvForm = std::conditional_t<conv_goes_by_pixels<s>(), ConvByPixels<s>, ConvByChannels<s>>;
-}  // namespace detail
 
 /// y = the convolution of x with w, in the form that suits the shape.
 template <ConvShape s, class X, class W, class Y>
 inline void conv_kernel(const X* x, const W* w, Y* y) {
-  detail::ConvForm<s>::run(x, w, y);
+  ConvForm<s>::run(x, w, y);
 }
 /// Bytes of conv_kernel's arrays on the stack.
 template <ConvShape s>
-inline constexpr std::int64_t conv_stack_bytes = sizeof(typename detail::ConvForm<s>::Arrays);
+inline constexpr std::int64_t conv_stack_bytes = sizeof(typename ConvForm<s>::Arrays);
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

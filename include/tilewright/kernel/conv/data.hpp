@@ -3,9 +3,7 @@
 
 #include "tilewright/kernel/conv/conv.hpp"
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// The gradient of the data as a convolution of dy, spread by the stride, with the weights, turned around:
 /// dx[n, c, i] = sum over m, k of w[m, c, k] dy[n, m, (i + begin - k dilation) / stride].
@@ -135,19 +133,18 @@ struct ConvDataPhases {
             y[n * phase.y_n + m * phase.y_m + i * phase.y_row() + j * phase.y_v] = DX{};
   }
 };
-}  // namespace detail
 
 /// Whether there is a vector kernel for the gradient of data of a convolution of the shape.
 template <ConvShape s>
-inline constexpr bool has_conv_data_kernel = detail::ConvDataPhases<s>::fits || has_conv_kernel<detail::data_gradient_shape(s)>;
+inline constexpr bool has_conv_data_kernel = ConvDataPhases<s>::fits || has_conv_kernel<data_gradient_shape(s)>;
 
 /// dx, the gradient of the data of the convolution s, from dy and the weights.
 template <ConvShape s, class DY, class W, class DX>
 inline void conv_data_kernel(const DY* dy, const W* w, DX* dx) {
-  if constexpr (detail::ConvDataPhases<s>::fits) {
-    detail::ConvDataPhases<s>::run(dy, w, dx);
+  if constexpr (ConvDataPhases<s>::fits) {
+    ConvDataPhases<s>::run(dy, w, dx);
   } else {
-    static constexpr ConvShape turned = detail::data_gradient_shape(s);
+    static constexpr ConvShape turned = data_gradient_shape(s);
     conv_kernel<turned>(dy, w + turned.taps() - 1, dx);
   }
 }
@@ -155,8 +152,8 @@ inline void conv_data_kernel(const DY* dy, const W* w, DX* dx) {
 /// Bytes of conv_data_kernel's arrays on the stack.
 template <ConvShape s>
 inline constexpr std::int64_t conv_data_stack_bytes = [] {
-  if constexpr (detail::ConvDataPhases<s>::fits) return detail::ConvDataPhases<s>::stack_bytes();
-  else return conv_stack_bytes<detail::data_gradient_shape(s)>;
+  if constexpr (ConvDataPhases<s>::fits) return ConvDataPhases<s>::stack_bytes();
+  else return conv_stack_bytes<data_gradient_shape(s)>;
 }();
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -3,9 +3,8 @@
 #include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
-namespace detail {
 /// Calls f(a, b, c) for all indices below three extents.
 template <class F>
 inline void for_each_index(std::int64_t a_end, std::int64_t b_end, std::int64_t c_end, F&& f) {
@@ -17,7 +16,6 @@ inline void for_each_index(std::int64_t a_end, std::int64_t b_end, std::int64_t 
 constexpr std::int64_t place(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t b_extent, std::int64_t c_extent) {
   return (a * b_extent + b) * c_extent + c;
 }
-}  // namespace detail
 
 /// Convolution and its gradients in plain loops, for up to three spatial axes and any floating point elements, which are summed
 /// in float. X, W and Y are the views of (N, C, spatial), (M, C / groups, kernel) and (N, M, spatial).
@@ -38,14 +36,13 @@ struct ConvLoops {
   static constexpr std::int64_t y_at(std::int64_t n, std::int64_t m) { return n * Y::spec.stride(0) + m * Y::spec.stride(1); }
   template <class F>
   static void for_each_tap(F&& f) {
-    detail::for_each_index(a.kernel, b.kernel, c.kernel,
-                           [&](auto k, auto l, auto p) { f(k, l, p, detail::place(k, l, p, b.kernel, c.kernel)); });
+    for_each_index(a.kernel, b.kernel, c.kernel, [&](auto k, auto l, auto p) { f(k, l, p, place(k, l, p, b.kernel, c.kernel)); });
   }
 
   static void forward(X x, W w, Y y) {
     for (std::int64_t n = 0; n < X::shape[0]; ++n)
       for (std::int64_t m = 0; m < W::shape[0]; ++m)
-        detail::for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
+        for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
           product_sum_t<Element, group_channels * taps> sum{};
           for (std::int64_t channel = 0; channel < group_channels; ++channel) {
             const auto* plane = x.data + x_at(n, m / group_results * group_channels + channel);
@@ -53,10 +50,10 @@ struct ConvLoops {
             for_each_tap([&](auto k, auto l, auto p, auto tap) {
               const auto i_x = a.at(i, k), j_x = b.at(j, l), o_x = c.at(o, p);
               if (a.contains(i_x) && b.contains(j_x) && c.contains(o_x))
-                sum += static_cast<Element>(plane[detail::place(i_x, j_x, o_x, b.in, c.in)]) * static_cast<Element>(weight[tap]);
+                sum += static_cast<Element>(plane[place(i_x, j_x, o_x, b.in, c.in)]) * static_cast<Element>(weight[tap]);
             });
           }
-          y.data[y_at(n, m) + detail::place(i, j, o, b.out, c.out)] = static_cast<typename Y::element>(sum);
+          y.data[y_at(n, m) + place(i, j, o, b.out, c.out)] = static_cast<typename Y::element>(sum);
         });
   }
   /// The result whose window sees element i with tap k, or -1.
@@ -67,7 +64,7 @@ struct ConvLoops {
   static void data_gradient(Y dy, W w, X dx) {
     for (std::int64_t n = 0; n < X::shape[0]; ++n)
       for (std::int64_t channel = 0; channel < X::shape[1]; ++channel)
-        detail::for_each_index(a.in, b.in, c.in, [&](auto i, auto j, auto o) {
+        for_each_index(a.in, b.in, c.in, [&](auto i, auto j, auto o) {
           const std::int64_t first = channel / group_channels * group_results;
           product_sum_t<Element, group_results * taps> sum{};
           for (std::int64_t m = first; m < first + group_results; ++m) {
@@ -76,11 +73,10 @@ struct ConvLoops {
             for_each_tap([&](auto k, auto l, auto p, auto tap) {
               const auto i_y = seen_by(a, i, k), j_y = seen_by(b, j, l), o_y = seen_by(c, o, p);
               if (i_y >= 0 && j_y >= 0 && o_y >= 0)
-                sum += static_cast<Element>(plane[detail::place(i_y, j_y, o_y, b.out, c.out)]) *
-                       static_cast<Element>(weight[tap]);
+                sum += static_cast<Element>(plane[place(i_y, j_y, o_y, b.out, c.out)]) * static_cast<Element>(weight[tap]);
             });
           }
-          dx.data[x_at(n, channel) + detail::place(i, j, o, b.in, c.in)] = static_cast<typename X::element>(sum);
+          dx.data[x_at(n, channel) + place(i, j, o, b.in, c.in)] = static_cast<typename X::element>(sum);
         });
   }
   static void weights_gradient(X x, Y dy, W dw) {
@@ -91,11 +87,11 @@ struct ConvLoops {
           for (std::int64_t n = 0; n < X::shape[0]; ++n) {
             const auto* plane = x.data + x_at(n, m / group_results * group_channels + channel);
             const auto* gradient = dy.data + y_at(n, m);
-            detail::for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
+            for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
               const auto i_x = a.at(i, k), j_x = b.at(j, l), o_x = c.at(o, p);
               if (a.contains(i_x) && b.contains(j_x) && c.contains(o_x))
-                sum += static_cast<Element>(plane[detail::place(i_x, j_x, o_x, b.in, c.in)]) *
-                       static_cast<Element>(gradient[detail::place(i, j, o, b.out, c.out)]);
+                sum += static_cast<Element>(plane[place(i_x, j_x, o_x, b.in, c.in)]) *
+                       static_cast<Element>(gradient[place(i, j, o, b.out, c.out)]);
             });
           }
           dw.data[w_at(m, channel) + tap] = static_cast<typename W::element>(sum);
@@ -103,4 +99,4 @@ struct ConvLoops {
   }
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -7,7 +7,7 @@
 #include "tilewright/kernel/image/window.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// A convolution in two dimensions of static extents, with strides in elements:
 ///   y[n, m, i, j] = sum over c, k, l of w[m, c, k, l] x[n, c, h.at(i, k), v.at(j, l)],
@@ -29,8 +29,6 @@ struct ConvShape {
   constexpr std::int64_t x_columns() const { return (v.in - 1) / v_spacing + 1; }
   constexpr std::int64_t y_row() const { return y_h == 0 ? v.out : y_h; }
 };
-
-namespace detail {
 
 /// Copies `count` numbers.
 template <class T>
@@ -95,6 +93,4 @@ inline void copy_whole_padded_row(const X* plane, std::int64_t row, float* to) {
   }
 }
 
-}  // namespace detail
-
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -4,9 +4,7 @@
 #include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/kernel/vector/line.hpp"
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// A register block of the gradient of weights: some result channels, and a rectangle of the kernel.
 struct TapBlock {
@@ -277,29 +275,25 @@ struct ConvWeightsByPixels {
   }
 };
 
-}  // namespace detail
-
 /// Whether there is a vector kernel for the gradient of weights of the shape.
 template <ConvShape s>
-inline constexpr bool has_conv_weights_kernel = detail::ConvWeightsByPixels<s>::fits || detail::ConvWeightsByChannels<s>::fits;
+inline constexpr bool has_conv_weights_kernel = ConvWeightsByPixels<s>::fits || ConvWeightsByChannels<s>::fits;
 
-namespace detail {
 /// The form that suits a shape. By channels, half empty vectors cost as much as full ones.
 template <ConvShape s>
 using ConvWeightsForm =
     std::conditional_t<ConvWeightsByPixels<s>::fits && (s.channels <= lanes / 4 || !ConvWeightsByChannels<s>::fits),
                        ConvWeightsByPixels<s>, ConvWeightsByChannels<s>>;
-}  // namespace detail
 
 /// Bytes of conv_weights_kernel's arrays on the stack.
 template <ConvShape s, class DY>
-inline constexpr std::int64_t conv_weights_stack_bytes = detail::ConvWeightsForm<s>::template stack_bytes<DY>();
+inline constexpr std::int64_t conv_weights_stack_bytes = ConvWeightsForm<s>::template stack_bytes<DY>();
 
 /// dw[m, c, k, l] = sum over n, i, j of dy[n, m, i, j] x[n, c, h.at(i, k), v.at(j, l)], in the form that suits the shape; y's
 /// strides are dy's. The taps of a kernel follow each other in dw.
 template <ConvShape s, class X, class DY, class DW>
 inline void conv_weights_kernel(const X* x, const DY* dy, DW* dw) {
-  detail::ConvWeightsForm<s>::run(x, dy, dw);
+  ConvWeightsForm<s>::run(x, dy, dw);
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

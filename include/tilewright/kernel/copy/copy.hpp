@@ -7,9 +7,7 @@
 #include "tilewright/kernel/copy/transpose.hpp"
 #include "tilewright/kernel/elementwise_loops.hpp"
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// Whether the innermost run of a copy is contiguous in the target, and the axis around it in the source: a transposed matrix.
 template <class T>
@@ -19,17 +17,15 @@ constexpr bool is_transposed(const ElementwiseLoops<2>& loops) {
          loops.strides[1][std::size_t(last)] == 1 && loops.run >= float_width && loops.outer[last] >= float_width;
 }
 
-}  // namespace detail
-
 /// to = from, broadcast to its shape; of one dtype.
 template <class To, class From>
 inline void copy_elements(To to, From from) {
   static_assert(To::spec.dtype == From::spec.dtype);
-  static constexpr auto loops = detail::elementwise_loops<2>({To::spec, From::spec});
+  static constexpr auto loops = elementwise_loops<2>({To::spec, From::spec});
   // A single element is copied onto itself sooner than addresses are compared.
   if constexpr (To::shape == From::shape && To::spec.strides == From::spec.strides && To::shape.nelms() > 1)
     if (to.data == from.data) return;
-  if constexpr (detail::is_transposed<typename To::element>(loops)) {
+  if constexpr (is_transposed<typename To::element>(loops)) {
     constexpr int last = loops.outer.rank - 1;
     static constexpr Shape matrices = [] {
       Shape result = loops.outer;
@@ -37,15 +33,15 @@ inline void copy_elements(To to, From from) {
       return result;
     }();
     return for_each_offset<2>(matrices, loops.strides, [&](const auto& at) {
-      detail::copy_transposed<loops.outer[last], loops.run>(to.data + at[0], loops.strides[0][std::size_t(last)],
-                                                            from.data + at[1], loops.run_strides[1]);
+      copy_transposed<loops.outer[last], loops.run>(to.data + at[0], loops.strides[0][std::size_t(last)], from.data + at[1],
+                                                    loops.run_strides[1]);
     });
   }
   for_each_offset<2>(loops.outer, loops.strides, [&](const auto& at) {
     auto* const target = to.data + at[0];
     const auto* const source = from.data + at[1];
     if constexpr (loops.run == 1) *target = *source;
-    else if constexpr (loops.run_strides[0] == 1 && loops.run_strides[1] == 1) detail::copy_run<loops.run>(target, source);
+    else if constexpr (loops.run_strides[0] == 1 && loops.run_strides[1] == 1) copy_run<loops.run>(target, source);
     else if constexpr (loops.run_strides[0] == 1 && loops.run_strides[1] == 0) std::fill_n(target, loops.run, *source);
     else
       for (std::int64_t k = 0; k < loops.run; ++k) target[k * loops.run_strides[0]] = source[k * loops.run_strides[1]];
@@ -55,7 +51,7 @@ inline void copy_elements(To to, From from) {
 /// All elements are 0.
 template <class To>
 inline void fill_zero(To to) {
-  static constexpr auto loops = detail::elementwise_loops<1>({To::spec});
+  static constexpr auto loops = elementwise_loops<1>({To::spec});
   for_each_offset<1>(loops.outer, loops.strides, [&](const auto& at) {
     auto* const target = to.data + at[0];
     if constexpr (loops.run_strides[0] == 1)
@@ -65,4 +61,4 @@ inline void fill_zero(To to) {
   });
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

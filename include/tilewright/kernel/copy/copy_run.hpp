@@ -6,7 +6,7 @@
 
 #include "tilewright/kernel/vector/xsimd.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// `count` elements as they are, also NaNs with their bits. Up to 4 KB are copied here, with a load and a store of at most 32
 /// bytes by turns: of 1 to 2 KB that are in no cache, glibc 2.36's memcpy takes up to twice as long on Zen 4, and several loads
@@ -34,4 +34,4 @@ template <std::int64_t count, class T>
   }
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #endif
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// A copy stores past the caches if its result extends over so many bytes in memory. A store into the caches has its line read
 /// from memory first, unless it is there; after a store past them the next reader reads it from memory. A copy with a sum of its
@@ -20,7 +20,6 @@ inline constexpr std::int64_t streamed_bytes = std::int64_t{4} << 20;
 inline constexpr std::int64_t streamed_vertex_bytes = std::int64_t{64} << 10;
 
 #ifdef __SSE2__
-namespace detail {
 /// Stores a whole cache line past the caches, with the longest vectors that there are: on Zen 4, a line in four parts takes up
 /// to twice as long.
 [[gnu::always_inline]] inline void stream_line(char* to, const char* from) {
@@ -38,7 +37,6 @@ namespace detail {
 [[gnu::always_inline]] inline void fetch_next_page(const char* data) {
   _mm_prefetch(reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(data) + 4096), _MM_HINT_T0);
 }
-}  // namespace detail
 #endif
 
 /// to = from, broadcast to its shape, past the caches, where the processor is an x86-64, all runs of `to` are whole cache lines,
@@ -48,30 +46,30 @@ inline void stream_elements(To to, From from) {
 #ifdef __SSE2__
   static_assert(To::spec.dtype == From::spec.dtype);
   using T = typename To::element;
-  static constexpr auto loops = detail::elementwise_loops<2>({To::spec, From::spec});
-  constexpr std::int64_t size = sizeof(T), line = detail::line_bytes, step = loops.run_strides[1];
+  static constexpr auto loops = elementwise_loops<2>({To::spec, From::spec});
+  constexpr std::int64_t size = sizeof(T), line = line_bytes, step = loops.run_strides[1];
   constexpr bool whole_lines = [] {
-    bool result = loops.run_strides[0] == 1 && loops.run * size % line == 0 && !detail::is_transposed<T>(loops);
+    bool result = loops.run_strides[0] == 1 && loops.run * size % line == 0 && !is_transposed<T>(loops);
     for (int axis = 0; axis < loops.outer.rank; ++axis)
       result = result && loops.strides[0][static_cast<std::size_t>(axis)] * size % line == 0;
     return result;
   }();
   if constexpr (whole_lines) {
-    if (reinterpret_cast<std::uintptr_t>(to.data) % detail::line_bytes == 0) {
+    if (reinterpret_cast<std::uintptr_t>(to.data) % line_bytes == 0) {
       for_each_offset<2>(loops.outer, loops.strides, [&](const auto& at) {
         auto* const target = reinterpret_cast<char*>(to.data + at[0]);
         const T* const source = from.data + at[1];
         if constexpr (step == 1) {
           const auto* const bytes = reinterpret_cast<const char*>(source);
           for (std::int64_t i = 0; i < loops.run * size; i += line) {
-            detail::fetch_next_page(bytes + i);
-            detail::stream_line(target + i, bytes + i);
+            fetch_next_page(bytes + i);
+            stream_line(target + i, bytes + i);
           }
         } else {
           for (std::int64_t k = 0; k < loops.run; k += line / size) {
             alignas(line) T gathered[line / size];
             for (std::int64_t i = 0; i < line / size; ++i) gathered[i] = source[(k + i) * step];
-            detail::stream_line(target + k * size, reinterpret_cast<const char*>(gathered));
+            stream_line(target + k * size, reinterpret_cast<const char*>(gathered));
           }
         }
       });
@@ -83,4 +81,4 @@ inline void stream_elements(To to, From from) {
   copy_elements(to, from);
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

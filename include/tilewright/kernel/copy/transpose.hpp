@@ -8,7 +8,7 @@
 
 #include "tilewright/kernel/vector/xsimd.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 using FloatBatch = xsimd::batch<float>;
 inline constexpr std::int64_t float_width = FloatBatch::size;
@@ -105,4 +105,4 @@ inline void copy_transposed(T* to, std::int64_t to_row, const T* from, std::int6
     for (std::int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j) to[i * to_row + j] = from[j * from_row + i];
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

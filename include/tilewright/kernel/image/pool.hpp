@@ -9,9 +9,7 @@
 #include "tilewright/kernel/image/window.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// The results [first, last) whose windows have tap k within the elements.
 struct TapRange {
@@ -62,8 +60,6 @@ template <std::int64_t taps, class F>
   }(std::make_index_sequence<static_cast<std::size_t>(taps)>());
 }
 
-}  // namespace detail
-
 /// Bytes of a kernel's arrays on the stack, at most: a row of each operand, as it is computed with.
 template <class... V>
 inline constexpr std::int64_t pool_stack_bytes = (... + (V::shape[-1] *
@@ -76,7 +72,7 @@ struct Pool {
   static constexpr Window a = windows[0], b = windows[1], c = windows[2];
 
   static void maximum(const T* x, T* y) {
-    if (detail::has_nan<windows.in()>(x)) [[unlikely]]
+    if (has_nan<windows.in()>(x)) [[unlikely]]
       reduce_to_largest_or_nan(x, y);
     else reduce(x, y, least, [](Sum p, Sum q) { return p > q ? p : q; }, as_it_is);
   }
@@ -84,7 +80,7 @@ struct Pool {
     reduce(
         x, y, Sum{}, [](Sum p, Sum q) { return p + q; },
         [](Sum value, std::int64_t o, Sum rows) {
-          return value / (rows * static_cast<Sum>(detail::window_counts<c>[static_cast<std::size_t>(o)]));
+          return value / (rows * static_cast<Sum>(window_counts<c>[static_cast<std::size_t>(o)]));
         });
   }
   /// The gradient goes to the first of the largest elements of each window, or of one with NaN to the last NaN, as in PyTorch.
@@ -94,7 +90,7 @@ struct Pool {
     if constexpr (std::is_same_v<D, T> && a.kernel == 1 && a.out == a.in && b.tiles() && c.tiles()) {
       if constexpr (b.kernel != b.stride || c.kernel != c.stride || b.out * b.stride != b.in || c.out * c.stride != c.in)
         std::fill_n(dx, windows.in(), D{});
-      const bool is_special = detail::has_nan<windows.in()>(x);
+      const bool is_special = has_nan<windows.in()>(x);
       for (std::int64_t i = 0; i < a.out; ++i)
         for (std::int64_t j = 0; j < b.out; ++j, dy += c.out) {
           const std::int64_t row = (i * b.in + j * b.stride) * c.in;
@@ -107,7 +103,7 @@ struct Pool {
         for (std::int64_t j = 0; j < b.out; ++j)
           for (std::int64_t o = 0; o < c.out; ++o, ++dy) {
             std::int64_t largest = -1;
-            detail::for_each_seen_row<windows>(i, j, [&](std::int64_t row) {
+            for_each_seen_row<windows>(i, j, [&](std::int64_t row) {
               for (std::int64_t k = 0; k < c.kernel; ++k)
                 if (const auto at = row * c.in + c.at(o, k);
                     c.contains(c.at(o, k)) &&
@@ -125,13 +121,13 @@ struct Pool {
       for (std::int64_t j = 0; j < b.out; ++j, dy += c.out) {
         const Sum rows = seen_rows(i, j);
         Sum part[std::size_t(c.in)]{};
-        detail::for_each_tap<c.kernel>([&](auto k) {
-          constexpr detail::TapRange range(c, k);
+        for_each_tap<c.kernel>([&](auto k) {
+          constexpr TapRange range(c, k);
           for (std::int64_t o = range.first; o < range.last; ++o)
             part[c.at(o, k)] += static_cast<Sum>(dy[o]) /
-                                (rows * static_cast<Sum>(detail::window_counts<c>[static_cast<std::size_t>(o)]));
+                                (rows * static_cast<Sum>(window_counts<c>[static_cast<std::size_t>(o)]));
         });
-        detail::for_each_seen_row<windows>(i, j, [&](std::int64_t row) {
+        for_each_seen_row<windows>(i, j, [&](std::int64_t row) {
           D* to = dx + row * c.in;
           for (std::int64_t e = 0; e < c.in; ++e) to[e] = static_cast<D>(static_cast<Sum>(to[e]) + part[e]);
         });
@@ -148,8 +144,8 @@ struct Pool {
   }
 
   static Sum seen_rows(std::int64_t i, std::int64_t j) {
-    return static_cast<Sum>(detail::window_counts<a>[static_cast<std::size_t>(i)]) *
-           static_cast<Sum>(detail::window_counts<b>[static_cast<std::size_t>(j)]);
+    return static_cast<Sum>(window_counts<a>[static_cast<std::size_t>(i)]) *
+           static_cast<Sum>(window_counts<b>[static_cast<std::size_t>(j)]);
   }
   template <class Join, class Finish>
   static void reduce(const T* x, T* y, Sum start, Join join, Finish finish) {
@@ -158,11 +154,11 @@ struct Pool {
         Sum column[std::size_t(c.in)], row[std::size_t(c.out)];
         for (Sum& value : column) value = start;
         for (Sum& value : row) value = start;
-        detail::for_each_seen_row<windows>(i, j, [&](std::int64_t seen) {
+        for_each_seen_row<windows>(i, j, [&](std::int64_t seen) {
           for (std::int64_t e = 0; e < c.in; ++e) column[e] = join(column[e], static_cast<Sum>(x[seen * c.in + e]));
         });
-        detail::for_each_tap<c.kernel>([&](auto k) {
-          constexpr detail::TapRange range(c, k);
+        for_each_tap<c.kernel>([&](auto k) {
+          constexpr TapRange range(c, k);
           for (std::int64_t o = range.first; o < range.last; ++o) row[o] = join(row[o], column[c.at(o, k)]);
         });
         const Sum rows = seen_rows(i, j);
@@ -173,11 +169,11 @@ struct Pool {
   static void to_largest(const T* __restrict x, const T* __restrict dy, T* __restrict dx) {
     for (std::int64_t o = 0; o < c.out; ++o) {
       Sum largest = static_cast<Sum>(x[o * c.stride]), left = static_cast<Sum>(dy[o]);
-      detail::for_each_tap<b.kernel * c.kernel>([&](auto tap) __attribute__((always_inline)) {
+      for_each_tap<b.kernel * c.kernel>([&](auto tap) __attribute__((always_inline)) {
         const Sum value = static_cast<Sum>(x[tap / c.kernel * c.in + o * c.stride + tap % c.kernel]);
         largest = value > largest ? value : largest;
       });
-      detail::for_each_tap<b.kernel * c.kernel>([&](auto tap) __attribute__((always_inline)) {
+      for_each_tap<b.kernel * c.kernel>([&](auto tap) __attribute__((always_inline)) {
         const std::int64_t at = tap / c.kernel * c.in + o * c.stride + tap % c.kernel;
         const bool hit = !(static_cast<Sum>(x[at]) < largest);  // also of NaN: `left` is always given away
         dx[at] = static_cast<T>(hit ? left : Sum{});
@@ -208,4 +204,4 @@ inline void for_each_plane(F&& f, V... views) {
       f(views.data + n * V::spec.stride(0) + channel * V::spec.stride(1)...);
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

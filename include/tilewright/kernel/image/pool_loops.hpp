@@ -4,7 +4,7 @@
 
 #include "tilewright/kernel/conv/loops.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// What poolings may have besides windows, along three spatial axes: elements of the input that stand `spacing` apart, with
 /// padding between them, and zeros before and after the results. The windows count the gaps.
@@ -76,16 +76,16 @@ struct PoolLoops {
   template <class F>
   static void for_each_window(F&& f) {
     constexpr Window a = windows[0], b = windows[1], c = windows[2];
-    detail::for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
-      f(detail::place(i + gaps.begin[0], j + gaps.begin[1], o + gaps.begin[2], out(1), out(2)), [&](auto&& element) {
-        detail::for_each_index(a.kernel, b.kernel, c.kernel, [&](auto k, auto l, auto p) {
+    for_each_index(a.out, b.out, c.out, [&](auto i, auto j, auto o) {
+      f(place(i + gaps.begin[0], j + gaps.begin[1], o + gaps.begin[2], out(1), out(2)), [&](auto&& element) {
+        for_each_index(a.kernel, b.kernel, c.kernel, [&](auto k, auto l, auto p) {
           const auto i_x = a.at(i, k), j_x = b.at(j, l), o_x = c.at(o, p);
           if (gaps.contains(a, 0, i_x) && gaps.contains(b, 1, j_x) && gaps.contains(c, 2, o_x))
-            element(detail::place(i_x / gaps.spacing[0], j_x / gaps.spacing[1], o_x / gaps.spacing[2], in(1), in(2)));
+            element(place(i_x / gaps.spacing[0], j_x / gaps.spacing[1], o_x / gaps.spacing[2], in(1), in(2)));
         });
       });
     });
   }
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

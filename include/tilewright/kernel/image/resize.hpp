@@ -22,6 +22,10 @@ enum class CoordinateMode : std::int64_t {
   tf_crop_and_resize
 };
 
+}  // namespace tilewright
+
+namespace tilewright::kernel {
+
 /// One axis: `out` results of `in` elements.
 struct Resize {
   std::int64_t in = 1, out = 1;
@@ -155,4 +159,4 @@ inline void resize_axis(X x, Y y) {
   });
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

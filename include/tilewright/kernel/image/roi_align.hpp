@@ -5,7 +5,7 @@
 
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// The bins of a region of interest on a plane of rows x columns elements, and the points at which a bin is sampled.
 struct RoiBins {
@@ -64,4 +64,4 @@ struct RoiBins {
   };
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

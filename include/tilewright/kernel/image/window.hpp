@@ -2,7 +2,7 @@
 #include <array>
 #include <cstdint>
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// The windows of a convolution or pooling along one axis. The window of result o has the elements
 /// o * stride - begin + k * dilation for k in [0, kernel), as far as they are in [0, in).
@@ -38,4 +38,4 @@ struct Windows {
   constexpr std::int64_t kernel() const { return axes[0].kernel * axes[1].kernel * axes[2].kernel; }
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

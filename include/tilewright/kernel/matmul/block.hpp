@@ -7,7 +7,7 @@
 #include "tilewright/kernel/matmul/shape.hpp"
 #include "tilewright/kernel/matmul/vectors.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// What a register block does for later, while it sums: nothing.
 struct NothingAhead {
@@ -72,4 +72,4 @@ template <MatMulShape s, std::int64_t b_k, std::int64_t rows, std::int64_t colum
     for (std::int64_t v = 0; v < vectors; ++v) finish(i, v, sum[i][v]);
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

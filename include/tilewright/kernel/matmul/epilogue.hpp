@@ -4,7 +4,7 @@
 
 #include "tilewright/kernel/matmul/vectors.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// Calls epilogue(i, j, x) for `n` finished sums of row i from column j on: full vectors, then narrower ones, then floats.
 template <std::int64_t n, std::int64_t width = float_width, class Epilogue>
@@ -58,4 +58,4 @@ struct TransposedEpilogue {
   }
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

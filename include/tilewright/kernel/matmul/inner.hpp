@@ -9,7 +9,7 @@
 #include "tilewright/kernel/matmul/shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// Rows of a register block. It has as many columns as make its sums fill one vector.
 constexpr std::int64_t inner_rows(const MatMulShape& s) { return even_block(s.m, float_width / 2); }
@@ -96,4 +96,4 @@ inline void inner_matmul(const float* a, const float* b, const Epilogue& epilogu
   if constexpr (s.n % float_width > 0) strip(std::integral_constant<std::int64_t, s.n % float_width>{}, j);
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

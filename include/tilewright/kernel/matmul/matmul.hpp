@@ -12,9 +12,7 @@
 #include "tilewright/kernel/reduce/long_sums.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, column_by_column };
 
@@ -79,41 +77,38 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
     }
 }
 
-}  // namespace detail
-
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
 /// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Floats and half precision, which sums in float, use
 /// register-blocked vector kernels. An epilogue that reads memory may also have a member prefetch(i, j): it is called
 /// for some vectors, some time before their sums are complete.
 template <MatMulShape shape, class A, class B, class Epilogue>
 inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
-  using detail::MatMulKernel;
-  constexpr MatMulShape s = detail::MatMulChoice<shape, A, B>::s;
-  constexpr MatMulKernel kernel = detail::MatMulChoice<shape, A, B>::kernel;
-  if constexpr (kernel == MatMulKernel::inner) detail::inner_matmul<s>(a, b, epilogue);
-  else if constexpr (kernel == MatMulKernel::outer) detail::outer_matmul<s>(a, b, epilogue);
+  constexpr MatMulShape s = MatMulChoice<shape, A, B>::s;
+  constexpr MatMulKernel kernel = MatMulChoice<shape, A, B>::kernel;
+  if constexpr (kernel == MatMulKernel::inner) inner_matmul<s>(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::outer) outer_matmul<s>(a, b, epilogue);
   else if constexpr (kernel == MatMulKernel::outer_transposed)
-    detail::outer_matmul<s.transposed()>(b, a, detail::TransposedEpilogue<Epilogue>{epilogue});
-  else if constexpr (kernel == MatMulKernel::row_by_row) detail::stream_rows<s>(a, b, epilogue);
-  else if constexpr (kernel == MatMulKernel::column_by_column) detail::stream_columns<s>(a, b, epilogue);
-  else detail::loop_matmul<s>(a, b, epilogue);
+    outer_matmul<s.transposed()>(b, a, TransposedEpilogue<Epilogue>{epilogue});
+  else if constexpr (kernel == MatMulKernel::row_by_row) stream_rows<s>(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::column_by_column) stream_columns<s>(a, b, epilogue);
+  else loop_matmul<s>(a, b, epilogue);
 }
 
 /// c = a b for one matrix.
 template <MatMulShape shape, class A, class B, class C>
 inline void matmul_kernel(const A* a, const B* b, C* c) {
-  constexpr MatMulShape s = detail::with_unit_strides(shape);
-  if constexpr (detail::gives_transposed<s, A, B, C>) matmul_kernel<s.transposed()>(b, a, c);
-  else matmul_kernel<s>(a, b, detail::StoreSums<s.c_m, s.c_n, C>{c});
+  constexpr MatMulShape s = with_unit_strides(shape);
+  if constexpr (gives_transposed<s, A, B, C>) matmul_kernel<s.transposed()>(b, a, c);
+  else matmul_kernel<s>(a, b, StoreSums<s.c_m, s.c_n, C>{c});
 }
 
 /// Bytes of matmul_kernel's arrays on the stack, for c or an epilogue.
 template <MatMulShape shape, class A, class B, class C>
 inline constexpr std::int64_t matmul_stack_bytes = [] {
-  constexpr MatMulShape s = detail::with_unit_strides(shape);
-  const std::int64_t bytes = detail::MatMulChoice<s, A, B>::stack_bytes;
-  if constexpr (!detail::gives_transposed<s, A, B, C>) return bytes;
-  else return std::max(bytes, detail::MatMulChoice<s.transposed(), B, A>::stack_bytes);
+  constexpr MatMulShape s = with_unit_strides(shape);
+  const std::int64_t bytes = MatMulChoice<s, A, B>::stack_bytes;
+  if constexpr (!gives_transposed<s, A, B, C>) return bytes;
+  else return std::max(bytes, MatMulChoice<s.transposed(), B, A>::stack_bytes);
 }();
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -11,7 +11,7 @@
 #include "tilewright/kernel/matmul/shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// Floats of the packed part of a.
 constexpr std::int64_t a_panel_size(const MatMulShape& s) {
@@ -342,4 +342,4 @@ inline void outer_matmul(const A* a, const B* b, const Epilogue& epilogue) {
   }
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

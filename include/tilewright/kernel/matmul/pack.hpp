@@ -5,7 +5,7 @@
 #include "tilewright/kernel/matmul/shape.hpp"
 #include "tilewright/kernel/matmul/vectors.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// Long columns of b are fetched this many rows ahead: their lines are too far apart for the processor's own prefetching. The
 /// cold lines of fc1 and fc2 of `./dev bench kernels` would notice another number; none was measured.
@@ -67,4 +67,4 @@ inline void pack_panel(const B* b, std::int64_t rows, float* panel) {
   }
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

@@ -6,9 +6,8 @@
 
 #include "tilewright/kernel/vector/half.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
-namespace detail {
 template <class T>
 struct PackOf {
   typedef T type __attribute__((vector_size(sizeof(xsimd::batch<float>))));
@@ -21,15 +20,14 @@ struct WideOf<T> : std::conditional<std::is_signed_v<T>, std::int32_t, std::uint
 template <class T>
   requires is_half_type<T>
 struct WideOf<T> : std::type_identity<float> {};
-}  // namespace detail
 
 /// The type in which vectors hold elements of a type: float for half precision, integers of 32 bits for smaller ones.
 template <class T>
-using wide_t = typename detail::WideOf<T>::type;
+using wide_t = typename WideOf<T>::type;
 /// A vector of the compiler as wide as the machine's. It has the operators of numbers for all of them, integers of 64 bits too,
 /// whatever xsimd has; comparisons give vectors of 0 and -1, which `?:` takes.
 template <class T>
-using Pack = typename detail::PackOf<T>::type;
+using Pack = typename PackOf<T>::type;
 template <class T>
 inline constexpr auto pack_size = static_cast<std::int64_t>(sizeof(Pack<T>) / sizeof(T));
 
@@ -58,7 +56,6 @@ template <class X>
   else return decltype(x < x){};
 }
 
-namespace detail {
 /// Converts `count` elements at steps of `from_step` into elements at steps of `to_step`; dense halves and floats in vectors.
 template <std::int64_t from_step, std::int64_t to_step, class From, class To>
 [[gnu::always_inline]] inline void convert_elements(const From* from, std::int64_t count, To* to) {
@@ -77,17 +74,16 @@ template <std::int64_t from_step, std::int64_t to_step, class From, class To>
   }
   for (; i < count; ++i) to[i * to_step] = static_cast<To>(from[i * from_step]);
 }
-}  // namespace detail
 
 /// The `count` elements at steps of `step` from `from` on as wide ones.
 template <std::int64_t step, class T>
 inline void load_wide(const T* from, std::int64_t count, wide_t<T>* to) {
-  detail::convert_elements<step, 1>(from, count, to);
+  convert_elements<step, 1>(from, count, to);
 }
 /// Writes `count` wide elements at steps of `step` from `to` on.
 template <std::int64_t step, class T>
 inline void store_wide(const wide_t<T>* from, std::int64_t count, T* to) {
-  detail::convert_elements<1, step>(from, count, to);
+  convert_elements<1, step>(from, count, to);
 }
 
 /// A pack of the elements from `from` on, which lie side by side.
@@ -111,4 +107,4 @@ template <class X>
   std::memcpy(to, &x, sizeof(x));
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -6,7 +6,7 @@
 #include "tilewright/kernel/matmul/vectors.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 // Of each number below: its unit, why there is a limit, and in brackets the lines of `./dev bench kernels`, MatMul/..., whose
 // plan changes with the number (on AVX-512).
@@ -140,4 +140,4 @@ constexpr OuterPlan outer_plan(const MatMulShape& s) {
   return plan;
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

@@ -8,7 +8,7 @@
 #include "tilewright/kernel/matmul/shape.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 // Products of one row with a matrix use each element of the matrix once. If no cache holds the matrix, they take the time that
 // reading it takes, which is shortest in the order of memory: a processor then fetches ahead by itself. (On AMD Zen 4 two rows at
@@ -174,4 +174,4 @@ inline void stream_columns(const A* a, const B* b, const Epilogue& epilogue) {
   }
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

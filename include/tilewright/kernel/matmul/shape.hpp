@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// A matrix product of static extents c[m, n] = sum over k of a[m, k] b[k, n], with strides in elements.
 struct MatMulShape {
@@ -14,4 +14,4 @@ struct MatMulShape {
   constexpr MatMulShape transposed() const { return {n, m, k, b_n, b_k, a_k, a_m, c_n, c_m, half_b, half_a}; }
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -9,7 +9,7 @@
 #include "tilewright/kernel/vector/xsimd.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// The `count` floats from data on, and zeros after them; no other memory is read.
 template <std::int64_t count>
@@ -55,4 +55,4 @@ template <int step = 0>
   }
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

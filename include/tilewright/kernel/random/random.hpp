@@ -8,7 +8,7 @@
 #include "tilewright/kernel/elementwise.hpp"
 #include "tilewright/kernel/random/random_words.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// Random numbers of elements, as functions of a seed and the element's position. The numbers of a group of random words are
 /// made together, in vectors; an element takes its own. A number of float32 takes one word: that of its position. One of float64
@@ -17,8 +17,6 @@ namespace tilewright {
 /// The bits are the same on every machine with a fused multiply-add, whatever its vectors. All is conversions, sums, products,
 /// quotients and square roots, each rounded once by IEEE 754. No product goes into a sum but by `fma`: a compiler may contract
 /// other sums of products, or not.
-
-namespace detail {
 
 /// Numbers in a group of random words, for elements that are computed in T.
 template <class T>
@@ -126,20 +124,15 @@ template <class Element>
   }
 }
 
-}  // namespace detail
-
 /// Uniform in [low, high), for elements of type Element: low + scale u, with u of 24 bits, or 53 in float64, at most `most`, and
 /// in half precision rounded down.
 template <class T, class Element = T>
 struct UniformNumbers {
-  static constexpr std::int64_t size = detail::numbers_in_group<T>;
-  detail::PhiloxVectors<detail::WideVector> philox;
+  static constexpr std::int64_t size = numbers_in_group<T>;
+  PhiloxVectors<WideVector> philox;
   T low, scale, most;
 
   void fill(std::uint64_t group, T* numbers) const {
-    using detail::for_each_wide_pair, detail::rounded_down_to;
-    using detail::Lanes, detail::SignedVector, detail::FloatVector, detail::WordVector, detail::group_counters,
-        detail::group_words;
     if constexpr (size == group_words) {
       philox.for_each_block(group, [&](const WordVector(&words)[4], std::int64_t offset) __attribute__((always_inline)) {
         for (int w = 0; w < 4; ++w) {
@@ -164,13 +157,11 @@ struct UniformNumbers {
 /// Normal, of the given mean and standard deviation.
 template <class T>
 struct NormalNumbers {
-  static constexpr std::int64_t size = detail::numbers_in_group<T>;
-  detail::PhiloxVectors<detail::WideVector> philox;
+  static constexpr std::int64_t size = numbers_in_group<T>;
+  PhiloxVectors<WideVector> philox;
   T mean, deviation;
 
   void fill(std::uint64_t group, T* numbers) const {
-    using detail::for_each_wide_pair, detail::normal_pair, detail::wide_normal_pair;
-    using detail::Lanes, detail::WordVector, detail::group_counters, detail::group_words;
     if constexpr (size == group_words) {
       philox.for_each_block(group, [&](const WordVector(&words)[4], std::int64_t offset) __attribute__((always_inline)) {
         for (int w = 0; w < 4; w += 2) {
@@ -193,13 +184,12 @@ struct NormalNumbers {
 /// What dropout multiplies by: 0 where the element's word is below `threshold`, else `scale`. The same elements for every T.
 template <class T>
 struct DropoutFactors {
-  static constexpr std::int64_t size = detail::group_words;
-  detail::PhiloxVectors<detail::WideVector> philox;
+  static constexpr std::int64_t size = group_words;
+  PhiloxVectors<WideVector> philox;
   std::uint32_t threshold;
   T scale;
 
   void fill(std::uint64_t group, T* factors) const {
-    using detail::Lanes, detail::WordVector, detail::group_counters, detail::lanes;
     philox.for_each_block(group, [&](const WordVector(&words)[4], std::int64_t offset) __attribute__((always_inline)) {
       for (int w = 0; w < 4; ++w) {
         T* row = factors + w * group_counters + offset;
@@ -221,7 +211,7 @@ inline void assign_random(const Numbers& numbers, F&& f, Out out, Positions posi
   using Number = compute_t<typename Out::element>;
   constexpr int operands = 2 + static_cast<int>(sizeof...(In));
   constexpr std::int64_t size = Numbers::size;
-  static constexpr auto loops = detail::elementwise_loops<operands>({Out::spec, Positions::spec, In::spec...});
+  static constexpr auto loops = elementwise_loops<operands>({Out::spec, Positions::spec, In::spec...});
   constexpr bool contiguous = [] {
     bool result = loops.run >= size && loops.run_strides[0] == 1 && loops.run_strides[1] == 1;
     for (auto stride : loops.run_strides) result = result && (stride == 0 || stride == 1);
@@ -237,9 +227,8 @@ inline void assign_random(const Numbers& numbers, F&& f, Out out, Positions posi
         if (position / size != filled) numbers.fill(static_cast<std::uint64_t>(filled = position / size), group);
         if constexpr (contiguous) {
           if (in_group == 0 && k + size <= loops.run) {
-            line_assign<size>(
-                f, detail::run_line<1>(out.data + offsets[0] + k), Line<Number, 1>{group},
-                detail::run_line<loops.run_strides[i + 2]>(ins.data + offsets[i + 2] + k * loops.run_strides[i + 2])...);
+            line_assign<size>(f, run_line<1>(out.data + offsets[0] + k), Line<Number, 1>{group},
+                              run_line<loops.run_strides[i + 2]>(ins.data + offsets[i + 2] + k * loops.run_strides[i + 2])...);
             k += size;
             continue;
           }
@@ -253,4 +242,4 @@ inline void assign_random(const Numbers& numbers, F&& f, Out out, Positions posi
   });
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

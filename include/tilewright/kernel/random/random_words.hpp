@@ -7,7 +7,7 @@
 #include "tilewright/core/philox.hpp"
 #include "tilewright/kernel/vector/lanes.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// A group of random words: those of 16 neighbouring counters. Word w of the group's counter c is the word w * 16 + c of the
 /// group. So vectors of up to 16 lanes, a counter in each, make words that stand beside each other.
@@ -59,7 +59,7 @@ class PhiloxVectors {
     for (auto& round : keys_) {
       round[0] = V{} + key[0];
       round[1] = V{} + key[1];
-      key = {key[0] + philox_steps[0], key[1] + philox_steps[1]};
+      key = {key[0] + detail::philox_steps[0], key[1] + detail::philox_steps[1]};
     }
   }
   /// Calls f(words, offset in a row of 16 of the group) with four vectors, word w of `lanes` counters in the w-th.
@@ -81,7 +81,7 @@ class PhiloxVectors {
     }();
     const V even_counter = std::bit_cast<V>(even_lanes) + first, odd_counter = even_counter + 1;
     V even[4] = {even_counter, even_counter >> 32}, odd[4] = {odd_counter, odd_counter >> 32};
-    unrolled<philox_rounds>([&](auto round) __attribute__((always_inline)) {
+    unrolled<detail::philox_rounds>([&](auto round) __attribute__((always_inline)) {
       run_round(even, keys_[round.value]);
       run_round(odd, keys_[round.value]);
     });
@@ -89,15 +89,15 @@ class PhiloxVectors {
     for (int w = 0; w < 4; ++w) words[w] = std::bit_cast<WordVector>(V((even[w] & low_half) | (odd[w] << 32)));
   }
   [[gnu::always_inline]] static void run_round(V (&state)[4], const V (&key)[2]) {
-    const V a = multiply_low_halves(state[0], V{} + philox_factors[0]);
-    const V b = multiply_low_halves(state[2], V{} + philox_factors[1]);
+    const V a = multiply_low_halves(state[0], V{} + detail::philox_factors[0]);
+    const V b = multiply_low_halves(state[2], V{} + detail::philox_factors[1]);
     state[0] = (b >> 32) ^ state[1] ^ key[0];
     state[1] = b;
     state[2] = (a >> 32) ^ state[3] ^ key[1];
     state[3] = a;
   }
 
-  V keys_[philox_rounds][2];
+  V keys_[detail::philox_rounds][2];
 };
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

@@ -1,9 +1,8 @@
 #pragma once
 #include "tilewright/kernel/reduce/reduction.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
-namespace detail {
 /// The pack's elements `by` places further on, or, reversed, further back, and zeros.
 template <std::size_t by, bool reversed, class P, std::size_t... i>
 [[gnu::always_inline]] inline P shifted(P x, std::index_sequence<i...>) {
@@ -18,7 +17,6 @@ template <bool reversed, std::size_t by = 1, class P>
   if constexpr (by >= width) return x;
   else return running_sums<reversed, 2 * by>(P(x + shifted<by, reversed>(x, std::make_index_sequence<width>())));
 }
-}  // namespace detail
 
 /// out = the sums of in's elements along an axis up to each; reversed: from each on. Sums of lines of half precision and of
 /// contiguous floats go on in double.
@@ -42,7 +40,7 @@ inline void assign_running_sums(In in, Out out) {
     constexpr std::int64_t extent = loops.kept[-1];
     static constexpr Shape outer = loops.without_last(loops.kept);
     for_each_offset<2>(outer, loops.kept_strides, [&](const auto& at) {
-      detail::for_each_batch<extent, columns_at_once>([&](std::int64_t j, auto size) {
+      for_each_batch<extent, columns_at_once>([&](std::int64_t j, auto size) {
         constexpr std::int64_t count = size();
         alignas(64)
             C sums[std::size_t(count)]{};  // of the latest rows; those before are in `emptied`, and as elements in `before`
@@ -87,7 +85,7 @@ inline void assign_running_sums(In in, Out out) {
       if constexpr (vectors) {
         for (std::int64_t k = 0; k + width <= n; k += width) {
           const std::int64_t first = reversed ? n - k - width : k;
-          const Pack<C> sums = detail::running_sums<reversed>(load_pack(from + first));
+          const Pack<C> sums = running_sums<reversed>(load_pack(from + first));
           store_pack(to + first, sums + static_cast<C>(total));
           total += static_cast<Wide>(sums[reversed ? 0 : width - 1]);
         }
@@ -132,4 +130,4 @@ inline void assign_products_of_others(X x, DY dy, DX dx) {
   });
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

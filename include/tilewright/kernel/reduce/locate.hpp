@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/kernel/reduce/rules.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// The integers that a pack holds as many of as of elements of type T.
 template <class T>
@@ -44,7 +44,7 @@ inline void assign_extreme_index(In in, Out out) {
   using C = wide_t<T>;
   using Index = index_of_t<T>;
   constexpr std::int64_t n = In::shape[axis], step = In::spec.stride(axis);
-  const auto first = [&](const auto& at) { return in.data + detail::MemoryNode<In::spec>::offset(at); };
+  const auto first = [&](const auto& at) { return in.data + MemoryNode<In::spec>::offset(at); };
   Kernel::template for_each_result<Index>(
       out,
       [&](const auto& at) {
@@ -90,7 +90,7 @@ inline void assign_at_first(X x, Y y, DY dy, DX dx) {
     constexpr std::int64_t dy_step = loops.last_stride(loops.kept, loops.kept_strides, 2);
     static constexpr Shape outer = loops.without_last(loops.kept);
     for_each_offset<4>(outer, loops.kept_strides, [&](const auto& at) {
-      detail::for_each_batch<extent, columns_at_once>([&](std::int64_t j, auto size) {
+      for_each_batch<extent, columns_at_once>([&](std::int64_t j, auto size) {
         constexpr std::int64_t count = size();
         alignas(64) C values[std::size_t(count)], left[std::size_t(count)];  // left: what no element has got yet
         load_wide<y_step>(y.data + at[1] + j * y_step, count, values);
@@ -136,4 +136,4 @@ inline void assign_at_first(X x, Y y, DY dy, DX dx) {
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

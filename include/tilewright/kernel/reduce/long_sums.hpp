@@ -5,7 +5,7 @@
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/xsimd.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// How many terms a matrix product or a convolution adds up one after the other in float32. A sum of more terms is made in parts
 /// of at most so many, which are added with their rounding errors: the error of each element is at most terms_of_product + 8
@@ -16,8 +16,6 @@ constexpr bool is_long_product(std::int64_t terms) { return terms > terms_of_pro
 /// The type of a plain loop that adds the products of `terms` terms: float64, if float32 would lose too much.
 template <class Sum, std::int64_t terms>
 using product_sum_t = std::conditional_t<std::is_same_v<Sum, float> && is_long_product(terms), double, Sum>;
-
-namespace detail {
 
 /// Adds parts of sums, and keeps what rounding takes away: two numbers hold a sum of about 48 bits (the exact error of one
 /// addition: Knuth, The Art of Computer Programming, volume 2, section 4.2.2).
@@ -53,6 +51,4 @@ struct LongSums {
   }
 };
 
-}  // namespace detail
-
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/kernel/vector/line.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// A block of memory that is normalised: groups of channels. The elements of a channel share one weight and one bias.
 struct NormBlock {
@@ -10,7 +10,6 @@ struct NormBlock {
   std::int64_t spatial = 1;   ///< elements of a channel, next to each other
 };
 
-namespace detail {
 /// Bytes from the batch that is computed to the one that is fetched: a few lines of a network's width, which most often follow
 /// each other in memory.
 inline constexpr std::int64_t norm_fetch_bytes = 2048;
@@ -19,7 +18,6 @@ template <class T>
   // of an integer: the address may be beyond the tensor, where no pointer may point
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(data) + norm_fetch_bytes));
 }
-}  // namespace detail
 
 /// y = (x - mean) / sqrt(variance + eps) * weight + bias for each group of a dense block. The variance is a mean over the group's
 /// elements, without a correction of its bias. Also gives mean and 1 / sqrt(variance + eps), one element for each group.
@@ -73,11 +71,11 @@ inline void normalise_gradient(const T* x, const T* weight, const compute_t<T>* 
     if constexpr (block.spatial == 1) {
       const In in{x + group * n}, dy_line{dy + group * n}, weights{weight + first};
       const Sums dw{dweight + first}, db{dbias + first};
-      detail::for_each_batch<n, of_part>([&](std::int64_t begin, auto terms) {
+      for_each_batch<n, of_part>([&](std::int64_t begin, auto terms) {
         typename In::Batch g_sums(Compute(0)), gz_sums = g_sums;
-        detail::for_each_batch<terms(), In::width>([&](std::int64_t from, auto count) {  // beyond the rest, dy is 0
+        for_each_batch<terms(), In::width>([&](std::int64_t from, auto count) {  // beyond the rest, dy is 0
           const std::int64_t k = begin + from;
-          detail::fetch_ahead(in.data + k);
+          fetch_ahead(in.data + k);
           const auto d = dy_line.template load<count()>(k), dz = d * normal(in.template load<count()>(k));
           const auto w = weights.template load<count()>(k);
           dw.template store<count()>(k, dw.template load<count()>(k) + dz);
@@ -117,4 +115,4 @@ inline void normalise_gradient(const T* x, const T* weight, const compute_t<T>* 
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -4,7 +4,7 @@
 
 #include "tilewright/kernel/reduce/reduction.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// Unsigned integers in the order of elements of type T: of them, NaN is the largest, and -0 is 0.
 template <class T>
@@ -62,7 +62,6 @@ inline void assign_median(X x, Y y) {
   });
 }
 
-namespace detail {
 /// The k largest keys of a line, and where they are. `largest` false: the smallest elements.
 template <class T, std::int64_t step, std::int64_t n, std::int64_t k, bool largest>
 class TopOfLine {
@@ -219,16 +218,13 @@ inline void heap_sort(std::int64_t size, Before&& before, Exchange&& exchange) {
     sink(0, end);
   }
 }
-}  // namespace detail
 
-namespace detail {
 template <bool largest, int axis, class X, class Values>
 using TopOf = TopOfLine<typename X::element, X::spec.stride(axis), X::shape[axis], Values::shape[axis], largest>;
-}  // namespace detail
 
 /// Bytes of assign_top's arrays on the stack.
 template <bool largest, int axis, class X, class Values>
-inline constexpr std::int64_t top_stack_bytes = detail::TopOf<largest, axis, X, Values>::stack_bytes();
+inline constexpr std::int64_t top_stack_bytes = TopOf<largest, axis, X, Values>::stack_bytes();
 
 /// values, indices = the k largest or smallest elements along an axis, in order; of equal ones the first. NaN is the largest.
 template <bool largest, int axis, class X, class Values, class Indices>
@@ -237,7 +233,7 @@ inline void assign_top(X x, Values values, Indices indices) {
   static constexpr auto loops = reduction_loops<std::uint64_t{1} << axis, false, X, Values, Indices>();
   constexpr std::int64_t k = Values::shape[axis], step = X::spec.stride(axis);
   constexpr std::int64_t value_step = Values::spec.stride(axis), index_step = Indices::spec.stride(axis);
-  using Top = detail::TopOf<largest, axis, X, Values>;
+  using Top = TopOf<largest, axis, X, Values>;
   for_each_offset<3>(loops.kept, loops.kept_strides, [&](const auto& at) {
     const T* from = x.data + at[0];
     T* value = values.data + at[1];
@@ -246,7 +242,7 @@ inline void assign_top(X x, Values values, Indices indices) {
     Top top(from);
     top.select([&](std::int64_t i) { index[count++ * index_step] = static_cast<std::int32_t>(i); });
     if constexpr (!Top::is_in_order)
-      detail::heap_sort(
+      heap_sort(
           k, [&](std::int64_t a, std::int64_t b) { return Top::before(from, index[a * index_step], index[b * index_step]); },
           [&](std::int64_t a, std::int64_t b) { std::swap(index[a * index_step], index[b * index_step]); });
     for (std::int64_t i = 0; i < k; ++i) value[i * value_step] = from[index[i * index_step] * step];
@@ -288,4 +284,4 @@ inline void assign_histogram(X x, Levels levels, Counts counts) {
   });
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

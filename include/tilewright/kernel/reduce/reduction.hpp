@@ -11,7 +11,7 @@
 #include "tilewright/kernel/array/rows.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// The axes of an input, kept and reduced ones apart, with the strides of all operands along them. Axes of extent 1 are left out
 /// and those that can be one are merged. The kept ones stand in the order of the input's memory; so do the reduced ones, unless
@@ -101,16 +101,14 @@ constexpr auto reduction_loops() {
       V0::shape, reduced, {strides_along(V0::spec, V0::shape, reduced), strides_along(V::spec, V0::shape, reduced)...}, in_order);
 }
 
-namespace detail {
 template <class T>
 struct WrappingOf : std::type_identity<T> {};
 template <class T>
   requires std::is_integral_v<T>
 struct WrappingOf<T> : std::make_unsigned<T> {};
-}  // namespace detail
 /// The type in which sums and products of elements wrap around without undefined behaviour.
 template <class T>
-using wrapping_t = typename detail::WrappingOf<wide_t<T>>::type;
+using wrapping_t = typename WrappingOf<wide_t<T>>::type;
 
 /// Columns that a kernel reduces in one go: their accumulators, 4 to 8 KiB, stay in the first cache while rows stream by.
 inline constexpr std::int64_t columns_at_once = 1024;
@@ -133,9 +131,9 @@ inline constexpr std::int64_t column_stack_bytes = [] {
 ///  - `finish(total, context, for_each)`: the result; for_each(f) calls f for each element.
 template <std::uint64_t reduced, class E>
 struct Reduce {
-  using Node = detail::ArrayNodeOf<E>;
+  using Node = ArrayNodeOf<E>;
   using T = typename Node::type;
-  using Index = detail::ArrayIndex;
+  using Index = ArrayIndex;
   /// The loops of the expression, as whose strides the largest of its arrays count, and of those, and of an output.
   template <class... Out>
   static constexpr auto loops_to = [] {
@@ -168,9 +166,8 @@ struct Reduce {
   template <class F>
   static void for_each_run(const E& e, const Index& first, F&& f) {
     static constexpr Shape outer = loops.without_last(loops.reduced);
-    detail::for_each_index(outer, loops.reduced_axes, first, [&](const Index& at) {
-      f(numbers<reduced_axis>(e, at), loops.reduced.rank > 0 ? loops.reduced[-1] : 1);
-    });
+    for_each_index(outer, loops.reduced_axes, first,
+                   [&](const Index& at) { f(numbers<reduced_axis>(e, at), loops.reduced.rank > 0 ? loops.reduced[-1] : 1); });
   }
 
   /// The reduction of the elements that belong to one result, from the index `first` on, which may not be finished.
@@ -200,7 +197,7 @@ struct Reduce {
         terms = 0;
       };
       constexpr std::int64_t rest_terms = run % at_once / chunk + run % chunk / width + run % width;
-      detail::for_each_index(outer, loops.reduced_axes, first, [&](const Index& at) {
+      for_each_index(outer, loops.reduced_axes, first, [&](const Index& at) {
         const auto row = Node::template row<reduced_axis, Batch>(e, at);
         const auto add_up_to = [&](std::int64_t& i, std::int64_t end) {
           for (; i + chunk <= end; i += chunk)
@@ -265,7 +262,7 @@ struct Reduce {
         }
       }
     };
-    detail::for_each_index(loops.reduced, loops.reduced_axes, first, [&](const Index& at) {
+    for_each_index(loops.reduced, loops.reduced_axes, first, [&](const Index& at) {
       if constexpr (sizeof(C<R>) * std::size_t(count) >= (in_parts<R> ? 1024 : 4096)) apart(add_row, e, at);
       else add_row(e, at);
       if constexpr (in_parts<R>)
@@ -320,8 +317,8 @@ struct Reduce {
       constexpr std::int64_t extent = to.kept[-1], step = to.kept_strides.back()[std::size_t(to.kept.rank - 1)];
       static constexpr Shape outer = to.without_last(to.kept);
       alignas(64) Value values[std::min(extent, columns_at_once)];
-      detail::for_each_index(outer, to.kept_axes, Index(), [&](Index at) {
-        detail::for_each_batch<extent, columns_at_once>([&](std::int64_t j, auto count) {
+      for_each_index(outer, to.kept_axes, Index(), [&](Index at) {
+        for_each_batch<extent, columns_at_once>([&](std::int64_t j, auto count) {
           at[column_axis] = j;
           of_block(at, count, values);
           O* const results = first(at);
@@ -333,7 +330,7 @@ struct Reduce {
         });
       });
     } else {
-      detail::for_each_index(to.kept, to.kept_axes, Index(), [&](const Index& at) { *first(at) = static_cast<O>(of_line(at)); });
+      for_each_index(to.kept, to.kept_axes, Index(), [&](const Index& at) { *first(at) = static_cast<O>(of_line(at)); });
     }
   }
   template <class R, class Out>
@@ -354,7 +351,7 @@ struct Reduce {
       const auto one = [row = Node::template row<axis, Batch>(e, at)](auto, std::int64_t k) {
         return Batch(row.template load<1>(k)).get(0);
       };
-      return detail::FunctionRow<std::remove_const_t<decltype(one)>>{one};
+      return FunctionRow<std::remove_const_t<decltype(one)>>{one};
     }
   }
   template <class R, class Row>
@@ -381,4 +378,4 @@ struct Reduce {
   }
 };
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

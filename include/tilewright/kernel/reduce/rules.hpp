@@ -9,7 +9,7 @@
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/reduce/reduction.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// What rules have that need no context and nothing at the end.
 struct ReductionRule {
@@ -154,4 +154,4 @@ inline void assign_integer_mean(In in, Out out) {
   });
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -8,9 +8,8 @@
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/vector/line.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
-namespace detail {
 /// The sum of a contiguous run of floats or halves, in several independent partial sums.
 template <std::int64_t run, class T>
 inline float sum_run(const T* data) {
@@ -103,7 +102,6 @@ inline void sum_vectors(Load&& load, double scale, const F& f) {
     for (std::int64_t v = 0; v < vectors; ++v) f(v, sum[v] * Batch(static_cast<float>(scale)));
   }
 }
-}  // namespace detail
 
 /// Calls epilogue.matrix(b)(i, j, x) for the elements of scale * (sum of in over the axes of `reduced`), a tensor of Out's shape:
 /// x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j, or a part of
@@ -113,7 +111,7 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
   using Sum = compute_t<typename Out::element>;
   using Batch = xsimd::batch<float>;
   constexpr auto width = static_cast<std::int64_t>(Batch::size);
-  static constexpr detail::SumLoops<reduced, In::spec> loops;
+  static constexpr SumLoops<reduced, In::spec> loops;
   constexpr bool floats = computes_in_float(In::spec.dtype) && computes_in_float(Out::spec.dtype);
   constexpr std::int64_t columns = Out::shape.rank > 0 ? Out::shape[-1] : 1, rows = Out::shape.rank > 1 ? Out::shape[-2] : 1;
   std::int64_t element = 0;  // its number in Out
@@ -127,10 +125,10 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
     constexpr bool strided = floats && !dense && loops.summed.rank > 0 && loops.summed[-1] >= 16;
     static constexpr Shape terms = dense || strided ? loops.without_last(loops.summed) : loops.summed;
     const auto term = [&](std::int64_t at) {
-      if constexpr (dense) return detail::sum_run<loops.summed[-1]>(first + at);
+      if constexpr (dense) return sum_run<loops.summed[-1]>(first + at);
       else if constexpr (strided)
-        return detail::sum_strided_run<loops.summed[-1],
-                                       loops.summed_strides[0][static_cast<std::size_t>(loops.summed.rank - 1)]>(first + at);
+        return sum_strided_run<loops.summed[-1], loops.summed_strides[0][static_cast<std::size_t>(loops.summed.rank - 1)]>(first +
+                                                                                                                           at);
       else return static_cast<Sum>(first[at]);
     };
     // the sums of runs have the roundings of up to terms_of_accumulator terms already
@@ -155,13 +153,13 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
       std::int64_t j = 0;
       const auto load = [&](std::int64_t term, std::int64_t v) { return load_floats<Batch>(row + term + j + v * width); };
       const auto vector = [&](std::int64_t v, const Batch& x) { give(element + j + v * width, x); };
-      for (; j + chunk <= columns; j += chunk) detail::sum_vectors<loops, 4, Batch>(load, scale, vector);
+      for (; j + chunk <= columns; j += chunk) sum_vectors<loops, 4, Batch>(load, scale, vector);
       if constexpr (rest > 0) {
-        detail::sum_vectors<loops, rest, Batch>(load, scale, vector);
+        sum_vectors<loops, rest, Batch>(load, scale, vector);
         j += rest * width;
       }
       if constexpr (constexpr std::int64_t last = columns % width; last > 0)
-        detail::sum_vectors<loops, 1, Batch>(
+        sum_vectors<loops, 1, Batch>(
             [&](std::int64_t term, std::int64_t) {
               return Line<std::remove_pointer_t<decltype(row)>, 1>{row + term}.template load<last>(j);
             },
@@ -173,7 +171,6 @@ inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
   }
 }
 
-namespace detail {
 /// Stores the elements that a kernel gives its epilogue.
 template <class Out>
 struct StoreElements {
@@ -206,13 +203,12 @@ struct StoreElements {
     }
   }
 };
-}  // namespace detail
 
 /// out = scale * (sum of in over the axes of `reduced`). out has in's axes without the reduced ones, or with them as
 /// extents of 1.
 template <std::uint64_t reduced, class In, class Out>
 inline void assign_sum(In in, Out out, double scale) {
-  sum_elements<reduced, Out>(in, scale, detail::StoreElements<Out>{out.data});
+  sum_elements<reduced, Out>(in, scale, StoreElements<Out>{out.data});
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

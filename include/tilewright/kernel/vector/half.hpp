@@ -9,7 +9,7 @@
 #include "tilewright/kernel/vector/xsimd.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// Half precision, float16 and bfloat16, is a format of memory: kernels compute in float32. An element becomes a float when it is
 /// read, which is exact, and the result of an op is rounded once, to the nearest, ties to even, when it is written. A value that
@@ -20,7 +20,6 @@ namespace tilewright {
 /// elsewhere the compiler converts the elements. bfloat16 is the first half of a float: shifts and additions of integers convert
 /// it.
 
-namespace detail {
 template <class X>
 concept FloatBatchLike = !std::is_arithmetic_v<X> && std::is_same_v<typename X::value_type, float>;
 
@@ -68,22 +67,21 @@ template <class T>
   return _mm_packus_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
 }
 #endif
-}  // namespace detail
 
 /// The elements from `data` on as a batch of floats.
-template <detail::FloatBatchLike Batch>
+template <FloatBatchLike Batch>
 [[gnu::always_inline]] inline Batch load_floats(const float* data) {
   return Batch::load_unaligned(data);
 }
-template <detail::FloatBatchLike Batch, class T>
+template <FloatBatchLike Batch, class T>
   requires is_half_type<T>
 [[gnu::always_inline]] inline Batch load_floats(const T* data) {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(Batch) == 64) return Batch(detail::widened<T>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(data))));
+  if constexpr (sizeof(Batch) == 64) return Batch(widened<T>(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(data))));
 #endif
 #if defined(__AVX2__)
   if constexpr (std::is_same_v<T, bfloat16_t> && sizeof(Batch) == 32)
-    return Batch(detail::widened<T>(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data))));
+    return Batch(widened<T>(_mm_loadu_si128(reinterpret_cast<const __m128i*>(data))));
 #endif
   if constexpr (std::is_same_v<T, float16_t>) {
 #if defined(__F16C__)
@@ -104,19 +102,19 @@ template <detail::FloatBatchLike Batch, class T>
 }
 
 /// Writes a batch of floats, or one, rounded to the type of the elements at `data`.
-template <detail::FloatBatchLike Batch>
+template <FloatBatchLike Batch>
 [[gnu::always_inline]] inline void store_floats(float* data, const Batch& x) {
   x.store_unaligned(data);
 }
-template <class T, detail::FloatBatchLike Batch>
+template <class T, FloatBatchLike Batch>
   requires is_half_type<T>
 [[gnu::always_inline]] inline void store_floats(T* data, const Batch& x) {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(Batch) == 64) return _mm256_storeu_si256(reinterpret_cast<__m256i*>(data), detail::narrowed<T>(x));
+  if constexpr (sizeof(Batch) == 64) return _mm256_storeu_si256(reinterpret_cast<__m256i*>(data), narrowed<T>(x));
 #endif
 #if defined(__AVX2__)
   if constexpr (std::is_same_v<T, bfloat16_t> && sizeof(Batch) == 32)
-    return _mm_storeu_si128(reinterpret_cast<__m128i*>(data), detail::narrowed<T>(x));
+    return _mm_storeu_si128(reinterpret_cast<__m128i*>(data), narrowed<T>(x));
 #endif
   if constexpr (std::is_same_v<T, float16_t>) {
 #if defined(__F16C__)
@@ -139,7 +137,7 @@ template <class T, detail::FloatBatchLike Batch>
 }
 
 /// The first `count` elements from `data` on, and `rest` in the batch's others; no other memory is read.
-template <detail::FloatBatchLike Batch, std::int64_t count, class T>
+template <FloatBatchLike Batch, std::int64_t count, class T>
   requires is_half_type<T>
 [[gnu::always_inline]] inline Batch load_first_floats(const T* data, float rest = 0) {
   constexpr auto size = static_cast<std::int64_t>(Batch::size);
@@ -147,7 +145,7 @@ template <detail::FloatBatchLike Batch, std::int64_t count, class T>
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
   if constexpr (size == 16) {
     const __m256i others = _mm256_set1_epi16(std::bit_cast<short>(static_cast<T>(rest)));
-    return Batch(detail::widened<T>(_mm256_mask_loadu_epi16(others, static_cast<__mmask16>((1u << count) - 1), data)));
+    return Batch(widened<T>(_mm256_mask_loadu_epi16(others, static_cast<__mmask16>((1u << count) - 1), data)));
   }
 #endif
   T elements[Batch::size];
@@ -156,12 +154,12 @@ template <detail::FloatBatchLike Batch, std::int64_t count, class T>
   return load_floats<Batch>(elements);
 }
 /// Writes the first `count` elements of a batch.
-template <std::int64_t count, class T, detail::FloatBatchLike Batch>
+template <std::int64_t count, class T, FloatBatchLike Batch>
   requires is_half_type<T>
 [[gnu::always_inline]] inline void store_first_floats(T* data, const Batch& x) {
 #if defined(__AVX512BW__) && defined(__AVX512VL__)
   if constexpr (Batch::size == 16)
-    return _mm256_mask_storeu_epi16(data, static_cast<__mmask16>((1u << count) - 1), detail::narrowed<T>(x));
+    return _mm256_mask_storeu_epi16(data, static_cast<__mmask16>((1u << count) - 1), narrowed<T>(x));
 #endif
   T elements[Batch::size];
   store_floats(elements, x);
@@ -173,8 +171,8 @@ template <class T, class X>
 [[gnu::always_inline]] inline auto rounded_to(const X& x) {
   if constexpr (std::is_arithmetic_v<X>) {
     return static_cast<compute_t<T>>(static_cast<T>(x));
-  } else if constexpr (detail::is_mask<X> || std::is_same_v<T, bool>) {
-    return detail::as_element<T>(x);
+  } else if constexpr (is_mask<X> || std::is_same_v<T, bool>) {
+    return as_element<T>(x);
   } else if constexpr (std::is_same_v<T, float16_t>) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(X) == 64) return X(_mm512_cvtph_ps(_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));
@@ -192,11 +190,11 @@ template <class T, class X>
   } else if constexpr (std::is_same_v<T, bfloat16_t>) {
 #if defined(__AVX512F__)
     if constexpr (sizeof(X) == 64)
-      return X(_mm512_castsi512_ps(_mm512_and_si512(detail::rounded_to_first_half(x), _mm512_set1_epi32(-0x10000))));
+      return X(_mm512_castsi512_ps(_mm512_and_si512(rounded_to_first_half(x), _mm512_set1_epi32(-0x10000))));
 #endif
 #if defined(__AVX2__)
     if constexpr (sizeof(X) == 32)
-      return X(_mm256_castsi256_ps(_mm256_and_si256(detail::rounded_to_first_half(x), _mm256_set1_epi32(-0x10000))));
+      return X(_mm256_castsi256_ps(_mm256_and_si256(rounded_to_first_half(x), _mm256_set1_epi32(-0x10000))));
 #endif
     T elements[X::size];
     store_floats(elements, x);
@@ -206,4 +204,4 @@ template <class T, class X>
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -9,7 +9,7 @@
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/vector/half.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// The widest vector of floats, and how many it holds.
 using Lanes = xsimd::batch<float>;
@@ -132,4 +132,4 @@ inline void transpose_back(const float* from, std::int64_t from_stride, std::int
   }
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

@@ -9,7 +9,7 @@
 #include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// Elements of a tensor at equal steps, as batches of the type in which kernels compute. Contiguous ones are loaded as they
 /// are, or converted from half precision; others are gathered into batches element by element.
@@ -97,7 +97,6 @@ inline auto line_at(V view, std::int64_t offset) {
   return Line<typename V::element, V::spec.stride(axis)>{view.data + offset};
 }
 
-namespace detail {
 /// Calls f(first element, number of elements as a constant) for every batch of a line of n elements.
 template <std::int64_t n, std::int64_t width, class F>
 inline void for_each_batch(F&& f) {
@@ -118,7 +117,6 @@ inline xsimd::batch<T, A> first_elements(const xsimd::batch<T, A>& x, T rest = T
     return math::select(xsimd::batch<T, A>::load_aligned(ones.data()) > xsimd::batch<T, A>(T(0)), x, xsimd::batch<T, A>(rest));
   }
 }
-}  // namespace detail
 
 /// The largest of a line's n elements.
 template <std::int64_t n, class L>
@@ -126,7 +124,7 @@ inline typename L::Compute line_max(L line) {
   using Batch = typename L::Batch;
   constexpr auto lowest = -std::numeric_limits<typename L::Compute>::infinity();
   Batch largest(lowest);
-  detail::for_each_batch<n, L::width>(
+  for_each_batch<n, L::width>(
       [&](std::int64_t k, auto count) { largest = math::max(largest, line.template load<count()>(k, lowest)); });
   return math::max(largest);
 }
@@ -134,7 +132,7 @@ inline typename L::Compute line_max(L line) {
 /// to[k] = f(from[k]...) for a line of n elements, batch by batch.
 template <std::int64_t n, class F, class To, class... From>
 inline void line_assign(F&& f, To to, From... from) {
-  detail::for_each_batch<n, To::width>(
+  for_each_batch<n, To::width>(
       [&](std::int64_t k, auto count) { to.template store<count()>(k, f(from.template load<count()>(k)...)); });
 }
 
@@ -142,7 +140,6 @@ inline void line_assign(F&& f, To to, From... from) {
 /// terms_of_accumulator + 8 roundings of the sum of the terms' absolute values, however many terms there are.
 inline constexpr std::int64_t terms_of_accumulator = 256;
 
-namespace detail {
 /// Adds part(first, size as a constant) of parts of a line of n elements, in float64 if there are several.
 template <class Compute, std::int64_t n, std::int64_t of_part, class F>
 inline Compute sum_of_parts(F&& part) {
@@ -154,18 +151,17 @@ inline Compute sum_of_parts(F&& part) {
     return static_cast<Compute>(total);
   }
 }
-}  // namespace detail
 
 /// Assigns f(elements of `from`...) to a line of n elements, and returns the sum of f's results.
 template <std::int64_t n, class F, class To, class... From>
 inline typename To::Compute line_assign_and_sum(F&& f, To to, From... from) {
   using Compute = typename To::Compute;
-  return detail::sum_of_parts<Compute, n, To::width * terms_of_accumulator>([&](std::int64_t first, auto terms) {
+  return sum_of_parts<Compute, n, To::width * terms_of_accumulator>([&](std::int64_t first, auto terms) {
     typename To::Batch sum(Compute(0));
-    detail::for_each_batch<terms(), To::width>([&](std::int64_t k, auto count) {
+    for_each_batch<terms(), To::width>([&](std::int64_t k, auto count) {
       const typename To::Batch result = f(from.template load<count()>(first + k)...);
       to.template store<count()>(first + k, result);
-      sum += detail::first_elements<count()>(result);
+      sum += first_elements<count()>(result);
     });
     return math::sum(sum);
   });
@@ -176,7 +172,7 @@ template <std::int64_t n, class F, class First, class... From>
 inline typename First::Compute line_sum(F&& f, First first, From... from) {
   using Compute = typename First::Compute;
   constexpr std::int64_t width = First::width;
-  return detail::sum_of_parts<Compute, n, 2 * width * terms_of_accumulator>([&](std::int64_t k, auto terms) {
+  return sum_of_parts<Compute, n, 2 * width * terms_of_accumulator>([&](std::int64_t k, auto terms) {
     typename First::Batch even(Compute(0)), odd = even;
     const std::int64_t end = k + terms;
     for (; k + 2 * width <= end; k += 2 * width) {
@@ -188,9 +184,9 @@ inline typename First::Compute line_sum(F&& f, First first, From... from) {
       k += width;
     }
     if constexpr (constexpr std::int64_t rest = terms() % width; rest != 0)
-      odd += detail::first_elements<rest>(f(first.template load<rest>(k), from.template load<rest>(k)...));
+      odd += first_elements<rest>(f(first.template load<rest>(k), from.template load<rest>(k)...));
     return math::sum(even + odd);
   });
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

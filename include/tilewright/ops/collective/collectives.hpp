@@ -24,7 +24,7 @@ template <class D>
 struct CollectiveOp : Op<D> {
   template <PackedAttributes, TensorSpec, TensorSpec>
   static constexpr std::int64_t stack_bytes() {
-    return collective_stack_bytes;
+    return kernel::collective_stack_bytes;
   }
 
  protected:
@@ -62,7 +62,7 @@ struct AllReduceOp : CollectiveOp<D> {
     return CollectiveWork{.collective_items = collective_items, .collective_volume = collective_volume};
   }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
-    return unpack<Attributes>(packed).groups.num_groups() * collective_chunks(out.nelms());
+    return unpack<Attributes>(packed).groups.num_groups() * kernel::collective_chunks(out.nelms());
   }
   static constexpr CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec& in, const TensorSpec&) {
     return {.bytes = in.bytes(), .reduces = true, .gathers = true, .groups = unpack<Attributes>(packed).groups};
@@ -70,8 +70,8 @@ struct AllReduceOp : CollectiveOp<D> {
   template <PackedAttributes A, TensorSpec in, TensorSpec>
   static void run_collective(std::byte* const* operands, std::int64_t first, std::int64_t last) {
     constexpr auto attributes = unpack<Attributes>(A);
-    reduce_over_replicas<static_cast<CollectiveOperator>(attributes.op), element_t<in.dtype>, in.nelms(), attributes.groups>(
-        operands, first, last);
+    kernel::reduce_over_replicas<static_cast<CollectiveOperator>(attributes.op), element_t<in.dtype>, in.nelms(),
+                                 attributes.groups>(operands, first, last);
   }
 };
 struct ReplicatedAllReduce : AllReduceOp<ReplicatedAllReduce> {
@@ -115,7 +115,7 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
     return CollectiveWork{.collective_items = collective_items, .collective_volume = collective_volume};
   }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
-    return unpack<Attributes>(packed).groups.num_replicas * collective_chunks(out.nelms());
+    return unpack<Attributes>(packed).groups.num_replicas * kernel::collective_chunks(out.nelms());
   }
   /// Nothing for a slice: each replica has the whole.
   static constexpr CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec& in, const TensorSpec&) {
@@ -128,9 +128,11 @@ struct ReplicatedReduceScatter : CollectiveOp<ReplicatedReduceScatter> {
     constexpr auto attributes = unpack<Attributes>(A);
     using T = element_t<in.dtype>;
     if constexpr (attributes.has_axis == 0)
-      reduce_scatter_over_replicas<static_cast<CollectiveOperator>(attributes.op), T, in.nelms(), out.nelms(), attributes.groups>(
-          operands, first, last);
-    else slice_for_replicas<T, out.nelms(), elements_from(out.shape, attributes.axis), attributes.groups>(operands, first, last);
+      kernel::reduce_scatter_over_replicas<static_cast<CollectiveOperator>(attributes.op), T, in.nelms(), out.nelms(),
+                                           attributes.groups>(operands, first, last);
+    else
+      kernel::slice_for_replicas<T, out.nelms(), elements_from(out.shape, attributes.axis), attributes.groups>(operands, first,
+                                                                                                               last);
   }
   /// Elements of the axes from one on.
   static constexpr std::int64_t elements_from(const Shape& shape, std::int64_t axis) {
@@ -192,7 +194,7 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     return CollectiveWork{.collective_items = collective_items, .collective_volume = collective_volume};
   }
   static constexpr std::int64_t collective_items(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
-    return unpack<Attributes>(packed).groups.num_groups() * collective_chunks(out.nelms());
+    return unpack<Attributes>(packed).groups.num_groups() * kernel::collective_chunks(out.nelms());
   }
   static constexpr CollectiveVolume collective_volume(const PackedAttributes& packed, const TensorSpec&, const TensorSpec& out) {
     return {.bytes = out.bytes(), .gathers = true, .groups = unpack<Attributes>(packed).groups};
@@ -202,7 +204,7 @@ struct ReplicatedAllGather : CollectiveOp<ReplicatedAllGather> {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr bool in_a_row = static_cast<GatheredShape>(attributes.shape) == GatheredShape::meta_shape;
     constexpr std::int64_t run = ReplicatedReduceScatter::elements_from(in.shape, in_a_row ? 0 : attributes.axis);
-    gather_over_replicas<element_t<in.dtype>, out.nelms(), run, attributes.groups>(operands, first, last);
+    kernel::gather_over_replicas<element_t<in.dtype>, out.nelms(), run, attributes.groups>(operands, first, last);
   }
 };
 

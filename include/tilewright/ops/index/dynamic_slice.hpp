@@ -76,7 +76,7 @@ struct DynamicSliceOp : Op<D> {
       if (entry < 0) continue;
       const std::int64_t step = Starts::shape.rank == 0 ? 0 : Starts::spec.stride(0);
       const auto start = starts.data[entry * step];
-      if (detail::index_number(start) > static_cast<std::uint64_t>(whole[axis] - slice[axis])) {
+      if (kernel::index_number(start) > static_cast<std::uint64_t>(whole[axis] - slice[axis])) {
         if (faults) faults->report(static_cast<std::int64_t>(start));
         fits = false;
       }
@@ -153,13 +153,13 @@ struct DynamicSlice : DynamicSliceOp<DynamicSlice> {
     constexpr int rank = T::shape.rank;
     constexpr Shape sizes = attributes.with(Y::shape, attributes.sizes);  // t is whole along the sliced axes, the result a block
     const auto begin = starts_of<A>(starts, T::shape, sizes, faults);
-    if (!begin) return fill_zero(y);
+    if (!begin) return kernel::fill_zero(y);
     std::int64_t offset = 0;
     for (int axis = 0; axis < rank; ++axis)
       if (attributes.entry_of(axis, rank) >= 0)
-        offset += ((*begin)[static_cast<std::size_t>(axis)] + block_begin(positions, axis)) * T::spec.stride(axis);
+        offset += ((*begin)[static_cast<std::size_t>(axis)] + kernel::block_begin(positions, axis)) * T::spec.stride(axis);
     using Part = View<written_out(ViewSpec{T::spec.dtype, Y::shape, T::spec.strides})>;
-    copy_elements(y, Part{t.data + offset});
+    kernel::copy_elements(y, Part{t.data + offset});
   }
 };
 
@@ -206,7 +206,7 @@ struct DynamicUpdateOp : DynamicSliceOp<D> {
   static void write(const Faults* faults, T t, I starts, U update, P positions, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr int rank = T::shape.rank;
-    copy_elements(y, t);  // nothing, if they are the same memory
+    kernel::copy_elements(y, t);  // nothing, if they are the same memory
     constexpr Shape whole = attributes.with(U::shape, attributes.extents);  // t and the result are a block
     const auto begin = D::template starts_of<A>(starts, whole, U::shape, faults);
     if (!begin) return;
@@ -216,7 +216,7 @@ struct DynamicUpdateOp : DynamicSliceOp<D> {
       const auto a = static_cast<std::size_t>(axis);
       extents[a] = Y::shape[axis];
       if (attributes.entry_of(axis, rank) < 0) continue;
-      const std::int64_t block = block_begin(positions, axis), first = std::max(block, (*begin)[a]);
+      const std::int64_t block = kernel::block_begin(positions, axis), first = std::max(block, (*begin)[a]);
       extents[a] = std::min(block + Y::shape[axis], (*begin)[a] + U::shape[axis]) - first;
       if (extents[a] <= 0) return;
       to += (first - block) * Y::spec.stride(axis);

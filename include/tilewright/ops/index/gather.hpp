@@ -14,7 +14,7 @@ struct GatherGrad : IndexedOp<GatherGrad> {
     const auto attributes = op.attributes<Attributes>();
     const Shape& dy = op.input(0).shape;
     const int axis = static_cast<int>(attributes.axis);
-    const int index_axes = op.input(1).shape.rank - (attributes.form == IndexForm::groups ? 1 : 0);
+    const int index_axes = op.input(1).shape.rank - (attributes.form == kernel::IndexForm::groups ? 1 : 0);
     Shape result;
     for (int a = 0; a < axis; ++a) result.push_back(dy[a]);
     result.push_back(attributes.extent);
@@ -29,12 +29,12 @@ struct GatherGrad : IndexedOp<GatherGrad> {
   static void compute(DY dy, I indices, P positions, DX dx) {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr auto axis = static_cast<int>(attributes.axis);
-    using Loops = IndexedLoops<axis, attributes.form, DX, DY, I>;
-    fill_zero(dx);
+    using Loops = kernel::IndexedLoops<axis, attributes.form, DX, DY, I>;
+    kernel::fill_zero(dx);
     const auto add = [](auto* to, const auto* from) {
       Loops::combine(to, from, [](const auto& a, const auto& b) { return a + b; });
     };
-    Loops::template for_each_hit<attributes.extent>(dx, dy, indices, block_begin(positions, axis), add);
+    Loops::template for_each_hit<attributes.extent>(dx, dy, indices, kernel::block_begin(positions, axis), add);
   }
 };
 
@@ -93,7 +93,7 @@ struct GatherOp : IndexedOp<D> {
     const auto attributes = unpack<Attributes>(packed);
     const Shape &t = operands[0].shape, &indices = operands[1].shape,
                 &result = operands[static_cast<std::size_t>(input_count)].shape;
-    const int axis = attributes.axis_of(t.rank), groups = attributes.form == IndexForm::groups ? 1 : 0;
+    const int axis = attributes.axis_of(t.rank), groups = attributes.form == kernel::IndexForm::groups ? 1 : 0;
     const int index_axes = indices.rank - groups;
     Work work;
     for (int a = 0; a < result.rank; ++a) {
@@ -110,7 +110,7 @@ struct GatherOp : IndexedOp<D> {
   template <PackedAttributes A, class T, class I, class P, class Y>
   static void compute(T t, I indices, P, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
-    using Loops = IndexedLoops<attributes.axis_of(T::shape.rank), attributes.form, T, Y, I>;
+    using Loops = kernel::IndexedLoops<attributes.axis_of(T::shape.rank), attributes.form, T, Y, I>;
     Loops::for_each(
         t, y, indices, [](const auto* from, auto* to) { Loops::template copy<1, 0>(to, from); },
         [](auto* missed) { Loops::zero(missed); });
@@ -118,10 +118,10 @@ struct GatherOp : IndexedOp<D> {
   template <PackedAttributes A, class T, class I, class P, class Y>
   static void compute_checked(Faults faults, T t, I indices, P positions, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
-    constexpr int axis = attributes.axis_of(T::shape.rank), groups = attributes.form == IndexForm::groups ? 1 : 0;
+    constexpr int axis = attributes.axis_of(T::shape.rank), groups = attributes.form == kernel::IndexForm::groups ? 1 : 0;
     constexpr unsigned of_indices = ((1u << (I::shape.rank - groups)) - 1) << axis | static_cast<unsigned>(groups);
     if (D::template is_first_reader < ((1u << Y::shape.rank) - 1) & ~of_indices > (positions))
-      check_indices(faults, indices, T::shape[axis]);
+      kernel::check_indices(faults, indices, T::shape[axis]);
     compute<A>(t, indices, positions, y);
   }
 };
@@ -161,8 +161,8 @@ struct GatherElements : Op<GatherElements> {
   }
   template <PackedAttributes A, class T, class I, class Y>
   static void compute(T t, I indices, Y y) {
-    using Loops = IndexedLoops<static_cast<int>(unpack<Attributes>(A).axis), IndexForm::elements, T, Y, I>;
-    if constexpr (I::shape != Y::shape) fill_zero(y);
+    using Loops = kernel::IndexedLoops<static_cast<int>(unpack<Attributes>(A).axis), kernel::IndexForm::elements, T, Y, I>;
+    if constexpr (I::shape != Y::shape) kernel::fill_zero(y);
     Loops::for_each(t, y, indices, [](const auto* from, auto* to) { *to = *from; }, [](auto* missed) { Loops::zero(missed); });
   }
 };
@@ -177,7 +177,7 @@ template <class D>
 constexpr Tensor gather(Tensor t, Tensor indices, int axis, std::int64_t group_size, const GatherOptions& options) {
   return apply<D>({t, indices}, {.axis = axis,
                                  .group_size = group_size,
-                                 .form = group_size > 1 ? IndexForm::groups : IndexForm::rows,
+                                 .form = group_size > 1 ? kernel::IndexForm::groups : kernel::IndexForm::rows,
                                  .faults = !options.zero_OOR,
                                  .available_memory_proportion = proportion_or_none(options.available_memory_proportion)});
 }

@@ -31,10 +31,10 @@ struct OneHotGrad : Op<OneHotGrad> {
   template <PackedAttributes A, class DY, class I, class DV>
   static void compute(DY dy, I indices, DV values) {
     constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
-    using Loops = IndexedLoops<axis, IndexForm::rows, DY, DY, I>;
+    using Loops = kernel::IndexedLoops<axis, kernel::IndexForm::rows, DY, DY, I>;
     double on = 0, all = 0;
     for_each_element<axis>(indices, dy, [&](auto index, const auto* line) {
-      const std::uint64_t n = detail::index_number(index);
+      const std::uint64_t n = kernel::index_number(index);
       double sum = 0;
       for (std::int64_t c = 0; c < DY::shape[axis]; ++c)
         if (static_cast<std::uint64_t>(c) != n) sum += static_cast<double>(line[c * Loops::step]);
@@ -98,9 +98,9 @@ struct OneHot : IndexedOp<OneHot> {
     constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
     const auto off = values.data[0], on = values.data[V::spec.stride(0)];
     using Off = View<written_out(ViewSpec{V::spec.dtype, Y::shape, {}})>;
-    copy_elements(y, Off{values.data});
+    kernel::copy_elements(y, Off{values.data});
     if (off == on) return;
-    const std::int64_t first = block_begin(positions, axis);
+    const std::int64_t first = kernel::block_begin(positions, axis);
     OneHotGrad::for_each_element<axis>(indices, y, [&](auto index, auto* line) {
       const auto n = static_cast<std::int64_t>(index) - first;
       if (static_cast<std::uint64_t>(n) < static_cast<std::uint64_t>(Y::shape[axis])) line[n * Y::spec.stride(axis)] = on;

@@ -53,7 +53,7 @@ struct ScatterOp : IndexedOp<D> {
     } else {
       result[axis] = attributes.extent;
     }
-    const bool by_element = attributes.form == IndexForm::elements;
+    const bool by_element = attributes.form == kernel::IndexForm::elements;
     bool fits = result.rank == rank && result[axis] == attributes.extent && (!by_element || indices.shape.rank == rank);
     for (int a = 0; fits && a < rank; ++a) {
       const std::int64_t used = by_element ? indices.shape[a] : data.shape[a];
@@ -75,12 +75,12 @@ struct ScatterOp : IndexedOp<D> {
   }
   template <PackedAttributes A, class X, class I, class P, class Y>
   static void compute(X data, I indices, P positions, Y y) {
-    fill_zero(y);
+    kernel::fill_zero(y);
     scatter<A, false>(data, indices, positions, y);
   }
   template <PackedAttributes A, class X, class I, class Initial, class P, class Y>
   static void compute(X data, I indices, Initial initial, P positions, Y y) {
-    copy_elements(y, initial);
+    kernel::copy_elements(y, initial);
     scatter<A, true>(data, indices, positions, y);
   }
   template <PackedAttributes A, class X, class I, class... Rest>
@@ -88,7 +88,7 @@ struct ScatterOp : IndexedOp<D> {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr auto positions = sizeof...(Rest) - 2;
     if (D::template is_first_reader<D::axes_without_indices(attributes, X::shape.rank)>(std::get<positions>(std::tie(rest...))))
-      check_indices(faults, indices, attributes.extent);
+      kernel::check_indices(faults, indices, attributes.extent);
     compute<A>(data, indices, rest...);
   }
 
@@ -98,8 +98,8 @@ struct ScatterOp : IndexedOp<D> {
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr int axis = attributes.axis_of(X::shape.rank);
     constexpr ScatterReduction reduction = attributes.reduction;
-    using Loops = IndexedLoops<axis, attributes.form, Y, X, I>;
-    const std::int64_t first = block_begin(positions, axis);
+    using Loops = kernel::IndexedLoops<axis, attributes.form, Y, X, I>;
+    const std::int64_t first = kernel::block_begin(positions, axis);
     const auto write = [](auto* to, const auto* from) { Loops::template copy<0, 1>(to, from); };
     const auto meet = [](auto* to, const auto* from) { Loops::combine(to, from, detail::Meet<reduction>()); };
     // without initial values, extremes begin with any of the elements that come to a place, not with the 0 of the others
@@ -114,7 +114,7 @@ struct ScatterOp : IndexedOp<D> {
     const Shape data = op.input_spec(0).shape;
     attributes.axis = attributes.axis_of(data.rank);
     attributes.faults = 0;
-    if (attributes.form != IndexForm::elements) return apply<Gather>({x, op.input(1)}, attributes);
+    if (attributes.form != kernel::IndexForm::elements) return apply<Gather>({x, op.input(1)}, attributes);
     return apply<GatherElements>({x, op.input(1)}, {attributes.axis, detail::axis_list(data)});
   }
   static constexpr void gradient_of(GradientContext& op, ScatterReduction reduction) {
@@ -201,7 +201,7 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
     using Number = compute_t<typename T::element>;
     const auto others = std::tie(rest...);
     const auto out = std::get<sizeof...(Rest) - 1>(others);
-    using Loops = IndexedLoops<axis, IndexForm::rows, T, X, I>;
+    using Loops = kernel::IndexedLoops<axis, kernel::IndexForm::rows, T, X, I>;
     auto factor = static_cast<Number>(attributes.factor);
     if constexpr (sizeof...(Rest) == 3) factor = static_cast<Number>(*std::get<0>(others).data);
     const auto add = [factor](auto* to, const auto* from) {
@@ -209,15 +209,15 @@ struct SparseAccumulate : IndexedOp<SparseAccumulate> {
         return math::fma(std::remove_cvref_t<decltype(old)>(factor), next, old);
       });
     };
-    Loops::template for_each_hit<attributes.extent>(out, x, indices, block_begin(std::get<sizeof...(Rest) - 2>(others), axis),
-                                                    add);
+    Loops::template for_each_hit<attributes.extent>(out, x, indices,
+                                                    kernel::block_begin(std::get<sizeof...(Rest) - 2>(others), axis), add);
   }
   template <PackedAttributes A, class T, class X, class I, class... Rest>
   static void compute_checked(Faults faults, T t, X x, I indices, Rest... rest) {
     constexpr auto attributes = unpack<Attributes>(A);
     const auto positions = std::get<sizeof...(Rest) - 2>(std::tie(rest...));
     if (is_first_reader<axes_without_indices(attributes, T::shape.rank)>(positions))
-      check_indices(faults, indices, attributes.extent);
+      kernel::check_indices(faults, indices, attributes.extent);
     compute<A>(t, x, indices, rest...);
   }
 };
@@ -239,7 +239,7 @@ namespace detail {
 /// Indices as the kernels take them: one for each place along the axis as (places,), or (groups, places); else as they are.
 struct ScatterIndices {
   Tensor indices;
-  IndexForm form = IndexForm::elements;
+  kernel::IndexForm form = kernel::IndexForm::elements;
 };
 constexpr ScatterIndices scatter_indices(Tensor data, Tensor indices, int axis, std::int64_t group_size) {
   if (!data.valid() || !indices.valid()) return {indices};
@@ -248,7 +248,7 @@ constexpr ScatterIndices scatter_indices(Tensor data, Tensor indices, int axis, 
   if (axis < 0 || axis >= rank) return {indices};
   const std::int64_t places = data.shape(axis);
   const Shape rows = group_size > 1 ? Shape{group_size, places} : Shape{places};
-  const IndexForm form = group_size > 1 ? IndexForm::groups : IndexForm::rows;
+  const kernel::IndexForm form = group_size > 1 ? kernel::IndexForm::groups : kernel::IndexForm::rows;
   if (indices.shape() == rows && (group_size == 1 || axis > 0)) return {indices, form};
   bool is_broadcast = indices.rank() == rank && (group_size == 1 || axis > 0);
   for (int a = 0; is_broadcast && a < rank; ++a)
@@ -275,7 +275,7 @@ constexpr Tensor scatter_reduce(Tensor data, Tensor indices, ScatterReduction re
   ScatterIndices at{indices};
   if (options.enable_index_broadcast) {
     at = scatter_indices(data, indices, options.axis, group_size);
-    if (at.form == IndexForm::elements && indices.valid() && axis >= 0 && axis < rank && indices.shape() != data.shape())
+    if (at.form == kernel::IndexForm::elements && indices.valid() && axis >= 0 && axis < rank && indices.shape() != data.shape())
       return fail("indices ", to_text(indices.spec()), " for data ", to_text(data.spec()), " along axis ", axis,
                   ": the data's shape, or one index for each place along the axis, expected");
   }

@@ -75,22 +75,22 @@ constexpr bool check_ranks(Inference& op, const Shape& x, const Shape& weight) {
 }
 
 /// The shape of one group for the vector kernels, of views of at most two spatial axes; x, w and y as for ConvLoops.
-template <Windows windows, class X, class W, class Y>
-inline constexpr ConvShape conv_shape = [] {
-  const Window h = windows[1], v = windows[2];
-  return ConvShape{.images = X::shape[0],
-                   .channels = W::shape[1],
-                   .results = W::shape[0] / (X::shape[1] / W::shape[1]),
-                   .h = h,
-                   .v = v,
-                   .x_n = X::spec.stride(0),
-                   .x_c = X::spec.stride(1),
-                   .w_m = W::spec.stride(0),
-                   .w_c = W::spec.stride(1),
-                   .w_h = v.kernel,
-                   .w_v = 1,
-                   .y_n = Y::spec.stride(0),
-                   .y_m = Y::spec.stride(1)};
+template <kernel::Windows windows, class X, class W, class Y>
+inline constexpr kernel::ConvShape conv_shape = [] {
+  const kernel::Window h = windows[1], v = windows[2];
+  return kernel::ConvShape{.images = X::shape[0],
+                           .channels = W::shape[1],
+                           .results = W::shape[0] / (X::shape[1] / W::shape[1]),
+                           .h = h,
+                           .v = v,
+                           .x_n = X::spec.stride(0),
+                           .x_c = X::spec.stride(1),
+                           .w_m = W::spec.stride(0),
+                           .w_c = W::spec.stride(1),
+                           .w_h = v.kernel,
+                           .w_v = 1,
+                           .y_n = Y::spec.stride(0),
+                           .y_m = Y::spec.stride(1)};
 }();
 /// Whether the vector kernels take these views: of dtypes with which they compute in float32, and dense planes.
 template <class X, class W, class Y>
@@ -98,7 +98,7 @@ constexpr bool conv_planes = computes_in_float(X::spec.dtype) && computes_in_flo
                              computes_in_float(Y::spec.dtype) && X::shape.rank <= 4;
 
 /// Calls f with the addresses of each group's x, w and y.
-template <ConvShape s, std::int64_t groups, class X, class W, class Y, class F>
+template <kernel::ConvShape s, std::int64_t groups, class X, class W, class Y, class F>
 inline void for_each_group(X* x, W* w, Y* y, F&& f) {
   for (std::int64_t group = 0; group < groups; ++group)
     f(x + group * s.channels * s.x_c, w + group * s.results * s.w_m, y + group * s.results * s.y_m);
@@ -107,38 +107,39 @@ template <class X, class W>
 inline constexpr std::int64_t group_count = X::shape[1] / W::shape[1];
 
 /// y = the convolution of x with w.
-template <Windows windows, class X, class W, class Y>
+template <kernel::Windows windows, class X, class W, class Y>
 inline void convolve(X x, W w, Y y) {
   if constexpr (conv_planes<X, W, Y>) {
-    static constexpr ConvShape s = conv_shape<windows, X, W, Y>;
-    if constexpr (has_conv_kernel<s>)
+    static constexpr kernel::ConvShape s = conv_shape<windows, X, W, Y>;
+    if constexpr (kernel::has_conv_kernel<s>)
       return for_each_group<s, group_count<X, W>>(
-          x.data, w.data, y.data, [](auto* data, auto* weight, auto* result) { conv_kernel<s>(data, weight, result); });
+          x.data, w.data, y.data, [](auto* data, auto* weight, auto* result) { kernel::conv_kernel<s>(data, weight, result); });
   }
-  ConvLoops<windows, X, W, Y>::forward(x, w, y);
+  kernel::ConvLoops<windows, X, W, Y>::forward(x, w, y);
 }
-template <Windows windows, class X, class W, class Y>
+template <kernel::Windows windows, class X, class W, class Y>
 constexpr std::int64_t convolve_stack_bytes() {
   if constexpr (conv_planes<X, W, Y>)
-    if constexpr (has_conv_kernel<conv_shape<windows, X, W, Y>>) return conv_stack_bytes<conv_shape<windows, X, W, Y>>;
+    if constexpr (kernel::has_conv_kernel<conv_shape<windows, X, W, Y>>)
+      return kernel::conv_stack_bytes<conv_shape<windows, X, W, Y>>;
   return 0;
 }
 /// The gradient of its data.
-template <Windows windows, class DY, class W, class DX>
+template <kernel::Windows windows, class DY, class W, class DX>
 inline void convolve_back(DY dy, W w, DX dx) {
   if constexpr (conv_planes<DX, W, DY>) {
-    static constexpr ConvShape s = conv_shape<windows, DX, W, DY>;
-    if constexpr (has_conv_data_kernel<s>)
+    static constexpr kernel::ConvShape s = conv_shape<windows, DX, W, DY>;
+    if constexpr (kernel::has_conv_data_kernel<s>)
       return for_each_group<s, group_count<DX, W>>(
-          dx.data, w.data, dy.data, [](auto* data, auto* weight, auto* y) { conv_data_kernel<s>(y, weight, data); });
+          dx.data, w.data, dy.data, [](auto* data, auto* weight, auto* y) { kernel::conv_data_kernel<s>(y, weight, data); });
   }
-  ConvLoops<windows, DX, W, DY>::data_gradient(dy, w, dx);
+  kernel::ConvLoops<windows, DX, W, DY>::data_gradient(dy, w, dx);
 }
-template <Windows windows, class DY, class W, class DX>
+template <kernel::Windows windows, class DY, class W, class DX>
 constexpr std::int64_t convolve_back_stack_bytes() {
   if constexpr (conv_planes<DX, W, DY>)
-    if constexpr (has_conv_data_kernel<conv_shape<windows, DX, W, DY>>)
-      return conv_data_stack_bytes<conv_shape<windows, DX, W, DY>>;
+    if constexpr (kernel::has_conv_data_kernel<conv_shape<windows, DX, W, DY>>)
+      return kernel::conv_data_stack_bytes<conv_shape<windows, DX, W, DY>>;
   return 0;
 }
 }  // namespace detail
@@ -170,7 +171,7 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
-    const Windows windows = attributes.windows();
+    const kernel::Windows windows = attributes.windows();
     Shape result{op.input(0).shape[0], op.input(1).shape[1] * attributes.groups};
     for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis) result.push_back(windows[axis].in);
     op.output({result, op.input(0).dtype});
@@ -185,7 +186,7 @@ struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
   }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
-    static constexpr Windows windows = unpack<Attributes>(A).windows();
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
     detail::convolve_back<windows>(dy, w, dx);
   }
   template <PackedAttributes A, class... V>
@@ -200,7 +201,7 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
 
   static constexpr void infer(Inference& op) {
     const Attributes attributes = op.attributes<Attributes>();
-    const Windows windows = attributes.windows();
+    const kernel::Windows windows = attributes.windows();
     Shape result{op.input(1).shape[1], op.input(0).shape[1] / attributes.groups};
     for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis) result.push_back(windows[axis].kernel);
     op.output({result, op.input(0).dtype});
@@ -220,21 +221,22 @@ struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
   }
   template <PackedAttributes A, class X, class DY, class DW>
   static void compute(X x, DY dy, DW dw) {
-    static constexpr Windows windows = unpack<Attributes>(A).windows();
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
     if constexpr (detail::conv_planes<X, DW, DY>) {
-      static constexpr ConvShape s = detail::conv_shape<windows, X, DW, DY>;
-      if constexpr (has_conv_weights_kernel<s>)
+      static constexpr kernel::ConvShape s = detail::conv_shape<windows, X, DW, DY>;
+      if constexpr (kernel::has_conv_weights_kernel<s>)
         return detail::for_each_group<s, detail::group_count<X, DW>>(
-            x.data, dw.data, dy.data, [](auto* data, auto* gradient, auto* y) { conv_weights_kernel<s>(data, y, gradient); });
+            x.data, dw.data, dy.data,
+            [](auto* data, auto* gradient, auto* y) { kernel::conv_weights_kernel<s>(data, y, gradient); });
     }
-    ConvLoops<windows, X, DW, DY>::weights_gradient(x, dy, dw);
+    kernel::ConvLoops<windows, X, DW, DY>::weights_gradient(x, dy, dw);
   }
   template <PackedAttributes A, class X, class DY, class DW>
   static constexpr std::int64_t stack_bytes() {
-    constexpr Windows windows = unpack<Attributes>(A).windows();
+    constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
     if constexpr (detail::conv_planes<X, DW, DY>)
-      if constexpr (has_conv_weights_kernel<detail::conv_shape<windows, X, DW, DY>>)
-        return conv_weights_stack_bytes<detail::conv_shape<windows, X, DW, DY>, typename DY::element>;
+      if constexpr (kernel::has_conv_weights_kernel<detail::conv_shape<windows, X, DW, DY>>)
+        return kernel::conv_weights_stack_bytes<detail::conv_shape<windows, X, DW, DY>, typename DY::element>;
     return 0;
   }
 };
@@ -257,7 +259,7 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
                      groups == 1 ? " group" : " groups", ": ", x.shape[1] / groups, " channels expected");
     const Shape kernel = detail::kernel_of(weight.shape);
     if (!attributes.planner.check(op) || !detail::check_windows(op, x.shape, kernel, attributes)) return;
-    const Windows windows = detail::windows_of(x.shape, kernel, attributes);
+    const kernel::Windows windows = detail::windows_of(x.shape, kernel, attributes);
     op.output({detail::windows_shape(x.shape[0], weight.shape[0], windows, kernel.rank), x.dtype});
   }
   static constexpr void gradient(GradientContext& op) {
@@ -276,16 +278,16 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
     const Shape kernel = detail::kernel_of(operands[1].shape);
     return detail::convolution_blocks(
         operands, detail::windows_of(operands[0].shape, kernel, attributes), blocks, op_info<Conv>,
-        [&](const Windows& windows) { return pack(detail::explicit_attributes(windows, kernel.rank, attributes)); });
+        [&](const kernel::Windows& windows) { return pack(detail::explicit_attributes(windows, kernel.rank, attributes)); });
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y) {
-    static constexpr Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
+    static constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
     detail::convolve<windows>(x, w, y);
   }
   template <PackedAttributes A, class X, class W, class Y>
   static constexpr std::int64_t stack_bytes() {
-    constexpr Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
+    constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
     return detail::convolve_stack_bytes<windows, X, W, Y>();
   }
 };

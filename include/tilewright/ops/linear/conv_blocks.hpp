@@ -18,14 +18,14 @@ constexpr TensorSpec block_of(TensorSpec images, std::int64_t blocks, std::int64
 }
 
 /// The windows as attributes that give each number, with the planner's options of others.
-constexpr WindowAttributes explicit_attributes(const Windows& windows, int axes, const WindowAttributes& others) {
+constexpr WindowAttributes explicit_attributes(const kernel::Windows& windows, int axes, const WindowAttributes& others) {
   WindowAttributes result = others;
   result.pad_type = PadType::not_set;
   result.ceil_mode = 0;
   result.stride_count = result.dilation_count = static_cast<std::int8_t>(axes);
   result.padding_count = static_cast<std::int8_t>(2 * axes);
   for (int axis = 0; axis < axes; ++axis) {
-    const Window& window = windows[3 - axes + axis];
+    const kernel::Window& window = windows[3 - axes + axis];
     const auto i = static_cast<std::size_t>(axis);
     const std::int64_t end = (window.out - 1) * window.stride + window.span() - window.in - window.begin;
     result.stride[i] = static_cast<std::int32_t>(window.stride);
@@ -38,7 +38,7 @@ constexpr WindowAttributes explicit_attributes(const Windows& windows, int axes,
 
 /// Makes windows along rows those of one of so many blocks of results, and gives the rows of the data that blocks read. None
 /// (`rows` is 0), if the results are no multiple of the blocks.
-constexpr BlockRows take_block_of_results(Window& window, std::int64_t blocks) {
+constexpr BlockRows take_block_of_results(kernel::Window& window, std::int64_t blocks) {
   if (window.out % blocks != 0) return {};
   window.out /= blocks;
   const BlockRows read{blocks, -window.begin, window.out * window.stride, (window.out - 1) * window.stride + window.span()};
@@ -48,7 +48,7 @@ constexpr BlockRows take_block_of_results(Window& window, std::int64_t blocks) {
 /// Makes windows along rows those of one of so many blocks of data, and gives the rows of the results whose windows meet blocks.
 /// None, if the rows are no multiple of the blocks, or those of a block no multiple of the stride, or if no window of some block
 /// begins before it.
-constexpr BlockRows take_block_of_data(Window& window, std::int64_t blocks) {
+constexpr BlockRows take_block_of_data(kernel::Window& window, std::int64_t blocks) {
   if (window.in % blocks != 0 || window.in / blocks % window.stride != 0) return {};
   window.in /= blocks;
   const std::int64_t stride = window.stride, before = window.span() - 1 - window.begin;
@@ -62,9 +62,9 @@ constexpr BlockRows take_block_of_data(Window& window, std::int64_t blocks) {
 
 /// The convolution of operand 0 with the weights, operand 1, over blocks of rows of its result, operand 2: by `op`, whose
 /// attributes `pack_windows` gives for windows.
-constexpr List<OpPart> convolution_blocks(std::span<const TensorSpec> operands, Windows windows, std::int64_t blocks,
+constexpr List<OpPart> convolution_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
                                           const OpInfo& op, auto pack_windows) {
-  Window& rows = windows.axes[row_axis(operands[0].shape)];
+  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
   const BlockRows read = take_block_of_results(rows, blocks);
   if (read.rows == 0) return {};
   BlockParts parts(operands.first(2));
@@ -73,9 +73,9 @@ constexpr List<OpPart> convolution_blocks(std::span<const TensorSpec> operands, 
   return parts.parts();
 }
 /// The convolution of operand 0 back to the data, operand 2, with the weights, operand 1, over blocks of rows of the data.
-constexpr List<OpPart> data_blocks(std::span<const TensorSpec> operands, Windows windows, std::int64_t blocks, const OpInfo& op,
-                                   auto pack_windows) {
-  Window& rows = windows.axes[row_axis(operands[0].shape)];
+constexpr List<OpPart> data_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
+                                   const OpInfo& op, auto pack_windows) {
+  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
   const BlockRows read = take_block_of_data(rows, blocks);
   if (read.rows == 0) return {};
   BlockParts parts(operands.first(2));
@@ -84,9 +84,9 @@ constexpr List<OpPart> data_blocks(std::span<const TensorSpec> operands, Windows
   return parts.parts();
 }
 /// The gradient of the weights, operand 2, of x and dy, operands 0 and 1, over blocks of rows of dy.
-constexpr List<OpPart> weights_blocks(std::span<const TensorSpec> operands, Windows windows, std::int64_t blocks,
+constexpr List<OpPart> weights_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
                                       const OpInfo& op, auto pack_windows) {
-  Window& rows = windows.axes[row_axis(operands[0].shape)];
+  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
   const BlockRows read = take_block_of_results(rows, blocks);
   if (read.rows == 0) return {};
   BlockParts parts(operands.first(2));
@@ -97,7 +97,8 @@ constexpr List<OpPart> weights_blocks(std::span<const TensorSpec> operands, Wind
 
 /// The attributes of ops that have their windows as such.
 constexpr auto packed_windows(const WindowsAttributes& others) {
-  return [&others](const Windows& windows) { return pack(WindowsAttributes::make(windows, others.groups, others.planner)); };
+  return
+      [&others](const kernel::Windows& windows) { return pack(WindowsAttributes::make(windows, others.groups, others.planner)); };
 }
 
 }  // namespace tilewright::detail

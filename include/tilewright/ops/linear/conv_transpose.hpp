@@ -25,12 +25,12 @@ struct ConvTransposeAttributes : WindowAttributes {
 
 namespace detail {
 /// The windows of the convolution whose gradient of data this is: x is its result, and the result its data.
-constexpr Windows transposed_windows(const Shape& x, const Shape& weight, const ConvTransposeAttributes& attributes) {
+constexpr kernel::Windows transposed_windows(const Shape& x, const Shape& weight, const ConvTransposeAttributes& attributes) {
   const Shape kernel = kernel_of(weight);
-  Windows result;
+  kernel::Windows result;
   for (int axis = 0; axis < kernel.rank; ++axis) {
     const auto i = static_cast<std::size_t>(axis);
-    Window& window = result.axes[3 - kernel.rank + axis];
+    kernel::Window& window = result.axes[3 - kernel.rank + axis];
     window.out = x[2 + axis];
     window.kernel = kernel[axis];
     if (attributes.stride_count > 0) window.stride = attributes.stride[i];
@@ -75,7 +75,7 @@ struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> 
   }
   template <PackedAttributes A, class DY, class W, class DX>
   static void compute(DY dy, W w, DX dx) {
-    static constexpr Windows windows = unpack<Attributes>(A).windows();
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
     detail::convolve<windows>(dy, w, dx);
   }
   template <PackedAttributes A, class... V>
@@ -100,7 +100,7 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
       return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), ": ", x.shape[1],
                      " channels along its first axis expected");
     if (!attributes.planner.check(op) || !check(op, attributes)) return;
-    const Windows windows = detail::transposed_windows(x.shape, weight.shape, attributes);
+    const kernel::Windows windows = detail::transposed_windows(x.shape, weight.shape, attributes);
     const int axes = x.shape.rank - 2;
     Shape result{x.shape[0], weight.shape[1] * groups};
     for (int axis = 0; axis < axes; ++axis) {
@@ -131,14 +131,14 @@ struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
   static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
                                                  std::int64_t blocks) {
     const auto attributes = unpack<Attributes>(packed);
-    const Windows windows = detail::transposed_windows(operands[0].shape, operands[1].shape, attributes);
+    const kernel::Windows windows = detail::transposed_windows(operands[0].shape, operands[1].shape, attributes);
     return detail::data_blocks(operands, windows, blocks, op_info<ConvDataGrad>,
                                detail::packed_windows(WindowsAttributes::make(windows, attributes.groups, attributes.planner)));
   }
   template <PackedAttributes A, class X, class W, class Y>
   static void compute(X x, W w, Y y) {
     // the attributes are those of the whole tensors: a vertex has their spatial axes, but not all of their channels
-    static constexpr Windows windows = detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A));
+    static constexpr kernel::Windows windows = detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A));
     detail::convolve_back<windows>(x, w, y);
   }
   template <PackedAttributes A, class X, class W, class Y>

@@ -68,7 +68,7 @@ struct Pow2ScaleOp : Elementwise<D> {
     }
     using Compute = compute_t<typename X::element>;
     const auto factor = static_cast<Compute>(std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52));
-    assign_elements([factor](Compute element) { return element * factor; }, y, x);
+    kernel::assign_elements([factor](Compute element) { return element * factor; }, y, x);
   }
 };
 }  // namespace detail

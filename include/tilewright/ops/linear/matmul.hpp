@@ -85,7 +85,7 @@ struct MatMul : Op<MatMul> {
     // The longer one is cut first: a vertex of a few rows would read all of b. For short sums b is small; and the gradient of a
     // weight, which is such a product, should be cut as the other product in the backward pass is.
     const WorkAxis rows{.extent = c[-2], .grain = 8}, columns{.extent = c[-1], .vectorised = true};
-    const bool rows_first = c[-2] >= c[-1] || a[-1] <= detail::short_sum;
+    const bool rows_first = c[-2] >= c[-1] || a[-1] <= kernel::short_sum;
     const int first = work.add_axis(rows_first ? rows : columns), second = work.add_axis(rows_first ? columns : rows);
     const int m = rows_first ? first : second, n = rows_first ? second : first;
     const int k = work.add_axis({.extent = a[-1], .kind = WorkAxisKind::reduction, .grain = 8});
@@ -102,34 +102,34 @@ struct MatMul : Op<MatMul> {
   template <PackedAttributes, class A, class B, class C>
   static void compute(A a, B b, C c) {
     if constexpr (rows_are_one_matrix<C, A, B>()) {
-      matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, c.data);
+      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, c.data);
     } else {
       constexpr auto strides = batch_strides<C, A, B, C>();
       for_each_offset<3>(batch_of(C::shape), strides, [&](const auto& at) {
-        matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2]);
+        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2]);
       });
     }
   }
   template <PackedAttributes, class C, class Epilogue, class A, class B>
   static void compute_with(const Epilogue& epilogue, A a, B b) {
     if constexpr (rows_are_one_matrix<C, A, B>() && Epilogue::rows_are_one_matrix) {
-      matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, epilogue);
+      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, epilogue);
     } else {
       constexpr auto strides = batch_strides<C, A, B>();
       std::int64_t number = 0;
       for_each_offset<2>(batch_of(C::shape), strides, [&](const auto& at) {
-        matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number++));
+        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number++));
       });
     }
   }
   template <PackedAttributes, class A, class B, class C>
   static constexpr std::int64_t stack_bytes() {
-    const auto of = []<MatMulShape s>(std::integral_constant<MatMulShape, s>) {
-      return matmul_stack_bytes<s, typename A::element, typename B::element, typename C::element>;
+    const auto of = []<kernel::MatMulShape s>(std::integral_constant<kernel::MatMulShape, s>) {
+      return kernel::matmul_stack_bytes<s, typename A::element, typename B::element, typename C::element>;
     };
-    const std::int64_t of_matrix = of(std::integral_constant<MatMulShape, matrix<A, B, C>()>());
+    const std::int64_t of_matrix = of(std::integral_constant<kernel::MatMulShape, matrix<A, B, C>()>());
     if constexpr (!rows_are_one_matrix<C, A, B>()) return of_matrix;
-    else return std::max(of_matrix, of(std::integral_constant<MatMulShape, rows_of_all<A, B, C>()>()));
+    else return std::max(of_matrix, of(std::integral_constant<kernel::MatMulShape, rows_of_all<A, B, C>()>()));
   }
 
  private:
@@ -140,7 +140,7 @@ struct MatMul : Op<MatMul> {
     return result;
   }
   template <class A, class B, class C>
-  static constexpr MatMulShape matrix() {
+  static constexpr kernel::MatMulShape matrix() {
     return {C::shape[-2],       C::shape[-1],       A::shape[-1],       A::spec.stride(-2), A::spec.stride(-1),
             B::spec.stride(-2), B::spec.stride(-1), C::spec.stride(-2), C::spec.stride(-1)};
   }
@@ -151,8 +151,8 @@ struct MatMul : Op<MatMul> {
            batch_of(B::shape).nelms() == 1;
   }
   template <class A, class B, class C>
-  static constexpr MatMulShape rows_of_all() {
-    MatMulShape result = matrix<A, B, C>();
+  static constexpr kernel::MatMulShape rows_of_all() {
+    kernel::MatMulShape result = matrix<A, B, C>();
     result.m *= batch_of(C::shape).nelms();
     return result;
   }

@@ -51,21 +51,21 @@ struct AttentionAttributes {
 /// The matrix of one sample and head.
 template <class V>
 inline auto head_rows(V view, std::int64_t sample, std::int64_t head) {
-  return MatrixRows<typename V::element>{view.data + sample * V::spec.stride(0) + head * V::spec.stride(1), V::spec.stride(2),
-                                         V::spec.stride(3)};
+  return kernel::MatrixRows<typename V::element>{view.data + sample * V::spec.stride(0) + head * V::spec.stride(1),
+                                                 V::spec.stride(2), V::spec.stride(3)};
 }
 template <class V>
-inline MatrixRows<const typename V::element> head_input(V view, std::int64_t sample, std::int64_t head) {
+inline kernel::MatrixRows<const typename V::element> head_input(V view, std::int64_t sample, std::int64_t head) {
   const auto rows = head_rows(view, sample, head);
   return {rows.data, rows.row, rows.element};
 }
 /// The matrices of the next head: of this sample, or of the next one, which another vertex may have, or nobody.
-template <AttentionShape shape, class K, class V, class Q, class... OfQuery>
+template <kernel::AttentionShape shape, class K, class V, class Q, class... OfQuery>
 inline auto next_head(std::int64_t sample, std::int64_t head, K k, V v, Q q, OfQuery... of_query) {
   constexpr std::int64_t group = Q::shape[1] / K::shape[1];
   const bool is_last = head + 1 == Q::shape[1];
   const std::int64_t n = is_last ? sample + 1 : sample, h = is_last ? 0 : head + 1;
-  return NextHead<shape, std::remove_const_t<typename Q::element>, 1 + sizeof...(OfQuery)>{
+  return kernel::NextHead<shape, std::remove_const_t<typename Q::element>, 1 + sizeof...(OfQuery)>{
       {head_input(k, n, h / group), head_input(v, n, h / group)}, {head_input(q, n, h), head_input(of_query, n, h)...}};
 }
 template <class V>
@@ -74,7 +74,7 @@ inline void clear_head(V view, std::int64_t sample, std::int64_t head) {
   for (std::int64_t i = 0; i < V::shape[2]; ++i)
     for (std::int64_t j = 0; j < V::shape[3]; ++j) data[i * V::spec.stride(2) + j * V::spec.stride(3)] = 0;
 }
-constexpr AttentionShape attention_shape(const Shape& q, const Shape& k, const PackedAttributes& packed) {
+constexpr kernel::AttentionShape attention_shape(const Shape& q, const Shape& k, const PackedAttributes& packed) {
   const auto attributes = unpack<AttentionAttributes>(packed);
   return {.queries = q[2],
           .keys = k[2],
@@ -87,7 +87,7 @@ constexpr AttentionShape attention_shape(const Shape& q, const Shape& k, const P
 }
 /// Whether gradients of keys and values are sums over blocks of queries, or heads.
 constexpr bool sums_key_gradients(const Shape& q, const Shape& k, const PackedAttributes& packed) {
-  return q[1] != k[1] || !is_one_block(attention_shape(q, k, packed));
+  return q[1] != k[1] || !kernel::is_one_block(attention_shape(q, k, packed));
 }
 /// What hides keys and drops weights: views of a mask and of a seed, if the attributes say so, and of positions of queries, whose
 /// axis `heads_axis` has heads.
@@ -97,7 +97,7 @@ class AttentionMasks {
   constexpr explicit AttentionMasks(const V&... views) : views_(views...) {}
 
   /// Of a sample.
-  KeyMask keys([[maybe_unused]] std::int64_t sample) const {
+  kernel::KeyMask keys([[maybe_unused]] std::int64_t sample) const {
     if constexpr (attributes.has_mask == 0) return {};
     else return of_sample(std::get<0>(views_), sample);
   }
@@ -111,16 +111,16 @@ class AttentionMasks {
  private:
   static constexpr auto attributes = unpack<AttentionAttributes>(A);
   template <class Mask>
-  static KeyMask of_sample(Mask mask, std::int64_t sample) {
+  static kernel::KeyMask of_sample(Mask mask, std::int64_t sample) {
     return {mask.data + sample * Mask::spec.stride(0), Mask::spec.stride(1), static_cast<float>(attributes.hidden_score)};
   }
   template <class Seed, class Positions>
-  static WeightDropout of_head(Seed seed, Positions positions, std::int64_t sample, std::int64_t head) {
+  static kernel::WeightDropout of_head(Seed seed, Positions positions, std::int64_t sample, std::int64_t head) {
     constexpr std::int64_t of_sample = Positions::spec.stride(0), of_head = Positions::spec.stride(heads_axis);
     constexpr std::int64_t matrix = Q::shape[2] * Q::shape[3], heads = of_sample / matrix;
     const std::int64_t position = position_of(positions) + sample * of_sample + head * of_head;
     const std::int64_t number = position / of_sample * heads + position % of_sample / of_head;  // of the head
-    const PhiloxVectors<WideVector> philox({seed.data[0], seed.data[Seed::spec.stride(0)]});
+    const kernel::PhiloxVectors<kernel::WideVector> philox({seed.data[0], seed.data[Seed::spec.stride(0)]});
     return {{philox, dropout_threshold(attributes.dropout_p), static_cast<float>(1 / (1 - attributes.dropout_p))},
             number * Q::shape[2] * K::shape[2]};
   }
@@ -185,20 +185,20 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
   }
   template <PackedAttributes A, class Q, class K, class... Rest>
   static constexpr std::int64_t stack_bytes() {
-    return attention_gradient_stack_bytes<detail::attention_shape(Q::shape, K::shape, A),
-                                          std::remove_const_t<typename Q::element>>;
+    return kernel::attention_gradient_stack_bytes<detail::attention_shape(Q::shape, K::shape, A),
+                                                  std::remove_const_t<typename Q::element>>;
   }
 
  private:
   template <class Q>
-  static constexpr bool reads_result = !detail::sums_weights<std::remove_const_t<typename Q::element>>;
+  static constexpr bool reads_result = !kernel::sums_weights<std::remove_const_t<typename Q::element>>;
 
   /// `y`: any view, if it is not read.
   template <PackedAttributes A, class Q, class K, class V, class Y, class L, class DY, class... Rest>
   static void of_heads(Q q, K k, V v, Y y, L logsumexp, DY dy, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
-    constexpr AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
     constexpr bool adds = detail::sums_key_gradients(Q::shape, K::shape, A);
     const auto next_head = [&](std::int64_t n, std::int64_t h) {
       if constexpr (reads_result<Q>) return detail::next_head<shape>(n, h, k, v, q, y, dy);
@@ -211,11 +211,11 @@ struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
               const auto dk_rows = head_rows(dk, n, h / group), dv_rows = head_rows(dv, n, h / group);
               if constexpr (adds)
                 if (h % group == 0) detail::clear_head(dk, n, h / group), detail::clear_head(dv, n, h / group);
-              attention_gradient<shape, adds>(head_input(q, n, h), head_input(k, n, h / group), head_input(v, n, h / group),
-                                              masks.keys(n), head_input(y, n, h),
-                                              logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1), L::spec.stride(2),
-                                              head_input(dy, n, h), head_rows(dq, n, h), dk_rows, dv_rows,
-                                              unpack<Attributes>(A).scale, masks.dropout(n, h), next_head(n, h));
+              kernel::attention_gradient<shape, adds>(head_input(q, n, h), head_input(k, n, h / group),
+                                                      head_input(v, n, h / group), masks.keys(n), head_input(y, n, h),
+                                                      logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1),
+                                                      L::spec.stride(2), head_input(dy, n, h), head_rows(dq, n, h), dk_rows,
+                                                      dv_rows, unpack<Attributes>(A).scale, masks.dropout(n, h), next_head(n, h));
             }
         },
         rest...);
@@ -300,36 +300,36 @@ struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
   static void compute(Q q, K k, V v, Rest... rest) {
     using detail::head_input, detail::head_rows;
     constexpr std::int64_t group = Q::shape[1] / K::shape[1];
-    constexpr AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
     constexpr double scale = unpack<Attributes>(A).scale;
     detail::with_attention_masks<A, 2, Q, K>(
         [&]<class Y, class L>(const auto& masks, Y y, L logsumexp) {
           for (std::int64_t n = 0; n < Q::shape[0]; ++n)
             for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
               const auto q_rows = head_input(q, n, h), k_rows = head_input(k, n, h / group), v_rows = head_input(v, n, h / group);
-              const MatrixRows<typename Y::element> y_rows{y.data + n * Y::spec.stride(0) + h * Y::spec.stride(2),
-                                                           Y::spec.stride(1), Y::spec.stride(3)};
+              const kernel::MatrixRows<typename Y::element> y_rows{y.data + n * Y::spec.stride(0) + h * Y::spec.stride(2),
+                                                                   Y::spec.stride(1), Y::spec.stride(3)};
               float* const log = logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1);
               if constexpr (takes_one_query<A, Q, K, V, Y>)
-                attention_of_one<shape>(q_rows.data, k_rows, v_rows, masks.keys(n), y_rows.data, log, scale);
+                kernel::attention_of_one<shape>(q_rows.data, k_rows, v_rows, masks.keys(n), y_rows.data, log, scale);
               else
-                attention_forward<shape>(q_rows, k_rows, v_rows, masks.keys(n), y_rows, log, L::spec.stride(2), scale,
-                                         masks.dropout(n, h), detail::next_head<shape>(n, h, k, v, q));
+                kernel::attention_forward<shape>(q_rows, k_rows, v_rows, masks.keys(n), y_rows, log, L::spec.stride(2), scale,
+                                                 masks.dropout(n, h), detail::next_head<shape>(n, h, k, v, q));
             }
         },
         rest...);
   }
   template <PackedAttributes A, class Q, class K, class V, class... Rest>
   static constexpr std::int64_t stack_bytes() {
-    constexpr AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
     using Y = std::tuple_element_t<sizeof...(Rest) - 2, std::tuple<Rest...>>;  // before the logarithms
-    if constexpr (takes_one_query<A, Q, K, V, Y>) return attention_of_one_stack_bytes<shape>;
-    else return attention_stack_bytes<shape>;
+    if constexpr (takes_one_query<A, Q, K, V, Y>) return kernel::attention_of_one_stack_bytes<shape>;
+    else return kernel::attention_stack_bytes<shape>;
   }
 
  private:
   template <PackedAttributes A, class Q, class K, class V, class Y>
-  static constexpr bool takes_one_query = detail::is_one_query(detail::attention_shape(Q::shape, K::shape, A)) &&
+  static constexpr bool takes_one_query = kernel::is_one_query(detail::attention_shape(Q::shape, K::shape, A)) &&
                                           Q::spec.stride(3) == 1 && K::spec.stride(3) == 1 && V::spec.stride(3) == 1 &&
                                           Y::spec.stride(3) == 1;
 };

@@ -159,7 +159,9 @@ struct ClassLoss : ClassLossOp<D> {
     double total = 0;
     D::template for_each_row<X, L, Loss>([&](const auto& at) {
       const auto label = D::class_of(labels.data[at[1]], classes, attributes);
-      const double value = label < 0 ? 0 : D::template row_loss<classes, A>(Line<typename X::element, 1>{x.data + at[0]}, label);
+      const double value = label < 0
+                               ? 0
+                               : D::template row_loss<classes, A>(kernel::Line<typename X::element, 1>{x.data + at[0]}, label);
       if constexpr (attributes.reduction == Reduction::none) loss.data[at[2]] = static_cast<typename Loss::element>(value);
       total += value;
     });
@@ -183,11 +185,11 @@ struct ClassLossGrad : ClassLossOp<D> {
     constexpr std::int64_t classes = X::shape[-1];
     const double scale = 1 / D::divisor(all_labels, classes, attributes);
     D::template for_each_row<X, L, DLoss, DX>([&](const auto& at) {
-      const Line<typename DX::element, 1> dx_row{dx.data + at[3]};
+      const kernel::Line<typename DX::element, 1> dx_row{dx.data + at[3]};
       const auto label = D::class_of(labels.data[at[1]], classes, attributes);
       if (label < 0) std::fill_n(dx_row.data, classes, typename DX::element(0));
       else
-        D::template row_gradient<classes, A>(Line<typename X::element, 1>{x.data + at[0]}, label,
+        D::template row_gradient<classes, A>(kernel::Line<typename X::element, 1>{x.data + at[0]}, label,
                                              static_cast<double>(dloss.data[at[2]]) * scale, dx_row);
     });
   }
@@ -232,11 +234,11 @@ struct ClassLossWithGrad : ClassLossOp<D> {
     double total = 0;
     D::template for_each_row<X, L, Loss, DX>([&](const auto& at) {
       const auto label = D::class_of(labels.data[at[1]], classes, attributes);
-      const Line<typename DX::element, 1> dx_row{dx.data + at[3]};
+      const kernel::Line<typename DX::element, 1> dx_row{dx.data + at[3]};
       double value = 0;
       if (label < 0) std::fill_n(dx_row.data, classes, typename DX::element(0));
       else
-        value = D::template row_loss_and_gradient<classes, A>(Line<typename X::element, 1>{x.data + at[0]}, label,
+        value = D::template row_loss_and_gradient<classes, A>(kernel::Line<typename X::element, 1>{x.data + at[0]}, label,
                                                               loss_grad / divisor, dx_row);
       if constexpr (attributes.reduction == Reduction::none) loss.data[at[2]] = static_cast<typename Loss::element>(value);
       total += value;

@@ -205,7 +205,7 @@ class ComposedAttention {
       attributes_.alignment = static_cast<std::int64_t>(*until_ == 0 ? CausalAlignment::upper_left
                                                                      : CausalAlignment::lower_right);
     if (from_ && (attributes_.window = *until_ - *from_ + 1) <= 0) return false;
-    const AttentionShape shape{
+    const kernel::AttentionShape shape{
         .queries = queries, .keys = keys, .is_causal = true, .offset = *until_, .window = attributes_.window};
     return !shape.may_hide_all() && (key_mask_ == TensorId::none || position_score_ <= attributes_.hidden_score);
   }

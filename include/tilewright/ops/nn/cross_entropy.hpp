@@ -8,7 +8,7 @@ namespace detail {
 /// No probability is stored: with s = sum(exp(x)), the loss of a row is log(s) - x[label], and its gradient exp(x) / s -
 /// onehot(label).
 template <class T>
-inline double cross_entropy_of(const ExponentialSum<T>& exponentials, T logit) {
+inline double cross_entropy_of(const kernel::ExponentialSum<T>& exponentials, T logit) {
   return std::log(static_cast<double>(exponentials.sum)) +
          (static_cast<double>(exponentials.largest) - static_cast<double>(logit));
 }
@@ -32,14 +32,14 @@ struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
   static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }
   template <PackedAttributes, class X, class... V>
   static constexpr std::int64_t stack_bytes() {
-    return softmax_stack_bytes<X::shape[-1], typename X::element>;
+    return kernel::softmax_stack_bytes<X::shape[-1], typename X::element>;
   }
 
   template <std::int64_t classes, PackedAttributes, class X, class DX>
   static double row_loss_and_gradient(X logits, std::int64_t label, double factor, DX dx) {
     using T = typename X::Compute;
     const auto scale = static_cast<T>(factor), logit = static_cast<T>(logits.data[label]);  // dx may lie where the logits do
-    const auto exponentials = softmax_line<classes>(logits, dx, scale);
+    const auto exponentials = kernel::softmax_line<classes>(logits, dx, scale);
     const T p = std::exp(logit - exponentials.largest) / exponentials.sum;
     dx.data[label] = static_cast<typename DX::Element>((p - 1) * scale);
     return detail::cross_entropy_of(exponentials, logit);
@@ -54,7 +54,7 @@ struct CrossEntropyGrad : ClassLossGrad<CrossEntropyGrad> {
   constexpr operator VertexCost() const { return CrossEntropyWithGrad{}; }
   template <PackedAttributes, class X, class... V>
   static constexpr std::int64_t stack_bytes() {
-    return softmax_stack_bytes<X::shape[-1], typename X::element>;
+    return kernel::softmax_stack_bytes<X::shape[-1], typename X::element>;
   }
 
   template <std::int64_t classes, PackedAttributes A, class X, class DX>
@@ -77,7 +77,8 @@ struct CrossEntropy : ClassLoss<CrossEntropy> {
   }
   template <std::int64_t classes, PackedAttributes, class X>
   static double row_loss(X logits, std::int64_t label) {
-    return detail::cross_entropy_of(exponential_sum<classes>(logits), static_cast<typename X::Compute>(logits.data[label]));
+    return detail::cross_entropy_of(kernel::exponential_sum<classes>(logits),
+                                    static_cast<typename X::Compute>(logits.data[label]));
   }
 };
 

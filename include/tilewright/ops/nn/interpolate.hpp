@@ -16,7 +16,7 @@ struct ResizeAttributes {
   std::int64_t axis = 0, in = 1, out = 1;
   double scale = 1;
   InterpolateOptions options{};
-  constexpr Resize resize() const {
+  constexpr kernel::Resize resize() const {
     return {in, out, scale, options.mode, options.nearest_mode, options.coordinate_transformation_mode};
   }
 };
@@ -53,11 +53,11 @@ struct ResizeAxisGrad : ResizeOp<ResizeAxisGrad> {
   template <PackedAttributes A, class DY, class DX>
   static void compute(DY dy, DX dx) {
     static constexpr auto attributes = unpack<Attributes>(A);
-    resize_axis<attributes.resize(), static_cast<int>(attributes.axis), true>(dy, dx);
+    kernel::resize_axis<attributes.resize(), static_cast<int>(attributes.axis), true>(dy, dx);
   }
   template <PackedAttributes A, class, class DX>
   static constexpr std::int64_t stack_bytes() {
-    return resize_stack_bytes<unpack<Attributes>(A).resize(), true, DX>;
+    return kernel::resize_stack_bytes<unpack<Attributes>(A).resize(), true, DX>;
   }
 };
 
@@ -76,11 +76,11 @@ struct ResizeAxis : ResizeOp<ResizeAxis> {
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     static constexpr auto attributes = unpack<Attributes>(A);
-    resize_axis<attributes.resize(), static_cast<int>(attributes.axis), false>(x, y);
+    kernel::resize_axis<attributes.resize(), static_cast<int>(attributes.axis), false>(x, y);
   }
   template <PackedAttributes A, class, class Y>
   static constexpr std::int64_t stack_bytes() {
-    return resize_stack_bytes<unpack<Attributes>(A).resize(), false, Y>;
+    return kernel::resize_stack_bytes<unpack<Attributes>(A).resize(), false, Y>;
   }
 };
 

@@ -55,7 +55,7 @@ struct NllWithSoftmaxGrad : ClassLossWithGrad<NllWithSoftmaxGrad> {
     using T = typename P::Compute;
     const auto scale = static_cast<T>(factor), p = static_cast<T>(probs.data[label]);
     const double loss = Nll::row_loss<classes, A>(probs, label);  // before dx, which may lie where the probabilities do
-    line_assign<classes>([&](const auto& probability) { return probability * scale; }, dx, probs);
+    kernel::line_assign<classes>([&](const auto& probability) { return probability * scale; }, dx, probs);
     dx.data[label] = static_cast<typename DX::Element>((p - 1) * scale);
     return loss;
   }

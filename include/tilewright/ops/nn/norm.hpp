@@ -63,7 +63,8 @@ struct NormGrad : NormOp<NormGrad<N>> {
   }
   /// Of many rows, those of an accumulator are added up on their own first, and then in float64.
   template <class X>
-  static constexpr bool in_parts = X::shape.nelms() / std::max<std::int64_t>(N::row_size(X::shape), 1) > terms_of_accumulator;
+  static constexpr bool in_parts = X::shape.nelms() / std::max<std::int64_t>(N::row_size(X::shape), 1) >
+                                   kernel::terms_of_accumulator;
   template <PackedAttributes A, class X, class W, class Mean, class Inverse, class DY, class DX, class DW, class DB>
   static constexpr std::int64_t stack_bytes() {
     constexpr auto of_sum = static_cast<std::int64_t>(sizeof(compute_t<typename X::element>));
@@ -92,11 +93,11 @@ struct NormGrad : NormOp<NormGrad<N>> {
         terms = 0;
       };
       NormGrad::template for_each_row<leading, X, Mean, Inverse, DY, DX>([&](const auto& at) {
-        normalise_gradient<N::block(X::shape, unpack<NormAttributes>(A)), T>(
+        kernel::normalise_gradient<N::block(X::shape, unpack<NormAttributes>(A)), T>(
             x.data + at[0], weight.data, mean.data + at[1], inverse.data + at[2], dy.data + at[3], dx.data + at[4],
             in_parts<X> ? part_dw : dw, in_parts<X> ? part_db : db);
         if constexpr (in_parts<X>)
-          if (++terms == terms_of_accumulator) empty();
+          if (++terms == kernel::terms_of_accumulator) empty();
       });
       if constexpr (in_parts<X>) {
         empty();
@@ -109,8 +110,8 @@ struct NormGrad : NormOp<NormGrad<N>> {
       C dw[weights], db[weights];
       add_rows(dw, db);
       const auto round = [](C* sums, typename DW::element* to) {
-        line_assign<W::shape.nelms()>([](const auto& sum) { return sum; }, Line<typename DW::element, 1>{to},
-                                      Line<const C, 1>{sums});
+        kernel::line_assign<W::shape.nelms()>([](const auto& sum) { return sum; }, kernel::Line<typename DW::element, 1>{to},
+                                              kernel::Line<const C, 1>{sums});
       };
       round(dw, dweight.data);
       round(db, dbias.data);
@@ -137,7 +138,7 @@ struct Normalisation : NormOp<D> {
   template <PackedAttributes A, class X, class W, class B, class Y, class Mean, class Inverse>
   static void compute(X x, W weight, B bias, Y y, Mean mean, Inverse inverse) {
     D::template for_each_row<D::leading_axes(X::shape), X, Y, Mean, Inverse>([&](const auto& at) {
-      normalise<D::block(X::shape, unpack<NormAttributes>(A)), typename X::element>(
+      kernel::normalise<D::block(X::shape, unpack<NormAttributes>(A)), typename X::element>(
           x.data + at[0], weight.data, bias.data, y.data + at[1], mean.data + at[2], inverse.data + at[3],
           unpack<NormAttributes>(A).eps);
     });
@@ -163,7 +164,7 @@ struct Normalisation : NormOp<D> {
 struct LayerNorm : Normalisation<LayerNorm> {
   static constexpr int leading_axes(const Shape& x) { return x.rank - 1; }
   static constexpr std::int64_t row_size(const Shape& x) { return x[-1]; }
-  static constexpr NormBlock block(const Shape& x, const NormAttributes&) { return {.channels = x[-1]}; }
+  static constexpr kernel::NormBlock block(const Shape& x, const NormAttributes&) { return {.channels = x[-1]}; }
   static constexpr void infer(Inference& op) {
     if (!op.require_floating_point(0)) return;
     Shape lines = op.input(0).shape;
@@ -177,7 +178,7 @@ struct LayerNorm : Normalisation<LayerNorm> {
 struct GroupNorm : Normalisation<GroupNorm> {
   static constexpr int leading_axes(const Shape&) { return 1; }
   static constexpr std::int64_t row_size(const Shape& x) { return x.nelms() / x[0]; }
-  static constexpr NormBlock block(const Shape& x, const NormAttributes& attributes) {
+  static constexpr kernel::NormBlock block(const Shape& x, const NormAttributes& attributes) {
     return {attributes.num_groups, x[1] / attributes.num_groups, x.nelms() / x[0] / x[1]};
   }
   static constexpr void infer(Inference& op) {

@@ -33,8 +33,8 @@ struct PoolAttributes {
       x[axis] = (x[axis] - 1) * in_dilations[static_cast<std::size_t>(axis - 2)] + 1;
     return x;
   }
-  constexpr PoolGaps gaps(int axes) const {
-    PoolGaps result;
+  constexpr kernel::PoolGaps gaps(int axes) const {
+    kernel::PoolGaps result;
     for (int axis = 0; axis < axes; ++axis) {
       const auto i = static_cast<std::size_t>(axis), at = static_cast<std::size_t>(3 - axes + axis);
       if (dilations_count > 0) result.spacing[at] = in_dilations[i];
@@ -49,7 +49,7 @@ struct PoolGradAttributes {
   std::array<std::int32_t, 9> gap_numbers{};
   std::int32_t reserved = 0;
 
-  static constexpr PoolGradAttributes make(const Windows& windows, const PoolGaps& gaps) {
+  static constexpr PoolGradAttributes make(const kernel::Windows& windows, const kernel::PoolGaps& gaps) {
     PoolGradAttributes result{.windows = WindowsAttributes::make(windows)};
     for (std::size_t axis = 0; axis < 3; ++axis) {
       result.gap_numbers[axis] = static_cast<std::int32_t>(gaps.spacing[axis] - 1);
@@ -58,8 +58,8 @@ struct PoolGradAttributes {
     }
     return result;
   }
-  constexpr PoolGaps gaps() const {
-    PoolGaps result;
+  constexpr kernel::PoolGaps gaps() const {
+    kernel::PoolGaps result;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       result.spacing[axis] = gap_numbers[axis] + 1;
       result.begin[axis] = gap_numbers[3 + axis];
@@ -69,8 +69,8 @@ struct PoolGradAttributes {
   }
   /// Of the gradient of an input: where windows overlap, parts of half precision are added up in float32.
   constexpr DType result_dtype(DType input) const {
-    const Windows all = windows.windows();
-    for (const Window& axis : all.axes)
+    const kernel::Windows all = windows.windows();
+    for (const kernel::Window& axis : all.axes)
       if ((axis.kernel - 1) * axis.dilation >= axis.stride) return computed_dtype(input);
     return input;
   }
@@ -78,8 +78,8 @@ struct PoolGradAttributes {
 
 namespace detail {
 /// The kernel for a plane of elements T.
-template <Windows windows, PoolGaps gaps, class T>
-using pool_kernel = std::conditional_t<gaps.none(), Pool<windows, T>, PoolLoops<windows, gaps, T>>;
+template <kernel::Windows windows, kernel::PoolGaps gaps, class T>
+using pool_kernel = std::conditional_t<gaps.none(), kernel::Pool<windows, T>, kernel::PoolLoops<windows, gaps, T>>;
 }  // namespace detail
 
 /// What poolings and their gradients share: tensors (N, C, spatial...), each plane by itself.
@@ -98,7 +98,7 @@ struct PoolOp : Op<D> {
   }
   template <PackedAttributes, class... V>
   static constexpr std::int64_t stack_bytes() {
-    return pool_stack_bytes<V...>;
+    return kernel::pool_stack_bytes<V...>;
   }
 };
 
@@ -132,11 +132,11 @@ struct PoolForward : PoolOp<D> {
         !detail::check_list(op, x, "out_pads", attributes.out_pads, attributes.pads_count, 2 * axes, 0) ||
         !detail::check_windows(op, attributes.spread(x), kernel, attributes.windows))
       return;
-    const Windows windows = detail::windows_of(attributes.spread(x), kernel, attributes.windows);
-    const PoolGaps gaps = attributes.gaps(axes);
+    const kernel::Windows windows = detail::windows_of(attributes.spread(x), kernel, attributes.windows);
+    const kernel::PoolGaps gaps = attributes.gaps(axes);
     for (int axis = 0; axis < 3; ++axis)
       for (std::int64_t o = 0; o < windows[axis].out; ++o) {
-        const Window& window = windows[axis];
+        const kernel::Window& window = windows[axis];
         std::int64_t k = 0;
         while (k < window.kernel && !gaps.contains(window, axis, window.at(o, k))) ++k;
         if (k == window.kernel)
@@ -150,10 +150,11 @@ struct PoolForward : PoolOp<D> {
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     static constexpr auto attributes = unpack<Attributes>(A);
-    static constexpr Windows windows = detail::windows_of(attributes.spread(X::shape), kernel_of(attributes), attributes.windows);
-    static constexpr PoolGaps gaps = attributes.gaps(X::shape.rank - 2);
+    static constexpr kernel::Windows windows = detail::windows_of(attributes.spread(X::shape), kernel_of(attributes),
+                                                                  attributes.windows);
+    static constexpr kernel::PoolGaps gaps = attributes.gaps(X::shape.rank - 2);
     using T = typename X::element;
-    for_each_plane(D::template pool<detail::pool_kernel<windows, gaps, T>, T>, x, y);
+    kernel::for_each_plane(D::template pool<detail::pool_kernel<windows, gaps, T>, T>, x, y);
   }
 
  protected:
@@ -176,10 +177,10 @@ struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
 
   template <PackedAttributes A, class X, class DY, class DX>
   static void compute(X x, DY dy, DX dx) {
-    static constexpr Windows windows = unpack<Attributes>(A).windows.windows();
-    static constexpr PoolGaps gaps = unpack<Attributes>(A).gaps();
-    for_each_plane(detail::pool_kernel<windows, gaps, typename X::element>::template maximum_gradient<typename DX::element>, x,
-                   dy, dx);
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
+    static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
+    kernel::for_each_plane(
+        detail::pool_kernel<windows, gaps, typename X::element>::template maximum_gradient<typename DX::element>, x, dy, dx);
   }
 };
 
@@ -203,8 +204,8 @@ struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
   using Attributes = PoolGradAttributes;
   static constexpr void infer(Inference& op) {
     const auto attributes = op.attributes<Attributes>();
-    const Windows windows = attributes.windows.windows();
-    const PoolGaps gaps = attributes.gaps();
+    const kernel::Windows windows = attributes.windows.windows();
+    const kernel::PoolGaps gaps = attributes.gaps();
     Shape result{op.input(0).shape[0], op.input(0).shape[1]};
     for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis)
       result.push_back((windows[axis].in - 1) / gaps.spacing[axis] + 1);
@@ -212,10 +213,10 @@ struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
   }
   template <PackedAttributes A, class DY, class DX>
   static void compute(DY dy, DX dx) {
-    static constexpr Windows windows = unpack<Attributes>(A).windows.windows();
-    static constexpr PoolGaps gaps = unpack<Attributes>(A).gaps();
-    for_each_plane(detail::pool_kernel<windows, gaps, typename DY::element>::template average_gradient<typename DX::element>, dy,
-                   dx);
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
+    static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
+    kernel::for_each_plane(
+        detail::pool_kernel<windows, gaps, typename DY::element>::template average_gradient<typename DX::element>, dy, dx);
   }
 };
 

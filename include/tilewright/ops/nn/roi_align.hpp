@@ -12,7 +12,7 @@ struct RoiAlignAttributes {
   std::int64_t sampling_ratio = 0;
   std::int64_t images = 1, rows = 1, columns = 1;  ///< of the gradient: the input's
 
-  constexpr RoiBins bins(std::int64_t plane_rows, std::int64_t plane_columns) const {
+  constexpr kernel::RoiBins bins(std::int64_t plane_rows, std::int64_t plane_columns) const {
     return {plane_rows, plane_columns, out_rows, out_columns, spatial_scale, sampling_ratio};
   }
 };
@@ -41,7 +41,7 @@ struct RoiAlignGrad : Op<RoiAlignGrad> {
     using T = typename DX::element;
     using Sum = compute_t<T>;
     constexpr std::int64_t channels = DX::shape[1], rows = DX::shape[2], columns = DX::shape[3];
-    static constexpr RoiBins bins = unpack<Attributes>(A).bins(rows, columns);
+    static constexpr kernel::RoiBins bins = unpack<Attributes>(A).bins(rows, columns);
     // Half precision is added up in float, some rows at a time, which fit the stack.
     constexpr bool direct = std::is_same_v<T, Sum>;
     constexpr std::int64_t block = direct ? rows : std::clamp<std::int64_t>(16'384 / columns, 1, rows);
@@ -128,7 +128,7 @@ struct RoiAlign : Op<RoiAlign> {
   static void align(const Report& report, X x, Rois rois, Index index, Y y) {
     using Sum = compute_t<typename Y::element>;
     constexpr std::int64_t channels = X::shape[1], count = Y::shape[2] * Y::shape[3];
-    static constexpr RoiBins bins = unpack<Attributes>(A).bins(X::shape[2], X::shape[3]);
+    static constexpr kernel::RoiBins bins = unpack<Attributes>(A).bins(X::shape[2], X::shape[3]);
     for (std::int64_t roi = 0; roi < Y::shape[0]; ++roi) {
       const auto image = static_cast<std::int64_t>(index.data[roi]);
       const bool exists = image >= 0 && image < X::shape[0];

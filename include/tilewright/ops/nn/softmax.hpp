@@ -57,10 +57,11 @@ struct SoftmaxGrad : LineOp<SoftmaxGrad> {
     constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
     constexpr auto n = Y::shape[axis];
     for_each_line<axis, Y, DY, DX>([&](const auto& at) {
-      const auto y_line = line_at<axis>(y, at[0]);
-      const auto dy_line = line_at<axis>(dy, at[1]);
-      const auto dot = line_sum<n>([](const auto& a, const auto& b) { return a * b; }, y_line, dy_line);
-      line_assign<n>([&](const auto& a, const auto& b) { return a * (b - dot); }, line_at<axis>(dx, at[2]), y_line, dy_line);
+      const auto y_line = kernel::line_at<axis>(y, at[0]);
+      const auto dy_line = kernel::line_at<axis>(dy, at[1]);
+      const auto dot = kernel::line_sum<n>([](const auto& a, const auto& b) { return a * b; }, y_line, dy_line);
+      kernel::line_assign<n>([&](const auto& a, const auto& b) { return a * (b - dot); }, kernel::line_at<axis>(dx, at[2]),
+                             y_line, dy_line);
     });
   }
 };
@@ -74,13 +75,14 @@ struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
 
   template <PackedAttributes A, class X, class... V>
   static constexpr std::int64_t stack_bytes() {
-    return softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
+    return kernel::softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
   }
   template <PackedAttributes A, class X, class DY, class DX>
   static void compute(X x, DY dy, DX dx) {
     constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
     for_each_line<axis, X, DY, DX>([&](const auto& at) {
-      softmax_gradient_line<X::shape[axis]>(line_at<axis>(x, at[0]), line_at<axis>(dy, at[1]), line_at<axis>(dx, at[2]));
+      kernel::softmax_gradient_line<X::shape[axis]>(kernel::line_at<axis>(x, at[0]), kernel::line_at<axis>(dy, at[1]),
+                                                    kernel::line_at<axis>(dx, at[2]));
     });
   }
 };
@@ -103,13 +105,14 @@ struct Softmax : LineOp<Softmax> {
   }
   template <PackedAttributes A, class X, class... V>
   static constexpr std::int64_t stack_bytes() {
-    return softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
+    return kernel::softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
-    for_each_line<axis, X, Y>(
-        [&](const auto& at) { softmax_line<X::shape[axis]>(line_at<axis>(x, at[0]), line_at<axis>(y, at[1])); });
+    for_each_line<axis, X, Y>([&](const auto& at) {
+      kernel::softmax_line<X::shape[axis]>(kernel::line_at<axis>(x, at[0]), kernel::line_at<axis>(y, at[1]));
+    });
   }
 };
 

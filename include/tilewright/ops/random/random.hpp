@@ -35,8 +35,8 @@ struct RandomOp : Op<D> {
 
  protected:
   template <class Seed>
-  static detail::PhiloxVectors<detail::WideVector> philox_of(Seed seed) {
-    return detail::PhiloxVectors<detail::WideVector>({seed.data[0], seed.data[Seed::spec.stride(0)]});
+  static kernel::PhiloxVectors<kernel::WideVector> philox_of(Seed seed) {
+    return kernel::PhiloxVectors<kernel::WideVector>({seed.data[0], seed.data[Seed::spec.stride(0)]});
   }
 };
 
@@ -117,9 +117,9 @@ struct RandomUniform : RandomNumbers<RandomUniform> {
     using T = compute_t<typename Y::element>;
     constexpr auto attributes = unpack<Attributes>(A);
     constexpr auto bounds = detail::uniform_bounds(attributes.first, attributes.second, attributes.type());
-    const UniformNumbers<T, typename Y::element> numbers{philox_of(seed), static_cast<T>(bounds.low),
-                                                         static_cast<T>(bounds.scale), static_cast<T>(bounds.most)};
-    assign_random(numbers, [](const auto& number) { return number; }, y, positions);
+    const kernel::UniformNumbers<T, typename Y::element> numbers{philox_of(seed), static_cast<T>(bounds.low),
+                                                                 static_cast<T>(bounds.scale), static_cast<T>(bounds.most)};
+    kernel::assign_random(numbers, [](const auto& number) { return number; }, y, positions);
   }
 };
 
@@ -139,8 +139,8 @@ struct RandomNormal : RandomNumbers<RandomNormal> {
   static void compute(Seed seed, Positions positions, Y y) {
     using T = compute_t<typename Y::element>;
     constexpr auto attributes = unpack<Attributes>(A);
-    const NormalNumbers<T> numbers{philox_of(seed), static_cast<T>(attributes.first), static_cast<T>(attributes.second)};
-    assign_random(numbers, [](const auto& number) { return number; }, y, positions);
+    const kernel::NormalNumbers<T> numbers{philox_of(seed), static_cast<T>(attributes.first), static_cast<T>(attributes.second)};
+    kernel::assign_random(numbers, [](const auto& number) { return number; }, y, positions);
   }
 };
 
@@ -181,9 +181,9 @@ struct Dropout : RandomOp<Dropout> {
   static void compute(X x, Seed seed, Positions positions, Y y) {
     using T = compute_t<typename Y::element>;
     constexpr double p = unpack<Attributes>(A).p;
-    if constexpr (p == 0) return assign_elementwise<detail::SameElement>(y, x);
-    const DropoutFactors<T> factors{philox_of(seed), detail::dropout_threshold(p), static_cast<T>(1 / (1 - p))};
-    assign_random(factors, [](const auto& factor, const auto& element) { return element * factor; }, y, positions, x);
+    if constexpr (p == 0) return kernel::assign_elementwise<detail::SameElement>(y, x);
+    const kernel::DropoutFactors<T> factors{philox_of(seed), detail::dropout_threshold(p), static_cast<T>(1 / (1 - p))};
+    kernel::assign_random(factors, [](const auto& factor, const auto& element) { return element * factor; }, y, positions, x);
   }
 };
 
@@ -200,8 +200,8 @@ struct DropoutMask : RandomOp<DropoutMask> {
   static void compute(Seed seed, Positions positions, Y y) {
     using T = typename Y::element;
     constexpr double p = unpack<Attributes>(A).first;
-    const DropoutFactors<T> factors{philox_of(seed), detail::dropout_threshold(p), static_cast<T>(1 / (1 - p))};
-    assign_random(factors, [](const auto& factor) { return factor; }, y, positions);
+    const kernel::DropoutFactors<T> factors{philox_of(seed), detail::dropout_threshold(p), static_cast<T>(1 / (1 - p))};
+    kernel::assign_random(factors, [](const auto& factor) { return factor; }, y, positions);
   }
 };
 /// x times a mask that broadcasts to it: inputs (x, mask of the type in which x is computed).

@@ -25,7 +25,7 @@ struct LineResultOp : Op<D> {
   constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
   template <PackedAttributes, class... V>
   static constexpr std::int64_t stack_bytes() {
-    return column_stack_bytes<V...>;
+    return kernel::column_stack_bytes<V...>;
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
     const Shape& shape = operands[0].shape;
@@ -68,7 +68,7 @@ struct ArgOp : detail::LineResultOp<D> {
   }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
-    assign_extreme_index<largest, static_cast<int>(unpack<Attributes>(A).axis)>(x, y);
+    kernel::assign_extreme_index<largest, static_cast<int>(unpack<Attributes>(A).axis)>(x, y);
   }
 };
 struct ArgMax : ArgOp<ArgMax, true> {
@@ -98,7 +98,7 @@ struct CumSum : detail::LineResultOp<CumSum> {
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
-    assign_running_sums<static_cast<int>(attributes.axis), attributes.reversed != 0>(x, y);
+    kernel::assign_running_sums<static_cast<int>(attributes.axis), attributes.reversed != 0>(x, y);
   }
 };
 
@@ -118,7 +118,7 @@ struct TopKGrad : detail::LineResultOp<TopKGrad> {
   }
   template <PackedAttributes A, class DY, class Indices, class DX>
   static void compute(DY dy, Indices indices, DX dx) {
-    assign_at_indices<static_cast<int>(unpack<Attributes>(A).axis)>(dy, indices, dx);
+    kernel::assign_at_indices<static_cast<int>(unpack<Attributes>(A).axis)>(dy, indices, dx);
   }
 };
 struct TopK : detail::LineResultOp<TopK> {
@@ -154,12 +154,12 @@ struct TopK : detail::LineResultOp<TopK> {
   template <PackedAttributes A, class X, class Values, class Indices>
   static void compute(X x, Values values, Indices indices) {
     constexpr auto attributes = unpack<Attributes>(A);
-    assign_top<attributes.largest != 0, static_cast<int>(attributes.axis)>(x, values, indices);
+    kernel::assign_top<attributes.largest != 0, static_cast<int>(attributes.axis)>(x, values, indices);
   }
   template <PackedAttributes A, class X, class Values, class Indices>
   static constexpr std::int64_t stack_bytes() {
     constexpr auto attributes = unpack<Attributes>(A);
-    return top_stack_bytes < attributes.largest != 0, static_cast<int>(attributes.axis), X, Values > ;
+    return kernel::top_stack_bytes < attributes.largest != 0, static_cast<int>(attributes.axis), X, Values > ;
   }
 };
 
@@ -186,7 +186,7 @@ struct Histogram : Op<Histogram> {
   }
   template <PackedAttributes A, class X, class Levels, class Counts>
   static void compute(X x, Levels levels, Counts counts) {
-    assign_histogram<unpack<Attributes>(A).absolute != 0>(x, levels, counts);
+    kernel::assign_histogram<unpack<Attributes>(A).absolute != 0>(x, levels, counts);
   }
 };
 

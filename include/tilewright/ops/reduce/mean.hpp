@@ -22,7 +22,7 @@ struct ReduceMean : SumOp<ReduceMean> {
   }
   template <PackedAttributes A, class In, class Out>
   static void compute(In in, Out out) {
-    if constexpr (is_int(In::spec.dtype)) assign_integer_mean<axis_bits(unpack<Attributes>(A), In::shape.rank)>(in, out);
+    if constexpr (is_int(In::spec.dtype)) kernel::assign_integer_mean<axis_bits(unpack<Attributes>(A), In::shape.rank)>(in, out);
     else SumOp::compute<A>(in, out);
   }
 };

@@ -110,7 +110,7 @@ struct ReductionOp : Op<D, ReductionRules> {
   }
   template <PackedAttributes, class... V>
   static constexpr std::int64_t stack_bytes() {
-    return column_stack_bytes<V...>;
+    return kernel::column_stack_bytes<V...>;
   }
 
  protected:

@@ -18,7 +18,7 @@ struct RuleReduction : ReductionOp<D> {
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
-    y.array() = detail::reduced_over < Rule, ReductionRules::axis_bits(attributes, X::shape.rank),
+    y.array() = kernel::reduced_over < Rule, ReductionRules::axis_bits(attributes, X::shape.rank),
     attributes.keep_axes != 0 > (D::terms(x.array()));
   }
   static auto terms(const auto& x) { return x; }
@@ -49,7 +49,7 @@ struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
   static void compute(V... views) {
     if constexpr (sizeof...(V) == 4) {
       constexpr auto rank = std::tuple_element_t<0, std::tuple<V...>>::shape.rank;
-      assign_at_first<Base::axis_bits(unpack<ReductionAttributes>(A), rank)>(views...);
+      kernel::assign_at_first<Base::axis_bits(unpack<ReductionAttributes>(A), rank)>(views...);
     }
   }
 };
@@ -69,7 +69,7 @@ struct SelectionOp : RuleReduction<D, Rule> {
 
 /// Base of ReduceMax and ReduceMin. D gives `name`.
 template <class D, bool largest>
-struct ExtremeReduction : SelectionOp<D, ExtremeRule<largest>> {
+struct ExtremeReduction : SelectionOp<D, kernel::ExtremeRule<largest>> {
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   constexpr operator CutRules() const { return CutRules{.partials = partials, .partials_dtype = partials_dtype}; }
   static constexpr Partials partials(const PackedAttributes&) { return D::combined_by_itself(); }
@@ -86,7 +86,7 @@ struct ReduceMedian : SelectionOp<ReduceMedian, void> {
   constexpr operator VertexCost() const { return reduction_cost({40, 1}, {40, 1}); }
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
-    assign_median<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
+    kernel::assign_median<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, y);
   }
 };
 
@@ -109,10 +109,10 @@ struct ReduceProdGrad : ReductionOp<ReduceProdGrad> {
   }
   template <PackedAttributes A, class X, class DY, class DX>
   static void compute(X x, DY dy, DX dx) {
-    assign_products_of_others<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, dy, dx);
+    kernel::assign_products_of_others<axis_bits(unpack<Attributes>(A), X::shape.rank)>(x, dy, dx);
   }
 };
-struct ReduceProd : RuleReduction<ReduceProd, ProductRule> {
+struct ReduceProd : RuleReduction<ReduceProd, kernel::ProductRule> {
   static constexpr std::string_view name = "ReduceProd";
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   constexpr operator CutRules() const { return CutRules{.partials = partials}; }
@@ -128,7 +128,7 @@ struct ReduceProd : RuleReduction<ReduceProd, ProductRule> {
   }
 };
 
-struct ReduceSumSquare : RuleReduction<ReduceSumSquare, SquareSumRule> {
+struct ReduceSumSquare : RuleReduction<ReduceSumSquare, kernel::SquareSumRule> {
   static constexpr std::string_view name = "ReduceSumSquare";
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
   static constexpr void gradient(GradientContext& op) {
@@ -148,7 +148,7 @@ struct ReduceL1Grad : Elementwise<ReduceL1Grad> {
     return math::select(x > zero, dy, math::select(x < zero, -dy, zero));
   }
 };
-struct ReduceL1 : RuleReduction<ReduceL1, SumRule> {
+struct ReduceL1 : RuleReduction<ReduceL1, kernel::SumRule> {
   static constexpr std::string_view name = "ReduceL1";
   static auto terms(const auto& x) { return xt::abs(x); }
   constexpr operator VertexCost() const { return reduction_cost({2, 2}, {2, 4}); }
@@ -187,7 +187,7 @@ struct ReduceL2Grad : Elementwise<ReduceL2Grad> {
     return math::select(y == zero, zero, math::divide(x, y) * dy);
   }
 };
-struct ReduceL2 : RuleReduction<ReduceL2, NormRule> {
+struct ReduceL2 : RuleReduction<ReduceL2, kernel::NormRule> {
   static constexpr std::string_view name = "ReduceL2";
   constexpr operator VertexCost() const { return reduction_cost({1, 2}, {1, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;
@@ -228,7 +228,7 @@ struct ReduceLogSumExpGrad : Elementwise<ReduceLogSumExpGrad> {
     return math::select(x == nothing, math::number<X>(0), math::select(x == y, dy, dy * math::exp(x - y)));
   }
 };
-struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, LogSumExpRule> {
+struct ReduceLogSumExp : RuleReduction<ReduceLogSumExp, kernel::LogSumExpRule> {
   static constexpr std::string_view name = "ReduceLogSumExp";
   constexpr operator VertexCost() const { return reduction_cost({23, 2}, {13, 4}, Confidence::published); }
   static constexpr WorkAxisKind axis_kind = WorkAxisKind::reduction;

@@ -53,12 +53,12 @@ struct SumOp : ReductionOp<D> {
   template <PackedAttributes A, class In, class Out>
   static void compute(In in, Out out) {
     constexpr auto attributes = unpack<Attributes>(A);
-    assign_sum<ReductionRules::axis_bits(attributes, In::shape.rank)>(in, out, attributes.scale);
+    kernel::assign_sum<ReductionRules::axis_bits(attributes, In::shape.rank)>(in, out, attributes.scale);
   }
   template <PackedAttributes A, class Out, class Epilogue, class In>
   static void compute_with(const Epilogue& epilogue, In in) {
     constexpr auto attributes = unpack<Attributes>(A);
-    sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue);
+    kernel::sum_elements<ReductionRules::axis_bits(attributes, In::shape.rank), Out>(in, attributes.scale, epilogue);
   }
   /// Sums are in registers.
   template <PackedAttributes, class... V>

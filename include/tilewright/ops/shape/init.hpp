@@ -39,7 +39,7 @@ struct InitZero : Op<InitZero> {
   }
   template <PackedAttributes, class Out>
   static void compute(Out out) {
-    fill_elements(out, typename Out::element{});
+    kernel::fill_elements(out, typename Out::element{});
   }
 };
 /// Writes input 1 into all of input 0, which is mostly a view of something larger.
