@@ -28,6 +28,7 @@ struct RuleReduction : ReductionOp<D> {
 /// the first element that y is.
 template <class D>
 struct SelectionGrad : ReductionOp<SelectionGrad<D>> {
+  // Loops, not arrays: what an element gets depends on those before it.
   using Base = ReductionOp<SelectionGrad<D>>;
   static constexpr std::string_view name = GradientName<D>::value;
   constexpr operator VertexCost() const { return line_cost(2, {10, 2}, {10, 4}); }
