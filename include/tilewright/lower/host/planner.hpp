@@ -1,7 +1,7 @@
 #pragma once
+#include "tilewright/lower/host/even_memory.hpp"
 #include "tilewright/lower/host/write_as_read.hpp"
 #include "tilewright/lower/host/write_through.hpp"
-#include "tilewright/lower/ipu/tile_memory.hpp"
 #include "tilewright/lower/planning.hpp"
 #include "tilewright/lower/steps/flatten.hpp"
 #include "tilewright/lower/steps/fuse.hpp"
