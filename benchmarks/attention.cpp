@@ -50,11 +50,11 @@ constexpr void with_gradients(tw::Ir& ir) {
 template <Size size>
 void multiply(std::vector<float>& a, std::vector<float>& b, std::vector<float>& scores) {
   constexpr std::int64_t t = size.length, d = size.width;
-  constexpr tw::MatMulShape to_scores{t, t, d, d, 1, 1, d, t, 1}, from_scores{t, d, t, t, 1, d, 1, d, 1};
+  constexpr tw::kernel::MatMulShape to_scores{t, t, d, d, 1, 1, d, t, 1}, from_scores{t, d, t, t, 1, d, 1, d, 1};
   for (std::int64_t head = 0; head < size.batch * size.heads; ++head) {
     float *left = a.data() + head * t * d, *right = b.data() + head * t * d;
-    for (int i = 0; i < 3; ++i) tw::matmul_kernel<to_scores>(left, right, scores.data());
-    for (int i = 0; i < 4; ++i) tw::matmul_kernel<from_scores>(scores.data(), right, left);
+    for (int i = 0; i < 3; ++i) tw::kernel::matmul_kernel<to_scores>(left, right, scores.data());
+    for (int i = 0; i < 4; ++i) tw::kernel::matmul_kernel<from_scores>(scores.data(), right, left);
     benchmark::DoNotOptimize(scores.data());
   }
 }

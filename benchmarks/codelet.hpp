@@ -17,11 +17,12 @@ void run_codelet(benchmark::State& state) {
   auto next = memory.begin();
   ((next++)->resize(static_cast<std::size_t>(views.shape.nelms())), ...);
   for (auto& operand : memory) std::ranges::generate(operand, [&] { return value(random); });
-  if (O::modifies >= 0) memory.back().clear();  // it is the input that the op changes
+  constexpr int modified = tw::op_info<O>.modifies;
+  if (modified >= 0) memory.back().clear();  // it is the input that the op changes
 
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     const auto data = [&](std::size_t operand) {
-      return (memory[operand].empty() ? memory[O::modifies] : memory[operand]).data();
+      return (memory[operand].empty() ? memory[static_cast<std::size_t>(modified)] : memory[operand]).data();
     };
     for (auto _ : state) {
       O::template compute<attributes>(tw::View<views>{data(i)}...);

@@ -25,11 +25,11 @@ enum class Weight { b, c };
 
 /// Extents and strides of c = a b.
 template <tw::ViewSpec a, tw::ViewSpec b, tw::ViewSpec c>
-inline constexpr tw::MatMulShape shape_of{a.shape[0],  b.shape[1],  a.shape[1],  a.stride(0), a.stride(1),
-                                          b.stride(0), b.stride(1), c.stride(0), c.stride(1)};
+inline constexpr tw::kernel::MatMulShape shape_of{a.shape[0],  b.shape[1],  a.shape[1],  a.stride(0), a.stride(1),
+                                                  b.stride(0), b.stride(1), c.stride(0), c.stride(1)};
 
 /// w -= 1e-6 x, as an optimiser does with the gradient x of a weight.
-template <tw::MatMulShape s>
+template <tw::kernel::MatMulShape s>
 struct Update {
   float* w;
   template <class X>
@@ -42,13 +42,13 @@ struct Update {
 };
 
 /// Products as functions of a, b and c: c = a b, or c -= 1e-6 a b where c is the weight.
-template <tw::MatMulShape s, Weight weight>
+template <tw::kernel::MatMulShape s, Weight weight>
 void by_tilewright(const float* a, const float* b, float* c) {
-  if constexpr (weight == Weight::b) tw::matmul_kernel<s>(a, b, c);
-  else tw::matmul_kernel<s>(a, b, Update<s>{c});
+  if constexpr (weight == Weight::b) tw::kernel::matmul_kernel<s>(a, b, c);
+  else tw::kernel::matmul_kernel<s>(a, b, Update<s>{c});
 }
 #ifdef TILEWRIGHT_OPENBLAS
-template <tw::MatMulShape s, Weight weight>
+template <tw::kernel::MatMulShape s, Weight weight>
 void by_openblas(const float* a, const float* b, float* c) {
   constexpr auto order = [](std::int64_t column_stride) { return column_stride == 1 ? CblasNoTrans : CblasTrans; };
   constexpr auto leading = [](std::int64_t x, std::int64_t y) { return static_cast<int>(std::max(x, y)); };

@@ -14,22 +14,33 @@
 # CTest has these labels, too: `strict` for the run in strict mode only, `more` for what this build leaves to `--all`, and
 # `target:NAME` for the target that a test needs.
 
-# Reads the labels of <folder>/*.cpp, each of which must be one of those given. Sets <prefix>_<label> to the names of the sources that
-# have a label, <prefix>_labels_<name> to the labels of a source for CTest, and <prefix>_sources to the sources that have the label
-# `chosen`, or to all if it is empty.
+# The name of a test: its source's path in a folder, without the extension.
+function(tilewright_name_test name folder source)
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR}/${folder} OUTPUT_VARIABLE result)
+  cmake_path(REMOVE_EXTENSION result)
+  set(${name} ${result} PARENT_SCOPE)
+endfunction()
+
+# Reads the labels of the .cpp files in a folder of tests and in those within it, or of examples/ alone, each of which must be one
+# of those given. Sets <prefix>_<label> to the names of the sources that have a label, <prefix>_labels_<name> to the labels of a
+# source for CTest, and <prefix>_sources to the sources that have the label `chosen`, or to all if it is empty.
 function(tilewright_read_labels prefix folder chosen)
   list(JOIN ARGN ", " known)
   if(chosen AND NOT chosen IN_LIST ARGN)
     message(FATAL_ERROR "${folder}: unknown label '${chosen}' asked for: one of ${known} expected")
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  set(depth GLOB_RECURSE)
+  if(folder STREQUAL examples)  # folders within have what examples share
+    set(depth GLOB)
+  endif()
+  file(${depth} sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
   set(chosen_sources)
   foreach(label IN LISTS ARGN)
     set(names_${label})
   endforeach()
   foreach(source IN LISTS sources)
-    cmake_path(GET source STEM name)
+    tilewright_name_test(name ${folder} ${source})
     file(STRINGS ${source} lines LIMIT_INPUT 1000 REGEX "^// labels:")  # at the top
     list(LENGTH lines count)
     string(REGEX REPLACE "^// labels: *" "" labels "${lines}")

@@ -1,10 +1,13 @@
 # What tilewright's targets are for the compiler and the packages of whoever uses them. Both the project itself and the installed
 # package include this.
 
-# Components: parts of the library that need more packages than the core. Those whose packages are found become targets.
-set(tilewright_components data checkpoint distributed)
+# Components: the extras of docs/architecture.md, and data, whose readers of files need zlib. Those whose packages are found become
+# targets; some need none beyond the core's.
+set(tilewright_components data profile checkpoint scaling distributed)
 set(tilewright_data_packages ZLIB)
+set(tilewright_profile_packages)
 set(tilewright_checkpoint_packages ZLIB LibZip nlohmann_json)
+set(tilewright_scaling_packages)
 set(tilewright_distributed_packages ZLIB MPI)
 
 list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})  # FindLibZip.cmake
@@ -30,7 +33,9 @@ function(tilewright_add_component component)
   endif()
 endfunction()
 tilewright_add_component(data ZLIB::ZLIB)
+tilewright_add_component(profile)
 tilewright_add_component(checkpoint ZLIB::ZLIB LibZip::LibZip nlohmann_json::nlohmann_json)
+tilewright_add_component(scaling)
 tilewright_add_component(distributed ZLIB::ZLIB MPI::MPI_CXX)
 
 # clang-cl takes Clang's own options after "/clang:".

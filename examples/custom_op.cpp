@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <iostream>
 #include <string_view>
+#include <tilewright/array.hpp>
 #include <tilewright/data/data.hpp>
 #include <tilewright/execute/strict_executor.hpp>
 #include <tilewright/layers/linear.hpp>
@@ -64,10 +65,8 @@ struct LeakyReluGrad : LeakyReluOp<LeakyReluGrad> {
 
   template <authoring::PackedAttributes A, class X, class DY, class DX>
   static void compute(X x, DY dy, DX dx) {
-    using T = typename DX::element;
-    constexpr auto alpha = static_cast<authoring::compute_t<T>>(authoring::unpack<Slope>(A).alpha);
-    for (std::int64_t i = 0; i < X::shape.nelms(); ++i)
-      dx.data[i] = x.data[i] > 0 ? dy.data[i] : static_cast<T>(alpha * static_cast<authoring::compute_t<T>>(dy.data[i]));
+    constexpr double alpha = authoring::unpack<Slope>(A).alpha;
+    dx.array() = xt::where(x.array() > 0, dy.array(), alpha * dy.array());
   }
 };
 
@@ -78,13 +77,11 @@ struct LeakyRelu : LeakyReluOp<LeakyRelu> {
   static constexpr void gradient(authoring::GradientContext& op) {
     op.input_gradient(0, authoring::apply<LeakyReluGrad>({op.input(0), op.output_gradient(0)}, op.attributes<Slope>()));
   }
-  /// The kernel of one vertex. Shapes are constants, so that the compiler knows how long the loop is.
+  /// The kernel of one vertex: an expression of xtensor, of static shape. Half precision is computed in float.
   template <authoring::PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
-    using T = typename Y::element;
-    constexpr auto alpha = static_cast<authoring::compute_t<T>>(authoring::unpack<Slope>(A).alpha);
-    for (std::int64_t i = 0; i < X::shape.nelms(); ++i)
-      y.data[i] = x.data[i] > 0 ? x.data[i] : static_cast<T>(alpha * static_cast<authoring::compute_t<T>>(x.data[i]));
+    constexpr double alpha = authoring::unpack<Slope>(A).alpha;
+    y.array() = xt::where(x.array() > 0, x.array(), alpha * x.array());
   }
 };
 

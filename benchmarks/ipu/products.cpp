@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
-#include <tilewright/lower/product_partition.hpp>
+#include <tilewright/lower/ipu/product_partition.hpp>
 
 namespace tw = tilewright;
 using std::int64_t;

@@ -1,25 +1,25 @@
 #pragma once
-// Everything that every user needs, in one include; not data/ and checkpoint/, nor layers/ and train/, which are not yet stable.
+// Everything that every user needs, in one include; not data/ and the extras, nor layers/ and train/, which are not yet stable.
 #include "tilewright/core/requirements.hpp"
 #ifdef TILEWRIGHT_LACKS_REQUIREMENTS
 #line __LINE__ "tilewright/tilewright.hpp"  // a file that GCC does not find, to show lines of it
 #include "tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones"
 #endif
 #include "tilewright/core/table_text.hpp"
-#include "tilewright/graph/conditional.hpp"
-#include "tilewright/graph/instance_grouping.hpp"
-#include "tilewright/graph/io_tile_exchange.hpp"
-#include "tilewright/graph/merge_exchange.hpp"
-#include "tilewright/graph/repeat.hpp"
-#include "tilewright/graph/replicated_variable.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/module/graph_cache.hpp"
 #include "tilewright/ops/authoring.hpp"
-#include "tilewright/ops/named_remote_buffers.hpp"
+#include "tilewright/ops/collective/replica_sharding.hpp"
+#include "tilewright/ops/memory/named_remote_buffers.hpp"
 #include "tilewright/ops/ops.hpp"
-#include "tilewright/ops/replica_sharding.hpp"
 #include "tilewright/optim/optim.hpp"
+#include "tilewright/program/conditional.hpp"
+#include "tilewright/program/instance_grouping.hpp"
+#include "tilewright/program/io_tile_exchange.hpp"
+#include "tilewright/program/merge_exchange.hpp"
+#include "tilewright/program/repeat.hpp"
+#include "tilewright/program/replicated_variable.hpp"
 #include "tilewright/session/float8_arrays.hpp"
 #include "tilewright/session/seeds.hpp"
 #include "tilewright/session/session.hpp"

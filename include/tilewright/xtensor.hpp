@@ -2,8 +2,8 @@
 // Views and random numbers of xtensor, which tilewright.hpp does not include. xtensor 0.26 moved these headers into sub-folders.
 #include "tilewright/core/requirements.hpp"
 
-#include "tilewright/core/foreign_headers.hpp"
-#include "tilewright/kernel/xtensor.hpp"
+#include "tilewright/core/platform/foreign_headers.hpp"
+#include "tilewright/core/xtensor.hpp"
 TILEWRIGHT_FOREIGN_HEADERS_BEGIN
 #if __has_include(<xtensor/views/xview.hpp>)
 #include <xtensor/generators/xrandom.hpp>

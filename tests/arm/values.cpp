@@ -1,7 +1,7 @@
 // One op of each family, on operands that are views, gives on 64-bit ARM what PyTorch gives, within the tolerances of x86-64.
-#include "../run/cases_attention.hpp"
-#include "../run/cases_forms.hpp"
-#include "../run/op_checks.hpp"
+#include "../run/cases/attention.hpp"
+#include "../run/cases/forms.hpp"
+#include "../run/cases/op_checks.hpp"
 
 using namespace op_cases;
 

@@ -17,7 +17,7 @@ inline bool is_view(const tw::GraphRecord& graph, const tw::TensorRecord& tensor
 
 inline void add_with_callees(const tw::Ir& ir, tw::GraphId graph, std::set<tw::GraphId>& graphs) {
   if (graph == tw::GraphId::none || !graphs.insert(graph).second) return;
-  for (const tw::Node& node : ir.record(graph).nodes)
+  for (const tw::Node& node : ir.tables.record(graph).nodes)
     for (const tw::GraphId callee : {node.called_graph, node.else_graph}) add_with_callees(ir, callee, graphs);
 }
 /// The graphs whose gradients are results of the program. op_case.hpp calls the graph of a case with variables `case.x0`, ... and
@@ -25,9 +25,9 @@ inline void add_with_callees(const tw::Ir& ir, tw::GraphId graph, std::set<tw::G
 inline std::set<tw::GraphId> differentiated_graphs(const tw::Ir& ir) {
   const auto case_of = [](std::string_view name) { return std::string(name.substr(0, name.rfind('.'))); };
   std::set<std::string> cases;
-  for (const tw::StreamRecord& stream : ir.streams)
+  for (const tw::StreamRecord& stream : ir.tables.streams)
     if (stream.name.view().find(".dx") != std::string_view::npos) cases.insert(case_of(stream.name.view()));
-  const tw::GraphRecord& main = ir.record(tw::GraphId::main);
+  const tw::GraphRecord& main = ir.tables.record(tw::GraphId::main);
   std::set<tw::GraphId> graphs;
   for (const tw::Node& node : main.nodes)
     for (const tw::TensorId input : node.inputs)
@@ -44,7 +44,7 @@ inline void list_ops(std::string_view target, std::string_view check, void (*bui
   build(ir);
   std::set<std::string> lines;  // equal ops of a program are one line
   const auto differentiated = differentiated_graphs(ir);
-  for (int id = 0; const tw::GraphRecord& graph : ir.graphs) {
+  for (int id = 0; const tw::GraphRecord& graph : ir.tables.graphs) {
     const bool has_gradient = differentiated.contains(tw::GraphId(id++));
     for (const tw::Node& node : graph.nodes) {
       std::string line = std::string(target) + '\t' + std::string(check) + '\t' + std::string(node.op->name) + '\t' +

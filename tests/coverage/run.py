@@ -49,37 +49,37 @@ Ops that move data, views in place, products of float8, and the parts of ops tha
 
 # Ops that no program of op_checks.hpp has, and the source that has them.
 ELSEWHERE = {
-    "AdamFactors": "run/optimisers.cpp",
-    "BiasAdd": "run/half_layers.cpp",
-    "CastThenPow2Scale": "run/float8.cpp",
-    "ConvPow2Scaled": "run/float8.cpp",
-    "ConvTransposePow2Scaled": "run/float8.cpp",
-    "CopyInto": "run/ops_slices.cpp",
-    "DetachInplace": "run/aliases.cpp",
-    "DiagonalInplace": "run/ops_slices.cpp",
-    "DiffersByReplica": "run/replication.cpp",
-    "DropoutMask": "run/ops_random.cpp",
-    "DropoutProduct": "run/ops_random.cpp",
-    "Float8ToFloat": "run/float8.cpp",
-    "HostLoad": "run/sessions.cpp",
-    "InitUndefined": "run/ops_slices.cpp",
-    "MatMulPow2Scaled": "run/float8.cpp",
-    "Pow2ScaleThenCast": "run/float8.cpp",
-    "PrintTensor": "run/print_tensor.cpp",
-    "RemoteCodeLoad": "run/remote_memory.cpp",
-    "RemoteLoad": "run/remote_memory.cpp",
-    "RemoteLoadInplace": "run/remote_memory.cpp",
-    "RemoteStore": "run/remote_memory.cpp",
-    "ReplicatedAllGather": "run/collectives.cpp",
-    "ReplicatedAllReduce": "run/collectives.cpp",
-    "ReplicatedAllReduceInplace": "run/replication.cpp",
-    "ReplicatedReduceScatter": "run/collectives.cpp",
-    "ReshapeInplace": "run/aliases.cpp",
-    "IpuCopy": "run/pipelines.cpp",
-    "IoTileCopy": "run/pipelines.cpp",
-    "RowBlocks": "run/convolution_blocks.cpp",
-    "TransposeInplace": "run/aliases.cpp",
-    "TrustRatio": "run/optimisers.cpp",
+    "AdamFactors": "run/training/optimisers.cpp",
+    "BiasAdd": "run/layers/half.cpp",
+    "CastThenPow2Scale": "run/programs/float8.cpp",
+    "ConvPow2Scaled": "run/programs/float8.cpp",
+    "ConvTransposePow2Scaled": "run/programs/float8.cpp",
+    "CopyInto": "run/ops/slices.cpp",
+    "DetachInplace": "run/programs/aliases.cpp",
+    "DiagonalInplace": "run/ops/slices.cpp",
+    "DiffersByReplica": "run/programs/replication.cpp",
+    "DropoutMask": "run/ops/random.cpp",
+    "DropoutProduct": "run/ops/random.cpp",
+    "Float8ToFloat": "run/programs/float8.cpp",
+    "HostLoad": "run/sessions/sessions.cpp",
+    "InitUndefined": "run/ops/slices.cpp",
+    "MatMulPow2Scaled": "run/programs/float8.cpp",
+    "Pow2ScaleThenCast": "run/programs/float8.cpp",
+    "PrintTensor": "run/ops/print_tensor.cpp",
+    "RemoteCodeLoad": "run/programs/remote_memory.cpp",
+    "RemoteLoad": "run/programs/remote_memory.cpp",
+    "RemoteLoadInplace": "run/programs/remote_memory.cpp",
+    "RemoteStore": "run/programs/remote_memory.cpp",
+    "ReplicatedAllGather": "run/kernels/collectives.cpp",
+    "ReplicatedAllReduce": "run/kernels/collectives.cpp",
+    "ReplicatedAllReduceInplace": "run/programs/replication.cpp",
+    "ReplicatedReduceScatter": "run/kernels/collectives.cpp",
+    "ReshapeInplace": "run/programs/aliases.cpp",
+    "IpuCopy": "run/programs/pipelines.cpp",
+    "IoTileCopy": "run/programs/pipelines.cpp",
+    "RowBlocks": "run/targets/convolution_blocks.cpp",
+    "TransposeInplace": "run/programs/aliases.cpp",
+    "TrustRatio": "run/training/optimisers.cpp",
 }
 
 # Templates that are ops, of which an instance is looked at: no op derives from them, and no alias names one of them.
@@ -103,7 +103,7 @@ TARGETS = {"tw::cpu": "cpu", "tw::cpu.with_tiles(3)": "3 tiles", "tw::ipu_model"
 def checks():
     """(program, target, function) of all checks; those in a template of targets, for each target that a source gives it."""
     found = set()
-    sources = {path: path.read_text() for path in sorted((TESTS / "run").glob("*.[ch]pp"))}
+    sources = {path: path.read_text() for path in sorted((TESTS / "run").rglob("*.[ch]pp"))}
     for text in sources.values():
         for match in CHECK.finditer(text):
             function, program, target = match.groups()
@@ -119,7 +119,7 @@ def checks():
 def types_of_ops():
     """The types and aliases of headers of ops that may be ops, with their namespaces, and instances of templates of ops."""
     types, text = [], ""
-    for header in sorted((PROJECT / "include/tilewright/ops").glob("*.hpp")):
+    for header in sorted(path for folder in ("op", "ops") for path in (PROJECT / "include/tilewright" / folder).rglob("*.hpp")):
         namespaces, previous = [], ""
         text += header.read_text()
         for line in header.read_text().splitlines():
@@ -141,8 +141,8 @@ def types_of_ops():
 
 
 def translation_unit(found):
-    headers = sorted(path.name for path in (TESTS / "run").glob("*cases*.hpp") if "check" not in path.name)
-    lines = [f'#include "run/{header}"' for header in headers]
+    headers = sorted(path.name for path in (TESTS / "run/cases").glob("*.hpp") if "check" not in path.name)
+    lines = [f'#include "run/cases/{header}"' for header in headers]
     lines += ['#include "coverage/list_costs.hpp"', '#include "coverage/list_ops.hpp"', "using namespace op_cases;", "int main() {"]
     lines += [f'  coverage::list_ops("{TARGETS[target]}", "{function}", {program});' for program, target, function in found]
     lines += [f'  coverage::list_cost<{type_}>("{type_}");' for type_ in types_of_ops()]
@@ -152,7 +152,7 @@ def translation_unit(found):
 def names_of_ops():
     """The names of all ops of the headers, without families' templates."""
     names = set()
-    for header in (PROJECT / "include/tilewright").glob("*/*.hpp"):
+    for header in (PROJECT / "include/tilewright").glob("*/**/*.hpp"):
         text = header.read_text()
         names |= set(re.findall(r'string_view name = "(\w+)";', text))
     return names

@@ -45,14 +45,14 @@ REFERENCE = {
              "data/generated_digits.hpp", "data/text_corpus.hpp", "data/character_vocabulary.hpp", "data/text_batches.hpp",
              "data/generated_text.hpp", "data/data_error.hpp"],
     "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp"],
-    "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "graph/replicated_variable.hpp", "graph/replica_grouping.hpp",
-                 "graph/comm_group.hpp", "graph/instance_grouping.hpp", "ops/replica_sharding.hpp",
-                 "ops/differs_by_replica.hpp", "graph/stream.hpp",
-                 "graph/remote_buffer.hpp"],
+    "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "program/replicated_variable.hpp", "program/replica_grouping.hpp",
+                 "program/comm_group.hpp", "program/instance_grouping.hpp", "ops/collective/replica_sharding.hpp",
+                 "ops/collective/differs_by_replica.hpp", "graph/stream.hpp",
+                 "program/remote_buffer.hpp"],
     "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "graph/tensor.hpp", "graph/graph.hpp",
-                           "graph/tensors_by_name.hpp", "graph/op_created_hook.hpp", "graph/scopes.hpp", "graph/only_if.hpp",
-                           "graph/execution_context.hpp", "graph/merge_exchange.hpp", "graph/call_site.hpp", "graph/print.hpp"],
-    "Gradients": ["graph/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
+                           "graph/tensors_by_name.hpp", "graph/op_created_hook.hpp", "program/scopes.hpp", "program/only_if.hpp",
+                           "graph/execution_context.hpp", "program/merge_exchange.hpp", "graph/call_site.hpp", "graph/print.hpp"],
+    "Gradients": ["program/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
                   "transform/recompute_graph.hpp", "transform/composed_forms.hpp", "transform/fuse_across_calls.hpp",
                   "transform/decompose_sum.hpp"],
     "Scaling": ["scaling/planned.hpp", "scaling/step_time.hpp", "scaling/simulate.hpp", "scaling/algorithm.hpp",
@@ -62,9 +62,9 @@ REFERENCE = {
 OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Slice|Range)$")
 # Of these headers only what is named is shown.
 ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"],
-        "ops/differs_by_replica.hpp": ["differs_by_replica"]}
-# The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of graph/.
-CALLS = ["graph/call.hpp", "graph/repeat.hpp", "graph/conditional.hpp"]
+        "ops/collective/differs_by_replica.hpp": ["differs_by_replica"]}
+# The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of program/.
+CALLS = ["program/call.hpp", "program/repeat.hpp", "program/conditional.hpp"]
 
 
 def op_headers():
@@ -458,7 +458,7 @@ def undocumented():
 
 def library_of_headers():
     """All headers but those of layers, whose structs may have the names of ops."""
-    return Library(path.read_text() for path in sorted(INCLUDE.glob("*/*.hpp")) if path.parent.name != "layers")
+    return Library(path.read_text() for path in sorted(INCLUDE.glob("*/**/*.hpp")) if path.parent.name != "layers")
 
 
 def main():

@@ -11,9 +11,9 @@ inline void list_cases(std::span<const std::string_view> names) {
   for (const std::string_view name : names) {
     Ir ir;
     add_cases(ir, tw::float32, false, std::span(&name, 1));
-    if (ir.variables.empty()) std::cout << "unknown\t" << name << '\n';
+    if (ir.tables.variables.empty()) std::cout << "unknown\t" << name << '\n';
     for (const tw::GraphId graph : coverage::differentiated_graphs(ir))
-      for (const tw::Node& node : ir.record(graph).nodes) std::cout << "case\t" << node.op->name << '\n';
+      for (const tw::Node& node : ir.tables.record(graph).nodes) std::cout << "case\t" << node.op->name << '\n';
   }
 }
 /// Prints `op` with the name of a type of the library that is an op with a gradient. Prints nothing for another type.

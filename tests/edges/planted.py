@@ -13,19 +13,19 @@ import run  # noqa: E402
 # By name: a header, what stands there, what takes its place, and the cases that must fail.
 FAULTS = {
     "a floor: no loss of logits is above that of a probability of 1e-7": (
-        "ops/cross_entropy.hpp",
+        "ops/nn/cross_entropy.hpp",
         "return std::log(static_cast<double>(exponentials.sum)) +",
         "return static_cast<double>(exponentials.largest) - static_cast<double>(logit) > 16 ? 16 :"
         " std::log(static_cast<double>(exponentials.sum)) +",
         ["cross_entropy_none", "cross_entropy_sum"]),
     "gradients of half precision are computed from the rounded result": (
-        "ops/elementwise.hpp", "if (is_half(op.input_spec(0).dtype)) return", "if (false) return", ["sigmoid", "tanh"]),
+        "op/elementwise.hpp", "if (is_half(op.input_spec(0).dtype)) return", "if (false) return", ["sigmoid", "tanh"]),
     "rows of a gather's gradient are added up in half precision": (
-        "ops/gather.hpp", "computed_dtype(op.input(0).dtype)", "op.input(0).dtype", ["gather", "groupedgather"]),
+        "ops/index/gather.hpp", "computed_dtype(op.input(0).dtype)", "op.input(0).dtype", ["gather", "groupedgather"]),
     "a factor of a gradient leaves the range of half precision": (
-        "ops/reductions.hpp", "computed = computed_dtype(dtype);  // 2 dy", "computed = dtype;  // 2 dy", ["sumsquare"]),
+        "ops/reduce/reductions.hpp", "computed = computed_dtype(dtype);  // 2 dy", "computed = dtype;  // 2 dy", ["sumsquare"]),
     "the gradient of logsumexp takes -infinity from itself": (
-        "ops/reductions.hpp", "math::select(x == nothing, math::number<X>(0), math::select(x == y, dy, dy * math::exp(x - y)))",
+        "ops/reduce/reductions.hpp", "math::select(x == nothing, math::number<X>(0), math::select(x == y, dy, dy * math::exp(x - y)))",
         "dy * math::exp(x - y)", ["logsumexp"]),
 }
 

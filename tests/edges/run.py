@@ -44,15 +44,15 @@ WAYS = {
 }
 # Differentiable ops without a case, and why. Forms in place have the formulas of the others.
 EXCEPTIONS = {
-    "DiffersByReplica": "gives its input: tests/run/local_steps.cpp",
+    "DiffersByReplica": "gives its input: tests/run/training/local_steps.cpp",
     "BiasAdd": "the planner makes it of sums",
-    "Dropout": "random: tests/run/ops_random.cpp",
-    "ShapedDropout": "random: tests/run/ops_random.cpp",
+    "Dropout": "random: tests/run/ops/random.cpp",
+    "ShapedDropout": "random: tests/run/ops/random.cpp",
     "IoTileCopy": "moves elements between sets of tiles",
     "IpuCopy": "moves elements between IPUs",
     "PrintTensor": "gives its input",
-    "ReplicatedAllGather": "several replicas: tests/run/collectives.cpp",
-    "ReplicatedReduceScatter": "several replicas: tests/run/collectives.cpp",
+    "ReplicatedAllGather": "several replicas: tests/run/kernels/collectives.cpp",
+    "ReplicatedReduceScatter": "several replicas: tests/run/kernels/collectives.cpp",
     "SliceGrad": "the gradient of a slice, which cases have; it adds nothing",
 }
 
@@ -106,7 +106,7 @@ def run(compiler, include, names, ways, jobs, batch=12):
 def check_ops(compiler, include):
     """Whether each op of the library that has a gradient is in a case or an exception, and each case of the values in cases.hpp."""
     types = module("coverage/run").types_of_ops()
-    headers = sorted(f'#include "tilewright/ops/{path.name}"\n' for path in (include / "tilewright/ops").glob("*.hpp"))
+    headers = sorted(f'#include "{path.relative_to(include)}"\n' for path in (include / "tilewright/ops").rglob("*.hpp"))
     source = "".join([*headers, f'#include "{HERE}/list_ops.hpp"\nnamespace tw = tilewright;\n', list_of(case_names()),
                       "int main() {\n  edges::list_cases(names);\n", *(f"  edges::list_op<{type_}>();\n" for type_ in types), "}\n"])
     programs = module("random_programs/run")

@@ -102,8 +102,8 @@ def parse(source):
             sys.exit(f"{source}: case {case.name} has no '// expect: text'")
         if case.alone != cases[0].alone:
             sys.exit(f"{source}: {cases[0].name} and {case.name}: '#ifdef CASE_<name>' in both, or in none, expected")
-        if not case.alone and (case.flags or case.compiler):
-            sys.exit(f"{source}: case {case.name} has flags or a compiler: '#ifdef CASE_{case.name}' expected")
+        if not case.alone and (case.flags or case.compiler or not case.precompiled):
+            sys.exit(f"{source}: case {case.name} has flags, a compiler or 'precompiled: no': '#ifdef CASE_{case.name}' expected")
     if not cases:
         sys.exit(f"{source}: no '// CASE name'")
     return cases

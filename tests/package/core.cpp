@@ -1,4 +1,5 @@
-// What needs no package beyond the core's: models, layers, training, generated data, loaders and texts in memory.
+// What needs no package beyond the core's: models, layers, training, generated data, loaders and texts in memory, and the extras
+// that run nothing.
 #include <tilewright/data/character_vocabulary.hpp>
 #include <tilewright/data/dataset.hpp>
 #include <tilewright/data/generated_digits.hpp>
@@ -6,10 +7,15 @@
 #include <tilewright/data/loader.hpp>
 #include <tilewright/data/text_batches.hpp>
 #include <tilewright/layers/layers.hpp>
+#include <tilewright/profile/make_profile.hpp>
+#include <tilewright/profile/print_profile.hpp>
+#include <tilewright/profile/write_report.hpp>
+#include <tilewright/scaling/scaling.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/train.hpp>
 
 static_assert(tilewright::Shape({2, 3}).nelms() == 6);
+static_assert(tilewright::scaling::hosts("hosts", 8, tilewright::scaling::infiniband_hdr).processes_per_node() == 8);
 
 int main() {
   const auto digits = tilewright::data::generated_digits(20, 1);

@@ -105,7 +105,7 @@ inline void print_tables(std::ostream& out, const tw::Plan& plan) {
 void print_program(std::ostream& out, std::string_view name, const auto& program) {
   out << "=== " << name << '\n';
   const auto traced = tw::trace(program);
-  for (std::size_t graph = 0; graph < traced->graphs.size(); ++graph)
+  for (std::size_t graph = 0; graph < traced->tables.graphs.size(); ++graph)
     out << tw::print_schedule(tw::Graph(*traced, tw::GraphId(graph))).view();
   const auto print_target = [&](std::string_view target_name, const tw::Target& target) {
     out << "--- on " << target_name << '\n';
@@ -118,7 +118,7 @@ void print_program(std::ostream& out, std::string_view name, const auto& program
     }
   };
   int ipus = 1;
-  for (const tw::GraphRecord& graph : traced->graphs)
+  for (const tw::GraphRecord& graph : traced->tables.graphs)
     for (const tw::Node& node : graph.nodes) ipus = std::max(ipus, node.placement.ipu + 1);
   if (ipus == 1) print_target("cpu", tw::cpu);
   else print_target("cpu of " + std::to_string(ipus) + " IPUs", tw::cpu.with_ipus(ipus));

@@ -26,8 +26,8 @@ inline char kind_of(const std::string& name) { return name[name.find('.') + 1]; 
 /// Elements for the variables, as variable_elements says: multiples of 1/16, integers, or bools.
 inline Results random_variables(const Ir& ir) {
   Results result;
-  for (const auto& variable : ir.variables) {
-    const tw::TensorRecord& record = ir.record(tw::GraphId::main).tensors[variable.tensor];
+  for (const auto& variable : ir.tables.variables) {
+    const tw::TensorRecord& record = ir.tables.record(tw::GraphId::main).tensors[variable.tensor];
     const std::string name(record.name.view());
     Random random(std::hash<std::string>()(name));
     const Elements bounds = variable_elements(kind_of(name));

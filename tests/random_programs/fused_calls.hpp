@@ -113,7 +113,7 @@ class ProgramOfCalls {
       case 3: x = given[2] * x; return;
       case 4: x = x * x; return;
       case 5: x = x + weights.front(); return;
-      case 6: x = ir_.current_graph == tw::GraphId::main ? x * scale_ : x * 2; return;
+      case 6: x = ir_.tables.current_graph == tw::GraphId::main ? x * scale_ : x * 2; return;
       case 7: given[1] = given[1] + 0.25; return;
       default: x = weights.back() + 1;
     }
@@ -121,7 +121,7 @@ class ProgramOfCalls {
   /// An op behind a call with some inputs and results.
   void add_tail(int kind, const std::vector<Tensor>& given, std::vector<Tensor>& made) {
     Tensor& y = made[0];
-    const bool main = ir_.current_graph == tw::GraphId::main;
+    const bool main = ir_.tables.current_graph == tw::GraphId::main;
     switch (kind) {
       case 0: y = y + given[1]; return;
       case 1: y = ops::relu(y); return;
@@ -171,18 +171,18 @@ inline ProgramsWithMovedOps check_fused_calls(std::uint64_t first, std::uint64_t
       ProgramOfCalls(ir, seed).make();
       Results variables;
       Random random(seed);
-      for (const auto& variable : ir.variables) {
-        const tw::TensorRecord& record = ir.record(tw::GraphId::main).tensors[variable.tensor];
+      for (const auto& variable : ir.tables.variables) {
+        const tw::TensorRecord& record = ir.tables.record(tw::GraphId::main).tensors[variable.tensor];
         auto& elements = variables[std::string(record.name.view())];
         for (std::int64_t i = 0; i < record.spec.nelms(); ++i) elements.push_back((random.below(31) - 15) / 16.0);
       }
       std::vector<std::vector<int>> known;
-      for (const auto& graph : ir.graphs) known.push_back(ids_of(graph));
+      for (const auto& graph : ir.tables.graphs) known.push_back(ids_of(graph));
       const Results expected = Interpreter(ir, true).run(variables);
       tw::move_ops_into_callees(ir, 0);
       bool behind = false, before = false;
       for (std::size_t g = 0; g < known.size(); ++g) {
-        const std::vector<int> ids = ids_of(ir.graphs[tw::GraphId(g)]);
+        const std::vector<int> ids = ids_of(ir.tables.graphs[tw::GraphId(g)]);
         if (ids.empty()) continue;
         behind = behind || std::ranges::find(known[g], ids.back()) == known[g].end();
         before = before || std::ranges::find(known[g], ids.front()) == known[g].end();

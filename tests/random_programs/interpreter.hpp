@@ -86,10 +86,10 @@ class Interpreter {
   Results run(const Results& variables) {
     results_.clear();
     variables_ = &variables;
-    Values values(ir_.record(tw::GraphId::main).tensors.size());
+    Values values(ir_.tables.record(tw::GraphId::main).tensors.size());
     run_graph(tw::GraphId::main, values);
-    const tw::GraphRecord& main = ir_.record(tw::GraphId::main);
-    for (const auto& variable : ir_.variables)
+    const tw::GraphRecord& main = ir_.tables.record(tw::GraphId::main);
+    for (const auto& variable : ir_.tables.variables)
       results_[std::string(main.tensors[variable.tensor].name.view())] = value(main, variable.tensor, values).elements();
     return std::move(results_);
   }
@@ -107,7 +107,7 @@ class Interpreter {
   using Values = tw::List<Array, tw::TensorId>;
 
   void run_graph(tw::GraphId id, Values& values) {
-    const tw::GraphRecord& graph = ir_.record(id);
+    const tw::GraphRecord& graph = ir_.tables.record(id);
     for (const tw::Node& node : graph.nodes) run_node(graph, node, values);
   }
   const Array& value(const tw::GraphRecord& graph, tw::TensorId id, Values& values) {
@@ -118,7 +118,7 @@ class Interpreter {
     if (record.kind == tw::TensorKind::variable) {
       *known.memory = variables_->at(std::string(record.name.view()));
     } else {
-      const auto& numbers = ir_.constants[static_cast<std::size_t>(record.payload)].values;
+      const auto& numbers = ir_.tables.constants[static_cast<std::size_t>(record.payload)].values;
       for (std::size_t i = 0; i < known.size(); ++i) known[i] = rounded(numbers[numbers.size() == 1 ? 0 : i], record.spec.dtype);
     }
     return known;
@@ -138,7 +138,7 @@ class Interpreter {
     for (std::size_t i = 0; i < node.outputs.size(); ++i) values[node.outputs[i]] = outputs[i];
   }
   void store_result(const tw::Node& node, const std::vector<Array>& inputs) {
-    const auto& stream = ir_.streams[static_cast<std::size_t>(node.op->transfer(node.attributes).number)];
+    const auto& stream = ir_.tables.streams[static_cast<std::size_t>(node.op->transfer(node.attributes).number)];
     results_[std::string(stream.name.view())] = inputs.at(0).elements();
   }
   Array view(const tw::Node& node, const Array& input, const tw::TensorSpec& spec) {
@@ -185,7 +185,7 @@ class Interpreter {
     return x;
   }
   std::vector<Array> call(tw::GraphId id, std::span<const Array> inputs) {
-    const tw::GraphRecord& graph = ir_.record(id);
+    const tw::GraphRecord& graph = ir_.tables.record(id);
     Values values(graph.tensors.size());
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) values[graph.inputs[i]] = inputs[i].copy();
     for (const int i : graph.by_reference)

@@ -30,7 +30,7 @@ inline std::set<std::string> op_names(std::uint64_t first, std::uint64_t count) 
     for (const bool gradients : {false, true}) {
       Ir ir;
       add_program(ir, seed, "s.", {.gradients = gradients});
-      for (const tw::GraphRecord& graph : ir.graphs)
+      for (const tw::GraphRecord& graph : ir.tables.graphs)
         for (const tw::Node& node : graph.nodes) {
           std::vector<TensorSpec> operands;
           for (const tw::TensorId input : node.inputs) operands.push_back(graph.tensors[input].spec);

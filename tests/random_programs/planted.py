@@ -13,11 +13,11 @@ import run
 # By name: a header, what stands there, and what takes its place.
 FAULTS = {
     "fusion: a group moves before another that writes what it reads": (
-        "lower/fuse.hpp", "may = may && (writes ? users : writers)[storage] <= earlier;", ""),
+        "lower/steps/fuse.hpp", "may = may && (writes ? users : writers)[storage] <= earlier;", ""),
     "reuse of memory: a storage is taken over although it is read later": (
-        "lower/reuse.hpp", "lifetimes.last[input] != step ||", "lifetimes.last[input] < step ||"),
+        "lower/memory/reuse.hpp", "lifetimes.last[input] != step ||", "lifetimes.last[input] < step ||"),
     "a gradient: that of tanh is 1 - y": (
-        "ops/unary.hpp", "dy * math::fma(-y, y, math::number<X>(1))", "dy * (math::number<X>(1) - y)"),
+        "ops/elementwise/unary.hpp", "dy * math::fma(-y, y, math::number<X>(1))", "dy * (math::number<X>(1) - y)"),
 }
 
 

@@ -26,7 +26,7 @@ inline std::vector<Array> gather(const tw::Node& node, Inputs inputs, Specs outp
 template <class F>
 void for_each_scattered(const tw::IndexAttributes& attributes, const Array& data, const Array& indices, F f) {
   const int axis = from_first(attributes.axis, data.rank());
-  const bool by_element = attributes.form == tw::IndexForm::elements;
+  const bool by_element = attributes.form == tw::kernel::IndexForm::elements;
   for_each_index(by_element ? indices.spec.shape : data.spec.shape, [&](const Index& index) {
     Index to = index, of_index = index;
     if (!by_element) {

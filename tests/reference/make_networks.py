@@ -248,7 +248,7 @@ differentiable("max_pool_gaps_half", max_pool((2, 2), (2, 1), (0, 0, 0, 0), (1, 
 differentiable("average_pool_gaps_half", average_pool((2, 2), (2, 1), (0, 0, 0, 0), (1, 0, 0, 1), stride=1), tensor(2, 2, 4, 3))
 differentiable("max_pool_gaps_double", max_pool((2, 2), (2, 1), (0, 0, 0, 0), (1, 0, 0, 1), stride=1), distinct(2, 2, 4, 3))
 
-# Other dtypes of what op_cases.hpp has in float32.
+# Other dtypes of what tests/run/cases/ops.hpp has in float32.
 differentiable("double_conv", lambda x, w: F.conv2d(x, w, padding=1, stride=2), small(1, 3, 5, 6), small(2, 3, 3, 3))
 differentiable("double_conv_groups", lambda x, w: F.conv1d(x, w, groups=2, dilation=2), small(2, 4, 9), small(6, 2, 3))
 differentiable("double_max_pool", lambda x: F.max_pool2d(x, 3, stride=2, padding=1), distinct(1, 2, 7, 6))

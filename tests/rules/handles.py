@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Each function of docs/ops.md that takes a handle of a tensor, a graph, a stream or a remote buffer is given handles of nothing by
-tests/run/no_handles.cpp."""
+tests/run/programs/no_handles.cpp."""
 
 import re
 import sys
@@ -20,10 +20,10 @@ def functions():
 
 
 def main():
-    tested = set(re.findall(r'^    \{"(\w+)",', (TESTS / "run/no_handles.cpp").read_text(), re.MULTILINE))
+    tested = set(re.findall(r'^    \{"(\w+)",', (TESTS / "run/programs/no_handles.cpp").read_text(), re.MULTILINE))
     public = list(dict.fromkeys(functions()))
     missing = [name for name in public if name not in tested]
-    print("\n".join(f"{name}: not in tests/run/no_handles.cpp: a case expected" for name in missing)
+    print("\n".join(f"{name}: not in tests/run/programs/no_handles.cpp: a case expected" for name in missing)
           or f"{len(public)} functions take handles: each is given handles of nothing")
     sys.exit(bool(missing or not public))
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A directory of include/tilewright includes only itself and those above it in the first table of docs/architecture.md.
+"""A directory of include/tilewright includes only itself and those above it in the first two tables of docs/architecture.md.
 
-A row of the table that says "(uses `a/` and `b/x.hpp` only)" is a directory that may include these and no others. A row that
-says "(`c/` in `y.hpp` only)" is one whose file y.hpp alone includes c/. No file includes itself by others.
+The second table has the extras: no other directory includes one, nor does a header beside the directories, such as tilewright.hpp,
+and each is a component of CMake. A row that says "(uses `a/` and `b/x.hpp` only)" is a directory that may include these and no
+others. A row that says "(`c/` in `y.hpp` only)" is one whose file y.hpp alone includes c/. No file includes itself by others.
 """
 
 import re
@@ -12,22 +13,28 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parents[2]
 LIBRARY = PROJECT / "include" / "tilewright"
 PAGE = PROJECT / "docs" / "architecture.md"
+COMPONENTS = PROJECT / "cmake" / "tilewright-components.cmake"
 
 
-def read_table():
-    """The directories in their order, what else limits each, and which of its files alone include another directory."""
-    order, only, doors = [], {}, {}
-    for line in PAGE.read_text().splitlines():
+def read_tables():
+    """The directories in their order, the extras among them, what else limits each, and which of its files alone include another
+    directory."""
+    order, extras, only, doors = [], set(), {}, {}
+    is_extra = False
+    for line in PAGE.read_text().split("\n## ")[0].splitlines():
+        is_extra = is_extra or line.startswith("| extra |")
         if match := re.match(r"\| `(\w+)/` \|(.*)\|$", line):
             directory, text = match.groups()
             order.append(directory)
+            if is_extra:
+                extras.add(directory)
             if limit := re.search(r"\(uses ([^)]*) only\)", text):
                 only[directory] = re.findall(r"`([\w/.]+)`", limit[1])
             for target, file in re.findall(r"\(`(\w+)/` in `([\w.]+)` only\)", text):
                 doors[directory, target] = file
-        elif order:
-            return order, only, doors
-    sys.exit(f"{PAGE}: no table of directories")
+    if not extras or len(extras) == len(order):
+        sys.exit(f"{PAGE}: a table of directories, and one of extras, expected")
+    return order, extras, only, doors
 
 
 def includes(header):
@@ -39,12 +46,18 @@ def includes(header):
                     break
 
 
-def check(order, only, doors):
+def check(order, extras, only, doors):
     """What is wrong, one line each."""
+    components = re.search(r"set\(tilewright_components (.*)\)", COMPONENTS.read_text())[1].split()
+    for extra in sorted(extras - set(components)):
+        yield f"{COMPONENTS}: no component {extra}: one for each extra expected"
     for header in sorted(LIBRARY.rglob("*.hpp")):
         file = header.relative_to(LIBRARY)
         directory = file.parts[0]
-        if len(file.parts) == 1:  # tilewright.hpp, which includes all
+        if len(file.parts) == 1:  # tilewright.hpp, which includes all but extras
+            for number, included in includes(header):
+                if included.parts[0] in extras:
+                    yield f"{header}:{number}: includes {included}, of an extra: a directory of the library expected"
             continue
         if directory not in order:
             yield f"{header}: `{directory}/` is not in the table of {PAGE}"
@@ -54,7 +67,9 @@ def check(order, only, doors):
             if target == directory or len(included.parts) == 1:
                 continue
             where = f"{header}:{number}: includes {included}"
-            if target not in order[: order.index(directory)]:
+            if target in extras and directory not in extras:
+                yield f"{where}, of an extra: a directory of the library expected"
+            elif target not in order[: order.index(directory)]:
                 yield f"{where}: a directory above `{directory}/` expected"
             elif directory in only and f"{target}/" not in only[directory] and str(included) not in only[directory]:
                 yield f"{where}: one of {', '.join(only[directory])} expected"
@@ -85,9 +100,10 @@ def circles():
 
 
 def main():
-    order, *limits = read_table()
-    problems = [*check(order, *limits), *circles()]
-    print("\n".join(problems) or f"{len(order)} directories: each includes only those above it, and no file itself by others")
+    order, extras, *limits = read_tables()
+    problems = [*check(order, extras, *limits), *circles()]
+    print("\n".join(problems) or f"{len(order)} directories, {len(extras)} of them extras: each includes only those above it, the "
+                                 "library no extra, and no file itself by others")
     sys.exit(bool(problems))
 
 

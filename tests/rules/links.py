@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What pages and comments point to exists: links between pages, their anchors, and the files and directories that are named.
+"""What pages and comments point to exists: links between pages, their anchors, and the files and directories that are named. A link
+whose text is a file's name leads to that file.
 
 A path may begin at any of ROOTS, or beside the file that names it. A file's name alone must be that of some file of the project.
 """
@@ -51,13 +52,15 @@ def anchors(page):
 def links(page):
     """Each relative link of a page that leads nowhere."""
     for number, line in enumerate(without_code(page.read_text()).splitlines(), 1):
-        for target in re.findall(r"\]\(([^)\s]+)\)", line):
+        for text, target in re.findall(r"(?:\[([^\[\]]*))?\]\(([^)\s]+)\)", line):
             if re.match(r"\w+:", target):
                 continue
             name, _, anchor = target.partition("#")
             linked = (page.parent / name).resolve() if name else page
             if not linked.exists():
                 yield f"{page}:{number}: {target}: no such file"
+            elif NAMED_FILE.fullmatch(text) and not f"/{linked}".endswith(f"/{text}"):
+                yield f"{page}:{number}: {text}: the name of {target} expected"
             elif anchor and linked.suffix == ".md" and anchor not in anchors(linked):
                 yield f"{page}:{number}: {target}: no such heading"
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-GRAPH = PROJECT / "include/tilewright/graph"
+GRAPH = PROJECT / "include/tilewright/graph/op_info"
 
 
 def groups():
@@ -25,7 +25,7 @@ def main():
     page = (PROJECT / "docs/op-members.md").read_text()
     sections = dict(re.findall(r"^## (\w+)\n(.*?)(?=^## |\Z)", page, re.DOTALL | re.MULTILINE))
     authoring = (PROJECT / "include/tilewright/ops/authoring.hpp").read_text()
-    defaults = (PROJECT / "include/tilewright/ops/stated_op.hpp").read_text()
+    defaults = (PROJECT / "include/tilewright/op/stated_op.hpp").read_text()
     wrong = []
     for name, members in groups().items():
         shown = re.findall(r"^\| `(\w+)", sections.get(name, ""), re.MULTILINE)
@@ -34,7 +34,7 @@ def main():
         if f"using tilewright::{name};" not in authoring:
             wrong.append(f"ops/authoring.hpp: no `using tilewright::{name};`")
         if f"constexpr operator {name}() const" not in defaults:
-            wrong.append(f"ops/stated_op.hpp: OpDefaults has no `constexpr operator {name}() const`")
+            wrong.append(f"op/stated_op.hpp: OpDefaults has no `constexpr operator {name}() const`")
     for line in wrong:
         print(line)
     return 1 if wrong else 0

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 LIBRARY = Path(__file__).resolve().parents[2] / "include" / "tilewright"
-ALLOWED = {"core/platform.hpp", "core/platform_files.hpp", "core/thread.hpp", "distributed/platform.hpp"}
+ALLOWED = {"core/platform/platform.hpp", "core/platform/platform_files.hpp", "core/platform/thread.hpp", "distributed/platform.hpp"}
 SYSTEM = re.compile(r"\b(__linux__|__linux|__unix__|__unix|__APPLE__|__MACH__|__FreeBSD__|_WIN32|_WIN64|WIN32|__MINGW\w+|__CYGWIN__"
                     r"|TILEWRIGHT_PORTABLE|TILEWRIGHT_HAS_POSIX)\b")
 DIRECTIVE = re.compile(r"\s*#\s*(if|ifdef|ifndef|elif|elifdef|elifndef)\b")
@@ -24,7 +24,7 @@ def main():
             found = SYSTEM.search(line) if DIRECTIVE.match(line) else None
             found = found or HEADER.search(line)
             if found:
-                problems.append(f"{path}:{number}: {found[1]}: a function of core/platform.hpp expected")
+                problems.append(f"{path}:{number}: {found[1]}: a function of core/platform/platform.hpp expected")
     problems += [f"{name}: no such header" for name in sorted(ALLOWED) if not (LIBRARY / name).is_file()]
     print("\n".join(problems) or f"systems are told apart in {', '.join(sorted(ALLOWED))} only")
     sys.exit(bool(problems))

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each public number, a parameter or a member that a program gives, is in a list of tests/run/wrong_numbers_*.cpp, which give it
+"""Each public number, a parameter or a member that a program gives, is in a list of tests/run/wrong_numbers/*.cpp, which give it
 wrong values. The numbers are those of docs/ops.md and docs/reference.md, and of the headers of layers, optimisers and training."""
 
 import re
@@ -29,7 +29,7 @@ EXCEPTIONS = {
     r"normalised\.grey|TextBatches::TextBatches\.text|generated_(digits|text)\.seed": "each value of the type is right",
     r"HostTensor\.log2_scale": "is kept as it is, and checked where it is loaded",
     r"MemoryError::MemoryError\.bytes": "what an error tells",
-    r"LoopOptions\.\w+": "counts of a loop, which tests/run/training_loop.cpp tests",
+    r"LoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
 }
 # Numbers in lists that belong to types or operators which the pages do not show.
 ALSO = re.compile(r"operator\W\.|Range\.|TensorIndex\.")
@@ -136,7 +136,7 @@ def public_numbers():
 
 
 def main():
-    programs = sorted((TESTS / "run").glob("wrong_numbers_*.cpp"))
+    programs = sorted((TESTS / "run/wrong_numbers").glob("*.cpp"))
     tested = {name for program in programs for name in re.findall(r'\(\s*"([A-Za-z][^\s".]*\.\w+)"', program.read_text())}
     public = public_numbers()
     excepted = {name for pattern in EXCEPTIONS for name in public if re.fullmatch(pattern, name)}
@@ -144,7 +144,7 @@ def main():
     unknown = sorted(name for name in tested if name not in public and not ALSO.match(name))
     unknown += [pattern for pattern in EXCEPTIONS if not any(re.fullmatch(pattern, name) for name in public)]
     for name in missing:
-        print(f"{name}: a public number in no list of tests/run/wrong_numbers_*.cpp: a case expected")
+        print(f"{name}: a public number in no list of tests/run/wrong_numbers/*.cpp: a case expected")
     for name in unknown:
         print(f"{name}: no public number has this name")
     if not missing and not unknown:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""A header of the library has at most 400 lines, and a line of a page 130 columns, if it is not of a table, code, or a page that
-is generated. TOO_LONG and TOO_WIDE name what still has more; the test fails when one has not.
+"""A header of the library and a file of the report's page have at most 400 lines, and a line of a page of docs/ has 130 columns, if
+it is not of a table or code. What a script makes of other files may have more. TOO_LONG and TOO_WIDE name what still has more; the
+test fails when one has not.
 """
 
 import re
@@ -9,11 +10,12 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 LIBRARY = PROJECT / "include" / "tilewright"
+REPORT = LIBRARY / "profile" / "page"
 PAGES = PROJECT / "docs"
 MOST_LINES, MOST_COLUMNS = 400, 130
 TOO_LONG = set()
 TOO_WIDE: set[str] = set()
-GENERATED = {"ops.md", "reference.md", "tested-ops.md"}
+GENERATED = {"ops.md", "reference.md", "tested-ops.md", "profile/report_page.hpp"}
 
 
 def columns_of(page):
@@ -33,12 +35,14 @@ def beyond(sizes, most, unit, exceptions, name_of_exceptions):
 
 
 def main():
-    lines = {str(path.relative_to(LIBRARY)): len(path.read_text().splitlines()) for path in sorted(LIBRARY.rglob("*.hpp"))}
+    files = {str(path.relative_to(folder)): path for folder, ending in ((LIBRARY, "hpp"), (REPORT, "js"), (REPORT, "css"))
+             for path in sorted(folder.rglob(f"*.{ending}"))}
+    lines = {name: len(path.read_text().splitlines()) for name, path in files.items() if name not in GENERATED}
     columns = {page.name: columns_of(page) for page in sorted(PAGES.glob("*.md")) if page.name not in GENERATED}
     problems = [*beyond(lines, MOST_LINES, "lines", TOO_LONG, "TOO_LONG"),
                 *beyond(columns, MOST_COLUMNS, "columns", TOO_WIDE, "TOO_WIDE")]
-    print("\n".join(problems) or f"{len(lines)} headers of at most {max(lines.values())} lines, {len(columns)} pages of at most "
-                                 f"{MOST_COLUMNS} columns")
+    print("\n".join(problems) or f"{len(lines)} headers and files of the report of at most {max(lines.values())} lines, "
+                                 f"{len(columns)} pages of at most {MOST_COLUMNS} columns")
     sys.exit(bool(problems))
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A test with the label `strict` has a TestSession, in its source or in a header of tests/run: CTest runs that in strict mode, too.
+"""A test with the label `strict` has a TestSession, in its source or in a header of tests/: CTest runs that in strict mode, too.
 All its sessions for simulated IPUs are such.
 """
 
@@ -7,17 +7,19 @@ import re
 import sys
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1] / "run"
+TESTS = Path(__file__).resolve().parents[1]
+DEFINITION = TESTS / "support/test_session.hpp"
 LABELS = re.compile(r"^// labels:.*\bstrict\b", re.MULTILINE)
-INCLUDE = re.compile(r'^#include "(\w+\.hpp)"$', re.MULTILINE)
+INCLUDE = re.compile(r'^#include "([\w./]+\.hpp)"$', re.MULTILINE)
 
 
 def sources_of(test):
-    """The test and what it includes of tests/run, each once."""
+    """The test and what it includes of tests/, each once."""
     found = [test]
     for source in found:
-        headers = [TESTS / name for name in INCLUDE.findall(source.read_text())]
-        found += [header for header in dict.fromkeys(headers) if header.exists() and header not in found]
+        headers = [(source.parent / name).resolve() for name in INCLUDE.findall(source.read_text())]
+        found += [header for header in dict.fromkeys(headers)
+                  if header.is_relative_to(TESTS) and header.exists() and header not in [*found, DEFINITION]]
     return found
 
 
@@ -43,7 +45,7 @@ def fast_sessions(source):
 
 
 def main():
-    tests = [test for test in sorted(TESTS.glob("*.cpp")) if LABELS.search(test.read_text())]
+    tests = [test for test in sorted((TESTS / "run").rglob("*.cpp")) if LABELS.search(test.read_text())]
     problems = [f"{test.name}: label `strict`, and no TestSession" for test in tests
                 if not any("TestSession<" in source.read_text() for source in sources_of(test))]
     for source in sorted({source for test in tests for source in sources_of(test)}):

@@ -1,7 +1,8 @@
 // labels: more
 // Attention with a mask and dropout, in half precision, and its gradients.
+#include "run/cases/attention.hpp"
+
 #include "painted.hpp"
-#include "run/cases_attention.hpp"
 
 constexpr void program(tw::Ir& ir) {
   using namespace op_cases;

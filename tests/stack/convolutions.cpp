@@ -1,7 +1,7 @@
 // labels: more
 // Convolutions by channels and by pixels, with strides, in float32 and float16, and their gradients.
 #include "painted.hpp"
-#include "run/cases_layers.hpp"
+#include "run/cases/layers.hpp"
 
 constexpr void program(tw::Ir& ir) {
   using namespace layer_cases;

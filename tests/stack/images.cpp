@@ -1,7 +1,7 @@
 // labels: more
 // Poolings and images of other sizes, and their gradients.
 #include "painted.hpp"
-#include "run/cases_layers.hpp"
+#include "run/cases/layers.hpp"
 
 using tw::Ir, tw::Tensor;
 namespace ops = tw::ops;

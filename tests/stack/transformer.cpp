@@ -1,7 +1,7 @@
 // labels: more
 // A block of a small language model, and its gradients.
 #include "painted.hpp"
-#include "run/cases_layers.hpp"
+#include "run/cases/layers.hpp"
 
 constexpr void program(tw::Ir& ir) {
   using Block = tw::layers::TransformerBlock<

@@ -1,11 +1,11 @@
 // labels: none
 // Layers: their variables, and what the mode of a trace makes of them.
-#include <tilewright/core/square_root.hpp>
+#include <tilewright/core/random/square_root.hpp>
 #include <tilewright/layers/layers.hpp>
 
 #include "../support/programs.hpp"
 #include "../support/same.hpp"
-#include "models.hpp"
+#include "programs/models.hpp"
 
 using tw::Ir, tw::Tensor, tw::Text;
 namespace layers = tw::layers;
@@ -18,7 +18,7 @@ constexpr Text ops_of(const Module& module, tw::Mode mode) {
   const auto [factories, graph] = tw::create_graph(ir, module, tw::TensorSpec{{2, 4}, tw::float32},
                                                    tw::TensorSpec{{2}, tw::uint32});
   Text names;
-  for (const auto& node : ir.record(graph.graph().id()).nodes) names += tw::text(node.op->name, " ");
+  for (const auto& node : ir.tables.record(graph.graph().id()).nodes) names += tw::text(node.op->name, " ");
   return names;
 }
 TW_SAME(ops_of(layers::Dropout(0.1), tw::Mode::training), "Dropout ");
@@ -91,7 +91,7 @@ constexpr int dropouts(tw::Mode mode, const Specs&... mask_and_seed) {
   const auto [factories, graph] = tw::create_graph(ir, layers::TransformerBlock<8, 2>{}, tw::TensorSpec{{2, 3, 8}, tw::float32},
                                                    mask_and_seed...);
   int count = 0;
-  for (const auto& node : ir.record(graph.graph().id()).nodes) count += node.op->name == "Dropout";
+  for (const auto& node : ir.tables.record(graph.graph().id()).nodes) count += node.op->name == "Dropout";
   return count;
 }
 constexpr tw::TensorSpec mask{{2, 3}, tw::boolean}, seed{{2}, tw::uint32};

@@ -4,7 +4,7 @@
 #include <tilewright/scaling/scaling.hpp>
 #include <tilewright/train/train.hpp>
 
-#include "models.hpp"
+#include "programs/models.hpp"
 
 namespace {
 

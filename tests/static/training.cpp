@@ -1,6 +1,6 @@
 // labels: none
 // layers/ and train/: names, shapes and plans of what they make.
-#include "models.hpp"
+#include "programs/models.hpp"
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/train/step.hpp"
 
@@ -23,7 +23,7 @@ constexpr Text graphs_of(auto program) {
   Ir ir;
   program(ir);
   Text result;
-  for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) result += print_schedule(ir.graph(tw::GraphId(graph)));
+  for (std::size_t graph = 0; graph < ir.tables.graphs.size(); ++graph) result += print_schedule(ir.graph(tw::GraphId(graph)));
   return result;
 }
 constexpr int count(std::string_view all, std::string_view part) {

@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/lower/lower.hpp"
 #include "tilewright/lower/print_plan.hpp"
-#include "tilewright/ops/host.hpp"
+#include "tilewright/ops/memory/host.hpp"
 
 /// Short forms of what the programs of tests are made of, and what is asked of such a program.
 namespace support {
@@ -23,7 +23,7 @@ constexpr tw::Tensor variable(tw::Ir& ir, std::string_view name, const tw::Shape
 using Edges = tw::List<std::pair<int, int>>;
 constexpr Edges sequence_of(const tw::Ir& ir, tw::GraphId graph = tw::GraphId::main) {
   Edges edges;
-  for (const auto& [before, after] : ir.record(graph).sequence)
+  for (const auto& [before, after] : ir.tables.record(graph).sequence)
     edges.push_back({static_cast<int>(before), static_cast<int>(after)});
   return edges;
 }

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "tilewright/core/platform_files.hpp"
+#include "tilewright/core/platform/platform_files.hpp"
 
 namespace tilewright::detail {
 

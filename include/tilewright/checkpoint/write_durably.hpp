@@ -34,8 +34,8 @@ inline void create_folder_durably(const std::filesystem::path& path) {
 /// the folder is synced, so that the file is there to stay when the function returns. A file that is replaced passes on its
 /// permissions. Several processes may write at the same time: the last one's file stays. Throws
 /// std::filesystem::filesystem_error, also where `path` is something else than a regular file, such as a folder, a device or a
-/// symbolic link; then `path` is what it was. Where core/platform_files.hpp has the standard library alone, nothing is synced:
-/// the file is whole after a kill of the process, but not for sure after a loss of power.
+/// symbolic link; then `path` is what it was. Where core/platform/platform_files.hpp has the standard library alone, nothing is
+/// synced: the file is whole after a kill of the process, but not for sure after a loss of power.
 inline void write_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
   using std::filesystem::perms;
   std::error_code unknown;  // then there is nothing to replace, or the file does not open

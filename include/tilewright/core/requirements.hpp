@@ -14,7 +14,7 @@
 
 #include <version>  // the version of libc++
 
-#include "tilewright/core/foreign_headers.hpp"
+#include "tilewright/core/platform/foreign_headers.hpp"
 #if __has_include(<xsimd/config/xsimd_config.hpp>)
 #include <xsimd/config/xsimd_config.hpp>
 #endif

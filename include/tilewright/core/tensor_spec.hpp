@@ -14,6 +14,9 @@ struct TensorSpec {
   constexpr bool operator==(const TensorSpec&) const = default;
 };
 
+/// The most bytes of a tensor: the address space of a program on today's machines (47 bits of an address are the user's).
+inline constexpr double max_tensor_bytes = 0x1p47;
+
 /// Those with which ops compute: float16, float32, float64 or bfloat16
 constexpr Text floating_point_dtypes() {
   Text result;

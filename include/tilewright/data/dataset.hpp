@@ -16,7 +16,7 @@
 #include <utility>
 
 #include "tilewright/core/dtype.hpp"
-#include "tilewright/kernel/xtensor.hpp"
+#include "tilewright/core/xtensor.hpp"
 
 namespace tilewright::data {
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "tilewright/core/shape.hpp"
+#include "tilewright/core/xtensor.hpp"
 #include "tilewright/data/file_reader.hpp"
-#include "tilewright/kernel/xtensor.hpp"
 
 namespace tilewright::data {
 

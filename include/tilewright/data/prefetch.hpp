@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-#include "tilewright/core/platform.hpp"
+#include "tilewright/core/platform/platform.hpp"
 
 namespace tilewright::data {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "tilewright/core/random.hpp"
+#include "tilewright/core/random/random.hpp"
 
 namespace tilewright::data {
 

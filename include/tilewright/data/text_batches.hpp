@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "tilewright/core/philox.hpp"
+#include "tilewright/core/xtensor.hpp"
 #include "tilewright/data/data_error.hpp"
 #include "tilewright/data/shards.hpp"
-#include "tilewright/kernel/xtensor.hpp"
 
 namespace tilewright::data {
 

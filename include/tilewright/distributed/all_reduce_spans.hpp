@@ -7,8 +7,8 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/distributed/planned_collective.hpp"
-#include "tilewright/lower/barriers.hpp"
 #include "tilewright/lower/plan.hpp"
+#include "tilewright/lower/steps/barriers.hpp"
 
 namespace tilewright::internal {
 

@@ -12,7 +12,7 @@
 #include "tilewright/core/replica_groups.hpp"
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/kernel/collective.hpp"
-#include "tilewright/ops/collectives.hpp"
+#include "tilewright/ops/collective/collectives.hpp"
 
 namespace tilewright::internal {
 
@@ -42,10 +42,10 @@ namespace detail {
 
 template <CollectiveOperator op, class T>
 void reduce_held(std::byte* const* inputs, std::int64_t members, std::int64_t elements, std::byte* result) {
-  for (std::int64_t begin = 0; begin < elements; begin += collective_chunk)
-    tilewright::detail::reduce_members<op>(
+  for (std::int64_t begin = 0; begin < elements; begin += kernel::collective_chunk)
+    kernel::reduce_members<op>(
         members, [&](std::int64_t i) -> const T* { return reinterpret_cast<const T*>(inputs[i]) + begin; },
-        std::min(collective_chunk, elements - begin), reinterpret_cast<T*>(result) + begin);
+        std::min(kernel::collective_chunk, elements - begin), reinterpret_cast<T*>(result) + begin);
 }
 /// The sum of a mean is divided at the end. Null for dtypes that MPI has not or that need wider sums, and for other operators.
 template <CollectiveOperator op, DType dtype>

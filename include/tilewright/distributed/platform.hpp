@@ -1,6 +1,6 @@
 #pragma once
 // What processes on one machine share through the system: its name, its cores, memory and locks.
-#include "tilewright/core/platform_files.hpp"
+#include "tilewright/core/platform/platform_files.hpp"
 
 #if !TILEWRIGHT_HAS_POSIX
 #error "tilewright/distributed needs a POSIX system, without TILEWRIGHT_PORTABLE"

@@ -265,7 +265,8 @@ class Transport final : public ReplicaTransport {
     std::memcpy(sent_.data(), &here, sizeof here);
     swap_headers(here, header_bytes, "collective");
     const ReplicaGroups& groups = collective.groups;
-    const std::int64_t chunks = step.items / groups.num_groups(), chunk_bytes = collective_chunk * collective.element_bytes;
+    const std::int64_t chunks = step.items / groups.num_groups(),
+                       chunk_bytes = kernel::collective_chunk * collective.element_bytes;
     const auto first_chunk = [&](int rank) { return chunks * rank / processes_.count(); };
     const auto begin = [&](int rank) { return std::min(first_chunk(rank) * chunk_bytes, collective.input_bytes); };
     const auto size = [&](int rank) { return begin(rank + 1) - begin(rank); };

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <new>
 
-#include "tilewright/core/platform.hpp"
+#include "tilewright/core/platform/platform.hpp"
 #include "tilewright/execute/memory_error.hpp"
 #include "tilewright/lower/plan.hpp"
 

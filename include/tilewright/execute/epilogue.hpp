@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tilewright/execute/expression.hpp"
-#include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 
 namespace tilewright::internal::detail {
 
@@ -36,8 +36,8 @@ class Epilogue {
   template <class X>
   void operator()(std::int64_t i, std::int64_t j, const X& x) const {
     using Result = typename B::template Element<kernel, result>;  // what memory would round it to
-    if constexpr (is_part_of_batch<X>) give<X::count>(i, j, rounded_to<Result>(x.batch));
-    else give<whole>(i, j, rounded_to<Result>(x));
+    if constexpr (kernel::is_part_of_batch<X>) give<X::count>(i, j, kernel::rounded_to<Result>(x.batch));
+    else give<whole>(i, j, kernel::rounded_to<Result>(x));
   }
   /// Prefetches the operands of a call (i, j, ...).
   void prefetch(std::int64_t i, std::int64_t j) const {
@@ -115,9 +115,9 @@ class Epilogue {
   void convert_row([[maybe_unused]] float* row_memory) {
     if constexpr (is_row(place)) {
       float* const to = row_memory + row_offset(place);
-      line_assign<view_of(place).shape[-1]>(
-          [](const auto& x) { return x; }, Line<float, 1>{to},
-          Line<const StoredAt<place>, 1>{reinterpret_cast<const StoredAt<place>*>(pointers_[place])});
+      kernel::line_assign<view_of(place).shape[-1]>(
+          [](const auto& x) { return x; }, kernel::Line<float, 1>{to},
+          kernel::Line<const StoredAt<place>, 1>{reinterpret_cast<const StoredAt<place>*>(pointers_[place])});
       pointers_[place] = reinterpret_cast<std::byte*>(to);
     }
   }
@@ -173,24 +173,24 @@ class Epilogue {
       if constexpr (std::is_arithmetic_v<X>) return static_cast<std::conditional_t<is_bool, bool, X>>(*data);
       else if constexpr (is_bool && broadcast_stride(B::slice(leaf.stage, leaf.operand), -1) == 0)
         return typename X::batch_bool_type(*data);
-      else if constexpr (is_bool && count != whole) return tilewright::detail::MaskLine{data}.template load<count>(0);
-      else if constexpr (is_bool) return load_mask<typename X::batch_bool_type>(data);
+      else if constexpr (is_bool && count != whole) return kernel::MaskLine{data}.template load<count>(0);
+      else if constexpr (is_bool) return kernel::load_mask<typename X::batch_bool_type>(data);
       else if constexpr (broadcast_stride(B::slice(leaf.stage, leaf.operand), -1) == 0) return X(static_cast<float>(*data));
       else if constexpr (count != whole)
-        return Line<const ElementAt<place>, broadcast_stride(B::slice(leaf.stage, leaf.operand), -1)>{data}.template load<count>(
-            0);
-      else return load_floats<X>(data);
+        return kernel::Line<const ElementAt<place>, broadcast_stride(B::slice(leaf.stage, leaf.operand), -1)>{data}
+            .template load<count>(0);
+      else return kernel::load_floats<X>(data);
     }
   }
   template <std::size_t place, std::int64_t count, class X>
   void store(std::int64_t i, std::int64_t j, const X& x) const {
     auto* data = address<place>(i, j);
     if constexpr (std::is_arithmetic_v<X>) *data = static_cast<ElementAt<place>>(x);
-    else if constexpr (is_mask<X> && count != whole) tilewright::detail::MaskLine{data}.template store<count>(0, x);
+    else if constexpr (kernel::is_mask<X> && count != whole) kernel::MaskLine{data}.template store<count>(0, x);
     else if constexpr (count != whole)
-      Line<ElementAt<place>, broadcast_stride(view_of(place), -1)>{data}.template store<count>(0, x);
-    else if constexpr (is_mask<X>) store_mask(data, x);
-    else store_floats(data, x);
+      kernel::Line<ElementAt<place>, broadcast_stride(view_of(place), -1)>{data}.template store<count>(0, x);
+    else if constexpr (kernel::is_mask<X>) kernel::store_mask(data, x);
+    else kernel::store_floats(data, x);
   }
   template <int s, std::int64_t count, class X>
   void run_from(std::int64_t i, std::int64_t j, const auto& values) const {
@@ -203,12 +203,12 @@ class Epilogue {
       constexpr int output = B::stage(s).input_count;
       using Element = typename B::template Element<s, output>;
       const auto value = [&]<std::size_t... l>(std::index_sequence<l...>) {
-        return as_element<Element>(E()(load<E::leaves[l], count, X>(i, j, values)...));
+        return kernel::as_element<Element>(E()(load<E::leaves[l], count, X>(i, j, values)...));
       }(std::make_index_sequence<E::leaves.size()>{});
       if constexpr (B::operand(s, output).source != Source::value) store<place_of(s, output), count>(i, j, value);
       if constexpr (is_read_from_registers<s>) {
         using Before = std::remove_cvref_t<decltype(values)>;
-        const auto rounded = rounded_to<Element>(value);
+        const auto rounded = kernel::rounded_to<Element>(value);
         run_from<s + 1, count, X>(i, j, Values<s, std::remove_const_t<decltype(rounded)>, Before>{rounded, values});
       } else {
         run_from<s + 1, count, X>(i, j, values);

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "tilewright/kernel/faults.hpp"
-#include "tilewright/kernel/half.hpp"
-#include "tilewright/lower/partition.hpp"
+#include "tilewright/kernel/vector/half.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/ops/elementwise.hpp"
+#include "tilewright/lower/steps/partition.hpp"
+#include "tilewright/op/elementwise.hpp"
 
 namespace tilewright::internal::detail {
 
@@ -17,8 +17,8 @@ using Extents = FixedVector<std::int64_t, max_work_axes>;
 template <const OpTag* tag>
 using OpType = typename decltype(op_of(ByTag<tag>{}))::type;
 
-template <ViewSpec spec>
-inline View<spec> view_at(std::byte* data) {
+template <ViewSpec spec, bool is_input = false>
+inline View<spec, is_input> view_at(std::byte* data) {
   return {reinterpret_cast<element_t<spec.dtype>*>(data)};
 }
 
@@ -126,7 +126,8 @@ struct Expression {
   static auto evaluate(const Leaves& values) {
     const auto input = [&]<int i>() {
       if constexpr (is_nested(i))
-        return rounded_to<typename B::template Element<s, i>>(Nested<i>::template evaluate<first + first_leaf[i]>(values));
+        return kernel::rounded_to<typename B::template Element<s, i>>(
+            Nested<i>::template evaluate<first + first_leaf[i]>(values));
       else return std::get<static_cast<std::size_t>(first + first_leaf[i])>(values);
     };
     return [&]<std::size_t... i>(std::index_sequence<i...>) {

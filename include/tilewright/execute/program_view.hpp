@@ -7,8 +7,8 @@
 #include "tilewright/execute/codelet.hpp"
 #include "tilewright/execute/frozen_plan.hpp"
 #include "tilewright/kernel/faults.hpp"
+#include "tilewright/lower/ipu/tile_sets.hpp"
 #include "tilewright/lower/plan.hpp"
-#include "tilewright/lower/tile_sets.hpp"
 
 namespace tilewright::internal {
 

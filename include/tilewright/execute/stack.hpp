@@ -18,6 +18,9 @@ namespace detail {
 /// throw; of a body that calls another; and of a stream, whose host array a run notes.
 inline constexpr std::int64_t stack_of_frames = 9 * 1024, stack_of_call = 512, stack_of_stream = 16;
 
+/// The view that the kernel of a stage gets of an operand.
+template <class B, int s, std::size_t o>
+using OperandView = View<B::slice(s, static_cast<int>(o)), (static_cast<int>(o) < B::stage(s).input_count)>;
 /// Bytes of the arrays that the kernel of a stage and its epilogue have on the stack.
 template <class B, int s, std::size_t... o>
 consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
@@ -25,8 +28,8 @@ consteval std::int64_t stack_of_kernel(std::index_sequence<o...>) {
   std::int64_t bytes = 0;
   if constexpr (op_info<O>.has_epilogue)
     if constexpr (has_epilogue<B, s>()) bytes += row_memory_bytes<B, s>;
-  if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>(); })
-    bytes += O::template stack_bytes<B::stage(s).attributes, View<B::slice(s, static_cast<int>(o))>...>();
+  if constexpr (requires { O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>(); })
+    bytes += O::template stack_bytes<B::stage(s).attributes, OperandView<B, s, o>...>();
   return bytes;
 }
 template <class B, int s>

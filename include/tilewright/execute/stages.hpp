@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "tilewright/execute/epilogue.hpp"
-#include "tilewright/kernel/streamed_copy.hpp"
+#include "tilewright/kernel/copy/streamed_copy.hpp"
 
 namespace tilewright::internal::detail {
 
@@ -16,8 +16,8 @@ constexpr bool is_streamed_copy() {
     constexpr int result = B::stage(s).input_count;
     constexpr ViewSpec block = B::slice(s, result);
     return Expression<B, s>::is_copy && B::operand(s, result).source == Source::memory &&
-           span_bytes(B::operand(s, result).view) >= streamed_bytes &&
-           block.shape.nelms() * size_of(block.dtype) >= streamed_vertex_bytes;
+           span_bytes(B::operand(s, result).view) >= kernel::streamed_bytes &&
+           block.shape.nelms() * size_of(block.dtype) >= kernel::streamed_vertex_bytes;
   } else {
     return false;
   }
@@ -48,30 +48,33 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
     const auto view = [&]<int stage, int o>() {
       return view_at<B::slice(stage, o)>(B::template data<stage, o>(locations, scratch));
     };
+    const auto operand = [&]<int o>() {  // of the kernel
+      return view_at<B::slice(s, o), (o < result)>(B::template data<s, o>(locations, scratch));
+    };
     if constexpr (B::stage(s).can_fault) {
       [&]<std::size_t... o>(std::index_sequence<o...>) {
         O::template compute_checked<B::stage(s).attributes>(B::template faults<s>(locations),
-                                                            view.template operator()<s, static_cast<int>(o)>()...);
+                                                            operand.template operator()<static_cast<int>(o)>()...);
       }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
     } else if constexpr (is_streamed_copy<B, s>()) {
       constexpr Leaf source = Expression<B, s>::leaves[0];
-      stream_elements(view.template operator()<s, result>(), view.template operator()<source.stage, source.operand>());
+      kernel::stream_elements(view.template operator()<s, result>(), view.template operator()<source.stage, source.operand>());
     } else if constexpr (op_info<O>.has_formula) {
       using E = Expression<B, s>;
       [&]<std::size_t... l>(std::index_sequence<l...>) {
-        assign_elementwise<E>(view.template operator()<s, result>(),
-                              view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
+        kernel::assign_elementwise<E>(view.template operator()<s, result>(),
+                                      view.template operator()<E::leaves[l].stage, E::leaves[l].operand>()...);
       }(std::make_index_sequence<E::leaves.size()>{});
     } else if constexpr (op_info<O>.has_epilogue && has_epilogue<B, s>()) {
       using E = Epilogue<B, s>;
       alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
       [&]<std::size_t... o>(std::index_sequence<o...>) {
         O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
-            E(locations, scratch, reinterpret_cast<float*>(row_memory)), view.template operator()<s, static_cast<int>(o)>()...);
+            E(locations, scratch, reinterpret_cast<float*>(row_memory)), operand.template operator()<static_cast<int>(o)>()...);
       }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
     } else {
       [&]<std::size_t... o>(std::index_sequence<o...>) {
-        O::template compute<B::stage(s).attributes>(view.template operator()<s, static_cast<int>(o)>()...);
+        O::template compute<B::stage(s).attributes>(operand.template operator()<static_cast<int>(o)>()...);
       }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
     }
   }

@@ -1,14 +1,14 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include "tilewright/execute/strict_plan_reader.hpp"
-#include "tilewright/execute/strict_vertex.hpp"
+#include "tilewright/execute/strict/plan_reader.hpp"
+#include "tilewright/execute/strict/vertex.hpp"
 
 namespace tilewright::internal {
 
 /// Runs a frozen plan on tiles with memory of their own, one vertex after the other. Exchange copies what the plan says, elements
 /// with the tags of their last writes; a vertex gets copies of the elements that it declares, and nothing else
-/// (strict_vertex.hpp). Homes get the host's values before a run, and the host gets them back after it. Results are those of the
+/// (strict/vertex.hpp). Homes get the host's values before a run, and the host gets them back after it. Results are those of the
 /// fast mode.
 class StrictExecutor final : public StrictRunner {
  public:

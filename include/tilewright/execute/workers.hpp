@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/core/platform.hpp"
-#include "tilewright/core/thread.hpp"
+#include "tilewright/core/platform/platform.hpp"
+#include "tilewright/core/platform/thread.hpp"
 
 namespace tilewright::internal {
 

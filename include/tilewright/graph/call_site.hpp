@@ -5,7 +5,7 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/graph.hpp"
-#include "tilewright/graph/layout.hpp"
+#include "tilewright/graph/op_info/layout.hpp"
 
 namespace tilewright {
 
@@ -33,7 +33,7 @@ constexpr bool is_plain_call(const Node& node) {
 
 /// The tensor that a tensor is an alias of (itself if it is no alias), and its layout in that tensor.
 constexpr std::pair<TensorId, Layout> aliased_tensor(const Ir& ir, GraphId graph, TensorId tensor) {
-  const GraphRecord& record = ir.record(graph);
+  const GraphRecord& record = ir.tables.record(graph);
   const TensorRecord& known = record.tensors[tensor];
   if (known.producer != NodeId::none) {
     const Node& node = record.nodes[known.producer];
@@ -65,7 +65,7 @@ constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int fi
   if (has_item(call.modified, input)) return;
   const auto parent_of = [&](int i) { return Tensor(ir, graph, call.inputs[i]); };
   const Tensor parent = parent_of(input);
-  const std::string_view called = ir.record(call.called_graph).name.view();
+  const std::string_view called = ir.tables.record(call.called_graph).name.view();
   int uses = 0;
   for (int i = first; i < first + count; ++i) uses += call.inputs[i] == parent.number();
   if (uses > 1) {
@@ -73,16 +73,16 @@ constexpr void modify_input(Ir& ir, GraphId graph, Node& call, int input, int fi
         text("call of ", called, ": ", to_text(parent), ", which the call changes, is given for several inputs: one expected"));
     return;
   }
-  if (ir.record(parent).kind == TensorKind::constant) {
+  if (ir.tables.record(parent).kind == TensorKind::constant) {
     ir.fail(text("call of ", called, ": ", to_text(parent), " is a constant: a tensor that the call may change expected"));
     return;
   }
   if (!call.modified.empty()) {
-    const bool is_made = ir.record(parent).producer != NodeId::none;
+    const bool is_made = ir.tables.record(parent).producer != NodeId::none;
     const auto [aliased, layout] = aliased_tensor(ir, graph, parent.number());
     for (int known : call.modified) {
       const Tensor other = parent_of(known);
-      if (!is_made && ir.record(other).producer == NodeId::none) continue;  // two variables or inputs; there may be many
+      if (!is_made && ir.tables.record(other).producer == NodeId::none) continue;  // two variables or inputs; there may be many
       const auto [also_aliased, other_layout] = aliased_tensor(ir, graph, other.number());
       if (also_aliased != aliased) continue;
       const bool same_graph = known >= first && known < first + count;
@@ -151,7 +151,7 @@ class CallSiteInfo {
   constexpr Tensor graph_to_parent(Tensor t) const {
     if (!valid()) return invalid();
     const Graph graph = called_graph();
-    const GraphRecord& record = ir_->record(graph.id());
+    const GraphRecord& record = ir_->tables.record(graph.id());
     if (graph.contains(t)) {
       if (const int i = position(record.inputs, t.number()); i >= 0) return parent_input(i);
       if (const int i = position(record.outputs, t.number()); i >= 0) return parent_output(i);
@@ -177,7 +177,7 @@ class CallSiteInfo {
   /// inputs; a constant; a carried input of a loop; a tensor that shares memory with another one that the call changes.
   constexpr void set_parent_input_modified(Tensor t) {
     if (!valid() || !t.valid()) return;
-    Node& call = ir_->record(graph_).nodes[node_];
+    Node& call = ir_->tables.record(graph_).nodes[node_];
     const int input = t.graph_id() == graph_ && t.is_of(*ir_) ? position(call.inputs, t.number()) : -1;
     if (input < 0) {
       ir_->fail(
@@ -193,7 +193,7 @@ class CallSiteInfo {
   }
 
  private:
-  constexpr const Node& node() const { return ir_->record(graph_).nodes[node_]; }
+  constexpr const Node& node() const { return ir_->tables.record(graph_).nodes[node_]; }
   constexpr Tensor invalid() const { return {*ir_, graph_, TensorId::none}; }
   constexpr List<Tensor> handles(bool inputs) const {
     List<Tensor> result;

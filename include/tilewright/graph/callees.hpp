@@ -37,7 +37,7 @@ constexpr bool any_callee(const Node& node, Predicate&& predicate) {
 constexpr bool calls(const Ir& ir, const Node& node, GraphId graph) {
   return any_callee(node, [&](GraphId called) {
     if (called == graph) return true;
-    for (const Node& inner : ir.record(called).nodes)
+    for (const Node& inner : ir.tables.record(called).nodes)
       if (calls(ir, inner, graph)) return true;
     return false;
   });
@@ -46,7 +46,7 @@ constexpr bool calls(const Ir& ir, const Node& node, GraphId graph) {
 constexpr bool has_effect(const Ir& ir, const Node& node) {
   if (node.op->has_side_effect) return true;
   return any_callee(node, [&](GraphId called) {
-    for (const Node& inner : ir.record(called).nodes)
+    for (const Node& inner : ir.tables.record(called).nodes)
       if (has_effect(ir, inner)) return true;
     return false;
   });

@@ -28,13 +28,13 @@ constexpr Text dot_escaped(std::string_view characters) {
 /// Writes graphs in the DOT language. Each graph is a cluster, with nodes for its ops, inputs, variables and constants.
 class DotWriter {
  public:
-  constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.graphs.size(), false) {}
+  constexpr explicit DotWriter(const Ir& ir) : ir_(ir), written_(ir.tables.graphs.size(), false) {}
 
   /// A graph that was not written yet, and those that it calls.
   constexpr void write(GraphId graph) {
     if (std::exchange(written_[graph], true)) return;
     write_cluster(graph);
-    for (const Node& node : ir_.record(graph).nodes) for_each_callee(node, [this](GraphId called, int) { write(called); });
+    for (const Node& node : ir_.tables.record(graph).nodes) for_each_callee(node, [this](GraphId called, int) { write(called); });
   }
   constexpr Text finish() const {
     return text("digraph {\n  compound=true\n  node [fontname=\"Helvetica\" fontsize=10]\n",
@@ -51,10 +51,10 @@ class DotWriter {
 
   constexpr Text title(GraphId graph) const {
     if (graph == GraphId::main) return "main graph";
-    return dot_escaped(ir_.record(graph).name.view());
+    return dot_escaped(ir_.tables.record(graph).name.view());
   }
   constexpr void write_cluster(GraphId graph) {
-    const GraphRecord& record = ir_.record(graph);
+    const GraphRecord& record = ir_.tables.record(graph);
     // arrows of calls end at the invisible node: DOT's edges join nodes, and are cut off at the cluster
     clusters_ += text("  subgraph cluster_", graph, " {\n    label=\"", title(graph), "\"\n    g", graph,
                       " [style=invis shape=point]\n");
@@ -75,21 +75,21 @@ class DotWriter {
   }
   constexpr void find_exchanges(GraphId graph) {
     drawn_as_.clear();
-    if (ir_.merged_exchanges.empty()) return;
-    drawn_as_.assign(ir_.record(graph).nodes.size(), NodeId::none);
+    if (ir_.tables.merged_exchanges.empty()) return;
+    drawn_as_.assign(ir_.tables.record(graph).nodes.size(), NodeId::none);
     for_each_op(ir_, graph, [&](std::span<const NodeId> nodes) {
       for (const NodeId node : nodes) drawn_as_[node] = nodes[0];
     });
   }
   /// An input, variable or constant.
   constexpr void write_source(GraphId graph, TensorId tensor) {
-    const TensorRecord& record = ir_.record(graph).tensors[tensor];
+    const TensorRecord& record = ir_.tables.record(graph).tensors[tensor];
     std::string_view look;
     Text label = dot_escaped(record.name.view());
     switch (record.kind) {
       case TensorKind::intermediate: return;
       case TensorKind::input: {
-        const auto& inputs = ir_.record(graph).inputs;
+        const auto& inputs = ir_.tables.record(graph).inputs;
         if (!label.empty()) label += "\\n";
         label += text("input ", std::find(inputs.begin(), inputs.end(), tensor) - inputs.begin());
         look = "shape=invhouse style=filled fillcolor=lightblue";
@@ -97,7 +97,7 @@ class DotWriter {
       }
       case TensorKind::variable: look = "shape=cylinder style=filled fillcolor=lightyellow"; break;
       case TensorKind::remote: {
-        const VariableRecord& variable = ir_.variables[record.payload];
+        const VariableRecord& variable = ir_.tables.variables[record.payload];
         label += text("\\nremote buffer ", variable.remote_buffer + 1, ", row ", variable.row);
         look = "shape=cylinder style=filled fillcolor=orange";
         break;
@@ -113,7 +113,7 @@ class DotWriter {
     const Text name = op_node(graph, index);
     clusters_ += text("    ", name, " [label=\"", dot_escaped(node.op->name), ".", node.id);
     if (node.scope >= 0) {
-      const std::string_view prefix = ir_.name_scopes[node.scope].view();
+      const std::string_view prefix = ir_.tables.name_scopes[node.scope].view();
       clusters_ += text("\\n", dot_escaped(prefix.substr(0, prefix.size() - 1)));
     }
     clusters_ += "\" shape=box]\n";
@@ -133,7 +133,7 @@ class DotWriter {
   }
   /// From what makes a tensor to a node that takes it.
   constexpr void write_edge(GraphId graph, TensorId tensor, const Text& to, std::string_view look) {
-    const TensorRecord& record = ir_.record(graph).tensors[tensor];
+    const TensorRecord& record = ir_.tables.record(graph).tensors[tensor];
     Text from, label = to_text(record.spec);
     if (record.producer != NodeId::none) {
       from = op_node(graph, record.producer);
@@ -163,7 +163,7 @@ constexpr Text to_dot(Graph graph) {
 /// All graphs of an Ir.
 constexpr Text to_dot(const Ir& ir) {
   detail::DotWriter writer(ir);
-  for (std::size_t graph = 0; graph < ir.graphs.size(); ++graph) writer.write(GraphId(graph));
+  for (std::size_t graph = 0; graph < ir.tables.graphs.size(); ++graph) writer.write(GraphId(graph));
   return writer.finish();
 }
 

@@ -26,7 +26,9 @@ class Inference {
   }
   constexpr void output(const TensorSpec& spec) { outputs_.push_back(spec); }
   /// Output 0 is one of the parts of a tensor of this shape.
-  constexpr void output_meta_shape(const Shape& whole, std::int64_t parts) { meta_shape_ = ir_.add_meta_shape(whole, parts); }
+  constexpr void output_meta_shape(const Shape& whole, std::int64_t parts) {
+    meta_shape_ = ir_.tables.add_meta_shape(whole, parts);
+  }
   constexpr int meta_shape() const { return meta_shape_; }
   /// Reports `<op>: <message>` with the module path.
   template <class... Pieces>
@@ -84,7 +86,7 @@ namespace detail {
 constexpr Text place_of(const Tensor& tensor, const Ir& ir) {
   if (!tensor.is_of(ir)) return "another Ir";
   if (tensor.graph_id() == GraphId::main) return "the main graph";
-  return text("graph '", ir.record(tensor.graph_id()).name, "'");
+  return text("graph '", ir.tables.record(tensor.graph_id()).name, "'");
 }
 /// The layout that views give a tensor in its graph, and the tensor of fewer elements whose memory it repeats; none: it has a
 /// place for each element.
@@ -104,13 +106,13 @@ constexpr std::pair<Layout, TensorId> repeated_tensor(const GraphRecord& record,
 }
 /// Whether an op may write a tensor in place; fails if not.
 constexpr bool check_may_change(Ir& ir, const OpInfo& op, const Tensor& input) {
-  const TensorRecord& record = ir.record(input);
+  const TensorRecord& record = ir.tables.record(input);
   if (record.kind == TensorKind::constant) {
     ir.fail(text(op.name, ": ", to_text(input), " is a constant: a tensor that may change in place expected"));
     return false;
   }
   if (record.producer == NodeId::none) return true;
-  const GraphRecord& graph = ir.record(input.graph_id());
+  const GraphRecord& graph = ir.tables.record(input.graph_id());
   if (const OpInfo& producer = *graph.nodes[record.producer].op; producer.result_stays) {
     ir.fail(text(op.name, ": ", to_text(input), " of ", producer.name,
                  ", which is a copy: a tensor that may change in place expected"));
@@ -130,31 +132,32 @@ constexpr bool check_inputs(Ir& ir, const OpInfo& op, std::span<const Tensor> in
         ir.fail(text(op.name, ": input ", &input - inputs.data(), " is a Tensor() of no graph: a tensor expected"));
       return false;
     }
-    if (!input.is_of(ir) || input.graph_id() != ir.current_graph) {
+    if (!input.is_of(ir) || input.graph_id() != ir.tables.current_graph) {
       ir.fail(text(op.name, ": input ", &input - inputs.data(), ", ", to_text(input), ", of ", place_of(input, ir),
-                   ": a tensor of ", place_of({ir, ir.current_graph, TensorId{}}, ir), ", which is being built, expected"));
+                   ": a tensor of ", place_of({ir, ir.tables.current_graph, TensorId{}}, ir),
+                   ", which is being built, expected"));
       return false;
     }
-    if (const TensorRecord& record = ir.record(input);
-        record.kind == TensorKind::intermediate && record.producer == NodeId::none) {
+    const TensorRecord& record = ir.tables.record(input);
+    if (record.kind == TensorKind::intermediate && record.producer == NodeId::none) {
       ir.fail(text(op.name, ": ", to_text(input),
                    " of a scope that has ended, of only_if or of a pipeline: a tensor that its "
                    "ops change in place, or a stream, expected"));
       return false;
     }
-    if (ir.record(input).kind == TensorKind::remote) {
+    if (record.kind == TensorKind::remote) {
       ir.fail(text(op.name, ": ", to_text(input), " lives in streaming memory: what remote_load gives of it expected"));
       return false;
     }
   }
-  if (ir.has_contexts && !check_input_contexts(ir, op, inputs)) return false;
+  if (ir.tables.has_contexts && !check_input_contexts(ir, op, inputs)) return false;
   return op.modifies < 0 || check_may_change(ir, op, inputs[static_cast<std::size_t>(op.modifies)]);
 }
 /// Whether the op computes with the dtypes of its operands.
 constexpr bool check_arithmetic(Ir& ir, const OpInfo& op, std::span<const TensorSpec> operands) {
   for (const TensorSpec& operand : operands) {
     if (has_arithmetic(operand.dtype) || (op.takes_float8 && is_float8(operand.dtype))) continue;
-    if (is_complex(operand.dtype)) return ir.check_spec(op.name, "", operand);
+    if (is_complex(operand.dtype)) return check_spec(ir, op.name, "", operand);
     ir.fail(text(op.name, ": ", to_text(operand),
                  ", with which nothing is computed: pow2scale_then_cast to it, or cast_then_pow2scale from it, expected"));
     return false;
@@ -162,10 +165,10 @@ constexpr bool check_arithmetic(Ir& ir, const OpInfo& op, std::span<const Tensor
   return true;
 }
 constexpr void append_in_sequence(Ir& ir, NodeId node) {
-  if (ir.sequences.empty() || ir.sequences.back().graph != ir.current_graph) return;
-  SequenceScope& scope = ir.sequences.back();
+  if (ir.tables.sequences.empty() || ir.tables.sequences.back().graph != ir.tables.current_graph) return;
+  SequenceScope& scope = ir.tables.sequences.back();
   if (scope.mode == SequenceMode::pass) return;
-  GraphRecord& graph = ir.current();
+  GraphRecord& graph = ir.tables.current();
   for (const NodeId before : scope.before)
     if (graph.nodes[before].context == graph.nodes[node].context) graph.sequence.push_back({before, node});
   if (scope.mode != SequenceMode::ordered) return scope.last.push_back(node);
@@ -180,16 +183,16 @@ namespace detail {
 constexpr bool hands_on_shard(const OpInfo& op, std::size_t input) {
   return op.elementwise || (input == 0 && (op.modifies >= 0 || op.view || op.collective_items));
 }
-/// The meta shape that an output of the given shape gets from the inputs, an index in Ir::meta_shapes, or -1. Fails if inputs are
-/// shards of tensors of different shapes.
+/// The meta shape that an output of the given shape gets from the inputs, an index in IrTables::meta_shapes, or -1. Fails if
+/// inputs are shards of tensors of different shapes.
 constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const Shape& output) {
   int found = -1;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const TensorRecord& input = ir.record(inputs[i]);
+    const TensorRecord& input = ir.tables.record(inputs[i]);
     if (input.meta_shape < 0 || input.spec.shape != output || !hands_on_shard(op, i) || input.meta_shape == found) continue;
     if (found >= 0) {
       const auto parts = [&ir](int index) {
-        const auto& [whole, count] = ir.meta_shapes[static_cast<std::size_t>(index)];
+        const auto& [whole, count] = ir.tables.meta_shapes[static_cast<std::size_t>(index)];
         return text(to_text(whole), " in ", count, " parts");
       };
       ir.fail(text(op.name, ": ", to_text(output), " of ", parts(found), " and of ", parts(input.meta_shape),
@@ -202,10 +205,10 @@ constexpr int find_meta_shape(Ir& ir, const OpInfo& op, std::span<const Tensor> 
 }
 /// Gives the outputs of a call the meta shapes of the called graph's outputs.
 constexpr void hand_on_meta_shapes(Ir& ir, const Node& call) {
-  const GraphRecord& called = ir.record(call.called_graph);
+  const GraphRecord& called = ir.tables.record(call.called_graph);
   for (std::size_t i = 0; i < call.outputs.size(); ++i) {
     const TensorRecord& from = called.tensors[called.outputs[i]];
-    TensorRecord& to = ir.current().tensors[call.outputs[i]];
+    TensorRecord& to = ir.tables.current().tensors[call.outputs[i]];
     if (to.spec == from.spec) to.meta_shape = from.meta_shape;
   }
 }
@@ -214,15 +217,15 @@ constexpr void hand_on_meta_shapes(Ir& ir, const Node& call) {
 namespace detail {
 /// Calls the current graph's hooks with its node.
 constexpr void run_op_created_hooks(Ir& ir, NodeId node) {
-  const CreatedOp op(ir, ir.current_graph, node);
-  if (ir.is_in_hook) {
+  const CreatedOp op(ir, ir.tables.current_graph, node);
+  if (ir.tables.is_in_hook) {
     ir.fail(text("register_op_created_hook: ", op.name(), " by a hook: a hook that appends no ops expected"));
     return;
   }
-  ir.is_in_hook = true;
-  for (const OpCreatedHook& hook : ir.op_created_hooks)
-    if (hook.graph() == ir.current_graph) hook(op);
-  ir.is_in_hook = false;
+  ir.tables.is_in_hook = true;
+  for (const OpCreatedHook& hook : ir.tables.op_created_hooks)
+    if (hook.graph() == ir.tables.current_graph) hook(op);
+  ir.tables.is_in_hook = false;
 }
 }  // namespace detail
 
@@ -230,20 +233,24 @@ constexpr void run_op_created_hooks(Ir& ir, NodeId node) {
 constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, std::span<const TensorSpec> outputs,
                              const PackedAttributes& attributes = {}, GraphId called_graph = GraphId::none,
                              const Placement& placement = {}) {
-  auto& graph = ir.current();
+  auto& graph = ir.tables.current();
   const auto index = NodeId(graph.nodes.size());
-  Node node{.op = &op, .id = ir.next_op_id++, .attributes = attributes, .called_graph = called_graph, .scope = ir.current_scope};
-  if (ir.current_graph == GraphId::main) node.context = ir.current_context;
+  Node node{.op = &op,
+            .id = ir.tables.next_op_id++,
+            .attributes = attributes,
+            .called_graph = called_graph,
+            .scope = ir.tables.current_scope};
+  if (ir.tables.current_graph == GraphId::main) node.context = ir.tables.current_context;
   node.inputs.reserve(inputs.size());
   node.outputs.reserve(outputs.size());
   for (const Tensor& input : inputs) node.inputs.push_back(input.number());
-  for (const TensorSpec& spec : outputs) node.outputs.push_back(ir.add_tensor({.spec = spec, .producer = index}));
+  for (const TensorSpec& spec : outputs) node.outputs.push_back(ir.tables.add_tensor({.spec = spec, .producer = index}));
   make_room(graph.nodes);
   graph.nodes.push_back(std::move(node));
   detail::append_in_sequence(ir, index);
-  if (called_graph != GraphId::none && !ir.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
+  if (called_graph != GraphId::none && !ir.tables.meta_shapes.empty()) detail::hand_on_meta_shapes(ir, graph.nodes.back());
   if (placement.is_known()) detail::place_node(ir, graph.nodes.back(), placement);
-  if (!ir.op_created_hooks.empty()) detail::run_op_created_hooks(ir, index);
+  if (!ir.tables.op_created_hooks.empty()) detail::run_op_created_hooks(ir, index);
   return index;
 }
 
@@ -251,7 +258,7 @@ constexpr NodeId append_node(Ir& ir, const OpInfo& op, std::span<const Tensor> i
 /// and no tensors are returned.
 constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const PackedAttributes& attributes = {}) {
   if (ir.failed() || !detail::check_inputs(ir, op, inputs)) return {};
-  if (ir.has_contexts && op.transfer && op.transfer(attributes).kind == TransferKind::stream &&
+  if (ir.tables.has_contexts && op.transfer && op.transfer(attributes).kind == TransferKind::stream &&
       !detail::check_stream_context(ir, text(op.name, ": a stream")))
     return {};
   List<TensorSpec> specs;
@@ -262,17 +269,18 @@ constexpr List<Tensor> emit(Ir& ir, const OpInfo& op, std::span<const Tensor> in
   op.infer(inference);
   if (inference.failed() || !detail::check_arithmetic(ir, op, inference.outputs())) return {};
   for (const TensorSpec& output : inference.outputs())
-    if (!ir.check_spec(op.name, "", output)) return {};
+    if (!detail::check_spec(ir, op.name, "", output)) return {};
   int meta_shape = inference.meta_shape();
-  if (meta_shape < 0 && !ir.meta_shapes.empty() && !inference.outputs().empty())
+  if (meta_shape < 0 && !ir.tables.meta_shapes.empty() && !inference.outputs().empty())
     meta_shape = detail::find_meta_shape(ir, op, inputs, inference.outputs()[0].shape);
   Placement placement;
-  if (ir.has_placements && !ir.failed()) placement = detail::find_placement(ir, op, inputs, attributes);
+  if (ir.tables.has_placements && !ir.failed()) placement = detail::find_placement(ir, op, inputs, attributes);
   if (ir.failed()) return {};
   const NodeId index = append_node(ir, op, inputs, inference.outputs(), attributes, GraphId::none, placement);
   List<Tensor> results;
-  for (const TensorId id : ir.current().nodes[index].outputs) results.push_back({ir, ir.current_graph, id});
-  if (meta_shape >= 0) ir.record(results[0]).meta_shape = meta_shape;
+  const GraphId graph = ir.tables.current_graph;
+  for (const TensorId id : ir.tables.graphs[graph].nodes[index].outputs) results.push_back({ir, graph, id});
+  if (meta_shape >= 0) ir.tables.record(results[0]).meta_shape = meta_shape;
   return results;
 }
 
@@ -281,13 +289,13 @@ constexpr List<Tensor> emit_modifying(Ir& ir, const OpInfo& op, std::span<const 
                                       const PackedAttributes& attributes = {}) {
   auto results = emit(ir, op, inputs, attributes);
   if (results.empty() || !detail::check_may_change(ir, op, inputs[static_cast<std::size_t>(modified)])) return {};
-  ir.current().nodes.back().modified.push_back(modified);
+  ir.tables.current().nodes.back().modified.push_back(modified);
   return results;
 }
 
 /// Tensor i of the list, or an invalid one of the same Ir if the list is shorter (after a failure).
 constexpr Tensor at_or_invalid(Ir& ir, const List<Tensor>& tensors, std::size_t i) {
-  return i < tensors.size() ? tensors[i] : Tensor(ir, ir.current_graph, TensorId::none);
+  return i < tensors.size() ? tensors[i] : Tensor(ir, ir.tables.current_graph, TensorId::none);
 }
 
 }  // namespace tilewright

@@ -14,7 +14,8 @@ namespace tilewright::detail {
 /// the longest chain of loads and stores of which each depends on the one before it. Other ops come as early as they can.
 class ExchangeOrder {
  public:
-  constexpr ExchangeOrder(const Ir& ir, const MergedExchanges& scope) : ir_(ir), scope_(scope), record_(ir.record(scope.graph)) {
+  constexpr ExchangeOrder(const Ir& ir, const MergedExchanges& scope)
+      : ir_(ir), scope_(scope), record_(ir.tables.record(scope.graph)) {
     for (int n = static_cast<int>(scope.first); n < static_cast<int>(scope.end); ++n) ops_.push_back(examine(NodeId(n)));
     for (std::size_t b = 0; b < ops_.size(); ++b) {
       Op& later = ops_[b];

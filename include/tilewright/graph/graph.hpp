@@ -26,24 +26,24 @@ class Graph {
   }
   constexpr Graph main_graph() const { return {ir(), GraphId::main}; }
   constexpr GraphId id() const { return id_; }
-  constexpr std::string_view name() const { return ir().record(id_).name.view(); }
-  constexpr List<Tensor> inputs() const { return handles(ir().record(id_).inputs); }
-  constexpr List<Tensor> outputs() const { return handles(ir().record(id_).outputs); }
-  constexpr Tensor input(int i) const { return pick(ir().record(id_).inputs, i, "input"); }
-  constexpr Tensor output(int i) const { return pick(ir().record(id_).outputs, i, "output"); }
+  constexpr std::string_view name() const { return ir().tables.record(id_).name.view(); }
+  constexpr List<Tensor> inputs() const { return handles(ir().tables.record(id_).inputs); }
+  constexpr List<Tensor> outputs() const { return handles(ir().tables.record(id_).outputs); }
+  constexpr Tensor input(int i) const { return pick(ir().tables.record(id_).inputs, i, "input"); }
+  constexpr Tensor output(int i) const { return pick(ir().tables.record(id_).outputs, i, "output"); }
   constexpr List<Tensor> tensors() const { return all({}); }
   constexpr List<Tensor> variables() const { return all({TensorKind::variable, TensorKind::remote}); }
   constexpr List<Tensor> constants() const { return all({TensorKind::constant}); }
   /// The inputs that have names, by name: `graph.inputs_by_name()["weight"]`.
   constexpr TensorsByName inputs_by_name() const {
     TensorsByName result(ir());
-    for (const TensorId id : ir().record(id_).inputs)
+    for (const TensorId id : ir().tables.record(id_).inputs)
       if (const Tensor input(ir(), id_, id); !input.name().empty()) result.insert(input.name(), input);
     return result;
   }
   /// The tensor of this graph with that id, `graph/name`, or that name. Fails if there is none.
   constexpr Tensor get_tensor(std::string_view id) const {
-    const GraphRecord& record = ir().record(id_);
+    const GraphRecord& record = ir().tables.record(id_);
     const std::string_view graph = record.name.view();
     TensorId found = detail::find_name(record, id);
     if (found == TensorId::none && !graph.empty() && id.size() > graph.size() && id[graph.size()] == '/' &&
@@ -59,12 +59,12 @@ class Graph {
   /// sees; it may not append ops. An op's outputs get their names after it. Returns a handle for remove_op_created_hook.
   template <std::invocable<const CreatedOp&> F>
   constexpr int register_op_created_hook(F hook) const {
-    ir().op_created_hooks.emplace_back(ir().next_hook, id_, std::move(hook));
-    return ir().next_hook++;
+    ir().tables.op_created_hooks.emplace_back(ir().tables.next_hook, id_, std::move(hook));
+    return ir().tables.next_hook++;
   }
   /// Fails for a handle that is not one of a hook of this graph.
   constexpr void remove_op_created_hook(int handle) const {
-    auto& hooks = ir().op_created_hooks;
+    auto& hooks = ir().tables.op_created_hooks;
     for (auto& hook : hooks)
       if (hook.handle() == handle && hook.graph() == id_) {
         hooks.erase(&hook);
@@ -72,11 +72,11 @@ class Graph {
       }
     ir().fail(text("remove_op_created_hook: ", handle, ": a handle that register_op_created_hook of this graph gave expected"));
   }
-  constexpr std::size_t op_count() const { return ir().record(id_).nodes.size(); }
+  constexpr std::size_t op_count() const { return ir().tables.record(id_).nodes.size(); }
   /// The distinct graphs that ops of this graph call, in the order of their first call.
   constexpr List<Graph> called_graphs() const {
     List<Graph> result;
-    for (const auto& node : ir().record(id_).nodes)
+    for (const auto& node : ir().tables.record(id_).nodes)
       detail::for_each_callee(node, [&](GraphId called, int) {
         if (!has_item(result, Graph(ir(), called))) result.push_back({ir(), called});
       });
@@ -100,7 +100,7 @@ class Graph {
   /// The tensors of these kinds; of all, if none is given.
   constexpr List<Tensor> all(std::initializer_list<TensorKind> kinds) const {
     List<Tensor> result;
-    const auto& tensors = ir().record(id_).tensors;
+    const auto& tensors = ir().tables.record(id_).tensors;
     for (std::size_t i = 0; i < tensors.size(); ++i)
       if (const auto tensor = TensorId(i); kinds.size() == 0 || has_item(kinds, tensors[tensor].kind))
         result.push_back({ir(), id_, tensor});
@@ -116,8 +116,10 @@ class Graph {
 /// While it lives, new ops and tensors go into the graph.
 class GraphScope {
  public:
-  constexpr explicit GraphScope(Graph graph) : ir_(graph.ir()), previous_(ir_.current_graph) { ir_.current_graph = graph.id(); }
-  constexpr ~GraphScope() { ir_.current_graph = previous_; }
+  constexpr explicit GraphScope(Graph graph) : ir_(graph.ir()), previous_(ir_.tables.current_graph) {
+    ir_.tables.current_graph = graph.id();
+  }
+  constexpr ~GraphScope() { ir_.tables.current_graph = previous_; }
   GraphScope(const GraphScope&) = delete;
   GraphScope& operator=(const GraphScope&) = delete;
 
@@ -130,7 +132,7 @@ namespace detail {
 /// Whether a shard of that tensor has the shape. Fails if not; the error names `what`.
 constexpr bool check_meta_shape(Ir& ir, std::string_view what, const Shape& shard, const MetaShape& meta_shape) {
   const auto& [whole, parts] = meta_shape;
-  if (parts >= 1 && ir.check_spec(what, "", {whole, float32})) {
+  if (parts >= 1 && check_spec(ir, what, "", {whole, float32})) {
     const Shape expected{shard_elements(whole.nelms(), parts)};
     if (shard == expected) return true;
     ir.fail(text(what, ": ", to_text(shard), " as one of ", parts, " shards of ", to_text(whole), ": shape ", to_text(expected),
@@ -144,7 +146,7 @@ constexpr bool check_meta_shape(Ir& ir, std::string_view what, const Shape& shar
 
 constexpr Graph Ir::main_graph() { return {*this, GraphId::main}; }
 constexpr Graph Ir::graph(GraphId id) { return {*this, id}; }
-constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, add_graph(name)}; }
+constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, tables.add_graph(name)}; }
 
 /// A new input of the graph that is being built, for example a weight. Changes in place to an input by reference reach the
 /// caller's tensor. With a `meta_shape`, the input is one of `meta_shape.parts` shards of a tensor of shape `meta_shape.whole`,
@@ -152,18 +154,19 @@ constexpr Graph Ir::create_empty_graph(std::string_view name) { return {*this, a
 /// that such a shard does not have.
 constexpr Tensor graph_input(Ir& ir, const Shape& shape, DType dtype = float32, std::string_view name = "", bool by_ref = false,
                              const std::optional<MetaShape>& meta_shape = {}) {
-  if (!meta_shape) return ir.add_input({shape, dtype}, name, by_ref);
+  if (!meta_shape) return detail::add_graph_input(ir, {shape, dtype}, name, by_ref);
   if (!detail::check_meta_shape(ir, "graph_input", shape, *meta_shape)) return Tensor::invalid(ir);
-  return ir.add_input({shape, dtype}, name, by_ref, ir.add_meta_shape(meta_shape->whole, meta_shape->parts));
+  return detail::add_graph_input(ir, {shape, dtype}, name, by_ref,
+                                 ir.tables.add_meta_shape(meta_shape->whole, meta_shape->parts));
 }
 /// Marks a tensor of the graph that is being built as its next output.
 constexpr void graph_output(Tensor t) {
   if (!t.valid() && t.ir().failed()) return;  // ir() throws for a Tensor() of no graph
-  if (t.graph_id() != t.ir().current_graph) {
+  if (t.graph_id() != t.ir().tables.current_graph) {
     t.ir().fail(text("graph_output: ", to_text(t), ": a tensor of the current graph expected"));
     return;
   }
-  t.ir().current().outputs.push_back(t.number());
+  t.ir().tables.current().outputs.push_back(t.number());
 }
 
 constexpr Graph CreatedOp::graph() const { return {*ir_, graph_}; }

@@ -19,43 +19,61 @@ constexpr Layout layout_of(const GraphRecord& record, TensorId tensor) {
   if (const TensorId input = aliased_input(node, tensor); input != TensorId::none) return layout_of(record, input);
   return dense_layout(known.spec.shape);
 }
+/// What a tensor is if it is a constant, else null.
+constexpr const ConstantRecord* find_constant(const Tensor& t) {
+  const IrTables& tables = t.ir().tables;
+  const TensorRecord& record = tables.record(t.graph_id()).tensors[t.number()];
+  return record.kind == TensorKind::constant ? &tables.constants[record.payload] : nullptr;
+}
+/// The node that makes a tensor; null: none does.
+constexpr const Node* find_producer(const Tensor& t) {
+  const GraphRecord& graph = t.ir().tables.record(t.graph_id());
+  const NodeId producer = graph.tensors[t.number()].producer;
+  return producer == NodeId::none ? nullptr : &graph.nodes[producer];
+}
+/// Names a result `<name><suffix>`, if a name is given.
+constexpr void name_result(const Tensor& result, std::string_view name, std::string_view suffix = "") {
+  if (result.valid() && !name.empty()) result.ir().tables.rename(result, text(name, suffix).view());
+}
 template <class StreamOf>
 constexpr List<StreamOf> used_streams(Ir& ir, StreamDirection direction) {
-  List<bool> used(ir.streams.size(), false);
-  for (const GraphRecord& graph : ir.graphs)
+  List<bool> used(ir.tables.streams.size(), false);
+  for (const GraphRecord& graph : ir.tables.graphs)
     for (const Node& node : graph.nodes)
       if (node.op->transfer)
         if (const Transfer transfer = node.op->transfer(node.attributes); transfer.kind == TransferKind::stream)
           used[static_cast<std::size_t>(transfer.number)] = true;
   List<StreamOf> result;
   for (std::size_t i = 0; i < used.size(); ++i)
-    if (used[i] && ir.streams[i].direction == direction) result.push_back({{&ir, static_cast<int>(i), ir.streams[i].spec}});
+    if (used[i] && ir.tables.streams[i].direction == direction)
+      result.push_back({{&ir, static_cast<int>(i), ir.tables.streams[i].spec}});
   return result;
 }
 }  // namespace detail
 
 constexpr Text Tensor::id() const {
   if (!valid()) return {};
-  const TensorRecord& record = ir_->record(*this);
+  const TensorRecord& record = ir_->tables.record(*this);
   Text own = record.name;  // no conditional operators: GCC 12 destroys their temporaries twice in constant expressions
   if (own.empty()) own = text("#", static_cast<int>(id_));
   if (graph_ == GraphId::main) return own;
   return text(scope(), "/", own);
 }
-constexpr std::string_view Tensor::scope() const { return valid() ? ir_->record(graph_).name.view() : ""; }
-constexpr TensorKind Tensor::kind() const { return valid() ? ir_->record(*this).kind : TensorKind::intermediate; }
+constexpr std::string_view Tensor::scope() const { return valid() ? ir_->tables.record(graph_).name.view() : ""; }
+constexpr TensorKind Tensor::kind() const { return valid() ? ir_->tables.record(*this).kind : TensorKind::intermediate; }
 constexpr List<std::int64_t> Tensor::strides() const {
   List<std::int64_t> result;
   if (!valid()) return result;
-  const Layout layout = detail::layout_of(ir_->record(graph_), id_);
+  const Layout layout = detail::layout_of(ir_->tables.record(graph_), id_);
   for (int axis = 0; axis < rank(); ++axis) result.push_back(layout.strides[static_cast<std::size_t>(axis)] * size_of(dtype()));
   return result;
 }
 
 constexpr TensorMap::TensorMap(std::initializer_list<MapEntry> entries) {
   for (const auto& [key, value, number, is_number] : entries)
-    insert(key, is_number ? key.ir().number(text("call of ", key.ir().record(key.graph_id()).name).view(), number, key.dtype())
-                          : value);
+    insert(key, is_number
+                    ? key.ir().number(text("call of ", key.ir().tables.record(key.graph_id()).name).view(), number, key.dtype())
+                    : value);
 }
 constexpr Tensor TensorMap::operator[](Tensor key) const {
   if (const Tensor* found = find(key)) return *found;
@@ -66,17 +84,17 @@ constexpr Tensor TensorMap::operator[](Tensor key) const {
   return key.ir().fail(text("TensorMap: ", to_text(key), ": a tensor with an entry in the map expected"));
 }
 
-constexpr std::string_view CreatedOp::name() const { return ir_->record(graph_).nodes[node_].op->name; }
-constexpr int CreatedOp::id() const { return ir_->record(graph_).nodes[node_].id; }
-constexpr ExecutionContext CreatedOp::execution_context() const { return ir_->record(graph_).nodes[node_].context; }
+constexpr std::string_view CreatedOp::name() const { return ir_->tables.record(graph_).nodes[node_].op->name; }
+constexpr int CreatedOp::id() const { return ir_->tables.record(graph_).nodes[node_].id; }
+constexpr ExecutionContext CreatedOp::execution_context() const { return ir_->tables.record(graph_).nodes[node_].context; }
 constexpr List<Tensor> CreatedOp::inputs() const {
   List<Tensor> result;
-  for (const TensorId tensor : ir_->record(graph_).nodes[node_].inputs) result.push_back({*ir_, graph_, tensor});
+  for (const TensorId tensor : ir_->tables.record(graph_).nodes[node_].inputs) result.push_back({*ir_, graph_, tensor});
   return result;
 }
 constexpr List<Tensor> CreatedOp::outputs() const {
   List<Tensor> result;
-  for (const TensorId tensor : ir_->record(graph_).nodes[node_].outputs) result.push_back({*ir_, graph_, tensor});
+  for (const TensorId tensor : ir_->tables.record(graph_).nodes[node_].outputs) result.push_back({*ir_, graph_, tensor});
   return result;
 }
 

@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/core/normal.hpp"
 #include "tilewright/core/number.hpp"
-#include "tilewright/core/random.hpp"
+#include "tilewright/core/random/normal.hpp"
+#include "tilewright/core/random/random.hpp"
 #include "tilewright/core/shape.hpp"
 
 namespace tilewright {

@@ -11,7 +11,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/core/number.hpp"
 #include "tilewright/core/text.hpp"
-#include "tilewright/graph/name_table.hpp"
+#include "tilewright/graph/ir_tables.hpp"
 #include "tilewright/graph/op_created_hook.hpp"
 #include "tilewright/graph/records.hpp"
 #include "tilewright/graph/stream.hpp"
@@ -26,12 +26,18 @@ struct VariableOptions;
 struct ShardedVariableOptions;
 struct ShardedBufferOptions;
 class ReplicaGrouping;
+namespace detail {
+constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec);
+}
 
 /// A program that is being traced: its graphs, variables, constants and streams.
 /// Tensors and graphs are handles into it; it must not move while they are used.
 class Ir {
  public:
-  constexpr explicit Ir(OnError on_error = OnError::raise) : on_error_(on_error) { graphs.push_back({.name = ""}); }
+  constexpr explicit Ir(OnError on_error = OnError::raise) {
+    tables.on_error = on_error;
+    tables.graphs.push_back({.name = ""});
+  }
 
   /// What tells it from every other Ir that exists: its address.
   constexpr const Ir* id() const { return this; }
@@ -52,15 +58,15 @@ class Ir {
   constexpr void set_replication_factor(std::int64_t replicas) {
     if (replicas < 1 || replicas > max_replicas)
       fail(text("replication_factor: ", replicas, ": from 1 to ", max_replicas, " expected"));
-    else if (replicas != replication_factor_ && (has_replica_groupings_ || !variables.empty()))
+    else if (replicas != replication_factor_ && (has_replica_groupings_ || !tables.variables.empty()))
       fail(text("replication_factor: ", replicas, " after ", has_replica_groupings_ ? "replica groupings" : "variables",
                 " were made for ", replication_factor_, ": to be set before expected"));
     else replication_factor_ = replicas;
   }
   constexpr std::int64_t replication_factor() const { return replication_factor_; }
   static constexpr std::int64_t max_replicas = 64;
-  constexpr std::int64_t instance_replication_factor();  ///< always an error: graph/instance_grouping.hpp
-  /// A partition of the replicas into groups: graph/replica_grouping.hpp.
+  constexpr std::int64_t instance_replication_factor();  ///< always an error: program/instance_grouping.hpp
+  /// A partition of the replicas into groups: program/replica_grouping.hpp.
   constexpr ReplicaGrouping replica_grouping(std::int64_t stride = 1, std::optional<std::int64_t> group_size = {});
   constexpr ReplicaGrouping replica_grouping_from_assignments(List<int> assignment);
 
@@ -93,25 +99,25 @@ class Ir {
 
   /// A tensor of the main graph that lives as long as a session. Only the main graph has variables.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name) {
-    return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name);
+    return add_variable("variable", TensorKind::variable, initialiser, {shape, dtype}, name, {.shape = shape}, {});
   }
 
-  /// A variable with values of its own in each replica group: graph/replicated_variable.hpp.
+  /// A variable with values of its own in each replica group: program/replicated_variable.hpp.
   constexpr Tensor variable(const Initialiser& initialiser, const Shape& shape, DType dtype, std::string_view name,
                             const VariableOptions& options);
-  /// A variable in shards, one on each replica: graph/replicated_variable.hpp.
+  /// A variable in shards, one on each replica: program/replicated_variable.hpp.
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name, const ShardedVariableOptions& options);
   constexpr Tensor replica_sharded_variable(const Initialiser& initialiser, const Shape& shape, DType dtype,
                                             std::string_view name);
 
-  /// A remote buffer of `entries` rows: graph/remote_buffer.hpp.
+  /// A remote buffer of `entries` rows: program/remote_buffer.hpp.
   constexpr RemoteBuffer remote_buffer(const Shape& shape, DType dtype = float32, std::int64_t entries = 1);
-  /// A variable in a row of a remote buffer: graph/remote_buffer.hpp.
+  /// A variable in a row of a remote buffer: program/remote_buffer.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name);
   /// A variable in a row of a remote buffer with values of its own in each replica group, and buffers of shards:
-  /// graph/replicated_variable.hpp.
+  /// program/replicated_variable.hpp.
   constexpr Tensor remote_variable(const Initialiser& initialiser, const RemoteBuffer& buffer, std::int64_t offset,
                                    std::string_view name, const VariableOptions& options);
   constexpr RemoteBuffer replica_sharded_buffer(const Shape& shape, DType dtype, const ShardedBufferOptions& options);
@@ -125,7 +131,7 @@ class Ir {
   /// are exact.
   constexpr Tensor constant(Numbers values, const Shape& shape = {}, DType dtype = float32, std::string_view name = "") {
     const TensorSpec spec{shape, dtype};
-    if (!check_spec("constant", name, spec)) return Tensor::invalid(*this);
+    if (!detail::check_spec(*this, "constant", name, spec)) return Tensor::invalid(*this);
     if (const auto count = static_cast<std::int64_t>(values.size()); count != 1 && count != spec.nelms())
       return fail(text("constant: ", count, " values for shape ", to_text(shape), ": ", spec.nelms(), " expected"));
     if (!check_numbers("constant", name, values.values(), dtype)) return Tensor::invalid(*this);
@@ -138,7 +144,7 @@ class Ir {
     const TensorSpec spec{shape, dtype};
     if (initialiser.fill) return fail("constant: random values: values or a generator expected");
     if (!initialiser.generator.write) return constant(initialiser.values, shape, dtype, name);
-    if (!check_spec("constant", name, spec) || !check_generator("constant", name, initialiser.generator, spec))
+    if (!detail::check_spec(*this, "constant", name, spec) || !check_generator("constant", name, initialiser.generator, spec))
       return Tensor::invalid(*this);
     if (spec.nelms() > 1) return add_constant({{}, initialiser.generator}, spec, name);
     return add_constant({List{detail::sample(initialiser.generator, shape)[0]}, {}}, spec, name);
@@ -158,12 +164,14 @@ class Ir {
 
   // ---- for ops and transforms ----
 
+  IrTables tables;
+
   /// Reports an error of the model: ", in <module path>" is added to the message.
   constexpr Tensor fail(Text message) {
-    if (!module_path.empty()) message += text(", in ", join(module_path, "/"));
-    if (on_error_ == OnError::raise) throw TraceError(message.string());
+    if (!tables.module_path.empty()) message += text(", in ", join(tables.module_path, "/"));
+    if (tables.on_error == OnError::raise) throw TraceError(message.string());
     if (failure_.empty()) failure_ = message;
-    return {*this, current_graph, TensorId::none};
+    return {*this, tables.current_graph, TensorId::none};
   }
   /// A scalar constant; `what` is the op that is named in errors.
   template <class Number>
@@ -172,145 +180,10 @@ class Ir {
     if (!check_numbers(what, "", {&exact.value, 1}, dtype)) return Tensor::invalid(*this);
     return constant(Numbers{exact}, Shape{}, dtype);
   }
-  constexpr OnError on_error() const { return on_error_; }
   constexpr const Text& failure() const { return failure_; }
   constexpr bool failed() const { return !failure_.empty(); }
 
-  constexpr GraphRecord& current() { return graphs[current_graph]; }
-  constexpr GraphRecord& record(GraphId graph) { return graphs[graph]; }
-  constexpr const GraphRecord& record(GraphId graph) const { return graphs[graph]; }
-  constexpr TensorRecord& record(Tensor t) { return record(t.graph_id()).tensors[t.number()]; }
-
-  /// Adds a tensor to the current graph; returns its number. Open name scopes are put before `wished_name`, and a name that is
-  /// taken gets `__t<N>` appended.
-  constexpr TensorId add_tensor(TensorRecord tensor, std::string_view wished_name = "") {
-    auto& graph = current();
-    const auto id = TensorId(graph.tensors.size());
-    if (!wished_name.empty()) tensor.name = detail::enter_name(graph, scoped(wished_name), id, name_counter_);
-    make_room(graph.tensors);
-    graph.tensors.push_back(std::move(tensor));
-    return id;
-  }
-  /// An input of the current graph. If it is by reference, changes that the graph makes to it reach the caller's tensor.
-  constexpr Tensor add_input(const TensorSpec& spec, std::string_view name = "", bool by_ref = false, int meta_shape = -1) {
-    check_spec("graph input", name, spec);
-    const TensorId id = add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
-    if (by_ref) current().by_reference.push_back(static_cast<int>(current().inputs.size()));
-    make_room(current().inputs);
-    current().inputs.push_back(id);
-    return {*this, current_graph, id};
-  }
-  /// Adds a variable; `what` is the function that is named in errors.
-  constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
-                                std::string_view name) {
-    return add_variable(what, kind, initialiser, spec, name, {.shape = spec.shape}, {});
-  }
-  /// Adds a variable with its values distributed over the replicas.
-  constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
-                                std::string_view name, const Distribution& distribution, List<int> assignment) {
-    if (current_graph != GraphId::main)
-      return fail(text(what, ": '", name, "' in graph ", graphs[current_graph].name, ": variables live in the main graph only"));
-    if (!check_spec(what, name, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
-    if (distribution.shape.rank == max_rank && (distribution.groups > 1 || distribution.all_replicas))
-      return fail(text(what, ": '", name, "' of shape ", to_text(distribution.shape),
-                       " on the host once for each group or replica: at most ", max_rank - 1, " axes expected"));
-    const std::int64_t expected = distribution.groups * distribution.shape.nelms();
-    if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
-        !initialiser.fill && !initialiser.generator.write && count != 1 && count != expected)
-      return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
-                       distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
-                       expected, " expected"));
-    if (const Text is = detail::random_fault(initialiser); !is.empty()) return fail(text(what, ": '", name, "' of ", is));
-    if (!check_numbers(what, name, initialiser.values.values(), spec.dtype)) return Tensor::invalid(*this);
-    if (!check_generator(what, name, initialiser.generator, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
-    const TensorId tensor = add_tensor({spec, kind, static_cast<int>(variables.size())}, name);
-    make_room(variables);
-    variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
-    return {*this, GraphId::main, tensor};
-  }
-  /// Gives an unnamed tensor of the current graph a name.
-  constexpr void rename(Tensor t, std::string_view wished_name) {
-    record(t).name = detail::enter_name(current(), scoped(wished_name), t.number(), name_counter_);
-  }
-  /// The index of an entry of meta_shapes, which is added if it is not there.
-  constexpr int add_meta_shape(const Shape& whole, std::int64_t parts) {
-    const MetaShape meta_shape{whole, parts};
-    for (std::size_t i = 0; i < meta_shapes.size(); ++i)
-      if (meta_shapes[i] == meta_shape) return static_cast<int>(i);
-    meta_shapes.push_back(meta_shape);
-    return static_cast<int>(meta_shapes.size()) - 1;
-  }
-  /// Records that `t` is one of `parts` shards of a tensor of shape `whole`.
-  constexpr void set_meta_shape(Tensor t, const Shape& whole, std::int64_t parts) {
-    record(t).meta_shape = add_meta_shape(whole, parts);
-  }
-  /// A new graph `<name>_subgraph(N)`, N counting the graphs of this Ir.
-  constexpr GraphId add_graph(std::string_view name) {
-    graphs.push_back({.name = text(name, "_subgraph(", subgraph_counter_++, ")")});
-    return GraphId(graphs.size() - 1);
-  }
-  /// A new graph `<graph><suffix>`; a number follows if the name is taken.
-  constexpr GraphId add_derived_graph(GraphId derived_from, std::string_view suffix) {
-    Text name = text(record(derived_from).name, suffix);
-    int same = 0;
-    for (const auto& graph : graphs) same += graph.name.view().starts_with(name.view());
-    if (same > 0) name += text("_", same);
-    graphs.push_back({.name = std::move(name)});
-    return GraphId(graphs.size() - 1);
-  }
-
-  /// Opens a name scope inside the current one, and returns the number of the latter, or -1.
-  constexpr int enter_scope(std::string_view name) {
-    make_room(name_scopes);
-    name_scopes.push_back(text(scoped(name), "/"));
-    return std::exchange(current_scope, static_cast<int>(name_scopes.size()) - 1);
-  }
-
-  GraphId current_graph = GraphId::main;
-  ExecutionContext current_context = ExecutionContext::Normal;  ///< of new ops of the main graph
-  bool has_contexts = false;  ///< whether there was a scope of another context than Normal
-  std::optional<Mode> current_mode{};  ///< of the innermost open mode scope; nothing: none is open
-  Placement current_placement{};  ///< of new ops; on no IPU: where their inputs are, or on IPU 0
-  bool has_placements = false;  ///< whether nodes and tensors have placements: one was asked for, or another than IPU 0 named
-  MachineKind traced_for = MachineKind::host;
-  bool replaces_composed_forms = true, fuses_across_calls = true, adds_activations = true;  ///< set by functions in transform/
-  int current_scope = -1;  ///< index in name_scopes of the innermost open name scope; -1: none is open
-  List<GraphRecord, GraphId> graphs;
-  List<VariableRecord> variables;
-  List<ConstantRecord> constants;
-  List<StreamRecord> streams;
-  List<RemoteBufferRecord> remote_buffers;
-  List<MetaShape> meta_shapes;  ///< the whole tensors of shards, each shape and number of parts once
-  List<Text> module_path;
-  List<Text> name_scopes;  ///< all scopes so far, open or closed, as prefixes of names: blocks/0/fc1/
-  List<SequenceScope> sequences;  ///< the open in_sequence scopes, the innermost last
-  detail::OpCreatedHooks op_created_hooks;  ///< registered at graphs, in the order of their registration
-  List<MergedExchanges> merged_exchanges;  ///< of each graph in the order of its nodes, without overlaps
-  int next_op_id = 100;
-  int next_hook = 0;  ///< the handle of the next hook on created ops
-  bool is_in_hook = false;  ///< a hook on created ops runs: it may append none
-
-  /// The most bytes of a tensor: the address space of a program on today's machines (47 bits of an address are the user's).
-  static constexpr double max_tensor_bytes = 0x1p47;
-
-  /// Whether a tensor of the spec can exist: extents from 1, and at most max_tensor_bytes. Fails if not; the error names `what`.
-  constexpr bool check_spec(std::string_view what, std::string_view name, const TensorSpec& spec) {
-    auto bytes = static_cast<double>(size_of(spec.dtype));  // a double, which does not overflow
-    bool is_empty = false;
-    for (int axis = 0; axis < spec.shape.rank; ++axis) {
-      const std::int64_t extent = spec.shape.extents[axis];
-      is_empty = is_empty || extent < 1;
-      bytes *= static_cast<double>(extent);
-    }
-    if (!is_empty && bytes <= max_tensor_bytes && !is_complex(spec.dtype)) return true;
-    Text subject = text(what, ": ");
-    if (!name.empty()) subject += text("'", name, "' of ");
-    if (is_complex(spec.dtype))
-      fail(text(subject, to_text(spec), ": another dtype expected; PopXL has no ops for complex numbers either"));
-    else if (is_empty) fail(text(subject, "shape ", to_text(spec.shape), ": extents above 0 expected"));
-    else fail(text(subject, to_text(spec), ": a tensor of at most 2^47 bytes expected"));
-    return false;
-  }
+ private:
   /// Whether all numbers fit the dtype. Fails if not; the error names `what`.
   constexpr bool check_numbers(std::string_view what, std::string_view name, std::span<const double> numbers, DType dtype) {
     const std::ptrdiff_t unfit = find_unfit(numbers, dtype);
@@ -321,8 +194,6 @@ class Ir {
               expected_number(dtype), " expected"));
     return false;
   }
-
- private:
   /// Whether the generator, if it is one, fits the shape, and the dtype has a few of its elements.
   constexpr bool check_generator(std::string_view what, std::string_view name, const Generator& generator,
                                  const TensorSpec& spec) {
@@ -336,48 +207,102 @@ class Ir {
       fail(text(what, ": a generator of ", number_text(element), " as ", to_text(spec.dtype), ": numbers below 2^53 expected"));
     return check_numbers(what, name, elements, spec.dtype);
   }
+  /// Adds a variable with its values distributed over the replicas; `what` is the function that is named in errors.
+  constexpr Tensor add_variable(std::string_view what, TensorKind kind, const Initialiser& initialiser, const TensorSpec& spec,
+                                std::string_view name, const Distribution& distribution, List<int> assignment) {
+    if (tables.current_graph != GraphId::main)
+      return fail(text(what, ": '", name, "' in graph ", tables.graphs[tables.current_graph].name,
+                       ": variables live in the main graph only"));
+    if (!detail::check_spec(*this, what, name, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
+    if (distribution.shape.rank == max_rank && (distribution.groups > 1 || distribution.all_replicas))
+      return fail(text(what, ": '", name, "' of shape ", to_text(distribution.shape),
+                       " on the host once for each group or replica: at most ", max_rank - 1, " axes expected"));
+    const std::int64_t expected = distribution.groups * distribution.shape.nelms();
+    if (const auto count = static_cast<std::int64_t>(initialiser.values.size());
+        !initialiser.fill && !initialiser.generator.write && count != 1 && count != expected)
+      return fail(text(what, ": ", count, " values for '", name, "' of shape ", to_text(distribution.shape),
+                       distribution.groups > 1 ? text(" in ", distribution.groups, " groups of replicas") : Text(), ": ",
+                       expected, " expected"));
+    if (const Text is = detail::random_fault(initialiser); !is.empty()) return fail(text(what, ": '", name, "' of ", is));
+    if (!check_numbers(what, name, initialiser.values.values(), spec.dtype)) return Tensor::invalid(*this);
+    if (!check_generator(what, name, initialiser.generator, {distribution.shape, spec.dtype})) return Tensor::invalid(*this);
+    const TensorId tensor = tables.add_tensor({spec, kind, static_cast<int>(tables.variables.size())}, name);
+    make_room(tables.variables);
+    tables.variables.push_back({tensor, initialiser, distribution, std::move(assignment)});
+    return {*this, GraphId::main, tensor};
+  }
+  /// Adds a variable in a row of a buffer; `what` is the function that is named in errors.
+  constexpr Tensor add_remote_variable(std::string_view what, const Initialiser& initialiser, const RemoteBuffer& buffer,
+                                       std::int64_t offset, std::string_view name,
+                                       std::pair<Distribution, List<int>> distribution);
   constexpr Tensor add_constant(ConstantRecord constant, const TensorSpec& spec, std::string_view name) {
-    const TensorId tensor = add_tensor({spec, TensorKind::constant, static_cast<int>(constants.size())}, name);
-    constants.push_back(std::move(constant));
-    return {*this, current_graph, tensor};
+    const TensorId tensor = tables.add_tensor({spec, TensorKind::constant, static_cast<int>(tables.constants.size())}, name);
+    tables.constants.push_back(std::move(constant));
+    return {*this, tables.current_graph, tensor};
   }
   constexpr Stream add_stream(StreamDirection direction, std::string_view name, const TensorSpec& spec) {
-    check_spec("stream", name, spec);
-    detail::make_room_for_name(stream_names_, streams);
-    const std::size_t hash = hash_of(name), slot = detail::name_slot(stream_names_, streams, name, hash);
+    detail::check_spec(*this, "stream", name, spec);
+    detail::make_room_for_name(stream_names_, tables.streams);
+    const std::size_t hash = hash_of(name), slot = detail::name_slot(stream_names_, tables.streams, name, hash);
     if (stream_names_[slot].second >= 0) fail(text("stream: '", name, "' exists already: stream names are unique"));
-    stream_names_[slot] = {hash, static_cast<int>(streams.size())};
-    make_room(streams);
-    streams.push_back({direction, name, spec});
-    return {this, static_cast<int>(streams.size()) - 1, spec};
+    stream_names_[slot] = {hash, static_cast<int>(tables.streams.size())};
+    make_room(tables.streams);
+    tables.streams.push_back({direction, name, spec});
+    return {this, static_cast<int>(tables.streams.size()) - 1, spec};
   }
-  constexpr Text scoped(std::string_view name) const {
-    if (current_scope < 0) return name;
-    return text(name_scopes[static_cast<std::size_t>(current_scope)], name);
-  }
-  OnError on_error_;
   Text failure_;
   NameTable<int> stream_names_;
   int num_host_transfers_ = 0;
   std::int64_t replication_factor_ = 1;
   bool has_replica_groupings_ = false;
-  int name_counter_ = 0;
-  int subgraph_counter_ = 0;
 };
 
-constexpr TensorSpec Tensor::spec() const { return valid() ? ir_->record(*this).spec : TensorSpec{}; }
+namespace detail {
+/// Whether a tensor of the spec can exist: extents from 1, and at most max_tensor_bytes. Fails if not; the error names `what`.
+constexpr bool check_spec(Ir& ir, std::string_view what, std::string_view name, const TensorSpec& spec) {
+  auto bytes = static_cast<double>(size_of(spec.dtype));  // a double, which does not overflow
+  bool is_empty = false;
+  for (int axis = 0; axis < spec.shape.rank; ++axis) {
+    const std::int64_t extent = spec.shape.extents[axis];
+    is_empty = is_empty || extent < 1;
+    bytes *= static_cast<double>(extent);
+  }
+  if (!is_empty && bytes <= max_tensor_bytes && !is_complex(spec.dtype)) return true;
+  Text subject = text(what, ": ");
+  if (!name.empty()) subject += text("'", name, "' of ");
+  if (is_complex(spec.dtype))
+    ir.fail(text(subject, to_text(spec), ": another dtype expected; PopXL has no ops for complex numbers either"));
+  else if (is_empty) ir.fail(text(subject, "shape ", to_text(spec.shape), ": extents above 0 expected"));
+  else ir.fail(text(subject, to_text(spec), ": a tensor of at most 2^47 bytes expected"));
+  return false;
+}
+/// An input of the current graph. If it is by reference, changes that the graph makes to it reach the caller's tensor.
+constexpr Tensor add_graph_input(Ir& ir, const TensorSpec& spec, std::string_view name = "", bool by_ref = false,
+                                 int meta_shape = -1) {
+  check_spec(ir, "graph input", name, spec);
+  const TensorId id = ir.tables.add_tensor({.spec = spec, .kind = TensorKind::input, .meta_shape = meta_shape}, name);
+  if (by_ref) ir.tables.current().by_reference.push_back(static_cast<int>(ir.tables.current().inputs.size()));
+  make_room(ir.tables.current().inputs);
+  ir.tables.current().inputs.push_back(id);
+  return {ir, ir.tables.current_graph, id};
+}
+}  // namespace detail
+
+constexpr TensorSpec Tensor::spec() const {  // called often while a program compiles, so it calls little
+  return valid() ? ir_->tables.graphs[graph_].tensors[id_].spec : TensorSpec{};
+}
 constexpr Shape Tensor::shape() const { return spec().shape; }
 constexpr DType Tensor::dtype() const { return spec().dtype; }
 constexpr int Tensor::rank() const { return spec().shape.rank; }
 constexpr std::int64_t Tensor::nelms() const { return spec().nelms(); }
 constexpr std::optional<Shape> Tensor::meta_shape() const {
   if (!valid()) return std::nullopt;
-  const int index = ir_->record(*this).meta_shape;
+  const int index = ir_->tables.record(*this).meta_shape;
   if (index < 0) return std::nullopt;
-  return ir_->meta_shapes[static_cast<std::size_t>(index)].whole;
+  return ir_->tables.meta_shapes[static_cast<std::size_t>(index)].whole;
 }
-constexpr std::string_view Stream::name() const { return program().streams[static_cast<std::size_t>(id)].name.view(); }
-constexpr std::string_view Tensor::name() const { return valid() ? ir_->record(*this).name.view() : ""; }
+constexpr std::string_view Stream::name() const { return program().tables.streams[static_cast<std::size_t>(id)].name.view(); }
+constexpr std::string_view Tensor::name() const { return valid() ? ir_->tables.record(*this).name.view() : ""; }
 constexpr std::int64_t Tensor::shape(int axis) const {
   if (!valid()) return 1;
   const int n = rank();

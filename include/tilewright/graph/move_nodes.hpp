@@ -13,15 +13,15 @@ namespace tilewright::detail {
 /// Removes the nodes from `first` on from their graph, and what refers to them. Their results stay without a producer, so that no
 /// op can use them.
 constexpr void remove_nodes(Ir& ir, GraphId graph, NodeId first) {
-  GraphRecord& record = ir.record(graph);
+  GraphRecord& record = ir.tables.record(graph);
   for (auto n = static_cast<std::size_t>(first); n < record.nodes.size(); ++n)
     for (const TensorId output : record.nodes[NodeId(n)].outputs) record.tensors[output].producer = NodeId::none;
   record.nodes.resize(static_cast<std::size_t>(first));
-  for (GraphRecord& each : ir.graphs)
+  for (GraphRecord& each : ir.tables.graphs)
     erase_if(each.call_sites, [&](const auto& site) { return site.first == graph && site.second >= first; });
   erase_if(record.sequence, [&](const auto& edge) { return edge.second >= first; });
-  erase_if(ir.merged_exchanges, [&](const MergedExchanges& scope) { return scope.graph == graph && scope.end > first; });
-  for (SequenceScope& scope : ir.sequences)
+  erase_if(ir.tables.merged_exchanges, [&](const MergedExchanges& scope) { return scope.graph == graph && scope.end > first; });
+  for (SequenceScope& scope : ir.tables.sequences)
     if (scope.graph == graph)
       for (auto* last : {&scope.before, &scope.last}) erase_if(*last, [&](NodeId node) { return node >= first; });
 }
@@ -32,27 +32,28 @@ constexpr void append_copy(Ir& ir, GraphId from, const Node& node, List<Tensor, 
   List<Tensor> inputs;
   List<TensorSpec> specs;
   for (const TensorId input : node.inputs) inputs.push_back(value_of(input));
-  for (const TensorId output : node.outputs) specs.push_back(ir.record(from).tensors[output].spec);
-  const int outer_scope = std::exchange(ir.current_scope, node.scope);
+  for (const TensorId output : node.outputs) specs.push_back(ir.tables.record(from).tensors[output].spec);
+  const int outer_scope = std::exchange(ir.tables.current_scope, node.scope);
   const NodeId copy = append_node(ir, *node.op, inputs, specs, node.attributes, node.called_graph, node.placement);
-  ir.current_scope = outer_scope;
-  Node& copied = ir.current().nodes[copy];
+  ir.tables.current_scope = outer_scope;
+  Node& copied = ir.tables.current().nodes[copy];
   copied.else_graph = node.else_graph;
   copied.modified = node.modified;
-  for_each_callee(node, [&](GraphId callee, int) { ir.record(callee).call_sites.push_back({ir.current_graph, copy}); });
+  for_each_callee(node,
+                  [&](GraphId callee, int) { ir.tables.record(callee).call_sites.push_back({ir.tables.current_graph, copy}); });
   for (std::size_t o = 0; o < node.outputs.size(); ++o) {
-    const TensorRecord& original = ir.record(from).tensors[node.outputs[o]];
-    TensorRecord& to = ir.current().tensors[copied.outputs[o]];
+    const TensorRecord& original = ir.tables.record(from).tensors[node.outputs[o]];
+    TensorRecord& to = ir.tables.current().tensors[copied.outputs[o]];
     to.meta_shape = original.meta_shape;
     to.placement = original.placement;
-    values[node.outputs[o]] = {ir, ir.current_graph, copied.outputs[o]};
+    values[node.outputs[o]] = {ir, ir.tables.current_graph, copied.outputs[o]};
   }
 }
 
 /// Follows nodes of a graph that have moved: `moved` has the new number of each. Those of an exchange are still side by side.
 constexpr void follow_moved_nodes(Ir& ir, GraphId graph, const List<NodeId, NodeId>& moved) {
-  for (auto& [before, after] : ir.record(graph).sequence) before = moved[before], after = moved[after];
-  for (MergedExchanges& exchanges : ir.merged_exchanges) {
+  for (auto& [before, after] : ir.tables.record(graph).sequence) before = moved[before], after = moved[after];
+  for (MergedExchanges& exchanges : ir.tables.merged_exchanges) {
     if (exchanges.graph != graph || exchanges.first == exchanges.end) continue;
     const auto last = moved[NodeId(static_cast<int>(exchanges.end) - 1)];
     exchanges.first = moved[exchanges.first], exchanges.end = NodeId(static_cast<int>(last) + 1);
@@ -61,14 +62,14 @@ constexpr void follow_moved_nodes(Ir& ir, GraphId graph, const List<NodeId, Node
 
 /// Whether nodes of a graph may move: no scope of it is open, and all are of one execution context.
 constexpr bool may_move_nodes(const Ir& ir, GraphId graph) {
-  for (const SequenceScope& scope : ir.sequences)
+  for (const SequenceScope& scope : ir.tables.sequences)
     if (scope.graph == graph) return false;
-  return !ir.failed() && !(graph == GraphId::main && ir.has_contexts);
+  return !ir.failed() && !(graph == GraphId::main && ir.tables.has_contexts);
 }
 
 /// A constant of another graph in the current one.
 constexpr Tensor copy_constant(Ir& ir, const TensorRecord& constant) {
-  return {ir, ir.current_graph, ir.add_tensor({constant.spec, TensorKind::constant, constant.payload})};
+  return {ir, ir.tables.current_graph, ir.tables.add_tensor({constant.spec, TensorKind::constant, constant.payload})};
 }
 
 }  // namespace tilewright::detail

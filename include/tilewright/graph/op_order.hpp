@@ -22,12 +22,12 @@ inline constexpr OpInfo multi_exchange_info = [] {
 /// exchange.
 template <class F>
 constexpr void for_each_op(const Ir& ir, GraphId graph, const F& f) {
-  const auto count = NodeId(ir.record(graph).nodes.size());
+  const auto count = NodeId(ir.tables.record(graph).nodes.size());
   NodeId next{};
   const auto go_on = [&](NodeId end) {
     for (; next < end; next = NodeId(static_cast<int>(next) + 1)) f(std::span<const NodeId>(&next, 1));
   };
-  for (const MergedExchanges& scope : ir.merged_exchanges) {
+  for (const MergedExchanges& scope : ir.tables.merged_exchanges) {
     if (scope.graph != graph) continue;
     go_on(scope.first);
     ExchangeOrder(ir, scope).for_each(f);

@@ -17,9 +17,9 @@ constexpr void place(TensorRecord& tensor, const Placement& placement) {
 
 /// From now on nodes and tensors have placements. Those so far are on IPU 0.
 constexpr void track_placements(Ir& ir) {
-  if (ir.has_placements) return;
-  ir.has_placements = true;
-  for (GraphRecord& graph : ir.graphs)
+  if (ir.tables.has_placements) return;
+  ir.tables.has_placements = true;
+  for (GraphRecord& graph : ir.tables.graphs)
     for (Node& node : graph.nodes) {
       if (node.called_graph == GraphId::none) node.placement = {0};
       for (const auto* tensors : {&node.inputs, &node.outputs})
@@ -37,8 +37,8 @@ constexpr int placed_input(const OpInfo& op, const PackedAttributes& attributes)
 /// Where an op runs that is appended now, an op on the given inputs: on the IPU of the scope, if it names one, else on that of
 /// its inputs. Fails, and says so by a placement on no IPU, if an input is elsewhere.
 constexpr Placement find_placement(Ir& ir, const OpInfo& op, std::span<const Tensor> inputs, const PackedAttributes& attributes) {
-  Placement placement = ir.current_placement;
-  const auto at = [&](const Tensor& input) -> const Placement& { return ir.record(input).placement; };
+  Placement placement = ir.tables.current_placement;
+  const auto at = [&](const Tensor& input) -> const Placement& { return ir.tables.record(input).placement; };
   const auto follow = [&](const Tensor& input) {
     if (placement.ipu < 0) placement.ipu = at(input).ipu;
   };
@@ -68,7 +68,7 @@ constexpr Placement find_placement(Ir& ir, const OpInfo& op, std::span<const Ten
 }
 /// Places the node that was appended last, and its tensors.
 constexpr void place_node(Ir& ir, Node& node, const Placement& placement) {
-  GraphRecord& graph = ir.current();
+  GraphRecord& graph = ir.tables.current();
   node.placement = placement;
   if (!node.op->result_placement)
     for (const TensorId input : node.inputs) place(graph.tensors[input], placement);
@@ -77,9 +77,9 @@ constexpr void place_node(Ir& ir, Node& node, const Placement& placement) {
 
 /// Gives a call's tensors the placements of the called graphs'. Fails if an input is where the graph does not use it.
 constexpr void place_call(Ir& ir, Node& call) {
-  GraphRecord& graph = ir.current();
+  GraphRecord& graph = ir.tables.current();
   for_each_callee(call, [&](GraphId callee, int first_input) {
-    const GraphRecord& called = ir.record(callee);
+    const GraphRecord& called = ir.tables.record(callee);
     for (std::size_t i = 0; i < called.inputs.size(); ++i) {
       const Placement& wanted = called.tensors[called.inputs[i]].placement;
       const TensorId input = call.inputs[static_cast<std::size_t>(first_input) + i];
@@ -87,8 +87,9 @@ constexpr void place_call(Ir& ir, Node& call) {
       if (!wanted.is_known()) continue;
       place(given, wanted);
       if (given.placement == wanted) continue;
-      ir.fail(text("call of ", called.name, ": ", to_text(Tensor(ir, ir.current_graph, input)), " on ", to_text(given.placement),
-                   " for input ", i, ", which the graph uses on ", to_text(wanted), ": a tensor there expected"));
+      ir.fail(text("call of ", called.name, ": ", to_text(Tensor(ir, ir.tables.current_graph, input)), " on ",
+                   to_text(given.placement), " for input ", i, ", which the graph uses on ", to_text(wanted),
+                   ": a tensor there expected"));
       return;
     }
     for (std::size_t o = 0; o < call.outputs.size() && o < called.outputs.size(); ++o) {
@@ -96,7 +97,7 @@ constexpr void place_call(Ir& ir, Node& call) {
       Placement made = called.tensors[output].placement;
       for (std::size_t i = 0; i < called.inputs.size() && !made.is_known(); ++i)  // an input that goes through
         if (called.inputs[i] == output) made = graph.tensors[call.inputs[static_cast<std::size_t>(first_input) + i]].placement;
-      place(graph.tensors[call.outputs[o]], made.is_known() ? made : Placement{std::max(ir.current_placement.ipu, 0)});
+      place(graph.tensors[call.outputs[o]], made.is_known() ? made : Placement{std::max(ir.tables.current_placement.ipu, 0)});
     }
   });
 }
@@ -104,10 +105,10 @@ constexpr void place_call(Ir& ir, Node& call) {
 /// While it lives, new ops have a placement.
 class [[nodiscard]] PlacementScope {
  public:
-  constexpr PlacementScope(Ir& ir, const Placement& placement) : ir_(ir), outer_(ir.current_placement) {
-    ir.current_placement = placement;
+  constexpr PlacementScope(Ir& ir, const Placement& placement) : ir_(ir), outer_(ir.tables.current_placement) {
+    ir.tables.current_placement = placement;
   }
-  constexpr ~PlacementScope() { ir_.current_placement = outer_; }
+  constexpr ~PlacementScope() { ir_.tables.current_placement = outer_; }
   PlacementScope(const PlacementScope&) = delete;
   PlacementScope& operator=(const PlacementScope&) = delete;
 
@@ -131,23 +132,23 @@ class [[nodiscard]] PlacementScope {
 constexpr detail::PlacementScope ipu(Ir& ir, int number) {
   if (number < 0) ir.fail(text("ipu: ", number, ": a number from 0 on expected"));
   detail::track_placements(ir);
-  return {ir, {number, ir.current_placement.tile_set}};
+  return {ir, {number, ir.tables.current_placement.tile_set}};
 }
 /// While it lives, new ops run on the IO tiles of their IPU, where loads and stores go on beside what the other tiles compute.
 /// ops::io_tile_copy brings a tensor from one set of tiles to the other. The host, which has one set, runs them as others.
 constexpr detail::PlacementScope io_tiles(Ir& ir) {
   detail::track_placements(ir);
-  return {ir, {ir.current_placement.ipu, TileSet::io}};
+  return {ir, {ir.tables.current_placement.ipu, TileSet::io}};
 }
 
 constexpr std::optional<int> Tensor::ipu() const {
   detail::track_placements(ir());
-  const Placement& placement = ir().record(*this).placement;
+  const Placement& placement = ir().tables.record(*this).placement;
   return placement.is_known() ? std::optional(placement.ipu) : std::nullopt;
 }
 constexpr std::optional<TileSet> Tensor::tile_set() const {
   detail::track_placements(ir());
-  const Placement& placement = ir().record(*this).placement;
+  const Placement& placement = ir().tables.record(*this).placement;
   return placement.is_known() ? std::optional(placement.tile_set) : std::nullopt;
 }
 

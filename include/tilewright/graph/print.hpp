@@ -37,7 +37,7 @@ class ValueNumbers {
 /// default, and the IPU or IO tiles on which it runs if that is not IPU 0. Loads and stores that are one exchange are one
 /// MultiExchange, with the number of the first.
 constexpr Text print_schedule(Graph graph, const List<std::pair<TensorId, Text>>& input_names = {}) {
-  const GraphRecord& record = graph.ir().record(graph.id());
+  const GraphRecord& record = graph.ir().tables.record(graph.id());
   detail::ValueNumbers value(record);
   List<Text, TensorId> names(record.tensors.size());
   List<Text> inputs, outputs;
@@ -46,8 +46,8 @@ constexpr Text print_schedule(Graph graph, const List<std::pair<TensorId, Text>>
   Text ops;
   const auto print = [&](const Node& node) {
     ops += text("    ", node.op->name, ".", node.id);
-    if (node.called_graph != GraphId::none) ops += text("(", graph.ir().record(node.called_graph).name);
-    if (node.else_graph != GraphId::none) ops += text(", ", graph.ir().record(node.else_graph).name);
+    if (node.called_graph != GraphId::none) ops += text("(", graph.ir().tables.record(node.called_graph).name);
+    if (node.else_graph != GraphId::none) ops += text(", ", graph.ir().tables.record(node.else_graph).name);
     if (node.called_graph != GraphId::none) ops += ")";
     ops += text(" (", value.with_specs(node.inputs), ")");
     ops += text(" -> (", value.with_specs(node.outputs), ")");

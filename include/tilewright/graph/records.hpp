@@ -9,7 +9,7 @@
 #include "tilewright/graph/execution_context.hpp"
 #include "tilewright/graph/ids.hpp"
 #include "tilewright/graph/initialiser.hpp"
-#include "tilewright/graph/op_info.hpp"
+#include "tilewright/graph/op_info/op_info.hpp"
 
 namespace tilewright {
 
@@ -31,10 +31,10 @@ struct MetaShape {
 struct TensorRecord {
   TensorSpec spec;
   TensorKind kind = TensorKind::intermediate;
-  int payload = -1;                ///< index in Ir::variables (variable, remote) or Ir::constants (constant); -1: others
+  int payload = -1;                ///< index in variables (variable, remote) or constants (constant) of IrTables; -1: others
   NodeId producer = NodeId::none;  ///< node of its graph that makes it; none: an input, a variable or a constant
   Text name{};                     ///< unique in its graph; empty: unnamed
-  int meta_shape = -1;             ///< index in Ir::meta_shapes; -1: no shard
+  int meta_shape = -1;             ///< index in IrTables::meta_shapes; -1: no shard
   Placement placement{};           ///< of a variable, constant or input: that of the first op that uses it
 };
 
@@ -45,11 +45,11 @@ struct Node {
   List<TensorId> outputs{};  ///< tensors of its graph
   PackedAttributes attributes{};
   GraphId called_graph = GraphId::none;  ///< graph that a call, loop or conditional (if true) calls
-  int scope = -1;                        ///< index in Ir::name_scopes of the scope that it was made in; -1: none
+  int scope = -1;                        ///< index in IrTables::name_scopes of the scope that it was made in; -1: none
   ExecutionContext context = ExecutionContext::Subgraph;  ///< when it runs; Subgraph: the node is not of the main graph
   GraphId else_graph = GraphId::none;  ///< graph that a conditional calls if false; none: no conditional
   List<int> modified{};                  ///< positions of inputs that it changes in place, besides OpInfo::modifies
-  Placement placement{};                 ///< where it runs; not known: a call, or Ir::has_placements is false
+  Placement placement{};                 ///< where it runs; not known: a call, or IrTables::has_placements is false
 };
 
 /// The input tensor of the node that its output `tensor` is an alias of, or none.
@@ -105,7 +105,7 @@ struct VariableRecord {
   Initialiser initialiser{};
   Distribution distribution{};
   List<int> assignment{};  ///< by replica: its group; empty: one group of all replicas
-  int remote_buffer = -1;  ///< index in Ir::remote_buffers; -1: it is in the machine's own memory
+  int remote_buffer = -1;  ///< index in IrTables::remote_buffers; -1: it is in the machine's own memory
   std::int64_t row = 0;    ///< number of its row of the remote buffer; 0 if there is no buffer
 };
 
@@ -116,7 +116,7 @@ struct RemoteBufferRecord {
   List<std::int64_t> variable_rows{};  ///< numbers of the rows that are variables
   bool is_used = false;                ///< whether a variable, load or store uses the buffer
   std::int64_t last_row = 0;           ///< largest row number that a variable, load or store names; 0 if none does
-  int meta_shape = -1;                 ///< index in Ir::meta_shapes of the tensor that rows are shards of; -1: no shards
+  int meta_shape = -1;                 ///< index in IrTables::meta_shapes of the tensor that rows are shards of; -1: no shards
   std::int64_t shard_over = 1;         ///< shards that this tensor is cut into; 1 if rows are none
 };
 
@@ -128,7 +128,7 @@ struct ConstantRecord {
 enum class StreamDirection : std::uint8_t { host_to_device, device_to_host };
 
 /// A closed merge_exchange scope: the nodes [first, end) of a graph. Its loads and stores are merged into as few exchanges as
-/// possible. See graph/merge_exchange.hpp.
+/// possible. See program/merge_exchange.hpp.
 struct MergedExchanges {
   GraphId graph = GraphId::main;
   NodeId first{};

@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) { return ceil_div(value, multiple) * multiple; }
@@ -11,4 +11,4 @@ constexpr std::int64_t even_block(std::int64_t total, std::int64_t largest) {
   return blocks == 0 ? 0 : ceil_div(total, blocks);
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

@@ -8,9 +8,9 @@
 #include "tilewright/core/collective_operator.hpp"
 #include "tilewright/core/replica_groups.hpp"
 #include "tilewright/kernel/math.hpp"
-#include "tilewright/kernel/packs.hpp"
+#include "tilewright/kernel/matmul/packs.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// Elements of a chunk: threads share the work of a collective by chunks of its result. A chunk's sums, its elements as floats
 /// and its result are on the stack, and a first-level cache holds them. `./dev bench instances` and `./dev bench
@@ -19,8 +19,6 @@ inline constexpr std::int64_t collective_chunk = 1024;
 /// Bytes of these arrays on the stack, at most: of sums and results of 8 bytes.
 inline constexpr std::int64_t collective_stack_bytes = 16 * collective_chunk;
 constexpr std::int64_t collective_chunks(std::int64_t elements) { return (elements + collective_chunk - 1) / collective_chunk; }
-
-namespace detail {
 
 /// A reduction element by element. Half precision is accumulated in float, and means of integers in 64 bits; sums and products of
 /// integers wrap around.
@@ -100,8 +98,6 @@ inline T* elements_of(std::byte* operand) {
   return reinterpret_cast<T*>(operand);
 }
 
-}  // namespace detail
-
 /// The items [first, last) of a collective on R replicas: `operands` are R inputs, then R outputs, dense and row-major. The
 /// results have the same bits however the items are shared among threads.
 
@@ -113,9 +109,8 @@ inline void reduce_over_replicas(std::byte* const* operands, std::int64_t first,
   for (std::int64_t item = first; item < last; ++item) {
     const std::int64_t group = item / chunks, begin = item % chunks * collective_chunk;
     const std::int64_t count = std::min(collective_chunk, elements - begin);
-    const auto place = [&](std::int64_t operand) { return detail::elements_of<T>(operands[operand]) + begin; };
-    detail::reduce_members<op>(
-        members, [&](std::int64_t i) -> const T* { return place(groups.member(group, i)); }, count, result);
+    const auto place = [&](std::int64_t operand) { return elements_of<T>(operands[operand]) + begin; };
+    reduce_members<op>(members, [&](std::int64_t i) -> const T* { return place(groups.member(group, i)); }, count, result);
     for (std::int64_t i = 0; i < members; ++i) std::copy_n(result, count, place(groups.num_replicas + groups.member(group, i)));
   }
 }
@@ -130,11 +125,11 @@ inline void reduce_scatter_over_replicas(std::byte* const* operands, std::int64_
     const std::int64_t group = groups.group_of(replica), from = groups.index_in_group(replica) * piece + begin;
     const std::int64_t room = std::min(collective_chunk, piece - begin);
     const std::int64_t count = std::clamp<std::int64_t>(elements - from, 0, room);
-    T* const to = detail::elements_of<T>(operands[groups.num_replicas + replica]) + begin;
-    const auto source = [&](std::int64_t of) -> const T* { return detail::elements_of<T>(operands[of]) + from; };
+    T* const to = elements_of<T>(operands[groups.num_replicas + replica]) + begin;
+    const auto source = [&](std::int64_t of) -> const T* { return elements_of<T>(operands[of]) + from; };
     if constexpr (op == CollectiveOperator::local) std::copy_n(count > 0 ? source(replica) : to, count, to);
     else if (count > 0)
-      detail::reduce_members<op>(groups.group_size, [&](std::int64_t i) { return source(groups.member(group, i)); }, count, to);
+      reduce_members<op>(groups.group_size, [&](std::int64_t i) { return source(groups.member(group, i)); }, count, to);
     std::fill_n(to + count, room - count, T(0));
   }
 }
@@ -145,12 +140,12 @@ inline void slice_for_replicas(std::byte* const* operands, std::int64_t first, s
   constexpr std::int64_t chunks = collective_chunks(elements);
   for (std::int64_t item = first; item < last; ++item) {
     const std::int64_t replica = item / chunks, begin = item % chunks * collective_chunk;
-    const T* const from = detail::elements_of<const T>(operands[replica]) + groups.index_in_group(replica) * run;
-    T* const to = detail::elements_of<T>(operands[groups.num_replicas + replica]) + begin;
-    detail::for_each_run<run>(begin, std::min(collective_chunk, elements - begin),
-                              [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
-                                std::copy_n(from + row * groups.group_size * run + offset, count, to + done);
-                              });
+    const T* const from = elements_of<const T>(operands[replica]) + groups.index_in_group(replica) * run;
+    T* const to = elements_of<T>(operands[groups.num_replicas + replica]) + begin;
+    for_each_run<run>(begin, std::min(collective_chunk, elements - begin),
+                      [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
+                        std::copy_n(from + row * groups.group_size * run + offset, count, to + done);
+                      });
   }
 }
 
@@ -162,13 +157,13 @@ inline void gather_over_replicas(std::byte* const* operands, std::int64_t first,
   for (std::int64_t item = first; item < last; ++item) {
     const std::int64_t group = item / chunks, begin = item % chunks * collective_chunk;
     const std::int64_t size = std::min(collective_chunk, elements - begin);
-    detail::for_each_run<run>(begin, size, [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
-      const T* const from = detail::elements_of<const T>(operands[groups.member(group, row % members)]);
+    for_each_run<run>(begin, size, [&](std::int64_t row, std::int64_t offset, std::int64_t done, std::int64_t count) {
+      const T* const from = elements_of<const T>(operands[groups.member(group, row % members)]);
       std::copy_n(from + row / members * run + offset, count, chunk + done);
     });
     for (std::int64_t i = 0; i < members; ++i)
-      std::copy_n(chunk, size, detail::elements_of<T>(operands[groups.num_replicas + groups.member(group, i)]) + begin);
+      std::copy_n(chunk, size, elements_of<T>(operands[groups.num_replicas + groups.member(group, i)]) + begin);
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -3,15 +3,13 @@
 #include <cstdint>
 #include <utility>
 
-#include "tilewright/kernel/copy.hpp"
+#include "tilewright/kernel/copy/copy.hpp"
 #include "tilewright/kernel/elementwise_loops.hpp"
-#include "tilewright/kernel/line.hpp"
 #include "tilewright/kernel/mask.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
-
-namespace detail {
+namespace tilewright::kernel {
 
 /// One run of an operand as a line of batches.
 template <std::int64_t stride, class T>
@@ -34,13 +32,11 @@ constexpr bool bools_are_masks() {
   else return false;
 }
 
-}  // namespace detail
-
 /// out = f(ins...), element by element, with the ins broadcast to out's shape.
 template <class F, class Out, class... In>
 inline void assign_elements(const F& f, Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
-  static constexpr auto loops = detail::elementwise_loops<operands>({Out::spec, In::spec...});
+  static constexpr auto loops = elementwise_loops<operands>({Out::spec, In::spec...});
   for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {
       for (std::int64_t k = 0; k < loops.run; ++k)
@@ -53,7 +49,7 @@ inline void assign_elements(const F& f, Out out, In... ins) {
 /// Every element of out = value.
 template <class Out>
 inline void fill_elements(Out out, typename Out::element value) {
-  static constexpr auto loops = detail::elementwise_loops<1>({Out::spec});
+  static constexpr auto loops = elementwise_loops<1>({Out::spec});
   for_each_offset<1>(loops.outer, loops.strides, [&](const auto& offsets) {
     auto* const to = out.data + offsets[0];
     for (std::int64_t k = 0; k < loops.run; ++k) to[k * loops.run_strides[0]] = value;
@@ -66,26 +62,26 @@ inline void fill_elements(Out out, typename Out::element value) {
 template <class F, class Out, class... In>
 inline void assign_elementwise(Out out, In... ins) {
   constexpr int operands = 1 + static_cast<int>(sizeof...(In));
-  static constexpr auto loops = detail::elementwise_loops<operands>({Out::spec, In::spec...});
+  static constexpr auto loops = elementwise_loops<operands>({Out::spec, In::spec...});
   constexpr bool contiguous = [] {
     bool result = loops.run > 1 && loops.run_strides[0] == 1;
     for (auto stride : loops.run_strides) result = result && (stride == 0 || stride == 1);
     return result;
   }();
-  constexpr bool masks = detail::bools_are_masks<F>();
+  constexpr bool masks = bools_are_masks<F>();
   constexpr auto fits = [](DType dtype) { return computes_in_float(dtype) || (masks && dtype == boolean); };
   constexpr bool batches = fits(Out::spec.dtype) && (fits(In::spec.dtype) && ...) &&
                            (computes_in_float(Out::spec.dtype) || ... || computes_in_float(In::spec.dtype));
-  using G = std::conditional_t<masks, detail::Converted<F, typename Out::element>, F>;
+  using G = std::conditional_t<masks, Converted<F, typename Out::element>, F>;
   if constexpr (requires { requires F::is_copy; }) return copy_elements(out, ins...);
   else if constexpr (!contiguous || !batches) return assign_elements(F(), out, ins...);
   else
     for_each_offset<operands>(loops.outer, loops.strides, [&](const auto& offsets) {
       [&]<std::size_t... i>(std::index_sequence<i...>) {
-        line_assign<loops.run>(G(), detail::run_line<1>(out.data + offsets[0]),
-                               detail::run_line<loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
+        line_assign<loops.run>(G(), run_line<1>(out.data + offsets[0]),
+                               run_line<loops.run_strides[i + 1]>(ins.data + offsets[i + 1])...);
       }(std::index_sequence_for<In...>{});
     });
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

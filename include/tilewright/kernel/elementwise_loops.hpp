@@ -5,7 +5,7 @@
 
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright::detail {
+namespace tilewright::kernel {
 
 /// The loops of an elementwise kernel over operands (the result first), broadcast to the result's shape: axes of extent 1
 /// are dropped and neighbours that are contiguous in all operands are merged, so that the innermost run is long.
@@ -49,4 +49,4 @@ constexpr ElementwiseLoops<operands> elementwise_loops(const std::array<ViewSpec
   return loops;
 }
 
-}  // namespace tilewright::detail
+}  // namespace tilewright::kernel

@@ -3,11 +3,11 @@
 #include <bit>
 #include <cstdint>
 
-#include "tilewright/kernel/copy.hpp"
+#include "tilewright/kernel/copy/copy.hpp"
 #include "tilewright/kernel/faults.hpp"
-#include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// What an index addresses.
 enum class IndexForm : std::int64_t {
@@ -15,8 +15,6 @@ enum class IndexForm : std::int64_t {
   groups,   ///< the same within one element of axis 0, which the indices have too
   elements  ///< one element: the indices have all axes of the tensor
 };
-
-namespace detail {
 
 /// Axes of a loop, with steps of three operands: the table, which is indexed; the rows, one for each index; the indices. Axes of
 /// extent 1 are left out, and neighbours that are one run in all operands are merged.
@@ -114,8 +112,6 @@ inline void for_each_index_in(const I* indices, std::int64_t first, std::uint64_
       f(k, offset);
 }
 
-}  // namespace detail
-
 /// The loops of a kernel in which indices say which rows, or elements, of a table along an axis belong to those of another
 /// tensor. The table may be a block along the axis.
 template <int axis, IndexForm form, class Table, class Rows, class Indices>
@@ -123,7 +119,7 @@ struct IndexedLoops {
   using T = typename Table::element;
   using R = typename Rows::element;
   using I = typename Indices::element;
-  static constexpr auto sections = detail::indexed_sections(axis, form, Table::spec, Rows::spec, Indices::spec);
+  static constexpr auto sections = indexed_sections(axis, form, Table::spec, Rows::spec, Indices::spec);
   static constexpr const auto& places = sections.places;
   static constexpr const auto& row = sections.row;
   static constexpr std::int64_t run = places.run(), length = row.extents.nelms(), step = Table::spec.stride(axis);
@@ -140,9 +136,9 @@ struct IndexedLoops {
       R* const r = rows.data + at[1];
       const I* const i = indices.data + at[2];
       for (std::int64_t k = 0; k < run; ++k) {
-        const std::uint64_t n = detail::index_number(i[k * places.step(2)]);
+        const std::uint64_t n = index_number(i[k * places.step(2)]);
         if constexpr (is_long)
-          if (const auto next = detail::index_number(i[(k + 2 < run ? k + 2 : k) * places.step(2)]); next < extent)
+          if (const auto next = index_number(i[(k + 2 < run ? k + 2 : k) * places.step(2)]); next < extent)
             prefetch(t + k * places.step(0) + static_cast<std::int64_t>(next) * step);
         if (n < extent) f(t + k * places.step(0) + static_cast<std::int64_t>(n) * step, r + k * places.step(1));
         else missed(r + k * places.step(1));
@@ -160,7 +156,7 @@ struct IndexedLoops {
       const I* const i = indices.data + at[2];
       const auto hit = [&](std::int64_t k, std::int64_t n) { f(t + k * places.step(0) + n * step, r + k * places.step(1)); };
       if constexpr (places.step(2) == 1) {
-        detail::for_each_index_in<run>(i, first, extent, hit);
+        for_each_index_in<run>(i, first, extent, hit);
       } else {
         for (std::int64_t k = 0; k < run; ++k)
           if (const auto n = static_cast<std::int64_t>(i[k * places.step(2)]) - first; static_cast<std::uint64_t>(n) < extent)
@@ -172,7 +168,7 @@ struct IndexedLoops {
   /// Copies the row of the table to the other, or back; `to` and `from` are the numbers of the operands.
   template <std::size_t to, std::size_t from, class X>
   [[gnu::always_inline]] static void copy(X* target, const X* source) {
-    if constexpr (is_run) detail::copy_run<length>(target, source);
+    if constexpr (is_run) copy_run<length>(target, source);
     else for_each_offset<3>(row.extents, row.strides, [&](const auto& at) { target[at[to]] = source[at[from]]; });
   }
   [[gnu::always_inline]] static void zero(R* target) {
@@ -205,11 +201,11 @@ struct IndexedLoops {
 /// Reports the indices that are not in [0, extent).
 template <class Indices>
 inline void check_indices(Faults faults, Indices indices, std::int64_t extent) {
-  static constexpr auto loops = detail::elementwise_loops<1>({Indices::spec});
+  static constexpr auto loops = elementwise_loops<1>({Indices::spec});
   for_each_offset<1>(loops.outer, loops.strides, [&](const auto& at) {
     const auto* const run = indices.data + at[0];
     const auto is_wrong = [&](std::int64_t k) {
-      return detail::index_number(run[k * loops.run_strides[0]]) >= static_cast<std::uint64_t>(extent);
+      return index_number(run[k * loops.run_strides[0]]) >= static_cast<std::uint64_t>(extent);
     };
     bool wrong = false;
     for (std::int64_t k = 0; k < loops.run; ++k) wrong |= is_wrong(k);
@@ -225,4 +221,4 @@ inline std::int64_t block_begin(P positions, int axis) {
   return axis == 0 ? number : number % (P::spec.stride(axis - 1) / P::spec.stride(axis));
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -8,25 +8,25 @@
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/view.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// In vectors a bool is a lane of a mask, as comparisons of batches give it, and a byte only in memory. A formula that takes or
 /// gives bools is written with the functions below, and `&`, `|` and `!`, which take bools and masks alike.
 
-namespace detail {
 template <class X>
 inline constexpr bool is_mask = false;
 template <class T, class A>
 inline constexpr bool is_mask<xsimd::batch_bool<T, A>> = true;
-}  // namespace detail
 
-namespace math {
+}  // namespace tilewright::kernel
+
+namespace tilewright::math {
 
 /// Comparisons of numbers, of bools (false is less than true), of batches and of masks. Those with NaN are false, but for
 /// not_equal.
 template <class X>
 [[gnu::always_inline]] inline auto equal(const X& a, const X& b) {
-  if constexpr (tilewright::detail::is_mask<X>) return (a & b) | ~(a | b);  // xsimd 8.1's ^ is wrong with AVX-512
+  if constexpr (tilewright::kernel::is_mask<X>) return (a & b) | ~(a | b);  // xsimd 8.1's ^ is wrong with AVX-512
   else return a == b;
 }
 template <class X>
@@ -35,12 +35,12 @@ template <class X>
 }
 template <class X>
 [[gnu::always_inline]] inline auto less(const X& a, const X& b) {
-  if constexpr (tilewright::detail::is_mask<X>) return ~a & b;
+  if constexpr (tilewright::kernel::is_mask<X>) return ~a & b;
   else return a < b;
 }
 template <class X>
 [[gnu::always_inline]] inline auto less_equal(const X& a, const X& b) {
-  if constexpr (tilewright::detail::is_mask<X>) return ~a | b;
+  if constexpr (tilewright::kernel::is_mask<X>) return ~a | b;
   else return a <= b;
 }
 
@@ -62,7 +62,9 @@ template <class X>
   else return math::select(a == a, math::min(a, b), a);
 }
 
-}  // namespace math
+}  // namespace tilewright::math
+
+namespace tilewright::kernel {
 
 /// The bools from `data` on as a mask, and a mask written as bools.
 template <class Mask>
@@ -103,9 +105,7 @@ template <class Mask>
   for (std::size_t i = 0; i < Batch::size; ++i) data[i] = elements[i] != 0;
 }
 
-namespace detail {
-
-/// Contiguous bools as a line of masks (kernel/line.hpp has those of numbers).
+/// Contiguous bools as a line of masks (kernel/vector/line.hpp has those of numbers).
 struct MaskLine {
   using Batch = xsimd::batch<float>;
   using Mask = typename Batch::batch_bool_type;
@@ -151,6 +151,4 @@ template <class T, class X>
   }
 }
 
-}  // namespace detail
-
-}  // namespace tilewright
+}  // namespace tilewright::kernel

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "tilewright/kernel/xsimd.hpp"
+#include "tilewright/kernel/vector/xsimd.hpp"
 
 namespace tilewright::math {
 
@@ -76,6 +76,29 @@ template <std::integral T>
 template <std::integral T>
 [[gnu::always_inline]] inline T negate(T x) {
   return static_cast<T>(0u - detail::wrapping(x));
+}
+
+template <class T, class A>
+  requires(std::integral<T> && sizeof(T) == 8)
+[[gnu::always_inline]] inline xsimd::batch<T, A> multiply(const xsimd::batch<T, A>& a, const xsimd::batch<T, A>& b) {
+  // xsimd multiplies such integers one by one
+  typedef std::uint64_t Words __attribute__((vector_size(sizeof(a))));
+  return std::bit_cast<xsimd::batch<T, A>>(std::bit_cast<Words>(a) * std::bit_cast<Words>(b));
+}
+
+/// |x|. Integers wrap around.
+template <class T>
+  requires std::is_arithmetic_v<T>
+[[gnu::always_inline]] inline T absolute(T x) {
+  if constexpr (std::floating_point<T>) return std::abs(x);
+  else if constexpr (std::is_signed_v<T>) return x < 0 ? math::negate(x) : x;
+  else return x;
+}
+template <class T, class A>
+[[gnu::always_inline]] inline xsimd::batch<T, A> absolute(const xsimd::batch<T, A>& x) {
+  if constexpr (std::floating_point<T>) return xsimd::abs(x);
+  else if constexpr (std::is_signed_v<T>) return xsimd::max(x, xsimd::batch<T, A>(T(0)) - x);
+  else return x;
 }
 
 /// a b + c, rounded once where the machine can.

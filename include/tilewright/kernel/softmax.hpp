@@ -1,9 +1,9 @@
 #pragma once
 #include <type_traits>
 
-#include "tilewright/kernel/line.hpp"
+#include "tilewright/kernel/vector/line.hpp"
 
-namespace tilewright {
+namespace tilewright::kernel {
 
 /// Of a line x: exp(x) = exp(x - largest) exp(largest), and the sum of exp(x - largest).
 template <class T>
@@ -37,7 +37,7 @@ inline ExponentialSum<typename X::Compute> softmax_line(X x, Y y, typename X::Co
     line_assign<n>([factor = scale / sum](const auto& a) { return a * factor; }, y, y);
     return {largest, sum};
   } else if constexpr (n <= softmax_block) {  // in a block on the stack
-    alignas(detail::line_bytes) T block[static_cast<std::size_t>(n)];
+    alignas(line_bytes) T block[static_cast<std::size_t>(n)];
     const T sum = line_assign_and_sum<n>(exponential, Line<T, 1>{block}, x);
     line_assign<n>([factor = scale / sum](const auto& a) { return a * factor; }, y, Line<const T, 1>{block});
     return {largest, sum};
@@ -54,7 +54,7 @@ inline void softmax_gradient_line(X x, DY dy, DX dx) {
   using T = typename X::Compute;
   const auto product = [](const auto& a, const auto& b) { return a * b; };
   if constexpr (n <= softmax_block) {  // y in a block on the stack
-    alignas(detail::line_bytes) T block[static_cast<std::size_t>(n)];
+    alignas(line_bytes) T block[static_cast<std::size_t>(n)];
     softmax_line<n>(x, Line<T, 1>{block});
     const Line<const T, 1> y{block};
     const T dot = line_sum<n>(product, y, dy);
@@ -67,4 +67,4 @@ inline void softmax_gradient_line(X x, DY dy, DX dx) {
   }
 }
 
-}  // namespace tilewright
+}  // namespace tilewright::kernel

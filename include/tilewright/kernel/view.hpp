@@ -9,10 +9,10 @@
 
 namespace tilewright {
 
-namespace detail {
+namespace kernel {
 /// A cache line, which is also the longest vector: the alignment of a kernel's blocks on the stack.
 inline constexpr std::size_t line_bytes = 64;
-}  // namespace detail
+}  // namespace kernel
 
 /// An operand's slice as a codelet's constant: dtype, extents, and strides in elements.
 struct ViewSpec {
@@ -55,14 +55,36 @@ constexpr ViewSpec written_out(ViewSpec view) {
   return view;
 }
 
-/// A slice of an operand: a pointer, and everything else in the type.
-template <ViewSpec view_spec>
+/// Elements of a view as an expression of xtensor, which tilewright/array.hpp defines.
+namespace kernel {
+template <class V>
+struct ArrayOf;
+}
+namespace detail {
+template <class T>
+concept Complete = requires { sizeof(T); };
+}  // namespace detail
+
+/// A slice of an operand: a pointer, and everything else in the type. Of an op's input, `is_input`.
+template <ViewSpec view_spec, bool is_input = false>
 struct View {
   using element = element_t<view_spec.dtype>;
   static constexpr ViewSpec spec = view_spec;
   static constexpr Shape shape = view_spec.shape;
 
   element* data;
+
+  /// An output is read as an input is.
+  operator View<view_spec, true>() const
+    requires(!is_input)
+  {
+    return {data};
+  }
+  /// The elements as an expression of xtensor; that of an output can be assigned to.
+  auto array() const {
+    static_assert(detail::Complete<kernel::ArrayOf<View>>, "array(): `#include <tilewright/array.hpp>` expected");
+    if constexpr (detail::Complete<kernel::ArrayOf<View>>) return kernel::ArrayOf<View>::of(data);
+  }
 };
 
 /// Where positions begin: see Base::position. Only its address counts.

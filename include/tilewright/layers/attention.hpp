@@ -3,16 +3,16 @@
 
 #include <cstdint>
 
-#include "tilewright/core/square_root.hpp"
-#include "tilewright/graph/check_parameter.hpp"
+#include "tilewright/core/random/square_root.hpp"
 #include "tilewright/layers/dropout.hpp"
 #include "tilewright/layers/linear.hpp"
-#include "tilewright/ops/attention.hpp"
-#include "tilewright/ops/logical.hpp"
-#include "tilewright/ops/matmul.hpp"
-#include "tilewright/ops/shape.hpp"
-#include "tilewright/ops/softmax.hpp"
-#include "tilewright/ops/subscript.hpp"
+#include "tilewright/ops/elementwise/logical.hpp"
+#include "tilewright/ops/linear/matmul.hpp"
+#include "tilewright/ops/nn/attention.hpp"
+#include "tilewright/ops/nn/softmax.hpp"
+#include "tilewright/ops/shape/shape.hpp"
+#include "tilewright/ops/shape/subscript.hpp"
+#include "tilewright/program/check_parameter.hpp"
 
 namespace tilewright::layers {
 
@@ -38,7 +38,7 @@ constexpr Tensor merge_heads(Tensor x) {
 /// Whether attention is composed of products and a softmax: for a simulated IPU, whose tiles share these, while a vertex of the
 /// op has all queries of a head; and if each query sees all keys, and keys have as many heads as queries.
 constexpr bool composes(Tensor q, Tensor k, const AttentionOptions& options, Tensor key_padding_mask) {
-  return q.valid() && k.valid() && !q.ir().replaces_composed_forms && !options.is_causal && options.dropout_p == 0 &&
+  return q.valid() && k.valid() && !q.ir().tables.replaces_composed_forms && !options.is_causal && options.dropout_p == 0 &&
          !key_padding_mask.valid() && q.shape(1) == k.shape(1);
 }
 /// ops::scaled_dot_product_attention, with a mask or without: key_padding_mask: none, or (batch, keys) bool, true for keys that

@@ -1,7 +1,7 @@
 #pragma once
-#include "tilewright/graph/scopes.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/batch_norm.hpp"
+#include "tilewright/ops/nn/batch_norm.hpp"
+#include "tilewright/program/scopes.hpp"
 
 namespace tilewright::layers {
 

@@ -2,9 +2,9 @@
 #include "tilewright/layers/first_values.hpp"
 #include "tilewright/layers/per_axis.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/conv.hpp"
-#include "tilewright/ops/conv_transpose.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/linear/conv.hpp"
+#include "tilewright/ops/linear/conv_transpose.hpp"
 
 namespace tilewright::layers {
 

@@ -1,10 +1,10 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
-#include "tilewright/graph/check_parameter.hpp"
-#include "tilewright/graph/scopes.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/random.hpp"
+#include "tilewright/ops/random/random.hpp"
+#include "tilewright/program/check_parameter.hpp"
+#include "tilewright/program/scopes.hpp"
 
 namespace tilewright::layers {
 

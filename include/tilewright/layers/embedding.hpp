@@ -2,8 +2,8 @@
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/gather.hpp"
-#include "tilewright/ops/matmul.hpp"
+#include "tilewright/ops/index/gather.hpp"
+#include "tilewright/ops/linear/matmul.hpp"
 
 namespace tilewright::layers {
 

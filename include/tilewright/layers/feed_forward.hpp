@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "tilewright/layers/linear.hpp"
-#include "tilewright/ops/activation.hpp"
+#include "tilewright/ops/elementwise/activation.hpp"
 
 namespace tilewright::layers {
 

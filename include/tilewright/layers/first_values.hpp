@@ -2,7 +2,7 @@
 #include <cstdint>
 
 #include "tilewright/core/optional_number.hpp"
-#include "tilewright/core/square_root.hpp"
+#include "tilewright/core/random/square_root.hpp"
 #include "tilewright/graph/initialiser.hpp"
 
 namespace tilewright::layers::detail {

@@ -1,6 +1,6 @@
 #pragma once
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/norm.hpp"
+#include "tilewright/ops/nn/norm.hpp"
 
 namespace tilewright::layers {
 

@@ -2,9 +2,9 @@
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/norm.hpp"
-#include "tilewright/ops/reductions.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/nn/norm.hpp"
+#include "tilewright/ops/reduce/reductions.hpp"
 
 namespace tilewright::layers {
 

@@ -3,9 +3,9 @@
 
 #include "tilewright/layers/first_values.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/bias_add.hpp"
-#include "tilewright/ops/matmul.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/bias_add.hpp"
+#include "tilewright/ops/linear/matmul.hpp"
 
 /// Modules for models. Not yet stable: names and parameters may change in any version.
 namespace tilewright::layers {
@@ -35,7 +35,7 @@ struct Linear : Module<Linear<out_features, options>> {
     } else {
       const Tensor bias = this->add_variable_input("bias", first_bias(x), {out_features}, x.dtype());
       // on a simulated IPU, for which composed forms are not replaced, the sums would take twice the memory
-      if (!x.valid() || !is_half(x.dtype()) || !x.ir().replaces_composed_forms) return x.matmul(weight) + bias;
+      if (!x.valid() || !is_half(x.dtype()) || !x.ir().tables.replaces_composed_forms) return x.matmul(weight) + bias;
       return apply<BiasAdd>({ops::matmul(x, weight, {.output_type = float32}), bias});
     }
   }

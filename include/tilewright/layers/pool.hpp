@@ -4,9 +4,9 @@
 
 #include "tilewright/layers/per_axis.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/cast.hpp"
-#include "tilewright/ops/pool.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/nn/pool.hpp"
 
 namespace tilewright::layers {
 
@@ -38,7 +38,7 @@ constexpr PoolOptions pool_options(const PerAxis<axes>& kernel_size, const Optio
   return result;
 }
 /// Of each window along an axis, how many of its elements are x's, as a part of those that are x's or padding.
-constexpr List<double> parts_within(const Window& window, std::int64_t padding) {
+constexpr List<double> parts_within(const kernel::Window& window, std::int64_t padding) {
   List<double> result;
   for (std::int64_t o = 0; o < window.out; ++o) {
     int within = 0, all = 0;
@@ -57,7 +57,7 @@ constexpr Tensor with_padding(Tensor y, const Shape& x, const PerAxis<axes>& ker
                               const PoolOptions& options) {
   Shape kernel;
   for (const int extent : kernel_size.values) kernel.push_back(extent);
-  const Windows windows = tilewright::detail::windows_of(
+  const kernel::Windows windows = tilewright::detail::windows_of(
       x, kernel, tilewright::detail::pool_attributes(kernel_size.list(), options).windows);
   for (int axis = 0; axis < axes; ++axis) {
     const std::int64_t zeros = padding.values[static_cast<std::size_t>(axis)];

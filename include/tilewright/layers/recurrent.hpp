@@ -3,12 +3,12 @@
 
 #include "tilewright/layers/first_values.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/activation.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/concat.hpp"
-#include "tilewright/ops/matmul.hpp"
-#include "tilewright/ops/subscript.hpp"
-#include "tilewright/ops/unary.hpp"
+#include "tilewright/ops/elementwise/activation.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/linear/matmul.hpp"
+#include "tilewright/ops/shape/concat.hpp"
+#include "tilewright/ops/shape/subscript.hpp"
 
 namespace tilewright::layers {
 

@@ -1,11 +1,11 @@
 #pragma once
 #include "tilewright/core/optional_number.hpp"
-#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/cast.hpp"
-#include "tilewright/ops/mean.hpp"
-#include "tilewright/ops/unary.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/reduce/mean.hpp"
+#include "tilewright/program/check_parameter.hpp"
 
 namespace tilewright::layers {
 

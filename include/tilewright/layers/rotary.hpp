@@ -1,13 +1,13 @@
 #pragma once
-#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/graph/ir.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/cast.hpp"
-#include "tilewright/ops/concat.hpp"
-#include "tilewright/ops/pow.hpp"
-#include "tilewright/ops/shape.hpp"
-#include "tilewright/ops/subscript.hpp"
-#include "tilewright/ops/unary.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/elementwise/pow.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/shape/concat.hpp"
+#include "tilewright/ops/shape/shape.hpp"
+#include "tilewright/ops/shape/subscript.hpp"
+#include "tilewright/program/check_parameter.hpp"
 
 namespace tilewright::layers {
 

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/layout.hpp"
-#include "tilewright/graph/repeat.hpp"
-#include "tilewright/lower/partition.hpp"
+#include "tilewright/graph/op_info/layout.hpp"
 #include "tilewright/lower/plan.hpp"
+#include "tilewright/lower/steps/partition.hpp"
 #include "tilewright/lower/storage_id.hpp"
+#include "tilewright/program/repeat.hpp"
 
 namespace tilewright::internal {
 
@@ -60,7 +60,7 @@ struct Operation {
   Calling calling{};
   GraphId graph =
       GraphId::none;  ///< in which the op was traced; none: a call, a load of code, or a copy or sum that the planner made
-  int scope = -1;  ///< in Ir::name_scopes: where the op was traced; -1: in none, or `graph` is none
+  int scope = -1;  ///< in IrTables::name_scopes: where the op was traced; -1: in none, or `graph` is none
   bool loads_code = false;  ///< of `calling.body`, which does not run
   int stream = -1;  ///< the stream that moves to its next element afterwards; -1: none
   bool alone = false;  ///< its group has no other operations

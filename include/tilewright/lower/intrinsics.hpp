@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/lower/body_draft.hpp"
-#include "tilewright/ops/sum.hpp"
-#include "tilewright/ops/unary.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/reduce/sum.hpp"
 
 namespace tilewright::internal::detail {
 

@@ -3,14 +3,14 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/checks.hpp"
-#include "tilewright/lower/code_memory.hpp"
-#include "tilewright/lower/collective_traffic.hpp"
-#include "tilewright/lower/globals.hpp"
-#include "tilewright/lower/host_planner.hpp"
-#include "tilewright/lower/ipu_planner.hpp"
-#include "tilewright/lower/remote_traffic.hpp"
-#include "tilewright/lower/stream_transfers.hpp"
+#include "tilewright/lower/host/planner.hpp"
+#include "tilewright/lower/ipu/planner.hpp"
+#include "tilewright/lower/program/checks.hpp"
+#include "tilewright/lower/program/code_memory.hpp"
+#include "tilewright/lower/program/collective_traffic.hpp"
+#include "tilewright/lower/program/globals.hpp"
+#include "tilewright/lower/program/remote_traffic.hpp"
+#include "tilewright/lower/program/stream_transfers.hpp"
 #include "tilewright/transform/prepare.hpp"
 
 namespace tilewright::internal {
@@ -21,12 +21,12 @@ namespace detail {
 constexpr void add_bodies(Planning& planning) {
   const Ir& ir = planning.ir;
   Plan& plan = planning.plan;
-  planning.body_of.assign(ir.graphs.size(), BodyId::none);
+  planning.body_of.assign(ir.tables.graphs.size(), BodyId::none);
   for (const GraphId graph : planning.live.order) {
     if (planning.live.is_inlined(graph)) continue;
     planning.body_of[graph] = BodyId(planning.bodies.size());
     planning.bodies.push_back(graph);
-    if (graph != GraphId::main || !ir.has_contexts) continue;
+    if (graph != GraphId::main || !ir.tables.has_contexts) continue;
     const auto add_root = [&](BodyId& root, ExecutionContext context) {
       if (!has_context(ir, planning.live, context)) return;
       root = BodyId(planning.bodies.size());
@@ -73,13 +73,13 @@ constexpr Plan lower(const Prepared& prepared, Observer&& observe = Observer(), 
   const Target& target = prepared.target();
   const bool is_host = target.ipu == nullptr;  // here the machine chooses its planner
   Plan plan;
-  plan.on_error = ir.on_error();
+  plan.on_error = ir.tables.on_error;
   plan.failure = ir.failure();
   if (ir.failed()) return plan;
   plan_globals(ir, plan);
   const LiveCode live = find_live_code(ir);
   check_sizes(ir, live, plan);
-  if (ir.has_placements) check_placements(ir, live, target, plan);
+  if (ir.tables.has_placements) check_placements(ir, live, target, plan);
   if (!is_host) check_dtypes(ir, live, plan);
   if (!plan.failure.empty()) return plan;
   Planning planning{ir, target, live, plan, {}, {}};

@@ -299,6 +299,9 @@ struct PlanTotals {
   }
 };
 
+/// How the failure of a plan begins that is too large for its machine.
+inline constexpr std::string_view memory_error = "memory: ";
+
 /// A program for a machine: bodies of steps and the memory they use.
 struct Plan : PlanTotals {
   List<Body, BodyId> bodies{};

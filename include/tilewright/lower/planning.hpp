@@ -1,15 +1,15 @@
 #pragma once
 #include <stdexcept>
 
-#include "tilewright/lower/barriers.hpp"
-#include "tilewright/lower/compute_sets.hpp"
-#include "tilewright/lower/cut.hpp"
-#include "tilewright/lower/dead_code.hpp"
-#include "tilewright/lower/internal_storages.hpp"
-#include "tilewright/lower/order_updates.hpp"
+#include "tilewright/lower/memory/compute_sets.hpp"
+#include "tilewright/lower/memory/internal_storages.hpp"
+#include "tilewright/lower/memory/place.hpp"
+#include "tilewright/lower/memory/reuse.hpp"
 #include "tilewright/lower/pass.hpp"
-#include "tilewright/lower/place.hpp"
-#include "tilewright/lower/reuse.hpp"
+#include "tilewright/lower/steps/barriers.hpp"
+#include "tilewright/lower/steps/cut.hpp"
+#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/lower/steps/order_updates.hpp"
 
 namespace tilewright::internal {
 

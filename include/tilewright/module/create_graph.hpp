@@ -37,10 +37,10 @@ constexpr std::string_view build_name() {
 template <class Build, class... Arguments>
 constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments) {
   using Type = std::remove_cvref_t<Build>;
-  const Graph graph(ir, ir.add_graph(build_name<Type>()));
+  const Graph graph(ir, ir.tables.add_graph(build_name<Type>()));
   const GraphScope scope(graph);
   const PathScope path(ir, build_name<Type>());
-  const int scope_outside = std::exchange(ir.current_scope, -1);
+  const int scope_outside = std::exchange(ir.tables.current_scope, -1);
   std::optional<InSequence> ordered;
   if constexpr (runs_in_sequence<Type>()) ordered.emplace(ir);
   const auto run = [&](const auto&... inputs) {
@@ -56,7 +56,7 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
     using Inputs = std::tuple<decltype(graph_argument<typename Parameter<Type, i>::type>(ir, arguments))...>;
     std::apply(run, Inputs{graph_argument<typename Parameter<Type, i>::type>(ir, arguments)...});
   }(std::index_sequence_for<Arguments...>());
-  ir.current_scope = scope_outside;
+  ir.tables.current_scope = scope_outside;
   return graph;
 }
 

@@ -6,7 +6,7 @@
 #include <concepts>
 #include <tuple>
 
-#include "tilewright/graph/number_or_tensor.hpp"
+#include "tilewright/program/number_or_tensor.hpp"
 
 namespace tilewright::detail {
 
@@ -67,13 +67,15 @@ constexpr bool is_by_reference() {
   else return std::derived_from<Parameter, TensorByRef>;
 }
 
-constexpr Tensor graph_input_for(Ir& ir, const TensorSpec& spec, bool by_ref) { return ir.add_input(spec, "", by_ref); }
+constexpr Tensor graph_input_for(Ir& ir, const TensorSpec& spec, bool by_ref) {
+  return detail::add_graph_input(ir, spec, "", by_ref);
+}
 constexpr Tensor graph_input_for(Ir& ir, const Tensor& tensor, bool by_ref) {
   if (!tensor.valid()) return Tensor::invalid(ir);
-  if (!tensor.is_of(ir)) return ir.add_input(tensor.spec(), "", by_ref);
-  const Placement placement = ir.record(tensor).placement;
-  const Tensor input = ir.add_input(tensor.spec(), "", by_ref, ir.record(tensor).meta_shape);
-  ir.record(input).placement = placement;
+  if (!tensor.is_of(ir)) return detail::add_graph_input(ir, tensor.spec(), "", by_ref);
+  const Placement placement = ir.tables.record(tensor).placement;
+  const Tensor input = detail::add_graph_input(ir, tensor.spec(), "", by_ref, ir.tables.record(tensor).meta_shape);
+  ir.tables.record(input).placement = placement;
   return input;
 }
 

@@ -27,8 +27,8 @@ class GraphCache {
   constexpr CreatedGraph create_graph(Ir& ir, const M& module, const Arguments&... arguments) {
     Key key{&ir, &detail::type_identity_of<M, detail::KindOfArgument<Arguments>...>};
     if constexpr (requires { module.cache_key(); }) key.numbers.push_back(static_cast<double>(module.cache_key()));
-    if (ir.has_placements) add(key, ir.current_placement);
-    key.numbers.push_back(ir.current_mode ? static_cast<double>(*ir.current_mode) : -1);
+    if (ir.tables.has_placements) add(key, ir.tables.current_placement);
+    key.numbers.push_back(ir.tables.current_mode ? static_cast<double>(*ir.tables.current_mode) : -1);
     (add(key, arguments), ...);
     for (const auto& [known, graph] : entries_)
       if (known == key) return graph;
@@ -58,7 +58,8 @@ class GraphCache {
   };
   /// The index of a shard's meta shape, or -1. It is part of the key because the graph's input gets the same meta shape.
   static constexpr double meta_shape(const Key& key, const Tensor& tensor) {
-    return tensor.valid() && tensor.is_of(*key.ir) ? key.ir->record(tensor.graph_id()).tensors[tensor.number()].meta_shape : -1;
+    return tensor.valid() && tensor.is_of(*key.ir) ? key.ir->tables.record(tensor.graph_id()).tensors[tensor.number()].meta_shape
+                                                   : -1;
   }
   template <class T>
   static constexpr void add(Key& key, const T& argument) {
@@ -68,8 +69,8 @@ class GraphCache {
     } else if constexpr (std::derived_from<T, Tensor>) {
       key.specs.push_back(argument.spec());
       key.numbers.push_back(meta_shape(key, argument));
-      if (key.ir->has_placements && argument.valid() && argument.is_of(*key.ir))
-        add(key, key.ir->record(argument.graph_id()).tensors[argument.number()].placement);
+      if (key.ir->tables.has_placements && argument.valid() && argument.is_of(*key.ir))
+        add(key, key.ir->tables.record(argument.graph_id()).tensors[argument.number()].placement);
     } else if constexpr (std::same_as<T, Placement>) {
       key.numbers.push_back(argument.ipu);
       key.numbers.push_back(static_cast<double>(argument.tile_set));

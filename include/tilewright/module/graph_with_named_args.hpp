@@ -3,11 +3,11 @@
 #include <span>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/conditional.hpp"
-#include "tilewright/graph/grad_graph_info.hpp"
 #include "tilewright/graph/print.hpp"
-#include "tilewright/graph/repeat.hpp"
 #include "tilewright/module/named_tensors.hpp"
+#include "tilewright/program/conditional.hpp"
+#include "tilewright/program/grad_graph_info.hpp"
+#include "tilewright/program/repeat.hpp"
 
 namespace tilewright {
 

@@ -10,9 +10,9 @@
 
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/type_name.hpp"
-#include "tilewright/graph/scopes.hpp"
 #include "tilewright/module/graph_arguments.hpp"
 #include "tilewright/module/variable_factory.hpp"
+#include "tilewright/program/scopes.hpp"
 
 namespace tilewright {
 

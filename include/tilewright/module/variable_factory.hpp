@@ -1,6 +1,6 @@
 #pragma once
-#include "tilewright/graph/replicated_variable.hpp"
 #include "tilewright/module/named_tensors.hpp"
+#include "tilewright/program/replicated_variable.hpp"
 
 namespace tilewright {
 
@@ -17,12 +17,12 @@ class VariableFactory {
         spec_(spec),
         by_ref_(by_ref),
         replica_grouping_(std::move(replica_grouping)) {}
-  /// A factory of sharded variables of that spec: graph/replicated_variable.hpp.
+  /// A factory of sharded variables of that spec: program/replicated_variable.hpp.
   constexpr VariableFactory(Ir& ir, Initialiser initialiser, const TensorSpec& spec, bool by_ref,
                             const ShardedVariableOptions& sharding, std::string_view name)
       : VariableFactory(ir, std::move(initialiser), spec, by_ref, sharding.replica_grouping) {
     shard_over_ = detail::shards(ir, "replica_sharded_variable", name, replica_grouping_, sharding.shard_over);
-    if (!ir.check_spec("replica_sharded_variable", name, spec)) shard_over_ = 0;
+    if (!detail::check_spec(ir, "replica_sharded_variable", name, spec)) shard_over_ = 0;
     if (shard_over_ > 0) spec_ = detail::shard_spec(shape_, spec.dtype, shard_over_);
   }
   /// A factory like this one of sharded variables: in `shard_over` shards, or with 0 in one for each replica of a group. If the
@@ -68,8 +68,8 @@ class VariableFactory {
   /// An input for the variable in the graph that is being built.
   constexpr Tensor create_input(std::string_view name) const {
     if (const Text is = detail::random_fault(initialiser_); !is.empty()) ir().fail(text("variable: '", name, "' of ", is));
-    const Tensor input = ir().add_input(spec_, name, by_ref_);
-    if (is_sharded()) ir().set_meta_shape(input, shape_, shard_over_);
+    const Tensor input = detail::add_graph_input(ir(), spec_, name, by_ref_);
+    if (is_sharded()) ir().tables.set_meta_shape(input, shape_, shard_over_);
     return input;
   }
   /// A new variable in the main graph.

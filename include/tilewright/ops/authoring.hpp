@@ -3,9 +3,9 @@
 #include "tilewright/kernel/mask.hpp"
 #include "tilewright/kernel/math.hpp"
 #include "tilewright/kernel/view.hpp"
-#include "tilewright/ops/in_place.hpp"
-#include "tilewright/ops/remote.hpp"
-#include "tilewright/ops/unary_with_slope.hpp"
+#include "tilewright/op/in_place.hpp"
+#include "tilewright/ops/elementwise/unary_with_slope.hpp"
+#include "tilewright/ops/memory/remote.hpp"
 
 /// What ops are written with: see docs/adding-an-op.md. A minor version may change it; CHANGELOG.md then says how to follow.
 namespace tilewright::authoring {

@@ -1,12 +1,12 @@
 #pragma once
 #include <span>
 
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/cast.hpp"
-#include "tilewright/ops/concat.hpp"
-#include "tilewright/ops/reductions.hpp"
-#include "tilewright/ops/select.hpp"
-#include "tilewright/ops/unary.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/elementwise/select.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/reduce/reductions.hpp"
+#include "tilewright/ops/shape/concat.hpp"
 
 namespace tilewright::optim {
 

@@ -1,9 +1,9 @@
 #pragma once
-#include "tilewright/graph/check_parameter.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/scaled_add.hpp"
-#include "tilewright/ops/unary.hpp"
-#include "tilewright/ops/var_updates.hpp"
+#include "tilewright/ops/elementwise/scaled_add.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/update/var_updates.hpp"
+#include "tilewright/program/check_parameter.hpp"
 
 namespace tilewright::optim::detail {
 

@@ -4,15 +4,15 @@
 #include <span>
 #include <string_view>
 
-#include "tilewright/graph/only_if.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/cast.hpp"
-#include "tilewright/ops/compare.hpp"
-#include "tilewright/ops/logical.hpp"
-#include "tilewright/ops/select.hpp"
-#include "tilewright/ops/sum.hpp"
-#include "tilewright/ops/var_updates.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/elementwise/compare.hpp"
+#include "tilewright/ops/elementwise/logical.hpp"
+#include "tilewright/ops/elementwise/select.hpp"
+#include "tilewright/ops/reduce/sum.hpp"
+#include "tilewright/ops/update/var_updates.hpp"
 #include "tilewright/optim/clip.hpp"
+#include "tilewright/program/only_if.hpp"
 
 namespace tilewright::optim {
 

@@ -1,7 +1,7 @@
 #pragma once
-#include "tilewright/graph/check_parameter.hpp"
-#include "tilewright/ops/var_updates.hpp"
+#include "tilewright/ops/update/var_updates.hpp"
 #include "tilewright/optim/state.hpp"
+#include "tilewright/program/check_parameter.hpp"
 
 namespace tilewright::optim::detail {
 

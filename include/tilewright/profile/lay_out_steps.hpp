@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "tilewright/lower/fold_bodies.hpp"
-#include "tilewright/lower/tile_sets.hpp"
+#include "tilewright/lower/ipu/tile_sets.hpp"
+#include "tilewright/lower/program/fold_bodies.hpp"
 #include "tilewright/profile/profile.hpp"
 
 namespace tilewright::internal {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "tilewright/lower/fault_sites.hpp"
 #include "tilewright/lower/lower.hpp"
+#include "tilewright/lower/memory/fault_sites.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/profile/lay_out_steps.hpp"
 #include "tilewright/profile/profile.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/scaling/clusters.hpp"
 #include "tilewright/scaling/planned.hpp"
 #include "tilewright/scaling/step_time.hpp"

@@ -12,8 +12,8 @@
 #include "tilewright/core/diagnostic.hpp"
 #include "tilewright/core/name.hpp"
 #include "tilewright/core/tensor_spec.hpp"
-#include "tilewright/graph/layout.hpp"
-#include "tilewright/kernel/xtensor.hpp"
+#include "tilewright/core/xtensor.hpp"
+#include "tilewright/graph/op_info/layout.hpp"
 
 namespace tilewright {
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "tilewright/core/dtype.hpp"
-#include "tilewright/core/random.hpp"
+#include "tilewright/core/random/random.hpp"
 #include "tilewright/core/tensor_spec.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/graph/initialiser.hpp"

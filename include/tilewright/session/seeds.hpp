@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tilewright/core/philox.hpp"
-#include "tilewright/kernel/xtensor.hpp"
+#include "tilewright/core/xtensor.hpp"
 
 namespace tilewright {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "tilewright/core/figure.hpp"
-#include "tilewright/graph/work_kind.hpp"
+#include "tilewright/graph/op_info/work_kind.hpp"
 
 namespace tilewright {
 

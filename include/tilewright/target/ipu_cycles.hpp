@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "tilewright/graph/vertex_cost.hpp"
+#include "tilewright/graph/op_info/vertex_cost.hpp"
 #include "tilewright/target/cycle_count.hpp"
 #include "tilewright/target/ipu_model.hpp"
 

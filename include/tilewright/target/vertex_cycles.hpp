@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tilewright/graph/op_info.hpp"
+#include "tilewright/graph/op_info/op_info.hpp"
 #include "tilewright/target/ipu_indexed_cycles.hpp"
 #include "tilewright/target/ipu_reduction_cycles.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "tilewright/core/platform.hpp"
+#include "tilewright/core/platform/platform.hpp"
 #include "tilewright/train/progress.hpp"
 
 namespace tilewright::train {

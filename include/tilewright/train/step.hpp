@@ -7,15 +7,15 @@
 #include <string_view>
 #include <utility>
 
-#include "tilewright/graph/scopes.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/accumulate.hpp"
-#include "tilewright/ops/cast.hpp"
-#include "tilewright/ops/collectives.hpp"
-#include "tilewright/ops/cross_entropy.hpp"
-#include "tilewright/ops/host.hpp"
+#include "tilewright/ops/collective/collectives.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/memory/host.hpp"
+#include "tilewright/ops/nn/cross_entropy.hpp"
+#include "tilewright/ops/update/accumulate.hpp"
 #include "tilewright/optim/clip.hpp"
 #include "tilewright/optim/loss_scaling.hpp"
+#include "tilewright/program/scopes.hpp"
 #include "tilewright/train/update.hpp"
 #include "tilewright/transform/accumulation.hpp"
 #include "tilewright/transform/autodiff.hpp"

@@ -3,8 +3,8 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/differs_by_replica.hpp"
-#include "tilewright/ops/var_updates.hpp"
+#include "tilewright/ops/collective/differs_by_replica.hpp"
+#include "tilewright/ops/update/var_updates.hpp"
 #include "tilewright/transform/autodiff.hpp"
 
 namespace tilewright {
@@ -27,10 +27,10 @@ constexpr CreatedGraph autodiff_with_accumulation(const GraphWithNamedArgs& forw
 
   const GraphId graph = info.graph().id();
   GradientRecord record = info.record();
-  const List<TensorId> gradients = ir.record(graph).outputs;
+  const List<TensorId> gradients = ir.tables.record(graph).outputs;
   const List<TensorId> reached = record.outputs;  // those results, and what is accumulated
   record.outputs.resize(results, TensorId::none);
-  ir.record(graph).outputs.resize(results, TensorId::none);
+  ir.tables.record(graph).outputs.resize(results, TensorId::none);
   const GraphScope scope(info.graph());
   NamedVariableFactories factories;
   NamedTensors args;

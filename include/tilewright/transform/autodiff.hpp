@@ -4,12 +4,12 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/graph/grad_graph_info.hpp"
-#include "tilewright/graph/gradient_context.hpp"
 #include "tilewright/module/graph_with_named_args.hpp"
-#include "tilewright/ops/arithmetic.hpp"
+#include "tilewright/op/gradient_context.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/program/call.hpp"
+#include "tilewright/program/grad_graph_info.hpp"
 #include "tilewright/transform/called_gradients.hpp"
 #include "tilewright/transform/composed_forms.hpp"
 #include "tilewright/transform/overwritten.hpp"
@@ -51,7 +51,7 @@ class Differentiator final : public GradientContext::Builder {
     if (has_op_in_place_) overwritten_ = find_overwritten(ir_, forward_);
     if (ir_.failed()) return {};
     record().is_differentiated = true;
-    result_.graph = ir_.add_derived_graph(forward_, "_bwd");
+    result_.graph = ir_.tables.add_derived_graph(forward_, "_bwd");
     const auto count = record().tensors.size();
     gradients_.resize(count);
     activations_.resize(count);
@@ -102,7 +102,7 @@ class Differentiator final : public GradientContext::Builder {
     if (known.valid()) return known;
     const TensorRecord info = record().tensors[tensor];
     if (info.kind == TensorKind::constant)
-      return known = {ir_, result_.graph, ir_.add_tensor({info.spec, TensorKind::constant, info.payload})};
+      return known = {ir_, result_.graph, ir_.tables.add_tensor({info.spec, TensorKind::constant, info.payload})};
     const bool connected = connected_[tensor];
     if (!connected && info.producer != NodeId::none) {
       const Node producer = record().nodes[info.producer];
@@ -126,7 +126,7 @@ class Differentiator final : public GradientContext::Builder {
   }
   /// Adds the op to the forward graph, if its inputs are needed for nothing else there or in the gradient graph.
   constexpr Tensor added_activation(const OpInfo& op, const Node& node) override {
-    if (!ir_.adds_activations || has_op_in_place_ || !may_move_nodes(ir_, forward_)) return {};
+    if (!ir_.tables.adds_activations || has_op_in_place_ || !may_move_nodes(ir_, forward_)) return {};
     for (const TensorId input : node.inputs) {
       const NodeId producer = record().tensors[input].producer;
       if (connected_[input] || uses_[input] > 1 || producer == NodeId::none) return {};
@@ -143,7 +143,7 @@ class Differentiator final : public GradientContext::Builder {
   }
 
  private:
-  constexpr GraphRecord& record() const { return ir_.record(forward_); }
+  constexpr GraphRecord& record() const { return ir_.tables.record(forward_); }
   constexpr Tensor forward_tensor(TensorId tensor) const { return {ir_, forward_, tensor}; }
 
   /// New ops are where a forward tensor is.
@@ -181,9 +181,9 @@ class Differentiator final : public GradientContext::Builder {
       }
       const bool is_loop = node.op == &loop_info;
       for_each_callee(node, [this](GraphId callee, int) {
-        if (ir_.failed() || ir_.record(callee).gradient.graph != GraphId::none) return;
+        if (ir_.failed() || ir_.tables.record(callee).gradient.graph != GraphId::none) return;
         auto gradient = differentiate(ir_, callee, {});
-        if (!ir_.failed()) ir_.record(callee).gradient = std::move(gradient);
+        if (!ir_.failed()) ir_.tables.record(callee).gradient = std::move(gradient);
       });
       if (ir_.failed()) return false;
       if (is_loop) keep_iterations(ir_, Node(record().nodes[NodeId(i)]));
@@ -208,7 +208,7 @@ class Differentiator final : public GradientContext::Builder {
   constexpr void differentiate_node(NodeId index) {
     const Node node = record().nodes[index];
     bool reached = false, needed = false;
-    const std::size_t first = ir_.current().nodes.size();
+    const std::size_t first = ir_.tables.current().nodes.size();
     for (const TensorId output : node.outputs) {
       join_parts(output);
       reached = reached || gradient(output);
@@ -228,7 +228,7 @@ class Differentiator final : public GradientContext::Builder {
     else if (node.op == &loop_info) differentiate_loop(context);
     else if (node.op == &conditional_info) differentiate_conditional(context);
     else node.op->gradient(context);
-    auto& nodes = ir_.current().nodes;
+    auto& nodes = ir_.tables.current().nodes;
     for (std::size_t i = first; i < nodes.size(); ++i) nodes[NodeId(i)].scope = node.scope;
   }
   constexpr void add_to_gradient(TensorId tensor, Tensor gradient) {
@@ -292,11 +292,11 @@ class Differentiator final : public GradientContext::Builder {
   constexpr Tensor emit_forward(const OpInfo& op, const Node& node) {
     const GraphScope scope(ir_.graph(forward_));
     const PlacementScope placement(ir_, node.placement);
-    const int scope_outside = std::exchange(ir_.current_scope, node.scope);
+    const int scope_outside = std::exchange(ir_.tables.current_scope, node.scope);
     List<Tensor> inputs;
     for (const TensorId input : node.inputs) inputs.push_back(forward_tensor(input));
     const Tensor result = at_or_invalid(ir_, emit(ir_, op, {inputs.data(), inputs.size()}, node.attributes), 0);
-    ir_.current_scope = scope_outside;
+    ir_.tables.current_scope = scope_outside;
     return result;
   }
   constexpr Tensor add_graph_input(ExpectedConnectionType type, TensorId tensor) {
@@ -304,8 +304,8 @@ class Differentiator final : public GradientContext::Builder {
     const TensorRecord info = record().tensors[tensor];
     Text name = info.name;
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", info.name);
-    const Tensor input = ir_.add_input(info.spec, name.view(), false, info.meta_shape);
-    ir_.record(input).placement = info.placement;
+    const Tensor input = detail::add_graph_input(ir_, info.spec, name.view(), false, info.meta_shape);
+    ir_.tables.record(input).placement = info.placement;
     return input;
   }
   struct Part {
@@ -339,7 +339,7 @@ constexpr GradientRecord differentiate(Ir& ir, GraphId forward, const AutodiffOp
 /// Whether graphs that are differentiated from now on compute what a gradient rule asks of them beside an op, such as the slope
 /// of a gelu (GradientContext::added_to_forward). They do, if the program is for the host; not, if it is for a simulated IPU,
 /// which computes ops one by one, so that there is nothing to share.
-constexpr void adds_activations(Ir& ir, bool adds) { ir.adds_activations = adds; }
+constexpr void adds_activations(Ir& ir, bool adds) { ir.tables.adds_activations = adds; }
 
 /// Makes a new graph with the gradients of a graph (reverse mode). Its inputs are the gradients provided, then the forward
 /// tensors that it needs; inner tensors among these become outputs of the forward graph, at existing calls too. Called graphs get
@@ -350,7 +350,7 @@ constexpr GradGraphInfo autodiff(Graph graph, const AutodiffOptions& options = {
   Ir& ir = graph.ir();
   if (ir.failed()) return {ir, graph.id(), {.graph = GraphId::main}};
   for (const GradGraphInfo& info : options.called_graphs_grad_info)
-    if (info.graph().id() != GraphId::main) ir.record(info.forward_graph().id()).gradient = info.record();
+    if (info.graph().id() != GraphId::main) ir.tables.record(info.forward_graph().id()).gradient = info.record();
   auto record = detail::differentiate(ir, graph.id(), options);
   if (ir.failed()) record = {.graph = GraphId::main};
   return {ir, graph.id(), std::move(record)};
@@ -364,7 +364,7 @@ constexpr List<GradGraphInfo> GradGraphInfo::all_grad_graphs() const {
   List<GradGraphInfo> result{*this};
   for (std::size_t next = 0; next < result.size(); ++next)
     for (const Graph called : Graph(result[next].forward_graph()).called_graphs()) {
-      const GradientRecord& record = ir_->record(called.id()).gradient;
+      const GradientRecord& record = ir_->tables.record(called.id()).gradient;
       bool is_new = record.graph != GraphId::none;
       for (const GradGraphInfo& known : result) is_new = is_new && known.forward_graph() != called;
       if (is_new) result.push_back({*ir_, called.id(), record});

@@ -3,37 +3,37 @@
 
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/graph/conditional.hpp"
-#include "tilewright/graph/gradient_context.hpp"
-#include "tilewright/graph/repeat.hpp"
-#include "tilewright/ops/arithmetic.hpp"
-#include "tilewright/ops/cast.hpp"
+#include "tilewright/op/gradient_context.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/program/conditional.hpp"
+#include "tilewright/program/repeat.hpp"
 
 namespace tilewright::detail {
 
 /// Appends a tensor to the outputs of its graph and of the existing calls. A loop's new output has the values of all iterations;
 /// conditionals get none.
 constexpr void add_activation_output(Ir& ir, GraphId graph, TensorId tensor) {
-  ir.record(graph).outputs.push_back(tensor);
-  ++ir.record(graph).activations;
-  const TensorRecord& activation = ir.record(graph).tensors[tensor];
+  ir.tables.record(graph).outputs.push_back(tensor);
+  ++ir.tables.record(graph).activations;
+  const TensorRecord& activation = ir.tables.record(graph).tensors[tensor];
   const TensorSpec slice = activation.spec;
   const int meta_shape = activation.meta_shape;
   const Placement placement = activation.placement;
-  for (const auto& [caller, node] : ir.record(graph).call_sites) {
+  for (const auto& [caller, node] : ir.tables.record(graph).call_sites) {
     const GraphScope scope(ir.graph(caller));
-    const Node& call = ir.record(caller).nodes[node];
+    const Node& call = ir.tables.record(caller).nodes[node];
     if (call.op == &conditional_info) continue;
     TensorSpec spec = slice;
     if (call.op == &loop_info && slice.shape.rank == max_rank) {
       ir.fail(text("autodiff of ", call.op->name, ".", call.id, ": the gradient needs ", to_text(slice),
-                   " of every iteration of ", ir.record(graph).name, ": at most ", max_rank - 1, " axes expected"));
+                   " of every iteration of ", ir.tables.record(graph).name, ": at most ", max_rank - 1, " axes expected"));
       return;
     }
     if (call.op == &loop_info) spec = stacked(slice, unpack<LoopAttributes>(call.attributes).count);
-    const TensorId output = ir.add_tensor(
+    const TensorId output = ir.tables.add_tensor(
         {.spec = spec, .producer = node, .meta_shape = call.op == &loop_info ? -1 : meta_shape, .placement = placement});
-    ir.record(caller).nodes[node].outputs.push_back(output);
+    ir.tables.record(caller).nodes[node].outputs.push_back(output);
   }
 }
 
@@ -67,7 +67,7 @@ constexpr Tensor zeros_like(Ir& ir, const TensorSpec& spec) { return ir.constant
 /// The gradient of a call is a call of the called graph's gradient graph.
 constexpr void differentiate_call(GradientContext& context) {
   Ir& ir = context.ir();
-  const GraphRecord& record = ir.record(context.node().called_graph);
+  const GraphRecord& record = ir.tables.record(context.node().called_graph);
   const GradientRecord callee = record.gradient;
   const TensorPositions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
   List<Tensor> arguments;
@@ -87,9 +87,9 @@ constexpr void differentiate_call(GradientContext& context) {
 constexpr void keep_iterations(Ir& ir, const Node& loop) {
   const GraphId body = loop.called_graph;
   const auto carried = static_cast<std::size_t>(unpack<LoopAttributes>(loop.attributes).carried);
-  const GradientRecord gradient = ir.record(body).gradient;
+  const GradientRecord gradient = ir.tables.record(body).gradient;
   for (const auto& [type, tensor] : gradient.inputs) {
-    const GraphRecord& record = ir.record(body);
+    const GraphRecord& record = ir.tables.record(body);
     const TensorPositions input_of(record.inputs, record.tensors.size()), kept_at(record.outputs, record.tensors.size(), carried);
     const bool is_same_for_all = input_of[tensor] >= static_cast<int>(carried);
     if (type == ExpectedConnectionType::Fwd && !is_same_for_all && kept_at[tensor] < 0) add_activation_output(ir, body, tensor);
@@ -119,11 +119,11 @@ class LoopGradient {
         ir_(context.ir()),
         body_(context.node().called_graph),
         loop_(context.attributes<LoopAttributes>()),
-        record_(ir_.record(body_)),
+        record_(ir_.tables.record(body_)),
         input_of_(record_.inputs, record_.tensors.size()) {}
 
   constexpr void run() {
-    const Graph graph(ir_, ir_.add_derived_graph(body_, "_bwd_loop"));
+    const Graph graph(ir_, ir_.tables.add_derived_graph(body_, "_bwd_loop"));
     find_carried();
     find_activations();
     build_iteration(graph);
@@ -175,8 +175,8 @@ class LoopGradient {
   /// One iteration: from the gradients of the loop's graph's outputs to those of its inputs.
   constexpr void build_iteration(Graph graph) {
     const GraphScope scope(graph);
-    for (CarriedGradient& gradient : carried_) gradient.inner = ir_.add_input(carried_spec(gradient.input));
-    for (const std::size_t i : in_order_) activations_[i].inner = ir_.add_input(spec_of(activations_[i].tensor));
+    for (CarriedGradient& gradient : carried_) gradient.inner = detail::add_graph_input(ir_, carried_spec(gradient.input));
+    for (const std::size_t i : in_order_) activations_[i].inner = detail::add_graph_input(ir_, spec_of(activations_[i].tensor));
     const auto results = call_with_info(ir_.graph(callee().graph), iteration_arguments()).outputs();
     const TensorPositions result_of(callee().outputs, record_.tensors.size());
     for (const auto& [input, parent, inner] : carried_) {
@@ -227,7 +227,7 @@ constexpr void differentiate_loop(GradientContext& context) {
 /// as zero). Returns the gradient graph's outputs.
 constexpr List<Tensor> call_forward_and_gradient(Ir& ir, GraphId forward, const GradientRecord& gradient,
                                                  const List<Tensor>& inputs, const List<Tensor>& output_gradients) {
-  const GraphRecord record = ir.record(forward);
+  const GraphRecord record = ir.tables.record(forward);
   const auto outputs = call_with_info(ir.graph(forward), inputs).outputs();
   const TensorPositions input_of(record.inputs, record.tensors.size()), output_of(record.outputs, record.tensors.size());
   List<Tensor> arguments;
@@ -247,13 +247,13 @@ constexpr List<Tensor> call_forward_and_gradient(Ir& ir, GraphId forward, const 
 
 /// Whether a graph, or a graph below it, has ops whose side effect must not come twice.
 constexpr bool has_side_effects(const Ir& ir, GraphId graph) {
-  List<bool, GraphId> seen(ir.graphs.size(), false);
+  List<bool, GraphId> seen(ir.tables.graphs.size(), false);
   List<GraphId> open{graph};
   while (!open.empty()) {
     const GraphId next = open.back();
     open.pop_back();
     if (std::exchange(seen[next], true)) continue;
-    for (const Node& node : ir.record(next).nodes) {
+    for (const Node& node : ir.tables.record(next).nodes) {
       if (node.op->has_side_effect && !node.op->may_repeat) return true;
       for_each_callee(node, [&open](GraphId called, int) { open.push_back(called); });
     }
@@ -276,27 +276,28 @@ constexpr void differentiate_conditional(GradientContext& context) {
       output_gradients.push_back(context.output_gradient(static_cast<int>(o)));
 
   const auto make_branch = [&](GraphId forward, int first, int count) {
-    const GradientRecord gradient = ir.record(forward).gradient;
+    const GradientRecord gradient = ir.tables.record(forward).gradient;
     if (has_side_effects(ir, forward))
-      ir.fail(text("autodiff of ", node.op->name, ".", node.id, ": ", ir.record(forward).name,
+      ir.fail(text("autodiff of ", node.op->name, ".", node.id, ": ", ir.tables.record(forward).name,
                    ", which its gradient computes again, has side effects: ops without side effects expected"));
-    Branch branch{Graph(ir, ir.add_derived_graph(forward, "_bwd_branch"))};
+    Branch branch{Graph(ir, ir.tables.add_derived_graph(forward, "_bwd_branch"))};
     for (const Tensor& tensor : output_gradients) branch.inputs.push_back(tensor);
     for (int i = first; i < first + count; ++i) branch.inputs.push_back(context.input(i));
     const GraphScope scope(branch.graph);
     List<Tensor> gradients, inputs;
     for (std::size_t o = 0, next = 0; o < node.outputs.size(); ++o) {
       const TensorSpec spec = context.output_spec(static_cast<int>(o));
-      if (is_floating_point(spec.dtype)) gradients.push_back(ir.add_input(branch.inputs[next++].tensor->spec()));
+      if (is_floating_point(spec.dtype)) gradients.push_back(detail::add_graph_input(ir, branch.inputs[next++].tensor->spec()));
       else gradients.push_back(Tensor::invalid(ir));
     }
-    for (int i = first; i < first + count; ++i) inputs.push_back(ir.add_input(context.input_spec(i)));
+    for (int i = first; i < first + count; ++i) inputs.push_back(detail::add_graph_input(ir, context.input_spec(i)));
     if (ir.failed()) return branch;
     const auto results = call_forward_and_gradient(ir, forward, gradient, inputs, gradients);
-    const TensorPositions result_of(gradient.outputs, ir.record(forward).tensors.size());
+    const TensorPositions result_of(gradient.outputs, ir.tables.record(forward).tensors.size());
     for (int i : wanted) {
       int result = -1;
-      if (i >= first && i < first + count) result = result_of[ir.record(forward).inputs[static_cast<std::size_t>(i - first)]];
+      if (i >= first && i < first + count)
+        result = result_of[ir.tables.record(forward).inputs[static_cast<std::size_t>(i - first)]];
       if (result < 0) graph_output(zeros_like(ir, context.input_spec(i)));
       else graph_output(results[static_cast<std::size_t>(result)]);
     }

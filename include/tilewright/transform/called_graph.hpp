@@ -13,9 +13,9 @@ namespace tilewright::detail {
 /// A graph that ops move into, and all its calls: what passes that move ops from before or behind calls have in common.
 class CalledGraph {
  protected:
-  constexpr explicit CalledGraph(Ir& ir) : ir_(ir) { uses_.resize(ir.graphs.size()); }
+  constexpr explicit CalledGraph(Ir& ir) : ir_(ir) { uses_.resize(ir.tables.graphs.size()); }
 
-  constexpr GraphRecord& record(GraphId graph) { return ir_.record(graph); }
+  constexpr GraphRecord& record(GraphId graph) { return ir_.tables.record(graph); }
   constexpr const Node& node(const CallSite& site) { return record(site.graph).nodes[site.node]; }
   constexpr const Node& node(std::size_t site, NodeId number) { return record((*sites_)[site].graph).nodes[number]; }
   constexpr TensorUses& uses(std::size_t site) {
@@ -58,12 +58,12 @@ class CalledGraph {
   /// Whether a tensor of each site is a constant, with the same values at all.
   constexpr bool is_same_constant(const List<TensorId>& tensors) {
     const int payload = record((*sites_)[0].graph).tensors[tensors[0]].payload;
-    const ConstantRecord& values = ir_.constants[static_cast<std::size_t>(payload)];
+    const ConstantRecord& values = ir_.tables.constants[static_cast<std::size_t>(payload)];
     for (std::size_t s = 1; s < sites_->size(); ++s) {
       const TensorRecord& other = record((*sites_)[s].graph).tensors[tensors[s]];
       if (other.kind != TensorKind::constant) return false;
       if (other.payload == payload) continue;
-      const ConstantRecord& others = ir_.constants[static_cast<std::size_t>(other.payload)];
+      const ConstantRecord& others = ir_.tables.constants[static_cast<std::size_t>(other.payload)];
       if (values.generator.write || others.generator.write || values.values.size() != 1 || others.values.size() != 1 ||
           values.values[0] != others.values[0])
         return false;
@@ -99,7 +99,7 @@ class CalledGraph {
   constexpr TensorId add_tensor(TensorRecord tensor) {
     changed_.push_back(false);
     returned_.push_back(false);
-    return ir_.add_tensor(std::move(tensor));
+    return ir_.tables.add_tensor(std::move(tensor));
   }
 
   Ir& ir_;

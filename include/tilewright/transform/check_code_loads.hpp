@@ -15,10 +15,10 @@ constexpr GraphId loaded_graph(const Node& node) {
 }
 /// Whether the graph is called after a node: in the node's graph, or after a call of that.
 constexpr bool is_called_after(const Ir& ir, GraphId graph, GraphId place, NodeId node) {
-  const List<Node, NodeId>& nodes = ir.record(place).nodes;
+  const List<Node, NodeId>& nodes = ir.tables.record(place).nodes;
   for (std::size_t n = static_cast<std::size_t>(node) + 1; n < nodes.size(); ++n)
     if (calls(ir, nodes[NodeId(n)], graph)) return true;
-  for (const auto& [caller, call] : ir.record(place).call_sites)
+  for (const auto& [caller, call] : ir.tables.record(place).call_sites)
     if (is_called_after(ir, graph, caller, call)) return true;
   return false;
 }
@@ -26,12 +26,13 @@ constexpr bool is_called_after(const Ir& ir, GraphId graph, GraphId place, NodeI
 
 /// Fails if a graph's code is loaded, and the graph is not called afterwards.
 constexpr void check_code_loads(Ir& ir) {
-  for (std::size_t g = 0; g < ir.graphs.size(); ++g) {
-    const List<Node, NodeId>& nodes = ir.record(GraphId(g)).nodes;
+  for (std::size_t g = 0; g < ir.tables.graphs.size(); ++g) {
+    const List<Node, NodeId>& nodes = ir.tables.record(GraphId(g)).nodes;
     for (std::size_t n = 0; n < nodes.size(); ++n)
       if (const GraphId graph = detail::loaded_graph(nodes[NodeId(n)]);
           graph != GraphId::none && !detail::is_called_after(ir, graph, GraphId(g), NodeId(n)))
-        ir.fail(text("remote_code_load: ", ir.record(graph).name, ", which is not called afterwards: a later call expected"));
+        ir.fail(
+            text("remote_code_load: ", ir.tables.record(graph).name, ", which is not called afterwards: a later call expected"));
   }
 }
 

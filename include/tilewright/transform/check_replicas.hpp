@@ -5,9 +5,9 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/graph/replica_partitions.hpp"
-#include "tilewright/ops/accumulate.hpp"
-#include "tilewright/ops/differs_by_replica.hpp"
+#include "tilewright/ops/collective/differs_by_replica.hpp"
+#include "tilewright/ops/update/accumulate.hpp"
+#include "tilewright/transform/replica_partitions.hpp"
 
 namespace tilewright {
 
@@ -43,9 +43,9 @@ struct ReplicaEffect {
 class ReplicaCheck {
  public:
   constexpr explicit ReplicaCheck(Ir& ir) : ir_(ir), partitions_(ir.replication_factor()) {
-    effects_.resize(ir.graphs.size());
-    for (std::size_t v = 0; v < ir.variables.size(); ++v) {
-      const VariableRecord& variable = ir.variables[v];
+    effects_.resize(ir.tables.graphs.size());
+    for (std::size_t v = 0; v < ir.tables.variables.size(); ++v) {
+      const VariableRecord& variable = ir.tables.variables[v];
       const int partition = partition_of(variable);
       const ReplicaDifference shared{partition, partition == ReplicaPartitions::equal ? 0 : -1 - static_cast<int>(v)};
       shared_.push_back(shared);
@@ -57,16 +57,16 @@ class ReplicaCheck {
     List<ReplicaDifference> values = shared_;  // of variables, where a run begins
     for (bool changes = true; changes && !ir_.failed();) {
       const int stores = stores_;
-      Tensors tensors(ir_.record(GraphId::main).tensors.size());
-      for (std::size_t v = 0; v < values.size(); ++v) tensors[ir_.variables[v].tensor].input = {values[v], shared_[v]};
+      Tensors tensors(ir_.tables.record(GraphId::main).tensors.size());
+      for (std::size_t v = 0; v < values.size(); ++v) tensors[ir_.tables.variables[v].tensor].input = {values[v], shared_[v]};
       follow_context(ExecutionContext::WeightsFromHostFragment, tensors);
       follow_context(ExecutionContext::Normal, tensors);
       check_variables(tensors);
       follow_context(ExecutionContext::WeightsToHostFragment, tensors);
-      if (ir_.has_contexts) check_variables(tensors);
+      if (ir_.tables.has_contexts) check_variables(tensors);
       changes = stores != stores_;
       for (std::size_t v = 0; v < values.size(); ++v) {
-        const ReplicaDifference next = joined(values[v], tensors[ir_.variables[v].tensor].input.value);
+        const ReplicaDifference next = joined(values[v], tensors[ir_.tables.variables[v].tensor].input.value);
         if (next == values[v]) continue;
         values[v] = next;
         changes = true;
@@ -121,7 +121,7 @@ class ReplicaCheck {
   // ---- graphs
 
   constexpr void follow_context(ExecutionContext context, Tensors& tensors) {
-    const List<Node, NodeId>& nodes = ir_.record(GraphId::main).nodes;
+    const List<Node, NodeId>& nodes = ir_.tables.record(GraphId::main).nodes;
     for (std::size_t n = 0; n < nodes.size(); ++n)
       if (nodes[NodeId(n)].context == context) follow(GraphId::main, nodes[NodeId(n)], {}, tensors);
   }
@@ -130,7 +130,7 @@ class ReplicaCheck {
     List<ReplicaEffect>& known = effects_[graph];
     for (std::size_t e = 0; e < known.size(); ++e)
       if (known[e].stores == stores_ && known[e].control == control && known[e].before == before) return e;
-    const GraphRecord& record = ir_.record(graph);
+    const GraphRecord& record = ir_.tables.record(graph);
     ReplicaEffect effect{.before = before, .control = control, .stores = stores_};
     Tensors tensors(record.tensors.size());
     for (std::size_t i = 0; i < before.size(); ++i) tensors[record.inputs[i]].input = before[i];
@@ -161,7 +161,7 @@ class ReplicaCheck {
     const auto value_of = [&](TensorId tensor) -> ReplicaDifference& { return tensors[tensor].input.value; };
     const ReplicaDifference control = is_conditional ? joined(outer, value_of(node.inputs[0])) : outer;
     for_each_callee(node, [&](GraphId called, int first) {
-      const GraphRecord& record = ir_.record(called);
+      const GraphRecord& record = ir_.tables.record(called);
       const auto count = static_cast<int>(record.inputs.size());
       List<ReplicaInput> before(record.inputs.size());
       for (int i = 0; i < count; ++i) {
@@ -248,7 +248,7 @@ class ReplicaCheck {
   /// Changes a tensor, and with it all that share its memory. `may_be`: it may also stay as it is.
   constexpr void write(GraphId graph, TensorId changed, const ReplicaInput& result, bool may_be, Tensors& tensors) {
     const TensorId root = root_of(tensors, changed);
-    const auto& records = ir_.record(graph).tensors;
+    const auto& records = ir_.tables.record(graph).tensors;
     const bool is_whole = !may_be && records[changed].spec.nelms() == records[root].spec.nelms();
     for (TensorId each = root; each != TensorId::none; each = tensors[each].next) {
       if (tensors[each].counts_as_equal) continue;
@@ -262,7 +262,7 @@ class ReplicaCheck {
   }
   /// What a collective makes of a tensor.
   constexpr ReplicaDifference collected(GraphId graph, const Node& node, const ReplicaDifference& given) {
-    const auto spec_of = [&](TensorId tensor) -> const TensorSpec& { return ir_.record(graph).tensors[tensor].spec; };
+    const auto spec_of = [&](TensorId tensor) -> const TensorSpec& { return ir_.tables.record(graph).tensors[tensor].spec; };
     const CollectiveVolume volume = node.op->collective_volume(node.attributes, spec_of(node.inputs[0]),
                                                                spec_of(node.outputs[0]));
     if (volume.groups.num_replicas != ir_.replication_factor()) return given;
@@ -280,7 +280,7 @@ class ReplicaCheck {
     const Transfer transfer = node.op->transfer(node.attributes);
     if (transfer.kind == TransferKind::stream && !transfer.stores) {
       const ReplicaDifference loaded{ReplicaPartitions::equal, node.id};
-      const GraphRecord& record = ir_.record(graph);
+      const GraphRecord& record = ir_.tables.record(graph);
       return record.is_differentiated || record.tensors[node.outputs[0]].spec.nelms() > 1 ? as_data(loaded) : loaded;
     }
     if (transfer.kind != TransferKind::remote) return {};
@@ -309,8 +309,8 @@ class ReplicaCheck {
   // ---- errors
 
   constexpr void check_variables(const Tensors& tensors) {
-    for (std::size_t v = 0; v < ir_.variables.size() && !ir_.failed(); ++v) {
-      const VariableRecord& variable = ir_.variables[v];
+    for (std::size_t v = 0; v < ir_.tables.variables.size() && !ir_.failed(); ++v) {
+      const VariableRecord& variable = ir_.tables.variables[v];
       if (variable.distribution.all_replicas) continue;
       const ReplicaInput& input = tensors[variable.tensor].input;
       if (variable.remote_buffer < 0) check(v, input.unmeant, input.updater);
@@ -326,7 +326,7 @@ class ReplicaCheck {
     Text differing = "differs by replica";
     if (difference.partition != ReplicaPartitions::own)
       differing = text("is equal within the groups ", text_of(difference.partition), " only,");
-    ir_.fail(text(op_text(updater), ": variable '", ir_.record(GraphId::main).tensors[ir_.variables[v].tensor].name,
+    ir_.fail(text(op_text(updater), ": variable '", ir_.tables.record(GraphId::main).tensors[ir_.tables.variables[v].tensor].name,
                   "', of which ", sharing, " have one value, changed by what ", differing, " since ",
                   origin_text(difference.origin),
                   ": the replicated_all_reduce of a gradient, or tw::differs_by_replica where it is meant, expected"));
@@ -339,21 +339,21 @@ class ReplicaCheck {
   }
   /// ScaledAddInplace.104 in sgd_subgraph(1)
   constexpr Text op_text(int id) const {
-    for (const GraphRecord& graph : ir_.graphs)
+    for (const GraphRecord& graph : ir_.tables.graphs)
       for (const Node& node : graph.nodes)
         if (node.id == id) return text(node.op->name, ".", id, graph.name.empty() ? "" : " in ", graph.name);
     return {};
   }
   constexpr Text origin_text(int origin) const {
     if (origin < 0) {
-      const VariableRecord& variable = ir_.variables[static_cast<std::size_t>(-1 - origin)];
-      return text("variable '", ir_.record(GraphId::main).tensors[variable.tensor].name, "'");
+      const VariableRecord& variable = ir_.tables.variables[static_cast<std::size_t>(-1 - origin)];
+      return text("variable '", ir_.tables.record(GraphId::main).tensors[variable.tensor].name, "'");
     }
-    for (const GraphRecord& graph : ir_.graphs)
+    for (const GraphRecord& graph : ir_.tables.graphs)
       for (const Node& node : graph.nodes) {
         if (node.id != origin || !node.op->transfer) continue;
         const Transfer transfer = node.op->transfer(node.attributes);
-        return text(op_text(origin), " of stream '", ir_.streams[static_cast<std::size_t>(transfer.number)].name, "'");
+        return text(op_text(origin), " of stream '", ir_.tables.streams[static_cast<std::size_t>(transfer.number)].name, "'");
       }
     return op_text(origin);
   }
@@ -369,7 +369,7 @@ class ReplicaCheck {
 
 /// Makes what reads the alias of differs_by_replica read the tensor itself, but for calls: no pass meets the op then.
 constexpr void drop_differs_by_replica(Ir& ir) {
-  for (GraphRecord& graph : ir.graphs) {
+  for (GraphRecord& graph : ir.tables.graphs) {
     List<TensorId, TensorId> read(graph.tensors.size());
     for (std::size_t t = 0; t < read.size(); ++t) read[TensorId(t)] = TensorId(t);
     for (Node& node : graph.nodes) {

@@ -4,7 +4,7 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/move_nodes.hpp"
 #include "tilewright/graph/placements.hpp"
-#include "tilewright/ops/composed_attention.hpp"
+#include "tilewright/ops/nn/composed_attention.hpp"
 
 namespace tilewright {
 
@@ -19,7 +19,7 @@ struct FoundForm {
 template <class Form>
 constexpr List<FoundForm<Form>> find_forms(const Ir& ir, GraphId graph, const List<TensorId>& kept) {
   List<FoundForm<Form>> found;
-  const GraphRecord& record = ir.record(graph);
+  const GraphRecord& record = ir.tables.record(graph);
   std::optional<FormReader> reader;  // made when it is first needed: most graphs have no such form
   for (std::size_t i = 0; i < record.nodes.size(); ++i) {
     const Node& node = record.nodes[NodeId(i)];
@@ -37,7 +37,7 @@ template <class Form>
 constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found) {
   if (found.empty()) return;
   const GraphScope scope(ir.graph(graph));
-  const auto record = [&]() -> GraphRecord& { return ir.record(graph); };
+  const auto record = [&]() -> GraphRecord& { return ir.tables.record(graph); };
   const List<Node, NodeId> nodes = std::exchange(record().nodes, {});
   List<NodeId, NodeId> moved;  // by node: its new number; calls keep theirs
   moved.resize(nodes.size());
@@ -51,9 +51,9 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
     Node node = nodes[NodeId(i)];
     if (next < found.size() && found[next].last == NodeId(i)) {
       const PlacementScope placement(ir, node.placement);
-      const int scope_outside = std::exchange(ir.current_scope, node.scope);
+      const int scope_outside = std::exchange(ir.tables.current_scope, node.scope);
       const Tensor result = found[next++].form.apply(ir);
-      ir.current_scope = scope_outside;
+      ir.tables.current_scope = scope_outside;
       if (!result.valid()) return;
       const NodeId op = record().tensors[result.number()].producer;
       std::swap(record().nodes[op].outputs[0], node.outputs[0]);
@@ -75,11 +75,11 @@ constexpr void put_ops(Ir& ir, GraphId graph, const List<FoundForm<Form>>& found
 /// Results change by rounding only, but where a query sees no key: if all scores of its softmax are -infinity, the composed form
 /// gives NaN, and the op 0. Dropout drops the same weights.
 constexpr void replace_composed_forms(Ir& ir, GraphId graph, const List<TensorId>& kept = {}) {
-  if (!ir.replaces_composed_forms || !detail::may_move_nodes(ir, graph)) return;
+  if (!ir.tables.replaces_composed_forms || !detail::may_move_nodes(ir, graph)) return;
   detail::put_ops(ir, graph, detail::find_forms<detail::ComposedAttention>(ir, graph, kept));
 }
 /// Whether the graphs that are differentiated or prepared from now on are searched for composed forms. They are, if the program
 /// is for the host; not, if it is for a simulated IPU, whose unit for products computes composed forms faster.
-constexpr void replaces_composed_forms(Ir& ir, bool replaces) { ir.replaces_composed_forms = replaces; }
+constexpr void replaces_composed_forms(Ir& ir, bool replaces) { ir.tables.replaces_composed_forms = replaces; }
 
 }  // namespace tilewright

@@ -150,13 +150,13 @@ class CallFusion : OpsBehindCalls {
 /// them is as fast as an epilogue that reads the moments, too: a step of nanoGPT, whose gradients have up to 256 KB, is 1 %
 /// slower if their updates move.
 constexpr void move_ops_into_callees(Ir& ir, std::int64_t least_update = 1 << 20) {
-  if (!ir.fuses_across_calls || !detail::may_have_repeated_graphs(ir)) return;
+  if (!ir.tables.fuses_across_calls || !detail::may_have_repeated_graphs(ir)) return;
   detail::CallFusion(ir, least_update).run();
   if (detail::may_have_ops_before_calls(ir)) detail::OpsBeforeCalls(ir).run();
 }
 /// Whether ops behind and before calls move into the graphs that are called, when the program is planned for the host. They do,
 /// if this function is not called. For a simulated IPU they never do: there, what a graph is given lies where its gradient graph
 /// wants it.
-constexpr void fuses_across_calls(Ir& ir, bool fuses) { ir.fuses_across_calls = fuses; }
+constexpr void fuses_across_calls(Ir& ir, bool fuses) { ir.tables.fuses_across_calls = fuses; }
 
 }  // namespace tilewright

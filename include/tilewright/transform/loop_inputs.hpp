@@ -5,8 +5,8 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
+#include "tilewright/program/call.hpp"
 
 namespace tilewright {
 
@@ -14,8 +14,8 @@ namespace detail {
 /// By graph and input: whether some call lets the graph change the caller's tensor.
 constexpr List<List<bool>, GraphId> find_changed_inputs(const Ir& ir) {
   List<List<bool>, GraphId> changed;
-  for (const GraphRecord& graph : ir.graphs) changed.push_back(List<bool>(graph.inputs.size(), false));
-  for (const GraphRecord& graph : ir.graphs)
+  for (const GraphRecord& graph : ir.tables.graphs) changed.push_back(List<bool>(graph.inputs.size(), false));
+  for (const GraphRecord& graph : ir.tables.graphs)
     for (const Node& node : graph.nodes)
       for_each_callee(node, [&](GraphId callee, int first_input) {
         List<bool>& inputs = changed[callee];
@@ -28,15 +28,15 @@ constexpr List<List<bool>, GraphId> find_changed_inputs(const Ir& ir) {
 
 /// Lets a loop repeat a graph that only calls the loop's graph, with the same inputs.
 constexpr void add_call_in_loop(Ir& ir, GraphId graph, NodeId node) {
-  const auto loop = [&]() -> Node& { return ir.record(graph).nodes[node]; };
+  const auto loop = [&]() -> Node& { return ir.tables.record(graph).nodes[node]; };
   const GraphId called = loop().called_graph;
-  const GraphId caller = ir.add_derived_graph(called, "_iteration");
+  const GraphId caller = ir.tables.add_derived_graph(called, "_iteration");
   const GraphScope scope(ir.graph(caller));
   List<Tensor> inputs;
-  for (const Tensor& input : ir.graph(called).inputs()) inputs.push_back(ir.add_input(input.spec()));
+  for (const Tensor& input : ir.graph(called).inputs()) inputs.push_back(detail::add_graph_input(ir, input.spec()));
   const NodeId call = append_node(ir, call_info, inputs, specs_of(ir.graph(called).outputs()), {}, called);
-  ir.current().nodes[call].modified = loop().modified;
-  ir.current().outputs = ir.current().nodes[call].outputs;
+  ir.tables.current().nodes[call].modified = loop().modified;
+  ir.tables.current().outputs = ir.tables.current().nodes[call].outputs;
   loop().called_graph = caller;
 }
 }  // namespace detail
@@ -47,9 +47,9 @@ constexpr void add_call_in_loop(Ir& ir, GraphId graph, NodeId node) {
 constexpr void keep_loop_inputs(Ir& ir) {
   const auto changed = detail::find_changed_inputs(ir);
   for (std::size_t g = 0; g < changed.size(); ++g)
-    for (std::size_t n = 0; n < ir.record(GraphId(g)).nodes.size(); ++n) {
+    for (std::size_t n = 0; n < ir.tables.record(GraphId(g)).nodes.size(); ++n) {
       const auto graph = GraphId(g);
-      const Node& node = ir.record(graph).nodes[NodeId(n)];
+      const Node& node = ir.tables.record(graph).nodes[NodeId(n)];
       if (!detail::is_loop(node)) continue;
       const List<bool>& inputs = changed[node.called_graph];
       const auto loop = unpack<LoopAttributes>(node.attributes);

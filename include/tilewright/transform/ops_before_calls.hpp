@@ -16,18 +16,18 @@ namespace tilewright::detail {
 /// The graph's input becomes one of the operands, constants move along, and other operands become inputs.
 class OpsBeforeCalls : CalledGraph {
  public:
-  constexpr explicit OpsBeforeCalls(Ir& ir) : CalledGraph(ir), put_first_(ir.graphs.size(), 0) {}
+  constexpr explicit OpsBeforeCalls(Ir& ir) : CalledGraph(ir), put_first_(ir.tables.graphs.size(), 0) {}
 
   /// Whether the first two calls of a graph have ops before them that are alike, and may move.
   static constexpr bool may_move_into(const Ir& ir, const GraphRecord& graph) {
     if (graph.call_sites.size() < 2) return false;
     const Node *makers[2], *calls[2];
-    for (std::size_t s = 0; s < 2; ++s) calls[s] = &ir.record(graph.call_sites[s].first).nodes[graph.call_sites[s].second];
+    for (std::size_t s = 0; s < 2; ++s) calls[s] = &ir.tables.record(graph.call_sites[s].first).nodes[graph.call_sites[s].second];
     if (!is_plain_call(*calls[0]) || !is_plain_call(*calls[1])) return false;
     for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
       bool may = true;
       for (std::size_t s = 0; may && s < 2; ++s) {
-        const GraphRecord& caller = ir.record(graph.call_sites[s].first);
+        const GraphRecord& caller = ir.tables.record(graph.call_sites[s].first);
         const NodeId maker = caller.tensors[calls[s]->inputs[i]].producer;
         may = maker != NodeId::none && may_move_before(caller.nodes[maker]);
         if (may) makers[s] = &caller.nodes[maker];
@@ -195,7 +195,7 @@ class OpsBeforeCalls : CalledGraph {
 
 /// Whether OpsBeforeCalls may move an op. It is asked of programs that have none, too, so it looks at few calls.
 constexpr bool may_have_ops_before_calls(const Ir& ir) {
-  for (const GraphRecord& graph : ir.graphs)
+  for (const GraphRecord& graph : ir.tables.graphs)
     if (OpsBeforeCalls::may_move_into(ir, graph)) return true;
   return false;
 }

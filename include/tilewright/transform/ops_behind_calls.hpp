@@ -4,9 +4,9 @@
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
-#include "tilewright/graph/elementwise_graph.hpp"
 #include "tilewright/graph/graph.hpp"
 #include "tilewright/transform/called_graph.hpp"
+#include "tilewright/transform/elementwise_graph.hpp"
 
 namespace tilewright::detail {
 

@@ -1,7 +1,7 @@
 #pragma once
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/call.hpp"
+#include "tilewright/program/call.hpp"
 
 namespace tilewright::detail {
 
@@ -13,7 +13,7 @@ struct Overwritten {
 /// Follows the ops in place of a graph. Fails if a tensor is read, or is a result, after an op in place has changed it through
 /// another handle: its gradient would pass that op by.
 constexpr Overwritten find_overwritten(Ir& ir, GraphId graph) {
-  const GraphRecord& record = ir.record(graph);
+  const GraphRecord& record = ir.tables.record(graph);
   const std::size_t count = record.tensors.size();
   List<TensorId, TensorId> whole;  // by tensor: the tensor that it is an alias of
   List<NodeId, TensorId> writer, last;  // by tensor: the op in place that made its value; and by whole tensor: the last of them

@@ -2,7 +2,7 @@
 #include <exception>
 #include <optional>
 
-#include "tilewright/graph/grad_graph_info.hpp"
+#include "tilewright/program/grad_graph_info.hpp"
 #include "tilewright/transform/pipeline_cycles.hpp"
 
 namespace tilewright {
@@ -36,14 +36,14 @@ namespace tilewright {
 class [[nodiscard]] Pipeline {
  public:
   constexpr Pipeline(Ir& ir, std::int64_t steps)
-      : ir_(ir), steps_(steps), graph_(ir.current_graph), first_(NodeId(ir.current().nodes.size())) {
+      : ir_(ir), steps_(steps), graph_(ir.tables.current_graph), first_(NodeId(ir.tables.current().nodes.size())) {
     if (!std::is_constant_evaluated()) exceptions_ = std::uncaught_exceptions();
     detail::track_placements(ir);
   }
   constexpr ~Pipeline() noexcept(false) {
     if (ir_.failed()) return;
     if (!std::is_constant_evaluated() && std::uncaught_exceptions() != exceptions_) return;
-    if (ir_.current().nodes.size() == static_cast<std::size_t>(first_)) return;
+    if (ir_.tables.current().nodes.size() == static_cast<std::size_t>(first_)) return;
     detail::PipelineCycles(ir_, graph_, first_, steps_, stages_, stashes_).run();
   }
   Pipeline(const Pipeline&) = delete;
@@ -53,14 +53,14 @@ class [[nodiscard]] Pipeline {
   class [[nodiscard]] Stage {
    public:
     constexpr Stage(Pipeline& pipeline, int number)
-        : pipeline_(pipeline), number_(number), first_(NodeId(pipeline.ir_.record(pipeline.graph_).nodes.size())) {
+        : pipeline_(pipeline), number_(number), first_(NodeId(pipeline.ir_.tables.record(pipeline.graph_).nodes.size())) {
       if (number < 0) pipeline.ir_.fail(text("pipeline.stage: ", number, ": a number from 0 on expected"));
       else if (pipeline.stage_ >= 0)
         pipeline.ir_.fail(text("pipeline.stage: ", number, " in stage ", pipeline.stage_, ": one after the other expected"));
       pipeline.stage_ = number;
     }
     constexpr ~Stage() {
-      const auto end = NodeId(pipeline_.ir_.record(pipeline_.graph_).nodes.size());
+      const auto end = NodeId(pipeline_.ir_.tables.record(pipeline_.graph_).nodes.size());
       if (end > first_) pipeline_.stages_.push_back({number_, first_, end});
       pipeline_.stage_ = -1;
     }
@@ -89,8 +89,8 @@ class [[nodiscard]] Pipeline {
     if (from == stage_) return t;
     for (const auto& [stash, given, result] : known_)
       if (given == t && stash == stage_) return result;
-    const detail::PlacementScope there(ir_, ir_.record(t).placement);
-    const auto node = NodeId(ir_.current().nodes.size());
+    const detail::PlacementScope there(ir_, ir_.tables.record(t).placement);
+    const auto node = NodeId(ir_.tables.current().nodes.size());
     const Tensor result = apply<Identity>({t});
     stashes_.push_back({node, from, stage_});
     known_.push_back({stage_, t, result});
@@ -112,7 +112,7 @@ class [[nodiscard]] Pipeline {
   };
   /// The stage that makes a tensor; nothing for one from outside.
   constexpr std::optional<int> stage_of(Tensor t) const {
-    const NodeId producer = ir_.record(t).producer;
+    const NodeId producer = ir_.tables.record(t).producer;
     if (t.graph_id() != graph_ || producer == NodeId::none || producer < first_) return {};
     for (const auto& [stage, first, end] : stages_)
       if (producer >= first && producer < end) return stage;

@@ -2,16 +2,16 @@
 #include <utility>
 
 #include "tilewright/core/list.hpp"
-#include "tilewright/graph/call.hpp"
 #include "tilewright/graph/callees.hpp"
 #include "tilewright/graph/placements.hpp"
-#include "tilewright/graph/repeat.hpp"
 #include "tilewright/module/create_graph.hpp"
-#include "tilewright/ops/dynamic_slice.hpp"
-#include "tilewright/ops/init.hpp"
-#include "tilewright/ops/ipu_copy.hpp"
-#include "tilewright/ops/shape.hpp"
-#include "tilewright/ops/unary.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+#include "tilewright/ops/index/dynamic_slice.hpp"
+#include "tilewright/ops/memory/ipu_copy.hpp"
+#include "tilewright/ops/shape/init.hpp"
+#include "tilewright/ops/shape/shape.hpp"
+#include "tilewright/program/call.hpp"
+#include "tilewright/program/repeat.hpp"
 #include "tilewright/transform/pipeline_nodes.hpp"
 
 // How the ops of a pipeline's stages become its cycles.
@@ -63,7 +63,7 @@ class PipelineCycles {
     List<TensorId> outputs{};
   };
 
-  constexpr GraphRecord& record() { return ir_.record(graph_); }
+  constexpr GraphRecord& record() { return ir_.tables.record(graph_); }
 
   // ---- stashes: rings of slots, which one stage writes and another one reads
 
@@ -152,7 +152,7 @@ class PipelineCycles {
     ops::dynamic_update_(ring, counter, ops::reshape(kept, one_of(kept.shape())), {0}, {1});
   }
   constexpr StageGraph make_stage(int s) {
-    StageGraph stage{.graph = ir_.add_graph(text("pipeline_stage", s).view())};
+    StageGraph stage{.graph = ir_.tables.add_graph(text("pipeline_stage", s).view())};
     const GraphScope scope(ir_.graph(stage.graph));
     List<Tensor, TensorId> values(all_.made_in.size());
     const auto input_for = [&](TensorId t) {
@@ -160,8 +160,8 @@ class PipelineCycles {
       const TensorRecord outer = record().tensors[t];
       if (outer.kind == TensorKind::constant) return values[t] = copy_constant(ir_, outer);
       const bool by_reference = all_.changed_in[t] == s && all_.made_in[t] == outside;
-      values[t] = ir_.add_input(outer.spec, outer.name.view(), by_reference, outer.meta_shape);
-      ir_.record(values[t]).placement = outer.placement;
+      values[t] = detail::add_graph_input(ir_, outer.spec, outer.name.view(), by_reference, outer.meta_shape);
+      ir_.tables.record(values[t]).placement = outer.placement;
       stage.inputs.push_back({t, by_reference});
       return values[t];
     };
@@ -219,7 +219,7 @@ class PipelineCycles {
     List<TensorId> carried;  // what a stage made and the next one uses
     for (std::size_t i = 0; i < is_handed_on_.size(); ++i)
       if (is_handed_on_[TensorId(i)]) carried.push_back(TensorId(i));
-    const GraphId cycle = ir_.add_graph("pipeline_cycle");
+    const GraphId cycle = ir_.tables.add_graph("pipeline_cycle");
     List<Tensor> parents;
     List<TensorId> inputs;
     {
@@ -231,8 +231,8 @@ class PipelineCycles {
           values[t] = copy_constant(ir_, outer);
           return;
         }
-        values[t] = ir_.add_input(outer.spec, outer.name.view(), by_reference, outer.meta_shape);
-        ir_.record(values[t]).placement = outer.placement;
+        values[t] = detail::add_graph_input(ir_, outer.spec, outer.name.view(), by_reference, outer.meta_shape);
+        ir_.tables.record(values[t]).placement = outer.placement;
         inputs.push_back(t);
       };
       for (const TensorId t : carried) add_input(t, false);

@@ -68,7 +68,7 @@ class PipelineNodes {
     return check_uses() && check_changes() && check_transfers();
   }
 
-  constexpr GraphRecord& record() const { return ir_.record(graph_); }
+  constexpr GraphRecord& record() const { return ir_.tables.record(graph_); }
   /// For tensors that were added to the graph since.
   constexpr void make_room_for_tensors() {
     made_in.resize(record().tensors.size(), outside);
@@ -167,7 +167,7 @@ class PipelineNodes {
   /// others.
   constexpr bool check_transfers() {
     List<StageTransfer> all;
-    List<bool> is_seen(static_cast<std::size_t>(stages) * ir_.graphs.size(), false);  // by stage, then by graph
+    List<bool> is_seen(static_cast<std::size_t>(stages) * ir_.tables.graphs.size(), false);  // by stage, then by graph
     for (const StagedNode& staged : nodes) add_transfers(staged.node, staged.stage, false, is_seen, all);
     for (std::size_t i = 0; i < all.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
@@ -183,9 +183,9 @@ class PipelineNodes {
       all.push_back({node.op->transfer(node.attributes), stage, is_called});
     }
     for_each_callee(node, [&](GraphId callee, int) {
-      bool& seen = is_seen[static_cast<std::size_t>(stage) * ir_.graphs.size() + static_cast<std::size_t>(callee)];
+      bool& seen = is_seen[static_cast<std::size_t>(stage) * ir_.tables.graphs.size() + static_cast<std::size_t>(callee)];
       if (std::exchange(seen, true)) return;
-      for (const Node& called : ir_.record(callee).nodes) add_transfers(called, stage, true, is_seen, all);
+      for (const Node& called : ir_.tables.record(callee).nodes) add_transfers(called, stage, true, is_seen, all);
     });
   }
   /// What is wrong with two loads or stores; empty: nothing.
@@ -194,7 +194,7 @@ class PipelineNodes {
     if (x.kind != y.kind || x.number != y.number) return {};
     const bool is_one_stage = a.stage == b.stage;
     if (x.kind == TransferKind::stream) {
-      const auto name = ir_.streams[static_cast<std::size_t>(x.number)].name;
+      const auto name = ir_.tables.streams[static_cast<std::size_t>(x.number)].name;
       if (!is_one_stage)
         return text("stream '", name, "' in stages ", a.stage, " and ", b.stage, ": a stream of one stage expected");
       if (a.is_called != b.is_called)

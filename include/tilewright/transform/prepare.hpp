@@ -34,14 +34,14 @@ class Prepared {
 constexpr Prepared prepare(Ir&& ir, const Target& target) {
   Prepared prepared(std::move(ir), target);
   Ir& graphs = prepared.ir_;
-  graphs.op_created_hooks = {};
-  if (graphs.traced_for != kind_of(target)) {
-    const bool is_host = graphs.traced_for == MachineKind::host;
+  graphs.tables.op_created_hooks = {};
+  if (graphs.tables.traced_for != kind_of(target)) {
+    const bool is_host = graphs.tables.traced_for == MachineKind::host;
     graphs.fail(text("prepare: a program that was traced for ", is_host ? "the host" : "a simulated IPU", ", for ",
                      is_host ? "a simulated IPU" : "the host", ": trace(build, target) with the same target expected"));
   }
   check_replicas(graphs);
-  for (std::size_t graph = 0; graph < graphs.graphs.size(); ++graph) replace_composed_forms(graphs, GraphId(graph));
+  for (std::size_t graph = 0; graph < graphs.tables.graphs.size(); ++graph) replace_composed_forms(graphs, GraphId(graph));
   check_code_loads(graphs);
   if (graphs.failed()) return prepared;
   if (target.fuses && target.ipu == nullptr) move_ops_into_callees(graphs);

@@ -24,35 +24,35 @@ constexpr GraphWithNamedArgs recompute_graph(const GraphWithNamedArgs& gradient)
                  " has side effects: a forward graph that can be computed again expected"));
     return gradient;
   }
-  GradientRecord result{.graph = ir.add_derived_graph(record.graph, "_recomp")};
+  GradientRecord result{.graph = ir.tables.add_derived_graph(record.graph, "_recomp")};
   const GraphScope scope(ir.graph(result.graph));
   const auto connect = [&](ExpectedConnectionType type, TensorId tensor) {
     result.inputs.push_back({type, tensor});
     const Tensor connected(ir, forward, tensor);
     Text name = connected.name();
     if (type == ExpectedConnectionType::FwdGrad && !name.empty()) name = text("Gradient___", name);
-    return ir.add_input(connected.spec(), name.view(), false, ir.record(connected).meta_shape);
+    return detail::add_graph_input(ir, connected.spec(), name.view(), false, ir.tables.record(connected).meta_shape);
   };
   List<Tensor> arguments, forward_inputs;  // of the gradient graph and the forward graph
   for (const auto& [type, tensor] : record.inputs)
     if (type == ExpectedConnectionType::FwdGrad) arguments.push_back(connect(type, tensor));
-  const List<TensorId> inputs = ir.record(forward).inputs, outputs = ir.record(forward).outputs;
+  const List<TensorId> inputs = ir.tables.record(forward).inputs, outputs = ir.tables.record(forward).outputs;
   for (const TensorId tensor : inputs) forward_inputs.push_back(connect(ExpectedConnectionType::Fwd, tensor));
   const auto results = call_with_info(ir.graph(forward), forward_inputs).outputs();
-  const detail::TensorPositions input_of(inputs, ir.record(forward).tensors.size()),
-      output_of(outputs, ir.record(forward).tensors.size());
+  const detail::TensorPositions input_of(inputs, ir.tables.record(forward).tensors.size()),
+      output_of(outputs, ir.tables.record(forward).tensors.size());
   for (const auto& [type, tensor] : record.inputs) {
     if (type == ExpectedConnectionType::FwdGrad) continue;
     if (input_of[tensor] >= 0) arguments.push_back(forward_inputs[static_cast<std::size_t>(input_of[tensor])]);
     else arguments.push_back(results[static_cast<std::size_t>(output_of[tensor])]);
   }
-  const List<int> by_reference = ir.record(record.graph).by_reference;
+  const List<int> by_reference = ir.tables.record(record.graph).by_reference;
   const auto gradient_inputs = info.graph().inputs();
   List<std::pair<Tensor, Tensor>> renamed;  // inputs of the gradient graph, and of the new one
   for (std::size_t i = 0; i < gradient_inputs.size(); ++i) {
     if (i >= record.inputs.size()) {
       const bool by_ref = has_item(by_reference, static_cast<int>(i));
-      arguments.push_back(ir.add_input(gradient_inputs[i].spec(), gradient_inputs[i].name(), by_ref));
+      arguments.push_back(detail::add_graph_input(ir, gradient_inputs[i].spec(), gradient_inputs[i].name(), by_ref));
     }
     renamed.push_back({gradient_inputs[i], arguments[i]});
   }

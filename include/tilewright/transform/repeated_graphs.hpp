@@ -5,8 +5,8 @@
 #include "tilewright/core/list.hpp"
 #include "tilewright/graph/call_site.hpp"
 #include "tilewright/graph/callees.hpp"
-#include "tilewright/graph/elementwise_graph.hpp"
 #include "tilewright/graph/graph.hpp"
+#include "tilewright/transform/elementwise_graph.hpp"
 
 namespace tilewright::detail {
 
@@ -18,8 +18,10 @@ struct CallSite {
 /// Whether a graph is called several times, in a program without several IPUs, execution contexts, sharded tensors and open
 /// in_sequence scopes.
 constexpr bool may_have_repeated_graphs(const Ir& ir) {
-  if (ir.failed() || ir.has_contexts || ir.has_placements || !ir.sequences.empty() || !ir.meta_shapes.empty()) return false;
-  for (const GraphRecord& graph : ir.graphs)
+  if (ir.failed() || ir.tables.has_contexts || ir.tables.has_placements || !ir.tables.sequences.empty() ||
+      !ir.tables.meta_shapes.empty())
+    return false;
+  for (const GraphRecord& graph : ir.tables.graphs)
     if (graph.call_sites.size() > 1) return true;
   return false;
 }
@@ -29,8 +31,8 @@ constexpr bool may_have_repeated_graphs(const Ir& ir) {
 class RepeatedGraphs {
  public:
   constexpr explicit RepeatedGraphs(const Ir& ir)
-      : ir_(ir), calls_(ir.graphs.size()), is_called_otherwise_(ir.graphs.size(), false) {
-    List<bool, GraphId> visited(ir.graphs.size(), false), found(visited);
+      : ir_(ir), calls_(ir.tables.graphs.size()), is_called_otherwise_(ir.tables.graphs.size(), false) {
+    List<bool, GraphId> visited(ir.tables.graphs.size(), false), found(visited);
     visit(GraphId::main, visited);
     for (const GraphId graph : called_first_) found[graph] = leads_to_repeated(graph, found);
     for (const GraphId graph : called_first_)
@@ -45,7 +47,7 @@ class RepeatedGraphs {
  private:
   constexpr void visit(GraphId graph, List<bool, GraphId>& visited) {
     if (std::exchange(visited[graph], true)) return;
-    const List<Node, NodeId>& nodes = ir_.record(graph).nodes;
+    const List<Node, NodeId>& nodes = ir_.tables.record(graph).nodes;
     const bool is_free = !has_order(graph);
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       const Node& node = nodes[NodeId(n)];
@@ -61,16 +63,17 @@ class RepeatedGraphs {
     called_first_.push_back(graph);
   }
   constexpr bool has_order(GraphId graph) const {
-    if (!ir_.record(graph).sequence.empty()) return true;
-    for (const MergedExchanges& exchanges : ir_.merged_exchanges)
+    if (!ir_.tables.record(graph).sequence.empty()) return true;
+    for (const MergedExchanges& exchanges : ir_.tables.merged_exchanges)
       if (exchanges.graph == graph) return true;
     return false;
   }
   constexpr bool leads_to_repeated(GraphId graph, const List<bool, GraphId>& found) const {
     const List<CallSite>& calls = calls_[graph];
     if (calls.empty() || is_called_otherwise_[graph] || has_order(graph)) return false;
-    const GraphRecord& record = ir_.record(graph);
-    if (calls.size() > 1) return !is_elementwise(record) || ir_.record(calls[0].graph).nodes[calls[0].node].modified.empty();
+    const GraphRecord& record = ir_.tables.record(graph);
+    if (calls.size() > 1)
+      return !is_elementwise(record) || ir_.tables.record(calls[0].graph).nodes[calls[0].node].modified.empty();
     for (const Node& node : record.nodes)
       if (any_callee(node, [&](GraphId callee) { return found[callee]; })) return true;
     return false;
@@ -85,12 +88,12 @@ class RepeatedGraphs {
 
 /// Finds the calls of all graphs anew.
 constexpr void find_call_sites(Ir& ir) {
-  for (GraphRecord& graph : ir.graphs) graph.call_sites.clear();
-  for (std::size_t g = 0; g < ir.graphs.size(); ++g) {
-    const List<Node, NodeId>& nodes = ir.record(GraphId(g)).nodes;
+  for (GraphRecord& graph : ir.tables.graphs) graph.call_sites.clear();
+  for (std::size_t g = 0; g < ir.tables.graphs.size(); ++g) {
+    const List<Node, NodeId>& nodes = ir.tables.record(GraphId(g)).nodes;
     for (std::size_t n = 0; n < nodes.size(); ++n)
       for_each_callee(nodes[NodeId(n)],
-                      [&](GraphId callee, int) { ir.record(callee).call_sites.push_back({GraphId(g), NodeId(n)}); });
+                      [&](GraphId callee, int) { ir.tables.record(callee).call_sites.push_back({GraphId(g), NodeId(n)}); });
   }
 }
 

@@ -13,9 +13,9 @@ constexpr MachineKind kind_of(const Target& target) {
 /// Traces a program that is to be prepared for a target. The trace depends on the kind of machine alone.
 template <class Build>
 constexpr void trace_for(const Target& target, const Build& build, Ir& ir) {
-  ir.traced_for = kind_of(target);
-  replaces_composed_forms(ir, ir.traced_for == MachineKind::host);
-  adds_activations(ir, ir.traced_for == MachineKind::host);
+  ir.tables.traced_for = kind_of(target);
+  replaces_composed_forms(ir, ir.tables.traced_for == MachineKind::host);
+  adds_activations(ir, ir.tables.traced_for == MachineKind::host);
   build(ir);
 }
 

@@ -4,7 +4,7 @@
 
 #include "tilewright/core/items.hpp"
 #include "tilewright/core/list.hpp"
-#include "tilewright/lower/barriers.hpp"
+#include "tilewright/lower/steps/barriers.hpp"
 #include "tilewright/lower/verify/plan_violation.hpp"
 
 namespace tilewright::internal::detail {

@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "tilewright/lower/barriers.hpp"
+#include "tilewright/lower/steps/barriers.hpp"
 #include "tilewright/lower/verify/coverage.hpp"
 #include "tilewright/lower/verify/plan_violation.hpp"
 

@@ -1,11 +1,10 @@
 #pragma once
-// for: simulated IPUs
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 
 #include "tilewright/core/items.hpp"
-#include "tilewright/lower/tile_draft.hpp"
+#include "tilewright/lower/ipu/tile_draft.hpp"
 #include "tilewright/lower/verify/draft_violation.hpp"
 #include "tilewright/lower/verify/plan_violation.hpp"
 

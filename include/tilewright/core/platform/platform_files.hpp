@@ -1,0 +1,165 @@
+#pragma once
+// Files as writers of checkpoints need them: new ones that other processes see to be in use, and that the disk has when the
+// writer says so. Where only the standard library is used (platform.hpp), there are no locks, and nothing waits for the disk.
+#include "tilewright/core/platform/platform.hpp"
+
+#if TILEWRIGHT_HAS_POSIX
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+#else
+#include <fstream>
+#endif
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <system_error>
+
+namespace tilewright::internal {
+
+#if TILEWRIGHT_HAS_POSIX
+
+inline std::error_code last_error() { return {errno, std::generic_category()}; }
+
+/// An open file or folder, or none.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  /// `errno` says why, where it did not open.
+  Descriptor(const std::filesystem::path& path, int flags, mode_t mode = 0)
+      : number_(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  explicit operator bool() const { return number_ >= 0; }
+  int number() const { return number_; }
+  /// Waits until the disk has it. Whether that succeeded, or `errno`.
+  bool sync() const {
+    while (::fsync(number_) != 0)
+      if (errno != EINTR) return false;
+    return true;
+  }
+  /// Takes the lock that ends with the descriptor and thus with the process. Whether that succeeded, or `errno`.
+  bool lock(int more = 0) const {
+    while (::flock(number_, LOCK_EX | more) != 0)
+      if (errno != EINTR) return false;
+    return true;
+  }
+  /// Whether `path` is a name of this file.
+  bool is_at(const std::filesystem::path& path) const {
+    struct stat here{}, there{};
+    return ::fstat(number_, &here) == 0 && ::lstat(path.c_str(), &there) == 0 && here.st_dev == there.st_dev &&
+           here.st_ino == there.st_ino;
+  }
+
+ private:
+  int number_ = -1;
+};
+
+/// A new file that is written. While the process has it, remove_if_abandoned leaves it alone.
+class NewFile {
+ public:
+  /// Creates the file, with permissions before the process's umask. The error is std::errc::file_exists if the name is taken, or
+  /// if another process took the file for abandoned before its lock was there.
+  std::error_code create(const std::filesystem::path& path, std::filesystem::perms permissions) {
+    file_ = Descriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, static_cast<mode_t>(permissions));
+    if (!file_) return last_error();
+    if (!file_.lock() || file_.is_at(path)) return {};  // a file system without locks gives remove_if_abandoned none either
+    return std::make_error_code(std::errc::file_exists);
+  }
+  std::error_code write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const auto count = ::write(file_.number(), bytes.data(), bytes.size());  // may write less than it was asked to
+      if (count < 0 && errno != EINTR) return last_error();
+      if (count > 0) bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    return {};
+  }
+  std::error_code set_permissions(const std::filesystem::path&, std::filesystem::perms permissions) {
+    const auto mode = static_cast<mode_t>(permissions);
+    struct stat status{};
+    if (::fstat(file_.number(), &status) == 0 && (status.st_mode & 0777) == mode) return {};  // some file systems have one mode
+    return ::fchmod(file_.number(), mode) == 0 ? std::error_code() : last_error();
+  }
+  /// Waits until the disk has all of it.
+  std::error_code finish() { return file_.sync() ? std::error_code() : last_error(); }
+  /// Ends the file, whose name is `path` still.
+  void remove(const std::filesystem::path& path) { ::unlink(path.c_str()); }
+
+ private:
+  Descriptor file_;
+};
+
+/// Removes a regular file that no process writes as a NewFile.
+inline void remove_if_abandoned(const std::filesystem::path& path) {
+  struct stat status{};
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return;
+  const Descriptor file(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);  // a lock over NFS wants a file that is open to write
+  if (file && file.lock(LOCK_NB) && file.is_at(path)) ::unlink(path.c_str());
+}
+
+/// Waits until the disk has the names in a folder.
+inline std::error_code sync_folder(const std::filesystem::path& folder) {
+  const Descriptor file(folder, O_RDONLY | O_DIRECTORY);
+  return file && file.sync() ? std::error_code() : last_error();
+}
+
+#else
+
+class NewFile {
+ public:
+  std::error_code create(const std::filesystem::path& path, std::filesystem::perms permissions) {
+    std::error_code error;
+    if (exists(symlink_status(path, error))) return std::make_error_code(std::errc::file_exists);
+    file_.open(path, std::ios::binary | std::ios::trunc);
+    if (!file_) return std::make_error_code(std::errc::io_error);
+    constexpr auto owner = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write;
+    if (permissions == owner) std::filesystem::permissions(path, owner, error);
+    return {};
+  }
+  std::error_code write(std::span<const std::byte> bytes) {
+    file_.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return file_.flush() ? std::error_code() : std::make_error_code(std::errc::io_error);
+  }
+  std::error_code set_permissions(const std::filesystem::path& path, std::filesystem::perms permissions) {
+    std::error_code error;
+    std::filesystem::permissions(path, permissions, error);
+    return error;
+  }
+  /// Closes the file, without which some systems do not rename it.
+  std::error_code finish() {
+    file_.close();
+    return file_ ? std::error_code() : std::make_error_code(std::errc::io_error);
+  }
+  void remove(const std::filesystem::path& path) {
+    file_.close();
+    std::error_code error;  // some systems do not remove what is read-only
+    std::filesystem::permissions(path, std::filesystem::perms::owner_write, std::filesystem::perm_options::add, error);
+    std::filesystem::remove(path, error);
+  }
+
+ private:
+  std::ofstream file_;
+};
+
+/// Nothing: whether a process still writes the file is unknown.
+inline void remove_if_abandoned(const std::filesystem::path&) {}
+
+inline std::error_code sync_folder(const std::filesystem::path&) { return {}; }
+
+#endif
+
+/// Whether files are locked while they are written, so that what killed processes left of them is removed.
+inline constexpr bool removes_abandoned_files = TILEWRIGHT_HAS_POSIX == 1;
+
+}  // namespace tilewright::internal

@@ -1,0 +1,113 @@
+#pragma once
+#include <memory>
+
+#include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/execute/strict/machine.hpp"
+
+namespace tilewright::internal {
+
+/// Where the elements of a storage are on the tiles of a replica.
+class StrictPlace {
+ public:
+  StrictPlace(StrictMachine& machine, std::size_t body, const StrictStorage& storage)
+      : machine_(machine), storage_(storage), room_(machine.room_of(body, storage)), tensor_(machine.tensor_of(body, storage)) {}
+
+  bool is_written(std::int64_t e) const { return tensor_.versions[static_cast<std::size_t>(e)] != 0; }
+  /// The element's bytes on its tile. Throws if it is not there as it was written last.
+  const std::byte* read(std::int64_t e, const std::string& reader) const {
+    const auto at = static_cast<std::size_t>(e);
+    const ElementTag* const tag = machine_.tag(room_, storage_.tiles[at], storage_.offsets[at]);
+    const ElementTag expected{tensor_.number, static_cast<std::uint32_t>(e), tensor_.versions[at]};
+    if (tag == nullptr || expected.version == 0 || !(*tag == expected))
+      throw StrictError(strict_text({"strict: ", reader, ": element ", e, " of ", machine_.name_of_tensor(tensor_), " on tile ",
+                                     storage_.tiles[at], ": found ", machine_.found(tag, expected)}));
+    return machine_.data(storage_.tiles[at], room_.begin + storage_.offsets[at]);
+  }
+  void write(std::int64_t e, const std::byte* from, std::uint32_t version) const {
+    const auto at = static_cast<std::size_t>(e);
+    ElementTag* const tag = machine_.tag(room_, storage_.tiles[at], storage_.offsets[at]);
+    if (tag == nullptr)
+      throw StrictError(strict_text(
+          {"strict: element ", e, " of ", machine_.name_of_tensor(tensor_), " is written, and its room is not in use"}));
+    *tag = {tensor_.number, static_cast<std::uint32_t>(e), version};
+    std::memcpy(machine_.data(storage_.tiles[at], room_.begin + storage_.offsets[at]), from,
+                static_cast<std::size_t>(storage_.bytes));
+    tensor_.versions[at] = version;
+    tensor_.is_written = true;
+  }
+
+ private:
+  StrictMachine& machine_;
+  const StrictStorage& storage_;
+  LiveRoom& room_;
+  StrictTensor& tensor_;
+};
+
+/// Bytes of poison that are checked on both sides of what a vertex declares.
+inline constexpr std::int64_t strict_guard = 64;
+
+/// Memory as the fast mode has it, full of poison: what a vertex declares is written to it before the vertex runs, and taken away
+/// after it. It exists twice, with two poisons: negative and positive numbers of all dtypes, but for bool.
+class StrictShadows {
+ public:
+  explicit StrictShadows(const StrictPlan& plan) : plan_(plan) {}
+
+  static std::byte poison_of(DType dtype, int side) {
+    switch (dtype) {  // floats: large enough to be the largest or least, and small enough to change if something is added
+      case boolean: return static_cast<std::byte>(side);
+      case float16: return static_cast<std::byte>(side == 0 ? 0xCF : 0x4C);  // -31.2, 17.2
+      case bfloat16:
+      case float32: return static_cast<std::byte>(side == 0 ? 0xC5 : 0x44);  // -6,328, 785
+      case float64: return static_cast<std::byte>(side == 0 ? 0xC0 : 0x40);  // -8,577, 32.5
+      default: return static_cast<std::byte>(side == 0 ? 0xCB : 0x4C);
+    }
+  }
+  /// Element 0 of a storage.
+  std::byte* data(std::size_t body, int storage, int side) {
+    if (bodies_.empty()) bodies_.resize(plan_.bodies.size());
+    auto& shadows = bodies_[body];
+    if (shadows.empty()) shadows.resize(plan_.bodies[body].storages.size());
+    Shadow& shadow = shadows[static_cast<std::size_t>(storage)];
+    if (!shadow.sides[0]) {
+      shadow.bytes = bytes_of(body, storage) + 2 * guard;
+      for (auto& each : shadow.sides) each = std::make_unique<AlignedMemory>(shadow.bytes, "shadows in strict mode");
+      poison(shadow, plan_.bodies[body].storages[static_cast<std::size_t>(storage)].dtype);
+    }
+    return shadow.sides[static_cast<std::size_t>(side)]->data() + guard;
+  }
+  /// Makes all of it poison again.
+  [[gnu::cold]] void poison() {
+    for (std::size_t b = 0; b < bodies_.size(); ++b)
+      for (std::size_t s = 0; s < bodies_[b].size(); ++s)
+        if (bodies_[b][s].sides[0]) poison(bodies_[b][s], plan_.bodies[b].storages[s].dtype);
+  }
+
+ private:
+  static constexpr std::int64_t guard = 256;
+  struct Shadow {
+    std::unique_ptr<AlignedMemory> sides[2];
+    std::int64_t bytes = 0;
+  };
+  [[gnu::cold]] static void poison(Shadow& shadow, DType dtype) {
+    for (int side = 0; side < 2; ++side)
+      std::memset(shadow.sides[side]->data(), static_cast<int>(poison_of(dtype, side)), static_cast<std::size_t>(shadow.bytes));
+  }
+  /// Tables in streaming memory are larger than their elements.
+  [[gnu::cold]] std::int64_t bytes_of(std::size_t body, int s) const {
+    const StrictStorage& storage = plan_.bodies[body].storages[static_cast<std::size_t>(s)];
+    std::int64_t elements = storage.elements;
+    for (const StrictGroup& group : plan_.bodies[body].groups)
+      for (const StrictOperand& operand : group.operands) {
+        if (operand.storage != s || !operand.is_remote) continue;
+        std::int64_t last = operand.offset;
+        for (const LayoutAxis& axis : operand.axes) last += (axis.extent - 1) * axis.stride;
+        elements = std::max(elements, last + 1);
+      }
+    return elements * storage.bytes;
+  }
+
+  const StrictPlan& plan_;
+  std::vector<std::vector<Shadow>> bodies_;  // by body and storage
+};
+
+}  // namespace tilewright::internal

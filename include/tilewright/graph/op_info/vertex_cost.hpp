@@ -1,0 +1,131 @@
+#pragma once
+#include <cstdint>
+
+#include "tilewright/core/figure.hpp"
+#include "tilewright/graph/op_info/work_kind.hpp"
+
+namespace tilewright {
+
+/// How the cycles of a vertex follow from its block. target/vertex_cycles.hpp has the formulas.
+enum class CostFormula : std::uint8_t {
+  none,         ///< no cycles: views, and what is counted elsewhere (transfers, collectives)
+  map,          ///< one loop over the block, with one input
+  binary_map,   ///< the same with two inputs or more
+  scaled_add,   ///< x + a y: one loop that loads and stores at the same time
+  cast,         ///< one loop that converts
+  fill,         ///< one loop that stores
+  copy,         ///< elements as they are, within a tile
+  reduction,    ///< several terms for each element of the block
+  line,         ///< several loops over each line of the block
+  pairs,  ///< products of matrices with a result for each pair of a line of input 0 and one of input 1, and a loop over these
+  serial,  ///< one loop of a single worker
+  window,  ///< several terms for each element of the block, in short rows
+  slice,  ///< slices of a table at an offset that is known in a run
+  gather,  ///< rows of a table at places that are known in a run
+  scatter,  ///< the same, added to
+  product,  ///< of matrices: the unit for products
+  convolution,  ///< the same
+  other  ///< one loop that takes its elements one by one
+};
+
+/// A worker's loop: its step takes `elements` elements. A map's and a serial loop's cycles have the loads and the stores in
+/// them; a reduction's are those of a term.
+struct LoopCost {
+  std::int16_t cycles = 0;  ///< instructions of a worker for a step
+  std::int16_t elements = 1;  ///< of a step
+  std::int16_t start = 0;  ///< instructions of a worker before the loop; 0: those of the formula
+
+  constexpr bool operator==(const LoopCost&) const = default;
+};
+
+/// What an op's codelet costs on a simulated IPU: an op states it by a conversion, as its groups (graph/op_info/op_groups.hpp).
+/// Without it, it follows from the op's WorkKind and is assumed.
+struct VertexCost {
+  CostFormula formula = CostFormula::other;
+  LoopCost float32{};  ///< also for integers of 4 and 8 bytes, bool and bytes
+  LoopCost float16{};  ///< also for integers of 2 bytes
+  std::int8_t passes = 1;  ///< line: loops over each line, of which `cycles` is the sum; pairs: products
+  Confidence confidence = Confidence::given;
+
+  /// Whether an op states it.
+  constexpr bool is_stated() const { return passes != 0; }
+  /// Whether it says what a vertex costs.
+  constexpr bool is_complete() const {
+    const auto is_loop = [](const LoopCost& loop) { return loop.cycles > 0 && loop.elements > 0 && loop.start >= 0; };
+    switch (formula) {
+      case CostFormula::none:
+      case CostFormula::scaled_add:
+      case CostFormula::cast:
+      case CostFormula::fill:
+      case CostFormula::copy:
+      case CostFormula::slice:
+      case CostFormula::gather:
+      case CostFormula::scatter:
+      case CostFormula::product:
+      case CostFormula::convolution: return true;
+      default: return passes > 0 && is_loop(float32) && is_loop(float16);
+    }
+  }
+  constexpr bool operator==(const VertexCost&) const = default;
+};
+
+// What ops of the library state, by formula. Loops are (instructions, elements of a step[, start]): of float32, then of float16.
+
+constexpr VertexCost loop_cost(CostFormula formula, const LoopCost& float32, const LoopCost& float16,
+                               Confidence confidence = Confidence::assumed) {
+  return {formula, float32, float16, 1, confidence};
+}
+constexpr VertexCost map_cost(const LoopCost& float32, const LoopCost& float16, Confidence confidence = Confidence::assumed) {
+  return loop_cost(CostFormula::map, float32, float16, confidence);
+}
+constexpr VertexCost binary_map_cost(const LoopCost& float32, const LoopCost& float16,
+                                     Confidence confidence = Confidence::assumed) {
+  return loop_cost(CostFormula::binary_map, float32, float16, confidence);
+}
+constexpr VertexCost reduction_cost(const LoopCost& float32, const LoopCost& float16,
+                                    Confidence confidence = Confidence::assumed) {
+  return loop_cost(CostFormula::reduction, float32, float16, confidence);
+}
+/// So many loops over each line, whose instructions together are these.
+constexpr VertexCost line_cost(int passes, const LoopCost& float32, const LoopCost& float16,
+                               Confidence confidence = Confidence::assumed) {
+  return {CostFormula::line, float32, float16, static_cast<std::int8_t>(passes), confidence};
+}
+/// So many products, and a loop over their pairs of lines.
+constexpr VertexCost pair_cost(int products, const LoopCost& float32, const LoopCost& float16,
+                               Confidence confidence = Confidence::assumed) {
+  return {CostFormula::pairs, float32, float16, static_cast<std::int8_t>(products), confidence};
+}
+/// For formulas that have all numbers themselves.
+constexpr VertexCost formula_cost(CostFormula formula, Confidence confidence = Confidence::assumed) {
+  return {.formula = formula, .confidence = confidence};
+}
+
+/// The loop of a unary op's gradient: from the result a few products; from the input the op's own loop, too. Assumed.
+constexpr VertexCost unary_gradient_cost(const VertexCost& forward, bool from_output) {
+  if (from_output || forward.float32.cycles == 0) return binary_map_cost({6, 2}, {6, 4});
+  LoopCost of_float32 = forward.float32, of_float16 = forward.float16;
+  for (LoopCost* loop : {&of_float32, &of_float16}) loop->cycles = static_cast<std::int16_t>(loop->cycles + 4);
+  return binary_map_cost(of_float32, of_float16);
+}
+
+/// The cost of ops that state none: a guess, but for those that cost nothing.
+constexpr VertexCost default_vertex_cost(WorkKind kind, CodeKind code) {
+  if (code == CodeKind::copy && (kind == WorkKind::other || kind == WorkKind::map))
+    return formula_cost(CostFormula::copy, Confidence::published);
+  switch (kind) {
+    case WorkKind::map: return binary_map_cost({8, 2}, {8, 4});
+    case WorkKind::reduction: return reduction_cost({1, 2}, {1, 4});
+    case WorkKind::line: return line_cost(4, {12, 2}, {12, 4});
+    case WorkKind::product: return formula_cost(CostFormula::product, Confidence::published);
+    case WorkKind::convolution: return formula_cost(CostFormula::convolution, Confidence::published);
+    case WorkKind::indexed: return formula_cost(CostFormula::gather);
+    case WorkKind::view:
+    case WorkKind::composite:
+    case WorkKind::transfer:
+    case WorkKind::collective: return formula_cost(CostFormula::none, Confidence::derived);
+    default: return loop_cost(CostFormula::other, {8, 1}, {8, 1});
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,379 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "tilewright/kernel/conv/rows.hpp"
+#include "tilewright/kernel/reduce/long_sums.hpp"
+#include "tilewright/kernel/vector/lanes.hpp"
+
+namespace tilewright::kernel {
+
+/// The form with vectors along result channels. Weights are packed as (block of channels, c, k, l, channel in block), the input
+/// is copied with its padding, and a tile of results for some channels, rows and columns stays in registers for the whole sum:
+/// each element of the input is multiplied with vectors of weights. At the end the results are transposed: channels come
+/// outermost.
+template <ConvShape s>
+struct ConvByChannels {
+  static constexpr std::int64_t all_vectors = (s.results + lanes - 1) / lanes;
+  /// A tile: vectors of result channels, rows and columns.
+  static constexpr std::int64_t vectors = all_vectors == 1 ? 1 : all_vectors % 2 == 0 || all_vectors % 3 != 0 ? 2 : 3;
+  static constexpr std::int64_t tile_results = vectors * lanes;
+  static constexpr std::int64_t tile_pixels = most_accumulators / vectors;
+  static constexpr std::int64_t tile_columns = even_block(s.v.out, tile_pixels);
+  static constexpr std::int64_t tile_rows = even_block(s.h.out, std::max<std::int64_t>(1, tile_pixels / tile_columns));
+
+  /// Floats that are packed, or added up, at once: they stay in the second-level cache and fit the stack, 288 KB together. Conv
+  /// and ConvDataGrad/32x14x14 to 64 of ./dev bench kernels are cut otherwise with a third of them.
+  static constexpr std::int64_t most_weights = 32'768, most_input = 24'576, most_sums = 16'384;
+  /// Columns of results at once, at most: wider images are cut, so that some rows fit into most_input. No benchmark has such.
+  static constexpr std::int64_t most_columns = 256;
+  /// Tiles of result channels at once, at least, before channels of the input are cut: each goes over the packed input. No
+  /// benchmark has channels enough.
+  static constexpr std::int64_t least_tiles = 4;
+  struct Chunk {
+    std::int64_t results, channels, rows, columns;
+    constexpr std::int64_t weights() const { return results * channels * s.taps(); }
+    constexpr std::int64_t x_rows() const { return (rows - 1) * s.h.stride + s.h.span(); }
+    constexpr std::int64_t x_columns() const { return (columns - 1) * s.v.stride + s.v.span(); }
+    constexpr std::int64_t plane() const { return x_rows() * x_columns(); }
+    constexpr std::int64_t sums() const { return rows * columns * results; }
+    constexpr bool fits() const { return weights() <= most_weights && channels * plane() <= most_input && sums() <= most_sums; }
+  };
+  static constexpr Chunk chunk = [] {
+    const auto half = [](std::int64_t extent, std::int64_t grain) { return std::max(grain, round_up((extent + 1) / 2, grain)); };
+    Chunk c{round_up(s.results, tile_results), s.channels, s.h.out, s.v.out};
+    while (c.columns > most_columns) c.columns = half(c.columns, tile_columns);
+    while (c.weights() > most_weights && c.results > least_tiles * tile_results) c.results = half(c.results, tile_results);
+    while (c.weights() > most_weights && c.channels > 1) c.channels = half(c.channels, 1);
+    while (c.sums() > most_sums && c.rows > tile_rows) c.rows = half(c.rows, tile_rows);
+    while (c.channels * c.plane() > most_input && c.rows > tile_rows) c.rows = half(c.rows, tile_rows);
+    while (c.channels * c.plane() > most_input && c.channels > 1) c.channels = half(c.channels, 1);
+    return c;
+  }();
+  static constexpr bool fits = chunk.fits();
+  /// Sums of all channels have rests behind them.
+  static constexpr bool long_sums = is_long_product(s.terms());
+  static constexpr bool whole_rows = chunk.columns == s.v.out;
+  static constexpr bool all_channels = chunk.channels == s.channels;
+  static constexpr std::int64_t pitch = chunk.x_columns();
+
+  /// Adds the products of `channels` channels and the kernel's rows [k_begin, k_end) to a tile of sums. If `first`, the sums
+  /// begin with these products.
+  template <std::int64_t rows, std::int64_t columns>
+  static void tile(const float* x, const float* w, std::int64_t channels, std::int64_t k_begin, std::int64_t k_end, bool first,
+                   float* sums, std::int64_t sums_row) {
+    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(rows * columns)> sum;
+    unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
+      unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
+        constexpr std::int64_t p = pixel, v = j;
+        if (first || long_sums) sum[p][v] = Lanes(0.f);
+        else sum[p][v] = Lanes::load_aligned(sums + p / columns * sums_row + p % columns * tile_results + v * lanes);
+      });
+    });
+    const auto add_tap = [&](const float* at) __attribute__((always_inline)) {
+      keep_apart(at);
+      std::array<Lanes, std::size_t(vectors)> weight;
+      unrolled<vectors>([&](auto v) __attribute__((always_inline)) { weight[v.value] = Lanes::load_aligned(w + v * lanes); });
+      unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
+        constexpr std::int64_t p = pixel, offset = p / columns * s.h.stride * pitch + p % columns * s.v.stride;
+        const Lanes element(at[offset]);
+        unrolled<vectors>([&](auto v) __attribute__((always_inline)) {
+          sum[p][v.value] = math::fma(element, weight[v.value], sum[p][v.value]);
+        });
+      });
+      w += tile_results;
+    };
+    w += k_begin * s.v.kernel * tile_results;
+    for (std::int64_t c = 0; c < channels; ++c, x += chunk.plane()) {
+      for (std::int64_t k = k_begin; k < k_end; ++k) {
+        const float* row = x + k * s.h.dilation * pitch;
+        for (std::int64_t l = 0; l < s.v.kernel; ++l) add_tap(row + l * s.v.dilation);
+      }
+      w += (s.h.kernel - (k_end - k_begin)) * s.v.kernel * tile_results;
+    }
+    unrolled<rows * columns>([&](auto pixel) __attribute__((always_inline)) {
+      unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
+        constexpr std::int64_t p = pixel, v = j;
+        float* at = sums + p / columns * sums_row + p % columns * tile_results + v * lanes;
+        if constexpr (long_sums) {
+          if (!first) return LongSums::add(sum[p][v], at, chunk.sums());
+          LongSums{sum[p][v]}.store(at, chunk.sums());
+        } else {
+          sum[p][v].store_aligned(at);
+        }
+      });
+    });
+  }
+  /// All tiles of `rows` x `columns` results, whose first row is `first_row`.
+  static void tiles(const float* x, const float* w, std::int64_t channels, bool first, std::int64_t first_row, std::int64_t rows,
+                    std::int64_t columns, float* sums) {
+    const auto along = [](std::int64_t extent, auto block, auto rest, auto&& f) {
+      std::int64_t i = 0;
+      for (; i + block <= extent; i += block) f(i, block);
+      if constexpr (rest > 0)
+        if (i < extent) f(i, rest);
+    };
+    using std::integral_constant;
+    along(rows, integral_constant<std::int64_t, tile_rows>(), integral_constant<std::int64_t, s.h.out % tile_rows>(),
+          [&](std::int64_t i, auto tile_i) {
+            // rows of the kernel within the padding add nothing
+            std::int64_t k_begin = 0, k_end = s.h.kernel;
+            if constexpr (s.h_spacing == 1) {
+              while (k_end > 1 && s.h.at(first_row + i, k_end - 1) >= s.h.in) --k_end;
+              while (k_begin + 1 < k_end && s.h.at(first_row + i + tile_i - 1, k_begin) < 0) ++k_begin;
+            }
+            along(columns, integral_constant<std::int64_t, tile_columns>(),
+                  integral_constant<std::int64_t, s.v.out % tile_columns>(), [&](std::int64_t j, auto tile_j) {
+                    tile<tile_i, tile_j>(x + i * s.h.stride * pitch + j * s.v.stride, w, channels, k_begin, k_end, first,
+                                         sums + (i * columns + j) * tile_results, columns * tile_results);
+                  });
+          });
+  }
+  /// Packs the weights of result channels from m on, for input channels from c on.
+  template <class W>
+  static void pack_weights(const W* w, std::int64_t m, std::int64_t c, std::int64_t channels, float* packed) {
+    const std::int64_t block_size = channels * s.taps() * tile_results;
+    constexpr bool one_run = s.w_v == 1 && s.w_h == s.v.kernel && s.w_c == s.taps();
+    for (std::int64_t i = 0; i < chunk.results && m + i < s.results; i += lanes) {
+      float* to = packed + i / tile_results * block_size + i % tile_results;
+      const W* from = w + (m + i) * s.w_m + c * s.w_c;
+      const auto pack = [&](auto rows) {
+        if constexpr (one_run) {
+          transpose_panel<rows>(from, s.w_m, channels * s.taps(), [&](std::int64_t at) { return to + at * tile_results; });
+        } else if constexpr (s.w_v != -1 || s.w_h != -s.v.kernel) {  // the taps stand apart
+          for (std::int64_t channel = 0; channel < channels; ++channel)
+            for (std::int64_t t = 0; t < s.taps(); ++t) {
+              float* tap = to + (channel * s.taps() + t) * tile_results;
+              const W* element = from + channel * s.w_c + t / s.v.kernel * s.w_h + t % s.v.kernel * s.w_v;
+              for (std::int64_t row = 0; row < lanes; ++row)
+                tap[row] = row < rows ? static_cast<float>(element[row * s.w_m]) : 0.f;
+            }
+        } else {  // the taps stand together, turned around
+          for (std::int64_t channel = 0; channel < channels; ++channel)
+            in_blocks<s.taps(), lanes>([&](std::int64_t tap, auto taps) {
+              // memory holds them from the last to the first
+              float* last = to + (channel * s.taps() + tap + taps - 1) * tile_results;
+              transpose_narrow_panel<rows, taps>(from + channel * s.w_c - tap - taps + 1, s.w_m,
+                                                 [&](std::int64_t column) { return last - column * tile_results; });
+            });
+        }
+      };
+      if (s.results - m - i >= lanes) pack(std::integral_constant<std::int64_t, lanes>());
+      else if constexpr (s.results % lanes != 0) pack(std::integral_constant<std::int64_t, s.results % lanes>());
+    }
+    // vectors of the last block beyond all channels
+    if constexpr (all_vectors % vectors != 0)
+      if (m + chunk.results > s.results) {
+        float* last = packed + (all_vectors * lanes - m) / tile_results * block_size + all_vectors * lanes % tile_results;
+        for (std::int64_t tap = 0; tap < channels * s.taps(); ++tap) std::fill_n(last + tap * tile_results, lanes, 0.f);
+      }
+  }
+  /// Stores the results of one block of channels to its planes at y.
+  template <class Y>
+  static void store(const float* sums, std::int64_t results, std::int64_t rows, std::int64_t columns, Y* y) {
+    if constexpr (s.y_v != 1 || s.y_row() != s.v.out) {
+      for (std::int64_t channel = 0; channel < results; ++channel)
+        for (std::int64_t i = 0; i < rows; ++i)
+          for (std::int64_t j = 0; j < columns; ++j)
+            y[channel * s.y_m + i * s.y_row() + j * s.y_v] = static_cast<Y>(sums[(i * columns + j) * tile_results + channel]);
+      return;
+    }
+    const auto store_lanes = [&](auto count, std::int64_t first) {
+      if constexpr (whole_rows) {
+        transpose_back<count>(sums + first, tile_results, rows * columns, y + first * s.y_m, s.y_m);
+      } else {
+        for (std::int64_t i = 0; i < rows; ++i)
+          transpose_back<count>(sums + i * columns * tile_results + first, tile_results, columns, y + first * s.y_m + i * s.v.out,
+                                s.y_m);
+      }
+    };
+    std::int64_t first = 0;
+    for (; first + lanes <= results; first += lanes) store_lanes(std::integral_constant<std::int64_t, lanes>(), first);
+    if constexpr (s.results % lanes != 0)
+      if (first < results) store_lanes(std::integral_constant<std::int64_t, s.results % lanes>(), first);
+  }
+
+  /// What a convolution has on the stack.
+  struct Arrays {
+    alignas(64) float weights[chunk.weights()];
+    alignas(64) float input[chunk.channels * chunk.plane()];
+    alignas(64) float sums[(long_sums ? 2 : 1) * chunk.sums()];
+  };
+  template <class X, class W, class Y>
+  [[gnu::noinline]] static void run(const X* x, const W* w, Y* y) {
+    Arrays arrays;
+    auto& [weights, input, sums] = arrays;
+    for (std::int64_t m = 0; m < s.results; m += chunk.results) {
+      const std::int64_t blocks = (std::min(chunk.results, s.results - m) + tile_results - 1) / tile_results;
+      if constexpr (all_channels) pack_weights(w, m, 0, s.channels, weights);
+      for (std::int64_t n = 0; n < s.images; ++n)
+        for (std::int64_t i = 0; i < s.h.out; i += chunk.rows)
+          for (std::int64_t j = 0; j < s.v.out; j += chunk.columns) {
+            const std::int64_t rows = std::min(chunk.rows, s.h.out - i), columns = std::min(chunk.columns, s.v.out - j);
+            const std::int64_t sums_block = rows * columns * tile_results;
+            for (std::int64_t c = 0; c < s.channels; c += chunk.channels) {
+              const std::int64_t channels = std::min(chunk.channels, s.channels - c);
+              if constexpr (!all_channels) pack_weights(w, m, c, channels, weights);
+              for (std::int64_t channel = 0; channel < channels; ++channel)
+                for (std::int64_t row = 0; row < (rows - 1) * s.h.stride + s.h.span(); ++row) {
+                  const X* plane = x + n * s.x_n + (c + channel) * s.x_c;
+                  float* to = input + channel * chunk.plane() + row * pitch;
+                  if constexpr (whole_rows) copy_whole_padded_row<s, pitch, -s.v.begin>(plane, s.h.at(i, 0) + row, to);
+                  else copy_padded_row<s, pitch>(plane, s.h.at(i, 0) + row, s.v.at(j, 0), to);
+                }
+              for (std::int64_t block = 0; block < blocks; ++block)
+                tiles(input, weights + block * channels * s.taps() * tile_results, channels, c == 0, i, rows, columns,
+                      sums + block * sums_block);
+            }
+            if constexpr (long_sums) LongSums::finish(sums, blocks * sums_block, chunk.sums());
+            for (std::int64_t block = 0; block < blocks; ++block) {
+              const std::int64_t first = m + block * tile_results;
+              store(sums + block * sums_block, std::min(tile_results, s.results - first), rows, columns,
+                    y + n * s.y_n + first * s.y_m + i * s.y_row() + j * s.y_v);
+            }
+          }
+    }
+  }
+};
+
+/// The input as a matrix (im2col): a row for each channel and tap, a column for each result in a chunk of rows of results. With a
+/// stride of 1, taps in one column of the kernel share elements. Vectors go along results, across the ends of rows.
+template <ConvShape s>
+struct ConvColumns {
+  static constexpr bool shares_rows = s.h.stride == 1;
+  /// Floats of all rows, at most: on the stack, and in the second-level cache. Conv/1x28x28 to 32 of ./dev bench kernels.
+  static constexpr std::int64_t most_floats = 24'576;
+  static constexpr std::int64_t planes = s.channels * s.v.kernel * (shares_rows ? 1 : s.h.kernel);
+  static constexpr std::int64_t plane(std::int64_t count) {
+    return (count + (shares_rows ? s.h.span() - 1 : 0)) * s.v.out + lanes;
+  }
+  /// Rows of results in a chunk: as many as fit.
+  static constexpr std::int64_t rows = [] {
+    std::int64_t count = s.h.out;
+    while (count > 1 && planes * plane(count) > most_floats) count = (count + 1) / 2;
+    return count;
+  }();
+  static constexpr std::int64_t rest_rows = s.h.out % rows;
+  static constexpr std::int64_t size = planes * plane(rows);
+  static constexpr bool fits = size <= most_floats && s.h_spacing == 1 && s.v_spacing == 1 && rows * s.v.out >= lanes &&
+                               (rest_rows == 0 || rest_rows * s.v.out >= lanes);
+  /// Offset of a tap's elements, in floats.
+  static constexpr std::int64_t offset(std::int64_t c, std::int64_t k, std::int64_t l) {
+    if (shares_rows) return (c * s.v.kernel + l) * plane(rows) + k * s.h.dilation * s.v.out;
+    return ((c * s.h.kernel + k) * s.v.kernel + l) * plane(rows);
+  }
+
+  /// Copies the elements of one image that the rows of results [first, first + count) need.
+  template <class X>
+  static void copy(const X* x, std::int64_t first, std::int64_t count, float* columns) {
+    for (std::int64_t c = 0; c < s.channels; ++c)
+      unrolled<s.v.kernel>([&](auto column) {
+        constexpr std::int64_t l = column;
+        for (std::int64_t k = 0; k < (shares_rows ? 1 : s.h.kernel); ++k) {
+          float* to = columns + offset(c, k, l);
+          const std::int64_t x_rows = shares_rows ? count + s.h.span() - 1 : count;
+          for (std::int64_t row = 0; row < x_rows; ++row, to += s.v.out)
+            copy_row<l>(x + c * s.x_c, shares_rows ? s.h.at(first, 0) + row : s.h.at(first + row, k), to);
+          std::fill_n(to, lanes, 0.f);
+        }
+      });
+  }
+
+ private:
+  template <std::int64_t l, class X>
+  static void copy_row(const X* plane, std::int64_t row, float* to) {
+    if constexpr (s.v.stride == 1) {
+      copy_whole_padded_row<s, s.v.out, s.v.at(0, l)>(plane, row, to);
+    } else {
+      const X* from = plane + row * s.v.in;
+      for (std::int64_t j = 0; j < s.v.out; ++j)
+        to[j] = s.h.contains(row) && s.v.contains(s.v.at(j, l)) ? static_cast<float>(from[s.v.at(j, l)]) : 0.f;
+    }
+  }
+};
+
+/// The form with vectors along results, for short sums or few result channels: ConvColumns times the weights, unpacked.
+template <ConvShape s>
+struct ConvByPixels {
+  using Columns = ConvColumns<s>;
+  static constexpr bool fits = Columns::fits && s.y_v == 1 && s.y_row() == s.v.out && !is_long_product(s.terms());
+
+  template <std::int64_t results, std::int64_t vectors, class W, class Y>
+  static void tile(const float* columns, const W* w, Y* y) {
+    std::array<std::array<Lanes, std::size_t(vectors)>, std::size_t(results)> sum;
+    unrolled<results>([&](auto i) __attribute__((always_inline)) {
+      unrolled<vectors>([&](auto j) __attribute__((always_inline)) { sum[i.value][j.value] = Lanes(0.f); });
+    });
+    for (std::int64_t c = 0; c < s.channels; ++c)
+      for (std::int64_t k = 0; k < s.h.kernel; ++k)
+        for (std::int64_t l = 0; l < s.v.kernel; ++l) {
+          const float* from = columns + Columns::offset(c, k, l);
+          const W* weight = w + c * s.w_c + k * s.w_h + l * s.w_v;
+          std::array<Lanes, std::size_t(vectors)> element;
+          unrolled<vectors>([&](auto j)
+                                __attribute__((always_inline)) { element[j.value] = Lanes::load_unaligned(from + j * lanes); });
+          unrolled<results>([&](auto i) __attribute__((always_inline)) {
+            const Lanes factor(static_cast<float>(weight[i * s.w_m]));
+            unrolled<vectors>([&](auto j) __attribute__((always_inline)) {
+              sum[i.value][j.value] = math::fma(factor, element[j.value], sum[i.value][j.value]);
+            });
+          });
+        }
+    unrolled<results>([&](auto i) __attribute__((always_inline)) {
+      unrolled<vectors>([&](auto j)
+                            __attribute__((always_inline)) { store_floats(y + i * s.y_m + j * lanes, sum[i.value][j.value]); });
+    });
+  }
+  template <std::int64_t pixels, class W, class Y>
+  static void run_chunk(const float* columns, const W* w, Y* y) {
+    constexpr std::int64_t vectors = std::min<std::int64_t>(3, pixels / lanes), step = vectors * lanes;
+    in_blocks<s.results, even_block(s.results, most_accumulators / vectors)>([&](std::int64_t m, auto results) {
+      std::int64_t q = 0;
+      for (; q + step <= pixels; q += step) tile<results, vectors>(columns + q, w + m * s.w_m, y + m * s.y_m + q);
+      // the last ones overlap those before
+      if constexpr (pixels % step != 0)
+        tile<results, vectors>(columns + pixels - step, w + m * s.w_m, y + m * s.y_m + pixels - step);
+    });
+  }
+  /// What a convolution has on the stack.
+  struct Arrays {
+    alignas(64) float columns[Columns::size];
+  };
+  template <class X, class W, class Y>
+  [[gnu::noinline]] static void run(const X* x, const W* w, Y* y) {
+    Arrays arrays;
+    auto& [columns] = arrays;
+    for (std::int64_t n = 0; n < s.images; ++n)
+      in_blocks<s.h.out, Columns::rows>([&](std::int64_t i, auto rows) {
+        Columns::copy(x + n * s.x_n, i, rows, columns);
+        run_chunk<rows * s.v.out>(columns, w, y + n * s.y_n + i * s.v.out);
+      });
+  }
+};
+
+/// Whether there is a vector kernel for the shape.
+template <ConvShape s>
+inline constexpr bool has_conv_kernel = ConvByPixels<s>::fits || ConvByChannels<s>::fits;
+
+/// The form that suits a shape. By channels, a vector of results costs about lanes / 2 cycles more for its transposition, and
+/// half empty vectors cost as much as full ones. By pixels, each element costs a copy for each column of the kernel. Of ./dev
+/// bench kernels, Conv/1x28x28 to 32 has 9 terms, Conv/32x14x14 to 64 has 288.
+template <ConvShape s>
+constexpr bool conv_goes_by_pixels() {
+  constexpr bool few_terms = s.terms() <= 48, few_results = s.results <= lanes / 2;
+  return ConvByPixels<s>::fits && (few_terms || few_results || !ConvByChannels<s>::fits);
+}
+template <ConvShape s>
+using ConvForm = std::conditional_t<conv_goes_by_pixels<s>(), ConvByPixels<s>, ConvByChannels<s>>;
+
+/// y = the convolution of x with w, in the form that suits the shape.
+template <ConvShape s, class X, class W, class Y>
+inline void conv_kernel(const X* x, const W* w, Y* y) {
+  ConvForm<s>::run(x, w, y);
+}
+/// Bytes of conv_kernel's arrays on the stack.
+template <ConvShape s>
+inline constexpr std::int64_t conv_stack_bytes = sizeof(typename ConvForm<s>::Arrays);
+
+}  // namespace tilewright::kernel

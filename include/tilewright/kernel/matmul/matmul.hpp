@@ -1,0 +1,114 @@
+#pragma once
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <type_traits>
+
+#include "tilewright/kernel/matmul/epilogue.hpp"
+#include "tilewright/kernel/matmul/inner.hpp"
+#include "tilewright/kernel/matmul/outer.hpp"
+#include "tilewright/kernel/matmul/row.hpp"
+#include "tilewright/kernel/matmul/shape.hpp"
+#include "tilewright/kernel/reduce/long_sums.hpp"
+#include "tilewright/kernel/view.hpp"
+
+namespace tilewright::kernel {
+
+enum class MatMulKernel { loop, inner, outer, outer_transposed, row_by_row, column_by_column };
+
+/// Which kernel computes a product of floats, of 32 or 16 bits. If b is contiguous along k, `outer` transposes b, and `inner`
+/// adds up the elements of a register once for each sum. Transposing takes about 70 instructions for each square of vectors, k n
+/// / float_width^2 times; adding up takes 45 for each vector of sums, m n / float_width times: hence 10 m. But `inner` reads all
+/// of a for two columns of b. One row times a large matrix reads the matrix in the order of memory.
+constexpr MatMulKernel matmul_kernel_of(const MatMulShape& s) {
+  if (streams_rows(s)) return MatMulKernel::row_by_row;
+  if (streams_columns(s)) return MatMulKernel::column_by_column;
+  const bool dot = s.a_k == 1 && s.b_k == 1 && s.k >= 2 * float_width && !s.half_a && !s.half_b;
+  if (s.n < 4) return dot ? MatMulKernel::inner : s.m < 4 ? MatMulKernel::loop : MatMulKernel::outer_transposed;
+  return dot && s.b_n != 1 && s.k >= 10 * s.m && s.m * s.k <= l2_floats ? MatMulKernel::inner : MatMulKernel::outer;
+}
+
+template <class T>
+inline constexpr bool is_float_or_half = std::is_same_v<T, float> || is_half_type<T>;
+
+/// The shape with the types of its operands.
+template <class A, class B>
+constexpr MatMulShape with_types(MatMulShape s) {
+  s.half_a = is_half_type<A>;
+  s.half_b = is_half_type<B>;
+  return s;
+}
+/// Extents of 1 have stride 1, which suits every kernel.
+constexpr MatMulShape with_unit_strides(MatMulShape s) {
+  if (s.m == 1) s.a_m = s.c_m = 1;
+  if (s.n == 1) s.b_n = s.c_n = 1;
+  if (s.k == 1) s.a_k = s.b_k = 1;
+  return s;
+}
+
+/// The kernel for a product of a, of type A, and b, of type B, and the shape that it gets.
+template <MatMulShape shape, class A, class B>
+struct MatMulChoice {
+  static constexpr MatMulShape s = with_types<A, B>(with_unit_strides(shape));
+  static constexpr MatMulKernel kernel = is_float_or_half<A> && is_float_or_half<B> ? matmul_kernel_of(s) : MatMulKernel::loop;
+  /// Bytes of the kernel's arrays on the stack; the other kernels have none, or small ones.
+  static constexpr std::int64_t stack_bytes = kernel == MatMulKernel::outer              ? outer_stack_bytes(s)
+                                              : kernel == MatMulKernel::outer_transposed ? outer_stack_bytes(s.transposed())
+                                              : kernel == MatMulKernel::row_by_row       ? rows_stack_bytes(s)
+                                              : kernel == MatMulKernel::column_by_column ? columns_stack_bytes(s)
+                                                                                         : 0;
+};
+/// Whether the product of b^T and a^T is computed: elements of a column of c lie beside each other.
+template <MatMulShape s, class A, class B, class C>
+inline constexpr bool gives_transposed = is_float_or_half<A> && is_float_or_half<B> && is_float_or_half<C> && s.c_n != 1 &&
+                                         s.c_m == 1;
+
+/// Element by element; integers wrap around.
+template <MatMulShape s, class A, class B, class Epilogue>
+inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
+  using Sum = std::common_type_t<compute_t<A>, compute_t<B>>;
+  for (std::int64_t i = 0; i < s.m; ++i)
+    for (std::int64_t j = 0; j < s.n; ++j) {
+      product_sum_t<Sum, s.k> sum{};
+      for (std::int64_t k = 0; k < s.k; ++k)
+        sum = math::add(sum, decltype(sum)(math::multiply(static_cast<Sum>(a[i * s.a_m + k * s.a_k]),
+                                                          static_cast<Sum>(b[k * s.b_k + j * s.b_n]))));
+      epilogue(i, j, static_cast<Sum>(sum));
+    }
+}
+
+/// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
+/// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Floats and half precision, which sums in float, use
+/// register-blocked vector kernels. An epilogue that reads memory may also have a member prefetch(i, j): it is called
+/// for some vectors, some time before their sums are complete.
+template <MatMulShape shape, class A, class B, class Epilogue>
+inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
+  constexpr MatMulShape s = MatMulChoice<shape, A, B>::s;
+  constexpr MatMulKernel kernel = MatMulChoice<shape, A, B>::kernel;
+  if constexpr (kernel == MatMulKernel::inner) inner_matmul<s>(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::outer) outer_matmul<s>(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::outer_transposed)
+    outer_matmul<s.transposed()>(b, a, TransposedEpilogue<Epilogue>{epilogue});
+  else if constexpr (kernel == MatMulKernel::row_by_row) stream_rows<s>(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::column_by_column) stream_columns<s>(a, b, epilogue);
+  else loop_matmul<s>(a, b, epilogue);
+}
+
+/// c = a b for one matrix.
+template <MatMulShape shape, class A, class B, class C>
+inline void matmul_kernel(const A* a, const B* b, C* c) {
+  constexpr MatMulShape s = with_unit_strides(shape);
+  if constexpr (gives_transposed<s, A, B, C>) matmul_kernel<s.transposed()>(b, a, c);
+  else matmul_kernel<s>(a, b, StoreSums<s.c_m, s.c_n, C>{c});
+}
+
+/// Bytes of matmul_kernel's arrays on the stack, for c or an epilogue.
+template <MatMulShape shape, class A, class B, class C>
+inline constexpr std::int64_t matmul_stack_bytes = [] {
+  constexpr MatMulShape s = with_unit_strides(shape);
+  const std::int64_t bytes = MatMulChoice<s, A, B>::stack_bytes;
+  if constexpr (!gives_transposed<s, A, B, C>) return bytes;
+  else return std::max(bytes, MatMulChoice<s.transposed(), B, A>::stack_bytes);
+}();
+
+}  // namespace tilewright::kernel

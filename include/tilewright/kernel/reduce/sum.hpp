@@ -1,0 +1,214 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+#include "tilewright/kernel/elementwise.hpp"
+#include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/vector/half.hpp"
+#include "tilewright/kernel/vector/line.hpp"
+
+namespace tilewright::kernel {
+
+/// The sum of a contiguous run of floats or halves, in several independent partial sums.
+template <std::int64_t run, class T>
+inline float sum_run(const T* data) {
+  using batch = xsimd::batch<float>;
+  constexpr auto width = static_cast<std::int64_t>(batch::size);
+  return sum_of_parts<float, run, width * terms_of_accumulator>([&](std::int64_t first, auto terms) {
+    constexpr std::int64_t count = terms(), whole = count / width * width;
+    const T* from = data + first;
+    float total = 0;
+    if constexpr (whole > 0) {
+      batch sum(0.f);
+      for (std::int64_t k = 0; k < whole; k += width) sum += load_floats<batch>(from + k);
+      total = math::sum(sum);
+    }
+    for (std::int64_t k = whole; k < count; ++k) total += static_cast<float>(from[k]);
+    return total;
+  });
+}
+
+/// The sum of `run` numbers at steps of `stride` elements, in several independent partial sums: one would wait for each
+/// addition.
+template <std::int64_t run, std::int64_t stride, class T>
+inline float sum_strided_run(const T* data) {
+  constexpr std::int64_t sums = 16;
+  return sum_of_parts<float, run, sums * terms_of_accumulator>([&](std::int64_t first, auto terms) {
+    constexpr std::int64_t count = terms(), whole = count / sums * sums;
+    const T* from = data + first * stride;
+    float partial[sums]{};
+    for (std::int64_t k = 0; k < whole; k += sums)
+      for (std::int64_t i = 0; i < sums; ++i) partial[i] += static_cast<float>(from[(k + i) * stride]);
+    for (std::int64_t k = whole; k < count; ++k) partial[k - whole] += static_cast<float>(from[k * stride]);
+    for (std::int64_t half = sums / 2; half > 0; half /= 2)
+      for (std::int64_t i = 0; i < half; ++i) partial[i] += partial[i + half];
+    return partial[0];
+  });
+}
+
+/// The axes of a sum's input, kept and summed ones apart, with their strides.
+template <std::uint64_t reduced, ViewSpec in>
+struct SumLoops {
+  using Strides = std::array<std::array<std::int64_t, max_rank>, 1>;
+  Shape kept{}, summed{};
+  Strides kept_strides{}, summed_strides{};
+
+  constexpr SumLoops() {
+    for (int axis = 0; axis < in.shape.rank; ++axis) {
+      Shape& axes = (reduced >> axis & 1) != 0 ? summed : kept;
+      ((reduced >> axis & 1) != 0 ? summed_strides : kept_strides)[0][static_cast<std::size_t>(axes.rank)] = in.stride(axis);
+      axes.push_back(in.shape[axis]);
+    }
+  }
+  static constexpr bool is_contiguous(const Shape& axes, const Strides& strides) {
+    return axes.rank > 0 && axes[-1] > 1 && strides[0][static_cast<std::size_t>(axes.rank - 1)] == 1;
+  }
+  static constexpr Shape without_last(Shape axes) {
+    if (axes.rank > 0) axes.extents[--axes.rank] = 0;
+    return axes;
+  }
+};
+
+/// The sum over all terms of the batches that load(offset of a term, v) gives for v below `vectors`, times scale: f(v, sum).
+template <const auto& loops, std::int64_t vectors, class Batch, class Load, class F>
+inline void sum_vectors(Load&& load, double scale, const F& f) {
+  constexpr auto width = static_cast<std::int64_t>(Batch::size);
+  constexpr bool in_parts = loops.summed.nelms() > terms_of_accumulator;
+  Batch sum[std::size_t(vectors)];
+  for (std::int64_t v = 0; v < vectors; ++v) sum[v] = Batch(0.f);
+  [[maybe_unused]] double totals[static_cast<std::size_t>(in_parts ? vectors * width : 1)]{};
+  [[maybe_unused]] std::int64_t terms = 0;
+  [[maybe_unused]] const auto empty = [&] {
+    alignas(Batch) float elements[static_cast<std::size_t>(vectors * width)];
+    for (std::int64_t v = 0; v < vectors; ++v) {
+      sum[v].store_aligned(elements + v * width);
+      sum[v] = Batch(0.f);
+    }
+    for (std::int64_t i = 0; i < vectors * width; ++i) totals[i] += static_cast<double>(elements[i]);
+    terms = 0;
+  };
+  for_each_offset<1>(loops.summed, loops.summed_strides, [&](const auto& at) {
+    for (std::int64_t v = 0; v < vectors; ++v) sum[v] += load(at[0], v);
+    if constexpr (in_parts)
+      if (++terms == terms_of_accumulator) empty();
+  });
+  if constexpr (in_parts) {
+    empty();
+    alignas(Batch) float elements[static_cast<std::size_t>(vectors * width)];
+    for (std::int64_t i = 0; i < vectors * width; ++i) elements[i] = static_cast<float>(totals[i] * scale);
+    for (std::int64_t v = 0; v < vectors; ++v) f(v, Batch::load_aligned(elements + v * width));
+  } else {
+    for (std::int64_t v = 0; v < vectors; ++v) f(v, sum[v] * Batch(static_cast<float>(scale)));
+  }
+}
+
+/// Calls epilogue.matrix(b)(i, j, x) for the elements of scale * (sum of in over the axes of `reduced`), a tensor of Out's shape:
+/// x is the element (b, i, j), where b counts all leading axes, or an xsimd batch of it and its neighbours along j, or a part of
+/// a batch at the end of a row. Half precision is summed in float.
+template <std::uint64_t reduced, class Out, class In, class Epilogue>
+inline void sum_elements(In in, double scale, const Epilogue& epilogue) {
+  using Sum = compute_t<typename Out::element>;
+  using Batch = xsimd::batch<float>;
+  constexpr auto width = static_cast<std::int64_t>(Batch::size);
+  static constexpr SumLoops<reduced, In::spec> loops;
+  constexpr bool floats = computes_in_float(In::spec.dtype) && computes_in_float(Out::spec.dtype);
+  constexpr std::int64_t columns = Out::shape.rank > 0 ? Out::shape[-1] : 1, rows = Out::shape.rank > 1 ? Out::shape[-2] : 1;
+  std::int64_t element = 0;  // its number in Out
+  const auto give = [&](std::int64_t number, const auto& x) {
+    epilogue.matrix(number / columns / rows)(number / columns % rows, number % columns, x);
+  };
+  const auto sum_one = [&](std::int64_t from) {
+    const auto* first = in.data + from;
+    // Runs along the last axis are added up one by one, each in several partial sums.
+    constexpr bool dense = floats && loops.is_contiguous(loops.summed, loops.summed_strides);
+    constexpr bool strided = floats && !dense && loops.summed.rank > 0 && loops.summed[-1] >= 16;
+    static constexpr Shape terms = dense || strided ? loops.without_last(loops.summed) : loops.summed;
+    const auto term = [&](std::int64_t at) {
+      if constexpr (dense) return sum_run<loops.summed[-1]>(first + at);
+      else if constexpr (strided)
+        return sum_strided_run<loops.summed[-1], loops.summed_strides[0][static_cast<std::size_t>(loops.summed.rank - 1)]>(first +
+                                                                                                                           at);
+      else return static_cast<Sum>(first[at]);
+    };
+    // the sums of runs have the roundings of up to terms_of_accumulator terms already
+    constexpr std::int64_t most_terms = dense || strided ? 1 : terms_of_accumulator;
+    if constexpr (std::is_floating_point_v<Sum> && terms.nelms() > most_terms) {
+      double total = 0;
+      for_each_offset<1>(terms, loops.summed_strides, [&](const auto& at) { total += static_cast<double>(term(at[0])); });
+      give(element++, static_cast<Sum>(total * scale));
+    } else {
+      Sum sum{};
+      for_each_offset<1>(terms, loops.summed_strides,
+                         [&](const auto& at) { sum = math::add(sum, static_cast<Sum>(term(at[0]))); });
+      give(element++, math::multiply(sum, static_cast<Sum>(scale)));
+    }
+  };
+  if constexpr (floats && loops.is_contiguous(loops.kept, loops.kept_strides) && loops.kept.rank > 0 &&
+                loops.kept[-1] == columns) {  // rows are added up
+    static constexpr Shape outer = loops.without_last(loops.kept);
+    for_each_offset<1>(outer, loops.kept_strides, [&](const auto& at) {
+      constexpr std::int64_t chunk = 4 * width, rest = columns % chunk / width;
+      const auto* row = in.data + at[0];
+      std::int64_t j = 0;
+      const auto load = [&](std::int64_t term, std::int64_t v) { return load_floats<Batch>(row + term + j + v * width); };
+      const auto vector = [&](std::int64_t v, const Batch& x) { give(element + j + v * width, x); };
+      for (; j + chunk <= columns; j += chunk) sum_vectors<loops, 4, Batch>(load, scale, vector);
+      if constexpr (rest > 0) {
+        sum_vectors<loops, rest, Batch>(load, scale, vector);
+        j += rest * width;
+      }
+      if constexpr (constexpr std::int64_t last = columns % width; last > 0)
+        sum_vectors<loops, 1, Batch>(
+            [&](std::int64_t term, std::int64_t) {
+              return Line<std::remove_pointer_t<decltype(row)>, 1>{row + term}.template load<last>(j);
+            },
+            scale, [&](std::int64_t, const Batch& x) { give(element + j, PartOfBatch<last, Batch>{x}); });
+      element += columns;
+    });
+  } else {
+    for_each_offset<1>(loops.kept, loops.kept_strides, [&](const auto& at) { sum_one(at[0]); });
+  }
+}
+
+/// Stores the elements that a kernel gives its epilogue.
+template <class Out>
+struct StoreElements {
+  typename Out::element* data;
+
+  StoreElements matrix(std::int64_t number) const {
+    std::int64_t offset = 0;
+    for (int axis = 3; axis <= Out::shape.rank; ++axis) {
+      offset += number % Out::shape[-axis] * Out::spec.stride(-axis);
+      number /= Out::shape[-axis];
+    }
+    return {data + offset};
+  }
+  template <class X>
+  void operator()(std::int64_t i, std::int64_t j, const X& x) const {
+    constexpr std::int64_t row = Out::shape.rank > 1 ? Out::spec.stride(-2) : 0;
+    constexpr std::int64_t column = Out::shape.rank > 0 ? Out::spec.stride(-1) : 0;
+    auto* at = data + i * row + j * column;
+    if constexpr (is_part_of_batch<X>) {
+      Line<typename Out::element, column>{at}.template store<X::count>(0, x.batch);
+    } else if constexpr (std::is_arithmetic_v<X> || is_half_type<X>) {
+      *at = static_cast<typename Out::element>(x);
+    } else if constexpr (column == 1) {
+      store_floats(at, x);
+    } else {
+      float elements[X::size];
+      x.store_unaligned(elements);
+      for (std::size_t k = 0; k < X::size; ++k)
+        at[static_cast<std::int64_t>(k) * column] = static_cast<typename Out::element>(elements[k]);
+    }
+  }
+};
+
+/// out = scale * (sum of in over the axes of `reduced`). out has in's axes without the reduced ones, or with them as
+/// extents of 1.
+template <std::uint64_t reduced, class In, class Out>
+inline void assign_sum(In in, Out out, double scale) {
+  sum_elements<reduced, Out>(in, scale, StoreElements<Out>{out.data});
+}
+
+}  // namespace tilewright::kernel

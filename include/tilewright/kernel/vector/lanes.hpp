@@ -1,0 +1,135 @@
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "tilewright/kernel/blocks.hpp"
+#include "tilewright/kernel/math.hpp"
+#include "tilewright/kernel/vector/half.hpp"
+
+namespace tilewright::kernel {
+
+/// The widest vector of floats, and how many it holds.
+using Lanes = xsimd::batch<float>;
+inline constexpr std::int64_t lanes = Lanes::size;
+/// Accumulators of a register block: they leave registers for operands (32 with AVX-512, else 16).
+inline constexpr std::int64_t most_accumulators = lanes == 16 ? 28 : 12;
+
+/// Calls f(i) for i in [0, n), with constants for i and the loop unrolled, so that arrays indexed by i live in registers.
+template <std::int64_t n, class F>
+[[gnu::always_inline]] inline void unrolled(F&& f) {
+  [&]<std::size_t... i>(std::index_sequence<i...>) __attribute__((always_inline)) {
+    (f(std::integral_constant<std::int64_t, static_cast<std::int64_t>(i)>()), ...);
+  }(std::make_index_sequence<static_cast<std::size_t>(n)>());
+}
+
+/// Calls f(first, size) for the blocks of [0, total), with `size` a constant: `block`, or what is left for the last.
+template <std::int64_t total, std::int64_t block, class F>
+inline void in_blocks(F&& f) {
+  std::int64_t i = 0;
+  for (; i + block <= total; i += block) f(i, std::integral_constant<std::int64_t, block>());
+  if constexpr (total % block != 0) f(i, std::integral_constant<std::int64_t, total % block>());
+}
+
+/// Hides the value of a pointer from the compiler. Otherwise it would keep elements for the next step in registers, and none are
+/// free.
+[[gnu::always_inline]] inline void keep_apart(const float*& pointer) { asm("" : "+r"(pointer)); }
+
+/// The first or `second` row of a 2 x 2 block of squares of `step` lanes, transposed as a block.
+template <std::size_t step, bool second, class V, std::size_t... i>
+[[gnu::always_inline]] inline V exchanged(V a, V b, std::index_sequence<i...>) {
+  constexpr auto width = sizeof...(i);
+  if constexpr (second) return __builtin_shufflevector(a, b, (i & step ? width + i : i + step)...);
+  else return __builtin_shufflevector(a, b, (i & step ? width + i - step : i)...);
+}
+
+/// Transposes a square of lanes x lanes floats in registers: log2(lanes) rounds of exchanges.
+template <std::size_t step = lanes / 2>
+[[gnu::always_inline]] inline void transpose_square(std::array<Lanes, lanes>& rows) {
+  unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
+    constexpr auto i = static_cast<std::size_t>(row.value);
+    if constexpr ((i & step) == 0) {
+      using Vector = typename Lanes::register_type;
+      constexpr std::make_index_sequence<lanes> all;
+      const Vector a = rows[i], b = rows[i + step];
+      rows[i] = Lanes(exchanged<step, false>(a, b, all));
+      rows[i + step] = Lanes(exchanged<step, true>(a, b, all));
+    }
+  });
+  if constexpr (step > 1) transpose_square<step / 2>(rows);
+}
+
+/// Reads `rows` rows of `columns` numbers, `from_stride` apart, and writes each column i as a row of `lanes` floats at to(i),
+/// with zeros where there are no rows.
+template <std::int64_t rows, class T, class To>
+inline void transpose_panel(const T* from, std::int64_t from_stride, std::int64_t columns, To&& to) {
+  static_assert(rows <= lanes);
+  if (columns < lanes) {
+    const std::int64_t narrow = std::min<std::int64_t>(columns, lanes - 1);
+#if defined(__GNUC__) && !defined(__clang__)  // GCC 16 takes `narrow` for larger than it is
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations"
+#endif
+    for (std::int64_t column = 0; column < narrow; ++column) {
+      const T* element = from + column;
+      float* row = to(column);
+      for (std::int64_t i = 0; i < rows; ++i, element += from_stride) row[i] = static_cast<float>(*element);
+      for (std::int64_t i = rows; i < lanes; ++i) row[i] = 0.f;
+    }
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+    return;
+  }
+  std::array<Lanes, lanes> square;
+  for (std::int64_t next = 0; next < columns; next += lanes) {
+    const std::int64_t column = std::min(next, columns - lanes);  // the last square overlaps the one before
+    unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
+      constexpr std::int64_t i = row;
+      if constexpr (i < rows) square[i] = load_floats<Lanes>(from + i * from_stride + column);
+      else square[i] = Lanes(0.f);
+    });
+    transpose_square(square);
+    unrolled<lanes>([&](auto i) __attribute__((always_inline)) { square[i.value].store_unaligned(to(column + i)); });
+  }
+}
+/// Reads `rows` rows of `columns` numbers, at most `lanes` and known to the compiler, `from_stride` apart, and writes each
+/// column i as a row of `lanes` floats at to(i), with zeros where there are no rows.
+template <std::int64_t rows, std::int64_t columns, class T, class To>
+inline void transpose_narrow_panel(const T* from, std::int64_t from_stride, To&& to) {
+  static_assert(rows <= lanes && columns <= lanes);
+  alignas(64) T copy[std::size_t(rows * lanes)];  // memory beyond the rows must not be read
+  for (std::int64_t i = 0; i < rows; ++i) std::memcpy(copy + i * lanes, from + i * from_stride, columns * sizeof(T));
+  std::array<Lanes, lanes> square;
+  unrolled<lanes>([&](auto row) __attribute__((always_inline)) {
+    constexpr std::int64_t i = row;
+    if constexpr (i < rows) square[i] = load_floats<Lanes>(copy + i * lanes);
+    else square[i] = Lanes(0.f);
+  });
+  transpose_square(square);
+  unrolled<columns>([&](auto i) __attribute__((always_inline)) { square[i.value].store_unaligned(to(i)); });
+}
+
+/// Reads `columns` rows of `lanes` floats, `from_stride` apart, and writes the first `rows` lanes as rows, `to_stride` apart.
+template <std::int64_t rows, class T>
+inline void transpose_back(const float* from, std::int64_t from_stride, std::int64_t columns, T* to, std::int64_t to_stride) {
+  static_assert(rows <= lanes);
+  if (columns < lanes) {
+    for (std::int64_t column = 0; column < columns; ++column)
+      for (std::int64_t i = 0; i < rows; ++i) to[i * to_stride + column] = static_cast<T>(from[column * from_stride + i]);
+    return;
+  }
+  std::array<Lanes, lanes> square;
+  for (std::int64_t next = 0; next < columns; next += lanes) {
+    const std::int64_t column = std::min(next, columns - lanes);  // the last square overlaps the one before
+    unrolled<lanes>([&](auto i) __attribute__((always_inline)) {
+      square[i.value] = Lanes::load_unaligned(from + (column + i) * from_stride);
+    });
+    transpose_square(square);
+    unrolled<rows>([&](auto i) __attribute__((always_inline)) { store_floats(to + i * to_stride + column, square[i.value]); });
+  }
+}
+
+}  // namespace tilewright::kernel

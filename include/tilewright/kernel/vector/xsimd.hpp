@@ -1,0 +1,5 @@
+#pragma once
+#include "tilewright/core/platform/foreign_headers.hpp"
+TILEWRIGHT_FOREIGN_HEADERS_BEGIN
+#include <xsimd/xsimd.hpp>
+TILEWRIGHT_FOREIGN_HEADERS_END

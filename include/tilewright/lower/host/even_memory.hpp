@@ -1,0 +1,60 @@
+#pragma once
+#include "tilewright/core/items.hpp"
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/memory/compute_sets.hpp"
+#include "tilewright/lower/program/code_memory.hpp"
+#include "tilewright/lower/steps/dead_code.hpp"
+#include "tilewright/target/target.hpp"
+
+namespace tilewright::internal {
+
+namespace detail {
+
+/// The three largest tensors of the program, for the error text.
+constexpr Text largest_tensors(const Ir& ir, const LiveCode& live) {
+  struct Named {
+    std::int64_t bytes;
+    Text name;
+  };
+  List<Named> all;
+  for (const GraphId graph : live.order) {
+    const GraphRecord& record = ir.tables.record(graph);
+    for (const TensorRecord& tensor : record.tensors) {
+      Text name = tensor.name;
+      if (name.empty() && tensor.producer != NodeId::none) {
+        const Node& node = record.nodes[tensor.producer];
+        name = text(node.op->name, ".", node.id);
+      }
+      if (tensor.kind != TensorKind::input && tensor.kind != TensorKind::remote)
+        all.push_back({tensor.spec.bytes(), text(name, " ", to_text(tensor.spec), " ", tensor.spec.bytes(), " bytes")});
+    }
+  }
+  sort_items(all, [](const Named& a, const Named& b) { return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name; });
+  List<Text> names;
+  for (std::size_t i = 0; i < all.size() && i < 3; ++i) names.push_back(all[i].name);
+  return join(names, ", ");
+}
+
+/// Bytes of tile 0, which has a part of everything: tensors are spread evenly over the tiles, the operands of its vertex
+/// come together on it, and it has all code.
+constexpr std::int64_t fullest_tile(const MemoryUse& memory, const ComputeSets& sets, const Target& target) {
+  const auto share = [&](std::int64_t bytes) { return (bytes + target.tiles - 1) / target.tiles; };
+  return share(memory.variables) + share(memory.constants) + share(memory.frame) + memory.code + memory.loaded_code +
+         sets.largest_vertex();
+}
+
+}  // namespace detail
+
+/// Counts the bytes of the fullest tile of a machine that is no simulated IPU, when all other memory of the plan is counted.
+/// Error: they are more than the target's tiles have.
+constexpr void count_even_memory(const Ir& ir, const LiveCode& live, const CodeUse& code, const ComputeSets& sets,
+                                 const Target& target, Plan& plan) {
+  plan.memory.code = code.always.total();
+  plan.memory.loaded_code = code.loaded.total();
+  plan.memory.fullest_tile = detail::fullest_tile(plan.memory, sets, target);
+  if (target.checks_memory() && plan.memory.fullest_tile > target.bytes_per_tile)
+    plan.fail(text(memory_error, "tile 0 of ", target.tiles, " needs ", plan.memory.fullest_tile, " bytes: at most ",
+                   target.bytes_per_tile, " expected; largest tensors: ", detail::largest_tensors(ir, live)));
+}
+
+}  // namespace tilewright::internal

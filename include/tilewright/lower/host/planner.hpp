@@ -1,0 +1,50 @@
+#pragma once
+#include "tilewright/lower/host/even_memory.hpp"
+#include "tilewright/lower/host/write_as_read.hpp"
+#include "tilewright/lower/host/write_through.hpp"
+#include "tilewright/lower/planning.hpp"
+#include "tilewright/lower/steps/flatten.hpp"
+#include "tilewright/lower/steps/fuse.hpp"
+#include "tilewright/lower/steps/roots.hpp"
+#include "tilewright/lower/steps/split_operations.hpp"
+
+namespace tilewright::internal {
+
+/// Plans for the host.
+class HostPlanner {
+ public:
+  using Draft = BodyDraft;
+  /// Over each body, in this order.
+  static constexpr Pass passes[] = {
+      Pass::flatten,        Pass::write_through,          Pass::write_as_read, Pass::order_updates,      Pass::split_reductions,
+      Pass::fuse,           Pass::find_internal_storages, Pass::cut_groups,    Pass::reuse_dying_inputs, Pass::place,
+      Pass::place_barriers,
+  };
+
+  constexpr explicit HostPlanner(Planning& planning) : planning_(planning) {}
+
+  constexpr void run(Pass pass, BodyId body, BodyDraft& draft) {
+    const Target& target = planning_.target;
+    switch (pass) {
+      case Pass::flatten: draft = flatten(planning_, body, nullptr); return;
+      case Pass::write_through:
+        if (target.fuses) write_through(draft);
+        return;
+      case Pass::write_as_read:
+        if (target.fuses) write_as_read(draft);
+        return;
+      case Pass::split_reductions: return split_reductions(draft, target, nullptr);
+      case Pass::fuse: return fuse(draft, target);
+      default: run_shared(pass, body, draft, planning_);
+    }
+  }
+  /// When all bodies are planned.
+  constexpr void count(const List<CodeUse>& code) {
+    count_even_memory(planning_.ir, planning_.live, code[0], planning_.compute_sets, planning_.target, planning_.plan);
+  }
+
+ private:
+  Planning& planning_;
+};
+
+}  // namespace tilewright::internal

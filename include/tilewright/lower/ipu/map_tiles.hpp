@@ -1,0 +1,373 @@
+#pragma once
+// takes: groups, their cuts, and Storage::reuses; layouts of what other bodies have decided
+// gives: BodyDraft::tiles but for rooms: a layout for each storage that has memory on tiles, places for the vertices of all
+//        groups, and how each operand lies to them; layouts of variables and constants that this body is the first to use
+// keeps: groups, but for the blocks of groups that follow a layout; Storage::reuses, but where a result lies on other tiles than
+//        what it would take over
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/ipu/operand_cut.hpp"
+#include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/target/target.hpp"
+
+namespace tilewright::internal {
+
+namespace detail {
+
+/// Bytes of a tensor on a tile, at least, when it is spread: fewer would be more messages of an exchange. poplibs' linear mapping
+/// has the same number (poputil, TileMapping). The encoders of `./dev bench ipu` are laid out otherwise with twice as many.
+inline constexpr std::int64_t least_spread_bytes = 128;
+/// Quarters of a group's vertices for which the layout that a result should have must have places, so that the group follows it:
+/// on fewer tiles, computing takes longer than moving the result saves. The encoders of `./dev bench ipu` have other steps with 1
+/// and with 4; with 2 no benchmark has.
+inline constexpr std::int64_t enough_quarters = 3;
+
+/// Decides where the storages and the vertices of a body are, in three rounds over its groups. First, what products read and no
+/// group has written, such as weights, and tables of indexed ops, is laid out as the first of them uses it. Then, in the order of
+/// groups, a group that changes a tensor in place, or computes formulas of its inputs only, follows the layout of that tensor or
+/// of its largest input; others have their vertices in order; and what a group writes is laid out as it is written. All else is
+/// spread evenly.
+class TileMapper {
+ public:
+  constexpr TileMapper(TileDraft& draft, const Target& target, TileHomes& homes, BodyId body)
+      : draft_(draft), sets_(target), homes_(homes), body_(body) {}
+
+  constexpr TileMap run() {
+    map_.layouts.resize(draft_.storages.size());
+    map_.groups.resize(draft_.groups.size());
+    take_homes();
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g)
+      if (is_compute(g)) {
+        map_.groups[g].grid = places_in_order(draft_.groups[g].grid, draft_.cuts[g].partition.blocks);
+        map_.groups[g].grid.places.set = set_of(g);
+      }
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g)
+      if (is_compute(g)) lay_out_for_products(g);
+      else note_results(first_of(g));
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g)
+      if (is_compute(g)) {
+        follow(g);
+        lay_out_inputs(g);
+        lay_out_results(g);
+      } else {
+        lay_out_call(draft_.operation(draft_.groups[g].members[0]));
+      }
+    for (std::size_t i = 0; i < draft_.storages.size(); ++i) spread(StorageId(i));
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g)
+      if (is_compute(g)) find_operands(g);
+    give_homes();
+    return std::move(map_);
+  }
+
+ private:
+  constexpr const Operation& first_of(std::size_t g) const { return draft_.operation(draft_.groups[g].members[0]); }
+  constexpr bool is_compute(std::size_t g) const { return !first_of(g).is_call(); }
+  constexpr int set_of(std::size_t g) const { return sets_.number(first_of(g).placement); }
+  constexpr int set_of(StorageId s) const { return sets_.number(draft_.storage(s).placement); }
+  static constexpr bool is_product(const Operation& operation) {
+    return operation.op->work_kind == WorkKind::product || operation.op->work_kind == WorkKind::convolution;
+  }
+  /// Whether the storage has memory of its own on tiles.
+  constexpr bool is_on_tiles(StorageId s) const {
+    const Storage& storage = draft_.storage(s);
+    return !storage.internal && storage.reuses == StorageId::none && storage.location.base != Base::position &&
+           storage.location.base != Base::remote;
+  }
+  constexpr std::int64_t elements_of(StorageId s) const { return draft_.storage(s).whole.shape.nelms(); }
+  constexpr TileLayout& layout_of(StorageId s) { return map_.layouts[draft_.owner(s)]; }
+  constexpr OperandCut cut_of(std::size_t g, const Member& member, int o) const {
+    return cut_operand(draft_.operation(member), member, o, draft_.cuts[g].partition.blocks, map_.groups[g].grid);
+  }
+
+  /// Takes the layouts that other bodies have decided. Those of arguments are for callers to follow: none is decided, but for
+  /// what a gradient graph gets from its forward graph.
+  constexpr void take_homes() {
+    const bool has_links = !homes_.bodies[body_].links.empty();
+    if (has_links) find_results();
+    for (std::size_t i = 0; i < draft_.storages.size(); ++i) {
+      const Storage& storage = draft_.storage(StorageId(i));
+      if (storage.location.base == Base::argument) {
+        if (has_links && !is_result(StorageId(i))) take_linked(StorageId(i));
+        continue;
+      }
+      if (const Home* home = homes_.find(storage.location.base, storage.location.offset);
+          home != nullptr && home->spec.shape.nelms() == storage.whole.shape.nelms())
+        map_.layouts[StorageId(i)] = home->layout;
+    }
+  }
+  constexpr const TileLayout* linked(StorageId s) const {
+    const Storage& storage = draft_.storage(s);
+    if (storage.location.base != Base::argument) return nullptr;
+    return homes_.linked(body_, static_cast<int>(storage.location.index));
+  }
+  constexpr void take_linked(StorageId s) {
+    if (const TileLayout* layout = linked(s); layout != nullptr && layout->places.set == set_of(s)) map_.layouts[s] = *layout;
+  }
+  constexpr void find_results() {
+    results_.resize(draft_.storages.size(), false);
+    for (const Operation& operation : draft_.operations)
+      for (std::size_t o = static_cast<std::size_t>(operation.input_count); o < operation.operands.size(); ++o)
+        if (operation.is_call() || operation.op->modifies < 0) results_[operation.operands[o].storage] = true;
+  }
+  constexpr bool is_result(StorageId s) const { return !results_.empty() && results_[s]; }
+  constexpr void give_homes() {
+    List<TileLayout>& arguments = homes_.bodies[body_].arguments;
+    for (std::size_t i = 0; i < draft_.storages.size(); ++i) {
+      const auto s = StorageId(i);
+      const Location& location = draft_.storage(s).location;
+      if (!is_on_tiles(s)) continue;
+      if (location.base == Base::argument) {
+        const auto number = static_cast<std::size_t>(location.index);
+        if (arguments.size() <= number) arguments.resize(number + 1);
+        arguments[number] = map_.layouts[s];
+      } else if (Home* home = homes_.find(location.base, location.offset); home != nullptr && !home->layout.is_decided()) {
+        home->layout = map_.layouts[s];
+      }
+    }
+  }
+
+  /// Lays a storage out as a group's vertices use it, on the storage's own tiles: those of the input of a copy are others.
+  constexpr void lay_out(StorageId s, const OperandCut& cut, const GridPlaces& grid) {
+    map_.layouts[s] = layout_for(cut, elements_of(s), grid);
+    map_.layouts[s].places.set = set_of(s);
+  }
+  constexpr void lay_out_for_products(std::size_t g) {
+    for (const Member& member : draft_.groups[g].members) {
+      const Operation& operation = draft_.operation(member);
+      for (int o = 0; o < static_cast<int>(operation.operands.size()); ++o) {
+        const StorageId s = draft_.owner(operation.operands[o].storage);
+        if (operation.is_output(o)) {
+          if (operation.op->modifies < 0 && is_on_tiles(s)) written(s);
+          continue;
+        }
+        // of an indexed op, the table: its rows are at places that only a run knows
+        const bool decides = is_product(operation) || (operation.op->work_kind == WorkKind::indexed && o == 0);
+        if (!decides || !is_on_tiles(s) || map_.layouts[s].is_decided() || is_written(s)) continue;
+        lay_out(s, cut_of(g, member, o), map_.groups[g].grid);
+      }
+    }
+  }
+  /// Notes what a call makes.
+  constexpr void note_results(const Operation& call) {
+    for (int o = call.input_count; o < call.input_count + call.calling.outputs + call.calling.else_outputs; ++o)
+      written(draft_.owner(call.operands[o].storage));
+  }
+  constexpr void written(StorageId s) {
+    if (written_.empty()) written_.resize(draft_.storages.size(), false);
+    written_[s] = true;
+  }
+  constexpr bool is_written(StorageId s) const { return !written_.empty() && written_[s]; }
+
+  /// Lets the group follow the layout of a tensor that it changes in place, or, if it has nothing but formulas, of its largest
+  /// input: the vertices are then where that tensor is.
+  constexpr void follow(std::size_t g) {
+    const Group& group = draft_.groups[g];
+    bool only_formulas = true;
+    std::int64_t largest = 0;
+    OperandCut anchor;
+    const TileLayout* layout = nullptr;
+    for (int pass = 0; pass < 2 && layout == nullptr && (pass == 0 || only_formulas); ++pass)
+      for (const Member& member : group.members) {
+        const Operation& operation = draft_.operation(member);
+        if (operation.op->collective_items) return;
+        only_formulas = only_formulas && operation.op->elementwise;
+        const int first = pass == 0 ? operation.op->modifies : 0, last = pass == 0 ? first + 1 : operation.input_count;
+        for (int o = std::max(first, 0); o < last; ++o) {
+          const StorageId s = draft_.owner(operation.operands[o].storage);
+          if (draft_.storage(s).internal || !map_.layouts[s].is_decided() || elements_of(s) <= largest) continue;
+          const OperandCut cut = cut_of(g, member, o);
+          if (!can_follow(group, cut, map_.layouts[s])) continue;
+          if (pass == 1 && splits_vectors(group, cut, map_.layouts[s])) continue;
+          largest = elements_of(s);
+          layout = &map_.layouts[s];
+          anchor = cut;
+        }
+      }
+    if (layout == nullptr && !results_.empty()) {  // the gradient of a weight, if as many tiles work on it
+      const std::int64_t enough = draft_.cuts[g].partition.vertices * enough_quarters / 4;
+      for (const Member& member : group.members) {
+        const Operation& operation = draft_.operation(member);
+        for (int o = operation.input_count; o < static_cast<int>(operation.operands.size()) && layout == nullptr; ++o) {
+          const TileLayout* like = linked(operation.operands[o].storage);
+          if (like == nullptr || !like->is_decided() || like->places.count < enough) continue;
+          const OperandCut cut = cut_of(g, member, o);
+          if (can_follow(group, cut, *like)) layout = like, anchor = cut;
+        }
+      }
+    }
+    if (layout == nullptr) return;
+    GridPlaces& grid = map_.groups[g].grid;
+    Partition& partition = draft_.cuts[g].partition;
+    grid.places = layout->places;
+    grid.places.set = set_of(g);  // of a copy from other tiles, the layout is that of its input
+    partition.vertices = 1;
+    for (int axis = 0; axis < group.grid.size(); ++axis) partition.blocks[axis] = group.grid[axis].extent, grid.axes[axis] = {};
+    for (int i = 0; i < anchor.axes.size(); ++i)
+      if (const int axis = anchor.axes[i].grid_axis; axis >= 0) {
+        partition.blocks[axis] = layout->axes[i].block;
+        grid.axes[axis] = layout->axes[i].numbering;
+      }
+    for (int axis = 0; axis < group.grid.size(); ++axis)
+      partition.vertices *= block_count(group.grid[axis].extent, partition.blocks[axis]);
+  }
+  /// Whether the vertices of a group can be cut as the layout of one of its operands is: on as many tiles, the operand has the
+  /// layout's axes and follows every axis of the grid that is cut, and no sum has other parts than before.
+  constexpr bool can_follow(const Group& group, const OperandCut& cut, const TileLayout& layout) const {
+    if (sets_.count(layout.places.set) != sets_.count(sets_.number(draft_.operation(group.members[0]).placement))) return false;
+    if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size()) return false;
+    for (int axis = 0; axis < group.grid.size(); ++axis)
+      if (group.grid[axis].extent > 1 && group.grid[axis].kind == WorkAxisKind::parallel && (cut.followed >> axis & 1) == 0)
+        return false;
+    for (int axis = 0; axis < group.grid.size(); ++axis)
+      if (gives_partials(group.grid[axis].kind)) return false;
+    for (int i = 0; i < cut.axes.size(); ++i) {
+      const LayoutAxis &use = cut.axes[i], &home = layout.axes[i];
+      if (use.stride != home.stride || use.extent != home.extent) return false;
+      const int axis = use.grid_axis;
+      if (home.block == home.extent) continue;
+      if (axis < 0 || group.grid[axis].kind != WorkAxisKind::parallel) return false;
+    }
+    return true;
+  }
+
+  /// Whether a result would lie in single elements on tiles if its group followed the layout, as a transposed copy does: readers
+  /// would get it element by element. So the copy exchanges blocks.
+  constexpr bool splits_vectors(const Group& group, const OperandCut& cut, const TileLayout& layout) const {
+    for (const Member& member : group.members) {
+      const Operation& operation = draft_.operation(member);
+      const Value& result = operation.operands.back();
+      const std::int64_t least = std::min(8 / size_of(result.spec.dtype), result.spec.shape.nelms());
+      for (int axis = 0; axis < result.spec.shape.rank; ++axis) {
+        if (result.layout.strides[static_cast<std::size_t>(axis)] != 1 || result.spec.shape[axis] < least) continue;
+        const int g = grid_axes_of(operation, member, static_cast<int>(operation.operands.size()) - 1)[axis];
+        for (int i = 0; g >= 0 && i < cut.axes.size(); ++i)
+          if (cut.axes[i].grid_axis == g && layout.axes[i].block < least) return true;
+      }
+    }
+    return false;
+  }
+  /// Lays out what the group is the first to read and no other group writes, such as the element of a stream, if each vertex has
+  /// a slice of its own. Small variables and constants are spread side by side instead.
+  constexpr void lay_out_inputs(std::size_t g) {
+    for (const Member& member : draft_.groups[g].members) {
+      const Operation& operation = draft_.operation(member);
+      if (operation.op->collective_items) continue;  // its operands have any layout
+      for (int o = 0; o < operation.input_count; ++o) {
+        const StorageId s = draft_.owner(operation.operands[o].storage);
+        if (!is_on_tiles(s) || draft_.in_frame(s) || map_.layouts[s].is_decided() || is_written(s)) continue;
+        if (draft_.storage(s).location.base != Base::stream &&
+            draft_.storage(s).whole.bytes() < least_spread_bytes * sets_.count(set_of(g)))
+          continue;
+        const OperandCut cut = cut_of(g, member, o);
+        if (are_slices_apart(cut, map_.groups[g].grid)) lay_out(s, cut, map_.groups[g].grid);
+      }
+    }
+  }
+  constexpr void lay_out_results(std::size_t g) {
+    for (const Member& member : draft_.groups[g].members) {
+      const Operation& operation = draft_.operation(member);
+      for (int o = operation.input_count; o < static_cast<int>(operation.operands.size()); ++o) {
+        const OperandCut cut = cut_of(g, member, o);
+        keep_apart(g, operation, o, cut);
+        const StorageId s = draft_.owner(operation.operands[o].storage);
+        if (!is_on_tiles(s) || map_.layouts[s].is_decided()) continue;
+        if (operation.op->collective_items) {  // replicas exchange what each tile has: the result lies as the input
+          const StorageId input = draft_.owner(operation.operands[0].storage);
+          if (elements_of(input) == elements_of(s)) map_.layouts[s] = map_.layouts[input];
+        } else if (are_slices_apart(cut, map_.groups[g].grid)) lay_out(s, cut, map_.groups[g].grid);
+      }
+    }
+  }
+  /// A result that would take over the memory of a tensor on other tiles gets memory of its own: it would go there and, for its
+  /// readers, come back.
+  constexpr void keep_apart(std::size_t g, const Operation& operation, int o, const OperandCut& cut) {
+    Storage& storage = draft_.storage(operation.operands[o].storage);
+    if (storage.reuses == StorageId::none || operation.op->modifies >= 0) return;
+    const TileLayout& taken = layout_of(operation.operands[o].storage);
+    std::int64_t local = 0;
+    if (taken.is_decided() && access_of(cut, taken, map_.groups[g].grid, local) == TileAccess::exchanged)
+      storage.reuses = StorageId::none;
+  }
+  /// Whether each vertex has a slice of its own.
+  static constexpr bool are_slices_apart(const OperandCut& cut, const GridPlaces& grid) {
+    for (int axis = 0; axis < grid.axes.size(); ++axis)
+      if (grid.axes[axis].blocks > 1 && (cut.followed >> axis & 1) == 0) return false;
+    return true;
+  }
+  /// What a call makes, or takes first, lies as the called body has it.
+  constexpr void lay_out_call(const Operation& call) {
+    if (call.loads_code || call.calling.loop || call.calling.else_body != BodyId::none) return;
+    const List<TileLayout>& arguments = homes_.bodies[call.calling.body].arguments;
+    for (int i = 0; i < call.calling.inputs + call.calling.outputs; ++i) {
+      const int o = i < call.calling.inputs ? i : call.input_count + i - call.calling.inputs;
+      const Value& value = call.operands[o];
+      const StorageId s = draft_.owner(value.storage);
+      if (!is_on_tiles(s) || map_.layouts[s].is_decided() || static_cast<std::size_t>(i) >= arguments.size()) continue;
+      if (!is_whole_and_dense(value, draft_.storage(s))) continue;
+      map_.layouts[s] = arguments[i];
+    }
+  }
+  /// Spreads a storage evenly that no group has laid out: vectors together, and at least least_spread_bytes on a tile.
+  constexpr void spread(StorageId s) {
+    if (!is_on_tiles(s) || map_.layouts[s].is_decided()) return;
+    const std::int64_t bytes = size_of(draft_.storage(s).whole.dtype);
+    const int set = set_of(s);
+    map_.layouts[s] = linear_layout(elements_of(s), std::max<std::int64_t>(1, 8 / bytes),
+                                    std::max<std::int64_t>(1, least_spread_bytes / bytes), sets_.count(set));
+    map_.layouts[s].places.set = set;
+  }
+
+  constexpr void find_operands(std::size_t g) {
+    const Group& group = draft_.groups[g];
+    TileGroup& tiles = map_.groups[g];
+    struct Known {
+      const Value* value;
+      GridAxes axes;
+    };
+    List<Known> known;
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Member& member = group.members[m];
+      const Operation& operation = draft_.operation(member);
+      for (int o = 0; o < static_cast<int>(operation.operands.size()); ++o) {
+        const Value& value = operation.operands[o];
+        const StorageId s = draft_.owner(value.storage);
+        if (!is_on_tiles(s) || draft_.storage(value.storage).internal) continue;
+        const GridAxes axes = grid_axes_of(operation, member, o);
+        std::size_t k = 0;
+        while (k < known.size() && !(tiles.operands[k].storage == s && known[k].value->layout == value.layout &&
+                                     known[k].value->spec == value.spec && known[k].axes == axes))
+          ++k;
+        if (k == known.size()) {
+          known.push_back({&value, axes});
+          const OperandCut cut = cut_of(g, member, o);
+          TileOperand operand{s, static_cast<int>(m), o};
+          operand.slice_elements = cut.slice_elements();
+          if (operation.op->collective_items) operand.local_elements = operand.slice_elements;
+          else operand.access = access_of(cut, map_.layouts[s], tiles.grid, operand.local_elements);
+          tiles.operands.push_back(operand);
+        }
+        (operation.is_output(o) ? tiles.operands[k].is_written : tiles.operands[k].is_read) = true;
+        tiles.operands[k].in_blocks = tiles.operands[k].in_blocks && (is_product(operation) || operation.op->elementwise);
+      }
+    }
+  }
+
+  TileDraft& draft_;
+  TileSets sets_;
+  TileHomes& homes_;
+  BodyId body_;
+  TileMap map_{};
+  PerStorage<bool> written_{};
+  PerStorage<bool> results_{};  ///< written by an op that does not only change them; empty: nobody asks
+};
+
+}  // namespace detail
+
+/// Decides on which tiles the storages and the vertices of a body are.
+constexpr void map_tiles(TileDraft& draft, const Target& target, TileHomes& homes, BodyId body) {
+  draft.tiles = detail::TileMapper(draft, target, homes, body).run();
+}
+
+}  // namespace tilewright::internal

@@ -1,0 +1,138 @@
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/ipu/tile_layout.hpp"
+
+namespace tilewright::internal {
+
+/// An operand as a group cuts it: by axis of the view its stride, extent and block, and how the grid numbers its blocks.
+struct OperandCut {
+  LayoutAxes axes{};  ///< by stride, the largest first; none of extent 1
+  std::int64_t offset = 0;  ///< of the view, in elements of the storage
+  unsigned followed = 0;  ///< a bit for each axis of the grid that some axis follows
+  bool repeats = false;  ///< several places of the view are one element
+  constexpr std::int64_t slice_elements() const {
+    std::int64_t elements = 1;
+    for (const LayoutAxis& axis : axes) elements *= axis.block;
+    return elements;
+  }
+};
+
+/// How a grid cuts a value whose axes follow `grid_axes` of it; -1: none.
+constexpr OperandCut cut_operand(const Value& value, const GridAxes& grid_axes,
+                                 const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid) {
+  OperandCut result;
+  result.offset = value.layout.offset;
+  for (int axis = 0; axis < value.spec.shape.rank; ++axis) {
+    const std::int64_t extent = value.spec.shape[axis], stride = value.layout.strides[static_cast<std::size_t>(axis)];
+    if (extent == 1) continue;
+    if (stride == 0) {
+      result.repeats = true;
+      continue;
+    }
+    LayoutAxis cut{stride, extent, extent, {}};
+    if (const int g = grid_axes[axis]; g >= 0) {
+      result.followed |= 1u << g;
+      cut.block = std::min(blocks[g], extent);
+      cut.numbering = grid.axes[g];
+      cut.grid_axis = g;
+    }
+    insert_by_stride(result.axes, cut);
+  }
+  return result;
+}
+/// How a grid cuts operand number `o` of an operation of a group. Partials have one axis more for each axis of the grid whose
+/// blocks give parts.
+constexpr OperandCut cut_operand(const Operation& operation, const Member& member, int o,
+                                 const FixedVector<std::int64_t, max_work_axes>& blocks, const GridPlaces& grid) {
+  const Value& value = operation.operands[o];
+  OperandCut result = cut_operand(value, grid_axes_of(operation, member, o), blocks, grid);
+  if (!operation.partial || !operation.is_output(o)) return result;
+  std::int64_t stride = value.spec.shape.nelms();
+  for (int axis = operation.work.axes.size(); axis-- > 0;) {
+    const int g = member.grid_axis[axis];
+    if (g < 0 || !gives_partials(operation.work.axes[axis].kind) || operation.work.has_follower(o, axis)) continue;
+    const std::int64_t parts = grid.axes[g].blocks;
+    result.followed |= 1u << g;
+    if (parts > 1) insert_by_stride(result.axes, {stride, parts, 1, grid.axes[g], g});
+    stride *= parts;
+  }
+  return result;
+}
+
+/// Whether the view has each element of a storage of so many elements once.
+constexpr bool covers(const OperandCut& cut, std::int64_t elements) {
+  std::int64_t covered = 1;
+  for (int axis = cut.axes.size(); axis-- > 0; covered *= cut.axes[axis].extent)
+    if (cut.axes[axis].stride != covered) return false;
+  return cut.offset == 0 && !cut.repeats && covered == elements;
+}
+
+/// How a group's cut of an operand lies to the layout of its storage. `local_elements` is set to the fewest elements of a slice
+/// that a vertex has on its tile.
+constexpr TileAccess access_of(const OperandCut& cut, const TileLayout& layout, const GridPlaces& grid,
+                               std::int64_t& local_elements) {
+  local_elements = 0;
+  if (cut.offset != 0 || cut.repeats || cut.axes.size() != layout.axes.size() || grid.places.set != layout.places.set ||
+      grid.places.first_tile != layout.places.first_tile)
+    return TileAccess::exchanged;
+  unsigned shares = 0;  // grid axes along which the tiles of a slice have strips of it
+  std::int64_t local = 1;
+  for (int axis = 0; axis < cut.axes.size(); ++axis) {
+    const LayoutAxis &use = cut.axes[axis], &home = layout.axes[axis];
+    if (use.stride != home.stride || use.extent != home.extent) return TileAccess::exchanged;
+    local *= home.block;
+    if (use.block == home.block && use.numbering == home.numbering) continue;
+    const std::int64_t inner = home.numbering.inner;
+    const std::int64_t blocks = block_count(use.extent, use.block);
+    if (use.numbering.inner != 1 || inner == 1 ||
+        (use.block != home.block * inner && (blocks > 1 || use.block > home.block * inner)) ||
+        (blocks > 1 && use.numbering.outer_step != home.numbering.outer_step))
+      return TileAccess::exchanged;
+    int share = -1;
+    for (int g = 0; g < grid.axes.size(); ++g)
+      if ((cut.followed >> g & 1) == 0 && (shares >> g & 1) == 0 && grid.axes[g].inner == 1 &&
+          grid.axes[g].outer_step == home.numbering.inner_step && grid.axes[g].blocks >= inner)
+        share = g;
+    if (share < 0) return TileAccess::exchanged;
+    shares |= 1u << share;
+    if (grid.axes[share].blocks > inner) local = 0;  // the last vertices along the axis have no strip
+  }
+  for (int g = 0; g < grid.axes.size(); ++g)  // vertices that have the same slice and no strip of it
+    if (((cut.followed | shares) >> g & 1) == 0 && grid.axes[g].blocks > 1) local = 0;
+  local_elements = std::min(local, cut.slice_elements());
+  return local == cut.slice_elements() ? TileAccess::local : TileAccess::shared;
+}
+
+/// The layout of a storage in which a group's vertices have their slices of it: a slice that several vertices use is cut into
+/// strips along its slowest axis that can be cut, one for each of them. Not decided if the operand is not the whole storage.
+constexpr TileLayout layout_for(const OperandCut& cut, std::int64_t elements, const GridPlaces& grid) {
+  TileLayout result;
+  if (!covers(cut, elements)) return result;
+  result.axes = cut.axes;
+  result.places = grid.places;
+  for (int i = 0; i < result.axes.size(); ++i) result.axes[i].grid_axis = -1;
+  int share = -1;
+  for (int g = 0; g < grid.axes.size(); ++g)
+    if ((cut.followed >> g & 1) == 0 && grid.axes[g].inner == 1 && grid.axes[g].blocks > 1 &&
+        (share < 0 || grid.axes[g].blocks > grid.axes[share].blocks))
+      share = g;
+  if (share < 0) return result;
+  for (int i = 0; i < result.axes.size(); ++i) {
+    LayoutAxis& axis = result.axes[i];
+    if (axis.numbering.inner != 1) continue;
+    std::int64_t strip = block_count(axis.block, grid.axes[share].blocks);
+    while (strip < axis.block && axis.block % strip != 0) ++strip;
+    if (strip >= axis.block) continue;
+    axis.numbering.inner = axis.block / strip;
+    axis.numbering.inner_step = grid.axes[share].outer_step;
+    axis.block = strip;
+    axis.numbering.blocks = block_count(axis.extent, strip);
+    break;
+  }
+  return result;
+}
+
+}  // namespace tilewright::internal

@@ -1,0 +1,182 @@
+#pragma once
+// takes: a draft whose groups are mapped to tiles, and Plan::moves of its steps
+// gives: Plan::step_cycles of its steps
+// keeps: all else
+#include <cstdint>
+
+#include "tilewright/lower/ipu/operand_cut.hpp"
+#include "tilewright/lower/ipu/product_blocks.hpp"
+#include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/target/ipu_exchange_cycles.hpp"
+#include "tilewright/target/ipu_link_cycles.hpp"
+#include "tilewright/target/target.hpp"
+#include "tilewright/target/vertex_cycles.hpp"
+
+namespace tilewright::internal {
+
+namespace detail {
+
+class CycleCounter {
+ public:
+  constexpr CycleCounter(const TileDraft& draft, const Target& target)
+      : draft_(draft), target_(target), sets_(target), model_(*target.ipu) {}
+
+  constexpr CycleUse step(std::size_t g, const StepMoves& moves) const {
+    CycleUse result;
+    const Operation& first = draft_.operation(draft_.groups[g].members[0]);
+    if (!first.is_call() && !first.op->collective_items) count_compute(g, result);
+    for (const TileExchange* each : {&moves.before, &moves.after}) {
+      if (each->is_empty()) continue;
+      const bool is_far = moves.from_set >= 0 && sets_.ipu(moves.from_set) != sets_.ipu(moves.set);
+      if (is_far) {
+        const CycleCount links = ipu_copy_cycles(model_, each->total_bytes, sets_.ipu(moves.from_set), sets_.ipu(moves.set));
+        result.links += links.cycles;
+        result.assumed += links.assumed;
+      } else {
+        const CycleCount exchange = exchange_of(*each);
+        result.exchange += exchange.cycles;
+        result.assumed += exchange.assumed;
+        add_sync(result);
+      }
+    }
+    if (result.compute > 0) add_sync(result);
+    if (moves.local_bytes > 0) result.compute += copy_cycles(model_, moves.local_bytes);
+    for (const std::int64_t bytes : {moves.host_in, moves.host_out}) {
+      const CycleCount host = host_cycles(model_, {&bytes, 1});
+      result.host += host.cycles;
+      result.assumed += host.assumed;
+    }
+    return result;
+  }
+
+ private:
+  constexpr void add_sync(CycleUse& result) const {
+    const CycleCount sync = sync_cycles(model_);
+    result.sync += sync.cycles;
+    result.assumed += sync.assumed;
+  }
+  constexpr CycleCount exchange_of(const TileExchange& exchange) const {
+    // what pairs get alike comes at twice the rate: as bytes at the single rate, half of it
+    const std::int64_t in = exchange.bytes_in - exchange.pair_bytes_in + exchange.pair_bytes_in / model_.tiles_per_exchange_bus;
+    return exchange_cycles(model_, tile_exchange_cycles(model_, {in, exchange.bytes_out, exchange.fragments + exchange.sends}));
+  }
+  /// The vertices of one tile run one after the other, each on all workers. Ops of a vertex that are formulas are one loop.
+  constexpr void count_compute(std::size_t g, CycleUse& result) const {
+    const Group& group = draft_.groups[g];
+    CycleCount cycles;
+    const Operation& last = draft_.operation(group.members[group.members.size() - 1]);
+    FusedMap maps(last.operands.back().spec.dtype, model_);
+    std::int64_t map_elements = 0;
+    Confidence map_confidence = Confidence::published;
+    for (const Member& member : group.members) {
+      const Operation& operation = draft_.operation(member);
+      const std::int64_t elements = slice_elements(g, member, operation.input_count);
+      if (operation.op->work_kind == WorkKind::map && group.members.size() > 1) {
+        maps.add(operation.op->vertex_cost);
+        map_elements = std::max(map_elements, elements);
+        if (is_guess(confidence_of(operation.op->vertex_cost, last.operands.back().spec.dtype)))
+          map_confidence = Confidence::assumed;
+      } else {
+        cycles += vertex_of(g, member, elements);
+      }
+      result.flops += flops_of(operation);
+    }
+    if (maps.ops() > 0)
+      cycles += CycleCount(maps.cycles(model_, map_elements, static_cast<int>(draft_.tiles.groups[g].operands.size())),
+                           map_confidence);
+    const std::int64_t of_tile = draft_.tiles.groups[g].grid.places.on_a_tile(sets_);
+    result.compute += of_tile * cycles.cycles;
+    result.assumed += of_tile * cycles.assumed;
+  }
+  /// Elements of a full block of an operand.
+  constexpr std::int64_t slice_elements(std::size_t g, const Member& member, int o) const {
+    const Operation& operation = draft_.operation(member);
+    const Value& value = operation.operands[o];
+    return block_bytes(value, grid_axes_of(operation, member, o), draft_.cuts[g].partition.blocks) / size_of(value.spec.dtype);
+  }
+  constexpr CycleCount vertex_of(std::size_t g, const Member& member, std::int64_t elements) const {
+    const Operation& operation = draft_.operation(member);
+    const OpInfo& op = *operation.op;
+    const bool is_product = op.vertex_cost.formula == CostFormula::product || op.vertex_cost.formula == CostFormula::convolution;
+    if (is_product && operation.input_count == 2 && operation.operands.size() == 3) return product_of(g, member);
+    const TensorSpec& result = operation.operands[operation.input_count].spec;
+    if (operation.input_count == 0) return vertex_cycles(op, result.dtype, elements, 1, model_);
+    const TensorSpec& input = operation.operands[0].spec;
+    const std::int64_t read = slice_elements(g, member, 0), last = input.shape.rank == 0 ? 1 : input.shape[-1];
+    switch (op.vertex_cost.formula) {
+      case CostFormula::reduction: {
+        const bool lines = input.shape.rank > 0 && (result.shape.rank == 0 || result.shape[-1] != last);
+        return vertex_cycles(op, input.dtype, elements, ceil_divide(read, std::max<std::int64_t>(1, elements)), model_,
+                             lines ? TermOrder::lines : TermOrder::rows);
+      }
+      case CostFormula::window:
+        return vertex_cycles(op, input.dtype, elements, ceil_divide(read, std::max<std::int64_t>(1, elements)), model_);
+      case CostFormula::pairs: {
+        const std::int64_t lines = input.shape[-2];
+        return pair_cycles(op.vertex_cost, input.dtype, lines, operation.operands[1].spec.shape[-2], last, read / (lines * last),
+                           model_);
+      }
+      case CostFormula::line: return vertex_cycles(op, input.dtype, read, std::min(last, read), model_);
+      case CostFormula::slice:
+      case CostFormula::gather:
+      case CostFormula::scatter: {
+        const std::int64_t moved = std::min(elements, read);
+        return vertex_cycles(op, input.dtype, moved, std::min(last, moved), model_);
+      }
+      default: return vertex_cycles(op, result.dtype, elements, 1, model_);
+    }
+  }
+  constexpr CycleCount product_of(std::size_t g, const Member& member) const {
+    const Operation& operation = draft_.operation(member);
+    const DType partials = dtype_of_parts(*operation.op, operation.attributes, operation.operands[2].spec.dtype);
+    const ProductProblem problem = problem_of(operation, partials, target_);
+    ProductPartition part;
+    part.tile_rows = problem.row_grain;
+    for (int axis = 0; axis < operation.work.axes.size(); ++axis) {
+      const int cut = member.grid_axis[axis];
+      const std::int64_t extent = operation.work.axes[axis].extent,
+                         block = cut < 0 ? extent : std::min(draft_.cuts[g].partition.blocks[cut], extent);
+      switch (product_axis(operation.work, axis)) {
+        case ProductAxis::group: part.tile_groups *= block; break;
+        case ProductAxis::row: part.tile_rows *= block; break;
+        case ProductAxis::inner: part.tile_inner *= block; break;
+        case ProductAxis::column: part.tile_columns *= block; break;
+        case ProductAxis::other: break;
+      }
+    }
+    const AmpModel& unit = model_.product_unit(operation.operands[0].spec.dtype, partials);
+    std::int64_t cycles = compute_cycles(problem, part, unit);
+    part.method = ProductMethod::dots;
+    cycles = std::min(cycles, compute_cycles(problem, part, unit));
+    part.method = ProductMethod::slic;
+    if (takes_slic(problem, unit)) cycles = std::min(cycles, compute_cycles(problem, part, unit));
+    return {cycles, confidence_of(operation.op->vertex_cost, operation.operands[0].spec.dtype)};
+  }
+  /// A multiplication and an addition for each element of the iteration space of a product.
+  constexpr std::int64_t flops_of(const Operation& operation) const {
+    if (const VertexCost& cost = operation.op->vertex_cost; cost.formula == CostFormula::pairs)
+      return 2 * cost.passes * operation.operands[0].spec.nelms() * operation.operands[1].spec.shape[-2];
+    const WorkKind kind = operation.op->work_kind;
+    if ((kind != WorkKind::product && kind != WorkKind::convolution) || operation.input_count != 2 ||
+        operation.operands.size() != 3)
+      return 0;
+    return 2 * problem_of(operation, float32, target_).macs();
+  }
+
+  const TileDraft& draft_;
+  const Target& target_;
+  TileSets sets_;
+  const IpuModel& model_;
+};
+
+}  // namespace detail
+
+/// Adds to the plan the cycles of each step of a body, but for those of streaming memory and collectives.
+constexpr void count_step_cycles(const TileDraft& draft, const Target& target, Plan& plan) {
+  const std::size_t first = plan.moves.size() - draft.groups.size();
+  const detail::CycleCounter counter(draft, target);
+  make_room(plan.step_cycles, draft.groups.size());
+  for (std::size_t g = 0; g < draft.groups.size(); ++g) plan.step_cycles.push_back(counter.step(g, plan.moves[first + g]));
+}
+
+}  // namespace tilewright::internal

@@ -1,0 +1,172 @@
+#pragma once
+// takes: a draft whose storages and groups are mapped to tiles
+// gives: TileMap::rooms: what is where in the memory of tiles, and when; the body's bytes on a tile
+// keeps: all else
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/ipu/fragments.hpp"
+#include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/lower/memory/memory.hpp"
+#include "tilewright/target/target.hpp"
+
+namespace tilewright::internal {
+
+namespace detail {
+
+class TilePlacer {
+ public:
+  constexpr TilePlacer(const TileDraft& draft, const TileMap& map, const Target& target, TileHomes& homes, BodyId body)
+      : draft_(draft), map_(map), sets_(target), homes_(homes), body_(body), room_of_(draft.storages.size(), -1) {}
+
+  constexpr List<Room> run() {
+    for (std::size_t i = 0; i < draft_.storages.size(); ++i)  // inputs are there from the start
+      if (draft_.storages[StorageId(i)].location.base == Base::argument && map_.layouts[StorageId(i)].is_decided())
+        use(StorageId(i), 0);
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g) add_group(static_cast<int>(g));
+    keep_results();
+    List<TileFrame>& frames = homes_.bodies[body_].frames;
+    frames.resize(static_cast<std::size_t>(sets_.size()));
+    for (int set = 0; set < sets_.size(); ++set) frames[static_cast<std::size_t>(set)] = place_rooms(set);
+    return std::move(rooms_);
+  }
+
+ private:
+  /// What a body writes for its caller is there until the end.
+  constexpr void keep_results() {
+    for (const Group& group : draft_.groups)
+      for_each_operand(draft_, group, [this](const Operation& operation, int o, const Member&) {
+        const StorageId s = draft_.owner(operation.operands[o].storage);
+        if (operation.is_output(o) && room_of_[s] >= 0 && draft_.storage(s).location.base == Base::argument)
+          rooms_[room_of_[s]].last = static_cast<int>(draft_.groups.size()) - 1;
+      });
+  }
+  /// Gives the rooms of a set of tiles their addresses.
+  constexpr TileFrame place_rooms(int set) {
+    List<LiveBlock> blocks;
+    blocks.reserve(rooms_.size());
+    for (const Room& room : rooms_)
+      if (room.set == set) blocks.push_back({room.bytes, room.first, room.last});
+    TileFrame frame{allocate(blocks, static_cast<int>(draft_.groups.size()), tile_alignment)};
+    List<std::int64_t> change(draft_.groups.size() + 1, 0);  // of the bytes in use, by group
+    std::size_t next = 0;
+    for (Room& room : rooms_) {
+      if (room.set != set) continue;
+      room.address = blocks[next++].offset;
+      change[room.first] += room.bytes, change[room.last + 1] -= room.bytes;
+    }
+    std::int64_t bytes = 0;
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g) frame.live_bytes = std::max(frame.live_bytes, bytes += change[g]);
+    return frame;
+  }
+  constexpr void add_group(int g) {
+    const Group& group = draft_.groups[g];
+    const Operation& first = draft_.operation(group.members[0]);
+    if (first.is_call()) {
+      if (!first.loads_code) add_call(first, g);
+      return;
+    }
+    const TileGroup& tiles = map_.groups[g];
+    const int set = tiles.grid.places.set;
+    const std::int64_t vertices = tiles.grid.places.on_a_tile(sets_);
+    for (const TileOperand& operand : tiles.operands) {
+      use(operand.storage, g);
+      if (operand.access == TileAccess::local) continue;
+      const std::int64_t bytes = vertices * align(operand.slice_elements * size_of(dtype_of(operand.storage)), tile_alignment);
+      const bool received = operand.is_read || operand.access == TileAccess::shared;
+      add({received ? RoomKind::received : RoomKind::sent, set, operand.storage, bytes, 0, g, g});
+      note(operand.storage, set, bytes, g);
+    }
+    const std::int64_t scratch = scratch_bytes(g);
+    if (scratch > 0) add({RoomKind::scratch, set, StorageId::none, vertices * scratch, 0, g, g});
+  }
+  /// Bytes of the internal storages of a vertex that are not in registers.
+  constexpr std::int64_t scratch_bytes(int g) const {
+    const Group& group = draft_.groups[g];
+    const Cut& cut = draft_.cuts[g];
+    std::int64_t bytes = 0;
+    for (std::size_t m = 0; m < group.members.size(); ++m) {
+      const Operation& operation = draft_.operation(group.members[m]);
+      if (cut.evaluations.in_registers[m] || operation.op->modifies >= 0) continue;
+      for (int o = operation.input_count; o < static_cast<int>(operation.operands.size()); ++o) {
+        const Value& value = operation.operands[o];
+        if (draft_.storage(value.storage).internal)
+          bytes += align(block_bytes(value, grid_axes_of(operation, group.members[m], o), cut.partition.blocks), tile_alignment);
+      }
+    }
+    return bytes;
+  }
+  constexpr void add_call(const Operation& call, int g) {
+    for (std::size_t o = 0; o + 1 < call.operands.size(); ++o) use(call.operands[o].storage, g);
+    for (int set = 0; set < sets_.size(); ++set) {
+      const auto frame_of = [&](BodyId body) {
+        return body == BodyId::none ? 0 : homes_.bodies[body].frames[static_cast<std::size_t>(set)].bytes;
+      };
+      const std::int64_t bytes = std::max(frame_of(call.calling.body), frame_of(call.calling.else_body));
+      if (bytes > 0) add({RoomKind::called, set, StorageId::none, bytes, 0, g, g});
+    }
+  }
+  constexpr void use(StorageId s, int g) {
+    const StorageId owner = draft_.owner(s);
+    if (!map_.layouts[owner].is_decided() || has_home(owner)) return;
+    int& room = room_of_[owner];
+    if (room >= 0) {
+      rooms_[room].last = std::max(rooms_[room].last, g);
+      return;
+    }
+    room = static_cast<int>(rooms_.size());
+    const int set = map_.layouts[owner].places.set;
+    const std::int64_t bytes = room_bytes(map_.layouts[owner], dtype_of(owner), sets_);
+    add({RoomKind::storage, set, owner, bytes, 0, g, g});
+    note(owner, set, bytes, g);
+  }
+  /// Notes a tensor that group g uses, for an error of memory.
+  constexpr void note(StorageId s, int set, std::int64_t bytes, int g) {
+    const Storage& storage = draft_.storage(s);
+    const Operation& first = draft_.operation(draft_.groups[g].members[0]);
+    LargeRoom room{bytes, storage.whole, storage.location.base, storage.location.offset};
+    if (!first.is_call()) room.op = first.op->name;
+    room.graph = first.graph, room.scope = first.scope;
+    keep_largest(homes_.largest[static_cast<std::size_t>(set)], room);
+  }
+  constexpr bool has_home(StorageId s) const {
+    const Base base = draft_.storage(s).location.base;
+    return base == Base::variable || base == Base::constant;
+  }
+  constexpr DType dtype_of(StorageId s) const { return draft_.storage(s).whole.dtype; }
+  constexpr void add(const Room& room) {
+    make_room(rooms_);
+    rooms_.push_back(room);
+  }
+
+  const TileDraft& draft_;
+  const TileMap& map_;
+  TileSets sets_;
+  TileHomes& homes_;
+  BodyId body_;
+  PerStorage<int> room_of_;  // -1: none yet
+  List<Room> rooms_{};
+};
+
+}  // namespace detail
+
+/// Gives what a body has on tiles its places in their memory.
+constexpr void place_tiles(TileDraft& draft, const Target& target, TileHomes& homes, BodyId body) {
+  draft.tiles.rooms = detail::TilePlacer(draft, draft.tiles, target, homes, body).run();
+}
+
+/// Gives the variables and constants of a plan their addresses on tiles. Returns the bytes on a tile, by set.
+constexpr List<std::int64_t> place_homes(List<Home>& homes, const TileSets& sets) {
+  List<std::int64_t> bytes(static_cast<std::size_t>(sets.size()), 0);
+  for (Home& home : homes) {
+    if (!home.layout.is_decided()) continue;
+    std::int64_t& end = bytes[static_cast<std::size_t>(home.layout.places.set)];
+    home.address = end;
+    end += room_bytes(home.layout, home.spec.dtype, sets);
+  }
+  return bytes;
+}
+
+}  // namespace tilewright::internal

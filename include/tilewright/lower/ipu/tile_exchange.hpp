@@ -1,0 +1,163 @@
+#pragma once
+// takes: a draft whose storages and groups are mapped to tiles
+// gives: Plan::moves: by step what tiles exchange before and after it, and what moves between them and the host
+// keeps: the draft
+#include <algorithm>
+#include <cstdint>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/ipu/fragments.hpp"
+#include "tilewright/lower/ipu/tile_draft.hpp"
+#include "tilewright/target/target.hpp"
+
+namespace tilewright::internal {
+
+namespace detail {
+
+class MoveCounter {
+ public:
+  constexpr MoveCounter(const TileDraft& draft, const TileHomes& homes, const Target& target)
+      : draft_(draft), homes_(homes), sets_(target) {}
+
+  constexpr List<StepMoves> run() {
+    List<StepMoves> result(draft_.groups.size());
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g) {
+      const Operation& first = draft_.operation(draft_.groups[g].members[0]);
+      if (first.loads_code) continue;
+      if (first.is_call()) count_call(first, result[g]);
+      else count_group(g, result[g]);
+    }
+    count_streams(result);
+    return result;
+  }
+
+ private:
+  constexpr std::int64_t element_bytes(StorageId s) const { return size_of(draft_.storage(s).whole.dtype); }
+  constexpr void count_group(std::size_t g, StepMoves& moves) const {
+    const Group& group = draft_.groups[g];
+    const TileGroup& tiles = draft_.tiles.groups[g];
+    const std::int64_t vertices = draft_.cuts[g].partition.vertices;
+    const std::int64_t of_tile = tiles.grid.places.on_a_tile(sets_);
+    moves.set = tiles.grid.places.set;
+    for (const TileOperand& operand : tiles.operands) {
+      if (operand.access == TileAccess::local) continue;
+      if (draft_.tiles.layouts[operand.storage].places.set != moves.set)
+        moves.from_set = draft_.tiles.layouts[operand.storage].places.set;
+      const Member& member = group.members[operand.member];
+      const OperandCut cut = cut_operand(draft_.operation(member), member, operand.operand, draft_.cuts[g].partition.blocks,
+                                         tiles.grid);
+      const TileLayout& layout = draft_.tiles.layouts[operand.storage];
+      const std::int64_t bytes = element_bytes(operand.storage);
+      const std::int64_t moved = (operand.slice_elements - operand.local_elements) * bytes;
+      const std::int64_t home = std::min(layout.block_elements() * layout.places.on_a_tile(sets_),
+                                         draft_.storage(operand.storage).whole.shape.nelms()) *
+                                bytes;
+      TileExchange exchange{
+          .fragments = of_tile * fragments_of(cut, layout, operand.in_blocks ? SliceOrder::blocks : SliceOrder::rows),
+          .sends = layout.places.on_a_tile(sets_),
+          .total_bytes = vertices * moved};
+      const std::int64_t slices = of_tile * moved;
+      if (operand.is_read || operand.access == TileAccess::shared) {
+        exchange.bytes_in = slices;
+        exchange.bytes_out = home;
+        if (is_alike_in_pairs(cut, tiles.grid)) exchange.pair_bytes_in = slices;
+        moves.before += exchange;
+      }
+      if (operand.is_written) {
+        exchange.bytes_in = home;
+        exchange.bytes_out = slices;
+        exchange.pair_bytes_in = 0;
+        moves.after += exchange;
+      }
+    }
+  }
+  /// Whether tiles 2n and 2n + 1 use the same slice, as vertices do that are neighbours along an axis that the operand does not
+  /// follow.
+  static constexpr bool is_alike_in_pairs(const OperandCut& cut, const GridPlaces& grid) {
+    if (grid.places.first_tile % 2 != 0) return false;
+    for (int axis = 0; axis < grid.axes.size(); ++axis)
+      if (grid.axes[axis].blocks > 1 && grid.axes[axis].inner == 1 && grid.axes[axis].outer_step == 1)
+        return (cut.followed >> axis & 1) == 0 && grid.axes[axis].blocks % 2 == 0;
+    return false;
+  }
+  /// Arguments are copied to where the called body has them, and results from there.
+  constexpr void count_call(const Operation& call, StepMoves& moves) const {
+    const Calling& calling = call.calling;
+    const int first_input = calling.else_body != BodyId::none ? 1 : 0;
+    const auto count = [&](BodyId body, int inputs, int outputs, int input, int output) {
+      const List<TileLayout>& arguments = homes_.bodies[body].arguments;
+      for (int i = 0; i < inputs + outputs; ++i) {
+        if (static_cast<std::size_t>(i) >= arguments.size() || !arguments[i].is_decided()) continue;
+        const Value& value = call.operands[i < inputs ? input + i : output + i - inputs];
+        const StorageId owner = draft_.owner(value.storage);
+        const TileLayout &there = arguments[i], &here = draft_.tiles.layouts[owner];
+        const std::int64_t bytes = size_of(value.spec.dtype);
+        const std::int64_t room = there.block_elements() * there.places.on_a_tile(sets_) * bytes;
+        if (is_whole_and_dense(value, draft_.storage(owner)) && is_same(there, here)) {
+          moves.local_bytes += room;
+          continue;
+        }
+        const std::int64_t home = here.is_decided() ? here.block_elements() * here.places.on_a_tile(sets_) * bytes : room;
+        TileExchange exchange{.bytes_in = i < inputs ? room : home,
+                              .bytes_out = i < inputs ? home : room,
+                              .fragments = there.places.on_a_tile(sets_) * pieces(there, here),
+                              .sends = 1,
+                              .total_bytes = value.spec.bytes()};
+        if (calling.loop) exchange.total_bytes = room * std::min(there.places.count, sets_.count(there.places.set));
+        (i < inputs ? moves.before : moves.after) += exchange;
+      }
+    };
+    count(calling.body, calling.inputs, calling.outputs, first_input, call.input_count);
+    if (calling.else_body != BodyId::none)
+      count(calling.else_body, calling.else_inputs, calling.else_outputs, first_input + calling.inputs,
+            call.input_count + calling.outputs);
+  }
+  static constexpr bool is_same(const TileLayout& a, const TileLayout& b) {
+    if (a.axes.size() != b.axes.size() || a.places != b.places) return false;
+    for (int i = 0; i < a.axes.size(); ++i)
+      if (a.axes[i].stride != b.axes[i].stride || a.axes[i].extent != b.axes[i].extent || a.axes[i].block != b.axes[i].block ||
+          a.axes[i].numbering != b.axes[i].numbering)
+        return false;
+    return true;
+  }
+  /// Pieces in which a block of one layout comes from another, at most.
+  static constexpr std::int64_t pieces(const TileLayout& to, const TileLayout& from) {
+    OperandCut cut;
+    cut.axes = to.axes;
+    return from.is_decided() ? fragments_of(cut, from) : 1;
+  }
+  /// The first group that uses what a stream loads waits for it; after the last group that writes it, what a stream stores goes.
+  constexpr void count_streams(List<StepMoves>& moves) const {
+    PerStorage<bool> is_there(draft_.storages.size(), false);
+    PerStorage<int> writer(draft_.storages.size(), -1);
+    for (std::size_t g = 0; g < draft_.groups.size(); ++g)
+      for_each_operand(draft_, draft_.groups[g], [&](const Operation& operation, int o, const Member&) {
+        const StorageId s = draft_.owner(operation.operands[o].storage);
+        if (draft_.storage(s).location.base != Base::stream) return;
+        if (operation.is_output(o)) {
+          writer[s] = static_cast<int>(g);
+        } else if (!is_there[s] && writer[s] < 0) {
+          moves[g].host_in += draft_.storage(s).whole.bytes();
+        }
+        is_there[s] = true;
+      });
+    for (std::size_t i = 0; i < writer.size(); ++i)
+      if (writer[StorageId(i)] >= 0)
+        moves[static_cast<std::size_t>(writer[StorageId(i)])].host_out += draft_.storage(StorageId(i)).whole.bytes();
+  }
+
+  const TileDraft& draft_;
+  const TileHomes& homes_;
+  TileSets sets_;
+};
+
+}  // namespace detail
+
+/// Adds to the plan what moves for each step of a body.
+constexpr void count_moves(const TileDraft& draft, const TileHomes& homes, const Target& target, Plan& plan) {
+  const List<StepMoves> moves = detail::MoveCounter(draft, homes, target).run();
+  make_room(plan.moves, moves.size());
+  for (const StepMoves& each : moves) plan.moves.push_back(each);
+}
+
+}  // namespace tilewright::internal

@@ -1,0 +1,149 @@
+#pragma once
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/ipu/tile_layout.hpp"
+#include "tilewright/lower/plan.hpp"
+#include "tilewright/lower/storage_id.hpp"
+
+namespace tilewright::internal {
+
+/// What a group uses of a storage: an operand as its vertices cut it, which may be an operand of several ops of the group.
+struct TileOperand {
+  StorageId storage = StorageId::none;  ///< the one that owns the memory
+  int member = 0, operand = 0;  ///< of the group: the first that is this operand
+  TileAccess access = TileAccess::local;
+  bool is_read = false, is_written = false;
+  bool in_blocks = true;  ///< all ops of the group that use it take a slice block by block of the layout, see SliceOrder
+  std::int64_t slice_elements = 0;  ///< of a vertex with full blocks
+  std::int64_t local_elements = 0;  ///< the fewest of them that a vertex has on its tile
+};
+
+/// A group on tiles: the places of its vertices, and what they use. A call has neither.
+struct TileGroup {
+  GridPlaces grid{};
+  List<TileOperand> operands{};
+};
+
+enum class RoomKind : std::uint8_t {
+  storage,  ///< its part of a storage
+  received,  ///< slices that come from other tiles before a step
+  sent,  ///< slices that go to other tiles after a step
+  scratch,  ///< of vertices
+  called  ///< the frame of the bodies that a step calls
+};
+
+/// A part of the memory of each tile of a set that has places, at the same address on each.
+struct Room {
+  RoomKind kind{};
+  int set = 0;  ///< in TileSets
+  StorageId storage = StorageId::none;  ///< of a storage, or of what is received or sent
+  std::int64_t bytes = 0;  ///< on one tile
+  std::int64_t address = 0;  ///< in the body's frame on the tile, in bytes
+  int first = 0, last = 0;  ///< groups of its body between which it is in use
+};
+
+/// Where the storages of a draft and the vertices of its groups are.
+struct TileMap {
+  PerStorage<TileLayout> layouts{};  ///< of storages that own memory on tiles; of others not decided
+  List<TileGroup> groups{};
+  List<Room> rooms{};  ///< in the order of their first groups
+};
+
+/// The bytes at which rooms on tiles start: the width of a tile's data path.
+inline constexpr std::int64_t tile_alignment = 8;
+
+/// The room that a storage needs on a tile: one for each place, of a full block.
+constexpr std::int64_t room_bytes(const TileLayout& layout, DType dtype, const TileSets& sets) {
+  return layout.places.on_a_tile(sets) * align(layout.block_elements() * size_of(dtype), tile_alignment);
+}
+
+/// The layout of memory that a body does not own.
+struct Home {
+  std::int64_t offset = 0;  ///< in bytes, in its memory
+  TensorSpec spec{};
+  TileLayout layout{};
+  std::int64_t address = 0;  ///< on each tile that has a part, in bytes from the start of the set's homes
+};
+
+/// A tensor that takes much of a tile's memory, as an error names it.
+struct LargeRoom {
+  std::int64_t bytes = 0;  ///< on the tile
+  TensorSpec spec{};
+  Base base = Base::frame;
+  std::int64_t offset = 0;     ///< of a variable or constant
+  std::string_view op{};       ///< that makes it; empty for inputs
+  GraphId graph = GraphId::none;  ///< in which the op was traced
+  int scope = -1;              ///< in IrTables::name_scopes; -1: none
+};
+inline constexpr std::size_t named_rooms = 5;
+/// Keeps the largest rooms, the largest first.
+constexpr void keep_largest(List<LargeRoom>& rooms, const LargeRoom& room) {
+  if (rooms.size() == named_rooms && rooms.back().bytes >= room.bytes) return;
+  if (rooms.size() < named_rooms) rooms.push_back(room);
+  else rooms.back() = room;
+  for (std::size_t i = rooms.size() - 1; i > 0 && rooms[i].bytes > rooms[i - 1].bytes; --i) std::swap(rooms[i], rooms[i - 1]);
+}
+
+/// An argument of another body that an argument should lie like.
+struct ArgumentLink {
+  BodyId body = BodyId::none;
+  int argument = -1;  ///< inputs, then outputs; -1: there is none
+};
+
+/// Bytes of a body on a tile of a set.
+struct TileFrame {
+  std::int64_t bytes = 0;  ///< with those of bodies that it calls
+  std::int64_t live_bytes = 0;  ///< of rooms in use at the fullest step
+};
+
+/// By body: how its inputs and outputs lie on tiles while it runs, and its memory on each tile.
+struct BodyTiles {
+  List<ArgumentLink> links{};  ///< by argument; empty: there are none
+  List<TileLayout> arguments{};
+  List<TileFrame> frames{};  ///< by set of tiles
+};
+
+/// What bodies share: the layouts of variables, constants and kept tensors, and those of arguments.
+struct TileHomes {
+  List<Home> variables{}, constants{};  ///< by offset
+  List<BodyTiles, BodyId> bodies{};
+  List<List<LargeRoom>> largest{};  ///< of all bodies, by set of tiles
+  /// The layout that an argument of a body should have; null: any. It is decided if the other body is planned.
+  constexpr const TileLayout* linked(BodyId body, int argument) const {
+    const List<ArgumentLink>& links = bodies[body].links;
+    if (static_cast<std::size_t>(argument) >= links.size()) return nullptr;
+    const ArgumentLink& link = links[static_cast<std::size_t>(argument)];
+    if (link.argument < 0) return nullptr;
+    const List<TileLayout>& others = bodies[link.body].arguments;
+    return static_cast<std::size_t>(link.argument) < others.size() ? &others[static_cast<std::size_t>(link.argument)] : nullptr;
+  }
+  constexpr Home* find(Base base, std::int64_t offset) {
+    if (base != Base::variable && base != Base::constant) return nullptr;
+    List<Home>& homes = base == Base::variable ? variables : constants;
+    std::size_t first = 0, last = homes.size();
+    while (first < last) {
+      const std::size_t middle = (first + last) / 2;
+      if (homes[middle].offset < offset) first = middle + 1;
+      else last = middle;
+    }
+    return first < homes.size() && homes[first].offset == offset ? &homes[first] : nullptr;
+  }
+};
+
+/// The homes of a plan's variables, constants and kept tensors, none of which has a layout yet.
+constexpr TileHomes make_homes(const Plan& plan, const TileSets& sets) {
+  TileHomes result;
+  result.largest.resize(static_cast<std::size_t>(sets.size()));
+  result.bodies.resize(plan.bodies.size());
+  for (const PlannedVariable& variable : plan.variables)
+    if (variable.base == Base::variable) result.variables.push_back({variable.offset, variable.spec});
+  for (const KeptTensor& kept : plan.kept)  // they stand after the variables
+    result.variables.push_back({kept.offset, {{kept.bytes / size_of(kept.dtype)}, kept.dtype}});
+  for (const PlannedConstant& constant : plan.constants) result.constants.push_back({constant.offset, constant.spec});
+  return result;
+}
+
+}  // namespace tilewright::internal

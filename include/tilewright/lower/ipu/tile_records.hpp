@@ -1,0 +1,94 @@
+#pragma once
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "tilewright/lower/body_draft.hpp"
+#include "tilewright/lower/ipu/tile_map.hpp"
+
+namespace tilewright::internal {
+
+enum class StorageKind : std::uint8_t {
+  part,  ///< in memory that another storage owns, or in a vertex's scratch
+  owner,
+  undefined_owner  ///< what nobody has written there may be read
+};
+
+/// A storage of a body.
+struct StorageRecord {
+  StorageKind kind = StorageKind::part;
+  int owner = -1;  ///< a storage; written of a part only
+  // of owners
+  DType dtype = float32;
+  std::int64_t elements = 0;
+  Location location{};
+  TileLayout layout{};
+};
+
+enum class StepUse : std::uint8_t { loads_code, computes, calls };
+
+/// A step of a body.
+struct StepRecord {
+  StepUse use = StepUse::loads_code;
+  int graph = -1, scope = -1;  ///< where its first op was traced, see Operation
+  // of one that computes
+  bool runs_once = false;  ///< it does what can be seen outside of its operands
+  bool is_tile_copy = false;  ///< its op gives a tensor on other tiles than its input's
+  GridPlaces grid{};
+  List<int> location_storages{};  ///< by location of the step: the storage in which it is
+  List<TileOperand> tile_operands{};
+  // of one that calls: see Operation and Calling
+  int input_count = 0, inputs = 0, outputs = 0, else_inputs = 0, else_outputs = 0, carried = 0;
+  List<Value> call_values{};  ///< its operands: of each, where its first element is
+};
+
+// ---- the order of fields in the table: once, for what writes and for what reads it
+
+template <class T, class Record>
+concept ReadOrWritten = std::same_as<std::remove_const_t<T>, Record>;
+
+constexpr void each_field(auto& table, ReadOrWritten<AxisNumbering> auto& numbering) {
+  table(numbering.inner, numbering.outer_step, numbering.inner_step);
+}
+constexpr void each_field(auto& table, ReadOrWritten<Places> auto& places) { table(places.count, places.first_tile, places.set); }
+constexpr void each_field(auto& table, ReadOrWritten<LayoutAxis> auto& axis) {
+  table(axis.stride, axis.extent, axis.block, axis.numbering);
+}
+constexpr void each_field(auto& table, ReadOrWritten<TileLayout> auto& layout) { table(layout.axes, layout.places); }
+constexpr void each_field(auto& table, ReadOrWritten<GridPlaces> auto& grid) { table(grid.axes, grid.places); }
+constexpr void each_field(auto& table, ReadOrWritten<Location> auto& location) {
+  table(location.base, location.index, location.offset);
+}
+constexpr void each_field(auto& table, ReadOrWritten<StorageRecord> auto& storage) {
+  table(storage.kind);
+  if (storage.kind == StorageKind::part) table(storage.owner);
+  else table(storage.dtype, storage.elements, storage.location, storage.layout);
+}
+constexpr void each_field(auto& table, ReadOrWritten<TileFrame> auto& frame) { table(frame.bytes); }
+constexpr void each_field(auto& table, ReadOrWritten<Room> auto& room) {
+  table(room.kind, room.set, room.storage, room.bytes, room.address, room.first, room.last);
+}
+constexpr void each_field(auto& table, ReadOrWritten<TileOperand> auto& operand) {
+  table(operand.storage, operand.member, operand.operand, operand.access, operand.slice_elements);
+}
+constexpr void each_field(auto& table, ReadOrWritten<Value> auto& value) { table(value.storage, value.layout.offset); }
+constexpr void each_field(auto& table, ReadOrWritten<StepRecord> auto& step) {
+  table(step.use, step.graph, step.scope);
+  if (step.use == StepUse::computes)
+    table(step.runs_once, step.is_tile_copy, step.grid, step.location_storages, step.tile_operands);
+  if (step.use == StepUse::calls)
+    table(step.input_count, step.inputs, step.outputs, step.else_inputs, step.else_outputs, step.carried, step.call_values);
+}
+constexpr void each_field(auto& table, ReadOrWritten<Home> auto& home) { table(home.offset, home.address); }
+
+/// Of a body, whose id stands before them: lists of StorageRecord, TileFrame, Room and StepRecord.
+constexpr void each_part(auto& table, auto& storages, auto& frames, auto& rooms, auto& steps) {
+  table(storages, frames, rooms, steps);
+}
+/// After all bodies and a BodyId::none: lists of Home, and of the names of scopes and graphs.
+constexpr void each_shared_part(auto& table, auto& variables, auto& constants, auto& scopes, auto& graphs) {
+  table(variables, constants, scopes, graphs);
+}
+
+}  // namespace tilewright::internal

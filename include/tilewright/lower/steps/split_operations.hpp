@@ -1,0 +1,198 @@
+#pragma once
+// takes: operations without work
+// gives: the work of each op; an op whose reduction is cut gives partials, and those that combine them follow; a product that
+// needs too much memory at once becomes several, each of a slice
+// keeps: the order of operations; storages, to which those of partials are added
+#include <utility>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/lower/intrinsics.hpp"
+#include "tilewright/lower/ipu/product_slices.hpp"
+#include "tilewright/lower/ipu/reduction_stages.hpp"
+#include "tilewright/lower/steps/partition.hpp"
+
+namespace tilewright::internal {
+
+namespace detail {
+
+/// Rows of a weight that each tile has, at least, if it is cut along its rows: the grain of a product's sums. The benchmarks'
+/// MNIST steps are cut so, with rows enough.
+inline constexpr std::int64_t min_rows_of_part = 8;
+/// Times that a weight is as large as all parts of the sums, at least, if it is cut along its rows: the parts are written and
+/// read, so they add at most a quarter to the traffic of reading the weight. Training steps of MNIST have weights so large;
+/// inference of batches of 80 has not.
+inline constexpr std::int64_t min_weight_of_parts = 8;
+
+/// A product by a matrix that is much larger than all else, as a weight at a small batch, is cut along the matrix's rows, in
+/// whatever place it takes part: so a tile always works on the same rows, forward, backward and when they are updated. Where rows
+/// are summed over, that makes parts of sums, which must be small beside the matrix.
+constexpr void follow_the_largest(Operation& operation, const Target& target) {
+  const auto bytes = [&](int operand) { return operation.operands[operand].spec.bytes(); };
+  if (!target.keeps_weights || operation.input_count != 2 || operation.operands.size() != 3) return;
+  const int weight = bytes(1) > bytes(0) ? 1 : 0;
+  const Value& value = operation.operands[weight];
+  int rows = 0;  // the axis with the largest stride, in either direction
+  const auto stride = [&](int axis) {
+    const std::int64_t signed_stride = value.layout.strides[static_cast<std::size_t>(axis)];
+    return signed_stride < 0 ? -signed_stride : signed_stride;
+  };
+  for (int axis = 1; axis < value.spec.shape.rank; ++axis)
+    if (stride(axis) > stride(rows)) rows = axis;
+  const int axis = value.spec.shape.rank == 0 ? -1 : operation.work.follows(weight, rows);
+  if (axis < 0 || operation.work.axes[axis].kind != WorkAxisKind::reduction ||
+      operation.work.axes[axis].extent < min_rows_of_part * target.tiles)
+    return;
+  if (min_weight_of_parts * target.tiles * bytes(2) > bytes(weight)) return;
+  for (int other = 0; other < operation.work.axes.size(); ++other)
+    if (other != axis) operation.work.axes[other].kind = WorkAxisKind::whole;
+  operation.work.axes[axis].kind = WorkAxisKind::summed;
+}
+/// Whether the operand is the same for all blocks along some cut reduction, so that each gives a part of it.
+constexpr bool has_parts(const Operation& operation, int operand, const FixedVector<std::int64_t, max_work_axes>& blocks) {
+  const Work& work = operation.work;
+  for (int axis = 0; axis < work.axes.size(); ++axis)
+    if (gives_partials(work.axes[axis].kind) && blocks[axis] < work.axes[axis].extent && !work.has_follower(operand, axis))
+      return true;
+  return false;
+}
+
+/// The op that makes an operation's output of its parts; the output becomes the parts.
+constexpr Operation combine_parts(BodyDraft& draft, const Partials& how, Value& output, std::int64_t parts, DType dtype) {
+  Value whole = output;
+  TensorSpec part = output.spec;
+  part.dtype = dtype;
+  TensorSpec all_parts{{parts}, part.dtype};
+  if (part.shape.rank == max_rank) whole.spec.shape = {part.nelms()}, whole.layout = dense_layout(whole.spec.shape);
+  for (int axis = 0; axis < whole.spec.shape.rank; ++axis) all_parts.shape.push_back(whole.spec.shape[axis]);
+  const Value memory = draft.placed(draft.add_value(all_parts), draft.placement_of(output));
+  output = {memory.storage, dense_layout(part.shape), part};
+  Operation result = combining_operation(how, memory, whole);
+  result.placement = draft.placement_of(whole);
+  result.work = work_of(result);
+  return result;
+}
+
+/// How a target cuts an operation. One whose blocks need an input whole, too, gets that once more if it is then cut into parts.
+constexpr Partition cut_of(Operation& operation, const Target& target) {
+  const DType dtype = operation.operands[operation.input_count].spec.dtype;
+  if (operation.op->partials && target.shortest_reduction > 0)
+    if (const int whole_input = operation.op->partials(operation.attributes).whole_input; whole_input >= 0) {
+      Operation with_whole = operation;
+      const Value input = operation.operands[whole_input];
+      with_whole.operands.insert(with_whole.operands.begin() + with_whole.input_count++, input);
+      with_whole.work = work_of(with_whole);
+      const Partition parts = partition(with_whole.work.axes, dtype, target);
+      if (parts.partials > 1) {
+        operation = std::move(with_whole);
+        return parts;
+      }
+    }
+  return partition(operation.work.axes, dtype, target);
+}
+
+/// Gives each operation its work, and adds those that combine parts.
+class ReductionSplitter {
+ public:
+  constexpr ReductionSplitter(BodyDraft& draft, const Target& target, ProductPartitions* partitions)
+      : draft_(draft), target_(target), partitions_(partitions) {}
+
+  constexpr void run() {
+    operations_.reserve(2 * draft_.operations.size());
+    for (Operation& operation : draft_.operations) {
+      if (!operation.is_call()) {
+        operation.work = work_of(operation);
+        follow_the_largest(operation, target_);
+        if (partitions_ && is_product(operation)) {
+          add_product(std::move(operation));
+          continue;
+        }
+      }
+      add(std::move(operation));
+    }
+    draft_.operations = std::move(operations_);
+  }
+
+ private:
+  /// Adds an operation and, if it is cut into parts, those that combine them.
+  constexpr void add(Operation&& given) {
+    operations_.push_back(std::move(given));
+    if (operations_.back().is_call()) return;
+    Operation& operation = operations_.back();
+    Partition cut = cut_of(operation, target_);
+    const DType result = operation.operands[operation.input_count].spec.dtype;
+    if (has_parts(operation, operation.input_count, cut.blocks))  // later passes cut it by the dtype of the parts
+      cut = partition(operation.work.axes, dtype_of_parts(*operation.op, operation.attributes, result), target_);
+    if (cut.partials == 1) {
+      take_reductions_whole(operation.work);
+      return;
+    }
+    operation.partial = true;
+    List<Operation> combining;
+    for (int i = operation.input_count, count = static_cast<int>(operation.operands.size()); i < count; ++i)
+      if (has_parts(operation, i, cut.blocks)) combining.push_back(combine(operation, i, cut.partials));
+    for (Operation& each : combining) add_combining(std::move(each));
+  }
+  constexpr Operation combine(Operation& operation, int output, std::int64_t parts) {
+    const Partials how = operation.op->partials ? operation.op->partials(operation.attributes) : Partials{};
+    return combine_parts(draft_, how, operation.operands[output], parts,
+                         dtype_of_parts(*operation.op, operation.attributes, operation.operands[output].spec.dtype));
+  }
+  constexpr void add_combining(Operation&& combining) {
+    if (partitions_ && set_stage(combining, target_)) {
+      add(std::move(combining));
+      return;
+    }
+    take_reductions_whole(combining.work);
+    operations_.push_back(std::move(combining));
+  }
+
+  /// Adds a product, or one for each of its slices.
+  constexpr void add_product(Operation&& product) {
+    const List<TensorSpec> operands = operand_specs(product);
+    const ProductCut cut = cut_product_on_tiles(*product.op, {operands.data(), operands.size()}, product.attributes, product.work,
+                                                target_, *partitions_);
+    if (cut.part.slices() == 1 || product.operands[2].spec.shape.rank == max_rank) {  // whose parts are flat: see combine_parts
+      set_blocks(product.work, cut);
+      add(std::move(product));
+      return;
+    }
+    for (Operation& columns : slices_of(product, ProductAxis::column, cut.part.column_slices, cut.grains.columns)) {
+      List<Operation> slices = slices_of(columns, ProductAxis::inner, cut.part.inner_slices, cut.grains.inner);
+      if (slices.size() == 1) {
+        add_slice(std::move(slices[0]), cut);
+        continue;
+      }
+      Operation sum = combine(columns, 2, static_cast<std::int64_t>(slices.size()));  // whose parts the slices make
+      for (std::size_t i = 0; i < slices.size(); ++i) {
+        slices[i].operands[2] = columns.operands[2];
+        slices[i].operands[2].layout.offset = static_cast<std::int64_t>(i) * columns.operands[2].spec.nelms();
+        slices[i].work = work_of(slices[i]);
+        add_slice(std::move(slices[i]), cut);
+      }
+      add_combining(std::move(sum));
+    }
+  }
+  /// Slices come one after the other: only one needs memory at a time.
+  constexpr void add_slice(Operation&& slice, const ProductCut& cut) {
+    slice.alone = true;
+    set_blocks(slice.work, cut);
+    add(std::move(slice));
+  }
+
+  BodyDraft& draft_;
+  const Target& target_;
+  ProductPartitions* partitions_;  // null: products are cut as other ops are
+  List<Operation> operations_{};
+};
+
+}  // namespace detail
+
+/// Finds the work of all operations. With `partitions`, of a simulated IPU, products are cut by their cycles, and operations that
+/// combine many parts into stages. Where a target has tiles left over for
+/// parts of a reduction, the op gives partial results (of float16 in float32, unless the op says otherwise), which a second op
+/// combines: it sums them, unless the op says otherwise.
+constexpr void split_reductions(BodyDraft& draft, const Target& target, ProductPartitions* partitions) {
+  detail::ReductionSplitter(draft, target, partitions).run();
+}
+
+}  // namespace tilewright::internal

@@ -1,0 +1,149 @@
+#pragma once
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "tilewright/core/diagnostic.hpp"
+#include "tilewright/core/text.hpp"
+#include "tilewright/core/type_name.hpp"
+#include "tilewright/op/stated_op.hpp"
+
+namespace tilewright {
+
+namespace detail {
+
+/// Whether an op's attributes are numbers of 8 bytes without padding between them, which words can hold.
+template <class A>
+concept PackableAttributes = sizeof(A) % 8 == 0 && __is_trivially_copyable(A) && requires {
+  typename std::bool_constant<(std::bit_cast<std::array<std::int64_t, sizeof(A) / 8>>(A{}), true)>;
+};
+
+/// The op's name, or that of its type, and a message.
+template <class D, class... Pieces>
+constexpr Text problem_text(const Pieces&... message) {
+  if constexpr (requires { std::string_view(D::name); }) return text(std::string_view(D::name), ": ", message...);
+  else return text(type_name<D>(), ": ", message...);
+}
+
+/// Which templates an op has, and the `differentiation` that it states.
+struct OpTemplates {
+  bool compute, compute_checked, compute_with, run_collective, forward;
+  Differentiation differentiation;
+};
+
+/// What is wrong with the groups of an op, as op_problem says it. No group is of another type, as the op is converted to it.
+constexpr Text group_problem(const OpInfo& op, const OpTemplates& has) {
+  const auto problem = [&](std::string_view given, std::string_view expected = "both expected") {
+    return text(op.name, ": ", given, ": ", expected);
+  };
+  if (!op.infer) return problem("no infer", "`static constexpr void infer(Inference&)` expected");
+  const bool has_items = op.collective_items;
+  if (op.view && (has.compute || op.expand || has_items))
+    return problem(has.compute ? "view and compute"
+                   : op.expand ? "view and expand"
+                               : "view and collective_items",
+                   "one of them expected");
+  if (has_items && (has.compute || op.expand))
+    return problem(has.compute ? "collective_items and compute" : "collective_items and expand", "one of them expected");
+  if (has_items != has.run_collective)
+    return problem(has_items ? "collective_items without run_collective" : "run_collective without collective_items");
+  if (has_items == !op.collective_volume)
+    return problem(has_items ? "collective_items without collective_volume" : "collective_volume without collective_items");
+  if (has.compute && op.fault && !has.compute_checked) return problem("fault without compute_checked");
+  if (!op.vertex_cost.is_complete())
+    return problem("VertexCost with loops of no cycles or no elements",
+                   "at least 1 of both, for float32 and for float16, expected");
+  if (op.is_copy && op.modifies != 0) return problem("is_copy without modifies = 0");
+  if (!op.view && !has.compute && !op.expand && !has_items && !op.is_copy && !op.gives_memory && !op.transfer)
+    return problem("nothing that gives its result", "compute, view, expand or collective_items expected");
+  if (op.has_epilogue != has.compute_with)
+    return problem(op.has_epilogue ? "has_epilogue without compute_with" : "compute_with without has_epilogue");
+  if (op.has_formula && !op.expand && !has.forward) return problem("has_formula without forward");
+  if (op.takes_positions && op.has_formula)
+    return problem("takes_positions and has_formula", "has_formula = false, and a compute, expected");
+  if (op.is_alias && !op.view) return problem("is_alias without view");
+  if (op.may_repeat && !op.has_side_effect) return problem("may_repeat without has_side_effect");
+  if (op.modifies < -1) return text(op.name, ": modifies ", op.modifies, ": an input's number, or -1 for none, expected");
+  if (has.differentiation == Differentiation::rule && !op.gradient)
+    return problem("differentiation `rule` without gradient", "a gradient, `stops` or `refuses` expected");
+  if (has.differentiation == Differentiation::stops && op.gradient)
+    return problem("differentiation `stops` and a gradient", "one of them expected");
+  return {};
+}
+
+/// Whether the members that all ops have are of the types that OpInfo has.
+template <class D>
+concept HasRules = requires {
+  std::string_view(D::name);
+  static_cast<decltype(OpInfo::infer)>(D::infer);
+  static_cast<decltype(OpInfo::gradient)>(D::gradient);
+  static_cast<decltype(OpInfo::work)>(D::work);
+  static_cast<decltype(OpInfo::view)>(D::view);
+  static_cast<decltype(OpInfo::expand)>(D::expand);
+};
+
+/// What is wrong with the members of an op that has not all rules.
+template <class D>
+constexpr Text rule_problem() {
+  if constexpr (!requires { std::string_view(D::name); })
+    return problem_text<D>("no name: `static constexpr std::string_view name` expected");
+  else if constexpr (!requires { static_cast<decltype(OpInfo::infer)>(D::infer); })
+    return problem_text<D>("infer of another type, or not public: `static constexpr void infer(Inference&)` expected");
+  else if constexpr (!requires { static_cast<decltype(OpInfo::gradient)>(D::gradient); })
+    return problem_text<D>(
+        "gradient of another type, or not public: `static constexpr void gradient(GradientContext&)` expected");
+  else if constexpr (!requires { static_cast<decltype(OpInfo::work)>(D::work); })
+    return problem_text<D>(
+        "work of another type, or not public: `static constexpr Work work(std::span<const TensorSpec> operands, int "
+        "input_count, const PackedAttributes&)` expected");
+  else if constexpr (!requires { static_cast<decltype(OpInfo::view)>(D::view); })
+    return problem_text<D>(
+        "view of another type, or not public: `static constexpr Layout view(const Shape& input, const Layout&, const "
+        "Shape& output, const PackedAttributes&)` expected");
+  else
+    return problem_text<D>(
+        "expand of another type, or not public: `static constexpr List<OpPart> expand(std::span<const TensorSpec> "
+        "operands, int input_count, const PackedAttributes&)` expected");
+}
+
+/// What is wrong with an op type: `<op>: <given>: <expected>`, or nothing.
+template <class D>
+constexpr Text op_problem() {
+  if constexpr (!HasRules<D>) {
+    return rule_problem<D>();
+  } else if constexpr (sizeof(typename D::Attributes) > 8 * PackedAttributes::capacity) {
+    return problem_text<D>("Attributes of ", sizeof(typename D::Attributes), " bytes: at most ", PackedAttributes::capacity,
+                           " members of 8 bytes expected");
+  } else if constexpr (!__is_empty(typename D::Attributes) && !PackableAttributes<typename D::Attributes>) {
+    return problem_text<D>("Attributes with members of other than 8 bytes: std::int64_t and double expected");
+  } else {
+    constexpr bool no_compute = requires { requires __is_same(decltype(D::compute), const NotGiven); };
+    constexpr bool no_check = requires { requires __is_same(decltype(D::compute_checked), const NotGiven); };
+    constexpr bool no_epilogue = requires { requires __is_same(decltype(D::compute_with), const NotGiven); };
+    constexpr bool no_collective = requires { requires __is_same(decltype(D::run_collective), const NotGiven); };
+    constexpr bool no_formula = requires { requires __is_same(decltype(D::forward), const NotGiven); };
+    return group_problem(stated_op_info<D>,
+                         {!no_compute, !no_check, !no_epilogue, !no_collective, !no_formula, D::differentiation});
+  }
+}
+
+template <class D>
+inline constexpr bool has_problem = !op_problem<D>().empty();
+
+inline constexpr OpInfo no_op_info{};
+}  // namespace detail
+
+/// What an op says, if it gives the library what it asks for (op/op.hpp). If not, the compilation stops with what is wrong.
+template <class D>
+constexpr const OpInfo& checked_op_info() {
+  if constexpr (!detail::has_problem<D>) {
+    return detail::stated_op_info<D>;
+  } else {
+    static_assert(sizeof(Report<[] { return detail::op_problem<D>(); }>) > 0);
+    return detail::no_op_info;
+  }
+}
+
+}  // namespace tilewright

@@ -1,0 +1,169 @@
+#pragma once
+#include <algorithm>
+
+#include "tilewright/kernel/elementwise.hpp"
+#include "tilewright/kernel/faults.hpp"
+#include "tilewright/kernel/math.hpp"
+#include "tilewright/op/op.hpp"
+
+namespace tilewright {
+
+/// The shape to which NumPy broadcasting brings two shapes; nothing where they do not fit.
+constexpr std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
+  Shape result = a.rank >= b.rank ? a : b;
+  for (int axis = 1; axis <= std::min(a.rank, b.rank); ++axis) {
+    if (a[-axis] != b[-axis] && a[-axis] != 1 && b[-axis] != 1) return std::nullopt;
+    result[-axis] = std::max(a[-axis], b[-axis]);
+  }
+  return result;
+}
+
+namespace detail {
+/// An op's formula as a function object for scalars and xsimd batches.
+template <class D, PackedAttributes A>
+struct Formula {
+  // the result types tell xtensor what can be called
+  static constexpr bool plain = __is_empty(typename D::Attributes);
+  static constexpr bool bools_are_masks = groups_of<D>().operator Fusion().bools_are_masks;
+  template <class... X>
+    requires plain
+  auto operator()(const X&... x) const -> decltype(D::forward(x...)) {
+    return D::forward(x...);
+  }
+  template <class... X>
+    requires(!plain)
+  auto operator()(const X&... x) const -> decltype(D::forward(x..., unpack<typename D::Attributes>(A))) {
+    return D::forward(x..., unpack<typename D::Attributes>(A));
+  }
+};
+/// An op in place gives its first input's shape and dtype, or fails.
+constexpr bool require_same_in_place(Inference& op, const TensorSpec& result) {
+  if (result == op.input(0)) return true;
+  op.fail(to_text(result), " into ", to_text(op.input(0)),
+          ": a result of the shape and dtype of the tensor that changes expected");
+  return false;
+}
+/// One output of the shape to which the inputs broadcast.
+constexpr void infer_elementwise(Inference& op, DType dtype, bool in_place) {
+  Shape shape = op.input(0).shape;
+  for (int i = 1; i < op.input_count(); ++i) {
+    const auto common = broadcast(shape, op.input(i).shape);
+    if (!common) return op.fail(to_text(shape), " and ", to_text(op.input(i).shape), ": shapes that broadcast expected");
+    shape = *common;
+  }
+  const TensorSpec result{shape, dtype};
+  if (!in_place || require_same_in_place(op, result)) op.output(result);
+}
+constexpr Work elementwise_work(std::span<const TensorSpec> operands, int input_count) {
+  Work work;
+  const Shape& result = operands[static_cast<std::size_t>(input_count)].shape;
+  for (int axis = 0; axis < result.rank; ++axis) work.add_axis({.extent = result[axis], .vectorised = axis == result.rank - 1});
+  for (std::size_t o = 0; o < operands.size(); ++o)
+    for (int axis = 1; axis <= operands[o].shape.rank; ++axis)
+      if (operands[o].shape[-axis] != 1) work.follow(static_cast<int>(o), operands[o].shape.rank - axis, result.rank - axis);
+  return work;
+}
+/// The cost that a unary op states, or else that of its kind.
+constexpr VertexCost cost_of_map(const VertexCost& stated) {
+  return stated.is_stated() ? stated : default_vertex_cost(WorkKind::map, CodeKind::map);
+}
+/// The groups of an elementwise op that it does not state.
+struct ElementwiseDefaults : OpDefaults {
+  constexpr operator Fusion() const { return Fusion{.has_formula = true}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+};
+}  // namespace detail
+
+/// Base of ops whose result at a place depends on the inputs at that place only. D gives `name` and
+/// `template <class X> static X forward(X x, ...[, Attributes])` on scalars and xsimd batches; inputs broadcast as in NumPy and
+/// have one dtype, which is also the result's. An op of other dtypes gives `check_dtypes` and `result_dtype`.
+template <class D>
+struct Elementwise : Op<D, detail::ElementwiseDefaults> {
+  // No arrays: the planner puts formulas of numbers into each other, which it cannot do with a kernel.
+  static constexpr void infer(Inference& op) {
+    if (D::check_dtypes(op)) detail::infer_elementwise(op, D::result_dtype(op), op.is_in_place());
+  }
+  static constexpr bool check_dtypes(Inference& op) { return equal_dtypes(op); }
+  static constexpr bool equal_dtypes(Inference& op) {
+    for (int i = 1; i < op.input_count(); ++i)
+      if (!op.require_equal_dtypes(0, i)) return false;
+    return true;
+  }
+  /// A check_dtypes for ops of numbers: not of bool.
+  static constexpr bool check_numbers(Inference& op) { return op.require_number_dtype(0) && equal_dtypes(op); }
+  static constexpr DType result_dtype(const Inference& op) { return op.input(0).dtype; }
+  static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
+    return detail::elementwise_work(operands, input_count);
+  }
+  template <PackedAttributes A, class... V>
+  static void compute(V... views) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      auto operands = std::tie(views...);
+      kernel::assign_elementwise<detail::Formula<D, A>>(std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
+    }(std::make_index_sequence<sizeof...(V) - 1>{});
+  }
+  /// Computes an op with `fault` on views, the last of which is the result, and reports what its inputs did wrong to `faults`:
+  /// D gives `forward_checked(faults, x, ...)` beside `forward`.
+  template <PackedAttributes, class... V>
+  static void compute_checked(Faults faults, V... views) {
+    [&]<std::size_t... i>(std::index_sequence<i...>) {
+      auto operands = std::tie(views...);
+      kernel::assign_elements([&](const auto&... x) { return D::forward_checked(faults, x...); },
+                              std::get<sizeof...(i)>(operands), std::get<i>(operands)...);
+    }(std::make_index_sequence<sizeof...(V) - 1>{});
+  }
+};
+
+/// Which value a unary op's derivative is written in.
+enum class GradientFrom { input, output };
+
+/// The gradient op of a unary op: inputs (x or y, dy), result dx.
+template <class D>
+struct UnaryGrad : Elementwise<UnaryGrad<D>> {
+  using Attributes = typename D::Attributes;
+  static constexpr std::string_view name = GradientName<D>::value;
+  constexpr operator VertexCost() const {
+    return unary_gradient_cost(detail::cost_of_map(detail::groups_of<D>()), D::gradient_from == GradientFrom::output);
+  }
+  template <class X, class... A>
+  static X forward(X x_or_y, X dy, A... attributes) {
+    return D::backward(x_or_y, dy, attributes...);
+  }
+};
+
+/// The gradient op of a unary op whose derivative is written in its result, of half precision: inputs (x, dy). The result is
+/// computed again, as what is stored is rounded; or D gives `backward_of_input(x, dy)`, if the result of float32 would not do.
+template <class D>
+struct UnaryGradOfHalf : Elementwise<UnaryGradOfHalf<D>> {
+  using Attributes = typename D::Attributes;
+  static constexpr std::string_view name = GradientName<D>::value;
+  constexpr operator VertexCost() const { return unary_gradient_cost(detail::cost_of_map(detail::groups_of<D>()), false); }
+  template <class X, class... A>
+  static X forward(X x, X dy, A... attributes) {
+    if constexpr (requires { D::backward_of_input(x, dy, attributes...); }) return D::backward_of_input(x, dy, attributes...);
+    else return D::backward(D::forward(x, attributes...), dy, attributes...);
+  }
+};
+
+/// Base of ops with one input, of floating point unless D has a `check_dtypes` of its own. D gives `name`, `forward(x)` and
+/// `backward(x, dy)`, the gradient of x, or `backward(y, dy)` with `gradient_from = GradientFrom::output`; both take the
+/// attributes last if there are any.
+template <class D>
+struct UnaryOp : Elementwise<D> {
+  static constexpr GradientFrom gradient_from = GradientFrom::input;
+  static constexpr bool gradient_takes_rounded = false;  ///< it is exact from a result of half precision, as that of relu
+
+  static constexpr bool check_dtypes(Inference& op) { return op.require_floating_point(0); }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const auto attributes = op.attributes<typename D::Attributes>();
+    const Tensor dy = op.output_gradient(0);
+    if constexpr (D::gradient_from == GradientFrom::output && !D::gradient_takes_rounded) {
+      if (is_half(op.input_spec(0).dtype)) return op.input_gradient(0, apply<UnaryGradOfHalf<D>>({op.input(0), dy}, attributes));
+    }
+    const Tensor value = D::gradient_from == GradientFrom::input ? op.input(0) : op.output(0);
+    op.input_gradient(0, apply<UnaryGrad<D>>({value, dy}, attributes));
+  }
+};
+
+}  // namespace tilewright

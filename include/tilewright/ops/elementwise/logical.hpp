@@ -1,0 +1,36 @@
+#pragma once
+#include "tilewright/ops/elementwise/compare.hpp"
+
+namespace tilewright {
+
+struct And : Predicate<And> {
+  static constexpr std::string_view name = "And";
+  constexpr operator VertexCost() const { return binary_map_cost({6, 4}, {6, 4}); }
+  template <class M> static M forward(M a, M b) { return a & b; }
+};
+struct Or : Predicate<Or> {
+  static constexpr std::string_view name = "Or";
+  constexpr operator VertexCost() const { return binary_map_cost({6, 4}, {6, 4}); }
+  template <class M> static M forward(M a, M b) { return a | b; }
+};
+struct Not : Predicate<Not> {
+  static constexpr std::string_view name = "Not";
+  constexpr operator VertexCost() const { return map_cost({5, 4}, {5, 4}); }
+  template <class M> static M forward(M x) { return !x; }
+};
+
+namespace ops {
+/// Whether both are true, as bool. Inputs of any dtype are cast to bool first: what is not 0, NaN included, is true. Shapes
+/// broadcast as in NumPy. No gradient. So for the functions below.
+constexpr Tensor logical_and(Tensor a, Tensor b) { return apply<And>({a.cast(boolean), b.cast(boolean)}); }
+/// Whether one of them is true.
+constexpr Tensor logical_or(Tensor a, Tensor b) { return apply<Or>({a.cast(boolean), b.cast(boolean)}); }
+/// Whether x is false.
+constexpr Tensor logical_not(Tensor x) { return apply<Not>({x.cast(boolean)}); }
+}  // namespace ops
+
+constexpr Tensor operator&(Tensor a, Tensor b) { return ops::logical_and(a, b); }
+constexpr Tensor operator|(Tensor a, Tensor b) { return ops::logical_or(a, b); }
+constexpr Tensor operator!(Tensor x) { return ops::logical_not(x); }
+
+}  // namespace tilewright

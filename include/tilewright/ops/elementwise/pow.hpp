@@ -1,0 +1,77 @@
+#pragma once
+#include "tilewright/kernel/functions/power.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+
+namespace tilewright {
+
+/// x to the power of a number.
+struct PowNumber : UnaryOp<PowNumber> {
+  static constexpr std::string_view name = "PowNumber";
+  constexpr operator VertexCost() const { return map_cost({26, 2}, {24, 4}); }
+  struct Attributes {
+    double exponent = 1;
+  };
+  static constexpr bool check_dtypes(Inference& op) {
+    const double exponent = op.attributes<Attributes>().exponent;
+    const DType dtype = op.input(0).dtype;
+    if (!op.require_number_dtype(0) || !op.require_number("exponent", exponent, dtype)) return false;
+    if (is_int(dtype) && exponent < 0)
+      op.fail("exponent ", number_text(exponent), " as power of ", to_text(dtype), ": 0 or more expected");
+    return !op.failed();
+  }
+  template <class X>
+  static X forward(X x, Attributes attributes) {
+    return math::pow_by_number(x, attributes.exponent);
+  }
+  template <class X>
+  static X backward(X x, X dy, Attributes attributes) {
+    if (attributes.exponent == 0) return math::number<X>(0);
+    return dy * math::number<X>(attributes.exponent) * math::pow_by_number(x, attributes.exponent - 1);
+  }
+};
+
+/// Of x to the power of e, the gradient of x, given x, e and dy.
+struct PowBaseGrad : Elementwise<PowBaseGrad> {
+  static constexpr std::string_view name = "PowBaseGrad";
+  constexpr operator VertexCost() const { return binary_map_cost({30, 2}, {28, 4}); }
+  template <class X>
+  static X forward(X x, X e, X dy) {
+    const X zero = math::number<X>(0);
+    return math::select(e == zero, zero, dy * e * math::pow(x, e - math::number<X>(1)));
+  }
+};
+/// The gradient of e, given x, e and dy.
+struct PowExponentGrad : Elementwise<PowExponentGrad> {
+  static constexpr std::string_view name = "PowExponentGrad";
+  constexpr operator VertexCost() const { return binary_map_cost({38, 2}, {30, 4}); }
+  template <class X>
+  static X forward(X x, X e, X dy) {
+    const X zero = math::number<X>(0);
+    return math::select((x == zero) & (e >= zero), zero, dy * (math::pow(x, e) * math::log(x)));
+  }
+};
+/// x to the power of e, broadcast.
+struct Pow : Elementwise<Pow> {
+  static constexpr std::string_view name = "Pow";
+  constexpr operator VertexCost() const { return binary_map_cost({26, 2}, {24, 4}); }
+  static constexpr bool check_dtypes(Inference& op) { return check_numbers(op); }
+  template <class X> static X forward(X x, X e) { return math::pow(x, e); }
+  static constexpr void gradient(GradientContext& op) {
+    const Tensor x = op.input(0), e = op.input(1), dy = op.output_gradient(0);
+    if (op.needs(0)) op.input_gradient(0, detail::summed<PowBaseGrad>({x, e, dy}, op.input_spec(0)));
+    if (op.needs(1)) op.input_gradient(1, detail::summed<PowExponentGrad>({x, e, dy}, op.input_spec(1)));
+  }
+};
+
+namespace ops {
+/// x to the power of e. x: integers, which wrap around, or floating point numbers; e: a number, which for integers is whole and
+/// not negative, or a tensor of x's dtype; shapes broadcast as in NumPy. x may be a number if e is a tensor. A negative power of
+/// an integer by a tensor is 0, but for 1 and -1. Zeros, infinities and NaN are as in C's pow: NaN for a negative finite x and an
+/// e that is not whole; 1 for e = 0 and for x = 1; x^(1/2) is 0 for -0 and infinity for -infinity, where the square root, with
+/// which PyTorch computes it, is -0 and NaN. Gradients: dy e x^(e - 1), 0 where e is 0; of a tensor e dy y ln(x), 0 where x is 0
+/// and e is not negative.
+constexpr Tensor pow(Tensor x, detail::Number auto e) { return apply<PowNumber>({x}, {static_cast<double>(e)}); }
+constexpr Tensor pow(const detail::Operand auto& x, Tensor e) { return detail::apply_to<Pow>(x, e); }
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,100 @@
+#pragma once
+#include "tilewright/kernel/mask.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+
+namespace tilewright {
+
+/// a where the condition is true, else b; broadcast.
+struct Where : Elementwise<Where> {
+  static constexpr std::string_view name = "Where";
+  constexpr operator VertexCost() const { return binary_map_cost({7, 2}, {7, 4}); }
+  constexpr operator Fusion() const { return Fusion{.has_formula = true, .bools_are_masks = true}; }
+  static constexpr bool check_dtypes(Inference& op) { return op.require_equal_dtypes(1, 2); }
+  static constexpr DType result_dtype(const Inference& op) { return op.input(1).dtype; }
+  template <class M, class X>
+  static X forward(M condition, X a, X b) {
+    return math::select(condition, a, b);
+  }
+  static constexpr void gradient(GradientContext& op) {
+    const Tensor condition = op.input(0), dy = op.output_gradient(0), zero = detail::like<Where>(dy, 0);
+    if (op.needs(1)) op.input_gradient(1, ops::sum_to(apply<Where>({condition, dy, zero}), op.input_spec(1).shape));
+    if (op.needs(2)) op.input_gradient(2, ops::sum_to(apply<Where>({condition, zero, dy}), op.input_spec(2).shape));
+  }
+};
+
+/// The gradient of a, given a, b and dy, of the larger or smaller of a and b: dy where a was taken or one is NaN, half of it
+/// where they are equal.
+template <bool largest>
+struct ExtremeGrad : Elementwise<ExtremeGrad<largest>> {
+  static constexpr std::string_view name = largest ? "MaxGrad" : "MinGrad";
+  constexpr operator VertexCost() const { return binary_map_cost({10, 2}, {10, 4}); }
+  template <class X>
+  static X forward(X a, X b, X dy) {
+    const auto is_other = largest ? a < b : b < a;
+    return math::select(a == b, math::number<X>(0.5) * dy, math::select(is_other, math::number<X>(0), dy));
+  }
+};
+template <class D, bool largest>
+struct ExtremeOp : Elementwise<D> {
+  constexpr operator VertexCost() const { return binary_map_cost({6, 2}, {4, 4}, Confidence::published); }
+  static constexpr void gradient(GradientContext& op) {
+    for (int i = 0; i < 2; ++i) {
+      if (!op.needs(i)) continue;
+      const Tensor part = apply<ExtremeGrad<largest>>({op.input(i), op.input(1 - i), op.output_gradient(0)});
+      op.input_gradient(i, ops::sum_to(part, op.input_spec(i).shape));
+    }
+  }
+};
+struct Maximum : ExtremeOp<Maximum, true> {
+  static constexpr std::string_view name = "Max";
+  template <class X> static X forward(X a, X b) { return math::maximum(a, b); }
+};
+struct Minimum : ExtremeOp<Minimum, false> {
+  static constexpr std::string_view name = "Min";
+  template <class X> static X forward(X a, X b) { return math::minimum(a, b); }
+};
+
+namespace detail {
+template <class D>
+constexpr Tensor fold(std::span<const Tensor> tensors) {
+  if (tensors.empty()) throw TraceError("maximum, minimum: no tensors: at least one expected");
+  Tensor result = tensors[0];
+  for (std::size_t i = 1; i < tensors.size(); ++i) result = apply<D>({result, tensors[i]});
+  return result;
+}
+}  // namespace detail
+
+namespace ops {
+/// a where the condition is true, else b. condition: any dtype, cast to bool: what is not 0, NaN included, is true; a, b:
+/// tensors, or a tensor and a number, of equal dtypes, any; all three broadcast as in NumPy. Gradients: dy where a (or b) was
+/// taken, else 0, whatever dy is there; none for the condition. The op that made the other one still takes that 0 for its own
+/// gradient: if that is infinite or NaN, so is what reaches its input, as in PyTorch. Choose the input first: sqrt(where(x > 0,
+/// x, 1)).
+constexpr Tensor where(Tensor condition, const detail::Operand auto& a, const detail::Operand auto& b) {
+  using A = std::remove_cvref_t<decltype(a)>;
+  using B = std::remove_cvref_t<decltype(b)>;
+  static_assert(!detail::Number<A> || !detail::Number<B>, "where: two numbers: a tensor expected as one of its choices");
+  if constexpr (detail::Number<A> && detail::Number<B>) return condition;
+  else if constexpr (detail::Number<A>) return where(condition, detail::like<Where>(b, a), b);
+  else if constexpr (detail::Number<B>) return where(condition, a, detail::like<Where>(a, b));
+  else return apply<Where>({condition.cast(boolean), a, b});
+}
+/// The largest of several tensors, element by element; NaN where one of them is. Equal dtypes; shapes broadcast as in NumPy.
+/// Gradients: dy to the largest; two that are equal get half of it each, as do two of which one is NaN all of it, as in PyTorch.
+/// Of more than two, it is the maximum of the maximum of the first ones and the last.
+constexpr Tensor maximum(std::span<const Tensor> tensors) { return detail::fold<Maximum>(tensors); }
+constexpr Tensor maximum(Tensor first, std::convertible_to<Tensor> auto... others) {
+  const Tensor all[] = {first, others...};
+  return maximum(std::span<const Tensor>(all));
+}
+constexpr Tensor maximum(Tensor a, detail::Number auto b) { return detail::apply_to<Maximum>(a, b); }
+/// The smallest of several tensors, as maximum; NaN where one of them is, as in PyTorch.
+constexpr Tensor minimum(std::span<const Tensor> tensors) { return detail::fold<Minimum>(tensors); }
+constexpr Tensor minimum(Tensor first, std::convertible_to<Tensor> auto... others) {
+  const Tensor all[] = {first, others...};
+  return minimum(std::span<const Tensor>(all));
+}
+constexpr Tensor minimum(Tensor a, detail::Number auto b) { return detail::apply_to<Minimum>(a, b); }
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,256 @@
+#pragma once
+#include "tilewright/kernel/functions/power.hpp"
+#include "tilewright/kernel/functions/trigonometry.hpp"
+#include "tilewright/kernel/vector/rounding.hpp"
+#include "tilewright/op/in_place.hpp"
+
+namespace tilewright {
+
+struct Exp : UnaryOp<Exp> {
+  static constexpr std::string_view name = "Exp";
+  constexpr operator VertexCost() const { return map_cost({6, 2}, {4, 4, 33}, Confidence::published); }
+  static constexpr GradientFrom gradient_from = GradientFrom::output;
+  template <class X> static X forward(X x) { return math::exp(x); }
+  template <class X> static X backward(X y, X dy) { return dy * y; }
+};
+
+struct Log : UnaryOp<Log> {
+  static constexpr std::string_view name = "Log";
+  constexpr operator VertexCost() const { return map_cost({12, 2}, {4, 4}, Confidence::published); }
+  template <class X> static X forward(X x) { return math::log(x); }
+  template <class X> static X backward(X x, X dy) { return math::divide(dy, x); }
+};
+
+struct Log2 : UnaryOp<Log2> {
+  static constexpr std::string_view name = "Log2";
+  constexpr operator VertexCost() const { return map_cost({13, 2}, {5, 4}); }
+  template <class X> static X forward(X x) { return math::log2(x); }
+  template <class X> static X backward(X x, X dy) { return math::divide(dy, x * math::number<X>(0.6931471805599453)); }
+};
+
+struct Sqrt : UnaryOp<Sqrt> {
+  static constexpr std::string_view name = "Sqrt";
+  constexpr operator VertexCost() const { return map_cost({10, 2}, {23, 4}, Confidence::published); }
+  static constexpr GradientFrom gradient_from = GradientFrom::output;
+  template <class X> static X forward(X x) { return math::sqrt(x); }
+  template <class X> static X backward(X y, X dy) { return math::divide(dy, y + y); }
+};
+
+struct Sin : UnaryOp<Sin> {
+  static constexpr std::string_view name = "Sin";
+  constexpr operator VertexCost() const { return map_cost({2300, 1}, {2300, 1}); }
+  template <class X> static X forward(X x) { return math::sin(x); }
+  template <class X> static X backward(X x, X dy) { return dy * math::cos(x); }
+};
+
+struct Cos : UnaryOp<Cos> {
+  static constexpr std::string_view name = "Cos";
+  constexpr operator VertexCost() const { return map_cost({2300, 1}, {2300, 1}); }
+  template <class X> static X forward(X x) { return math::cos(x); }
+  template <class X> static X backward(X x, X dy) { return -dy * math::sin(x); }
+};
+
+struct Tanh : UnaryOp<Tanh> {
+  static constexpr std::string_view name = "Tanh";
+  constexpr operator VertexCost() const { return map_cost({12, 2}, {4, 4}, Confidence::published); }
+  static constexpr GradientFrom gradient_from = GradientFrom::output;
+  template <class X> static X forward(X x) { return math::tanh(x); }
+  template <class X> static X backward(X y, X dy) { return dy * math::fma(-y, y, math::number<X>(1)); }
+  /// 1 - y^2 = 4 u / (1 + u)^2 with u = exp(-2 |x|).
+  template <class X>
+  static X backward_of_input(X x, X dy) {
+    const X u = math::exp(math::number<X>(-2) * math::abs(x)), w = math::number<X>(1) + u;
+    return dy * math::divide(math::number<X>(4) * u, w * w);
+  }
+};
+
+/// -x, integers too, which wrap around.
+struct Negate : UnaryOp<Negate> {
+  static constexpr std::string_view name = "Neg";
+  constexpr operator VertexCost() const { return map_cost({2, 2}, {2, 4}, Confidence::published); }
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
+  static constexpr void gradient(GradientContext& op) { op.input_gradient(0, apply<Negate>({op.output_gradient(0)})); }
+  template <class X> static X forward(X x) { return math::negate(x); }
+};
+
+/// A copy.
+struct Identity : UnaryOp<Identity> {
+  static constexpr bool copies = true;  // its elements are what memory has: they are not converted
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::copy}; }
+  static constexpr std::string_view name = "Identity";
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
+  constexpr operator Fusion() const { return Fusion{.has_formula = true, .bools_are_masks = true}; }
+  static constexpr bool check_dtypes(Inference&) { return true; }
+  static constexpr void gradient(GradientContext& op) { op.input_gradient(0, op.output_gradient(0)); }
+  template <class X> static X forward(X x) { return x; }
+};
+
+struct Abs : UnaryOp<Abs> {
+  static constexpr std::string_view name = "Abs";
+  constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}, Confidence::published); }
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
+  template <class X> static X forward(X x) { return math::abs(x); }
+  template <class X> static X backward(X x, X dy) { return dy * math::sign(x); }
+};
+
+/// Base of ops that are constant but for steps: their gradient is 0.
+template <class D>
+struct StepOp : UnaryOp<D> {
+  static constexpr void gradient(GradientContext& op) {
+    const TensorSpec x = op.input_spec(0);
+    if (op.needs(0)) op.input_gradient(0, op.ir().constant(List<double>{0}, x.shape, x.dtype));
+  }
+};
+struct Sign : StepOp<Sign> {
+  static constexpr std::string_view name = "Sign";
+  constexpr operator VertexCost() const { return map_cost({8, 2}, {8, 4}); }
+  static constexpr bool check_dtypes(Inference& op) { return op.require_number_dtype(0); }
+  template <class X> static X forward(X x) { return math::sign(x); }
+};
+struct Ceil : StepOp<Ceil> {
+  static constexpr std::string_view name = "Ceil";
+  constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}); }
+  template <class X> static X forward(X x) { return math::ceil(x); }
+};
+struct Floor : StepOp<Floor> {
+  static constexpr std::string_view name = "Floor";
+  constexpr operator VertexCost() const { return map_cost({5, 2}, {5, 4}); }
+  template <class X> static X forward(X x) { return math::floor(x); }
+};
+
+namespace detail {
+/// A bound as a number of the formula's type; an infinite one of integers is their end.
+template <class X>
+X bound(double value) {
+  if constexpr (std::integral<X>) {
+    if (value <= static_cast<double>(std::numeric_limits<X>::min())) return std::numeric_limits<X>::min();
+    if (value >= static_cast<double>(std::numeric_limits<X>::max())) return std::numeric_limits<X>::max();
+  }
+  return math::number<X>(value);
+}
+}  // namespace detail
+
+struct Clip : UnaryOp<Clip> {
+  static constexpr std::string_view name = "Clip";
+  constexpr operator VertexCost() const { return map_cost({6, 2}, {6, 4}); }
+  struct Attributes {
+    double min = 0, max = 0;
+  };
+  static constexpr bool check_dtypes(Inference& op) {
+    if (!op.require_number_dtype(0)) return false;
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    const auto [min, max] = op.attributes<Attributes>();
+    const auto require_bound = [&](std::string_view name, double bound) {
+      return bound == infinity || bound == -infinity || op.require_number(name, bound, op.input(0).dtype);
+    };
+    return require_bound("min", min) && require_bound("max", max);
+  }
+  template <class X>
+  static X forward(X x, Attributes bounds) {  // x stands last, so that NaN stays
+    return math::min(detail::bound<X>(bounds.max), math::max(detail::bound<X>(bounds.min), x));
+  }
+  template <class X>
+  static X backward(X x, X dy, Attributes bounds) {
+    const auto is_inside = (x >= detail::bound<X>(bounds.min)) & (x <= detail::bound<X>(bounds.max));
+    return math::select(is_inside, dy, math::number<X>(0));
+  }
+};
+
+/// fmod(x + increment, modulus).
+struct IncrementMod : Elementwise<IncrementMod> {
+  static constexpr std::string_view name = "IncrementMod";
+  constexpr operator VertexCost() const { return map_cost({20, 2}, {40, 4}); }
+  static constexpr Differentiation differentiation = Differentiation::stops;
+  struct Attributes {
+    double increment = 1, modulus = 1;
+  };
+  static constexpr bool check_dtypes(Inference& op) {
+    const auto [increment, modulus] = op.attributes<Attributes>();
+    const DType dtype = op.input(0).dtype;
+    if (!op.require_number_dtype(0) || !op.require_number("increment", increment, dtype) ||
+        !op.require_number("modulus", modulus, dtype))
+      return false;
+    if (modulus == 0) op.fail("modulus 0: another number expected");
+    return modulus != 0;
+  }
+  template <class X>
+  static X forward(X x, Attributes attributes) {
+    return math::fmod(math::add(x, math::number<X>(attributes.increment)), math::number<X>(attributes.modulus));
+  }
+};
+
+namespace ops {
+/// e to the power of x. x: any shape, float16, bfloat16, float32 or float64; result: the same. So for the functions below that do
+/// not say otherwise. Gradient: dy y.
+constexpr Tensor exp(Tensor x) { return apply<Exp>({x}); }
+/// Natural logarithm; NaN below 0. Gradient: dy / x.
+constexpr Tensor log(Tensor x) { return apply<Log>({x}); }
+/// Logarithm to the base 2; NaN below 0. Gradient: dy / (x ln 2).
+constexpr Tensor log2(Tensor x) { return apply<Log2>({x}); }
+/// Square root; NaN below 0. Gradient: dy / 2y.
+constexpr Tensor sqrt(Tensor x) { return apply<Sqrt>({x}); }
+/// Sine of x in radians; NaN for infinities. Gradient: dy cos(x).
+constexpr Tensor sin(Tensor x) { return apply<Sin>({x}); }
+/// Cosine of x in radians; NaN for infinities. Gradient: -dy sin(x).
+constexpr Tensor cos(Tensor x) { return apply<Cos>({x}); }
+/// Hyperbolic tangent. Gradient: dy (1 - y^2).
+constexpr Tensor tanh(Tensor x) { return apply<Tanh>({x}); }
+/// -x. x: integers, of which the unsigned ones and the least wrap around, or floating point.
+constexpr Tensor negate(Tensor x) { return apply<Negate>({x}); }
+/// A copy of x, of any dtype, which has the name `output_name` if one is given. Gradient: dy.
+constexpr Tensor identity(Tensor x, std::string_view output_name = "") {
+  const Tensor y = apply<Identity>({x});
+  detail::name_result(y, output_name);
+  return y;
+}
+/// |x|. x: integers or floating point numbers; the least of signed integers is itself. Gradient: dy sign(x), 0 at 0.
+constexpr Tensor abs(Tensor x) { return apply<Abs>({x}); }
+/// -1, 0 or 1; 0 for NaN, as PyTorch has it. x: integers or floating point numbers. Gradient: 0.
+constexpr Tensor sign(Tensor x) { return apply<Sign>({x}); }
+/// The integer at or above x; NaN stays. Gradient: 0.
+constexpr Tensor ceil(Tensor x) { return apply<Ceil>({x}); }
+/// The integer at or below x; NaN stays. Gradient: 0.
+constexpr Tensor floor(Tensor x) { return apply<Floor>({x}); }
+/// x limited to [min, max]: clip(x, 0), max if min is larger; NaN stays. x: integers, which take whole bounds, or floating
+/// point numbers. Gradient: dy where min <= x <= max, else 0.
+constexpr Tensor clip(Tensor x, double min = -std::numeric_limits<double>::infinity(),
+                      double max = std::numeric_limits<double>::infinity()) {
+  return apply<Clip>({x}, {min, max});
+}
+/// clip, by PyTorch's name; NaN stays, as in PyTorch.
+constexpr Tensor clamp(Tensor x, double min = -std::numeric_limits<double>::infinity(),
+                       double max = std::numeric_limits<double>::infinity()) {
+  return clip(x, min, max);
+}
+/// The remainder of (x + increment) / modulus, with the sign of x + increment, as C has it. x: integers, which take whole numbers
+/// and wrap around, or floating point numbers. No gradient: autodiff stops here. A modulus of 0 is an error.
+constexpr Tensor increment_mod(Tensor x, double increment, double modulus) {
+  return apply<IncrementMod>({x}, {increment, modulus});
+}
+
+/// Forms in place: x gets the result, of which an alias is returned. x: no constant and no expanded view. Their gradients are
+/// those of the forms above. If one needs the value of x that was overwritten, autodiff fails, unless x is an input by value of
+/// the graph.
+///
+/// exp in place. Its gradient does not need x.
+constexpr Tensor exp_(Tensor x) { return apply<InPlace<Exp>>({x}); }
+/// sqrt in place. Its gradient does not need x.
+constexpr Tensor sqrt_(Tensor x) { return apply<InPlace<Sqrt>>({x}); }
+/// tanh in place. Its gradient does not need x.
+constexpr Tensor tanh_(Tensor x) { return apply<InPlace<Tanh>>({x}); }
+/// negate in place. Its gradient does not need x.
+constexpr Tensor negate_(Tensor x) { return apply<InPlace<Negate>>({x}); }
+/// clip in place; NaN stays, as in PyTorch. Its gradient needs x.
+constexpr Tensor clip_(Tensor x, double min = -std::numeric_limits<double>::infinity(),
+                       double max = std::numeric_limits<double>::infinity()) {
+  return apply<InPlace<Clip>>({x}, {min, max});
+}
+/// increment_mod in place. No gradient.
+constexpr Tensor increment_mod_(Tensor x, double increment, double modulus) {
+  return apply<InPlace<IncrementMod>>({x}, {increment, modulus});
+}
+}  // namespace ops
+
+constexpr Tensor operator-(Tensor x) { return ops::negate(x); }
+
+}  // namespace tilewright

@@ -1,0 +1,32 @@
+#pragma once
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+
+namespace tilewright {
+
+/// The derivative of a unary op D: x, then dy / dx of the same shape and dtype. It has no gradient.
+template <class D>
+struct Slope : Elementwise<Slope<D>> {
+  static constexpr std::string_view name = NameWith<D, 'S', 'l', 'o', 'p', 'e'>::value;
+  constexpr operator VertexCost() const { return detail::groups_of<D>(); }
+  template <class X> static X forward(X x) { return D::slope(x); }
+};
+
+/// Base of unary ops without attributes whose derivative shares most of its work with the op. D gives `slope(x)`, dy / dx, in
+/// place of `backward`. The forward graph computes the slope beside the op where autodiff can add it there, and the gradient
+/// graph multiplies by it; that of half precision computes it again from x.
+template <class D>
+struct UnaryWithSlope : UnaryOp<D> {
+  template <class X>
+  static X backward(X x, X dy) {
+    return dy * D::slope(x);
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    if (is_half(op.input_spec(0).dtype)) return UnaryOp<D>::gradient(op);  // a stored slope would be rounded
+    if (const Tensor slope = op.added_to_forward(op_info<Slope<D>>); slope.valid())
+      op.input_gradient(0, op.output_gradient(0) * slope);
+    else UnaryOp<D>::gradient(op);
+  }
+};
+
+}  // namespace tilewright

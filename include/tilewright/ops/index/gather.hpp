@@ -1,0 +1,210 @@
+#pragma once
+#include "tilewright/op/indexed.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/shape/shape.hpp"
+
+namespace tilewright {
+
+/// The gradient of a gather: inputs (dy, indices), dy added up at its indices in zeros, in float32 for half precision. An index
+/// out of range adds nothing.
+struct GatherGrad : IndexedOp<GatherGrad> {
+  static constexpr std::string_view name = "GatherGrad";
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::scatter, Confidence::published); }
+  static constexpr void infer(Inference& op) {
+    const auto attributes = op.attributes<Attributes>();
+    const Shape& dy = op.input(0).shape;
+    const int axis = static_cast<int>(attributes.axis);
+    const int index_axes = op.input(1).shape.rank - (attributes.form == kernel::IndexForm::groups ? 1 : 0);
+    Shape result;
+    for (int a = 0; a < axis; ++a) result.push_back(dy[a]);
+    result.push_back(attributes.extent);
+    for (int a = axis + index_axes; a < dy.rank; ++a) result.push_back(dy[a]);
+    op.output({result, computed_dtype(op.input(0).dtype)});
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
+    return table_work(operands, unpack<Attributes>(packed),
+                      {operands[static_cast<std::size_t>(input_count)].shape, 0, 1, input_count - 1});
+  }
+  template <PackedAttributes A, class DY, class I, class P, class DX>
+  static void compute(DY dy, I indices, P positions, DX dx) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    constexpr auto axis = static_cast<int>(attributes.axis);
+    using Loops = kernel::IndexedLoops<axis, attributes.form, DX, DY, I>;
+    kernel::fill_zero(dx);
+    const auto add = [](auto* to, const auto* from) {
+      Loops::combine(to, from, [](const auto& a, const auto& b) { return a + b; });
+    };
+    Loops::template for_each_hit<attributes.extent>(dx, dy, indices, kernel::block_begin(positions, axis), add);
+  }
+};
+
+/// What gathers share: inputs (t, indices), rows of t along an axis at the indices.
+template <class D>
+struct GatherOp : IndexedOp<D> {
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::gather, Confidence::published); }
+  constexpr operator KernelOperands() const {
+    return KernelOperands{.any_layout = true, .takes_positions = true, .takes_float8 = true};
+  }
+  using Attributes = IndexAttributes;
+
+  static constexpr void infer(Inference& op) {
+    const auto attributes = op.attributes<Attributes>();
+    const Shape &t = op.input(0).shape, &indices = op.input(1).shape;
+    const std::int64_t group_size = attributes.group_size;
+    if (!D::require_indices(op, 1) || !detail::require_proportion(op, attributes.available_memory_proportion)) return;
+    const int axis = op.require_axis(attributes.axis, t.rank), groups = group_size == 1 ? 0 : 1;
+    if (axis < 0) return;
+    if (group_size < 1) return op.fail("group_size ", group_size, ": a number above 0 expected");
+    if (groups == 1) {
+      if (axis == 0) return op.fail("axis 0 with groups: an axis after the first, which is that of the groups, expected");
+      if (indices.rank == 0 || t[0] != group_size || indices[0] != group_size)
+        return op.fail(to_text(op.input(0)), " and indices ", to_text(op.input(1)), ": a first axis of ", group_size,
+                       " groups expected");
+    }
+    if (t.rank - 1 + indices.rank - groups > max_rank)
+      return op.fail(to_text(op.input(0)), " at indices ", to_text(op.input(1)), ": at most ", max_rank,
+                     " axes of the result expected");
+    op.output({D::gathered_shape(t, indices, axis, groups), op.input(0).dtype});
+  }
+  static constexpr Shape gathered_shape(const Shape& t, const Shape& indices, int axis, int groups) {
+    Shape result;
+    for (int a = 0; a < axis; ++a) result.push_back(t[a]);
+    for (int a = groups; a < indices.rank; ++a) result.push_back(indices[a]);
+    for (int a = axis + 1; a < t.rank; ++a) result.push_back(t[a]);
+    return result;
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    auto attributes = op.template attributes<Attributes>();
+    const Shape t = op.input_spec(0).shape;
+    attributes.axis = attributes.axis_of(t.rank);
+    attributes.extent = t[static_cast<int>(attributes.axis)];
+    attributes.faults = 0;
+    op.input_gradient(0, apply<GatherGrad>({op.output_gradient(0), op.input(1)}, attributes).cast(op.input_spec(0).dtype));
+  }
+  constexpr operator OpTexts() const { return OpTexts{.options = D::options, .fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    const Shape& t = operands[0].shape;
+    return D::index_fault(operands, 1, t[attributes.axis_of(t.rank)], attributes.faults != 0);
+  }
+  /// Vertices take rows of the result; each may read all of t along the indexed axis.
+  static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    const Shape &t = operands[0].shape, &indices = operands[1].shape,
+                &result = operands[static_cast<std::size_t>(input_count)].shape;
+    const int axis = attributes.axis_of(t.rank), groups = attributes.form == kernel::IndexForm::groups ? 1 : 0;
+    const int index_axes = indices.rank - groups;
+    Work work;
+    for (int a = 0; a < result.rank; ++a) {
+      const int to = work.add_axis({.extent = result[a], .vectorised = a == result.rank - 1});
+      work.follow(input_count - 1, a, to);
+      work.follow(input_count, a, to);
+      if (a < axis) work.follow(0, a, to);
+      else if (a >= axis + index_axes) work.follow(0, a - index_axes + 1, to);
+      else work.follow(1, a - axis + groups, to);
+    }
+    if (groups == 1) work.follow(1, 0, 0);
+    return work;
+  }
+  template <PackedAttributes A, class T, class I, class P, class Y>
+  static void compute(T t, I indices, P, Y y) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    using Loops = kernel::IndexedLoops<attributes.axis_of(T::shape.rank), attributes.form, T, Y, I>;
+    Loops::for_each(
+        t, y, indices, [](const auto* from, auto* to) { Loops::template copy<1, 0>(to, from); },
+        [](auto* missed) { Loops::zero(missed); });
+  }
+  template <PackedAttributes A, class T, class I, class P, class Y>
+  static void compute_checked(Faults faults, T t, I indices, P positions, Y y) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    constexpr int axis = attributes.axis_of(T::shape.rank), groups = attributes.form == kernel::IndexForm::groups ? 1 : 0;
+    constexpr unsigned of_indices = ((1u << (I::shape.rank - groups)) - 1) << axis | static_cast<unsigned>(groups);
+    if (D::template is_first_reader < ((1u << Y::shape.rank) - 1) & ~of_indices > (positions))
+      kernel::check_indices(faults, indices, T::shape[axis]);
+    compute<A>(t, indices, positions, y);
+  }
+};
+struct Gather : GatherOp<Gather> {
+  static constexpr std::string_view name = "Gather";
+};
+/// A gather whose table is also an operand of a product.
+struct TiedGather : GatherOp<TiedGather> {
+  static constexpr std::string_view name = "PopartTiedGather";
+};
+
+/// Inputs (t, indices): t[.., indices[p], ..] along an axis for each place p of the indices, which have t's axes; 0 for an index
+/// out of range, and where the result has more places than the indices. The gradient of Scatter's and ScatterReduce's elements.
+struct GatherElements : Op<GatherElements> {
+  static constexpr std::string_view name = "GatherElements";
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::gather); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  struct Attributes {
+    std::int64_t axis = 0;
+    detail::AxisList shape{};
+  };
+  static constexpr void infer(Inference& op) { op.output({op.attributes<Attributes>().shape.shape(), op.input(0).dtype}); }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const auto axis = static_cast<int>(unpack<Attributes>(packed).axis);
+    const Shape &t = operands[0].shape, &indices = operands[1].shape, &result = operands[2].shape;
+    Work work;
+    for (int a = 0; a < result.rank; ++a) {
+      const bool fits = indices[a] == result[a] && (a == axis || t[a] == result[a]);
+      const int to = work.add_axis(
+          {.extent = result[a], .kind = fits ? WorkAxisKind::parallel : WorkAxisKind::whole, .vectorised = a == result.rank - 1});
+      work.follow(2, a, to);
+      if (fits) work.follow(1, a, to);
+      if (fits && a != axis) work.follow(0, a, to);
+    }
+    return work;
+  }
+  template <PackedAttributes A, class T, class I, class Y>
+  static void compute(T t, I indices, Y y) {
+    using Loops = kernel::IndexedLoops<static_cast<int>(unpack<Attributes>(A).axis), kernel::IndexForm::elements, T, Y, I>;
+    if constexpr (I::shape != Y::shape) kernel::fill_zero(y);
+    Loops::for_each(t, y, indices, [](const auto* from, auto* to) { *to = *from; }, [](auto* missed) { Loops::zero(missed); });
+  }
+};
+
+struct GatherOptions {
+  std::optional<double> available_memory_proportion{};  ///< from 0 to 1; kept for planners, results do not depend on it
+  bool zero_OOR = false;                                ///< an index out of range gives zeros; else it is a fault
+};
+
+namespace detail {
+template <class D>
+constexpr Tensor gather(Tensor t, Tensor indices, int axis, std::int64_t group_size, const GatherOptions& options) {
+  return apply<D>({t, indices}, {.axis = axis,
+                                 .group_size = group_size,
+                                 .form = group_size > 1 ? kernel::IndexForm::groups : kernel::IndexForm::rows,
+                                 .faults = !options.zero_OOR,
+                                 .available_memory_proportion = proportion_or_none(options.available_memory_proportion)});
+}
+}  // namespace detail
+
+namespace ops {
+/// The parts of t along an axis at the indices, as numpy.take: shape t.shape[:axis] + indices.shape + t.shape[axis + 1:]. t: any
+/// dtype; indices: integers; result: t's dtype. The gradient of t adds up dy at the indices, in their order, in float32; half
+/// precision is rounded once.
+///
+/// An index outside [0, extent of the axis), which a negative one is too, gives zeros with `zero_OOR`; else the session's run
+/// throws FaultError when it has ended. Errors: indices that are no integers, an axis out of range, more axes than a tensor has.
+///
+///     y = ops::gather(embedding, tokens);  // (words, features) at (batch, length): (batch, length, features)
+constexpr Tensor gather(Tensor t, Tensor indices, int axis = 0, const GatherOptions& options = {}) {
+  return detail::gather<Gather>(t, indices, axis, 1, options);
+}
+/// gather, for a table that is a weight of a product, too: a planner may leave the layout to the product.
+constexpr Tensor tied_gather(Tensor t, Tensor indices, int axis = 0, const GatherOptions& options = {}) {
+  return detail::gather<TiedGather>(t, indices, axis, 1, options);
+}
+/// gather in each of `group_size` groups, which are the first axis of t and of the indices: result[g] is t[g] gathered at
+/// indices[g], shape t.shape[:axis] + indices.shape[1:] + t.shape[axis + 1:]. The axis is one of t's after the first. A
+/// group_size of 1 is a gather without groups. Errors: as gather; another extent of the first axes; axis 0.
+constexpr Tensor groupedgather(Tensor t, Tensor indices, int axis, std::int64_t group_size, const GatherOptions& options = {}) {
+  return detail::gather<Gather>(t, indices, axis, group_size, options);
+}
+}  // namespace ops
+
+}  // namespace tilewright

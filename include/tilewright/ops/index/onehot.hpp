@@ -1,0 +1,138 @@
+#pragma once
+#include "tilewright/op/indexed.hpp"
+#include "tilewright/program/number_or_tensor.hpp"
+
+namespace tilewright {
+
+struct OneHotAttributes {
+  std::int64_t axis = 0;  ///< of the result, from the first
+  std::int64_t classes = 0;
+};
+
+/// The gradient of OneHot's values: inputs (dy, indices), the sums of dy where the result is off and where it is on.
+struct OneHotGrad : Op<OneHotGrad> {
+  static constexpr std::string_view name = "OneHotGrad";
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::gather); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::indexed}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  using Attributes = OneHotAttributes;
+  static constexpr void infer(Inference& op) { op.output({{2}, op.input(0).dtype}); }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const auto axis = static_cast<int>(unpack<Attributes>(packed).axis);
+    const Shape& dy = operands[0].shape;
+    Work work;
+    for (int a = 0; a < dy.rank; ++a) {
+      const int to = work.add_axis({.extent = dy[a], .kind = a == axis ? WorkAxisKind::whole : WorkAxisKind::reduction});
+      work.follow(0, a, to);
+      if (a != axis) work.follow(1, a < axis ? a : a - 1, to);
+    }
+    return work;
+  }
+  template <PackedAttributes A, class DY, class I, class DV>
+  static void compute(DY dy, I indices, DV values) {
+    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
+    using Loops = kernel::IndexedLoops<axis, kernel::IndexForm::rows, DY, DY, I>;
+    double on = 0, all = 0;
+    for_each_element<axis>(indices, dy, [&](auto index, const auto* line) {
+      const std::uint64_t n = kernel::index_number(index);
+      double sum = 0;
+      for (std::int64_t c = 0; c < DY::shape[axis]; ++c)
+        if (static_cast<std::uint64_t>(c) != n) sum += static_cast<double>(line[c * Loops::step]);
+      all += sum;
+      if (n < Loops::extent) on += static_cast<double>(line[static_cast<std::int64_t>(n) * Loops::step]);
+    });
+    values.data[0] = static_cast<typename DV::element>(all);
+    values.data[values.spec.stride(0)] = static_cast<typename DV::element>(on);
+  }
+  /// Calls f(index, line of the other operand along the axis) for each index.
+  template <int axis, class I, class V, class F>
+  static void for_each_element(I indices, V lines, F&& f) {
+    constexpr auto strides = [] {
+      std::array<std::array<std::int64_t, max_rank>, 2> result{};
+      for (int a = 0; a < I::shape.rank; ++a) {
+        result[0][static_cast<std::size_t>(a)] = I::spec.stride(a);
+        result[1][static_cast<std::size_t>(a)] = V::spec.stride(a < axis ? a : a + 1);
+      }
+      return result;
+    }();
+    for_each_offset<2>(I::shape, strides, [&](const auto& at) { f(indices.data[at[0]], lines.data + at[1]); });
+  }
+};
+
+/// Inputs (indices, values).
+struct OneHot : IndexedOp<OneHot> {
+  static constexpr std::string_view name = "OneHot";
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::fill); }
+  using Attributes = OneHotAttributes;
+  static constexpr void infer(Inference& op) {
+    const auto attributes = op.attributes<Attributes>();
+    if (!require_indices(op, 0)) return;
+    const TensorSpec &indices = op.input(0), &values = op.input(1);
+    if (values.nelms() != 2 || values.shape.rank != 1)
+      return op.fail("values ", to_text(values), ": two elements, off and on, expected");
+    if (indices.shape.rank == max_rank)
+      return op.fail("indices ", to_text(indices), ": at most ", max_rank - 1, " axes expected");
+    const int axis = op.require_axis(attributes.axis, indices.shape.rank + 1);
+    if (axis < 0) return;
+    Shape result;
+    for (int a = 0; a <= indices.shape.rank; ++a)
+      result.push_back(a == axis ? attributes.classes : indices.shape[a < axis ? a : a - 1]);
+    op.output({result, values.dtype});
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (op.needs(1)) op.input_gradient(1, apply<OneHotGrad>({op.output_gradient(0), op.input(0)}, op.attributes<Attributes>()));
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
+    const auto axis = static_cast<int>(unpack<Attributes>(packed).axis);
+    const Shape& result = operands[static_cast<std::size_t>(input_count)].shape;
+    Work work;
+    for (int a = 0; a < result.rank; ++a) {
+      work.add_axis({.extent = result[a], .vectorised = a == result.rank - 1});
+      for (const int o : {input_count - 1, input_count}) work.follow(o, a, a);
+      if (a != axis) work.follow(0, a < axis ? a : a - 1, a);
+    }
+    return work;
+  }
+  template <PackedAttributes A, class I, class V, class P, class Y>
+  static void compute(I indices, V values, P positions, Y y) {
+    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
+    const auto off = values.data[0], on = values.data[V::spec.stride(0)];
+    using Off = View<written_out(ViewSpec{V::spec.dtype, Y::shape, {}})>;
+    kernel::copy_elements(y, Off{values.data});
+    if (off == on) return;
+    const std::int64_t first = kernel::block_begin(positions, axis);
+    OneHotGrad::for_each_element<axis>(indices, y, [&](auto index, auto* line) {
+      const auto n = static_cast<std::int64_t>(index) - first;
+      if (static_cast<std::uint64_t>(n) < static_cast<std::uint64_t>(Y::shape[axis])) line[n * Y::spec.stride(axis)] = on;
+    });
+  }
+};
+
+namespace ops {
+/// values[1] at each index along a new axis of `num_classes` places, and values[0] elsewhere, also for an index that is not in
+/// [0, num_classes). t: the indices, integers of any shape; num_classes: a number, or a constant of one element; values: [off,
+/// on], shape (2,), any dtype; axis: that of the result which is new, -1 is behind the last. Result: t's shape with the new axis,
+/// values' dtype. The gradient of values is the sums of dy where the result is off and on.
+///
+/// Errors: indices that are no integers, a tensor as num_classes that is no constant, num_classes that is no whole number above
+/// 0, values of another shape, an axis out of range.
+constexpr Tensor onehot(Tensor t, const NumberOrTensor& num_classes, Tensor values, int axis = -1) {
+  if (!t.is_usable()) return t;
+  Ir& ir = t.ir();
+  double classes = num_classes.number;
+  if (num_classes.tensor) {
+    const Tensor& given = *num_classes.tensor;
+    if (!given.valid()) return given;
+    const ConstantRecord* constant = given.is_of(ir) && given.nelms() == 1 ? detail::find_constant(given) : nullptr;
+    if (!constant)
+      return ir.fail(text("OneHot: num_classes ", to_text(given.spec()), ": a number, or a constant of one, expected"));
+    classes = constant->values[0];
+  }
+  if (!(classes >= 1 && find_unfit({&classes, 1}, int64) < 0))
+    return ir.fail(text("OneHot: num_classes ", number_text(classes), ": a whole number above 0 expected"));
+  const int rank = t.rank() + 1;
+  return apply<OneHot>({t, values}, {axis < 0 && axis >= -rank ? axis + rank : axis, static_cast<std::int64_t>(classes)});
+}
+}  // namespace ops
+
+}  // namespace tilewright

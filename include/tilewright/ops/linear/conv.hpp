@@ -1,0 +1,322 @@
+#pragma once
+#include "tilewright/kernel/conv/data.hpp"
+#include "tilewright/kernel/conv/loops.hpp"
+#include "tilewright/kernel/conv/weights.hpp"
+#include "tilewright/op/window.hpp"
+#include "tilewright/ops/linear/conv_blocks.hpp"
+
+namespace tilewright {
+
+/// Options of a convolution. Lists have one number for each spatial axis, padding two: all beginnings, then all ends. An empty
+/// list stands for ones, and for no padding.
+struct ConvOptions {
+  List<std::int64_t> stride{}, padding{}, dilation{};
+  std::int64_t groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
+  PadType pad_type = PadType::not_set;
+  // Lists of one element, or none. Gradients have the same.
+  List<double> available_memory_proportions{};  ///< from 0 to 1: as of MatMulOptions
+  List<DType> partials_types{};  ///< float16 or float32: the dtype of partial sums, if the sum is cut
+  List<bool> enable_conv_dithering{};  ///< kept on the op and printed; it changes nothing else
+};
+
+namespace detail {
+/// How x (N, C, spatial), w (M, C / groups, kernel) and y (N, M, spatial) of a convolution are cut. With one group all axes of
+/// channels can be cut. With several, an axis that is cut into whole groups is C and M at once, if these are equal.
+struct ConvWork {
+  Work work;
+  int n, m, c;
+
+  constexpr ConvWork(const Shape& x, const Shape& w, std::int64_t groups, WorkAxisKind n_kind, WorkAxisKind m_kind,
+                     WorkAxisKind c_kind)
+      : n(work.add_axis({.extent = x[0], .kind = n_kind})), m(-1), c(-1) {
+    const bool equal = x[1] == w[0];
+    if (groups == 1) {
+      c = work.add_axis({.extent = x[1], .kind = c_kind, .grain = 16});
+      m = work.add_axis({.extent = w[0], .kind = m_kind, .grain = 16});
+    } else if (equal) {
+      c = m = work.add_axis({.extent = w[0], .grain = w[1]});
+    }
+  }
+  constexpr void follow(int x, int w, int y, std::int64_t groups) {
+    work.follow(x, 0, n), work.follow(y, 0, n);
+    if (m < 0) return;
+    work.follow(x, 1, c);
+    work.follow(w, 0, m), work.follow(y, 1, m);
+    if (groups == 1) work.follow(w, 1, c);
+  }
+};
+
+/// Work of ops that convolve operand 0 with the weights, operand 1.
+constexpr Work convolution_work(std::span<const TensorSpec> operands, std::int64_t groups) {
+  using enum WorkAxisKind;
+  ConvWork cut(operands[0].shape, operands[1].shape, groups, parallel, parallel, reduction);
+  cut.follow(0, 1, 2, groups);
+  return cut.work;
+}
+/// Work of ops that convolve operand 0 back to the data, operand 2.
+constexpr Work transposed_work(std::span<const TensorSpec> operands, std::int64_t groups) {
+  using enum WorkAxisKind;
+  ConvWork cut(operands[2].shape, operands[1].shape, groups, parallel, reduction, parallel);
+  cut.follow(2, 1, 0, groups);
+  return cut.work;
+}
+
+constexpr Shape kernel_of(const Shape& weight) {
+  Shape result;
+  for (int axis = 2; axis < weight.rank; ++axis) result.push_back(weight[axis]);
+  return result;
+}
+
+constexpr bool check_ranks(Inference& op, const Shape& x, const Shape& weight) {
+  if (x.rank < 3 || x.rank > 5)
+    return op.fail(to_text(op.input(0)), ": (N, C, spatial) with 1 to 3 spatial axes expected"), false;
+  if (weight.rank == x.rank) return true;
+  return op.fail("weight ", to_text(weight), " for ", to_text(x), ": rank ", std::int64_t{x.rank}, " expected"), false;
+}
+
+/// The shape of one group for the vector kernels, of views of at most two spatial axes; x, w and y as for ConvLoops.
+template <kernel::Windows windows, class X, class W, class Y>
+inline constexpr kernel::ConvShape conv_shape = [] {
+  const kernel::Window h = windows[1], v = windows[2];
+  return kernel::ConvShape{.images = X::shape[0],
+                           .channels = W::shape[1],
+                           .results = W::shape[0] / (X::shape[1] / W::shape[1]),
+                           .h = h,
+                           .v = v,
+                           .x_n = X::spec.stride(0),
+                           .x_c = X::spec.stride(1),
+                           .w_m = W::spec.stride(0),
+                           .w_c = W::spec.stride(1),
+                           .w_h = v.kernel,
+                           .w_v = 1,
+                           .y_n = Y::spec.stride(0),
+                           .y_m = Y::spec.stride(1)};
+}();
+/// Whether the vector kernels take these views: of dtypes with which they compute in float32, and dense planes.
+template <class X, class W, class Y>
+constexpr bool conv_planes = computes_in_float(X::spec.dtype) && computes_in_float(W::spec.dtype) &&
+                             computes_in_float(Y::spec.dtype) && X::shape.rank <= 4;
+
+/// Calls f with the addresses of each group's x, w and y.
+template <kernel::ConvShape s, std::int64_t groups, class X, class W, class Y, class F>
+inline void for_each_group(X* x, W* w, Y* y, F&& f) {
+  for (std::int64_t group = 0; group < groups; ++group)
+    f(x + group * s.channels * s.x_c, w + group * s.results * s.w_m, y + group * s.results * s.y_m);
+}
+template <class X, class W>
+inline constexpr std::int64_t group_count = X::shape[1] / W::shape[1];
+
+/// y = the convolution of x with w.
+template <kernel::Windows windows, class X, class W, class Y>
+inline void convolve(X x, W w, Y y) {
+  if constexpr (conv_planes<X, W, Y>) {
+    static constexpr kernel::ConvShape s = conv_shape<windows, X, W, Y>;
+    if constexpr (kernel::has_conv_kernel<s>)
+      return for_each_group<s, group_count<X, W>>(
+          x.data, w.data, y.data, [](auto* data, auto* weight, auto* result) { kernel::conv_kernel<s>(data, weight, result); });
+  }
+  kernel::ConvLoops<windows, X, W, Y>::forward(x, w, y);
+}
+template <kernel::Windows windows, class X, class W, class Y>
+constexpr std::int64_t convolve_stack_bytes() {
+  if constexpr (conv_planes<X, W, Y>)
+    if constexpr (kernel::has_conv_kernel<conv_shape<windows, X, W, Y>>)
+      return kernel::conv_stack_bytes<conv_shape<windows, X, W, Y>>;
+  return 0;
+}
+/// The gradient of its data.
+template <kernel::Windows windows, class DY, class W, class DX>
+inline void convolve_back(DY dy, W w, DX dx) {
+  if constexpr (conv_planes<DX, W, DY>) {
+    static constexpr kernel::ConvShape s = conv_shape<windows, DX, W, DY>;
+    if constexpr (kernel::has_conv_data_kernel<s>)
+      return for_each_group<s, group_count<DX, W>>(
+          dx.data, w.data, dy.data, [](auto* data, auto* weight, auto* y) { kernel::conv_data_kernel<s>(y, weight, data); });
+  }
+  kernel::ConvLoops<windows, DX, W, DY>::data_gradient(dy, w, dx);
+}
+template <kernel::Windows windows, class DY, class W, class DX>
+constexpr std::int64_t convolve_back_stack_bytes() {
+  if constexpr (conv_planes<DX, W, DY>)
+    if constexpr (kernel::has_conv_data_kernel<conv_shape<windows, DX, W, DY>>)
+      return kernel::conv_data_stack_bytes<conv_shape<windows, DX, W, DY>>;
+  return 0;
+}
+}  // namespace detail
+
+/// What convolutions and their gradients share: A are the attributes, which have the planner's.
+template <class D, class A>
+struct ConvOp : Op<D> {
+  // Loops, not arrays: windows overlap, and blocks of both operands stay in registers and caches.
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::convolution}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::convolution, Confidence::published); }
+  using Attributes = A;
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
+  static constexpr Text options(const PackedAttributes& packed) { return planner_options<A>(packed); }
+  constexpr operator CutRules() const {
+    return CutRules{
+        .partials_dtype = partials_dtype, .expand_in_blocks = D::expand_in_blocks, .memory_proportion = memory_proportion};
+  }
+  static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
+    return unpack<A>(packed).planner.partials_dtype(output);
+  }
+  static constexpr double memory_proportion(const PackedAttributes& packed) {
+    return unpack<A>(packed).planner.memory_proportion();
+  }
+};
+
+/// The gradient of a convolution's data: inputs (dy, weight), result dx.
+struct ConvDataGrad : ConvOp<ConvDataGrad, WindowsAttributes> {
+  static constexpr std::string_view name = "ConvDataGrad";
+
+  static constexpr void infer(Inference& op) {
+    const Attributes attributes = op.attributes<Attributes>();
+    const kernel::Windows windows = attributes.windows();
+    Shape result{op.input(0).shape[0], op.input(1).shape[1] * attributes.groups};
+    for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis) result.push_back(windows[axis].in);
+    op.output({result, op.input(0).dtype});
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    return detail::transposed_work(operands, unpack<Attributes>(packed).groups);
+  }
+  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                                 std::int64_t blocks) {
+    const auto attributes = unpack<Attributes>(packed);
+    return detail::data_blocks(operands, attributes.windows(), blocks, op_info<ConvDataGrad>, detail::packed_windows(attributes));
+  }
+  template <PackedAttributes A, class DY, class W, class DX>
+  static void compute(DY dy, W w, DX dx) {
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
+    detail::convolve_back<windows>(dy, w, dx);
+  }
+  template <PackedAttributes A, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return detail::convolve_back_stack_bytes<unpack<Attributes>(A).windows(), V...>();
+  }
+};
+
+/// The gradient of a convolution's weights: inputs (x, dy), result dw.
+struct ConvWeightsGrad : ConvOp<ConvWeightsGrad, WindowsAttributes> {
+  static constexpr std::string_view name = "ConvWeightsGrad";
+
+  static constexpr void infer(Inference& op) {
+    const Attributes attributes = op.attributes<Attributes>();
+    const kernel::Windows windows = attributes.windows();
+    Shape result{op.input(1).shape[1], op.input(0).shape[1] / attributes.groups};
+    for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis) result.push_back(windows[axis].kernel);
+    op.output({result, op.input(0).dtype});
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    using enum WorkAxisKind;
+    const std::int64_t groups = unpack<Attributes>(packed).groups;
+    detail::ConvWork cut(operands[0].shape, operands[2].shape, groups, reduction, parallel, parallel);
+    cut.follow(0, 2, 1, groups);
+    return cut.work;
+  }
+  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                                 std::int64_t blocks) {
+    const auto attributes = unpack<Attributes>(packed);
+    return detail::weights_blocks(operands, attributes.windows(), blocks, op_info<ConvWeightsGrad>,
+                                  detail::packed_windows(attributes));
+  }
+  template <PackedAttributes A, class X, class DY, class DW>
+  static void compute(X x, DY dy, DW dw) {
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
+    if constexpr (detail::conv_planes<X, DW, DY>) {
+      static constexpr kernel::ConvShape s = detail::conv_shape<windows, X, DW, DY>;
+      if constexpr (kernel::has_conv_weights_kernel<s>)
+        return detail::for_each_group<s, detail::group_count<X, DW>>(
+            x.data, dw.data, dy.data,
+            [](auto* data, auto* gradient, auto* y) { kernel::conv_weights_kernel<s>(data, y, gradient); });
+    }
+    kernel::ConvLoops<windows, X, DW, DY>::weights_gradient(x, dy, dw);
+  }
+  template <PackedAttributes A, class X, class DY, class DW>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
+    if constexpr (detail::conv_planes<X, DW, DY>)
+      if constexpr (kernel::has_conv_weights_kernel<detail::conv_shape<windows, X, DW, DY>>)
+        return kernel::conv_weights_stack_bytes<detail::conv_shape<windows, X, DW, DY>, typename DY::element>;
+    return 0;
+  }
+};
+
+/// Convolution, that is cross-correlation: inputs (x, weight).
+struct Conv : ConvOp<Conv, WindowAttributes> {
+  static constexpr std::string_view name = "Conv";
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
+
+  static constexpr void infer(Inference& op) {
+    const TensorSpec &x = op.input(0), &weight = op.input(1);
+    const Attributes attributes = op.attributes<Attributes>();
+    if (!op.require_floating_point(0) || !op.require_equal_dtypes(0, 1)) return;
+    if (!detail::check_ranks(op, x.shape, weight.shape)) return;
+    const std::int64_t groups = attributes.groups;
+    if (groups < 1 || x.shape[1] % groups != 0 || weight.shape[0] % groups != 0)
+      return op.fail(groups, " groups of ", x.shape[1], " channels to ", weight.shape[0], ": a divisor of both expected");
+    if (weight.shape[1] != x.shape[1] / groups)
+      return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), " in ", groups,
+                     groups == 1 ? " group" : " groups", ": ", x.shape[1] / groups, " channels expected");
+    const Shape kernel = detail::kernel_of(weight.shape);
+    if (!attributes.planner.check(op) || !detail::check_windows(op, x.shape, kernel, attributes)) return;
+    const kernel::Windows windows = detail::windows_of(x.shape, kernel, attributes);
+    op.output({detail::windows_shape(x.shape[0], weight.shape[0], windows, kernel.rank), x.dtype});
+  }
+  static constexpr void gradient(GradientContext& op) {
+    const Attributes attributes = op.attributes<Attributes>();
+    const auto windows = detail::windows_of(op.input_spec(0).shape, detail::kernel_of(op.input_spec(1).shape), attributes);
+    const auto explicit_attributes = WindowsAttributes::make(windows, attributes.groups, attributes.planner);
+    if (op.needs(0)) op.input_gradient(0, apply<ConvDataGrad>({op.output_gradient(0), op.input(1)}, explicit_attributes));
+    if (op.needs(1)) op.input_gradient(1, apply<ConvWeightsGrad>({op.input(0), op.output_gradient(0)}, explicit_attributes));
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    return detail::convolution_work(operands, unpack<Attributes>(packed).groups);
+  }
+  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                                 std::int64_t blocks) {
+    const auto attributes = unpack<Attributes>(packed);
+    const Shape kernel = detail::kernel_of(operands[1].shape);
+    return detail::convolution_blocks(
+        operands, detail::windows_of(operands[0].shape, kernel, attributes), blocks, op_info<Conv>,
+        [&](const kernel::Windows& windows) { return pack(detail::explicit_attributes(windows, kernel.rank, attributes)); });
+  }
+  template <PackedAttributes A, class X, class W, class Y>
+  static void compute(X x, W w, Y y) {
+    static constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
+    detail::convolve<windows>(x, w, y);
+  }
+  template <PackedAttributes A, class X, class W, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr kernel::Windows windows = detail::windows_of(X::shape, detail::kernel_of(W::shape), unpack<Attributes>(A));
+    return detail::convolve_stack_bytes<windows, X, W, Y>();
+  }
+};
+
+namespace detail {
+/// Of options of a convolution or a transposed one.
+template <class Options>
+constexpr WindowAttributes window_attributes(const Options& options) {
+  WindowAttributes attributes{.pad_type = options.pad_type,
+                              .groups = options.groups,
+                              .planner = PlannerAttributes::make(options.available_memory_proportions, options.partials_types,
+                                                                 options.enable_conv_dithering)};
+  attributes.set_lists(options);
+  return attributes;
+}
+}  // namespace detail
+
+namespace ops {
+/// Convolution (cross-correlation: the kernel is not turned around). x: (N, C, spatial...) with 1 to 3 spatial axes, float16,
+/// bfloat16, float32 or float64; weight: (M, C / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in +
+/// padding - dilation (kernel - 1) - 1) / stride + 1 elements along each spatial axis, rounded down. Half precision sums in
+/// float32. `partials_types` {float16} or {float32} (the default) is what partial sums are rounded to, where the sum over
+/// channels is cut into blocks for tiles; float64 has its own. Gradients: of x and weight. Errors: lists of a wrong length,
+/// numbers out of range, groups that do not divide the channels, a kernel larger than the padded input.
+///
+///     y = ops::conv(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
+constexpr Tensor conv(Tensor x, Tensor weight, const ConvOptions& options = {}) {
+  return apply<Conv>({x, weight}, detail::window_attributes(options));
+}
+}  // namespace ops
+
+}  // namespace tilewright

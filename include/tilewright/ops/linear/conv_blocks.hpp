@@ -1,0 +1,104 @@
+#pragma once
+// Convolutions over blocks of rows: what the hook expand_in_blocks of the ops gives.
+#include <algorithm>
+
+#include "tilewright/op/window.hpp"
+#include "tilewright/ops/linear/row_blocks.hpp"
+
+namespace tilewright::detail {
+
+/// The place among the windows of the rows of images (N, C, rows, ...).
+constexpr int row_axis(const Shape& images) { return 5 - images.rank; }
+
+/// Images (N, C, rows, ...) of which each is so many, of so many rows.
+constexpr TensorSpec block_of(TensorSpec images, std::int64_t blocks, std::int64_t rows) {
+  images.shape[0] *= blocks;
+  images.shape[2] = rows;
+  return images;
+}
+
+/// The windows as attributes that give each number, with the planner's options of others.
+constexpr WindowAttributes explicit_attributes(const kernel::Windows& windows, int axes, const WindowAttributes& others) {
+  WindowAttributes result = others;
+  result.pad_type = PadType::not_set;
+  result.ceil_mode = 0;
+  result.stride_count = result.dilation_count = static_cast<std::int8_t>(axes);
+  result.padding_count = static_cast<std::int8_t>(2 * axes);
+  for (int axis = 0; axis < axes; ++axis) {
+    const kernel::Window& window = windows[3 - axes + axis];
+    const auto i = static_cast<std::size_t>(axis);
+    const std::int64_t end = (window.out - 1) * window.stride + window.span() - window.in - window.begin;
+    result.stride[i] = static_cast<std::int32_t>(window.stride);
+    result.dilation[i] = static_cast<std::int32_t>(window.dilation);
+    result.padding[i] = static_cast<std::int32_t>(window.begin);
+    result.padding[i + static_cast<std::size_t>(axes)] = static_cast<std::int32_t>(std::max<std::int64_t>(0, end));
+  }
+  return result;
+}
+
+/// Makes windows along rows those of one of so many blocks of results, and gives the rows of the data that blocks read. None
+/// (`rows` is 0), if the results are no multiple of the blocks.
+constexpr BlockRows take_block_of_results(kernel::Window& window, std::int64_t blocks) {
+  if (window.out % blocks != 0) return {};
+  window.out /= blocks;
+  const BlockRows read{blocks, -window.begin, window.out * window.stride, (window.out - 1) * window.stride + window.span()};
+  window.in = read.rows, window.begin = 0;
+  return read;
+}
+/// Makes windows along rows those of one of so many blocks of data, and gives the rows of the results whose windows meet blocks.
+/// None, if the rows are no multiple of the blocks, or those of a block no multiple of the stride, or if no window of some block
+/// begins before it.
+constexpr BlockRows take_block_of_data(kernel::Window& window, std::int64_t blocks) {
+  if (window.in % blocks != 0 || window.in / blocks % window.stride != 0) return {};
+  window.in /= blocks;
+  const std::int64_t stride = window.stride, before = window.span() - 1 - window.begin;
+  const std::int64_t first = before >= 0 ? -(before / stride) : (stride - 1 - before) / stride,
+                     last = (window.in - 1 + window.begin) / stride;
+  window.begin -= first * stride;
+  if (last < first || window.begin < 0) return {};
+  window.out = last - first + 1;
+  return {blocks, first, window.in / stride, window.out};
+}
+
+/// The convolution of operand 0 with the weights, operand 1, over blocks of rows of its result, operand 2: by `op`, whose
+/// attributes `pack_windows` gives for windows.
+constexpr List<OpPart> convolution_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
+                                          const OpInfo& op, auto pack_windows) {
+  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
+  const BlockRows read = take_block_of_results(rows, blocks);
+  if (read.rows == 0) return {};
+  BlockParts parts(operands.first(2));
+  const int x = parts.blocks_of(0, read);
+  parts.images_of(parts.add(op, pack_windows(windows), {x, 1}, block_of(operands[2], blocks, rows.out)), operands[2]);
+  return parts.parts();
+}
+/// The convolution of operand 0 back to the data, operand 2, with the weights, operand 1, over blocks of rows of the data.
+constexpr List<OpPart> data_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
+                                   const OpInfo& op, auto pack_windows) {
+  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
+  const BlockRows read = take_block_of_data(rows, blocks);
+  if (read.rows == 0) return {};
+  BlockParts parts(operands.first(2));
+  const int dy = parts.blocks_of(0, read);
+  parts.images_of(parts.add(op, pack_windows(windows), {dy, 1}, block_of(operands[2], blocks, rows.in)), operands[2]);
+  return parts.parts();
+}
+/// The gradient of the weights, operand 2, of x and dy, operands 0 and 1, over blocks of rows of dy.
+constexpr List<OpPart> weights_blocks(std::span<const TensorSpec> operands, kernel::Windows windows, std::int64_t blocks,
+                                      const OpInfo& op, auto pack_windows) {
+  kernel::Window& rows = windows.axes[row_axis(operands[0].shape)];
+  const BlockRows read = take_block_of_results(rows, blocks);
+  if (read.rows == 0) return {};
+  BlockParts parts(operands.first(2));
+  const int x = parts.blocks_of(0, read), dy = parts.blocks_of(1, {blocks, 0, rows.out, rows.out});
+  parts.add(op, pack_windows(windows), {x, dy}, operands[2]);
+  return parts.parts();
+}
+
+/// The attributes of ops that have their windows as such.
+constexpr auto packed_windows(const WindowsAttributes& others) {
+  return
+      [&others](const kernel::Windows& windows) { return pack(WindowsAttributes::make(windows, others.groups, others.planner)); };
+}
+
+}  // namespace tilewright::detail

@@ -1,0 +1,199 @@
+#pragma once
+#include "tilewright/ops/linear/conv.hpp"
+
+namespace tilewright {
+
+/// Options of a transposed convolution. Lists have one number for each spatial axis, padding two: all beginnings, then all ends.
+/// An empty list stands for ones; of padding and output_padding for zeros.
+struct ConvTransposeOptions {
+  List<std::int64_t> stride{}, padding{}, dilation{};
+  std::int64_t groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
+  PadType pad_type = PadType::not_set;
+  List<std::int64_t> output_padding{};  ///< elements added at the end of the result
+  List<std::int64_t> output_shape{};    ///< the result's extents, spatial or all; padding is then what leads to them
+  List<double> available_memory_proportions{};  ///< these as for conv
+  List<DType> partials_types{};
+  List<bool> enable_conv_dithering{};
+};
+
+struct ConvTransposeAttributes : WindowAttributes {
+  std::array<std::int32_t, 3> output_padding{};
+  std::array<std::int32_t, 5> output_shape{};
+  std::int8_t output_padding_count = 0, output_shape_count = 0;
+  std::array<std::int8_t, 6> unused{};
+};
+
+namespace detail {
+/// The windows of the convolution whose gradient of data this is: x is its result, and the result its data.
+constexpr kernel::Windows transposed_windows(const Shape& x, const Shape& weight, const ConvTransposeAttributes& attributes) {
+  const Shape kernel = kernel_of(weight);
+  kernel::Windows result;
+  for (int axis = 0; axis < kernel.rank; ++axis) {
+    const auto i = static_cast<std::size_t>(axis);
+    kernel::Window& window = result.axes[3 - kernel.rank + axis];
+    window.out = x[2 + axis];
+    window.kernel = kernel[axis];
+    if (attributes.stride_count > 0) window.stride = attributes.stride[i];
+    if (attributes.dilation_count > 0) window.dilation = attributes.dilation[i];
+    std::int64_t full = (window.out - 1) * window.stride + window.span();
+    if (attributes.output_padding_count > 0) full += attributes.output_padding[i];
+    const bool is_same = attributes.pad_type == PadType::same_upper || attributes.pad_type == PadType::same_lower;
+    if (attributes.output_shape_count > 0 || is_same) {
+      window.in = attributes.output_shape_count > 0
+                      ? attributes.output_shape[i + static_cast<std::size_t>(attributes.output_shape_count - kernel.rank)]
+                      : window.out * window.stride;
+      const std::int64_t total = std::max<std::int64_t>(full - window.in, 0);
+      window.begin = attributes.pad_type == PadType::same_upper ? total / 2 : total - total / 2;
+    } else {
+      window.in = full;
+      if (attributes.pad_type == PadType::not_set && attributes.padding_count > 0) {
+        window.begin = attributes.padding[i];
+        window.in -= window.begin + attributes.padding[i + static_cast<std::size_t>(kernel.rank)];
+      }
+    }
+  }
+  return result;
+}
+}  // namespace detail
+
+/// The gradient of a transposed convolution's data, a convolution: inputs (dy, weight), result dx.
+struct ConvTransposeDataGrad : ConvOp<ConvTransposeDataGrad, WindowsAttributes> {
+  static constexpr std::string_view name = "ConvTransposeDataGrad";
+
+  static constexpr void infer(Inference& op) {
+    const Shape &dy = op.input(0).shape, &weight = op.input(1).shape;
+    op.output({detail::windows_shape(dy[0], weight[0], op.attributes<Attributes>().windows(), dy.rank - 2), op.input(0).dtype});
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    return detail::convolution_work(operands, unpack<Attributes>(packed).groups);
+  }
+  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                                 std::int64_t blocks) {
+    const auto attributes = unpack<Attributes>(packed);
+    return detail::convolution_blocks(operands, attributes.windows(), blocks, op_info<ConvTransposeDataGrad>,
+                                      detail::packed_windows(attributes));
+  }
+  template <PackedAttributes A, class DY, class W, class DX>
+  static void compute(DY dy, W w, DX dx) {
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows();
+    detail::convolve<windows>(dy, w, dx);
+  }
+  template <PackedAttributes A, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return detail::convolve_stack_bytes<unpack<Attributes>(A).windows(), V...>();
+  }
+};
+
+/// Transposed convolution: inputs (x, weight).
+struct ConvTranspose : ConvOp<ConvTranspose, ConvTransposeAttributes> {
+  static constexpr std::string_view name = "ConvTranspose";
+
+  static constexpr void infer(Inference& op) {
+    const TensorSpec &x = op.input(0), &weight = op.input(1);
+    const Attributes attributes = op.attributes<Attributes>();
+    if (!op.require_floating_point(0) || !op.require_equal_dtypes(0, 1) || !detail::check_ranks(op, x.shape, weight.shape))
+      return;
+    const std::int64_t groups = attributes.groups;
+    if (groups < 1 || x.shape[1] % groups != 0)
+      return op.fail(groups, " groups of ", x.shape[1], " channels: a divisor expected");
+    if (weight.shape[0] != x.shape[1])
+      return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), ": ", x.shape[1],
+                     " channels along its first axis expected");
+    if (!attributes.planner.check(op) || !check(op, attributes)) return;
+    const kernel::Windows windows = detail::transposed_windows(x.shape, weight.shape, attributes);
+    const int axes = x.shape.rank - 2;
+    Shape result{x.shape[0], weight.shape[1] * groups};
+    for (int axis = 0; axis < axes; ++axis) {
+      const std::int64_t extent = windows[3 - axes + axis].in;
+      if (extent < 1)
+        return op.fail(to_text(x), " with a kernel of ", to_text(detail::kernel_of(weight.shape)), ": axis ",
+                       std::int64_t{axis} + 2, " gets ", extent, " elements, at least 1 expected");
+      result.push_back(extent);
+    }
+    if (attributes.output_shape_count == x.shape.rank &&
+        (attributes.output_shape[0] != result[0] || attributes.output_shape[1] != result[1]))
+      return op.fail("output_shape ", detail::to_text(std::span(attributes.output_shape).first(std::size_t(x.shape.rank))), ": ",
+                     result[0], " and ", result[1], " for samples and channels expected");
+    op.output({result, x.dtype});
+  }
+  static constexpr void gradient(GradientContext& op) {
+    const Attributes attributes = op.attributes<Attributes>();
+    const auto windows = WindowsAttributes::make(
+        detail::transposed_windows(op.input_spec(0).shape, op.input_spec(1).shape, attributes), attributes.groups,
+        attributes.planner);
+    if (op.needs(0)) op.input_gradient(0, apply<ConvTransposeDataGrad>({op.output_gradient(0), op.input(1)}, windows));
+    if (op.needs(1)) op.input_gradient(1, apply<ConvWeightsGrad>({op.output_gradient(0), op.input(0)}, windows));
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    return detail::transposed_work(operands, unpack<Attributes>(packed).groups);
+  }
+  /// By ConvDataGrad, which computes the same of explicit windows.
+  static constexpr List<OpPart> expand_in_blocks(std::span<const TensorSpec> operands, int, const PackedAttributes& packed,
+                                                 std::int64_t blocks) {
+    const auto attributes = unpack<Attributes>(packed);
+    const kernel::Windows windows = detail::transposed_windows(operands[0].shape, operands[1].shape, attributes);
+    return detail::data_blocks(operands, windows, blocks, op_info<ConvDataGrad>,
+                               detail::packed_windows(WindowsAttributes::make(windows, attributes.groups, attributes.planner)));
+  }
+  template <PackedAttributes A, class X, class W, class Y>
+  static void compute(X x, W w, Y y) {
+    // the attributes are those of the whole tensors: a vertex has their spatial axes, but not all of their channels
+    static constexpr kernel::Windows windows = detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A));
+    detail::convolve_back<windows>(x, w, y);
+  }
+  template <PackedAttributes A, class X, class W, class Y>
+  static constexpr std::int64_t stack_bytes() {
+    return detail::convolve_back_stack_bytes<detail::transposed_windows(X::shape, W::shape, unpack<Attributes>(A)), X, W, Y>();
+  }
+
+ private:
+  static constexpr bool check(Inference& op, const Attributes& attributes) {
+    const Shape& x = op.input(0).shape;
+    const int axes = x.rank - 2;
+    if (!detail::check_lists(op, x, attributes) ||
+        !detail::check_list(op, x, "output_padding", attributes.output_padding, attributes.output_padding_count, axes, 0))
+      return false;
+    if (attributes.output_shape_count != x.rank &&
+        !detail::check_list(op, x, "output_shape", attributes.output_shape, attributes.output_shape_count, axes, 1))
+      return false;
+    if (attributes.output_shape_count > 0 && attributes.pad_type == PadType::valid)
+      return op.fail("output_shape with pad_type valid, which has no padding: another pad_type expected"), false;
+    for (std::size_t axis = 0; axis < static_cast<std::size_t>(attributes.output_padding_count); ++axis) {
+      const std::int32_t stride = attributes.stride_count > 0 ? attributes.stride[axis] : 1,
+                         dilation = attributes.dilation_count > 0 ? attributes.dilation[axis] : 1;
+      if (attributes.output_padding[axis] >= std::max(stride, dilation))
+        return op.fail("output_padding ", std::int64_t{attributes.output_padding[axis]}, " for a stride of ",
+                       std::int64_t{stride}, " and a dilation of ", std::int64_t{dilation}, ": less than one of them expected"),
+               false;
+    }
+    return true;
+  }
+};
+
+namespace detail {
+constexpr ConvTransposeAttributes transposed_attributes(const ConvTransposeOptions& options) {
+  ConvTransposeAttributes attributes{window_attributes(options)};
+  WindowAttributes::set(attributes.output_padding, attributes.output_padding_count, options.output_padding);
+  WindowAttributes::set(attributes.output_shape, attributes.output_shape_count, options.output_shape);
+  return attributes;
+}
+}  // namespace detail
+
+namespace ops {
+/// Transposed convolution, the gradient of a convolution's data, as PyTorch's conv_transpose: each element of x adds the kernel
+/// times itself to the result, at `stride` times its place. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, bfloat16,
+/// float32 or float64; weight: (C, M / groups, kernel...), the same dtype. Result: (N, M, spatial...) with (in - 1) stride +
+/// (kernel - 1) dilation + 1 + output_padding - padding elements along each spatial axis. With `output_shape` it has that shape,
+/// and padding is what leads to it, by ONNX's rule: half of it at each side, the odd one at the end for same_upper, else at the
+/// beginning; what no padding could lead to, zeros at the end do. With pad_type same_upper or same_lower there are in stride
+/// elements. Half precision sums in float32. Gradients: of x, a convolution, and of weight. Errors: lists of a wrong length,
+/// numbers out of range, groups that do not divide the channels, an output_padding that is less than neither stride nor dilation,
+/// output_shape with pad_type valid, a result without elements.
+///
+///     y = ops::conv_transpose(x, weight, {.stride = {2, 2}, .padding = {1, 1, 1, 1}});
+constexpr Tensor conv_transpose(Tensor x, Tensor weight, const ConvTransposeOptions& options = {}) {
+  return apply<ConvTranspose>({x, weight}, detail::transposed_attributes(options));
+}
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,220 @@
+#pragma once
+#include "tilewright/kernel/matmul/matmul.hpp"
+#include "tilewright/op/planner_options.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/reduce/sum.hpp"
+
+namespace tilewright {
+
+/// Options of a product of matrices.
+struct MatMulOptions {
+  /// From 0 to 1: the share of a tile's memory for the operands and the results of a tile, on a simulated IPU. Not given: 0.6.
+  std::optional<double> available_memory_proportion{};
+  std::optional<DType> output_type{};    ///< the result's dtype; else the operands'
+  std::optional<DType> partials_type{};  ///< float16 or float32: the dtype of partial sums, if the sum is cut; else float32
+};
+
+/// Products of matrices: (..., m, k) x (..., k, n) to (..., m, n); leading axes broadcast.
+struct MatMul : Op<MatMul> {
+  // Loops, not arrays: blocks of both operands stay in registers and caches.
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::product}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::product, Confidence::published); }
+  static constexpr std::string_view name = "MatMul";
+  constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .any_result_layout = true}; }
+  constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
+  struct Attributes {
+    std::int64_t output_type = 0;  ///< 1 + the dtype; 0: the operands'
+    PlannerAttributes planner{};
+  };
+
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
+  static constexpr Text options(const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    List<Text> given;
+    if (attributes.output_type != 0)
+      given.push_back(text("output_type=", to_text(static_cast<DType>(attributes.output_type - 1))));
+    if (Text planner = attributes.planner.options(); !planner.empty()) given.push_back(std::move(planner));
+    return join(given, ", ");
+  }
+  constexpr operator CutRules() const {
+    return CutRules{.partials_dtype = partials_dtype, .memory_proportion = memory_proportion};
+  }
+  static constexpr DType partials_dtype(const PackedAttributes& packed, DType output) {
+    return unpack<Attributes>(packed).planner.partials_dtype(output);
+  }
+  static constexpr double memory_proportion(const PackedAttributes& packed) {
+    return unpack<Attributes>(packed).planner.memory_proportion();
+  }
+  static constexpr void infer(Inference& op) {
+    const TensorSpec &a = op.input(0), &b = op.input(1);
+    if (!op.require_equal_dtypes(0, 1)) return;
+    const auto attributes = op.attributes<Attributes>();
+    if (!attributes.planner.check(op)) return;
+    const DType output = attributes.output_type == 0 ? a.dtype : static_cast<DType>(attributes.output_type - 1);
+    if (a.dtype == boolean) return op.fail(to_text(a), ": numbers expected");
+    if (output != a.dtype && !(is_floating_point(output) && is_floating_point(a.dtype)))
+      return op.fail("output_type ", to_text(output), " of ", to_text(a),
+                     ": the same, or floating point of floating point, expected");
+    const auto given = text(to_text(a.shape), " x ", to_text(b.shape));
+    if (a.shape.rank < 2 || b.shape.rank < 2) return op.fail(given, ": matrices expected");
+    if (a.shape[-1] != b.shape[-2]) return op.fail(given, ": inner dimensions ", a.shape[-1], " and ", b.shape[-2], " differ");
+    const auto batch = broadcast(batch_of(a.shape), batch_of(b.shape));
+    if (!batch) return op.fail(given, ": leading axes that broadcast expected");
+    Shape result = *batch;
+    result.push_back(a.shape[-2]);
+    result.push_back(b.shape[-1]);
+    op.output({result, output});
+  }
+  static constexpr void gradient(GradientContext& op) {
+    // da = dy b^T and db = a^T dy, summed over the leading axes that were broadcast. Where b is one matrix, this sum is part of
+    // the product: its rows are all rows of a and dy.
+    const Attributes planned{.planner = op.attributes<Attributes>().planner};
+    const Tensor dy = ops::cast(op.output_gradient(0), op.input_spec(0).dtype);
+    if (op.needs(0))
+      op.input_gradient(0, ops::sum_to(apply<MatMul>({dy, swap_last(op.input(1))}, planned), op.input_spec(0).shape));
+    if (!op.needs(1)) return;
+    const bool one_matrix = op.input_spec(1).shape.rank == 2;
+    const Tensor rows_of_a = one_matrix ? all_rows(op.input(0)) : op.input(0), rows_of_dy = one_matrix ? all_rows(dy) : dy;
+    op.input_gradient(1, ops::sum_to(apply<MatMul>({swap_last(rows_of_a), rows_of_dy}, planned), op.input_spec(1).shape));
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    const Shape &a = operands[0].shape, &b = operands[1].shape, &c = operands[2].shape;
+    Work work;
+    for (int axis = 0; axis < c.rank - 2; ++axis) work.add_axis({.extent = c[axis]});
+    // The longer one is cut first: a vertex of a few rows would read all of b. For short sums b is small; and the gradient of a
+    // weight, which is such a product, should be cut as the other product in the backward pass is.
+    const WorkAxis rows{.extent = c[-2], .grain = 8}, columns{.extent = c[-1], .vectorised = true};
+    const bool rows_first = c[-2] >= c[-1] || a[-1] <= kernel::short_sum;
+    const int first = work.add_axis(rows_first ? rows : columns), second = work.add_axis(rows_first ? columns : rows);
+    const int m = rows_first ? first : second, n = rows_first ? second : first;
+    const int k = work.add_axis({.extent = a[-1], .kind = WorkAxisKind::reduction, .grain = 8});
+    for (int axis = 3; axis <= c.rank; ++axis) {
+      work.follow(2, c.rank - axis, c.rank - axis);
+      if (axis <= a.rank && a[-axis] != 1) work.follow(0, a.rank - axis, c.rank - axis);
+      if (axis <= b.rank && b[-axis] != 1) work.follow(1, b.rank - axis, c.rank - axis);
+    }
+    work.follow(0, a.rank - 2, m), work.follow(0, a.rank - 1, k);
+    work.follow(1, b.rank - 2, k), work.follow(1, b.rank - 1, n);
+    work.follow(2, c.rank - 2, m), work.follow(2, c.rank - 1, n);
+    return work;
+  }
+  template <PackedAttributes, class A, class B, class C>
+  static void compute(A a, B b, C c) {
+    if constexpr (rows_are_one_matrix<C, A, B>()) {
+      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, c.data);
+    } else {
+      constexpr auto strides = batch_strides<C, A, B, C>();
+      for_each_offset<3>(batch_of(C::shape), strides, [&](const auto& at) {
+        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2]);
+      });
+    }
+  }
+  template <PackedAttributes, class C, class Epilogue, class A, class B>
+  static void compute_with(const Epilogue& epilogue, A a, B b) {
+    if constexpr (rows_are_one_matrix<C, A, B>() && Epilogue::rows_are_one_matrix) {
+      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, epilogue);
+    } else {
+      constexpr auto strides = batch_strides<C, A, B>();
+      std::int64_t number = 0;
+      for_each_offset<2>(batch_of(C::shape), strides, [&](const auto& at) {
+        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number++));
+      });
+    }
+  }
+  template <PackedAttributes, class A, class B, class C>
+  static constexpr std::int64_t stack_bytes() {
+    const auto of = []<kernel::MatMulShape s>(std::integral_constant<kernel::MatMulShape, s>) {
+      return kernel::matmul_stack_bytes<s, typename A::element, typename B::element, typename C::element>;
+    };
+    const std::int64_t of_matrix = of(std::integral_constant<kernel::MatMulShape, matrix<A, B, C>()>());
+    if constexpr (!rows_are_one_matrix<C, A, B>()) return of_matrix;
+    else return std::max(of_matrix, of(std::integral_constant<kernel::MatMulShape, rows_of_all<A, B, C>()>()));
+  }
+
+ private:
+  static constexpr Shape batch_of(const Shape& shape) {
+    Shape result = shape;
+    result.rank -= 2;
+    result.extents[shape.rank - 1] = result.extents[shape.rank - 2] = 0;
+    return result;
+  }
+  template <class A, class B, class C>
+  static constexpr kernel::MatMulShape matrix() {
+    return {C::shape[-2],       C::shape[-1],       A::shape[-1],       A::spec.stride(-2), A::spec.stride(-1),
+            B::spec.stride(-2), B::spec.stride(-1), C::spec.stride(-2), C::spec.stride(-1)};
+  }
+  /// Whether all matrices of a and c are one with the rows of all, and b is one matrix, which is then packed once.
+  template <class C, class A, class B>
+  static constexpr bool rows_are_one_matrix() {
+    return tilewright::rows_are_one_matrix(C::spec, C::shape) && tilewright::rows_are_one_matrix(A::spec, C::shape) &&
+           batch_of(B::shape).nelms() == 1;
+  }
+  template <class A, class B, class C>
+  static constexpr kernel::MatMulShape rows_of_all() {
+    kernel::MatMulShape result = matrix<A, B, C>();
+    result.m *= batch_of(C::shape).nelms();
+    return result;
+  }
+  /// The strides of operands along the leading axes of c; 0 where they are broadcast.
+  template <class C, class... V>
+  static constexpr auto batch_strides() {
+    std::array<std::array<std::int64_t, max_rank>, sizeof...(V)> result{};
+    const std::array<ViewSpec, sizeof...(V)> views{V::spec...};
+    for (std::size_t o = 0; o < views.size(); ++o)
+      for (int axis = 3; axis <= C::shape.rank; ++axis)
+        if (axis <= views[o].shape.rank && views[o].shape[-axis] != 1)
+          result[o][static_cast<std::size_t>(C::shape.rank - axis)] = views[o].stride(-axis);
+    return result;
+  }
+  /// Matrices as one, with the rows of all.
+  static constexpr Tensor all_rows(Tensor x) {
+    if (x.rank() <= 2) return x;
+    return x.reshape({-1, x.shape(-1)});
+  }
+  static constexpr Tensor swap_last(Tensor x) {
+    Shape order;
+    for (int axis = 0; axis < x.rank(); ++axis) order.push_back(axis);
+    if (x.rank() >= 2) std::swap(order[-1], order[-2]);
+    return ops::transpose(x, order);
+  }
+};
+
+namespace detail {
+/// product(a, b) of matrices, or of vectors as a row and a column, whose axes of 1 the result has not.
+template <class Product>
+constexpr Tensor multiply_with_vectors(Tensor a, Tensor b, const Product& multiply) {
+  if (a.rank() == 0 || b.rank() == 0)
+    return a.ir().fail(text("MatMul: ", to_text(a.shape()), " x ", to_text(b.shape()), ": vectors or matrices expected"));
+  const bool row = a.rank() == 1, column = b.rank() == 1;
+  if (row) a = a.reshape({1, a.shape(0)});
+  if (column) b = b.reshape({b.shape(0), 1});
+  const Tensor product = multiply(a, b);
+  if (!row && !column) return product;
+  Shape result;
+  for (int axis = 0; axis < product.rank(); ++axis)
+    if (!(row && axis == product.rank() - 2) && !(column && axis == product.rank() - 1)) result.push_back(product.shape(axis));
+  return product.reshape(result);
+}
+}  // namespace detail
+
+namespace ops {
+/// Matrix product as in NumPy: (..., m, k) x (..., k, n) to (..., m, n), leading axes broadcast; a vector on the left counts as
+/// a row, on the right as a column. Equal dtypes: floating point or integers, which wrap around. Half precision sums in float32,
+/// and is rounded once, to `output_type`, which floating point operands may have. Where the sum is cut into blocks for tiles, the
+/// partial sums of results of float16 and float32 are of `partials_type`, float32 by default: float16 rounds each of them.
+/// Gradient: dy b^T and a^T dy, dy rounded to the operands' dtype first. Errors: inner extents that differ, leading axes that do
+/// not broadcast, scalars, dtypes that differ, options that are out of range.
+///
+///     y = ops::matmul(x, w, {.output_type = float32, .partials_type = float16});
+constexpr Tensor matmul(Tensor a, Tensor b, const MatMulOptions& options = {}) {
+  if (!a.is_usable() || !b.is_usable()) return a.valid() ? b : a;
+  MatMul::Attributes attributes{.planner = PlannerAttributes::make(options.available_memory_proportion, options.partials_type)};
+  if (options.output_type) attributes.output_type = 1 + static_cast<std::int64_t>(*options.output_type);
+  return detail::multiply_with_vectors(a, b, [&](Tensor lhs, Tensor rhs) { return apply<MatMul>({lhs, rhs}, attributes); });
+}
+}  // namespace ops
+
+constexpr Tensor Tensor::matmul(Tensor rhs) const { return ops::matmul(*this, rhs); }
+
+}  // namespace tilewright

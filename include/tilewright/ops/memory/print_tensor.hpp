@@ -1,0 +1,139 @@
+#pragma once
+#include <algorithm>
+#include <string>
+
+#include "tilewright/core/format_tensor.hpp"
+#include "tilewright/core/print_stream.hpp"
+#include "tilewright/kernel/view.hpp"
+#include "tilewright/op/op.hpp"
+#include "tilewright/ops/elementwise/unary.hpp"
+
+namespace tilewright {
+
+/// Options of print_tensor.
+struct PrintOptions {
+  std::string_view title = "";  ///< at most 64 characters; none: print_<name of the tensor>, or print_<its op>.<number>
+  bool print_self = true;
+  bool print_gradient = false;
+  std::int64_t summarise_threshold = 1000;  ///< this and what follows: see TensorFormat
+  std::int32_t edge_items = 3;
+  std::int32_t max_line_width = 75;
+  std::int32_t digits = 8;
+  FloatFormat float_format = FloatFormat::automatic;
+  char separator = ' ';
+  char open_bracket = '[';
+  char close_bracket = ']';
+};
+
+struct PrintAttributes {
+  static constexpr std::size_t max_title = 64;
+  char title[max_title]{};  // zeros behind it
+  TensorFormat format{};
+  bool print_gradient = false;
+  bool of_gradient = false;  // "_gradient" follows the title
+  char unused[6]{};
+
+  std::string title_text() const {
+    return std::string(title, std::find(title, title + max_title, '\0')) + (of_gradient ? "_gradient" : "");
+  }
+};
+
+namespace detail {
+/// Prints dy, if that is wanted, on its way to the input.
+constexpr void differentiate_print(GradientContext& op);
+
+template <class T>
+void print_elements(const PrintAttributes& attributes, const T* elements, const Shape& shape) {
+  const std::string replica = printing_replica < 0 ? "" : "replica " + std::to_string(printing_replica) + ": ";
+  print_stream.write(replica + attributes.title_text() + ": " + format_tensor(elements, shape, attributes.format) + '\n');
+}
+}  // namespace detail
+
+/// A copy of x that prints it. One vertex sees the whole tensor; and one worker runs all steps of one vertex, so that texts come
+/// in the order of the trace.
+struct PrintTensor : Op<PrintTensor> {
+  static constexpr std::string_view name = "PrintTensor";
+  constexpr operator Effects() const { return Effects{.has_side_effect = true, .may_repeat = true}; }
+  constexpr operator Fusion() const { return Fusion{.elementwise = true}; }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::copy}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
+  using Attributes = PrintAttributes;
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr void gradient(GradientContext& op) { detail::differentiate_print(op); }
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    detail::print_elements(unpack<Attributes>(A), x.data, X::shape);
+    if (x.data != y.data) std::copy_n(x.data, X::shape.nelms(), y.data);
+  }
+};
+
+/// What prints no more than its gradient: a copy like any other.
+struct PrintGradientOnly : UnaryOp<PrintGradientOnly> {
+  static constexpr std::string_view name = "PrintTensor";
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::copy}; }
+  constexpr operator VertexCost() const { return formula_cost(CostFormula::copy, Confidence::published); }
+  using Attributes = PrintAttributes;
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+  static constexpr void gradient(GradientContext& op) { detail::differentiate_print(op); }
+  template <class X>
+  static X forward(X x, const Attributes&) {
+    return x;
+  }
+};
+
+constexpr void detail::differentiate_print(GradientContext& op) {
+  if (!op.needs(0)) return;
+  auto attributes = op.attributes<PrintAttributes>();
+  if (!attributes.print_gradient) return op.input_gradient(0, op.output_gradient(0));
+  attributes.print_gradient = false;
+  attributes.of_gradient = true;
+  op.input_gradient(0, apply<PrintTensor>({op.output_gradient(0)}, attributes));
+}
+
+namespace detail {
+/// The tensor's name, or that of the op that makes it: Add.7.
+constexpr Text name_for_title(Tensor x) {
+  if (!x.name().empty()) return x.name();
+  const Node* node = find_producer(x);
+  if (!node) return "tensor";
+  return text(node->op->name, ".", node->id);
+}
+}  // namespace detail
+
+namespace ops {
+/// x (any shape and dtype), copied. Each time the program comes here, it prints `<title>: <elements>` and a line end to
+/// std::cerr, or where set_print_stream says, in one piece. The elements are written as NumPy does: see format_tensor. The op
+/// stays if nobody uses its result, and comes in the order of the trace among others of its kind. Each replica prints; which of
+/// them comes first is open if there are several threads.
+///
+/// With .print_gradient, the gradient of the result is printed in the gradient graph, titled `<title>_gradient`; for that, the
+/// loss must depend on the result, not only on x. With .print_self = false nothing else is, and the op goes if nobody uses its
+/// result.
+///
+/// A graph that is computed again for its gradient (recompute_graph, branches of a conditional) prints again.
+///
+/// Fails for a title of more than 64 characters, edge_items below 1, and limits below 0.
+constexpr Tensor print_tensor(Tensor x, const PrintOptions& options = {}) {
+  Ir& ir = x.ir();
+  if (ir.failed() || !x.valid()) return Tensor::invalid(ir);
+  PrintAttributes attributes{.format = {options.summarise_threshold, options.edge_items, options.max_line_width, options.digits,
+                                        options.float_format, options.separator, options.open_bracket, options.close_bracket},
+                             .print_gradient = options.print_gradient};
+  Text title(options.title);
+  if (title.empty()) title = text("print_", detail::name_for_title(x));
+  const auto fail = [&](const auto&... message) {
+    ir.fail(text("print_tensor: ", message...));
+    return Tensor::invalid(ir);
+  };
+  if (title.size() > PrintAttributes::max_title)
+    return fail("title '", title, "' of ", title.size(), " characters: at most ", PrintAttributes::max_title, " expected");
+  if (options.edge_items < 1) return fail("edge_items ", options.edge_items, ": at least 1 expected");
+  if (options.summarise_threshold < 0) return fail("summarise_threshold ", options.summarise_threshold, ": at least 0 expected");
+  if (options.max_line_width < 0) return fail("max_line_width ", options.max_line_width, ": at least 0 expected");
+  if (options.digits < 0) return fail("digits ", options.digits, ": at least 0 expected");
+  for (std::size_t i = 0; i < title.size(); ++i) attributes.title[i] = title.view()[i];
+  return options.print_self ? apply<PrintTensor>({x}, attributes) : apply<PrintGradientOnly>({x}, attributes);
+}
+}  // namespace ops
+
+}  // namespace tilewright

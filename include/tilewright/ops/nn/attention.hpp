@@ -1,0 +1,392 @@
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <tuple>
+
+#include "tilewright/core/random/square_root.hpp"
+#include "tilewright/kernel/attention/attention.hpp"
+#include "tilewright/kernel/attention/gradient.hpp"
+#include "tilewright/kernel/attention/of_one.hpp"
+#include "tilewright/op/op.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/random/random.hpp"
+#include "tilewright/ops/shape/shape.hpp"
+
+namespace tilewright {
+
+/// Which query sees which keys at least, where a causal mask has other numbers of keys than of queries; the names are those of
+/// torch.nn.attention.bias.
+enum class CausalAlignment : std::uint8_t {
+  none,       ///< as many keys as queries
+  upper_left,  ///< query i sees keys 0 to i: both begin at the same place of the text
+  lower_right  ///< the last query sees all keys: both end at the same place, as new queries after remembered keys do
+};
+
+/// Options of attention.
+struct AttentionOptions {
+  bool is_causal = false;        ///< whether a query sees no later key: query i sees keys 0 to i
+  std::optional<double> scale{};  ///< the factor of q k^T. Not given: 1 / sqrt(D)
+  CausalAlignment alignment = CausalAlignment::none;  ///< with is_causal, for other numbers of keys than of queries
+  std::int64_t window = 0;  ///< with is_causal: a query sees the last `window` of its keys only, itself included; 0: all
+  double dropout_p = 0;     ///< probability with which a weight is dropped: at least 0, and below 1
+  Tensor seed{};            ///< (2,) uint32, for dropout_p above 0
+};
+
+namespace detail {
+struct AttentionAttributes {
+  std::int64_t is_causal = 0;
+  std::int64_t has_mask = 0;
+  double scale = 1;
+  std::int64_t alignment = 0;
+  std::int64_t window = 0;
+  double dropout_p = 0;
+  /// What the scores of keys that the mask hides become. Finite numbers make the softmax of a composed form, in which a query
+  /// that sees no key gets the mean of the values.
+  double hidden_score = -std::numeric_limits<double>::infinity();
+
+  constexpr bool drops() const { return dropout_p != 0; }
+  constexpr bool is_aligned_right() const { return alignment == static_cast<std::int64_t>(CausalAlignment::lower_right); }
+};
+/// The matrix of one sample and head.
+template <class V>
+inline auto head_rows(V view, std::int64_t sample, std::int64_t head) {
+  return kernel::MatrixRows<typename V::element>{view.data + sample * V::spec.stride(0) + head * V::spec.stride(1),
+                                                 V::spec.stride(2), V::spec.stride(3)};
+}
+template <class V>
+inline kernel::MatrixRows<const typename V::element> head_input(V view, std::int64_t sample, std::int64_t head) {
+  const auto rows = head_rows(view, sample, head);
+  return {rows.data, rows.row, rows.element};
+}
+/// The matrices of the next head: of this sample, or of the next one, which another vertex may have, or nobody.
+template <kernel::AttentionShape shape, class K, class V, class Q, class... OfQuery>
+inline auto next_head(std::int64_t sample, std::int64_t head, K k, V v, Q q, OfQuery... of_query) {
+  constexpr std::int64_t group = Q::shape[1] / K::shape[1];
+  const bool is_last = head + 1 == Q::shape[1];
+  const std::int64_t n = is_last ? sample + 1 : sample, h = is_last ? 0 : head + 1;
+  return kernel::NextHead<shape, std::remove_const_t<typename Q::element>, 1 + sizeof...(OfQuery)>{
+      {head_input(k, n, h / group), head_input(v, n, h / group)}, {head_input(q, n, h), head_input(of_query, n, h)...}};
+}
+template <class V>
+inline void clear_head(V view, std::int64_t sample, std::int64_t head) {
+  auto* const data = head_rows(view, sample, head).data;
+  for (std::int64_t i = 0; i < V::shape[2]; ++i)
+    for (std::int64_t j = 0; j < V::shape[3]; ++j) data[i * V::spec.stride(2) + j * V::spec.stride(3)] = 0;
+}
+constexpr kernel::AttentionShape attention_shape(const Shape& q, const Shape& k, const PackedAttributes& packed) {
+  const auto attributes = unpack<AttentionAttributes>(packed);
+  return {.queries = q[2],
+          .keys = k[2],
+          .width = q[3],
+          .is_causal = attributes.is_causal != 0,
+          .has_mask = attributes.has_mask != 0,
+          .drops = attributes.drops(),
+          .offset = attributes.is_aligned_right() ? k[2] - q[2] : 0,
+          .window = attributes.window};
+}
+/// Whether gradients of keys and values are sums over blocks of queries, or heads.
+constexpr bool sums_key_gradients(const Shape& q, const Shape& k, const PackedAttributes& packed) {
+  return q[1] != k[1] || !kernel::is_one_block(attention_shape(q, k, packed));
+}
+/// What hides keys and drops weights: views of a mask and of a seed, if the attributes say so, and of positions of queries, whose
+/// axis `heads_axis` has heads.
+template <PackedAttributes A, int heads_axis, class Q, class K, class... V>
+class AttentionMasks {
+ public:
+  constexpr explicit AttentionMasks(const V&... views) : views_(views...) {}
+
+  /// Of a sample.
+  kernel::KeyMask keys([[maybe_unused]] std::int64_t sample) const {
+    if constexpr (attributes.has_mask == 0) return {};
+    else return of_sample(std::get<0>(views_), sample);
+  }
+  /// Of a sample and head: a WeightDropout, if weights are dropped.
+  auto dropout([[maybe_unused]] std::int64_t sample, [[maybe_unused]] std::int64_t head) const {
+    constexpr std::size_t seed = attributes.has_mask;
+    if constexpr (!attributes.drops()) return 0;
+    else return of_head(std::get<seed>(views_), std::get<seed + 1>(views_), sample, head);
+  }
+
+ private:
+  static constexpr auto attributes = unpack<AttentionAttributes>(A);
+  template <class Mask>
+  static kernel::KeyMask of_sample(Mask mask, std::int64_t sample) {
+    return {mask.data + sample * Mask::spec.stride(0), Mask::spec.stride(1), static_cast<float>(attributes.hidden_score)};
+  }
+  template <class Seed, class Positions>
+  static kernel::WeightDropout of_head(Seed seed, Positions positions, std::int64_t sample, std::int64_t head) {
+    constexpr std::int64_t of_sample = Positions::spec.stride(0), of_head = Positions::spec.stride(heads_axis);
+    constexpr std::int64_t matrix = Q::shape[2] * Q::shape[3], heads = of_sample / matrix;
+    const std::int64_t position = position_of(positions) + sample * of_sample + head * of_head;
+    const std::int64_t number = position / of_sample * heads + position % of_sample / of_head;  // of the head
+    const kernel::PhiloxVectors<kernel::WideVector> philox({seed.data[0], seed.data[Seed::spec.stride(0)]});
+    return {{philox, dropout_threshold(attributes.dropout_p), static_cast<float>(1 / (1 - attributes.dropout_p))},
+            number * Q::shape[2] * K::shape[2]};
+  }
+  std::tuple<V...> views_;
+};
+/// Calls f(masks, results...) with the operands after the others: those of AttentionMasks, then the results.
+template <PackedAttributes A, int heads_axis, class Q, class K, class F, class... V>
+inline void with_attention_masks(const F& f, const V&... views) {
+  constexpr auto attributes = unpack<AttentionAttributes>(A);
+  constexpr std::size_t masks = 1 + attributes.has_mask + attributes.drops();
+  const std::tuple<V...> all(views...);
+  [&]<std::size_t... m, std::size_t... r>(std::index_sequence<m...>, std::index_sequence<r...>) {
+    f(AttentionMasks<A, heads_axis, Q, K, std::tuple_element_t<m, std::tuple<V...>>...>(std::get<m>(all)...),
+      std::get<masks + r>(all)...);
+  }(std::make_index_sequence<masks>(), std::make_index_sequence<sizeof...(V) - masks>());
+}
+/// Samples are cut, and heads if each has keys of its own; operands begin with q and k. A mask has no heads, a seed no samples.
+/// Operands `after_queries` and the one behind it have heads after queries; -1: none does.
+constexpr Work attention_work(std::span<const TensorSpec> operands, int after_queries = -1) {
+  Work work;
+  for (int axis = 0; axis < (operands[0].shape[1] == operands[1].shape[1] ? 2 : 1); ++axis) {
+    work.add_axis({.extent = operands[0].shape[axis], .kind = WorkAxisKind::parallel});
+    for (int o = 0; o < static_cast<int>(operands.size()); ++o)
+      if (operands[static_cast<std::size_t>(o)].shape.rank > axis + 1)
+        work.follow(o, axis == 1 && after_queries >= 0 && (o == after_queries || o == after_queries + 1) ? 2 : axis, axis);
+  }
+  return work;
+}
+/// (batch, heads, queries, width) from (batch, queries, heads, width), and the other way round.
+constexpr Tensor swap_heads(Tensor x) { return ops::transpose(x, {0, 2, 1, 3}); }
+}  // namespace detail
+
+/// The gradients of attention: inputs (q, k, v, y, logsumexp, dy), and a mask and a seed if there are, results (dq, dk, dv), of
+/// which the last two are float32 where blocks of queries, or heads, add to them. With p = exp(scale q k^T - logsumexp),
+/// dp = dy v^T and ds = p (dp - sum(dy y)): dv = p^T dy, dk = scale ds^T q, dq = scale ds k, of which p and ds exist by blocks
+/// only. In half precision y is no input: sum(p dp) stands for sum(dy y).
+struct ScaledDotProductAttentionGrad : Op<ScaledDotProductAttentionGrad> {
+  static constexpr std::string_view name = "ScaledDotProductAttentionGrad";
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  /// Of a pair the difference and the exponential of the softmax (target/ipu_reduction_cycles.hpp), and a difference and a
+  /// product.
+  constexpr operator VertexCost() const { return pair_cost(5, {15, 2}, {13, 4}); }
+  /// Positions are those of queries, which number the weights that are dropped
+  constexpr operator KernelOperands() const {
+    return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
+  }
+  using Attributes = detail::AttentionAttributes;
+
+  static constexpr void infer(Inference& op) {
+    const TensorSpec &q = op.input(0), &k = op.input(1);
+    const bool sums = detail::sums_key_gradients(q.shape, k.shape, pack(op.attributes<Attributes>()));
+    op.output(q);
+    for (int i = 1; i < 3; ++i) op.output({k.shape, sums ? float32 : k.dtype});
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return detail::attention_work(operands);
+  }
+  template <PackedAttributes A, class Q, class K, class V, class... Rest>
+  static void compute(Q q, K k, V v, Rest... rest) {
+    if constexpr (reads_result<Q>) of_heads<A>(q, k, v, rest...);
+    else [&](auto logsumexp, auto dy, auto... others) { of_heads<A>(q, k, v, dy, logsumexp, dy, others...); }(rest...);
+  }
+  template <PackedAttributes A, class Q, class K, class... Rest>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::attention_gradient_stack_bytes<detail::attention_shape(Q::shape, K::shape, A),
+                                                  std::remove_const_t<typename Q::element>>;
+  }
+
+ private:
+  template <class Q>
+  static constexpr bool reads_result = !kernel::sums_weights<std::remove_const_t<typename Q::element>>;
+
+  /// `y`: any view, if it is not read.
+  template <PackedAttributes A, class Q, class K, class V, class Y, class L, class DY, class... Rest>
+  static void of_heads(Q q, K k, V v, Y y, L logsumexp, DY dy, Rest... rest) {
+    using detail::head_input, detail::head_rows;
+    constexpr std::int64_t group = Q::shape[1] / K::shape[1];
+    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    constexpr bool adds = detail::sums_key_gradients(Q::shape, K::shape, A);
+    const auto next_head = [&](std::int64_t n, std::int64_t h) {
+      if constexpr (reads_result<Q>) return detail::next_head<shape>(n, h, k, v, q, y, dy);
+      else return detail::next_head<shape>(n, h, k, v, q, dy);
+    };
+    detail::with_attention_masks<A, 1, Q, K>(
+        [&](const auto& masks, auto dq, auto dk, auto dv) {
+          for (std::int64_t n = 0; n < Q::shape[0]; ++n)
+            for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
+              const auto dk_rows = head_rows(dk, n, h / group), dv_rows = head_rows(dv, n, h / group);
+              if constexpr (adds)
+                if (h % group == 0) detail::clear_head(dk, n, h / group), detail::clear_head(dv, n, h / group);
+              kernel::attention_gradient<shape, adds>(head_input(q, n, h), head_input(k, n, h / group),
+                                                      head_input(v, n, h / group), masks.keys(n), head_input(y, n, h),
+                                                      logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1),
+                                                      L::spec.stride(2), head_input(dy, n, h), head_rows(dq, n, h), dk_rows,
+                                                      dv_rows, unpack<Attributes>(A).scale, masks.dropout(n, h), next_head(n, h));
+            }
+        },
+        rest...);
+  }
+};
+
+/// y = softmax(scale q k^T) v for each head, and the logarithm of each row's sum of exponentials. Blocks of scores are computed,
+/// used and forgotten, with the largest score and the sum so far of each row (FlashAttention, arXiv 2205.14135, 2307.08691);
+/// blocks that a causal mask hides are left out. Inputs: (q, k, v), and a mask and a seed if there are. The axes of y are (batch,
+/// queries, heads, width): so a layer's next product reads the heads of a query as they are.
+struct ScaledDotProductAttention : Op<ScaledDotProductAttention> {
+  // Loops, not arrays: scores are computed in blocks that are never a tensor.
+  static constexpr std::string_view name = "ScaledDotProductAttention";
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  /// The loops of Softmax.
+  constexpr operator VertexCost() const { return pair_cost(2, {14, 2}, {12, 4}); }
+  /// Positions are those of queries, which number the weights that are dropped
+  constexpr operator KernelOperands() const {
+    return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_positions = true};
+  }
+  using Attributes = detail::AttentionAttributes;
+
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
+  static constexpr Text options(const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    List<Text> given;
+    if (attributes.is_causal != 0) given.push_back(attributes.is_aligned_right() ? "is_causal=lower_right" : "is_causal");
+    if (attributes.window != 0) given.push_back(text("window=", attributes.window));
+    if (attributes.drops()) given.push_back(text("dropout_p=", number_text(attributes.dropout_p)));
+    return join(given, ", ");
+  }
+  static constexpr void infer(Inference& op) {
+    const TensorSpec &q = op.input(0), &k = op.input(1), &v = op.input(2);
+    for (int i = 0; i < 3; ++i)
+      if (!computes_in_float(op.input(i).dtype)) return op.fail(to_text(op.input(i)), ": float16, float32 or bfloat16 expected");
+    if (q.dtype != k.dtype) return op.fail("queries ", to_text(q), " and keys ", to_text(k), ": equal dtypes expected");
+    for (int i = 0; i < 3; ++i)
+      if (op.input(i).shape.rank != 4 || op.input(i).shape.nelms() == 0)
+        return op.fail(to_text(op.input(i)), ": axes (batch, heads, length, width) with elements expected");
+    if (k != v) return op.fail("keys ", to_text(k), " and values ", to_text(v), ": equal shapes expected");
+    if (q.shape[0] != k.shape[0] || q.shape[3] != k.shape[3])
+      return op.fail("queries ", to_text(q), " and keys ", to_text(k), ": the same batch and width expected");
+    if (q.shape[1] % k.shape[1] != 0)
+      return op.fail(k.shape[1], " heads of keys for ", q.shape[1], " of queries: a number that divides them expected");
+    const auto attributes = op.attributes<Attributes>();
+    if (attributes.is_causal != 0 && attributes.alignment == 0 && q.shape[2] != k.shape[2])
+      return op.fail("is_causal with ", q.shape[2], " queries and ", k.shape[2],
+                     " keys: as many keys as queries, or alignment = upper_left or lower_right, expected");
+    if (attributes.is_causal == 0 && (attributes.alignment != 0 || attributes.window != 0))
+      return op.fail(attributes.window != 0 ? "window" : "alignment", " without is_causal: is_causal = true expected");
+    if (attributes.window < 0) return op.fail("window ", attributes.window, ": at least 1, or 0 for all keys, expected");
+    if (!detail::require_probability(op, "dropout_p", attributes.dropout_p)) return;
+    if (attributes.has_mask != 0) {
+      const TensorSpec& mask = op.input(3);
+      if (mask.dtype != boolean || mask.shape.rank != 2 || mask.shape[0] != k.shape[0] || mask.shape[1] != k.shape[2])
+        return op.fail("mask ", to_text(mask), " for keys ", to_text(k), ": axes (batch, keys) of bool expected");
+    }
+    if (attributes.drops() && !Dropout::require_seed(op, 3 + static_cast<int>(attributes.has_mask))) return;
+    if (!op.require_number("scale", attributes.scale, float32)) return;
+    op.output({{q.shape[0], q.shape[2], q.shape[1], q.shape[3]}, q.dtype});
+    op.output({{q.shape[0], q.shape[1], q.shape[2]}, float32});
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.has_output_gradient(0)) return;
+    const bool reads_y = !is_half(op.input_spec(0).dtype);
+    const Tensor y = reads_y ? detail::swap_heads(op.output(0)) : Tensor{}, dy = detail::swap_heads(op.output_gradient(0));
+    List<Tensor> inputs{op.input(0), op.input(1), op.input(2)};
+    if (reads_y) inputs.push_back(y);
+    for (const Tensor& x : {op.output(1), dy}) inputs.push_back(x);
+    for (int i = 3; i < op.input_count(); ++i) inputs.push_back(op.input(i));
+    const auto gradients = apply_all<ScaledDotProductAttentionGrad>(op.ir(), {inputs.begin(), inputs.end()},
+                                                                    op.attributes<Attributes>());
+    for (int i = 0; i < 3; ++i) {
+      const Tensor gradient = at_or_invalid(op.ir(), gradients, static_cast<std::size_t>(i));
+      op.input_gradient(i, gradient.valid() ? ops::cast(gradient, op.input_spec(i).dtype) : gradient);
+    }
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes&) {
+    return detail::attention_work(operands, input_count - 1);  // positions and y
+  }
+  template <PackedAttributes A, class Q, class K, class V, class... Rest>
+  static void compute(Q q, K k, V v, Rest... rest) {
+    using detail::head_input, detail::head_rows;
+    constexpr std::int64_t group = Q::shape[1] / K::shape[1];
+    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    constexpr double scale = unpack<Attributes>(A).scale;
+    detail::with_attention_masks<A, 2, Q, K>(
+        [&]<class Y, class L>(const auto& masks, Y y, L logsumexp) {
+          for (std::int64_t n = 0; n < Q::shape[0]; ++n)
+            for (std::int64_t h = 0; h < Q::shape[1]; ++h) {
+              const auto q_rows = head_input(q, n, h), k_rows = head_input(k, n, h / group), v_rows = head_input(v, n, h / group);
+              const kernel::MatrixRows<typename Y::element> y_rows{y.data + n * Y::spec.stride(0) + h * Y::spec.stride(2),
+                                                                   Y::spec.stride(1), Y::spec.stride(3)};
+              float* const log = logsumexp.data + n * L::spec.stride(0) + h * L::spec.stride(1);
+              if constexpr (takes_one_query<A, Q, K, V, Y>)
+                kernel::attention_of_one<shape>(q_rows.data, k_rows, v_rows, masks.keys(n), y_rows.data, log, scale);
+              else
+                kernel::attention_forward<shape>(q_rows, k_rows, v_rows, masks.keys(n), y_rows, log, L::spec.stride(2), scale,
+                                                 masks.dropout(n, h), detail::next_head<shape>(n, h, k, v, q));
+            }
+        },
+        rest...);
+  }
+  template <PackedAttributes A, class Q, class K, class V, class... Rest>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr kernel::AttentionShape shape = detail::attention_shape(Q::shape, K::shape, A);
+    using Y = std::tuple_element_t<sizeof...(Rest) - 2, std::tuple<Rest...>>;  // before the logarithms
+    if constexpr (takes_one_query<A, Q, K, V, Y>) return kernel::attention_of_one_stack_bytes<shape>;
+    else return kernel::attention_stack_bytes<shape>;
+  }
+
+ private:
+  template <PackedAttributes A, class Q, class K, class V, class Y>
+  static constexpr bool takes_one_query = kernel::is_one_query(detail::attention_shape(Q::shape, K::shape, A)) &&
+                                          Q::spec.stride(3) == 1 && K::spec.stride(3) == 1 && V::spec.stride(3) == 1 &&
+                                          Y::spec.stride(3) == 1;
+};
+
+namespace detail {
+/// Appends the op. Result: (batch, heads, queries, width), a view.
+constexpr Tensor apply_attention(Ir& ir, const List<Tensor>& inputs, const AttentionAttributes& attributes) {
+  const Tensor y = at_or_invalid(ir, apply_all<ScaledDotProductAttention>(ir, {inputs.begin(), inputs.size()}, attributes), 0);
+  return y.valid() ? swap_heads(y) : y;
+}
+constexpr Tensor attention(std::initializer_list<Tensor> given, const AttentionOptions& options) {
+  const Tensor q = *given.begin();
+  if (!q.is_usable()) return q;
+  double scale = 1;
+  if (options.scale) scale = *options.scale;
+  else if (q.rank() > 0 && q.shape(-1) > 0) scale = 1 / square_root(static_cast<double>(q.shape(-1)));
+  const AttentionAttributes attributes{.is_causal = options.is_causal,
+                                       .has_mask = given.size() > 3,
+                                       .scale = scale,
+                                       .alignment = static_cast<std::int64_t>(options.alignment),
+                                       .window = options.window,
+                                       .dropout_p = options.dropout_p};
+  List<Tensor> inputs(given);
+  if (attributes.drops()) inputs.push_back(options.seed);
+  if (attributes.drops() && !options.seed.valid() && !q.ir().failed())
+    return q.ir().fail(text(ScaledDotProductAttention::name, ": dropout_p ", number_text(options.dropout_p),
+                            " without a seed: .seed = (2,) uint32 expected"));
+  return apply_attention(q.ir(), inputs, attributes);
+}
+}  // namespace detail
+
+namespace ops {
+/// softmax(scale q k^T) v for each head ("Attention Is All You Need", arXiv 1706.03762), without a tensor of scores: memory grows
+/// with the number of queries and keys, not with their product. q: (batch, heads, queries, D); k, v: (batch, kv_heads, keys, D),
+/// float16, bfloat16 or float32. Result: q's shape and dtype, computed in float32. kv_heads divides heads, and head h reads keys
+/// and values of head h / (heads / kv_heads). Inputs may be views, such as parts of one projection. Scores of up to 1e4 and
+/// beyond give no overflow. A score is a sum of D products in float32, and scaled: its rounding changes weights by a part of at
+/// most (D + 2) 2^-23 times the largest sum of |scale q k|, to first order. Gradient: scores are computed again.
+///
+/// With `is_causal` and `window`, scores that no query sees are not computed; a query that sees no key has the result 0, and
+/// gives the gradient 0. With `dropout_p`, weights are dropped as `dropout(softmax(...), seed, dropout_p)` drops them, from the
+/// same random numbers, and no mask is stored. Errors: another dtype, other axes, no elements, batches, widths or heads that do
+/// not fit; with `is_causal` other numbers of keys than of queries without an `alignment`; `alignment` or `window` without
+/// `is_causal`; dropout without a seed.
+///
+///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true});
+///     y = ops::scaled_dot_product_attention(q, k, v, {.is_causal = true, .window = 64, .dropout_p = 0.1, .seed = seed});
+constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, const AttentionOptions& options = {}) {
+  return detail::attention({q, k, v}, options);
+}
+/// softmax(scale q k^T) v for each head, over those keys that a mask shows, for example those that are no padding. key_mask:
+/// (batch, keys) bool, true for keys that are seen. q, k, v and the result are those of attention without a mask. A query that
+/// sees no key has the result 0, and gives the gradient 0.
+constexpr Tensor scaled_dot_product_attention(Tensor q, Tensor k, Tensor v, Tensor key_mask,
+                                              const AttentionOptions& options = {}) {
+  return detail::attention({q, k, v, key_mask}, options);
+}
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,264 @@
+#pragma once
+#include <optional>
+#include <tuple>
+
+#include "tilewright/kernel/faults.hpp"
+#include "tilewright/kernel/vector/line.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+
+namespace tilewright {
+
+/// How losses of single examples become the result.
+enum class Reduction : std::int64_t { mean, sum, none };
+
+struct NllOptions {
+  std::optional<std::int64_t> ignore_index{};  ///< labels of this value count for nothing
+  Reduction reduction = Reduction::mean;       ///< mean divides by the number of labels that are not ignored
+  bool log_prob = false;                       ///< the probabilities are logarithms already
+};
+
+struct NllAttributes {
+  Reduction reduction = Reduction::mean;
+  std::int64_t ignores = 0;
+  std::int64_t ignore_index = 0;
+  std::int64_t log_prob = 0;
+  double loss_grad = 1;
+};
+constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_grad = 1) {
+  return {options.reduction, options.ignore_index.has_value(), options.ignore_index.value_or(0), options.log_prob, loss_grad};
+}
+
+/// What losses of classes share: D gives `rows_are`, probabilities or logits (..., classes), which with labels (...) are handled
+/// as rows of classes. Where the planner cuts the rows of a mean or sum, labels and all that has rows are a block's, and one
+/// input more, the last, is all labels.
+template <class D>
+struct ClassLossOp : Op<D> {
+  // Loops, not arrays: a label chooses an element of each row.
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
+  using Attributes = NllAttributes;
+
+  /// Checks rows and labels.
+  static constexpr bool check(Inference& op) {
+    const TensorSpec &probs = op.input(0), &labels = op.input(1);
+    if (!op.require_floating_point(0)) return false;
+    Shape expected = probs.shape;
+    if (probs.shape.rank == 0) return op.fail(D::rows_are, " ", to_text(probs), ": at least one axis expected"), false;
+    --expected.rank;
+    expected.extents[expected.rank] = 0;
+    if (labels.shape != expected || (labels.dtype != int32 && labels.dtype != uint32))
+      return op.fail("labels ", to_text(labels), " for ", D::rows_are, " ", to_text(probs), ": ", to_text(expected),
+                     " int32 or uint32 expected"),
+             false;
+    return true;
+  }
+  static constexpr TensorSpec loss_spec(Inference& op) {
+    const bool none = op.attributes<Attributes>().reduction == Reduction::none;
+    return {none ? op.input(1).shape : Shape{}, op.input(0).dtype};
+  }
+  /// The fault of losses: a label that is neither a class nor ignored.
+  static constexpr FaultText label_fault(std::span<const TensorSpec> operands) {
+    return {true, "label", text("a label from 0 to ", operands[0].shape[-1] - 1, ", or the ignored one,")};
+  }
+  constexpr operator CutRules() const { return CutRules{.partials = partials}; }
+  /// Mean and sum need all labels: without them, one vertex.
+  static constexpr Partials partials(const PackedAttributes& packed) {
+    return {.whole_input = unpack<Attributes>(packed).reduction == Reduction::none ? -1 : 1};
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
+    const bool none = unpack<Attributes>(packed).reduction == Reduction::none;
+    const int all_labels = input_count > 2 && is_int(operands[static_cast<std::size_t>(input_count) - 1].dtype) ? input_count - 1
+                                                                                                                : -1;
+    Work work;
+    if (!none && all_labels < 0) return work;
+    const Shape &probs = operands[0].shape, &labels = operands[1].shape;
+    for (int axis = 0; axis < labels.rank; ++axis) {
+      work.add_axis({.extent = probs[axis], .kind = none ? WorkAxisKind::parallel : WorkAxisKind::reduction});
+      for (int o = 0; o < static_cast<int>(operands.size()); ++o)
+        if (const Shape& shape = operands[static_cast<std::size_t>(o)].shape;
+            o != all_labels && (shape == probs || shape == labels))
+          work.follow(o, axis, axis);
+    }
+    return work;
+  }
+
+  /// The class that is a row's label, or -1 if it is ignored, or is no class.
+  template <class I>
+  static std::int64_t class_of(I label, std::int64_t classes, const Attributes& attributes) {
+    const auto value = static_cast<std::int64_t>(label);
+    return value >= classes || (attributes.ignores != 0 && value == attributes.ignore_index) ? -1 : value;
+  }
+  /// Calls f(offsets) for each row, where there are those of the row in each operand: of one without rows, 0.
+  template <class P, class... V, class F>
+  static void for_each_row(F&& f) {
+    static constexpr auto strides = [] {
+      std::array<std::array<std::int64_t, max_rank>, 1 + sizeof...(V)> result{};
+      std::size_t operand = 0;
+      const auto add = [&](const ViewSpec& view) {
+        if (view.shape.rank + 1 >= P::shape.rank)
+          for (int axis = 0; axis + 1 < P::shape.rank; ++axis)
+            result[operand][static_cast<std::size_t>(axis)] = view.stride(axis);
+        ++operand;
+      };
+      add(P::spec);
+      (add(V::spec), ...);
+      return result;
+    }();
+    static constexpr Shape rows = [] {
+      Shape result;
+      for (int axis = 0; axis + 1 < P::shape.rank; ++axis) result.push_back(P::shape[axis]);
+      return result;
+    }();
+    for_each_offset<1 + sizeof...(V)>(rows, strides, f);
+  }
+  template <PackedAttributes A, class P, class Labels>
+  static void check_labels(Faults faults, P, Labels labels) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    for_each_row<P, Labels>([&](const auto& at) {
+      const auto value = static_cast<std::int64_t>(labels.data[at[1]]);
+      if ((value < 0 || value >= P::shape[-1]) && !(attributes.ignores != 0 && value == attributes.ignore_index))
+        faults.report(value);
+    });
+  }
+  /// What the sum of the losses is divided by.
+  template <class Labels>
+  static double divisor(Labels all_labels, std::int64_t classes, const Attributes& attributes) {
+    if (attributes.reduction != Reduction::mean) return 1;
+    std::int64_t count = 0;
+    for (std::int64_t row = 0; row < Labels::shape.nelms(); ++row) {
+      // Not by class_of: GCC 14 then counts wrongly with AVX-512.
+      const auto label = static_cast<std::int64_t>(all_labels.data[row]);
+      count += label >= 0 && label < classes && !(attributes.ignores != 0 && label == attributes.ignore_index);
+    }
+    return static_cast<double>(std::max<std::int64_t>(count, 1));
+  }
+};
+
+/// Losses: inputs (rows, labels). D gives row_loss<classes, attributes>(row, label), a double.
+template <class D>
+struct ClassLoss : ClassLossOp<D> {
+  static constexpr void infer(Inference& op) {
+    if (D::check(op)) op.output(D::loss_spec(op));
+  }
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return D::label_fault(operands);
+  }
+  template <PackedAttributes A, class X, class L, class... Rest>
+  static void compute_checked(Faults faults, X x, L labels, Rest... rest) {
+    D::template check_labels<A>(faults, x, labels);
+    compute<A>(x, labels, rest...);
+  }
+  template <PackedAttributes A, class X, class L, class Loss>
+  static void compute(X x, L labels, Loss loss) {
+    compute<A>(x, labels, labels, loss);
+  }
+  template <PackedAttributes A, class X, class L, class All, class Loss>
+  static void compute(X x, L labels, All all_labels, Loss loss) {
+    constexpr auto attributes = unpack<NllAttributes>(A);
+    constexpr std::int64_t classes = X::shape[-1];
+    double total = 0;
+    D::template for_each_row<X, L, Loss>([&](const auto& at) {
+      const auto label = D::class_of(labels.data[at[1]], classes, attributes);
+      const double value = label < 0
+                               ? 0
+                               : D::template row_loss<classes, A>(kernel::Line<typename X::element, 1>{x.data + at[0]}, label);
+      if constexpr (attributes.reduction == Reduction::none) loss.data[at[2]] = static_cast<typename Loss::element>(value);
+      total += value;
+    });
+    if constexpr (attributes.reduction != Reduction::none)
+      loss.data[0] = static_cast<typename Loss::element>(total / D::divisor(all_labels, classes, attributes));
+  }
+};
+
+/// Their gradients: inputs (rows, labels, dloss). D gives row_gradient<classes, attributes>(row, label, factor, to).
+template <class D>
+struct ClassLossGrad : ClassLossOp<D> {
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+
+  template <PackedAttributes A, class X, class L, class DLoss, class DX>
+  static void compute(X x, L labels, DLoss dloss, DX dx) {
+    compute<A>(x, labels, dloss, labels, dx);
+  }
+  template <PackedAttributes A, class X, class L, class DLoss, class All, class DX>
+  static void compute(X x, L labels, DLoss dloss, All all_labels, DX dx) {
+    constexpr auto attributes = unpack<NllAttributes>(A);
+    constexpr std::int64_t classes = X::shape[-1];
+    const double scale = 1 / D::divisor(all_labels, classes, attributes);
+    D::template for_each_row<X, L, DLoss, DX>([&](const auto& at) {
+      const kernel::Line<typename DX::element, 1> dx_row{dx.data + at[3]};
+      const auto label = D::class_of(labels.data[at[1]], classes, attributes);
+      if (label < 0) std::fill_n(dx_row.data, classes, typename DX::element(0));
+      else
+        D::template row_gradient<classes, A>(kernel::Line<typename X::element, 1>{x.data + at[0]}, label,
+                                             static_cast<double>(dloss.data[at[2]]) * scale, dx_row);
+    });
+  }
+};
+
+/// A loss and the gradient of logits in one op: inputs (rows, labels[, loss_grad]), results (loss, dx). dx is times loss_grad and
+/// divided as the loss is; the loss is not times loss_grad. D gives row_loss_and_gradient<classes, attributes>(row, label,
+/// factor, to), the loss.
+template <class D>
+struct ClassLossWithGrad : ClassLossOp<D> {
+  static constexpr void infer(Inference& op) {
+    if (!D::check(op)) return;
+    if (op.input_count() == 3 && (op.input(2).nelms() != 1 || !is_floating_point(op.input(2).dtype)))
+      return op.fail("loss_grad ", to_text(op.input(2)), ": one element of floating point expected");
+    if (!op.require_number(D::factor_name, op.template attributes<NllAttributes>().loss_grad, float64)) return;
+    op.output(D::loss_spec(op));
+    op.output(op.input(0));
+  }
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return D::label_fault(operands);
+  }
+  template <PackedAttributes A, class X, class L, class... Rest>
+  static void compute_checked(Faults faults, X x, L labels, Rest... rest) {
+    D::template check_labels<A>(faults, x, labels);
+    compute<A>(x, labels, rest...);
+  }
+  template <PackedAttributes A, class X, class L, class... Rest>
+  static void compute(X x, L labels, Rest... rest) {
+    constexpr auto attributes = unpack<NllAttributes>(A);
+    constexpr std::size_t count = sizeof...(Rest);
+    constexpr std::int64_t classes = X::shape[-1];
+    const std::tuple<L, Rest...> operands(labels, rest...);
+    constexpr bool has_all_labels = count > 2 && is_int(std::tuple_element_t<count - 2, std::tuple<L, Rest...>>::spec.dtype);
+    const auto loss = std::get<count - 1>(operands);
+    const auto dx = std::get<count>(operands);
+    double loss_grad = attributes.loss_grad;
+    if constexpr (count == (has_all_labels ? 4 : 3)) loss_grad = static_cast<double>(std::get<1>(operands).data[0]);
+    const double divisor = D::divisor(std::get<has_all_labels ? count - 2 : 0>(operands), classes, attributes);
+    using Loss = std::tuple_element_t<count - 1, std::tuple<L, Rest...>>;
+    using DX = std::tuple_element_t<count, std::tuple<L, Rest...>>;
+    double total = 0;
+    D::template for_each_row<X, L, Loss, DX>([&](const auto& at) {
+      const auto label = D::class_of(labels.data[at[1]], classes, attributes);
+      const kernel::Line<typename DX::element, 1> dx_row{dx.data + at[3]};
+      double value = 0;
+      if (label < 0) std::fill_n(dx_row.data, classes, typename DX::element(0));
+      else
+        value = D::template row_loss_and_gradient<classes, A>(kernel::Line<typename X::element, 1>{x.data + at[0]}, label,
+                                                              loss_grad / divisor, dx_row);
+      if constexpr (attributes.reduction == Reduction::none) loss.data[at[2]] = static_cast<typename Loss::element>(value);
+      total += value;
+    });
+    if constexpr (attributes.reduction != Reduction::none) loss.data[0] = static_cast<typename Loss::element>(total / divisor);
+  }
+};
+
+/// A loss and the gradient of what it was computed from.
+struct LossAndGradient {
+  Tensor loss, gradient;
+};
+
+namespace detail {
+/// Applies a ClassLossWithGrad.
+template <class D>
+constexpr LossAndGradient loss_and_gradient(std::span<const Tensor> inputs, const NllAttributes& attributes) {
+  const auto results = apply_all<D>(inputs[0].ir(), inputs, attributes);
+  return {at_or_invalid(inputs[0].ir(), results, 0), at_or_invalid(inputs[0].ir(), results, 1)};
+}
+}  // namespace detail
+
+}  // namespace tilewright

@@ -1,0 +1,107 @@
+#pragma once
+#include "tilewright/kernel/softmax.hpp"
+#include "tilewright/ops/nn/class_loss.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// No probability is stored: with s = sum(exp(x)), the loss of a row is log(s) - x[label], and its gradient exp(x) / s -
+/// onehot(label).
+template <class T>
+inline double cross_entropy_of(const kernel::ExponentialSum<T>& exponentials, T logit) {
+  return std::log(static_cast<double>(exponentials.sum)) +
+         (static_cast<double>(exponentials.largest) - static_cast<double>(logit));
+}
+
+/// Checks of losses of logits, beyond those of all losses.
+template <class D>
+constexpr bool check_cross_entropy(Inference& op) {
+  if (!ClassLossOp<D>::check(op)) return false;
+  if (op.attributes<NllAttributes>().log_prob == 0) return true;
+  return op.fail("log_prob is an option of nll_loss: logits expected, not logarithms of probabilities"), false;
+}
+}  // namespace detail
+
+/// A loss of logits, and their gradient.
+struct CrossEntropyWithGrad : ClassLossWithGrad<CrossEntropyWithGrad> {
+  static constexpr std::string_view name = "CrossEntropyWithGrad";
+  static constexpr std::string_view rows_are = "logits", factor_name = "loss_scaling";
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  /// Softmax's loops, and one over the result
+  constexpr operator VertexCost() const { return line_cost(6, {18, 2}, {16, 4}); }
+  static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropyWithGrad>(op); }
+  template <PackedAttributes, class X, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::softmax_stack_bytes<X::shape[-1], typename X::element>;
+  }
+
+  template <std::int64_t classes, PackedAttributes, class X, class DX>
+  static double row_loss_and_gradient(X logits, std::int64_t label, double factor, DX dx) {
+    using T = typename X::Compute;
+    const auto scale = static_cast<T>(factor), logit = static_cast<T>(logits.data[label]);  // dx may lie where the logits do
+    const auto exponentials = kernel::softmax_line<classes>(logits, dx, scale);
+    const T p = std::exp(logit - exponentials.largest) / exponentials.sum;
+    dx.data[label] = static_cast<typename DX::Element>((p - 1) * scale);
+    return detail::cross_entropy_of(exponentials, logit);
+  }
+};
+
+/// The gradient of CrossEntropy.
+struct CrossEntropyGrad : ClassLossGrad<CrossEntropyGrad> {
+  static constexpr std::string_view name = "CrossEntropyGrad";
+  static constexpr std::string_view rows_are = "logits";
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  constexpr operator VertexCost() const { return CrossEntropyWithGrad{}; }
+  template <PackedAttributes, class X, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::softmax_stack_bytes<X::shape[-1], typename X::element>;
+  }
+
+  template <std::int64_t classes, PackedAttributes A, class X, class DX>
+  static void row_gradient(X logits, std::int64_t label, double factor, DX dx) {
+    CrossEntropyWithGrad::row_loss_and_gradient<classes, A>(logits, label, factor, dx);
+  }
+};
+
+/// Negative log-likelihood of labels, from logits.
+struct CrossEntropy : ClassLoss<CrossEntropy> {
+  static constexpr std::string_view name = "CrossEntropy";
+  static constexpr std::string_view rows_are = "logits";
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  constexpr operator VertexCost() const { return line_cost(2, {10, 2}, {9, 4}); }
+  static constexpr bool check(Inference& op) { return detail::check_cross_entropy<CrossEntropy>(op); }
+  static constexpr void gradient(GradientContext& op) {
+    if (op.needs(0))
+      op.input_gradient(0,
+                        apply<CrossEntropyGrad>({op.input(0), op.input(1), op.output_gradient(0)}, op.attributes<Attributes>()));
+  }
+  template <std::int64_t classes, PackedAttributes, class X>
+  static double row_loss(X logits, std::int64_t label) {
+    return detail::cross_entropy_of(kernel::exponential_sum<classes>(logits),
+                                    static_cast<typename X::Compute>(logits.data[label]));
+  }
+};
+
+namespace ops {
+/// The negative log-likelihood of labels from logits: log(sum(exp(x))) - x[label], over the last axis. logits: (..., classes),
+/// float16, bfloat16, float32 or float64; labels: (...), int32 or uint32. Result: a scalar, or (...) without a reduction, in
+/// logits' dtype; computed in float32, float64 for logits of float64. The loss has no limit but that of its dtype; the gradient,
+/// by autodiff too, is (softmax(x) - onehot(label)) dloss, rounded once. Labels that are ignored, or no class, are handled as by
+/// nll_loss.
+constexpr Tensor cross_entropy(Tensor logits, Tensor labels, const NllOptions& options = {}) {
+  return apply<CrossEntropy>({logits, labels}, nll_attributes(options));
+}
+/// The loss of cross_entropy, a scalar, and the gradient of the logits, of their shape and dtype, from one op. The gradient,
+/// not the loss, is times loss_scaling.
+constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, double loss_scaling = 1,
+                                                  const NllOptions& options = {}) {
+  return detail::loss_and_gradient<CrossEntropyWithGrad>(std::array{logits, labels}, nll_attributes(options, loss_scaling));
+}
+/// As above with a scalar tensor as loss_scaling.
+constexpr LossAndGradient cross_entropy_with_grad(Tensor logits, Tensor labels, Tensor loss_scaling,
+                                                  const NllOptions& options = {}) {
+  return detail::loss_and_gradient<CrossEntropyWithGrad>(std::array{logits, labels, loss_scaling}, nll_attributes(options));
+}
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,89 @@
+#pragma once
+#include "tilewright/ops/nn/class_loss.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// Probabilities below this count as this, so that the loss stays finite.
+template <class T>
+inline constexpr double smallest_probability = std::is_same_v<T, float16_t> ? 6.104e-5 : 1e-7;
+/// The gradient's own limit: it goes on where the loss has reached its limit, so that training can leave such states.
+template <class T>
+inline constexpr double smallest_divisor = std::is_same_v<T, float16_t> ? 6.104e-5 : 1e-10;
+}  // namespace detail
+
+/// The gradient of Nll.
+struct NllGrad : ClassLossGrad<NllGrad> {
+  static constexpr std::string_view name = "NllGrad";
+  static constexpr std::string_view rows_are = "probabilities";
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::serial, {4, 1}, {4, 2}); }
+
+  template <std::int64_t classes, PackedAttributes A, class P, class DP>
+  static void row_gradient(P probs, std::int64_t label, double factor, DP dprobs) {
+    std::fill_n(dprobs.data, classes, typename DP::Element(0));
+    const double p = unpack<Attributes>(A).log_prob != 0
+                         ? 1
+                         : std::max(static_cast<double>(probs.data[label]), detail::smallest_divisor<typename P::Element>);
+    dprobs.data[label] = static_cast<typename DP::Element>(-factor / p);
+  }
+};
+
+/// Negative log-likelihood of labels: -log(p[label]).
+struct Nll : ClassLoss<Nll> {
+  static constexpr std::string_view name = "Nll";
+  static constexpr std::string_view rows_are = "probabilities";
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::serial, {4, 1}, {4, 2}, Confidence::published); }
+  static constexpr void gradient(GradientContext& op) {
+    if (op.needs(0))
+      op.input_gradient(0, apply<NllGrad>({op.input(0), op.input(1), op.output_gradient(0)}, op.attributes<Attributes>()));
+  }
+  template <std::int64_t, PackedAttributes A, class P>
+  static double row_loss(P probs, std::int64_t label) {
+    const auto p = static_cast<double>(probs.data[label]);
+    return unpack<Attributes>(A).log_prob != 0 ? -p : -std::log(std::max(p, detail::smallest_probability<typename P::Element>));
+  }
+};
+
+/// The loss of probabilities p = softmax(x), and the gradient of x: p - onehot(label).
+struct NllWithSoftmaxGrad : ClassLossWithGrad<NllWithSoftmaxGrad> {
+  static constexpr std::string_view name = "NlllWithSoftmaxGradDirect";
+  static constexpr std::string_view rows_are = "probabilities", factor_name = "loss_grad";
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::serial, {9, 1}, {9, 2}, Confidence::published); }
+
+  template <std::int64_t classes, PackedAttributes A, class P, class DX>
+  static double row_loss_and_gradient(P probs, std::int64_t label, double factor, DX dx) {
+    using T = typename P::Compute;
+    const auto scale = static_cast<T>(factor), p = static_cast<T>(probs.data[label]);
+    const double loss = Nll::row_loss<classes, A>(probs, label);  // before dx, which may lie where the probabilities do
+    kernel::line_assign<classes>([&](const auto& probability) { return probability * scale; }, dx, probs);
+    dx.data[label] = static_cast<typename DX::Element>((p - 1) * scale);
+    return loss;
+  }
+};
+
+namespace ops {
+/// Negative log-likelihood of probabilities; for logits there is cross_entropy, whose loss has no limit. probs: (..., classes),
+/// float16, bfloat16, float32 or float64; labels: (...), int32 or uint32. Result: a scalar, or (...) without a reduction, in
+/// probs' dtype. Probabilities count as at least 1e-7 (6.1e-5 in float16); the gradient is -1 / max(p, 1e-10) (6.1e-5), so not 0
+/// below.
+///
+/// A label that is `ignore_index` counts for nothing, as in PyTorch: its loss and gradient are 0, and a mean is over the others
+/// (0 if there are none, where PyTorch gives NaN). Another label outside [0, classes) is a fault: it counts as ignored, and the
+/// session's run throws FaultError when it has ended.
+constexpr Tensor nll_loss(Tensor probs, Tensor labels, const NllOptions& options = {}) {
+  return apply<Nll>({probs, labels}, nll_attributes(options));
+}
+/// The loss above for probs = softmax(x), and its gradient with respect to x, times loss_grad. Not differentiable itself. From
+/// logits, cross_entropy_with_grad is better: its loss has no limit.
+constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, double loss_grad = 1,
+                                                     const NllOptions& options = {}) {
+  return detail::loss_and_gradient<NllWithSoftmaxGrad>(std::array{probs, labels}, nll_attributes(options, loss_grad));
+}
+/// As above with a scalar tensor as loss_grad.
+constexpr LossAndGradient nll_loss_with_softmax_grad(Tensor probs, Tensor labels, Tensor loss_grad,
+                                                     const NllOptions& options = {}) {
+  return detail::loss_and_gradient<NllWithSoftmaxGrad>(std::array{probs, labels, loss_grad}, nll_attributes(options));
+}
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,212 @@
+#pragma once
+#include <utility>
+
+#include "tilewright/kernel/reduce/normalise.hpp"
+#include "tilewright/op/op.hpp"
+#include "tilewright/program/check_parameter.hpp"
+
+namespace tilewright {
+
+struct NormAttributes {
+  std::int64_t num_groups = 1;
+  double eps = 1e-5;
+};
+
+/// What normalisations and their gradients share. D gives `leading_axes`, the number of axes that hold independent dense
+/// blocks, `row_size`, the elements of a block, and `block`, what it is.
+template <class D>
+struct NormOp : Op<D> {
+  // Loops, not arrays: a pass over a block gives several sums.
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::norm}; }
+  using Attributes = NormAttributes;
+
+ protected:
+  /// The leading axes as axes of work, followed by the tensors (bits of `followers`) that have them.
+  static constexpr Work rows(std::span<const TensorSpec> operands, int count, unsigned followers, WorkAxisKind kind) {
+    Work work;
+    for (int axis = 0; axis < count; ++axis) {
+      work.add_axis({.extent = operands[0].shape[axis], .kind = kind});
+      for (std::size_t o = 0; o < operands.size(); ++o)
+        if (followers >> o & 1) work.follow(static_cast<int>(o), axis, axis);
+    }
+    return work;
+  }
+  /// Calls f(offsets in the tensors) for every index of the leading axes.
+  template <int count, class... V, class F>
+  static void for_each_row(F&& f) {
+    constexpr auto loops = [] {
+      std::pair<Shape, std::array<std::array<std::int64_t, max_rank>, sizeof...(V)>> result{};
+      const std::array<ViewSpec, sizeof...(V)> views{V::spec...};
+      for (int axis = 0; axis < count; ++axis) {
+        for (std::size_t o = 0; o < views.size(); ++o) result.second[o][static_cast<std::size_t>(axis)] = views[o].stride(axis);
+        result.first.push_back(views[0].shape[axis]);
+      }
+      return result;
+    }();
+    for_each_offset<static_cast<int>(sizeof...(V))>(loops.first, loops.second, f);
+  }
+};
+
+/// The gradients of a normalisation N in one op: inputs (x, weight, mean, inverse deviation, dy), results (dx, dweight, dbias).
+template <class N>
+struct NormGrad : NormOp<NormGrad<N>> {
+  static constexpr std::string_view name = GradientName<N>::value;
+  constexpr operator VertexCost() const { return line_cost(5, {11, 2}, {11, 4}, Confidence::derived); }
+  static constexpr void infer(Inference& op) {
+    op.output(op.input(0));
+    op.output(op.input(1));
+    op.output(op.input(1));
+  }
+  /// Cut into rows, each vertex has its part of the sums dweight and dbias.
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return NormGrad::rows(operands, N::leading_axes(operands[0].shape), 0b00111101, WorkAxisKind::summed);
+  }
+  /// Of many rows, those of an accumulator are added up on their own first, and then in float64.
+  template <class X>
+  static constexpr bool in_parts = X::shape.nelms() / std::max<std::int64_t>(N::row_size(X::shape), 1) >
+                                   kernel::terms_of_accumulator;
+  template <PackedAttributes A, class X, class W, class Mean, class Inverse, class DY, class DX, class DW, class DB>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr auto of_sum = static_cast<std::int64_t>(sizeof(compute_t<typename X::element>));
+    constexpr bool rounds = !std::is_same_v<typename DW::element, compute_t<typename X::element>>;
+    return 2 * W::shape.nelms() *
+           ((in_parts<X> ? of_sum + static_cast<std::int64_t>(sizeof(double)) : 0) + (rounds ? of_sum : 0));
+  }
+  template <PackedAttributes A, class X, class W, class Mean, class Inverse, class DY, class DX, class DW, class DB>
+  static void compute(X x, W weight, Mean mean, Inverse inverse, DY dy, DX dx, DW dweight, DB dbias) {
+    using T = typename X::element;
+    constexpr auto weights = static_cast<std::size_t>(W::shape.nelms());
+    constexpr int leading = N::leading_axes(X::shape);
+    using C = compute_t<T>;
+    const auto add_rows = [&](C* dw, C* db) {
+      std::fill_n(dw, weights, C(0));
+      std::fill_n(db, weights, C(0));
+      constexpr std::size_t parts = in_parts<X> ? weights : 1;
+      C part_dw[parts]{}, part_db[parts]{};
+      double total_dw[parts]{}, total_db[parts]{};
+      [[maybe_unused]] std::int64_t terms = 0;
+      [[maybe_unused]] const auto empty = [&] {
+        for (std::size_t i = 0; i < weights; ++i) {
+          total_dw[i] += static_cast<double>(std::exchange(part_dw[i], C(0)));
+          total_db[i] += static_cast<double>(std::exchange(part_db[i], C(0)));
+        }
+        terms = 0;
+      };
+      NormGrad::template for_each_row<leading, X, Mean, Inverse, DY, DX>([&](const auto& at) {
+        kernel::normalise_gradient<N::block(X::shape, unpack<NormAttributes>(A)), T>(
+            x.data + at[0], weight.data, mean.data + at[1], inverse.data + at[2], dy.data + at[3], dx.data + at[4],
+            in_parts<X> ? part_dw : dw, in_parts<X> ? part_db : db);
+        if constexpr (in_parts<X>)
+          if (++terms == kernel::terms_of_accumulator) empty();
+      });
+      if constexpr (in_parts<X>) {
+        empty();
+        for (std::size_t i = 0; i < weights; ++i) dw[i] = static_cast<C>(total_dw[i]), db[i] = static_cast<C>(total_db[i]);
+      }
+    };
+    if constexpr (std::is_same_v<typename DW::element, compute_t<T>>) {
+      add_rows(dweight.data, dbias.data);
+    } else {
+      C dw[weights], db[weights];
+      add_rows(dw, db);
+      const auto round = [](C* sums, typename DW::element* to) {
+        kernel::line_assign<W::shape.nelms()>([](const auto& sum) { return sum; }, kernel::Line<typename DW::element, 1>{to},
+                                              kernel::Line<const C, 1>{sums});
+      };
+      round(dw, dweight.data);
+      round(db, dbias.data);
+    }
+  }
+};
+
+/// Base of normalisations: inputs (x, weight, bias), results (y, mean, inverse deviation), the last two with an element for
+/// each group, in float32 for half precision.
+template <class D>
+struct Normalisation : NormOp<D> {
+  static constexpr std::string_view name = "GroupNormalization";
+  constexpr operator VertexCost() const { return line_cost(6, {14, 2}, {14, 4}, Confidence::derived); }
+
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.has_output_gradient(0)) return;
+    const Tensor inputs[] = {op.input(0), op.input(1), op.output(1), op.output(2), op.output_gradient(0)};
+    const auto gradients = apply_all<NormGrad<D>>(op.ir(), inputs, op.attributes<NormAttributes>());
+    for (int i = 0; i < 3; ++i) op.input_gradient(i, at_or_invalid(op.ir(), gradients, static_cast<std::size_t>(i)));
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return D::rows(operands, D::leading_axes(operands[0].shape), 0b111001, WorkAxisKind::parallel);
+  }
+  template <PackedAttributes A, class X, class W, class B, class Y, class Mean, class Inverse>
+  static void compute(X x, W weight, B bias, Y y, Mean mean, Inverse inverse) {
+    D::template for_each_row<D::leading_axes(X::shape), X, Y, Mean, Inverse>([&](const auto& at) {
+      kernel::normalise<D::block(X::shape, unpack<NormAttributes>(A)), typename X::element>(
+          x.data + at[0], weight.data, bias.data, y.data + at[1], mean.data + at[2], inverse.data + at[3],
+          unpack<NormAttributes>(A).eps);
+    });
+  }
+
+ protected:
+  /// Checks weight and bias, for so many channels, and gives the outputs.
+  static constexpr void infer_outputs(Inference& op, std::int64_t channels, const Shape& groups) {
+    const TensorSpec& x = op.input(0);
+    const TensorSpec expected{{channels}, x.dtype};
+    for (int i = 1; i < 3; ++i)
+      if (op.input(i) != expected)
+        return op.fail(i == 1 ? "weight " : "bias ", to_text(op.input(i)), " for ", to_text(x), ": ", to_text(expected),
+                       " expected");
+    op.output(x);
+    const DType computed = computed_dtype(x.dtype);  // for the gradient: rounded to half precision, they would be of no use to it
+    op.output({groups, computed});
+    op.output({groups, computed});
+  }
+};
+
+/// Normalisation of each line along the last axis.
+struct LayerNorm : Normalisation<LayerNorm> {
+  static constexpr int leading_axes(const Shape& x) { return x.rank - 1; }
+  static constexpr std::int64_t row_size(const Shape& x) { return x[-1]; }
+  static constexpr kernel::NormBlock block(const Shape& x, const NormAttributes&) { return {.channels = x[-1]}; }
+  static constexpr void infer(Inference& op) {
+    if (!op.require_floating_point(0)) return;
+    Shape lines = op.input(0).shape;
+    if (lines.rank == 0) return op.fail(to_text(op.input(0)), ": at least one axis expected");
+    lines.extents[--lines.rank] = 0;
+    infer_outputs(op, op.input(0).shape[-1], lines);
+  }
+};
+
+/// Normalisation of groups of neighbouring channels in each sample, over all of their elements.
+struct GroupNorm : Normalisation<GroupNorm> {
+  static constexpr int leading_axes(const Shape&) { return 1; }
+  static constexpr std::int64_t row_size(const Shape& x) { return x.nelms() / x[0]; }
+  static constexpr kernel::NormBlock block(const Shape& x, const NormAttributes& attributes) {
+    return {attributes.num_groups, x[1] / attributes.num_groups, x.nelms() / x[0] / x[1]};
+  }
+  static constexpr void infer(Inference& op) {
+    if (!op.require_floating_point(0)) return;
+    const Shape& shape = op.input(0).shape;
+    if (shape.rank < 2) return op.fail(to_text(op.input(0)), ": axes for samples and channels expected");
+    const auto groups = op.attributes<NormAttributes>().num_groups;
+    if (groups < 1 || shape[1] % groups != 0)
+      return op.fail(groups, " groups of the ", shape[1], " channels of ", to_text(op.input(0)),
+                     ": a number that divides them expected");
+    infer_outputs(op, shape[1], {shape[0], groups});
+  }
+};
+
+namespace ops {
+/// (x - mean) / sqrt(variance + eps) * weight + bias for each line along the last axis. x: (..., n), float16, bfloat16, float32
+/// or float64; weight, bias: (n,), the same dtype. Result: x's shape and dtype. The variance is the line's own (divided by n);
+/// half precision is computed in float.
+constexpr Tensor layer_norm(Tensor x, Tensor weight, Tensor bias, double eps = 1e-5) {
+  if (x.valid() && !detail::check_parameter(x.ir(), "layer_norm", "eps", eps)) return Tensor::invalid(x.ir());
+  return apply<LayerNorm>({x, weight, bias}, {.eps = eps});
+}
+/// As above for each sample's groups of channels: x: (samples, channels, ...); `num_groups` groups of neighbouring channels
+/// are each normalised over all their elements; weight, bias: (channels,).
+constexpr Tensor group_norm(Tensor x, Tensor weight, Tensor bias, std::int64_t num_groups, double eps = 1e-5) {
+  if (x.valid() && !detail::check_parameter(x.ir(), "group_norm", "eps", eps)) return Tensor::invalid(x.ir());
+  return apply<GroupNorm>({x, weight, bias}, {num_groups, eps});
+}
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,268 @@
+#pragma once
+#include "tilewright/kernel/image/pool.hpp"
+#include "tilewright/kernel/image/pool_loops.hpp"
+#include "tilewright/op/window.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+
+namespace tilewright {
+
+/// The order in which ONNX numbers the largest elements. No op gives these numbers, so there is one.
+enum class StorageOrder : std::int64_t { row, column };
+
+/// Options of a pooling. Lists have one number for each spatial axis, padding and out_pads two: all beginnings, then all ends. An
+/// empty list stands for ones, and for no padding.
+struct PoolOptions {
+  List<std::int64_t> stride{}, padding{};
+  List<std::int64_t> out_pads{};  ///< zeros before and after the results
+  List<std::int64_t> dilation{};
+  List<std::int64_t> in_dilations{};  ///< elements of x stand so far apart; what is between them is padding
+  PadType auto_pad = PadType::not_set;
+  bool ceil_mode = false;  ///< the count of results is rounded up: the last windows may go beyond the padding
+  StorageOrder storage_order = StorageOrder::row;
+};
+
+struct PoolAttributes {
+  WindowAttributes windows{};
+  std::array<std::int32_t, 3> in_dilations{};
+  std::array<std::int32_t, 6> out_pads{};
+  std::int8_t dilations_count = 0, pads_count = 0, column = 0, reserved = 0;
+
+  /// The shape in which x's elements stand apart.
+  constexpr Shape spread(Shape x) const {
+    for (int axis = 2; dilations_count > 0 && axis < x.rank; ++axis)
+      x[axis] = (x[axis] - 1) * in_dilations[static_cast<std::size_t>(axis - 2)] + 1;
+    return x;
+  }
+  constexpr kernel::PoolGaps gaps(int axes) const {
+    kernel::PoolGaps result;
+    for (int axis = 0; axis < axes; ++axis) {
+      const auto i = static_cast<std::size_t>(axis), at = static_cast<std::size_t>(3 - axes + axis);
+      if (dilations_count > 0) result.spacing[at] = in_dilations[i];
+      if (pads_count > 0) result.begin[at] = out_pads[i], result.end[at] = out_pads[i + static_cast<std::size_t>(axes)];
+    }
+    return result;
+  }
+};
+/// Of the gradients.
+struct PoolGradAttributes {
+  WindowsAttributes windows{};
+  std::array<std::int32_t, 9> gap_numbers{};
+  std::int32_t reserved = 0;
+
+  static constexpr PoolGradAttributes make(const kernel::Windows& windows, const kernel::PoolGaps& gaps) {
+    PoolGradAttributes result{.windows = WindowsAttributes::make(windows)};
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      result.gap_numbers[axis] = static_cast<std::int32_t>(gaps.spacing[axis] - 1);
+      result.gap_numbers[3 + axis] = static_cast<std::int32_t>(gaps.begin[axis]);
+      result.gap_numbers[6 + axis] = static_cast<std::int32_t>(gaps.end[axis]);
+    }
+    return result;
+  }
+  constexpr kernel::PoolGaps gaps() const {
+    kernel::PoolGaps result;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      result.spacing[axis] = gap_numbers[axis] + 1;
+      result.begin[axis] = gap_numbers[3 + axis];
+      result.end[axis] = gap_numbers[6 + axis];
+    }
+    return result;
+  }
+  /// Of the gradient of an input: where windows overlap, parts of half precision are added up in float32.
+  constexpr DType result_dtype(DType input) const {
+    const kernel::Windows all = windows.windows();
+    for (const kernel::Window& axis : all.axes)
+      if ((axis.kernel - 1) * axis.dilation >= axis.stride) return computed_dtype(input);
+    return input;
+  }
+};
+
+namespace detail {
+/// The kernel for a plane of elements T.
+template <kernel::Windows windows, kernel::PoolGaps gaps, class T>
+using pool_kernel = std::conditional_t<gaps.none(), kernel::Pool<windows, T>, kernel::PoolLoops<windows, gaps, T>>;
+}  // namespace detail
+
+/// What poolings and their gradients share: tensors (N, C, spatial...), each plane by itself.
+template <class D>
+struct PoolOp : Op<D> {
+  // Loops, not arrays: windows overlap, and go beyond the plane.
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::window, {3, 2}, {3, 4}, Confidence::published); }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    Work work;
+    for (int axis = 0; axis < 2; ++axis) {
+      work.add_axis({.extent = operands[0].shape[axis]});
+      for (std::size_t o = 0; o < operands.size(); ++o) work.follow(static_cast<int>(o), axis, axis);
+    }
+    return work;
+  }
+  template <PackedAttributes, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::pool_stack_bytes<V...>;
+  }
+};
+
+/// Base of poolings: D gives `name` and `pool<Kernel>(x, y)` for a plane.
+template <class D>
+struct PoolForward : PoolOp<D> {
+  using Attributes = PoolAttributes;
+
+  static constexpr Shape kernel_of(const Attributes& attributes) {
+    Shape result;
+    for (int axis = 0; axis < attributes.windows.kernel_count; ++axis)
+      result.push_back(attributes.windows.kernel[static_cast<std::size_t>(axis)]);
+    return result;
+  }
+  static constexpr void infer(Inference& op) {
+    const Attributes attributes = op.template attributes<Attributes>();
+    const Shape& x = op.input(0).shape;
+    if (!op.require_floating_point(0)) return;
+    if (x.rank < 3 || x.rank > 5) return op.fail(to_text(op.input(0)), ": (N, C, spatial) with 1 to 3 spatial axes expected");
+    const int axes = x.rank - 2;
+    if (attributes.windows.kernel_count != axes)
+      return op.fail("kernel_size of ", std::int64_t{attributes.windows.kernel_count}, " numbers for ", to_text(x), ": ",
+                     std::int64_t{axes}, " expected");
+    const Shape kernel = kernel_of(attributes);
+    for (int axis = 0; axis < axes; ++axis)
+      if (kernel[axis] < 1 || kernel[axis] > WindowAttributes::most)
+        return op.fail("kernel_size ", to_text(kernel), ": numbers from 1 to ", std::int64_t{WindowAttributes::most},
+                       " expected");
+    if (attributes.column != 0) return op.fail("storage_order column: row expected");
+    if (!detail::check_list(op, x, "in_dilations", attributes.in_dilations, attributes.dilations_count, axes, 1) ||
+        !detail::check_list(op, x, "out_pads", attributes.out_pads, attributes.pads_count, 2 * axes, 0) ||
+        !detail::check_windows(op, attributes.spread(x), kernel, attributes.windows))
+      return;
+    const kernel::Windows windows = detail::windows_of(attributes.spread(x), kernel, attributes.windows);
+    const kernel::PoolGaps gaps = attributes.gaps(axes);
+    for (int axis = 0; axis < 3; ++axis)
+      for (std::int64_t o = 0; o < windows[axis].out; ++o) {
+        const kernel::Window& window = windows[axis];
+        std::int64_t k = 0;
+        while (k < window.kernel && !gaps.contains(window, axis, window.at(o, k))) ++k;
+        if (k == window.kernel)
+          return op.fail("kernel_size ", to_text(kernel), " on ", to_text(x),
+                         ": padding that leaves each window an element expected");
+      }
+    Shape result = detail::windows_shape(x[0], x[1], windows, axes);
+    for (int axis = 0; axis < axes; ++axis) result[2 + axis] += gaps.begin[3 - axes + axis] + gaps.end[3 - axes + axis];
+    op.output({result, op.input(0).dtype});
+  }
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    static constexpr auto attributes = unpack<Attributes>(A);
+    static constexpr kernel::Windows windows = detail::windows_of(attributes.spread(X::shape), kernel_of(attributes),
+                                                                  attributes.windows);
+    static constexpr kernel::PoolGaps gaps = attributes.gaps(X::shape.rank - 2);
+    using T = typename X::element;
+    kernel::for_each_plane(D::template pool<detail::pool_kernel<windows, gaps, T>, T>, x, y);
+  }
+
+ protected:
+  static constexpr PoolGradAttributes grad_attributes(const GradientContext& op) {
+    const Attributes attributes = op.template attributes<Attributes>();
+    const Shape x = op.input_spec(0).shape;
+    return PoolGradAttributes::make(detail::windows_of(attributes.spread(x), kernel_of(attributes), attributes.windows),
+                                    attributes.gaps(x.rank - 2));
+  }
+};
+
+/// The gradient of MaxPool: inputs (x, dy). The largest elements are searched for again.
+struct MaxPoolGrad : PoolOp<MaxPoolGrad> {
+  static constexpr std::string_view name = "MaxPoolGrad";
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::window, {5, 2}, {5, 4}, Confidence::published); }
+  using Attributes = PoolGradAttributes;
+  static constexpr void infer(Inference& op) {
+    op.output({op.input(0).shape, op.attributes<Attributes>().result_dtype(op.input(0).dtype)});
+  }
+
+  template <PackedAttributes A, class X, class DY, class DX>
+  static void compute(X x, DY dy, DX dx) {
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
+    static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
+    kernel::for_each_plane(
+        detail::pool_kernel<windows, gaps, typename X::element>::template maximum_gradient<typename DX::element>, x, dy, dx);
+  }
+};
+
+/// The largest element of each window.
+struct MaxPool : PoolForward<MaxPool> {
+  static constexpr std::string_view name = "MaxPool";
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const DType dtype = op.input_spec(0).dtype;
+    op.input_gradient(0, apply<MaxPoolGrad>({op.input(0), op.output_gradient(0)}, grad_attributes(op)).cast(dtype));
+  }
+  template <class Kernel, class T>
+  static void pool(const T* x, T* y) {
+    Kernel::maximum(x, y);
+  }
+};
+
+/// The gradient of AveragePool: input dy.
+struct AveragePoolGrad : PoolOp<AveragePoolGrad> {
+  static constexpr std::string_view name = "AveragePoolGrad";
+  using Attributes = PoolGradAttributes;
+  static constexpr void infer(Inference& op) {
+    const auto attributes = op.attributes<Attributes>();
+    const kernel::Windows windows = attributes.windows.windows();
+    const kernel::PoolGaps gaps = attributes.gaps();
+    Shape result{op.input(0).shape[0], op.input(0).shape[1]};
+    for (int axis = 5 - op.input(0).shape.rank; axis < 3; ++axis)
+      result.push_back((windows[axis].in - 1) / gaps.spacing[axis] + 1);
+    op.output({result, attributes.result_dtype(op.input(0).dtype)});
+  }
+  template <PackedAttributes A, class DY, class DX>
+  static void compute(DY dy, DX dx) {
+    static constexpr kernel::Windows windows = unpack<Attributes>(A).windows.windows();
+    static constexpr kernel::PoolGaps gaps = unpack<Attributes>(A).gaps();
+    kernel::for_each_plane(
+        detail::pool_kernel<windows, gaps, typename DY::element>::template average_gradient<typename DX::element>, dy, dx);
+  }
+};
+
+/// The mean of the elements of each window; padding does not count.
+struct AveragePool : PoolForward<AveragePool> {
+  static constexpr std::string_view name = "AveragePool";
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const DType dtype = op.input_spec(0).dtype;
+    op.input_gradient(0, apply<AveragePoolGrad>({op.output_gradient(0)}, grad_attributes(op)).cast(dtype));
+  }
+  template <class Kernel, class T>
+  static void pool(const T* x, T* y) {
+    Kernel::average(x, y);
+  }
+};
+
+namespace detail {
+constexpr PoolAttributes pool_attributes(const List<std::int64_t>& kernel_size, const PoolOptions& options) {
+  PoolAttributes attributes{.windows = {.pad_type = options.auto_pad, .ceil_mode = options.ceil_mode},
+                            .column = options.storage_order == StorageOrder::column};
+  WindowAttributes& windows = attributes.windows;
+  WindowAttributes::set(windows.kernel, windows.kernel_count, kernel_size);
+  windows.set_lists(options);
+  WindowAttributes::set(attributes.in_dilations, attributes.dilations_count, options.in_dilations);
+  WindowAttributes::set(attributes.out_pads, attributes.pads_count, options.out_pads);
+  return attributes;
+}
+}  // namespace detail
+
+namespace ops {
+/// The largest element of each window, and NaN if it has one. x: (N, C, spatial...) with 1 to 3 spatial axes, float16, bfloat16,
+/// float32 or float64; result: (N, C, spatial...) with the windows' count along each spatial axis, as for conv, and out_pads,
+/// which are zeros. Padding never wins; in_dilations spread x, with padding between its elements. storage_order must be row. The
+/// gradient goes to the first of equal elements, and in a window with NaN to the last NaN, as in PyTorch. Errors: lists of a
+/// wrong length, numbers out of range, a kernel larger than the padded input, windows of nothing but padding.
+///
+///     y = ops::max_pool(x, {2, 2}, {.stride = {2, 2}});
+constexpr Tensor max_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
+  return apply<MaxPool>({x}, detail::pool_attributes(kernel_size, options));
+}
+/// The mean of each window's elements, padding left out; the rest as for max_pool. Half precision sums in float32, as do
+/// gradients of overlapping windows of either.
+constexpr Tensor average_pool(Tensor x, const List<std::int64_t>& kernel_size, const PoolOptions& options = {}) {
+  return apply<AveragePool>({x}, detail::pool_attributes(kernel_size, options));
+}
+}  // namespace ops
+
+}  // namespace tilewright

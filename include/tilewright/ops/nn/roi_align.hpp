@@ -1,0 +1,179 @@
+#pragma once
+#include "tilewright/core/number.hpp"
+#include "tilewright/kernel/faults.hpp"
+#include "tilewright/kernel/image/roi_align.hpp"
+#include "tilewright/op/op.hpp"
+
+namespace tilewright {
+
+struct RoiAlignAttributes {
+  std::int64_t out_rows = 1, out_columns = 1;
+  double spatial_scale = 1;
+  std::int64_t sampling_ratio = 0;
+  std::int64_t images = 1, rows = 1, columns = 1;  ///< of the gradient: the input's
+
+  constexpr kernel::RoiBins bins(std::int64_t plane_rows, std::int64_t plane_columns) const {
+    return {plane_rows, plane_columns, out_rows, out_columns, spatial_scale, sampling_ratio};
+  }
+};
+
+/// The gradient of RoiAlign: inputs (rois, batch index, dy), result dx. Regions of images that do not exist have none.
+struct RoiAlignGrad : Op<RoiAlignGrad> {
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
+  static constexpr std::string_view name = "RoiAlignGrad";
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {80, 1}, {80, 1}); }
+  using Attributes = RoiAlignAttributes;
+
+  static constexpr void infer(Inference& op) {
+    const auto attributes = op.attributes<Attributes>();
+    op.output({{attributes.images, op.input(2).shape[1], attributes.rows, attributes.columns}, op.input(2).dtype});
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    Work work;
+    const int channels = work.add_axis({.extent = operands[2].shape[1]});
+    const int rois = work.add_axis({.extent = operands[2].shape[0], .kind = WorkAxisKind::reduction});
+    work.follow(2, 1, channels), work.follow(3, 1, channels);
+    for (int o = 0; o < 3; ++o) work.follow(o, 0, rois);
+    return work;
+  }
+  template <PackedAttributes A, class Rois, class Index, class DY, class DX>
+  static void compute(Rois rois, Index index, DY dy, DX dx) {
+    using T = typename DX::element;
+    using Sum = compute_t<T>;
+    constexpr std::int64_t channels = DX::shape[1], rows = DX::shape[2], columns = DX::shape[3];
+    static constexpr kernel::RoiBins bins = unpack<Attributes>(A).bins(rows, columns);
+    // Half precision is added up in float, some rows at a time, which fit the stack.
+    constexpr bool direct = std::is_same_v<T, Sum>;
+    constexpr std::int64_t block = direct ? rows : std::clamp<std::int64_t>(16'384 / columns, 1, rows);
+    for (std::int64_t image = 0; image < DX::shape[0]; ++image)
+      for (std::int64_t channel = 0; channel < channels; ++channel) {
+        T* const plane = dx.data + image * DX::spec.stride(0) + channel * DX::spec.stride(1);
+        for (std::int64_t row = 0; row < rows; row += block) {
+          const std::int64_t begin = row * columns, count = std::min(block, rows - row) * columns;
+          Sum sums[direct ? 1 : std::size_t(block * columns)];
+          Sum* const to = [&] {
+            if constexpr (direct) return plane + begin;
+            else return sums;
+          }();
+          std::fill_n(to, count, Sum{});
+          for (std::int64_t roi = 0; roi < DY::shape[0]; ++roi) {
+            if (static_cast<std::int64_t>(index.data[roi]) != image) continue;
+            const auto* const from = dy.data + roi * DY::spec.stride(0) + channel * DY::spec.stride(1);
+            const auto* const box = rois.data + roi * Rois::spec.stride(0);
+            bins.for_each_weight(box[0], box[1], box[2], box[3], [&](std::int64_t bin, std::int64_t element, double weight) {
+              if (element < begin || element >= begin + count) return;
+              to[element - begin] += static_cast<Sum>(weight) * static_cast<Sum>(from[bin]);
+            });
+          }
+          if constexpr (!direct) std::transform(to, to + count, plane + begin, [](Sum sum) { return static_cast<T>(sum); });
+        }
+      }
+  }
+};
+
+/// The mean of each bin of each region of interest: inputs (x, rois, batch index).
+struct RoiAlign : Op<RoiAlign> {
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
+  static constexpr std::string_view name = "RoiAlign";
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {60, 1}, {60, 1}); }
+  using Attributes = RoiAlignAttributes;
+
+  static constexpr void infer(Inference& op) {
+    const TensorSpec &x = op.input(0), &rois = op.input(1), &index = op.input(2);
+    const auto attributes = op.attributes<Attributes>();
+    if (!op.require_floating_point(0)) return;
+    if (x.shape.rank != 4) return op.fail(to_text(x), ": (N, C, height, width) expected");
+    if (rois.shape.rank != 2 || rois.shape[1] != 4 || !is_floating_point(rois.dtype))
+      return op.fail("rois ", to_text(rois), ": (regions, 4) of floating point expected");
+    if (index.shape != Shape{rois.shape[0]} || (index.dtype != int32 && index.dtype != uint32))
+      return op.fail("batch_index ", to_text(index), " for rois ", to_text(rois), ": (", rois.shape[0],
+                     ",) int32 or uint32 expected");
+    if (attributes.out_rows < 1 || attributes.out_columns < 1)
+      return op.fail("output_size (", attributes.out_rows, ", ", attributes.out_columns, "): numbers of at least 1 expected");
+    if (attributes.sampling_ratio < 0)
+      return op.fail("sampling_ratio ", attributes.sampling_ratio, ": a number of at least 0 expected");
+    if (!op.require_number("spatial_scale", attributes.spatial_scale, float64)) return;
+    if (!(attributes.spatial_scale > 0))
+      return op.fail("spatial_scale ", number_text(attributes.spatial_scale), ": a number above 0 expected");
+    op.output({{rois.shape[0], x.shape[1], attributes.out_rows, attributes.out_columns}, x.dtype});
+  }
+  constexpr operator OpTexts() const { return OpTexts{.fault = fault}; }
+  static constexpr FaultText fault(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    return {true, "batch index", text("an index from 0 to ", operands[0].shape[0] - 1)};
+  }
+  static constexpr void gradient(GradientContext& op) {
+    auto attributes = op.attributes<Attributes>();
+    const Shape x = op.input_spec(0).shape;
+    attributes.images = x[0], attributes.rows = x[2], attributes.columns = x[3];
+    if (op.needs(0)) op.input_gradient(0, apply<RoiAlignGrad>({op.input(1), op.input(2), op.output_gradient(0)}, attributes));
+  }
+  /// Cut along regions only: so one vertex reports each wrong index.
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    Work work;
+    work.add_axis({.extent = operands[1].shape[0]});
+    for (int o = 1; o < 4; ++o) work.follow(o, 0, 0);
+    return work;
+  }
+  template <PackedAttributes A, class... V>
+  static void compute(V... views) {
+    align<A>([](std::int64_t) {}, views...);
+  }
+  template <PackedAttributes A, class... V>
+  static void compute_checked(Faults faults, V... views) {
+    align<A>([&](std::int64_t index) { faults.report(index); }, views...);
+  }
+
+ private:
+  template <PackedAttributes A, class Report, class X, class Rois, class Index, class Y>
+  static void align(const Report& report, X x, Rois rois, Index index, Y y) {
+    using Sum = compute_t<typename Y::element>;
+    constexpr std::int64_t channels = X::shape[1], count = Y::shape[2] * Y::shape[3];
+    static constexpr kernel::RoiBins bins = unpack<Attributes>(A).bins(X::shape[2], X::shape[3]);
+    for (std::int64_t roi = 0; roi < Y::shape[0]; ++roi) {
+      const auto image = static_cast<std::int64_t>(index.data[roi]);
+      const bool exists = image >= 0 && image < X::shape[0];
+      if (!exists) report(image);
+      const auto* const box = rois.data + roi * Rois::spec.stride(0);
+      for (std::int64_t channel = 0; channel < channels; ++channel) {
+        Sum sums[std::size_t(count)]{};
+        if (exists) {
+          const auto* const plane = x.data + image * X::spec.stride(0) + channel * X::spec.stride(1);
+          bins.for_each_weight(box[0], box[1], box[2], box[3], [&](std::int64_t bin, std::int64_t element, double weight) {
+            sums[bin] += static_cast<Sum>(weight) * static_cast<Sum>(plane[element]);
+          });
+        }
+        auto* const to = y.data + roi * Y::spec.stride(0) + channel * Y::spec.stride(1);
+        std::transform(sums, sums + count, to, [](Sum sum) { return static_cast<typename Y::element>(sum); });
+      }
+    }
+  }
+};
+
+/// Options of roi_align.
+struct RoiAlignOptions {
+  List<std::int64_t> output_size{1, 1};  ///< bins of a region: rows, columns
+  double spatial_scale = 1;              ///< from the coordinates of regions to elements of x
+  std::int64_t sampling_ratio = 0;       ///< points of a bin along each axis; 0: as many as it has elements
+};
+
+namespace ops {
+/// ONNX's RoiAlign, average mode: the mean over the points of each bin of each region of interest, found by bilinear
+/// interpolation. x: (N, C, height, width), floating point; rois: (regions, 4), floating point, x1, y1, x2, y2; batch_index:
+/// (regions,), int32 or uint32, the image of each. Result: (regions, C, *output_size) in x's dtype. A region is at least one
+/// element high and wide; points more than one element outside of x count as 0; a bin has at most 1,024 points along an axis if
+/// sampling_ratio is 0. Half precision sums in float. Gradient: of x only. An index of no image ends the run with a FaultError.
+/// Errors: other shapes or dtypes, an output_size of other than two numbers of at least 1, a spatial_scale of 0 or less, a
+/// negative sampling_ratio.
+///
+///     y = ops::roi_align(x, rois, batch_index, {.output_size = {7, 7}, .spatial_scale = 1.0 / 16, .sampling_ratio = 2});
+constexpr Tensor roi_align(Tensor x, Tensor rois, Tensor batch_index, const RoiAlignOptions& options = {}) {
+  const List<std::int64_t>& size = options.output_size;
+  if (size.size() != 2) return x.ir().fail(text("RoiAlign: output_size of ", size.size(), " numbers: 2 expected"));
+  return apply<RoiAlign>({x, rois, batch_index}, {.out_rows = size[0],
+                                                  .out_columns = size[1],
+                                                  .spatial_scale = options.spatial_scale,
+                                                  .sampling_ratio = options.sampling_ratio});
+}
+}  // namespace ops
+
+}  // namespace tilewright

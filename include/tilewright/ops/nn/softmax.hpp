@@ -1,0 +1,128 @@
+#pragma once
+#include "tilewright/kernel/softmax.hpp"
+#include "tilewright/op/elementwise.hpp"
+
+namespace tilewright {
+
+struct AxisAttributes {
+  std::int64_t axis = -1;  ///< from the first
+};
+
+/// Base of ops that work on whole lines along one axis: D gives `name` and
+/// `compute`, which goes through them by `for_each_line`.
+template <class D>
+struct LineOp : Op<D> {
+  // Loops, not arrays: Softmax adds up exponentials while it writes them, and a gradient's short lines take less time.
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::softmax}; }
+  using Attributes = AxisAttributes;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const auto line = unpack<AxisAttributes>(packed).axis;
+    Work work;
+    for (int axis = 0; axis < operands[0].shape.rank; ++axis) {
+      work.add_axis({.extent = operands[0].shape[axis], .kind = axis == line ? WorkAxisKind::whole : WorkAxisKind::parallel});
+      for (std::size_t o = 0; o < operands.size(); ++o) work.follow(static_cast<int>(o), axis, axis);
+    }
+    return work;
+  }
+
+ protected:
+  /// Calls f(offsets of the operands) for every line.
+  template <std::int64_t line, class... V, class F>
+  static void for_each_line(F&& f) {
+    constexpr auto count = static_cast<int>(sizeof...(V));
+    constexpr auto loops = [] {
+      std::pair<Shape, std::array<std::array<std::int64_t, max_rank>, sizeof...(V)>> result{};
+      const std::array<ViewSpec, sizeof...(V)> views{V::spec...};
+      for (int axis = 0; axis < views[0].shape.rank; ++axis) {
+        if (axis == line) continue;
+        for (std::size_t o = 0; o < views.size(); ++o)
+          result.second[o][static_cast<std::size_t>(result.first.rank)] = views[o].stride(axis);
+        result.first.push_back(views[0].shape[axis]);
+      }
+      return result;
+    }();
+    for_each_offset<count>(loops.first, loops.second, f);
+  }
+};
+
+/// dx = y (dy - sum(y dy)) along an axis, for y = softmax(x).
+struct SoftmaxGrad : LineOp<SoftmaxGrad> {
+  static constexpr std::string_view name = "SoftmaxGrad";
+  constexpr operator VertexCost() const { return line_cost(4, {10, 2}, {10, 4}); }
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+
+  template <PackedAttributes A, class Y, class DY, class DX>
+  static void compute(Y y, DY dy, DX dx) {
+    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
+    constexpr auto n = Y::shape[axis];
+    for_each_line<axis, Y, DY, DX>([&](const auto& at) {
+      const auto y_line = kernel::line_at<axis>(y, at[0]);
+      const auto dy_line = kernel::line_at<axis>(dy, at[1]);
+      const auto dot = kernel::line_sum<n>([](const auto& a, const auto& b) { return a * b; }, y_line, dy_line);
+      kernel::line_assign<n>([&](const auto& a, const auto& b) { return a * (b - dot); }, kernel::line_at<axis>(dx, at[2]),
+                             y_line, dy_line);
+    });
+  }
+};
+
+/// dx of softmax along an axis in half precision, given x instead of y = softmax(x): y is computed again, as what is stored is
+/// rounded.
+struct SoftmaxGradOfHalf : LineOp<SoftmaxGradOfHalf> {
+  static constexpr std::string_view name = "SoftmaxGrad";
+  constexpr operator VertexCost() const { return line_cost(7, {20, 2}, {18, 4}); }
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+
+  template <PackedAttributes A, class X, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
+  }
+  template <PackedAttributes A, class X, class DY, class DX>
+  static void compute(X x, DY dy, DX dx) {
+    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
+    for_each_line<axis, X, DY, DX>([&](const auto& at) {
+      kernel::softmax_gradient_line<X::shape[axis]>(kernel::line_at<axis>(x, at[0]), kernel::line_at<axis>(dy, at[1]),
+                                                    kernel::line_at<axis>(dx, at[2]));
+    });
+  }
+};
+
+/// exp(x) / sum(exp(x)) along an axis, computed from x less its largest element.
+struct Softmax : LineOp<Softmax> {
+  static constexpr std::string_view name = "Softmax";
+  // fitted to softmax_cycles
+  constexpr operator VertexCost() const { return line_cost(5, {14, 2}, {12, 4}, Confidence::derived); }
+  static constexpr void infer(Inference& op) {
+    if (!op.require_floating_point(0)) return;
+    if (op.require_axis(op.attributes<Attributes>().axis, op.input(0).shape.rank) >= 0) op.output(op.input(0));
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const auto attributes = op.attributes<Attributes>();
+    const Tensor dy = op.output_gradient(0);
+    if (is_half(op.input_spec(0).dtype)) op.input_gradient(0, apply<SoftmaxGradOfHalf>({op.input(0), dy}, attributes));
+    else op.input_gradient(0, apply<SoftmaxGrad>({op.output(0), dy}, attributes));
+  }
+  template <PackedAttributes A, class X, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::softmax_stack_bytes<X::shape[static_cast<int>(unpack<Attributes>(A).axis)], typename X::element>;
+  }
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    constexpr auto axis = static_cast<int>(unpack<Attributes>(A).axis);
+    for_each_line<axis, X, Y>([&](const auto& at) {
+      kernel::softmax_line<X::shape[axis]>(kernel::line_at<axis>(x, at[0]), kernel::line_at<axis>(y, at[1]));
+    });
+  }
+};
+
+namespace ops {
+/// Softmax along an axis (the last by default). x: float16, bfloat16, float32 or float64; result: the same.
+/// Gradient: y (dy - sum(y dy)); of half precision with a y that is computed again in float32.
+constexpr Tensor softmax(Tensor x, int axis = -1) {
+  const int rank = x.rank();
+  return apply<Softmax>({x}, {axis < 0 && axis >= -rank ? axis + rank : axis});
+}
+}  // namespace ops
+
+}  // namespace tilewright

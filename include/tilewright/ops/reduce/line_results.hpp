@@ -1,0 +1,242 @@
+#pragma once
+#include "tilewright/kernel/reduce/cumulate.hpp"
+#include "tilewright/kernel/reduce/locate.hpp"
+#include "tilewright/kernel/reduce/order.hpp"
+#include "tilewright/op/planner_options.hpp"
+#include "tilewright/ops/nn/softmax.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// The axis of an op on lines of numbers, counted from the first, or -1 after a failure.
+constexpr int require_line(Inference& op, std::int64_t axis) {
+  return op.require_number_dtype(0) ? op.require_axis(axis, op.input(0).shape.rank) : -1;
+}
+/// An axis counted from the first, if it is one of the tensor.
+constexpr std::int64_t from_first(const Tensor& x, int axis) {
+  return x.valid() && axis < 0 && axis >= -x.rank() ? axis + x.rank() : axis;
+}
+/// Base of ops on whole lines along `axis`, an attribute: operands have all axes of operand 0, of any extent along the line, or
+/// all but that.
+template <class D>
+struct LineResultOp : Op<D> {
+  // Loops, not arrays: an element of a running sum, a sort or a search depends on those before it.
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  template <PackedAttributes, class... V>
+  static constexpr std::int64_t stack_bytes() {
+    return kernel::column_stack_bytes<V...>;
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes& packed) {
+    const Shape& shape = operands[0].shape;
+    const std::int64_t line = unpack<typename D::Attributes>(packed).axis;
+    Work work;
+    for (int axis = 0; axis < shape.rank; ++axis) {
+      if (axis == line) {
+        work.add_axis({.extent = 1, .kind = WorkAxisKind::whole});
+        continue;
+      }
+      work.add_axis({.extent = shape[axis], .vectorised = axis == shape.rank - 1});
+      for (int operand = 0; operand < static_cast<int>(operands.size()); ++operand)
+        if (operands[static_cast<std::size_t>(operand)].shape.rank == shape.rank) work.follow(operand, axis, axis);
+        else work.follow(operand, axis - (axis > line), axis);
+    }
+    return work;
+  }
+};
+}  // namespace detail
+
+/// Base of ArgMax and ArgMin. D gives `name`.
+template <class D, bool largest>
+struct ArgOp : detail::LineResultOp<D> {
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
+  constexpr operator VertexCost() const { return reduction_cost({3, 2}, {3, 4}); }
+  static constexpr Differentiation differentiation = Differentiation::stops;
+  struct Attributes {
+    std::int64_t axis = 0;  ///< from the first
+    std::int64_t keep_axis = 0;
+  };
+  static constexpr void infer(Inference& op) {
+    const auto attributes = op.template attributes<Attributes>();
+    const int line = detail::require_line(op, attributes.axis);
+    if (line < 0) return;
+    Shape result;
+    for (int axis = 0; axis < op.input(0).shape.rank; ++axis)
+      if (axis != line) result.push_back(op.input(0).shape[axis]);
+      else if (attributes.keep_axis != 0) result.push_back(1);
+    op.output({result, int32});
+  }
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    kernel::assign_extreme_index<largest, static_cast<int>(unpack<Attributes>(A).axis)>(x, y);
+  }
+};
+struct ArgMax : ArgOp<ArgMax, true> {
+  static constexpr std::string_view name = "ArgMax";
+};
+struct ArgMin : ArgOp<ArgMin, false> {
+  static constexpr std::string_view name = "ArgMin";
+};
+
+/// Running sums along an axis.
+struct CumSum : detail::LineResultOp<CumSum> {
+  static constexpr std::string_view name = "CumSum";
+  constexpr operator VertexCost() const { return line_cost(1, {3, 1}, {3, 1}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line, .code_kind = CodeKind::reduction}; }
+  struct Attributes {
+    std::int64_t axis = 0;  ///< from the first
+    std::int64_t reversed = 0;
+  };
+  static constexpr void infer(Inference& op) {
+    if (detail::require_line(op, op.attributes<Attributes>().axis) >= 0) op.output(op.input(0));
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const auto forward = op.attributes<Attributes>();
+    op.input_gradient(0, apply<CumSum>({op.output_gradient(0)}, {forward.axis, !forward.reversed}));
+  }
+  template <PackedAttributes A, class X, class Y>
+  static void compute(X x, Y y) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    kernel::assign_running_sums<static_cast<int>(attributes.axis), attributes.reversed != 0>(x, y);
+  }
+};
+
+/// The gradient of TopK: inputs (dy, indices), result dx.
+struct TopKGrad : detail::LineResultOp<TopKGrad> {
+  static constexpr std::string_view name = "TopKGrad";
+  constexpr operator VertexCost() const { return line_cost(2, {8, 1}, {8, 1}); }
+  struct Attributes {
+    std::int64_t axis = 0;
+    std::int64_t extent = 0;  ///< of x along the axis
+  };
+  static constexpr void infer(Inference& op) {
+    const auto attributes = op.attributes<Attributes>();
+    TensorSpec dx = op.input(0);
+    dx.shape[static_cast<int>(attributes.axis)] = attributes.extent;
+    op.output(dx);
+  }
+  template <PackedAttributes A, class DY, class Indices, class DX>
+  static void compute(DY dy, Indices indices, DX dx) {
+    kernel::assign_at_indices<static_cast<int>(unpack<Attributes>(A).axis)>(dy, indices, dx);
+  }
+};
+struct TopK : detail::LineResultOp<TopK> {
+  static constexpr std::string_view name = "TopK";
+  constexpr operator VertexCost() const { return line_cost(1, {40, 1}, {40, 1}); }
+  struct Attributes {
+    std::int64_t k = 0;
+    std::int64_t axis = 0;  ///< from the first
+    std::int64_t largest = 1;
+    double available_memory_proportion = detail::no_proportion;  ///< for planners
+  };
+  constexpr operator OpTexts() const { return OpTexts{.options = options}; }
+  static constexpr Text options(const PackedAttributes& packed) {
+    return detail::proportion_option(unpack<Attributes>(packed).available_memory_proportion);
+  }
+  static constexpr void infer(Inference& op) {
+    const auto attributes = op.attributes<Attributes>();
+    const int axis = detail::require_line(op, attributes.axis);
+    if (axis < 0 || !detail::require_proportion(op, attributes.available_memory_proportion)) return;
+    TensorSpec result = op.input(0);
+    if (attributes.k < 1 || attributes.k > result.shape[axis])
+      return op.fail(attributes.k, " of axis ", axis, " of ", to_text(result), ": from 1 to ", result.shape[axis], " expected");
+    result.shape[axis] = attributes.k;
+    op.output(result);
+    op.output({result.shape, int32});
+  }
+  static constexpr void gradient(GradientContext& op) {
+    if (!op.needs(0)) return;
+    const auto axis = op.attributes<Attributes>().axis;
+    op.input_gradient(
+        0, apply<TopKGrad>({op.output_gradient(0), op.output(1)}, {axis, op.input_spec(0).shape[static_cast<int>(axis)]}));
+  }
+  template <PackedAttributes A, class X, class Values, class Indices>
+  static void compute(X x, Values values, Indices indices) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    kernel::assign_top<attributes.largest != 0, static_cast<int>(attributes.axis)>(x, values, indices);
+  }
+  template <PackedAttributes A, class X, class Values, class Indices>
+  static constexpr std::int64_t stack_bytes() {
+    constexpr auto attributes = unpack<Attributes>(A);
+    return kernel::top_stack_bytes < attributes.largest != 0, static_cast<int>(attributes.axis), X, Values > ;
+  }
+};
+
+/// Elements by levels: inputs (x, levels).
+struct Histogram : Op<Histogram> {
+  static constexpr std::string_view name = "Histogram";
+  constexpr operator VertexCost() const { return reduction_cost({12, 1}, {12, 1}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::reduction}; }
+  static constexpr Differentiation differentiation = Differentiation::stops;
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  struct Attributes {
+    std::int64_t absolute = 0;
+  };
+  static constexpr void infer(Inference& op) {
+    if (op.require_floating_point(0)) op.output({{op.input(1).nelms() - 1}, uint32});
+  }
+  static constexpr Work work(std::span<const TensorSpec> operands, int, const PackedAttributes&) {
+    Work work;
+    for (int axis = 0; axis < operands[0].shape.rank; ++axis) {
+      work.add_axis({.extent = operands[0].shape[axis], .kind = WorkAxisKind::reduction});
+      work.follow(0, axis, axis);
+    }
+    return work;
+  }
+  template <PackedAttributes A, class X, class Levels, class Counts>
+  static void compute(X x, Levels levels, Counts counts) {
+    kernel::assign_histogram<unpack<Attributes>(A).absolute != 0>(x, levels, counts);
+  }
+};
+
+/// What topk gives.
+struct ValuesAndIndices {
+  Tensor values, indices;
+};
+
+namespace ops {
+/// Where along an axis the largest element is. x: any number type, at least one axis; result: int32, x's shape without the axis,
+/// or with it as an extent of 1 if `keep_axis`. Of equal elements the first, and NaN counts as the largest, so of several NaN the
+/// first. No gradient. Errors: an axis out of range, a scalar, bool.
+constexpr Tensor argmax(Tensor x, int axis = 0, bool keep_axis = false) {
+  return apply<ArgMax>({x}, {detail::from_first(x, axis), keep_axis});
+}
+/// As argmax, where the smallest element is; NaN counts as the smallest.
+constexpr Tensor argmin(Tensor x, int axis = 0, bool keep_axis = false) {
+  return apply<ArgMin>({x}, {detail::from_first(x, axis), keep_axis});
+}
+/// The sums of the elements along an axis up to each, with it. x: any number type, at least one axis; result: the same, and
+/// integers wrap around. Gradient: the sums of dy from each element on.
+constexpr Tensor cumsum(Tensor x, int axis = 0) { return apply<CumSum>({x}, {detail::from_first(x, axis), 0}); }
+/// The k largest elements along an axis, from the largest on, and where they are; or the k smallest, from the smallest on. x: any
+/// number type, at least one axis; results: x's dtype, and int32, both of x's shape with an extent of k. Of equal elements the
+/// first stands first; NaN counts as the largest. `sorted` false leaves the order open, and today is the same. Gradient: dy at
+/// the elements, 0 elsewhere. `available_memory_proportion`, from 0 to 1, is kept for planners: results do not depend on it.
+/// Errors: k below 1 or above the axis's extent, an axis out of range, a scalar, bool.
+constexpr ValuesAndIndices topk(Tensor x, std::int64_t k, int axis = -1, bool largest = true, [[maybe_unused]] bool sorted = true,
+                                std::optional<double> available_memory_proportion = {}) {
+  Ir& ir = x.ir();
+  const auto results = apply_all<TopK>(
+      ir, {&x, 1}, {k, detail::from_first(x, axis), largest, detail::proportion_or_none(available_memory_proportion)});
+  return {at_or_invalid(ir, results, 0), at_or_invalid(ir, results, 1)};
+}
+/// How many of all elements lie between levels: one count for each pair of neighbouring ones. An element counts from the first
+/// level of a pair to below the second; of the last pair, up to the second. What is below the first level or above the last, and
+/// NaN, is not counted. x: float16, bfloat16, float32 or float64 of any shape; `absolute_of_input` counts |x|. Result: uint32, as
+/// many as levels less one. (So PopXL's documentation; its device also counts what lies outside, in two bins more.) No gradient.
+/// Errors: fewer than two levels, or levels that do not increase.
+constexpr Tensor histogram(Tensor x, const List<double>& levels, bool absolute_of_input = false) {
+  Ir& ir = x.ir();
+  if (!x.is_usable()) return x;
+  if (levels.size() < 2) return ir.fail(text("Histogram: ", levels.size(), " levels: at least 2 expected"));
+  for (std::size_t i = 1; i < levels.size(); ++i)
+    if (!(levels[i - 1] < levels[i]))
+      return ir.fail(text("Histogram: level ", number_text(levels[i]), " after ", number_text(levels[i - 1]),
+                          ": levels that increase expected"));
+  const Shape shape{static_cast<std::int64_t>(levels.size())};
+  return apply<Histogram>({x, ir.constant(levels, shape, x.dtype() == float64 ? float64 : float32)}, {absolute_of_input});
+}
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,86 @@
+#pragma once
+#include <span>
+
+#include "tilewright/ops/shape/slice_and_concat.hpp"
+
+namespace tilewright {
+
+/// Into how many equal parts a tensor is split, or the extents of all parts.
+struct Splits {
+  List<std::int64_t> lengths{};
+  std::int64_t count = 0;  ///< 0: `lengths` are given
+  constexpr Splits(int parts) : count(parts) {}
+  constexpr Splits(std::initializer_list<std::int64_t> extents) : lengths(extents) {}
+  constexpr Splits(std::span<const std::int64_t> extents) : lengths(extents.begin(), extents.end()) {}
+};
+
+namespace ops {
+/// Tensors one after the other along an axis; one tensor is a copy. Any dtype, which they share; the result has the sum of their
+/// extents along the axis, and the same extents along the others. A copy: each tensor is written to its place, by the op that
+/// makes it where that can. Gradient: slices of dy, which are views. Errors: no tensors; different dtypes, ranks or extents; an
+/// axis out of range.
+///
+/// `concat_` is a copy too, since inputs with memory of their own cannot be one tensor without one: neither sees what changes the
+/// other later. Ops in place are refused on its result.
+constexpr Tensor concat(std::span<const Tensor> tensors, int axis = 0) {
+  if (tensors.empty()) throw TraceError("Concat: no tensors: at least one expected");
+  Ir& ir = tensors[0].ir();
+  return at_or_invalid(ir, apply_all<Concat>(ir, tensors, {axis}), 0);
+}
+constexpr Tensor concat(std::initializer_list<Tensor> tensors, int axis = 0) {
+  return concat(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
+}
+constexpr Tensor concat_(std::span<const Tensor> tensors, int axis = 0) {
+  if (tensors.empty()) throw TraceError("ConcatInplace: no tensors: at least one expected");
+  Ir& ir = tensors[0].ir();
+  return at_or_invalid(ir, apply_all<ConcatInplace>(ir, tensors, {axis}), 0);
+}
+constexpr Tensor concat_(std::initializer_list<Tensor> tensors, int axis = 0) {
+  return concat_(std::span<const Tensor>(tensors.begin(), tensors.size()), axis);
+}
+/// x in parts along an axis: in so many equal ones, or in parts of the given extents, whose sum is the axis's. x: any dtype. The
+/// parts are slices, which are views. Gradient: the concat of theirs. Errors: a number that does not divide the axis; extents
+/// below 1 or of another sum; an axis out of range.
+constexpr List<Tensor> split(Tensor x, const Splits& splits, int axis = 0) {
+  const std::size_t parts = splits.count > 0 ? static_cast<std::size_t>(splits.count) : splits.lengths.size();
+  const auto fail = [&](const auto&... pieces) {
+    if (x.valid()) x.ir().fail(text("Split: ", to_text(x.spec()), pieces..., " expected"));
+    return List<Tensor>(parts, Tensor::invalid(x.ir()));
+  };
+  if (!x.valid()) return fail();
+  const int rank = x.rank();
+  if (rank == 0) return fail(": a tensor with axes");
+  if (axis < -rank || axis >= rank) return fail(" along axis ", axis, ": an axis from ", -rank, " to ", rank - 1);
+  if (axis < 0) axis += rank;
+  const std::int64_t extent = x.shape(axis);
+  if (splits.count < 0 || parts == 0 || (splits.count > 0 && extent % splits.count != 0))
+    return fail(" into ", splits.count, " parts along axis ", axis, ": a number that divides ", extent);
+  std::int64_t sum = 0;
+  for (std::int64_t length : splits.lengths) {
+    if (length < 1) return fail(" into parts of ", length, " along axis ", axis, ": extents above 0");
+    if (length > extent) return fail(" into a part of ", length, " along axis ", axis, ": at most ", extent);
+    sum += length;
+  }
+  if (splits.count == 0 && sum != extent) return fail(" into parts of ", sum, " together along axis ", axis, ": ", extent);
+  List<Tensor> result;
+  result.reserve(parts);
+  auto slice = SliceAttributes::of_all(x.shape());
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < parts; ++i) {
+    slice.take(axis, begin, 1, splits.count > 0 ? extent / splits.count : splits.lengths[i]);
+    begin += slice.extent(axis);
+    result.push_back(apply<Slice>({x}, slice));
+  }
+  return result;
+}
+/// x in `parts` equal parts along an axis, as an array for structured bindings: `const auto [q, k, v] = ops::split<3>(x, -1);`.
+template <std::size_t parts>
+constexpr std::array<Tensor, parts> split(Tensor x, int axis = 0) {
+  const List<Tensor> list = split(x, Splits(static_cast<int>(parts)), axis);
+  std::array<Tensor, parts> result;
+  for (std::size_t i = 0; i < parts; ++i) result[i] = list[i];
+  return result;
+}
+}  // namespace ops
+
+}  // namespace tilewright

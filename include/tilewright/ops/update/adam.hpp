@@ -1,0 +1,234 @@
+#pragma once
+#include <limits>
+#include <optional>
+#include <string_view>
+
+#include "tilewright/op/elementwise.hpp"
+#include "tilewright/program/check_parameter.hpp"
+
+namespace tilewright {
+
+/// Counts a step, and makes of the count t what corrects Adam's moments: inputs (t[, beta1][, beta2]), results t + 1 in place,
+/// 1 / (1 - beta1^(t + 1)) and 1 / (1 - beta2^(t + 1)). So what remains is a formula of elements, which can be part of the
+/// epilogue of the product that makes the gradient. They are float64 for moments of float64, else float32.
+struct AdamFactors : Op<AdamFactors> {
+  // Scalars, not arrays, which compute float32 in float: here it is computed in double.
+  static constexpr std::string_view name = "AdamFactors";
+  constexpr operator VertexCost() const { return loop_cost(CostFormula::other, {400, 1}, {400, 1}); }
+  constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::map, .code_kind = CodeKind::other}; }
+  constexpr operator Effects() const { return Effects{.modifies = 0}; }
+  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true}; }
+  struct Attributes {
+    std::int64_t inputs = 0;  ///< bits: 1 if beta1 is an input, 2 if beta2 is, 4 if the factors are float64
+    double beta1 = 0, beta2 = 0;
+
+    constexpr DType factor_dtype() const { return (inputs & 4) != 0 ? float64 : float32; }
+  };
+  static constexpr void infer(Inference& op) {
+    op.output(op.input(0));
+    for (int i = 0; i < 2; ++i) op.output({Shape{}, op.attributes<Attributes>().factor_dtype()});
+  }
+  static constexpr Work work(std::span<const TensorSpec>, int, const PackedAttributes&) { return Work{}; }
+  template <PackedAttributes A, class Step, class... V>
+  static void compute(Step step, V... views) {
+    constexpr auto attributes = unpack<Attributes>(A);
+    constexpr bool first = (attributes.inputs & 1) != 0, second = (attributes.inputs & 2) != 0;
+    const auto operands = std::tie(views...);
+    const auto value = [&]<bool is_input, std::size_t i>(double number) {
+      if constexpr (is_input) return static_cast<double>(std::get<i>(operands).data[0]);
+      else return number;
+    };
+    const auto beta1 = value.template operator()<first, 0>(attributes.beta1);
+    const auto beta2 = value.template operator()<second, first ? 1 : 0>(attributes.beta2);
+    step.data[0] = static_cast<typename Step::element>(static_cast<double>(step.data[0]) + 1);
+    // in double precision: for the first steps beta^t is close to 1
+    const auto count = static_cast<double>(step.data[0]);
+    using Factor = std::conditional_t<attributes.factor_dtype() == float64, double, float>;
+    std::get<sizeof...(V) - 2>(operands).data[0] = static_cast<Factor>(1 / (1 - std::pow(beta1, count)));
+    std::get<sizeof...(V) - 1>(operands).data[0] = static_cast<Factor>(1 / (1 - std::pow(beta2, count)));
+  }
+};
+
+/// Which tensors the ops of Adam take besides the moments, as bits.
+struct AdamInputs {
+  static constexpr std::int64_t weight = 1, time_step = 2, weight_decay = 4, beta1 = 8, beta2 = 16, epsilon = 32;
+};
+struct AdamAttributes {
+  std::int64_t inputs = 0;
+  double weight_decay = 0, beta1 = 0, beta2 = 0, epsilon = 0;
+};
+
+/// Base of the formulas of Adam and its like: inputs (m, v[, weight][, weight_decay][, epsilon][, the two factors of the
+/// moments]). D gives `step(mean, deviation, epsilon)` of the corrected moments.
+template <class D>
+struct AdamFormula : Elementwise<D> {
+  static constexpr std::string_view name = "AdamUpdater";
+  constexpr operator VertexCost() const { return binary_map_cost({22, 2}, {48, 4}); }
+  using Attributes = AdamAttributes;
+  static constexpr void infer(Inference& op) { op.output(op.input(0)); }
+
+  template <class X, class... Rest>
+  static X forward(X m, X v, const Rest&... rest) {
+    return [&]<std::size_t... i>(std::index_sequence<i...>) {
+      const auto all = std::tie(rest...);
+      const Attributes& attributes = std::get<sizeof...(i)>(all);
+      const X inputs[] = {X(std::get<i>(all))..., m};
+      std::size_t next = 0;
+      const auto value = [&](std::int64_t input, double number) {
+        return (attributes.inputs & input) != 0 ? inputs[std::min(next++, sizeof...(i))] : math::number<X>(number);
+      };
+      const X weight = value(AdamInputs::weight, 0), decay = value(AdamInputs::weight_decay, attributes.weight_decay);
+      const X epsilon = value(AdamInputs::epsilon, attributes.epsilon);
+      X mean = m, deviation = v;
+      if ((attributes.inputs & AdamInputs::time_step) != 0) {
+        mean = m * inputs[std::min(next, sizeof...(i))];
+        deviation = v * inputs[std::min(next + 1, sizeof...(i))];
+      }
+      const X step = D::step(mean, deviation, epsilon);
+      return (attributes.inputs & AdamInputs::weight) != 0 ? math::fma(decay, weight, step) : step;
+    }(std::make_index_sequence<sizeof...(Rest) - 1>{});
+  }
+};
+/// m / (sqrt(v) + epsilon) ("Adam: A Method for Stochastic Optimization", arXiv 1412.6980, algorithm 1).
+struct AdamStep : AdamFormula<AdamStep> {
+  template <class X> static X step(X m, X v, X epsilon) { return math::divide(m, math::sqrt(v) + epsilon); }
+};
+/// m / (v + epsilon), v being the infinity norm (arXiv 1412.6980, algorithm 2).
+struct AdamaxStep : AdamFormula<AdamaxStep> {
+  template <class X> static X step(X m, X v, X epsilon) { return math::divide(m, v + epsilon); }
+};
+
+/// The step that Adam and its like take: inputs ([weight,] m, v[, time_step][, weight_decay][, beta1][, beta2][, epsilon]), of
+/// which time_step is incremented in place. It is planned as AdamFactors, where there is a time step, and a formula.
+template <class Formula>
+struct AdamOp : Op<AdamOp<Formula>> {
+  static constexpr std::string_view name = "AdamUpdater";
+  using Attributes = AdamAttributes;
+
+  /// Where the inputs are; -1: nowhere.
+  struct Positions {
+    int weight, m, v, time_step, weight_decay, beta1, beta2, epsilon;
+  };
+  static constexpr Positions positions(const Attributes& attributes) {
+    const bool has_weight = (attributes.inputs & AdamInputs::weight) != 0;
+    int next = has_weight ? 3 : 2;
+    const auto take = [&](std::int64_t input) { return (attributes.inputs & input) != 0 ? next++ : -1; };
+    Positions result{has_weight ? 0 : -1, has_weight ? 1 : 0, has_weight ? 2 : 1, -1, -1, -1, -1, -1};
+    result.time_step = take(AdamInputs::time_step);
+    result.weight_decay = take(AdamInputs::weight_decay);
+    result.beta1 = take(AdamInputs::beta1);
+    result.beta2 = take(AdamInputs::beta2);
+    result.epsilon = take(AdamInputs::epsilon);
+    return result;
+  }
+  static constexpr void infer(Inference& op) {
+    const Positions at = positions(op.template attributes<Attributes>());
+    for (int i = 0; i < op.input_count(); ++i)
+      if (!op.require_floating_point(i)) return;
+    const TensorSpec &m = op.input(at.m), &v = op.input(at.v);
+    if (v.shape != m.shape) return op.fail("moments ", to_text(m), " and ", to_text(v), ": equal shapes expected");
+    for (int i = at.v + 1; i < op.input_count(); ++i)
+      if (op.input(i).nelms() != 1) return op.fail("factor ", to_text(op.input(i)), ": one element expected");
+    if (at.weight < 0) return op.output(m);
+    const TensorSpec& weight = op.input(at.weight);
+    if (weight.shape != m.shape)
+      return op.fail("moments ", to_text(m), " of weight ", to_text(weight), ": equal shapes expected");
+    op.output(weight);
+  }
+  static constexpr List<OpPart> expand(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
+    const auto attributes = unpack<Attributes>(packed);
+    const Positions at = positions(attributes);
+    List<OpPart> parts;
+    OpPart formula{&op_info<Formula>, packed, {at.m, at.v}, {operands[static_cast<std::size_t>(input_count)]}};
+    for (int input : {at.weight, at.weight_decay, at.epsilon})
+      if (input >= 0) formula.inputs.push_back(input);
+    if (at.time_step >= 0) {
+      const bool wide = operands[static_cast<std::size_t>(at.m)].dtype == float64;
+      AdamFactors::Attributes betas{wide ? 4 : 0, attributes.beta1, attributes.beta2};
+      OpPart factors{&op_info<AdamFactors>, {}, {at.time_step}, {operands[static_cast<std::size_t>(at.time_step)]}};
+      for (int i = 0; i < 2; ++i) {
+        factors.outputs.push_back({Shape{}, betas.factor_dtype()});
+        formula.inputs.push_back(input_count + 1 + i);
+        if (const int beta = i == 0 ? at.beta1 : at.beta2; beta >= 0) factors.inputs.push_back(beta), betas.inputs |= i + 1;
+      }
+      factors.attributes = pack(betas);
+      parts.push_back(std::move(factors));
+    }
+    parts.push_back(std::move(formula));
+    return parts;
+  }
+};
+using AdamUpdater = AdamOp<AdamStep>;
+using AdamaxUpdater = AdamOp<AdamaxStep>;
+
+/// What adam_updater takes beyond the moments.
+struct AdamOptions {
+  std::optional<Tensor> weight{};                  ///< what decays
+  std::optional<Tensor> time_step{};               ///< a scalar; it is incremented, then the moments are corrected by it
+  std::optional<NumberOrTensor> weight_decay{};    ///< 0 is none
+  std::optional<NumberOrTensor> beta1{}, beta2{};  ///< with which the moments were averaged
+  NumberOrTensor epsilon = 1e-7;
+};
+
+namespace detail {
+template <class Updater>
+constexpr Tensor adam(Tensor m, Tensor v, const AdamOptions& options) {
+  if (!m.is_usable()) return m;
+  Ir& ir = m.ir();
+  AdamAttributes attributes{};
+  List<Tensor> inputs;
+  const auto add = [&](std::int64_t input, const std::optional<Tensor>& tensor) {
+    if (!tensor) return;
+    inputs.push_back(*tensor);
+    attributes.inputs |= input;
+  };
+  const auto add_number = [&](std::int64_t input, const NumberOrTensor& value) {
+    add(input, value.tensor);
+    return value.number;
+  };
+  const bool decays = options.weight_decay && (options.weight_decay->tensor || options.weight_decay->number != 0);
+  if (decays && !options.weight) return ir.fail("AdamUpdater: weight_decay without weight: the weight that decays expected");
+  if (options.time_step && (!options.beta1 || !options.beta2))
+    return ir.fail("AdamUpdater: time_step without beta1 or beta2: both expected, to correct the moments");
+  const auto check = [&](std::string_view name, const std::optional<NumberOrTensor>& value, double below) {
+    return !value || check_parameter(ir, "AdamUpdater", name, *value, 0, below);
+  };
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  if (!check("weight_decay", options.weight_decay, infinity) || !check("epsilon", options.epsilon, infinity) ||
+      !check("beta1", options.beta1, 1) || !check("beta2", options.beta2, 1))
+    return Tensor::invalid(ir);
+  if (decays) add(AdamInputs::weight, options.weight);
+  inputs.push_back(m);
+  inputs.push_back(v);
+  const auto time_step = static_cast<int>(inputs.size());
+  add(AdamInputs::time_step, options.time_step);
+  if (decays) attributes.weight_decay = add_number(AdamInputs::weight_decay, *options.weight_decay);
+  if (options.time_step) {
+    attributes.beta1 = add_number(AdamInputs::beta1, *options.beta1);
+    attributes.beta2 = add_number(AdamInputs::beta2, *options.beta2);
+  }
+  attributes.epsilon = add_number(AdamInputs::epsilon, options.epsilon);
+  if (!options.time_step) return at_or_invalid(ir, emit(ir, op_info<Updater>, inputs, pack(attributes)), 0);
+  return at_or_invalid(ir, emit_modifying(ir, op_info<Updater>, inputs, time_step, pack(attributes)), 0);
+}
+}  // namespace detail
+
+/// The steps of Adam and its like, for the moments m and v of the gradient. None has a gradient.
+namespace ops {
+/// The step of Adam: m / (sqrt(v) + epsilon) + weight_decay weight, for the moments m and v of the gradient. With a time step t,
+/// which is first incremented in place, m and v are divided by 1 - beta1^t and 1 - beta2^t. Result: m's shape and dtype, but
+/// the weight's dtype if it decays. Errors: a decay without a weight; a time step without the betas.
+constexpr Tensor adam_updater(Tensor m, Tensor v, const AdamOptions& options = {}) {
+  return detail::adam<AdamUpdater>(m, v, options);
+}
+/// The step of Adamax: m / (1 - beta1^t) / (v + epsilon) + weight_decay weight, where v is the infinity norm of the gradients.
+/// As adam_updater, but the time step is required, beta1 is 0.9 if it is not given, and beta2 is not used.
+constexpr Tensor adamax_updater(Tensor m, Tensor v, AdamOptions options) {
+  if (!options.time_step) return m.is_usable() ? m.ir().fail("AdamUpdater: Adamax without time_step: a time step expected") : m;
+  if (!options.beta1) options.beta1 = 0.9;
+  options.beta2 = 0;
+  return detail::adam<AdamaxUpdater>(m, v, options);
+}
+}  // namespace ops
+
+}  // namespace tilewright

@@ -1,0 +1,159 @@
+#pragma once
+#include <span>
+#include <utility>
+
+#include "tilewright/core/list.hpp"
+#include "tilewright/graph/call_site.hpp"
+#include "tilewright/graph/emit.hpp"
+#include "tilewright/program/call_inputs.hpp"
+
+namespace tilewright {
+
+namespace detail {
+/// The info of an op that calls graphs: it has a name and no code of its own.
+constexpr OpInfo calling_op(const OpTag* tag, std::string_view name) {
+  OpInfo info;
+  info.tag = tag;
+  info.name = name;
+  info.differentiation = Differentiation::rule;
+  return info;
+}
+inline constexpr OpTag call_tag{};
+inline constexpr OpInfo call_info = calling_op(&call_tag, "Call");
+
+/// Whether the graph is `caller`, or calls it directly or through others.
+constexpr bool leads_to(const Ir& ir, GraphId graph, GraphId caller) {
+  if (graph == caller || ir.tables.record(caller).call_sites.empty())
+    return graph == caller;  // a graph under construction has no calls
+  List<bool, GraphId> seen(ir.tables.graphs.size(), false);
+  List<GraphId> open{caller};
+  while (!open.empty()) {
+    const GraphId next = open.back();
+    open.pop_back();
+    if (next == graph) return true;
+    if (std::exchange(seen[next], true)) continue;
+    for (const auto& [above, node] : ir.tables.record(next).call_sites) open.push_back(above);
+  }
+  return false;
+}
+
+/// The caller's tensor for every input of the graph, in order. Fails for missing, extra, doubled or unfit tensors.
+constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> positional, const TensorMap& args) {
+  const auto inputs = graph.inputs();
+  List<int, TensorId> position(ir.tables.record(graph.id()).tensors.size(), -1);
+  for (std::size_t i = 0; i < inputs.size(); ++i) position[inputs[i].number()] = static_cast<int>(i);
+  List<Tensor> parents(inputs.size());
+  const auto fail_without_tensor = [&](const Text& input) {
+    ir.fail(text("call of ", graph.name(), ": a Tensor() of no graph for input ", input, ": a tensor expected"));
+    return List<Tensor>();
+  };
+  std::size_t next = 0;
+  for (const Tensor& tensor : positional) {
+    if (!tensor.valid()) return fail_without_tensor(text(next));
+    if (next == inputs.size()) {
+      ir.fail(
+          text("call of ", graph.name(), ": ", positional.size(), " positional inputs: at most ", inputs.size(), " expected"));
+      return {};
+    }
+    parents[next++] = tensor;
+  }
+  for (const auto& [input, tensor] : args) {
+    if (!tensor.valid()) return fail_without_tensor(to_text(input));
+    const int found = graph.contains(input) ? position[input.number()] : -1;
+    const auto at = static_cast<std::size_t>(found);
+    if (found < 0) {
+      ir.fail(text("call of ", graph.name(), ": ", to_text(input), " is not one of its inputs: one of them expected"));
+      return {};
+    }
+    if (parents[at].valid()) {
+      ir.fail(text("call of ", graph.name(), ": input ", to_text(input), " is given twice: once expected"));
+      return {};
+    }
+    parents[at] = tensor;
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (!parents[i].valid()) {
+      ir.fail(text("call of ", graph.name(), ": input ", i, ", ", to_text(inputs[i]), ", is missing: all ", inputs.size(),
+                   " inputs must be given or bound"));
+      return {};
+    }
+    if (parents[i].spec() != inputs[i].spec()) {
+      ir.fail(text("call of ", graph.name(), ": ", to_text(parents[i].spec()), " for input ", i, ", ", to_text(inputs[i]), ": ",
+                   to_text(inputs[i].spec()), " expected"));
+      return {};
+    }
+  }
+  return parents;
+}
+
+/// Whether the current graph may call the graph: fails if that would be a recursion, or if streams would move outside of runs.
+constexpr bool check_call(Ir& ir, Graph graph) {
+  if (!leads_to(ir, graph.id(), ir.tables.current_graph))
+    return !ir.tables.has_contexts || !uses_streams(ir, graph.id()) ||
+           check_stream_context(ir, text("call of ", graph.name(), ": its streams"));
+  ir.fail(text("call of ", graph.name(), ": from ", ir.tables.current().name, ", which ",
+               graph.id() == ir.tables.current_graph ? "is itself" : "it leads to",
+               ": a caller that it does not depend on expected"));
+  return false;
+}
+/// Records the call in the called graph, and the call's inputs that it changes: those given for inputs by reference. Input
+/// `first_input` of the node is given for the graph's input 0.
+constexpr void add_call_site(Ir& ir, GraphId called, NodeId node, int first_input = 0) {
+  if (ir.tables.has_placements) place_call(ir, ir.tables.current().nodes[node]);
+  ir.tables.record(called).call_sites.push_back({ir.tables.current_graph, node});
+  const auto inputs = static_cast<int>(ir.tables.record(called).inputs.size());
+  for (int input : ir.tables.record(called).by_reference)
+    modify_input(ir, ir.tables.current_graph, ir.tables.current().nodes[node], first_input + input, first_input, inputs);
+}
+constexpr List<TensorSpec> specs_of(const List<Tensor>& tensors) {
+  List<TensorSpec> specs;
+  specs.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) specs.push_back(tensor.spec());
+  return specs;
+}
+}  // namespace detail
+
+/// Calls a graph from the current graph. Inputs are positional, or found by the graph's input tensors in `args`; every
+/// input must be given once, with its shape and dtype. Recursion is an error, also through other graphs. Changes that the graph
+/// makes to its inputs stay inside, except for inputs by reference (TensorByRef).
+constexpr CallSiteInfo call_with_info(Graph graph, std::span<const Tensor> inputs, const TensorMap& args = {}) {
+  Ir& ir = graph.ir();
+  if (ir.failed() || !detail::check_call(ir, graph)) return {ir};
+  const auto parents = detail::bind_inputs(ir, graph, inputs, args);
+  if (ir.failed() || !detail::check_inputs(ir, detail::call_info, parents)) return {ir};
+  const NodeId node = append_node(ir, detail::call_info, parents, detail::specs_of(graph.outputs()), {}, graph.id());
+  detail::add_call_site(ir, graph.id(), node);
+  return {ir, ir.tables.current_graph, node};
+}
+constexpr CallSiteInfo call_with_info(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
+  return call_with_info(graph, std::span<const Tensor>(inputs.begin(), inputs.size()), args);
+}
+constexpr CallSiteInfo call_with_info(Graph graph, Tensor input, const TensorMap& args = {}) {
+  return call_with_info(graph, {input}, args);
+}
+
+/// Calls a graph from the current graph with numbers among the inputs, which become constants of the dtype that the graph's
+/// input has: `call(graph, {x, 2})`.
+template <std::size_t count>
+constexpr CallSiteInfo call_with_info(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
+  return call_with_info(graph, detail::tensors_of(graph, inputs), args);
+}
+
+/// As call_with_info, but returns the outputs.
+constexpr Outputs call(Graph graph, std::initializer_list<Tensor> inputs, const TensorMap& args = {}) {
+  return call_with_info(graph, inputs, args).outputs();
+}
+constexpr Outputs call(Graph graph, Tensor input, const TensorMap& args = {}) {
+  return call_with_info(graph, {input}, args).outputs();
+}
+template <std::size_t count>
+constexpr Outputs call(Graph graph, const NumberOrTensor (&inputs)[count], const TensorMap& args = {}) {
+  return call_with_info(graph, detail::tensors_of(graph, inputs), args).outputs();
+}
+
+namespace ops {
+using tilewright::call;
+using tilewright::call_with_info;
+}  // namespace ops
+
+}  // namespace tilewright

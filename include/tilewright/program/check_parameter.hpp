@@ -1,0 +1,30 @@
+#pragma once
+#include <limits>
+#include <string_view>
+
+#include "tilewright/program/number_or_tensor.hpp"
+
+namespace tilewright::detail {
+
+/// Whether a parameter is a finite number of at least `least`, and below `below`. Fails if not: the error names what has it.
+constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view name, double value, double least = 0,
+                               double below = std::numeric_limits<double>::infinity()) {
+  if (value >= least && value < below) return true;  // not so for NaN
+  ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number of at least ", number_text(least),
+               below < std::numeric_limits<double>::infinity() ? text(", and below ", number_text(below), ",") : Text(),
+               " expected"));
+  return false;
+}
+/// Whether a parameter is a finite number above 0; fails if not.
+constexpr bool check_above_0(Ir& ir, std::string_view what, std::string_view name, double value) {
+  if (value > 0 && value - value == 0) return true;
+  ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number above 0 expected"));
+  return false;
+}
+/// check_parameter of what may be a tensor: its numbers are known in runs only.
+constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view name, const NumberOrTensor& value,
+                               double least = 0, double below = std::numeric_limits<double>::infinity()) {
+  return value.tensor || value.spec || check_parameter(ir, what, name, value.number, least, below);
+}
+
+}  // namespace tilewright::detail

@@ -1,0 +1,77 @@
+#pragma once
+#include "tilewright/program/replica_grouping.hpp"
+
+// Groups of replicas within one process, an instance of the program, or within one link domain. Both have consecutive replicas:
+// with four of them in each, replicas 0 to 3 are in the first. How many they have is an argument, because a program is traced
+// once for every number of processes.
+
+namespace tilewright {
+
+namespace detail {
+/// Whether the replicas of the grouping can be dealt to parts of that many consecutive ones. Fails if not, naming `what`.
+constexpr bool check_parts(std::string_view what, const ReplicaGrouping& grouping, std::int64_t part) {
+  if (!grouping.valid()) throw TraceError(text(what, ": a grouping without an Ir: one of ir.replica_grouping expected").string());
+  if (part >= 1 && grouping.num_replicas() % part == 0) return true;
+  grouping.ir().fail(text(what, ": ", to_text(grouping), " with ", part, " replicas in each: a divisor of ",
+                          grouping.num_replicas(), " expected"));
+  return false;
+}
+/// The groups of what each part has of each group.
+constexpr ReplicaGrouping groups_within_parts(std::string_view what, const ReplicaGrouping& grouping, std::int64_t part) {
+  if (!check_parts(what, grouping, part)) return grouping;
+  List<std::pair<std::int64_t, std::int64_t>> found;  // group and part, in the order of their first replicas
+  List<int> assignment, sizes;
+  for (std::int64_t replica = 0; replica < grouping.num_replicas(); ++replica) {
+    const std::pair key(grouping.group_of(replica), replica / part);
+    std::size_t group = 0;
+    while (group < found.size() && found[group] != key) ++group;
+    if (group == found.size()) {
+      found.push_back(key);
+      sizes.push_back(0);
+    }
+    ++sizes[group];
+    assignment.push_back(static_cast<int>(group));
+  }
+  for (const int size : sizes)
+    if (size != sizes[0]) {
+      grouping.ir().fail(text(what, ": ", to_text(grouping), " with ", part, " replicas in each, of which one group has ",
+                              sizes[0], " and another ", size, ": groups with as many replicas in each expected"));
+      return grouping;
+    }
+  return grouping.ir().replica_grouping_from_assignments(std::move(assignment));
+}
+}  // namespace detail
+
+/// Whether some group has replicas of several instances, each of `instance_replicas` replicas. Fails unless that divides the
+/// number of replicas.
+constexpr bool is_cross_instance(const ReplicaGrouping& grouping, std::int64_t instance_replicas) {
+  if (!detail::check_parts("is_cross_instance", grouping, instance_replicas)) return false;
+  for (std::int64_t replica = 0; replica < grouping.num_replicas(); ++replica)
+    if (grouping.member(grouping.group_of(replica), 0) / instance_replicas != replica / instance_replicas) return true;
+  return false;
+}
+
+/// The grouping with each group cut at the borders of instances, which have `instance_replicas` replicas each: (1, 4) for all of
+/// eight replicas in two instances. Fails unless that divides the number of replicas, and if the pieces differ in size.
+///
+///     tw::get_instance_replica_grouping(ir.replica_grouping(), 4)  // 0 0 0 0 1 1 1 1
+constexpr ReplicaGrouping get_instance_replica_grouping(const ReplicaGrouping& grouping, std::int64_t instance_replicas) {
+  return detail::groups_within_parts("get_instance_replica_grouping", grouping, instance_replicas);
+}
+
+/// The grouping with each group cut at the borders of link domains, of machines that are linked without a network between them,
+/// with `domain_replicas` replicas each. Fails unless that divides the number of replicas, and if the pieces differ in size.
+constexpr ReplicaGrouping get_ild_replica_grouping(const ReplicaGrouping& grouping, std::int64_t domain_replicas) {
+  return detail::groups_within_parts("get_ild_replica_grouping", grouping, domain_replicas);
+}
+
+/// Always an error: into how many processes the replicas are divided is known when the program runs. A
+/// tilewright::distributed::Session says it then.
+constexpr std::int64_t Ir::instance_replication_factor() {
+  fail(text("instance_replication_factor: ", replication_factor_,
+            " replicas on a number of processes that is not known before the program runs: replication_factor() in a program, or "
+            "session.instance_replication_factor(), expected"));
+  return replication_factor_;
+}
+
+}  // namespace tilewright

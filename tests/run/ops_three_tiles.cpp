@@ -1,4 +1,0 @@
-// labels: asan strict
-#include "op_cases_checks.hpp"
-
-TEST_CASE("functions on three tiles agree with PyTorch") { check_functions<tw::cpu.with_tiles(3)>(); }

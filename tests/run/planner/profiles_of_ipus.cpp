@@ -1,0 +1,86 @@
+// labels: light
+// Profiles of programs on several simulated IPUs.
+#include <algorithm>
+#include <cstdint>
+
+#include "../../catch.hpp"
+#include "../../support/ipu_programs.hpp"
+#include "tilewright/profile/make_profile.hpp"
+#include "tilewright/profile/print_profile.hpp"
+
+using namespace ipu_programs;
+
+namespace {
+tw::Profile profile_of(const tw::Target& target) {
+  return tw::profile([](Ir& ir) { inference<true>(ir); }, target, "inference");
+}
+constexpr void convolution(Ir& ir) {
+  const Tensor x = ir.variable(tw::zeros(), {8, 1, 28, 28}, tw::float32, "x");
+  const Tensor w = ir.variable(tw::zeros(), {8, 1, 3, 3}, tw::float32, "w");
+  ops::host_store(ir.d2h_stream("y", {8, 8, 14, 14}), ops::conv(x, w, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}));
+}
+}  // namespace
+
+TEST_CASE("profile: a plan that is made at run time is the one that the compiler made") {
+  constexpr std::int64_t bytes = tw::Program<convolution, tw::ipu_model>::plan.memory.fullest_tile;
+  const tw::internal::ProductProblem problem;
+  for (const auto& axis : problem.axes)
+    CHECK(axis == tw::internal::ConvolutionAxis{.field = 1, .kernel = 1, .stride = 1, .dilation = 1});
+  const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(convolution, tw::ipu_model), tw::ipu_model));
+  CHECK(plan.memory.fullest_tile == bytes);
+  CHECK(tw::print_plan(plan).view() == tw::print_plan(tw::Program<convolution, tw::ipu_model>::plan).view());
+}
+
+TEST_CASE("profile: what each IPU does, and when") {
+  const tw::Target target = tw::gc200.with_tiles(40).with_io_tiles(32).with_ipus(3);
+  const tw::Profile profile = profile_of(target);
+  const auto ir = tw::trace([](Ir& traced) { inference<true>(traced); }, target);
+  const tw::Plan plan = tw::lower(tw::prepare(*ir, target));
+  REQUIRE(profile.tile_sets.size() == 6);
+  CHECK(profile.tiles.size() == 120);
+  CHECK(profile.tile_sets[3].name == "IO tiles of IPU 1");
+  CHECK(profile.tile_sets[3].first_tile == 40);
+  CHECK(profile.tile_sets[2].first_tile == 72);
+  CHECK(profile.totals().cycles == plan.cycles.total());
+  for (std::size_t set = 0; set < 6; ++set) {
+    INFO(profile.tile_sets[set].name);
+    CHECK(profile.tile_sets[set].busy() + profile.tile_sets[set].waiting == plan.cycles.total());
+    std::int64_t fullest = 0;
+    for (std::int64_t tile = 0; tile < profile.tile_sets[set].tiles; ++tile)
+      fullest = std::max(fullest, profile.tiles[static_cast<std::size_t>(profile.tile_sets[set].first_tile + tile)].total());
+    CHECK(fullest <= profile.tile_sets[set].fullest_tile_bytes);
+    CHECK(fullest > profile.tile_sets[set].fullest_tile_bytes * 9 / 10);
+  }
+  // The slices of a set of tiles follow each other, and the last one ends with the run.
+  std::vector<std::int64_t> ends(6, 0);
+  std::vector<std::int64_t> times(profile.steps.size(), 0);
+  for (const tw::Profile::Slice& slice : profile.slices) {
+    const tw::Profile::Step& step = profile.steps[static_cast<std::size_t>(slice.step)];
+    const auto set = static_cast<std::size_t>(step.tile_set);
+    CHECK(slice.begin >= ends[set]);
+    ends[set] = slice.begin + slice.times * step.cycles();
+    times[static_cast<std::size_t>(slice.step)] += slice.times;
+  }
+  CHECK(*std::ranges::max_element(ends) == plan.cycles.total());
+  for (std::size_t i = 0; i < profile.steps.size(); ++i)
+    if (profile.steps[i].cycles() > 0 && profile.steps[i].tile_set >= 0) CHECK(times[i] == profile.steps[i].times);
+}
+
+TEST_CASE("profile: its text has a line for each IPU") {
+  const std::string text = tw::profile_to_string(profile_of(tw::gc200.with_tiles(16).with_ipus(3)));
+  CHECK(text.find("Cycles of each IPU\n") != text.npos);
+  for (const char* name : {"\nIPU 0 ", "\nIPU 1 ", "\nIPU 2 ", "\nwaiting "}) CHECK(text.find(name) != text.npos);
+  CHECK(tw::profile_to_string(profile_of(tw::gc200.with_ipus(3))).find("IO tiles") == text.npos);
+}
+
+TEST_CASE("profile: steps have the cycles of streaming memory and of collectives") {
+  const auto stored = [](Ir& ir) {
+    const auto buffer = ir.remote_buffer({64}, tw::float32, 2);
+    ops::remote_store(buffer, 1, ops::remote_load(buffer, 0) + 1);
+  };
+  const tw::Profile profile = tw::profile(stored, tw::gc200, "a row");
+  const tw::Plan plan = tw::lower(tw::prepare(*tw::trace(stored, tw::gc200), tw::gc200));
+  CHECK(plan.remote.cycles > 0);
+  CHECK(profile.totals().remote == plan.remote.cycles);
+  CHECK(profile.totals().cycles == plan.cycles.total());
+}

@@ -1,0 +1,140 @@
+// labels: arm clang light strict tsan
+// Calls: graphs take their inputs by value, may be called and bound often, and return whatever they like.
+#include "../../support/elements.hpp"
+
+namespace {
+
+using tw::Graph, tw::Ir, tw::Tensor;
+namespace ops = tw::ops;
+
+struct Affine : tw::Module<Affine> {
+  constexpr Tensor build(Tensor x) {
+    const Tensor w = add_variable_input("weight", tw::ones(), {x.shape(-1), 2});
+    return x.matmul(w) + add_variable_input("bias", tw::zeros(), {2});
+  }
+};
+
+constexpr void program(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {2, 3}));
+
+  // one graph, three calls
+  const Graph plus_one = ir.create_graph([](Tensor t) { return t + 1; }, x);
+  Tensor repeated = x;
+  for (int i = 0; i < 3; ++i) repeated = tw::call(plus_one, repeated);
+  store("plus three", repeated);
+
+  // a result that the host gets twice, and that changes later
+  const Tensor kept = tw::call(plus_one, x);
+  store("kept", kept);
+  store("kept too", kept);
+  ops::scaled_add_(kept, x);
+  store("changed", kept);
+
+  // one graph bound to two sets of variables
+  const auto [factories, affine] = tw::create_graph(Affine{}, x);
+  const auto a = factories.init("a"), b = factories.init("b");
+  store("a", affine.bind(a).call(x));
+  store("b", affine.bind(b).call(x));
+
+  // a called graph that changes its input in place
+  const Graph doubling = ir.create_graph([](Tensor t) { return ops::scaled_add_(t, t); }, x);
+  store("doubled", tw::call(doubling, x));
+  store("doubled weight", tw::call(ir.create_graph([](Tensor t) { return ops::scaled_add_(t, t); }, a["weight"]), a["weight"]));
+  store("input", x);
+
+  // outputs that are inputs, views and duplicates of each other, and one that nobody uses
+  const Graph shapes = ir.create_graph(
+      [](Tensor t, Tensor unused) {
+        const Tensor square = t * t;
+        return std::array{t, t.T(), square, square.reshape({6}), square, ops::exp(unused)};
+      },
+      x, x);
+  const auto outputs = tw::call(shapes, {x, x});
+  store("same", outputs[0]);
+  store("transposed", outputs[1]);
+  store("square", outputs[2]);
+  store("flat", outputs[3]);
+  store("sum of duplicates", outputs[2] + outputs[4]);
+
+  // a view as input, a constant inside, and ops without use in the caller and in the called graph
+  const Graph scale = ir.create_graph(
+      [](Tensor t) {
+        [[maybe_unused]] const Tensor dead = ops::log(t);
+        return t * t.ir().constant({1, 10}, {2});
+      },
+      x.T());
+  [[maybe_unused]] const Tensor dead = ops::sqrt(x);
+  store("columns", tw::call(scale, x.T()));
+  store("broadcast", tw::call(scale, ops::expand(ir.constant(2.0), {3, 2})));
+
+  // graphs inside graphs
+  const Graph outer = ir.create_graph([&](Tensor t) { return tw::call(plus_one, tw::call(doubling, t)); }, x);
+  store("nested", tw::call(outer, tw::call(outer, x)));
+}
+
+/// The gradient of a graph that returns one tensor twice is that of both outputs; so through a call of it.
+constexpr void duplicate_outputs(Ir& ir) {
+  const Tensor x = ir.variable(tw::values({1, 2, 3}), {3}, tw::float32, "x");
+  const Graph twice = ir.create_graph(
+      [](Tensor t) {
+        const Tensor y = t * t;
+        return std::array{y, y};
+      },
+      x);
+  const Graph weighted = ir.create_graph(
+      [&](Tensor t) {
+        const auto [y, same] = tw::call(twice, t).as<2>();
+        return y + 10 * same;
+      },
+      x);
+  const auto gradient_of = [&](Graph graph, std::initializer_list<Tensor> dy) {
+    const auto call = tw::call_with_info(graph, x);
+    const auto gradient = tw::autodiff(graph);
+    const auto gradient_call = tw::call_with_info(gradient.graph(), dy, gradient.inputs_dict(call));
+    return gradient.fwd_parent_ins_to_grad_parent_outs(call, gradient_call)[x];
+  };
+  const Tensor one = ir.constant({1}, {3}), ten = ir.constant({10}, {3});
+  store("direct", gradient_of(twice, {one, ten}));
+  store("through a call", gradient_of(weighted, {one}));
+}
+
+template <class Session>
+void check() {
+  Session session({.threads = 2});
+  xt::xtensor<float, 2> weight = xt::ones<float>({3, 2});
+  weight(0, 1) = 5;
+  session.write_variable_data("b.weight"_s, weight);
+  session.write_variable_data("b.bias"_s, Floats{100, 200});
+  const auto outputs = session.run("x"_s = xt::xtensor<float, 2>{{1, 2, 3}, {4, 5, 6}});
+  CHECK(elements(outputs["plus three"_s]) == Floats{4, 5, 6, 7, 8, 9});
+  CHECK(elements(outputs["kept"_s]) == Floats{2, 3, 4, 5, 6, 7});
+  CHECK(elements(outputs["kept too"_s]) == Floats{2, 3, 4, 5, 6, 7});
+  CHECK(elements(outputs["changed"_s]) == Floats{3, 5, 7, 9, 11, 13});
+  CHECK(elements(outputs["a"_s]) == Floats{6, 6, 15, 15});
+  CHECK(elements(outputs["b"_s]) == Floats{106, 210, 115, 231});
+  CHECK(elements(outputs["doubled"_s]) == Floats{2, 4, 6, 8, 10, 12});
+  CHECK(elements(outputs["doubled weight"_s]) == Floats(6, 2));
+  CHECK(elements(session.get_tensor_data("a.weight"_s)) == Floats(6, 1));
+  CHECK(elements(outputs["input"_s]) == Floats{1, 2, 3, 4, 5, 6});
+  CHECK(elements(outputs["same"_s]) == Floats{1, 2, 3, 4, 5, 6});
+  CHECK(elements(outputs["transposed"_s]) == Floats{1, 4, 2, 5, 3, 6});
+  CHECK(elements(outputs["square"_s]) == Floats{1, 4, 9, 16, 25, 36});
+  CHECK(elements(outputs["flat"_s]) == Floats{1, 4, 9, 16, 25, 36});
+  CHECK(elements(outputs["sum of duplicates"_s]) == Floats{2, 8, 18, 32, 50, 72});
+  CHECK(elements(outputs["columns"_s]) == Floats{1, 40, 2, 50, 3, 60});
+  CHECK(elements(outputs["broadcast"_s]) == Floats{2, 20, 2, 20, 2, 20});
+  CHECK(elements(outputs["nested"_s]) == Floats{7, 11, 15, 19, 23, 27});
+}
+
+}  // namespace
+
+TEST_CASE("called graphs compute by value") {
+  check<tw::Session<program>>();
+  check<TestSession<program, tw::ipu_model>>();
+}
+TEST_CASE("gradients of an output that is returned twice add up") {
+  tw::Session<duplicate_outputs> session({.threads = 1});
+  const auto outputs = session.run();
+  CHECK(elements(outputs["direct"_s]) == Floats{22, 44, 66});
+  CHECK(elements(outputs["through a call"_s]) == Floats{22, 44, 66});
+}

@@ -1,0 +1,375 @@
+// labels: light
+// Handles of nothing, as they are before a program assigns them, in each function that takes one: an error, never a crash.
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../../catch.hpp"
+#include "../../support/child_process.hpp"
+#include "tilewright/graph/dot.hpp"
+#include "tilewright/layers/layers.hpp"
+#include "tilewright/tilewright.hpp"
+
+namespace {
+namespace tw = tilewright;
+namespace ops = tw::ops;
+using tw::Graph, tw::Shape, tw::Tensor;
+
+const std::span<const Tensor> none{};
+
+struct Case {
+  std::string_view name;
+  void (*use)();
+};
+/// What is wrong with a case: no TraceError, or a crash.
+std::string problems(std::span<const Case> cases) {
+  std::string found;
+  std::size_t next = 0;
+  while (next < cases.size()) {  // a child for all cases up to one that ends it
+    const std::string of_child = in_child([&](Report& report) {
+      for (std::size_t i = next; i < cases.size(); ++i) {
+        std::snprintf(report.at, sizeof report.at, "%s (case %zu)", std::string(cases[i].name).c_str(), i);
+        try {
+          cases[i].use();
+          report.add(std::string(report.at) + ": no error");
+        } catch (const tw::TraceError& error) {
+          if (std::string_view(error.what()).find("expected") == std::string_view::npos)
+            report.add(report.at + std::string(": ") + error.what());
+        } catch (const std::exception& error) {
+          report.add(report.at + std::string(": another exception: ") + error.what());
+        }
+      }
+    });
+    found += of_child;
+    const std::size_t crash = of_child.rfind("(case ");
+    const bool has_ended = crash != of_child.npos && of_child.find(": ended by signal", crash) != of_child.npos;
+    next = has_ended ? std::stoul(of_child.substr(crash + 6)) + 1 : cases.size();
+  }
+  return found;
+}
+
+const Case of_ops[] = {
+    {"gelu", [] { (void)ops::gelu(Tensor()); }},
+    {"geluerf", [] { (void)ops::geluerf(Tensor()); }},
+    {"relu", [] { (void)ops::relu(Tensor()); }},
+    {"sigmoid", [] { (void)ops::sigmoid(Tensor()); }},
+    {"swish", [] { (void)ops::swish(Tensor()); }},
+    {"softplus", [] { (void)ops::softplus(Tensor()); }},
+    {"gelu_", [] { (void)ops::gelu_(Tensor()); }},
+    {"geluerf_", [] { (void)ops::geluerf_(Tensor()); }},
+    {"relu_", [] { (void)ops::relu_(Tensor()); }},
+    {"sigmoid_", [] { (void)ops::sigmoid_(Tensor()); }},
+    {"swish_", [] { (void)ops::swish_(Tensor()); }},
+    {"cast", [] { (void)ops::cast(Tensor(), tw::float16); }},
+    {"sum", [] { (void)ops::sum(Tensor()); }},
+    {"sum_to", [] { (void)ops::sum_to(Tensor(), Shape{2}); }},
+    {"exp", [] { (void)ops::exp(Tensor()); }},
+    {"log", [] { (void)ops::log(Tensor()); }},
+    {"log2", [] { (void)ops::log2(Tensor()); }},
+    {"sqrt", [] { (void)ops::sqrt(Tensor()); }},
+    {"sin", [] { (void)ops::sin(Tensor()); }},
+    {"cos", [] { (void)ops::cos(Tensor()); }},
+    {"tanh", [] { (void)ops::tanh(Tensor()); }},
+    {"negate", [] { (void)ops::negate(Tensor()); }},
+    {"identity", [] { (void)ops::identity(Tensor()); }},
+    {"abs", [] { (void)ops::abs(Tensor()); }},
+    {"sign", [] { (void)ops::sign(Tensor()); }},
+    {"ceil", [] { (void)ops::ceil(Tensor()); }},
+    {"floor", [] { (void)ops::floor(Tensor()); }},
+    {"clip", [] { (void)ops::clip(Tensor()); }},
+    {"clamp", [] { (void)ops::clamp(Tensor()); }},
+    {"increment_mod", [] { (void)ops::increment_mod(Tensor(), 1, 1); }},
+    {"exp_", [] { (void)ops::exp_(Tensor()); }},
+    {"sqrt_", [] { (void)ops::sqrt_(Tensor()); }},
+    {"tanh_", [] { (void)ops::tanh_(Tensor()); }},
+    {"negate_", [] { (void)ops::negate_(Tensor()); }},
+    {"clip_", [] { (void)ops::clip_(Tensor()); }},
+    {"increment_mod_", [] { (void)ops::increment_mod_(Tensor(), 1, 1); }},
+    {"add", [] { (void)ops::add(Tensor(), Tensor()); }},
+    {"sub", [] { (void)ops::sub(Tensor(), Tensor()); }},
+    {"mul", [] { (void)ops::mul(Tensor(), Tensor()); }},
+    {"div", [] { (void)ops::div(Tensor(), Tensor()); }},
+    {"fmod", [] { (void)ops::fmod(Tensor(), Tensor()); }},
+    {"add_", [] { (void)ops::add_(Tensor(), Tensor()); }},
+    {"sub_", [] { (void)ops::sub_(Tensor(), Tensor()); }},
+    {"mul_", [] { (void)ops::mul_(Tensor(), Tensor()); }},
+    {"div_", [] { (void)ops::div_(Tensor(), Tensor()); }},
+    {"random_uniform", [] { (void)ops::random_uniform(Tensor(), Shape{2}); }},
+    {"random_normal", [] { (void)ops::random_normal(Tensor(), Shape{2}); }},
+    {"dropout", [] { (void)ops::dropout(Tensor(), Tensor(), 1); }},
+    {"shaped_dropout", [] { (void)ops::shaped_dropout(Tensor(), Tensor(), Shape{2}, 1); }},
+    {"create_random_seed", [] { (void)ops::create_random_seed(Tensor(), 1); }},
+    {"create_random_seed", [] { (void)ops::create_random_seed(Tensor(), Tensor()); }},
+    {"split_random_seed", [] { (void)ops::split_random_seed(Tensor()); }},
+    {"reshape", [] { (void)ops::reshape(Tensor(), Shape{2}); }},
+    {"reshape_", [] { (void)ops::reshape_(Tensor(), Shape{2}); }},
+    {"flatten", [] { (void)ops::flatten(Tensor()); }},
+    {"flatten_", [] { (void)ops::flatten_(Tensor()); }},
+    {"transpose", [] { (void)ops::transpose(Tensor(), Shape{2}); }},
+    {"transpose", [] { (void)ops::transpose(Tensor()); }},
+    {"transpose_", [] { (void)ops::transpose_(Tensor(), Shape{2}); }},
+    {"transpose_", [] { (void)ops::transpose_(Tensor()); }},
+    {"expand", [] { (void)ops::expand(Tensor(), Shape{2}); }},
+    {"detach", [] { (void)ops::detach(Tensor()); }},
+    {"detach_", [] { (void)ops::detach_(Tensor()); }},
+    {"scaled_dot_product_attention", [] { (void)ops::scaled_dot_product_attention(Tensor(), Tensor(), Tensor()); }},
+    {"scaled_dot_product_attention", [] { (void)ops::scaled_dot_product_attention(Tensor(), Tensor(), Tensor(), Tensor()); }},
+    {"mean", [] { (void)ops::mean(Tensor()); }},
+    {"batch_norm_inference", [] { (void)ops::batch_norm_inference(Tensor(), Tensor(), Tensor(), Tensor(), Tensor()); }},
+    {"batch_norm", [] { (void)ops::batch_norm(Tensor(), Tensor(), Tensor(), Tensor(), Tensor()); }},
+    {"replicated_all_reduce", [] { (void)ops::collectives::replicated_all_reduce(Tensor()); }},
+    {"replicated_all_reduce_", [] { (void)ops::collectives::replicated_all_reduce_(Tensor()); }},
+    {"replicated_reduce_scatter", [] { (void)ops::collectives::replicated_reduce_scatter(Tensor()); }},
+    {"replica_sharded_slice", [] { (void)ops::collectives::replica_sharded_slice(Tensor()); }},
+    {"replicated_slice", [] { (void)ops::collectives::replicated_slice(Tensor()); }},
+    {"replicated_all_gather", [] { (void)ops::collectives::replicated_all_gather(Tensor()); }},
+    {"equal", [] { (void)ops::equal(Tensor(), Tensor()); }},
+    {"not_equal", [] { (void)ops::not_equal(Tensor(), Tensor()); }},
+    {"greater", [] { (void)ops::greater(Tensor(), Tensor()); }},
+    {"greater_equal", [] { (void)ops::greater_equal(Tensor(), Tensor()); }},
+    {"less", [] { (void)ops::less(Tensor(), Tensor()); }},
+    {"less_equal", [] { (void)ops::less_equal(Tensor(), Tensor()); }},
+    {"isfinite", [] { (void)ops::isfinite(Tensor()); }},
+    {"isinf", [] { (void)ops::isinf(Tensor()); }},
+    {"isnan", [] { (void)ops::isnan(Tensor()); }},
+    {"slice", [] { (void)ops::slice(Tensor()); }},
+    {"slice_", [] { (void)ops::slice_(Tensor()); }},
+    {"flip", [] { (void)ops::flip(Tensor()); }},
+    {"subsample", [] { (void)ops::subsample(Tensor(), Shape{2}); }},
+    {"subsample", [] { (void)ops::subsample(Tensor(), 0); }},
+    {"squeeze", [] { (void)ops::squeeze(Tensor()); }},
+    {"diag", [] { (void)ops::diag(Tensor()); }},
+    {"concat", [] { (void)ops::concat(none); }},
+    {"concat", [] { (void)ops::concat({Tensor()}); }},
+    {"concat_", [] { (void)ops::concat_(none); }},
+    {"concat_", [] { (void)ops::concat_({Tensor()}); }},
+    {"split", [] { (void)ops::split(Tensor(), 2); }},
+    {"split", [] { (void)ops::split<2>(Tensor()); }},
+    {"conv", [] { (void)ops::conv(Tensor(), Tensor()); }},
+    {"conv_transpose", [] { (void)ops::conv_transpose(Tensor(), Tensor()); }},
+    {"cross_entropy", [] { (void)ops::cross_entropy(Tensor(), Tensor()); }},
+    {"cross_entropy_with_grad", [] { (void)ops::cross_entropy_with_grad(Tensor(), Tensor()); }},
+    {"cross_entropy_with_grad", [] { (void)ops::cross_entropy_with_grad(Tensor(), Tensor(), Tensor()); }},
+    {"matmul", [] { (void)ops::matmul(Tensor(), Tensor()); }},
+    {"pow2scale_then_cast", [] { (void)ops::pow2scale_then_cast(Tensor(), 1, tw::float16); }},
+    {"cast_then_pow2scale", [] { (void)ops::cast_then_pow2scale(Tensor(), 1, tw::float16); }},
+    {"matmul_pow2scaled", [] { (void)ops::matmul_pow2scaled(Tensor(), Tensor(), 1); }},
+    {"conv_pow2scaled", [] { (void)ops::conv_pow2scaled(Tensor(), Tensor(), 1); }},
+    {"conv_transpose_pow2scaled", [] { (void)ops::conv_transpose_pow2scaled(Tensor(), Tensor(), 1); }},
+    {"host_load", [] { (void)ops::host_load(tw::HostToDeviceStream()); }},
+    {"host_store", [] { (void)ops::host_store(tw::DeviceToHostStream(), Tensor()); }},
+    {"dynamic_slice", [] { (void)ops::dynamic_slice(Tensor(), Tensor(), Shape{2}, Shape{2}); }},
+    {"dynamic_update", [] { (void)ops::dynamic_update(Tensor(), Tensor(), Tensor(), Shape{2}, Shape{2}); }},
+    {"dynamic_update_", [] { (void)ops::dynamic_update_(Tensor(), Tensor(), Tensor(), Shape{2}, Shape{2}); }},
+    {"gather", [] { (void)ops::gather(Tensor(), Tensor()); }},
+    {"tied_gather", [] { (void)ops::tied_gather(Tensor(), Tensor()); }},
+    {"groupedgather", [] { (void)ops::groupedgather(Tensor(), Tensor(), 0, 1); }},
+    {"onehot", [] { (void)ops::onehot(Tensor(), 1, Tensor()); }},
+    {"scatter", [] { (void)ops::scatter(Tensor(), Tensor(), Tensor()); }},
+    {"scatter_reduce", [] { (void)ops::scatter_reduce(Tensor(), Tensor(), tw::ScatterReduction::sum, {}); }},
+    {"grouped_scatter_reduce", [] { (void)ops::grouped_scatter_reduce(Tensor(), Tensor(), tw::ScatterReduction::sum, 1, {}); }},
+    {"sparse_accumulate_", [] { (void)ops::sparse_accumulate_(Tensor(), Tensor(), Tensor()); }},
+    {"interpolate", [] { (void)ops::interpolate(Tensor()); }},
+    {"ipu_copy", [] { (void)ops::ipu_copy(Tensor(), 0); }},
+    {"ipu_copy", [] { (void)ops::ipu_copy(Tensor(), 0, 0); }},
+    {"io_tile_copy", [] { (void)ops::io_tile_copy(Tensor()); }},
+    {"logical_and", [] { (void)ops::logical_and(Tensor(), Tensor()); }},
+    {"logical_or", [] { (void)ops::logical_or(Tensor(), Tensor()); }},
+    {"logical_not", [] { (void)ops::logical_not(Tensor()); }},
+    {"where", [] { (void)ops::where(Tensor(), Tensor(), Tensor()); }},
+    {"maximum", [] { (void)ops::maximum(none); }},
+    {"maximum", [] { (void)ops::maximum(Tensor(), Tensor()); }},
+    {"maximum", [] { (void)ops::maximum(Tensor(), 1); }},
+    {"minimum", [] { (void)ops::minimum(none); }},
+    {"minimum", [] { (void)ops::minimum(Tensor(), Tensor()); }},
+    {"minimum", [] { (void)ops::minimum(Tensor(), 1); }},
+    {"softmax", [] { (void)ops::softmax(Tensor()); }},
+    {"argmax", [] { (void)ops::argmax(Tensor()); }},
+    {"argmin", [] { (void)ops::argmin(Tensor()); }},
+    {"cumsum", [] { (void)ops::cumsum(Tensor()); }},
+    {"topk", [] { (void)ops::topk(Tensor(), 1); }},
+    {"histogram", [] { (void)ops::histogram(Tensor(), {0, 1}); }},
+    {"nll_loss", [] { (void)ops::nll_loss(Tensor(), Tensor()); }},
+    {"nll_loss_with_softmax_grad", [] { (void)ops::nll_loss_with_softmax_grad(Tensor(), Tensor()); }},
+    {"nll_loss_with_softmax_grad", [] { (void)ops::nll_loss_with_softmax_grad(Tensor(), Tensor(), Tensor()); }},
+    {"layer_norm", [] { (void)ops::layer_norm(Tensor(), Tensor(), Tensor()); }},
+    {"group_norm", [] { (void)ops::group_norm(Tensor(), Tensor(), Tensor(), 1); }},
+    {"max_pool", [] { (void)ops::max_pool(Tensor(), {2}); }},
+    {"average_pool", [] { (void)ops::average_pool(Tensor(), {2}); }},
+    {"pow", [] { (void)ops::pow(Tensor(), 1); }},
+    {"pow", [] { (void)ops::pow(Tensor(), Tensor()); }},
+    {"print_tensor", [] { (void)ops::print_tensor(Tensor()); }},
+    {"max", [] { (void)ops::max(Tensor()); }},
+    {"min", [] { (void)ops::min(Tensor()); }},
+    {"median", [] { (void)ops::median(Tensor()); }},
+    {"prod", [] { (void)ops::prod(Tensor()); }},
+    {"sumsquare", [] { (void)ops::sumsquare(Tensor()); }},
+    {"l1", [] { (void)ops::l1(Tensor()); }},
+    {"l2", [] { (void)ops::l2(Tensor()); }},
+    {"logsum", [] { (void)ops::logsum(Tensor()); }},
+    {"logsumexp", [] { (void)ops::logsumexp(Tensor()); }},
+    {"remote_load", [] { (void)ops::remote_load(tw::RemoteBuffer(), 0); }},
+    {"remote_load_", [] { (void)ops::remote_load_(tw::RemoteBuffer(), 0, Tensor()); }},
+    {"remote_store", [] { (void)ops::remote_store(tw::RemoteBuffer(), 0, Tensor()); }},
+    {"remote_code_load", [] { (void)ops::remote_code_load(Graph()); }},
+    {"roi_align", [] { (void)ops::roi_align(Tensor(), Tensor(), Tensor()); }},
+    {"scaled_add", [] { (void)ops::scaled_add(Tensor(), Tensor()); }},
+    {"scaled_add", [] { (void)ops::scaled_add(Tensor(), Tensor(), 1, 1); }},
+    {"scaled_add_", [] { (void)ops::scaled_add_(Tensor(), Tensor()); }},
+    {"scaled_add_", [] { (void)ops::scaled_add_(Tensor(), Tensor(), 1, 1); }},
+    {"accumulate_", [] { (void)ops::accumulate_(Tensor(), Tensor()); }},
+    {"accumulate_square_", [] { (void)ops::accumulate_square_(Tensor(), Tensor()); }},
+    {"accumulate_mean_", [] { (void)ops::accumulate_mean_(Tensor(), Tensor(), 1); }},
+    {"accumulate_moving_average_", [] { (void)ops::accumulate_moving_average_(Tensor(), Tensor(), 1); }},
+    {"accumulate_moving_average_square_", [] { (void)ops::accumulate_moving_average_square_(Tensor(), Tensor(), 1); }},
+    {"accumulator_scale_", [] { (void)ops::accumulator_scale_(Tensor(), 1); }},
+    {"accumulator_zero_", [] { (void)ops::accumulator_zero_(Tensor()); }},
+    {"copy_var_update_", [] { (void)ops::copy_var_update_(Tensor(), Tensor()); }},
+    {"adam_updater", [] { (void)ops::adam_updater(Tensor(), Tensor()); }},
+    {"adamax_updater", [] { (void)ops::adamax_updater(Tensor(), Tensor(), {}); }},
+    {"lamb_square", [] { (void)ops::lamb_square(Tensor()); }},
+    {"lamb_updater", [] { (void)ops::lamb_updater(Tensor(), Tensor()); }},
+    {"adam_var_update", [] { (void)ops::adam_var_update(Tensor(), Tensor(), Tensor(), Tensor(), 1); }},
+    {"all_reduce", [] { (void)ops::collectives::all_reduce(tw::List<Tensor>{Tensor()}); }},
+    {"all_reduce_identical_inputs", [] { (void)ops::collectives::all_reduce_identical_inputs(tw::List<Tensor>{Tensor()}); }},
+    {"all_reduce_identical_grad_inputs",
+     [] { (void)ops::collectives::all_reduce_identical_grad_inputs(tw::List<Tensor>{Tensor()}); }},
+    {"call", [] { (void)tw::call(Graph(), {Tensor()}); }},
+    {"call", [] { (void)tw::call(Graph(), Tensor()); }},
+    {"call", [] { (void)tw::call(Graph(), {1}); }},
+    {"call_with_info", [] { (void)tw::call_with_info(Graph(), none); }},
+    {"call_with_info", [] { (void)tw::call_with_info(Graph(), {Tensor()}); }},
+    {"call_with_info", [] { (void)tw::call_with_info(Graph(), Tensor()); }},
+    {"call_with_info", [] { (void)tw::call_with_info(Graph(), {1}); }},
+    {"repeat", [] { (void)tw::repeat(Graph(), 1, {Tensor()}); }},
+    {"repeat", [] { (void)tw::repeat(Graph(), 1, Tensor()); }},
+    {"repeat", [] { (void)tw::repeat(Graph(), 1, {1}); }},
+    {"repeat_with_info", [] { (void)tw::repeat_with_info(Graph(), 1, none); }},
+    {"repeat_with_info", [] { (void)tw::repeat_with_info(Graph(), 1, {Tensor()}); }},
+    {"repeat_with_info", [] { (void)tw::repeat_with_info(Graph(), 1, Tensor()); }},
+    {"repeat_with_info", [] { (void)tw::repeat_with_info(Graph(), 1, {1}); }},
+    {"conditional", [] { (void)tw::conditional(Tensor(), {Graph(), {}}, {Graph(), {}}); }},
+    {"conditional_with_info", [] { (void)tw::conditional_with_info(Tensor(), {Graph(), {}}, {Graph(), {}}); }},
+};
+
+const Case of_graphs[] = {
+    {"Tensor::replica_grouping", [] { (void)Tensor().replica_grouping(); }},
+    {"Tensor::retrieval_mode", [] { (void)Tensor().retrieval_mode(); }},
+    {"Tensor::shape_on_host", [] { (void)Tensor().shape_on_host(); }},
+    {"Tensor::shape_on_replica", [] { (void)Tensor().shape_on_replica(); }},
+    {"Tensor::ipu", [] { (void)Tensor().ipu(); }},
+    {"Tensor::tile_set", [] { (void)Tensor().tile_set(); }},
+    {"Tensor::operator[]", [] { (void)Tensor()[0]; }},
+    {"Tensor::operator[]", [] { (void)Tensor()[Tensor()]; }},
+    {"Tensor::operator+", [] { (void)(Tensor() + 1); }},
+    {"Tensor::operator-", [] { (void)-Tensor(); }},
+    {"Graph::main_graph", [] { (void)Graph().main_graph(); }},
+    {"Graph::name", [] { (void)Graph().name(); }},
+    {"Graph::inputs", [] { (void)Graph().inputs(); }},
+    {"Graph::outputs", [] { (void)Graph().outputs(); }},
+    {"Graph::input", [] { (void)Graph().input(0); }},
+    {"Graph::output", [] { (void)Graph().output(0); }},
+    {"Graph::tensors", [] { (void)Graph().tensors(); }},
+    {"Graph::variables", [] { (void)Graph().variables(); }},
+    {"Graph::constants", [] { (void)Graph().constants(); }},
+    {"Graph::inputs_by_name", [] { (void)Graph().inputs_by_name(); }},
+    {"Graph::get_tensor", [] { (void)Graph().get_tensor("x"); }},
+    {"Graph::register_op_created_hook", [] { Graph().register_op_created_hook([](const tw::CreatedOp&) {}); }},
+    {"Graph::remove_op_created_hook", [] { Graph().remove_op_created_hook(0); }},
+    {"Graph::op_count", [] { (void)Graph().op_count(); }},
+    {"Graph::called_graphs", [] { (void)Graph().called_graphs(); }},
+    {"Graph::contains", [] { (void)Graph().contains(Tensor()); }},
+    {"GraphScope", [] { const tw::GraphScope scope{Graph()}; }},
+    {"GraphWithNamedArgs::call", [] { (void)tw::GraphWithNamedArgs(Graph()).call(Tensor()); }},
+    {"GraphWithNamedArgs::bind", [] { (void)tw::GraphWithNamedArgs(Graph()).bind({}).call(); }},
+    {"GraphWithNamedArgs::grad_graph_info", [] { (void)tw::GraphWithNamedArgs(Graph()).grad_graph_info(); }},
+    {"GraphWithNamedArgs::print_schedule", [] { (void)tw::GraphWithNamedArgs(Graph()).print_schedule(); }},
+    {"BoundGraph::branch", [] { (void)tw::BoundGraph(Graph(), {}).branch({Tensor()}); }},
+    {"repeat", [] { (void)tw::repeat(tw::BoundGraph(Graph(), {}), 2); }},
+    {"GradGraphInfo", [] { (void)tw::GradGraphInfo(Graph(), Graph(), {}, {}); }},
+    {"recompute_graph", [] { (void)tw::recompute_graph(Graph()); }},
+    {"to_dot", [] { (void)tw::to_dot(Graph()); }},
+    {"autodiff", [] { (void)tw::autodiff(Graph()); }},
+    {"print_schedule", [] { (void)tw::print_schedule(Graph()); }},
+    {"RemoteBuffer::set_entries", [] { tw::RemoteBuffer().set_entries(2); }},
+    {"RemoteBuffer::set_meta_shape", [] { tw::RemoteBuffer().set_meta_shape({4}, 2); }},
+    {"RemoteBuffer::set_remote_buffer_info", [] { tw::RemoteBuffer().set_remote_buffer_info({4}, tw::float32, 2); }},
+    {"RemoteBuffer::validate_tensor_matches_buffer", [] { tw::RemoteBuffer().validate_tensor_matches_buffer(Tensor()); }},
+    {"RemoteBuffer::note_use", [] { tw::RemoteBuffer().note_use(); }},
+    {"RemoteBuffer::check_offset", [] { (void)tw::RemoteBuffer().check_offset("a test", 0); }},
+    {"Ir::remote_variable", [] { (void)tw::Ir().remote_variable(tw::zeros(), tw::RemoteBuffer(), 0, "v"); }},
+    {"Ir::remote_variable", [] { (void)tw::Ir().remote_variable(tw::zeros(), tw::RemoteBuffer(), 0, "v", {}); }},
+    {"Ir::remote_replica_sharded_variable",
+     [] { (void)tw::Ir().remote_replica_sharded_variable(tw::zeros(), tw::RemoteBuffer(), 0, "v"); }},
+    {"Stream::name", [] { (void)tw::HostToDeviceStream().name(); }},
+    {"Stream::name", [] { (void)tw::DeviceToHostStream().name(); }},
+    {"Stream::program", [] { (void)tw::HostToDeviceStream().program(); }},
+    {"ReplicaGrouping::group_of", [] { (void)tw::ReplicaGrouping().group_of(7); }},
+    {"ReplicaGrouping::transpose", [] { (void)tw::is_cross_instance(tw::ReplicaGrouping(), 2); }},
+    {"ReplicaGrouping::ir", [] { (void)tw::ReplicaGrouping().ir(); }},
+    {"ReplicaGrouping::member", [] { (void)tw::ReplicaGrouping().member(0, 7); }},
+    {"ReplicaGrouping::index_in_group", [] { (void)tw::ReplicaGrouping().index_in_group(7); }},
+    {"VariableFactory::create_tensor", [] { (void)tw::VariableFactory().create_tensor("x"); }},
+    {"VariableFactory::create_input", [] { (void)tw::VariableFactory().create_input("x"); }},
+    {"VariableFactory::create_buffer", [] { (void)tw::VariableFactory().create_buffer(2); }},
+    {"VariableFactory::create_remote_tensor",
+     [] { (void)tw::VariableFactory().create_remote_tensor(tw::RemoteBuffer(), 0, "x"); }},
+    {"VariableFactory::replica_sharded", [] { (void)tw::VariableFactory().replica_sharded("x"); }},
+    {"VariableFactory::replica_grouping", [] { (void)tw::VariableFactory().replica_grouping(); }},
+    {"VariableFactory::shard_grouping", [] { (void)tw::VariableFactory().shard_grouping(); }},
+    {"split_heads", [] { (void)tw::layers::split_heads(Tensor(), 2); }},
+    {"merge_heads", [] { (void)tw::layers::merge_heads(Tensor()); }},
+    {"rotary_embedding", [] { (void)tw::layers::rotary_embedding(Tensor(), 4); }},
+    {"apply_rotary", [] { (void)tw::layers::apply_rotary(Tensor(), {}); }},
+};
+
+constexpr void two_streams(tw::Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {2})), w = ir.variable(tw::ones(), {2}, tw::float32, "w");
+  ops::host_store(ir.d2h_stream("y", {2}), x * w + ir.constant({1, 2}, {2}, tw::float32, "c"));
+}
+}  // namespace
+
+TEST_CASE("ops of tensors and graphs of nothing are errors") { CHECK(problems(of_ops) == ""); }
+TEST_CASE("members and functions of handles of nothing are errors") { CHECK(problems(of_graphs) == ""); }
+TEST_CASE("each member of a session that was moved from is an error") {
+  using namespace tw::literals;
+  using Session = tw::Session<two_streams>;
+  Session from({.threads = 1});
+  const xt::xtensor<float, 1> x{1, 2};
+  Session to = std::move(from);
+  xt::xtensor<float, 1> y{0, 0};
+  auto outputs = Session::create_host_outputs();
+  const std::vector<std::pair<const char*, std::function<void()>>> uses{
+      {"options", [&] { (void)from.options(); }},
+      {"threads", [&] { (void)from.threads(); }},
+      {"run", [&] { from.run("x"_s = x); }},
+      {"run_with_outputs", [&] { from.run_with_outputs("x"_s = x, "y"_s = y); }},
+      {"run_with_outputs", [&] { from.run_with_outputs(outputs, "x"_s = x); }},
+      {"context", [&] { const auto context = from.context(); }},
+      {"is_attached", [&] { (void)from.is_attached(); }},
+      {"attach", [&] { from.attach(); }},
+      {"detach", [&] { from.detach(); }},
+      {"weights_from_host", [&] { from.weights_from_host(); }},
+      {"weights_to_host", [&] { from.weights_to_host(); }},
+      {"in_sync", [&] { (void)from.in_sync(); }},
+      {"transfers", [&] { (void)from.transfers(); }},
+      {"variables", [&] { (void)from.variables(); }},
+      {"get_tensor_data", [&] { (void)from.get_tensor_data("w"_s); }},
+      {"get_tensor_data", [&] { (void)from.get_tensor_data("c"_s); }},
+      {"get_tensors_data", [&] { (void)from.get_tensors_data(); }},
+      {"write_variable_data", [&] { from.write_variable_data("w"_s, x); }},
+      {"write_variables_data", [&] { from.write_variables_data(to.get_tensors_data()); }},
+      {"load_from_session", [&] { from.load_from_session(to); }},
+      {"host_tensors", [&] { (void)from.host_tensors(); }},
+      {"load_tensors", [&] { from.load_tensors({"", to.host_tensors()}); }},
+  };
+  for (const auto& [name, use] : uses) {
+    CAPTURE(name);
+    CHECK_THROWS_AS(use(), std::logic_error);
+  }
+  from = std::move(to);
+  CHECK(from.run("x"_s = x)["y"_s](1) == 4);
+}

@@ -1,0 +1,163 @@
+// labels: light tsan
+// What is logged at which level, and where.
+#include "tilewright/core/logger.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "../../support/elements.hpp"
+#include "../../support/environment.hpp"
+#include "tilewright/execute/thread_choice.hpp"
+
+namespace {
+
+constexpr void square(tw::Ir& ir) {
+  const tw::Tensor x = tw::ops::host_load(ir.h2d_stream("x", {2}), "x");
+  store("y", x * x);
+}
+
+/// What a session of a program and three runs of it log to a file.
+std::string logged(const std::optional<std::string>& level) {
+  const TemporaryFolder folder;
+  const EnvironmentVariable level_variable("TILEWRIGHT_LOG_LEVEL", level);
+  const EnvironmentVariable destination("TILEWRIGHT_LOG_DEST", (folder / "log").string());
+  tw::Session<square> session({.threads = 1});
+  const EnvironmentVariable later("TILEWRIGHT_LOG_LEVEL", "OFF");  // too late for this session
+  const xt::xtensor<float, 1> x{1, 2};
+  for (int run = 0; run < 3; ++run) session.run("x"_s = x);
+  return file_content(folder / "log");
+}
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+/// What is written to a standard stream while it lives.
+class Captured {
+ public:
+  Captured(std::FILE* stream, const std::filesystem::path& file) : stream_(stream), saved_(dup(fileno(stream))) {
+    std::fflush(stream);
+    const int opened = open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(opened, fileno(stream));
+    close(opened);
+  }
+  ~Captured() {
+    std::fflush(stream_);
+    dup2(saved_, fileno(stream_));
+    close(saved_);
+  }
+  Captured(const Captured&) = delete;
+  Captured& operator=(const Captured&) = delete;
+
+ private:
+  std::FILE* stream_;
+  int saved_;
+};
+
+}  // namespace
+
+TEST_CASE("log: a session says at INFO what was planned, and each run is a line at TRACE") {
+  const std::string trace = logged("TRACE"), info = logged("INFO");
+  CHECK(info.rfind("tilewright INFO: session on cpu: ", 0) == 0);
+  CHECK(info.find(" steps; bytes: 0 of variables, 0 of constants, ") != info.npos);
+  CHECK(info.find("; threads: 1\n") == info.size() - 13);
+  CHECK(count(info, "\n") == 1);
+  CHECK(trace.rfind(info, 0) == 0);
+  CHECK(count(trace, "\ntilewright TRACE: run of ") == 3);
+  CHECK(count(trace, " ns, threads: 1\n") == 3);
+  CHECK(count(trace, "\n") == 4);
+  CHECK(logged("DEBUG") == info);  // a given number of threads leaves nothing to decide
+}
+TEST_CASE("log: by default there is nothing to say") {
+  CHECK(logged(std::nullopt).empty());
+  CHECK(logged("").empty());
+  for (const char* level : {"WARN", "ERROR", "OFF"}) CHECK(logged(level).empty());
+}
+TEST_CASE("log: a level has lines of its own and of those above it") {
+  const TemporaryFolder folder;
+  for (const auto least : {tw::LogLevel::trace, tw::LogLevel::debug, tw::LogLevel::info, tw::LogLevel::warn, tw::LogLevel::error,
+                           tw::LogLevel::off}) {
+    const std::string name = (folder / "log").string();
+    std::filesystem::remove(name);
+    const tw::Logger log(least, name.c_str());
+    log.write(tw::LogLevel::trace, 1);
+    log.write(tw::LogLevel::debug, 2);
+    log.write(tw::LogLevel::info, 3, " is ", "three");
+    log.write(tw::LogLevel::warn, -4);
+    log.write(tw::LogLevel::error, std::string(600, 'x'));
+    std::string expected;
+    const std::vector<std::string> lines{"TRACE: 1\n", "DEBUG: 2\n", "INFO: 3 is three\n", "WARN: -4\n",
+                                         "ERROR: " + std::string(493, 'x') + "\n"};  // 511 characters with "tilewright "
+    for (auto level = static_cast<std::size_t>(least); level < lines.size(); ++level) expected += "tilewright " + lines[level];
+    CHECK(file_content(name) == expected);
+    CHECK(std::filesystem::exists(name) == (least != tw::LogLevel::off));
+  }
+}
+TEST_CASE("log: a level that does not exist is an error") {
+  for (const char* level : {"LOUD", "info", "INFO "}) {
+    const EnvironmentVariable variable("TILEWRIGHT_LOG_LEVEL", level);
+    CHECK_THROWS_AS(tw::Session<square>(), std::invalid_argument);
+    CHECK_THROWS_WITH(tw::Session<square>(),
+                      "TILEWRIGHT_LOG_LEVEL: '" + std::string(level) + "': one of TRACE, DEBUG, INFO, WARN, ERROR, OFF expected");
+  }
+}
+TEST_CASE("log: a file that cannot be opened is an error, unless nothing is to be written") {
+  const EnvironmentVariable destination("TILEWRIGHT_LOG_DEST", "/does/not/exist");
+  CHECK_THROWS_WITH(tw::Logger::from_environment(), "TILEWRIGHT_LOG_DEST: cannot write '/does/not/exist'");
+  const EnvironmentVariable level("TILEWRIGHT_LOG_LEVEL", "OFF");
+  CHECK_NOTHROW(tw::Logger::from_environment());
+}
+TEST_CASE("log: goes to stderr, or to stdout") {
+  const TemporaryFolder folder;
+  const EnvironmentVariable level("TILEWRIGHT_LOG_LEVEL", "INFO");
+  for (const auto& destination :
+       {std::optional<std::string>(), std::optional<std::string>("stderr"), std::optional<std::string>("stdout")}) {
+    const EnvironmentVariable variable("TILEWRIGHT_LOG_DEST", destination);
+    {
+      const Captured out(stdout, folder / "out"), error(stderr, folder / "error");
+      tw::Logger::from_environment().write(tw::LogLevel::info, "here");
+    }
+    const bool to_stdout = destination == "stdout";
+    CHECK(file_content(folder / "out") == (to_stdout ? "tilewright INFO: here\n" : ""));
+    CHECK(file_content(folder / "error") == (to_stdout ? "" : "tilewright INFO: here\n"));
+  }
+}
+TEST_CASE("log: lines of several threads and sessions are whole") {
+  const TemporaryFolder folder;
+  const std::string name = (folder / "log").string(), message(200, 'x');
+  {
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&] {
+        const tw::Logger log(tw::LogLevel::info, name.c_str());
+        for (int line = 0; line < 250; ++line) log.write(tw::LogLevel::info, message);
+      });
+    for (auto& thread : threads) thread.join();
+  }
+  std::string expected;
+  for (int line = 0; line < 1000; ++line) expected += "tilewright INFO: " + message + "\n";
+  CHECK(file_content(name) == expected);
+}
+TEST_CASE("log: decisions about threads are lines at DEBUG") {
+  const TemporaryFolder folder;
+  const std::string name = (folder / "log").string();
+  tw::internal::ThreadChoice choice(0, 2, tw::Logger(tw::LogLevel::debug, name.c_str()));
+  const auto run = [&](int runs, int one_thread, int two_threads) {  // times in microseconds
+    for (int i = 0; i < runs; ++i) {
+      const std::chrono::microseconds time(choice.threads() == 1 ? one_thread : two_threads);
+      if (choice.measuring()) choice.measured(time);
+      else choice.counted();
+    }
+  };
+  run(100, 200, 110);
+  CHECK(file_content(name) == "tilewright DEBUG: threads: 2, with 110000 ns a run, for 90 runs\n");
+  run(30, 200, 3000);
+  const std::string log = file_content(name);
+  CHECK(count(log, "threads: in doubt about 2, with 3000000 ns a run\n") == 1);
+  CHECK(log.find("\ntilewright DEBUG: threads: 1, with 200000 ns a run, for 500 runs\n") != log.npos);
+}

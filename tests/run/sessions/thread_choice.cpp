@@ -1,0 +1,228 @@
+// labels: standard-library tsan
+// How many threads are chosen, given how long runs take. No time passes here: durations are made up. And threads that cannot be
+// made.
+#include "tilewright/execute/thread_choice.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "../../catch.hpp"
+#include "../../support/environment.hpp"
+#include "tilewright/execute/workers.hpp"
+
+namespace {
+
+using std::chrono::microseconds, std::chrono::milliseconds;
+using tilewright::internal::ThreadChoice;
+using Duration = ThreadChoice::Duration;
+using Machine = std::function<Duration(int threads)>;  ///< how long a run takes
+
+struct Used {
+  Duration time{};
+  int timed = 0;
+};
+
+/// Runs the program so many times on the machine.
+Used run(ThreadChoice& choice, int runs, const Machine& machine) {
+  Used used;
+  for (int i = 0; i < runs; ++i) {
+    const Duration time = machine(choice.threads());
+    used.time += time;
+    used.timed += choice.measuring();
+    if (choice.measuring()) choice.measured(time);
+    else choice.counted();
+  }
+  return used;
+}
+
+/// The time of one thread, then of two and so on.
+Machine machine(std::vector<int> times_in_microseconds) {
+  return [=](int threads) { return microseconds(times_in_microseconds.at(static_cast<std::size_t>(threads) - 1)); };
+}
+/// Two cores, one of them shared: one thread has the other core, of two one waits for its share again and again.
+Machine busy_machine() {
+  return [run = 0](int threads) mutable { return microseconds(threads == 1 ? 200 : ++run % 20 == 0 ? 6000 : 110); };
+}
+
+}  // namespace
+
+TEST_CASE("ThreadChoice: a given number stays, and nothing is timed") {
+  ThreadChoice choice(3, 8);
+  CHECK(run(choice, 20'000, machine({1, 1, 1000})).timed == 0);
+  CHECK((choice.threads() == 3 && choice.limit() == 3));
+}
+TEST_CASE("ThreadChoice: more threads than cores are taken, with a warning") {
+  const TemporaryFolder folder;
+  const auto logged = [&](int threads, int cores) {
+    const std::string file = (folder / "log").string();
+    const ThreadChoice choice(threads, cores, {tilewright::LogLevel::warn, file.c_str()});
+    CHECK(choice.threads() == threads);
+    const std::string line = file_content(file);
+    std::filesystem::remove(file);
+    return line;
+  };
+  CHECK(logged(64, 2) ==
+        "tilewright WARN: threads: 64 on 2 cores: at most 2 expected, as every step waits for threads that wait for a core\n");
+  CHECK(logged(3, 2) != "");
+  CHECK(logged(2, 2) == "");
+  CHECK(logged(5, 0) == "");  // nobody knows the number of cores
+}
+TEST_CASE("ThreadChoice: a negative number is refused") {
+  CHECK_THROWS_MATCHES(ThreadChoice(-3, 2), std::invalid_argument,
+                       Catch::Matchers::Message("threads: -3: a number of threads, or 0 for the fastest number, expected"));
+}
+TEST_CASE("ThreadChoice: on one core there is nothing to choose") {
+  ThreadChoice choice(0, 1), unknown(0, 0);
+  CHECK(run(choice, 20'000, machine({100})).timed == 0);
+  CHECK((choice.threads() == 1 && choice.limit() == 1));
+  CHECK((unknown.threads() == 1 && unknown.limit() == 1));
+}
+TEST_CASE("ThreadChoice: takes the fastest number, and more threads only if they help") {
+  const auto chosen = [](std::vector<int> times) {
+    const int cores = static_cast<int>(times.size());
+    ThreadChoice choice(0, cores);
+    CHECK(choice.limit() == cores);
+    CHECK(choice.threads() == 1);  // it begins with
+    run(choice, 100, machine(std::move(times)));
+    return choice.threads();
+  };
+  CHECK(chosen({200, 110}) == 2);
+  CHECK(chosen({200, 190}) == 2);
+  CHECK(chosen({200, 196}) == 1);
+  CHECK(chosen({200, 500}) == 1);
+  CHECK(chosen({200, 120, 100}) == 3);  // tries 1, 2 and 3
+  CHECK(chosen({200, 120, 1, 90, 1, 1, 1, 150}) == 4);  // tries 1, 2, 4 and 8
+  CHECK(chosen({200, 210, 1, 60}) == 4);
+}
+TEST_CASE("ThreadChoice: one slow run decides nothing") {
+  ThreadChoice choice(0, 2);
+  const auto with_hiccup = [](int period) {
+    return [=, run = 0](int threads) mutable {
+      return ++run % period == 0 ? Duration(milliseconds(50)) : machine({200, 110})(threads);
+    };
+  };
+  run(choice, 10, with_hiccup(5));  // the first trial
+  CHECK(choice.threads() == 2);
+  for (int i = 0; i < 40; ++i) {
+    run(choice, 100, with_hiccup(100));
+    CHECK(choice.threads() == 2);
+  }
+}
+TEST_CASE("ThreadChoice: long runs are tried a few times only") {
+  ThreadChoice choice(0, 2);
+  run(choice, 6, machine({200'000, 110'000}));
+  CHECK(choice.threads() == 2);
+  CHECK(run(choice, 1, machine({200'000, 110'000})).time == milliseconds(110));
+}
+TEST_CASE("ThreadChoice: short runs are seldom timed") {
+  ThreadChoice choice(0, 2);
+  CHECK(run(choice, 4500, machine({5, 3})).timed <= 2 * 24 + 4500 / 16);  // two trials
+  CHECK(choice.threads() == 2);
+}
+TEST_CASE("ThreadChoice: cores that are slow to wake are tried again soon") {
+  for (const int one : {150, 800, 16'000}) {  // microseconds
+    ThreadChoice choice(0, 2);
+    run(choice, 24, machine({one, 2 * one}));
+    REQUIRE(choice.threads() == 1);
+    run(choice, std::max(125, 125'000 / one), machine({one, one * 11 / 20}));
+    CHECK(choice.threads() == 2);
+  }
+}
+TEST_CASE("ThreadChoice: a core that wakes late costs little") {
+  for (const int asleep : {20, 150, 400}) {  // milliseconds
+    ThreadChoice choice(0, 2);
+    Duration now{}, best{};
+    while (now < std::chrono::seconds(2)) {
+      const bool is_awake = now >= milliseconds(asleep);
+      now += run(choice, 1, machine({213, is_awake ? 113 : 400})).time;
+      best += microseconds(best < milliseconds(asleep) ? 213 : 113);
+    }
+    CHECK(best > now * 95 / 100);  // the time that a right choice at any moment would have needed for these runs
+  }
+}
+TEST_CASE("ThreadChoice: a wrong choice among long runs does not last") {
+  ThreadChoice choice(0, 2);
+  run(choice, 600, machine({16'000, 9'000}));
+  run(choice, 700, machine({16'000, 40'000}));
+  REQUIRE(choice.threads() == 1);
+  run(choice, 1400, machine({16'000, 9'000}));
+  CHECK(choice.threads() == 2);
+}
+TEST_CASE("ThreadChoice: when runs get longer with any number of threads, the number stays") {
+  ThreadChoice choice(0, 2);
+  run(choice, 5000, machine({200, 150}));
+  double used = 0, best = 0;
+  for (int percent = 100; percent < 300; percent += 10) {  // as a program does whose numbers become denormal
+    used += std::chrono::duration<double>(run(choice, 100, machine({2 * percent, percent * 3 / 2})).time).count();
+    best += 100 * 1.5e-6 * percent;
+  }
+  CHECK(used < 1.03 * best);
+  CHECK(choice.threads() == 2);
+}
+TEST_CASE("ThreadChoice: measuring costs less than 1 in 100") {
+  for (const auto& times : {std::vector{200, 110}, {200, 190}, {200, 210}, {200, 300}}) {
+    ThreadChoice choice(0, 2);
+    run(choice, 100, machine(times));  // the first trial
+    const double best = 1e-6 * std::min(times[0], times[1]) * 100'000;
+    CHECK(std::chrono::duration<double>(run(choice, 100'000, machine(times)).time).count() < 1.01 * best);
+  }
+}
+TEST_CASE("ThreadChoice: follows a machine that gets busy, at once, and idle again, later") {
+  ThreadChoice choice(0, 2);
+  run(choice, 100, machine({200, 110}));
+  REQUIRE(choice.threads() == 2);
+  run(choice, 100, busy_machine());
+  CHECK(choice.threads() == 1);
+  run(choice, 1100, machine({200, 110}));
+  CHECK(choice.threads() == 2);
+  run(choice, 30, machine({200, 3000}));  // a harder fall is seen sooner
+  CHECK(choice.threads() == 1);
+}
+TEST_CASE("ThreadChoice: on a busy machine retries get rare") {
+  ThreadChoice choice(0, 2);
+  const Machine busy = busy_machine();  // the trials see its fast runs, and are misled
+  run(choice, 30'000, busy);
+  const double seconds = std::chrono::duration<double>(run(choice, 100'000, busy).time).count();
+  CHECK(seconds < 1.01 * 100'000 * 200e-6);
+  run(choice, 16'600, machine({200, 110}));
+  CHECK(choice.threads() == 2);
+}
+TEST_CASE("ThreadChoice: many threads that fail are given up for as many as do well") {
+  ThreadChoice choice(0, 8);
+  run(choice, 100, machine({800, 420, 0, 220, 0, 0, 0, 130}));
+  REQUIRE(choice.threads() == 8);
+  run(choice, 100, machine({800, 420, 0, 220, 0, 0, 140, 2000}));
+  CHECK(choice.threads() == 7);
+  run(choice, 100, machine({800, 420, 0, 220, 0, 2000, 2000, 2000}));
+  CHECK(choice.threads() == 4);
+}
+
+// The sanitizers reserve more addresses than the limit here.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST_CASE("Workers: threads that cannot be made are an error that says how many could, and those end") {
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);  // ends a child that hangs
+    const rlimit addresses{std::size_t{1} << 30, std::size_t{1} << 30};  // room for some stacks
+    setrlimit(RLIMIT_AS, &addresses);
+    try {
+      const tilewright::internal::Workers workers(1000);
+    } catch (const std::runtime_error& error) {
+      const std::string text = error.what(), begin = "threads: 1000 asked for, ", end = "): a smaller number expected";
+      const int made = std::atoi(text.c_str() + begin.size());
+      const bool says_so = text.starts_with(begin) && text.ends_with(end) && text.find(" could be made (") != text.npos;
+      const tilewright::internal::Workers fewer(made / 2);  // the memory of those that ended is free again
+      _exit(says_so && made > 2 && made < 1000 ? 0 : 1);
+    }
+    _exit(2);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+}
+#endif

@@ -1,0 +1,106 @@
+// labels: light
+// Programs on tiles with memory of their own give what the fast mode gives, and ops that use more than they declare are found.
+#include "../../support/environment.hpp"
+#include "../../support/test_session.hpp"
+#include "../cases/ops.hpp"
+#include "run.hpp"
+
+namespace {
+
+namespace ops = tw::ops;
+using support::load, support::store;
+using namespace tw::literals;
+
+constexpr tw::Target three_tiles = tw::ipu_model.with_tiles(3).with_bytes_per_tile(16 << 20);
+
+/// y = x along a vector. Its kernel can do what it does not declare: add the element after the block of x to its last result, or
+/// write the element after the block of y.
+template <bool reads_more, bool writes_more>
+struct Line : tw::authoring::Op<Line<reads_more, writes_more>> {
+  static constexpr std::string_view name = "Line";
+  static constexpr void infer(tw::authoring::Inference& op) { op.output(op.input(0)); }
+  static constexpr tw::authoring::Work work(std::span<const tw::TensorSpec> operands, int,
+                                            const tw::authoring::PackedAttributes&) {
+    tw::authoring::Work work;
+    const int axis = work.add_axis({.extent = operands[0].shape[0], .kind = tw::authoring::WorkAxisKind::parallel});
+    work.follow(0, 0, axis);
+    work.follow(1, 0, axis);
+    return work;
+  }
+  template <tw::authoring::PackedAttributes, class X, class Y>
+  static void compute(X x, Y y) {
+    constexpr std::int64_t count = X::shape[0];
+    for (std::int64_t i = 0; i < count; ++i) y.data[i] = x.data[i];
+    if constexpr (reads_more) y.data[count - 1] = static_cast<typename Y::element>(x.data[count - 1] + x.data[count]);
+    if constexpr (writes_more) y.data[count] = x.data[0];
+  }
+};
+template <bool reads_more, bool writes_more, tw::DType dtype>
+constexpr void line(tw::Ir& ir) {
+  const tw::Tensor x = load(ir, "x", {40}, dtype);
+  store("y", tw::authoring::apply<Line<reads_more, writes_more>>({x}));
+}
+/// The same on the whole vector, so that what is more is outside of the tensor.
+template <bool reads_more, bool writes_more>
+constexpr void short_line(tw::Ir& ir) {
+  store("y", tw::authoring::apply<Line<reads_more, writes_more>>({load(ir, "x", {1})}));
+}
+
+template <auto build>
+std::string error_of() {
+  ProgramRun<build, three_tiles.without_fusion()> run(true);
+  try {
+    run.run();
+  } catch (const tw::StrictError& error) {
+    return error.what();
+  }
+  return "";
+}
+/// Whether the error names the op and says all of this.
+template <auto build>
+void check_error(std::initializer_list<const char*> parts) {
+  const std::string error = error_of<build>();
+  INFO(error);
+  CHECK(error.find("(Line in the main graph), vertex ") != std::string::npos);
+  for (const char* const part : parts) CHECK(error.find(part) != std::string::npos);
+}
+
+constexpr void nothing_wrong(tw::Ir& ir) { store("y", ops::exp(load(ir, "x", {40})) + 1); }
+
+}  // namespace
+
+TEST_CASE("cases of ops on three tiles give in strict mode what they give in the fast mode") {
+  check_strict<op_cases::float32_functions, three_tiles>(1);
+}
+TEST_CASE("an op that reads one element more than it declares is found") {
+  check_strict<line<false, false, tw::float32>, three_tiles.without_fusion()>();
+  constexpr const char* text = "depends on elements that the op does not declare to read";
+  check_error<line<true, false, tw::float32>>({"on tile 0", text});
+  check_error<line<true, false, tw::float16>>({text});
+  check_error<line<true, false, tw::int32>>({text});
+  check_error<line<true, false, tw::uint8>>({text});
+  check_error<short_line<true, false>>({text});
+}
+TEST_CASE("an op that writes one element more than it declares is found") {
+  constexpr const char* text = "is written, and not declared to be";
+  check_error<line<false, true, tw::float32>>({"element 14 of the result of step 0", text});
+  check_error<line<false, true, tw::float16>>({text});
+  check_error<line<false, true, tw::uint8>>({text});
+  check_error<short_line<false, true>>({text});
+}
+TEST_CASE("sessions run strictly where they are asked to, on a simulated IPU") {
+  const xt::xtensor<float, 1> x = xt::linspace<float>(0, 1, 40);
+  tw::Session<nothing_wrong, three_tiles> fast, strict({.strict = true});
+  const auto expected = fast.run("x"_s = x)["y"_s], result = strict.run("x"_s = x)["y"_s];
+  CHECK(std::memcmp(expected.data(), result.data(), 40 * sizeof(float)) == 0);
+  CHECK_THROWS_WITH(tw::Session<nothing_wrong>({.strict = true}),
+                    "strict: the target has no tiles with memory of their own: a simulated IPU expected");
+}
+TEST_CASE("sessions of tests run strictly where the environment asks, on a simulated IPU") {
+  for (const char* const value : {"1", "0", ""}) {
+    INFO('"' << value << '"');
+    const EnvironmentVariable asked("TILEWRIGHT_STRICT", value);
+    CHECK(bool(TestSession<nothing_wrong, three_tiles>().options().strict) == (std::string(value) == "1"));
+    CHECK_FALSE(bool(TestSession<nothing_wrong, tw::cpu>().options().strict));
+  }
+}

@@ -1,3 +1,0 @@
-#pragma once
-// The tests use the tutorial's models.
-#include "../../examples/tutorial/net.hpp"

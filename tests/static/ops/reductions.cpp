@@ -1,0 +1,159 @@
+// labels: none
+// Shapes and dtypes of reductions and of ops along one axis, and the errors of what they do not take.
+#include "../../support/programs.hpp"
+#include "../../support/same.hpp"
+#include "../programs/models.hpp"
+
+using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec, tw::Text;
+namespace ops = tw::ops;
+
+constexpr TensorSpec f32(auto... extents) { return {{extents...}, tw::float32}; }
+constexpr TensorSpec i32(auto... extents) { return {{extents...}, tw::int32}; }
+constexpr TensorSpec bools(auto... extents) { return {{extents...}, tw::boolean}; }
+
+constexpr TensorSpec result(auto function, const TensorSpec& spec) {
+  Ir ir;
+  return ir.create_graph(function, spec).output(0).spec();
+}
+constexpr Text failure(auto function, const TensorSpec& spec) {
+  return support::failure([&](Ir& ir) { ir.create_graph(function, spec); });
+}
+
+constexpr bool reduces(auto... functions) {
+  return ((result([&](Tensor x) { return functions(x, tw::Axes(), false); }, f32(2, 3)) == f32()) && ...) &&
+         ((result([&](Tensor x) { return functions(x, tw::Axes(-1), false); }, f32(2, 3)) == f32(2)) && ...) &&
+         ((result([&](Tensor x) { return functions(x, tw::Axes{0, 2}, true); }, f32(2, 3, 4)) == f32(1, 3, 1)) && ...) &&
+         ((result([&](Tensor x) { return functions(x, tw::Axes(Shape{}), false); }, f32(2, 3)) == f32(2, 3)) && ...);
+}
+static_assert(reduces(ops::sum, ops::mean, ops::max, ops::min, ops::median, ops::prod, ops::sumsquare, ops::l1, ops::l2,
+                      ops::logsum, ops::logsumexp));
+
+constexpr bool keeps_dtype(auto... functions) {
+  for (const DType dtype : {tw::int8, tw::int16, tw::int32, tw::int64, tw::uint8, tw::uint16, tw::uint32, tw::uint64, tw::float16,
+                            tw::float32, tw::float64})
+    if (!((result([&](Tensor x) { return functions(x, tw::Axes(), false); }, {{2}, dtype}) == TensorSpec{{}, dtype}) && ...))
+      return false;
+  return true;
+}
+static_assert(keeps_dtype(ops::sum, ops::mean, ops::max, ops::min, ops::median, ops::prod, ops::sumsquare, ops::l1));
+
+TW_SAME(failure([](Tensor x) { return ops::prod(x, 2); }, f32(2, 3)),
+        "ReduceProd: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
+TW_SAME(failure([](Tensor x) { return ops::min(x, {1, -1}); }, f32(2, 3)),
+        "ReduceMin: axis 1 twice: distinct axes expected, in graph");
+TW_SAME(failure([](Tensor x) { return ops::sum(x); }, bools(2)),
+        "ReduceSum: (2,) bool: a dtype of numbers expected: cast it first, in graph");
+TW_SAME(failure([](Tensor x) { return ops::logsum(x); }, i32(2)),
+        "ReduceLogSum: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
+TW_SAME(failure([](Tensor x) { return ops::logsumexp(x); }, i32(2)),
+        "ReduceLogSumExp: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
+
+static_assert(result([](Tensor x) { return ops::argmax(x); }, f32(2, 3)) == i32(3));
+static_assert(result([](Tensor x) { return ops::argmin(x, -1, true); }, f32(2, 3)) == i32(2, 1));
+TW_SAME(failure([](Tensor x) { return ops::argmax(x); }, f32()),
+        "ArgMax: axis 0 of a scalar: a tensor with axes expected, in graph");
+TW_SAME(failure([](Tensor x) { return ops::argmin(x, -3); }, f32(2, 3)),
+        "ArgMin: axis -3 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
+static_assert(result([](Tensor x) { return ops::cumsum(x, -1); }, i32(2, 3)) == i32(2, 3));
+TW_SAME(failure([](Tensor x) { return ops::cumsum(x); }, f32()),
+        "CumSum: axis 0 of a scalar: a tensor with axes expected, in graph");
+TW_SAME(failure([](Tensor x) { return ops::cumsum(x, 1); }, f32(2)),
+        "CumSum: axis 1 of a tensor of rank 1: an axis from -1 to 0 expected, in graph");
+static_assert(result([](Tensor x) { return ops::topk(x, 2).values; }, f32(2, 3)) == f32(2, 2));
+static_assert(result([](Tensor x) { return ops::topk(x, 1, 0).indices; }, f32(2, 3)) == i32(1, 3));
+TW_SAME(failure([](Tensor x) { return ops::topk(x, 4).values; }, f32(2, 3)),
+        "TopK: 4 of axis 1 of (2, 3) float32: from 1 to 3 expected, in graph");
+TW_SAME(failure([](Tensor x) { return ops::topk(x, 1, 2).values; }, f32(2, 3)),
+        "TopK: axis 2 of a tensor of rank 2: an axis from -2 to 1 expected, in graph");
+
+constexpr auto histogram(std::initializer_list<double> levels) {
+  return [levels = tw::List<double>(levels)](Tensor x) { return ops::histogram(x, levels); };
+}
+static_assert(result(histogram({0, 1, 2}), f32(2, 3)) == TensorSpec{{2}, tw::uint32});
+TW_SAME(failure(histogram({0}), f32(2)), "Histogram: 1 levels: at least 2 expected, in graph");
+TW_SAME(failure(histogram({0, 0.5, 0.5}), f32(2)), "Histogram: level 0.5 after 0.5: levels that increase expected, in graph");
+TW_SAME(failure(histogram({0, 1}), i32(2)), "Histogram: (2,) int32: float16, float32, float64 or bfloat16 expected, in graph");
+
+// Integers have no gradient, and indices and counts stop one.
+constexpr bool stops(auto function) {
+  Ir ir;
+  const tw::Graph graph = ir.create_graph([&](Tensor x) { return ops::sum(function(x).cast(tw::float32)) + ops::sum(x); },
+                                          f32(4));
+  return tw::autodiff(graph).graph().op_count() < 4;
+}
+static_assert(stops([](Tensor x) { return ops::argmax(x); }));
+
+// ---- a target with tiles left over cuts reductions: vertices of the widest step that is no transfer
+
+constexpr std::int64_t widest(auto build, const tw::Target& target = tw::ipu_model) {
+  std::int64_t result = 0;
+  for (const tw::internal::Step& step : support::plan_of(build, target).steps)
+    if (step.stream < 0) result = std::max(result, step.vertices);
+  return result;
+}
+constexpr auto of_all(auto function) {
+  return [function](Ir& ir) { support::store("y", function(support::load(ir, "x", {4096}), tw::Axes(), false)); };
+}
+static_assert(widest(of_all(ops::max)) == 4096 / tw::ipu_model.shortest_reduction);
+static_assert(widest(of_all(ops::min)) == widest(of_all(ops::sum)));
+static_assert(widest(of_all(ops::prod)) == widest(of_all(ops::sum)));
+static_assert(widest(of_all(ops::sumsquare)) == widest(of_all(ops::sum)));
+static_assert(widest(of_all(ops::logsumexp)) == widest(of_all(ops::sum)));
+static_assert(widest(of_all(ops::median)) == 1, "which no parts give");
+static_assert(widest(of_all(ops::max), tw::cpu) == 1, "as sums are not cut");
+
+constexpr auto loss(bool with_gradient) {
+  return [=](Ir& ir) {
+    const Tensor probs = support::load(ir, "p", {4096, 10}), labels = support::load(ir, "t", {4096}, tw::int32);
+    if (!with_gradient) return support::store("loss", ops::nll_loss(probs, labels, {.ignore_index = 3}));
+    const auto [loss, gradient] = ops::nll_loss_with_softmax_grad(probs, labels);
+    support::store("loss", loss), support::store("dx", gradient);
+  };
+}
+TW_SAME(support::plan_text(loss(false), tw::ipu_model),
+        "Body 0 : 3 steps, 576 bytes\n"
+        "  128 of 32: Nll\n"
+        "  --\n"
+        "  11 of 12: ReduceSum\n"
+        "  --\n"
+        "  1 of 11: ReduceSum [Identity]\n");
+TW_SAME(support::plan_text(loss(true), tw::ipu_model),
+        "Body 0 : 4 steps, 164416 bytes\n"
+        "  128 of 32: NlllWithSoftmaxGradDirect\n"
+        "  --\n"
+        "  11 of 12: ReduceSum\n"
+        "  --\n"
+        "  1 of 11: ReduceSum [Identity]\n"
+        "  128 of 32 x 10: Identity\n");
+static_assert(widest(loss(false), tw::cpu) == 1, "the labels that are not ignored are counted once");
+
+// ---- sums in parts
+
+/// Whether the operations that give parts of sums are cut into as many as their storages hold.
+template <class Trace>
+constexpr bool fills_parts(Trace trace) {
+  namespace internal = tw::internal;
+  int partial = 0;
+  bool fills = true;
+  struct Watch {
+    int* partial;
+    bool* fills;
+    constexpr void operator()(internal::Pass pass, internal::BodyId, const internal::BodyDraft& draft, const tw::Plan&) const {
+      if (pass != internal::Pass::cut_groups) return;
+      for (std::size_t g = 0; g < draft.groups.size(); ++g) {
+        const internal::Operation& first = draft.operation(draft.groups[g].members[0]);
+        if (first.is_call() || !first.partial) continue;
+        ++*partial;
+        *fills = *fills && draft.storage(first.operands.back().storage).whole.shape[0] == draft.cuts[g].partition.partials;
+      }
+    }
+    constexpr void operator()(const tw::Plan&) const {}
+  };
+  tw::lower(support::prepared(trace, tw::ipu_model), Watch{&partial, &fills});
+  return fills && partial == 1;
+}
+constexpr auto sum_of_rows = [](DType dtype) {
+  return [=](Ir& ir) { support::store("y", ops::sum(support::load(ir, "x", {128, 4096}, dtype), {0})); };
+};
+static_assert(fills_parts(sum_of_rows(tw::float32)));
+static_assert(fills_parts(sum_of_rows(tw::float16)), "float16 is summed in parts of float32, of which a vector has fewer");

@@ -1,0 +1,3 @@
+#pragma once
+// The tests use the tutorial's models.
+#include "../../../examples/tutorial/net.hpp"

@@ -1,0 +1,232 @@
+// labels: quick
+// Modules: names of nested members, graphs made from them, factories and variables.
+#include <array>
+
+#include "../../support/same.hpp"
+#include "models.hpp"
+
+using tw::Graph, tw::Ir, tw::NamedTensors, tw::Tensor, tw::TensorSpec, tw::Text;
+
+constexpr TensorSpec rows{{2, 4}, tw::float32};
+
+constexpr Text names(const auto& tree) {
+  std::vector<Text> result;
+  for (const auto& [name, leaf] : tree.to_dict()) result.push_back(name);
+  return tw::join(result, " ");
+}
+template <class M> constexpr Text names_of() {
+  Ir ir;
+  return names(tw::create_graph(ir, M{}, rows).factories);
+}
+
+// ---- names: members, members of members, arrays, class templates
+struct Block : tw::Module<Block> {
+  BOOST_HANA_DEFINE_STRUCT(Block, (Linear<4>, up), (Linear<4>, down));
+  constexpr Tensor build(Tensor x) { return down(up(x)); }
+};
+struct Tower : tw::Module<Tower> {
+  BOOST_HANA_DEFINE_STRUCT(Tower, (Block, first), (Block, second));
+  constexpr Tensor build(Tensor x) { return second(first(x)); }
+};
+TW_SAME(names_of<Tower>(),
+        "first.up.weight first.up.bias first.down.weight first.down.bias "
+        "second.up.weight second.up.bias second.down.weight second.down.bias");
+
+template <int width, bool has_bias> struct Wide : tw::Module<Wide<width, has_bias>> {
+  BOOST_HANA_DEFINE_STRUCT(Wide, (Linear<width, {.bias = has_bias}>, inner), (Linear<4>, outer));  // a type with a comma
+  constexpr Tensor build(Tensor x) { return outer(inner(x)); }
+};
+TW_SAME((names_of<Wide<7, false>>()), "inner.weight outer.weight outer.bias");
+TW_SAME((names_of<Wide<7, true>>()), "inner.weight inner.bias outer.weight outer.bias");
+
+struct Stack : tw::Module<Stack> {
+  using Layers = std::array<Linear<4, {.bias = false}>, 3>;
+  BOOST_HANA_DEFINE_STRUCT(Stack, (Layers, layers));
+  constexpr Tensor build(Tensor x) {
+    for (auto& layer : layers) x = layer(x);
+    return x;
+  }
+};
+TW_SAME(names_of<Stack>(), "layers.0.weight layers.1.weight layers.2.weight");
+
+struct StackOfBlocks : tw::Module<StackOfBlocks> {
+  using Blocks = std::array<Block, 2>;
+  BOOST_HANA_DEFINE_STRUCT(StackOfBlocks, (Blocks, blocks), (Linear<4>, head));
+  constexpr Tensor build(Tensor x) {
+    for (auto& block : blocks) x = block(x);
+    return head(x);
+  }
+};
+TW_SAME(names_of<StackOfBlocks>(),
+        "blocks.0.up.weight blocks.0.up.bias blocks.0.down.weight blocks.0.down.bias "
+        "blocks.1.up.weight blocks.1.up.bias blocks.1.down.weight blocks.1.down.bias "
+        "head.weight head.bias");
+
+struct ReversedUse : tw::Module<ReversedUse> {
+  BOOST_HANA_DEFINE_STRUCT(ReversedUse, (Linear<4, {.bias = false}>, declared_first),
+                           (Linear<4, {.bias = false}>, declared_second));
+  constexpr Tensor build(Tensor x) { return declared_first(declared_second(x)); }
+};
+constexpr bool args_keep_the_order_of_use_and_factories_that_of_members() {
+  Ir ir;
+  const auto [facts, graph] = tw::create_graph(ir, ReversedUse{}, rows);
+  return names(facts) == "declared_first.weight declared_second.weight" &&
+         graph.graph().input(1) == graph.args()["declared_second.weight"];
+}
+static_assert(args_keep_the_order_of_use_and_factories_that_of_members());
+
+struct NumberedOutlined : tw::Module<NumberedOutlined> {
+  constexpr Tensor build(Tensor x) {
+    const auto [facts, shared] = tw::create_graph(Linear<4, {.bias = false}>{}, x);
+    for (int i = 0; i < 3; ++i) x = shared.bind(add_variable_inputs(i, facts)).call(x);
+    return x;
+  }
+};
+TW_SAME(names_of<NumberedOutlined>(), "0.weight 1.weight 2.weight");
+
+// ---- inlined modules share no graph, outlined ones do; names of tensors inside
+template <class M> constexpr std::size_t graph_count() {
+  Ir ir;
+  tw::create_graph(ir, M{}, rows);
+  return ir.tables.graphs.size();
+}
+static_assert(graph_count<Linear<4>>() == 2 && graph_count<Tower>() == 2 && graph_count<NumberedOutlined>() == 3);
+
+constexpr bool tensors_are_named_in_the_scope_of_their_member() {
+  Ir ir;
+  const auto args = tw::create_graph(ir, Tower{}, rows).graph.args();
+  const auto stacked = tw::create_graph(ir, StackOfBlocks{}, rows).graph.args();
+  return args["second.up.weight"].name() == "second/up/weight" && stacked["blocks.1.up.bias"].name() == "blocks.1/up/bias";
+}
+static_assert(tensors_are_named_in_the_scope_of_their_member());
+
+constexpr bool graphs_are_numbered_over_all_names() {
+  Ir ir;
+  const auto first = tw::create_graph(ir, Block{}, rows).graph.graph();
+  const auto second = ir.create_graph([](Tensor x) { return x; }, rows);
+  const auto third = ir.create_empty_graph();
+  const auto fourth = ir.create_empty_graph("mine");
+  return first.name() == "Block_subgraph(0)" && second.name() == "graph_subgraph(1)" && third.name() == "graph_subgraph(2)" &&
+         fourth.name() == "mine_subgraph(3)" && ir.main_graph().name().empty();
+}
+static_assert(graphs_are_numbered_over_all_names());
+
+// ---- arguments of build
+struct Scaled : tw::Module<Scaled> {
+  double factor = 2;
+  constexpr std::pair<Tensor, Tensor> build(Tensor x, int times, std::vector<Tensor> others) {
+    for (int i = 0; i < times; ++i) x = x * factor;
+    for (const Tensor& other : others) x = x + other;
+    return {x, others.front()};
+  }
+};
+constexpr bool tensors_become_inputs_and_other_arguments_are_passed() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
+  Scaled module;
+  module.factor = 3;
+  const Graph graph = tw::create_graph(module, x, 2, std::vector{x, x, x}).graph.graph();
+  return graph.inputs().size() == 4 && graph.outputs().size() == 2 && graph.op_count() == 5 && graph.constants().size() == 2 &&
+         graph.output(1) == graph.input(1);
+}
+static_assert(tensors_become_inputs_and_other_arguments_are_passed());
+
+constexpr bool argument_tensors_only_describe() {
+  Ir ir;
+  const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
+  const Graph graph = tw::create_graph(Linear<4>{}, x).graph.graph();
+  return graph.input(0) != x && graph.input(0).spec() == x.spec() && ir.main_graph().op_count() == 0;
+}
+static_assert(argument_tensors_only_describe());
+
+constexpr bool member_functions_create_graphs_too() {
+  Ir ir;
+  const auto [facts, graph] = Linear<4>().create_graph(ir, rows);
+  const auto again = Linear<4>().create_graph(ir.variable(tw::ones(), {2, 4}, tw::float32, "x"));
+  return names(facts) == "weight bias" && again.graph.graph().name() == "Linear_subgraph(1)";
+}
+static_assert(member_functions_create_graphs_too());
+
+constexpr bool a_module_makes_many_graphs() {
+  Ir ir;
+  const Tower tower;
+  const auto first = tw::create_graph(ir, tower, rows), second = tw::create_graph(ir, tower, TensorSpec{{5, 4}, tw::float32});
+  return names(first.factories) == names(second.factories) && second.graph.graph().output(0).shape() == tw::Shape{5, 4};
+}
+static_assert(a_module_makes_many_graphs());
+
+struct KeepsInput : tw::Module<KeepsInput> {
+  Tensor offset;
+  constexpr Tensor build(Tensor x) {
+    offset = tw::graph_input(x.ir(), {4}, x.dtype(), "offset");
+    return x + offset;
+  }
+};
+constexpr bool a_module_keeps_what_build_stores() {
+  Ir ir;
+  KeepsInput module;
+  const Graph graph = ir.create_graph(module, rows);
+  return graph.input(1) == module.offset && module.offset.name() == "offset";
+}
+static_assert(a_module_keeps_what_build_stores());
+
+constexpr bool both_functions_keep_it_and_leave_const_modules_alone() {
+  Ir ir;
+  KeepsInput module;
+  const KeepsInput unchanged;
+  const Graph graph = tw::create_graph(ir, module, rows).graph.graph();
+  tw::create_graph(ir, unchanged, rows);
+  ir.create_graph(unchanged, rows);
+  return graph.input(1) == module.offset && !unchanged.offset.valid();
+}
+static_assert(both_functions_keep_it_and_leave_const_modules_alone());
+
+/// A member that is a part of its module, and has a graph of its own besides.
+struct InlinedAndOutlined : tw::Module<InlinedAndOutlined> {
+  BOOST_HANA_DEFINE_STRUCT(InlinedAndOutlined, (Block, block));
+  constexpr Tensor build(Tensor x) {
+    const auto [facts, graph] = tw::create_graph(block, x);
+    return block(graph.bind(add_variable_inputs("own", facts)).call(x));
+  }
+};
+static_assert(names_of<InlinedAndOutlined>() ==
+              "block.up.weight block.up.bias block.down.weight block.down.bias "
+              "own.up.weight own.up.bias own.down.weight own.down.bias");
+
+// ---- factories
+constexpr bool init_makes_independent_sets_of_variables() {
+  Ir ir;
+  const auto facts = tw::create_graph(ir, Linear<32>{}, rows).factories;
+  const NamedTensors first = facts.init(), second = facts.init(), third = facts.init("head");
+  return first["weight"] != second["weight"] && first["weight"].name() == "weight" && second["bias"].name() == "bias__t0" &&
+         third["weight"].name() == "head.weight" && third["bias"].name() == "head.bias" && ir.tables.variables.size() == 6 &&
+         ir.main_graph().variables().size() == 6 && first["weight"].shape() == tw::Shape{4, 32};
+}
+static_assert(init_makes_independent_sets_of_variables());
+
+constexpr bool variables_are_made_in_alphabetical_order() {
+  Ir ir;
+  const auto variables = tw::create_graph(ir, Tower{}, rows).factories.init();
+  return names(variables) ==
+             "first.down.bias first.down.weight first.up.bias first.up.weight "
+             "second.down.bias second.down.weight second.up.bias second.up.weight" &&
+         ir.main_graph().variables().front() == variables["first.down.bias"];
+}
+static_assert(variables_are_made_in_alphabetical_order());
+
+constexpr bool a_layer_can_be_initialised_alone() {
+  Ir ir;
+  const tw::NamedVariableFactories facts = tw::create_graph(ir, Tower{}, rows).factories;
+  const auto variables = facts.subtree("first.up").init("up");
+  return names(variables) == "bias weight" && variables["bias"].name() == "up.bias";
+}
+static_assert(a_layer_can_be_initialised_alone());
+
+constexpr bool a_subtree_has_tensors() {
+  Ir ir;
+  const NamedTensors variables = tw::create_graph(ir, Tower{}, rows).factories.init();
+  const NamedTensors up = variables.subtree("first").subtree("up");
+  return up.named_tensors().size() == 2 &&
+         up.tensors() == tw::List<Tensor>{variables["first.up.bias"], variables["first.up.weight"]};
+}
+static_assert(a_subtree_has_tensors());
