@@ -52,7 +52,8 @@ template <class Rule, int... axes, class E, class... Keep>
 auto reduced(E&& e, Keep...) {
   static_assert((std::is_same_v<Keep, std::remove_const_t<decltype(xt::keep_dims)>> && ...),
                 "an array, or an array and xt::keep_dims expected");
-  return reduced_over < Rule, axes_mask<E, axes...>(), sizeof...(Keep) != 0 > (std::forward<E>(e));
+  constexpr bool keeps = sizeof...(Keep) != 0;
+  return reduced_over<Rule, axes_mask<E, axes...>(), keeps>(std::forward<E>(e));
 }
 
 /// The line of a view along an axis, from the offset of its first element.

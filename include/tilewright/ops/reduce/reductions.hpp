@@ -18,8 +18,9 @@ struct RuleReduction : ReductionOp<D> {
   template <PackedAttributes A, class X, class Y>
   static void compute(X x, Y y) {
     constexpr auto attributes = unpack<Attributes>(A);
-    y.array() = kernel::reduced_over < Rule, ReductionRules::axis_bits(attributes, X::shape.rank),
-    attributes.keep_axes != 0 > (D::terms(x.array()));
+    constexpr auto axes = ReductionRules::axis_bits(attributes, X::shape.rank);
+    constexpr bool keeps = attributes.keep_axes != 0;
+    y.array() = kernel::reduced_over<Rule, axes, keeps>(D::terms(x.array()));
   }
   static auto terms(const auto& x) { return x; }
 };
