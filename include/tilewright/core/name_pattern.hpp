@@ -21,4 +21,25 @@ inline std::optional<std::vector<std::string_view>> match_pattern(std::string_vi
   return std::nullopt;
 }
 
+/// Whether a name is what a pattern stands for.
+constexpr bool matches_pattern(std::string_view pattern, std::string_view name) {
+  std::size_t p = 0, n = 0, star = pattern.size(), begin = 0;  // the last star, and where what it stands for ends
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      begin = n;
+    } else if (p < pattern.size() && pattern[p] == name[n]) {
+      ++p;
+      ++n;
+    } else if (star < pattern.size()) {  // it stands for one character more
+      p = star + 1;
+      n = ++begin;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
 }  // namespace tilewright::detail

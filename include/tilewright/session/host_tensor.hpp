@@ -88,7 +88,7 @@ struct LoadPolicy {
  private:
   static bool is_in(const std::vector<std::string_view>& patterns, std::string_view name) {
     for (const std::string_view pattern : patterns)
-      if (detail::match_pattern(pattern, name)) return true;
+      if (detail::matches_pattern(pattern, name)) return true;
     return false;
   }
 };

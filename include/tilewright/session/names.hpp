@@ -66,9 +66,9 @@ struct PlanNames {
   }
 
   /// `load_from_session` finds every variable in the plan of another session.
-  template <const auto& source>
+  template <const auto& source, NameText prefix>
   static void check_source() {
-    constexpr auto problem = [] { return source_problem<source>("load_from_session"); };
+    constexpr auto problem = [] { return source_problem<source>("load_from_session", prefix.view()); };
     constexpr bool right = problem().empty();
     if constexpr (!right) report<problem>();
   }
@@ -88,11 +88,22 @@ struct PlanNames {
       if (plan.variable_name(i) == name) return i;
     return none;
   }
+  /// The variable `prefix.name`, or without one the variable `name`.
+  static constexpr std::size_t find_variable(std::string_view prefix, std::string_view name) {
+    for (std::size_t i = 0; !prefix.empty() && i < plan.variables.size(); ++i) {
+      const std::string_view known = plan.variable_name(i);
+      if (known.size() == prefix.size() + 1 + name.size() && known.starts_with(prefix) && known[prefix.size()] == '.' &&
+          known.ends_with(name))
+        return i;
+    }
+    return find_variable(name);
+  }
   /// Where another plan has each of the variables.
-  template <const auto& source>
+  template <const auto& source, NameText prefix>
   static consteval auto find_variables() {
     std::array<std::size_t, plan.variables.size()> found{};
-    for (std::size_t v = 0; v < found.size(); ++v) found[v] = PlanNames<source>::find_variable(plan.variable_name(v));
+    for (std::size_t v = 0; v < found.size(); ++v)
+      found[v] = PlanNames<source>::find_variable(prefix.view(), plan.variable_name(v));
     return found;
   }
   static constexpr std::size_t find_constant(std::string_view name) {
@@ -101,7 +112,7 @@ struct PlanNames {
     return none;
   }
   /// Whether there are variables `path.x`.
-  static consteval bool is_subtree(std::string_view path) {
+  static constexpr bool is_subtree(std::string_view path) {
     for (std::size_t i = 0; i < plan.variables.size(); ++i) {
       const auto name = plan.variable_name(i);
       if (name.size() > path.size() && name.starts_with(path) && name[path.size()] == '.') return true;
@@ -177,12 +188,14 @@ struct PlanNames {
     return {};
   }
   template <const auto& source>
-  static constexpr Text source_problem(std::string_view what) {
+  static constexpr Text source_problem(std::string_view what, std::string_view prefix) {
     using Source = PlanNames<source>;
     if (!exist || !Source::exist) return {};
+    if (!prefix.empty() && !Source::is_subtree(prefix))
+      return text(what, ": no variable of the other session is called '", prefix, ".' and more: another prefix expected");
     for (std::size_t v = 0; v < plan.variables.size(); ++v) {
       const std::string_view name = plan.variable_name(v);
-      const std::size_t found = Source::find_variable(name);
+      const std::size_t found = Source::find_variable(prefix, name);
       if (found == none) return Source::tensor_problem(what, name, false);
       const TensorSpec given = host_spec(source, found), expected = host_spec(plan, v);
       if (given != expected) return text(what, ": '", name, "' is ", to_text(given), ": ", to_text(expected), " expected");

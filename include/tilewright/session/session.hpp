@@ -289,14 +289,14 @@ class Session {
     });
     write<"write_variables_data">(values);
   }
-  /// Gives all variables the values of those of the same names in another session, which may have more, such as an optimiser's. A
-  /// name that the other session does not have, or has with another shape or dtype, does not compile.
-  template <class Source>
-  void load_from_session(const Source& source) {
-    names::template check_source<Source::plan>();
+  /// Gives all variables the values of those of the same names in another session, which may have more, such as an optimiser's. With
+  /// a prefix, `average.weight` comes before `weight`. A name that it does not have so, of this shape and dtype, does not compile.
+  template <class Source, NameText prefix = "">
+  void load_from_session(const Source& source, Name<prefix> = {}) {
+    names::template check_source<Source::plan, prefix>();
     const auto tensors = source.host_tensors();
     Values values{};
-    constexpr auto found = names::template find_variables<Source::plan>();
+    constexpr auto found = names::template find_variables<Source::plan, prefix>();
     for (std::size_t v = 0; v < values.size(); ++v) values[v] = tensors[found[v]].bytes.data();
     write<"load_from_session">(values);
   }

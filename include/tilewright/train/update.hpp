@@ -3,8 +3,10 @@
 #include <string_view>
 
 #include "tilewright/core/list.hpp"
+#include "tilewright/core/name_pattern.hpp"
 #include "tilewright/module/graph_cache.hpp"
 #include "tilewright/optim/sgd.hpp"
+#include "tilewright/train/step_options.hpp"
 
 namespace tilewright::train {
 
@@ -17,35 +19,69 @@ concept OptimiserParameters = requires { typename T::Optimiser; };
 template <class F>
 concept UpdateFunction = std::invocable<const F&, std::string_view, Tensor, Tensor>;
 
-/// Updates variables one by one: each has optimiser state of its own, and those of one shape and dtype share a graph. Not yet
-/// stable.
+namespace detail {
+/// What the groups say of a variable together.
+constexpr GroupOptions options_of(const List<ParameterGroup>& groups, std::string_view name) {
+  GroupOptions result;
+  for (const auto& [names, options] : groups) {
+    if (!tilewright::detail::matches_pattern(names, name)) continue;
+    if (options.lr) result.lr = options.lr;
+    if (options.weight_decay) result.weight_decay = options.weight_decay;
+    result.frozen = result.frozen || options.frozen;
+  }
+  return result;
+}
+}  // namespace detail
+
+/// Updates variables one by one: each has optimiser state of its own, and those of one shape, dtype and parameters share a graph.
+/// Not yet stable.
 template <OptimiserParameters Parameters>
 class Updater {
  public:
   /// The optimiser's variables are called `state.name of the variable.name of the state`; without `state.` if that is empty.
-  constexpr Updater(const Parameters& parameters, std::string_view state) : parameters_(parameters), state_(state) {
-    if constexpr (tilewright::detail::ParameterStruct<Parameters>)
-      tilewright::detail::for_each_member(parameters_, [this](const auto& parameter) {
-        if constexpr (std::same_as<std::remove_cvref_t<decltype(parameter)>, NumberOrTensor>)
-          if (parameter.tensor) given_.push_back(*parameter.tensor);
-      });
-  }
+  /// `groups` say what differs for some variables.
+  constexpr Updater(const Parameters& parameters, std::string_view state, const List<ParameterGroup>& groups = {})
+      : parameters_(parameters), state_(state), groups_(groups) {}
 
   /// Updates a variable, whose dotted name is new to this updater. The gradient is of the variable's shape and of any dtype of
   /// floating point.
   constexpr void operator()(std::string_view name, Tensor variable, Tensor gradient) {
-    if constexpr (std::same_as<Parameters, optim::SgdParameters>)
-      if (optim::detail::is_plain(parameters_)) return optim::detail::descend(variable, gradient, parameters_.lr);
-    const auto [factories, graph] = optimiser_.create_graph(variable, gradient.spec(), parameters_);
-    List<Tensor> inputs{variable, gradient};
-    for (const Tensor& tensor : given_) inputs.push_back(tensor);
-    graph.bind(factories.init(dotted(state_.view(), name).view())).call_with_inputs(inputs, {});
+    if (groups_.empty()) return update(name, variable, gradient, parameters_);
+    const GroupOptions options = detail::options_of(groups_, name);
+    Parameters parameters = parameters_;
+    if (options.lr) {
+      if constexpr (requires { parameters.lr = *options.lr; }) parameters.lr = *options.lr;
+      else return has_no(variable, name, "lr");
+    }
+    if (options.weight_decay) {
+      if constexpr (requires { parameters.weight_decay = *options.weight_decay; })
+        parameters.weight_decay = *options.weight_decay;
+      else return has_no(variable, name, "weight_decay");
+    }
+    update(name, variable, gradient, parameters);
   }
 
  private:
+  static constexpr void has_no(Tensor variable, std::string_view name, std::string_view member) {
+    variable.ir().fail(text("groups: ", member, " of '", name, "' by ", type_name<Parameters>(), ", which has no ", member,
+                            ": an optimiser with it expected"));
+  }
+  constexpr void update(std::string_view name, Tensor variable, Tensor gradient, const Parameters& parameters) {
+    if constexpr (std::same_as<Parameters, optim::SgdParameters>)
+      if (optim::detail::is_plain(parameters)) return optim::detail::descend(variable, gradient, parameters.lr);
+    const auto [factories, graph] = optimiser_.create_graph(variable, gradient.spec(), parameters);
+    List<Tensor> inputs{variable, gradient};
+    if constexpr (tilewright::detail::ParameterStruct<Parameters>)
+      tilewright::detail::for_each_member(parameters, [&inputs](const auto& parameter) {
+        if constexpr (std::same_as<std::remove_cvref_t<decltype(parameter)>, NumberOrTensor>)
+          if (parameter.tensor) inputs.push_back(*parameter.tensor);  // in the order of the graph's inputs
+      });
+    graph.bind(factories.init(dotted(state_.view(), name).view())).call_with_inputs(inputs, {});
+  }
+
   Parameters parameters_;
   Text state_;
-  List<Tensor> given_{};  // parameters that are tensors, in the order of the graph's inputs
+  List<ParameterGroup> groups_;
   Cached<typename Parameters::Optimiser> optimiser_{};
 };
 

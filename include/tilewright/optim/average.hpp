@@ -1,0 +1,70 @@
+#pragma once
+#include <string_view>
+
+#include "tilewright/core/text.hpp"
+#include "tilewright/module/named_tensors.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
+#include "tilewright/ops/elementwise/select.hpp"
+#include "tilewright/ops/update/accumulate.hpp"
+#include "tilewright/program/check_parameter.hpp"
+
+namespace tilewright::optim {
+
+/// How averages of variables are kept.
+struct AverageOptions {
+  double decay = 0.999;  ///< from 0 to 1: what is left of an average in each step
+  std::string_view prefix = "average";  ///< of the averages' names, with a dot after it
+};
+
+/// Moves the average of each variable on: average = decay average + (1 - decay) variable, and the variable itself at first, as
+/// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn does. The averages, in this order the result, are the variables
+/// `average.<name>` of the variables' shapes, float32 for half precision; `average_updates`, a float32 scalar, counts the calls.
+/// `session.load_from_session(other, "average"_s)` gives them to a program for tests. Errors: a decay outside of 0 to 1.
+constexpr NamedTensors average_variables(const NamedTensors& variables, const AverageOptions& options = {}) {
+  const auto named = variables.named_tensors();
+  if (named.empty()) return {};
+  Ir& ir = named[0].second.ir();
+  if (!tilewright::detail::check_parameter(ir, "average_variables", "decay", options.decay, 0, 1)) return {};
+  const Tensor updates = ir.variable(zeros(), {}, float32, text(options.prefix, "_updates").view());
+  const Tensor decay = ops::minimum(updates, 1) * options.decay;
+  NamedTensors averages;
+  for (const auto& [name, variable] : named) {
+    const Tensor average = ir.variable(zeros(), variable.shape(), computed_dtype(variable.dtype()),
+                                       dotted(options.prefix, name.view()).view());
+    ops::accumulate_moving_average_(average, variable, decay);
+    averages.insert(name.view(), average);
+  }
+  ops::accumulate_(updates, ir.constant(1));
+  return averages;
+}
+
+/// Options of copy_variables.
+struct CopyOptions {
+  double rate = 1;  ///< above 0, to 1: `to` becomes to + rate (from - to); 1 copies
+};
+
+/// Copies variables to those of the same names, such as `online.*` to `target.*`:
+///
+///     optim::copy_variables(variables.subtree("online"), variables.subtree("target"), {.rate = 0.005});
+///
+/// Errors: a name that only one of them has; a rate of 0 or outside of 0 to 1.
+constexpr void copy_variables(const NamedTensors& from, const NamedTensors& to, const CopyOptions& options = {}) {
+  const auto check = [&](const Text& name, Tensor variable, const NamedTensors& other, std::string_view where) {
+    Ir& ir = variable.ir();
+    if (!other.find(name.view()))
+      ir.fail(text("copy_variables: '", name, "' is in `", where, "` only: the same names in both expected"));
+    else if (!(options.rate > 0 && options.rate <= 1))
+      ir.fail(text("copy_variables: rate ", number_text(options.rate), ": above 0, at most 1, expected"));
+    return !ir.failed();
+  };
+  for (const auto& [name, source] : from.to_dict())
+    if (!check(name, source, to, "from")) return;
+  for (const auto& [name, copy] : to.to_dict()) {
+    if (!check(name, copy, from, "to")) return;
+    const Tensor source = from[name.view()];
+    if (options.rate == 1) ops::copy_var_update_(copy, source);
+    else ops::accumulate_moving_average_(copy, source, 1 - options.rate);
+  }
+}
+
+}  // namespace tilewright::optim

@@ -1,0 +1,272 @@
+#pragma once
+// What a step does whatever its loss: gradients of one or several micro-batches, and the updates of variables by them.
+//
+// An Objective says what is special to a loss. It is a value with
+//
+//     List<Tensor> load(Ir&) const                      the next micro-batch: the inputs of the forward graph, then others
+//     CreatedGraph create_forward(Ir&, batch) const     the forward graph
+//     AutodiffOptions differentiated(forward) const     which of its outputs have gradients
+//     ForwardPass run_forward(bound, batch, scale, mean_follows) const
+#include <optional>
+#include <string_view>
+
+#include "tilewright/module/create_graph.hpp"
+#include "tilewright/ops/collective/collectives.hpp"
+#include "tilewright/ops/collective/differs_by_replica.hpp"
+#include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/memory/host.hpp"
+#include "tilewright/ops/update/accumulate.hpp"
+#include "tilewright/optim/clip.hpp"
+#include "tilewright/program/scopes.hpp"
+#include "tilewright/train/update.hpp"
+#include "tilewright/transform/accumulation.hpp"
+#include "tilewright/transform/autodiff.hpp"
+
+namespace tilewright::train::detail {
+
+/// A call of the forward graph, whose loss goes to a stream, and the gradient of its first output, times a scale if there is one.
+/// `count`, if it is valid: the gradient is that of a sum, and the loss is the sum over all micro-batches and replicas, divided
+/// by the sum of their counts.
+struct ForwardPass {
+  CallSiteInfo call;
+  Tensor gradient;
+  Tensor count{};
+};
+
+/// A model's variables, the gradient of each, for accumulated gradients the variable that counts them, and what they are to be
+/// divided by.
+struct Gradients {
+  NamedTensors variables;
+  TensorMap gradients;
+  Tensor counter{};
+  Tensor count{};
+};
+
+constexpr Text own_name(const StepOptions& options, std::string_view name) { return dotted(options.prefix, name); }
+
+/// A model's variables, and what its graph is given for them: their casts, if they are kept in another dtype.
+struct Variables {
+  NamedTensors kept, given;
+};
+constexpr NamedTensors variables_of(const NamedVariableFactories& factories, const StepOptions& options) {
+  if (options.variables.size() == 0) return factories.init();
+  return factories.transform<Tensor>(
+      "",
+      [&](std::string_view name, const VariableFactory& factory) {
+        const Tensor* known = options.variables.find(name);
+        if (!known) return factory.create_tensor(name);
+        if (known->spec() != factory.spec() && !factory.ir().failed())
+          factory.ir().fail(text("variables: '", name, "' is ", to_text(known->spec()), ": ", to_text(factory.spec()),
+                                 ", as the model has it, expected"));
+        return *known;
+      },
+      true);
+}
+constexpr Variables make_variables(const NamedVariableFactories& factories, const StepOptions& options) {
+  if (!options.variable_dtype) {
+    const NamedTensors variables = variables_of(factories, options);
+    return {variables, variables};
+  }
+  Variables result;
+  result.kept = variables_of(
+      NamedVariableFactories(factories.transform<VariableFactory>("",
+                                                                  [&](std::string_view, const VariableFactory& made) {
+                                                                    if (!is_floating_point(made.spec().dtype)) return made;
+                                                                    return made.with_dtype(*options.variable_dtype);
+                                                                  })),
+      options);
+  for (const auto& [name, factory] : factories.to_dict())
+    result.given.insert(name.view(), ops::cast(result.kept[name.view()], factory.spec().dtype));
+  return result;
+}
+
+template <class Objective>
+constexpr Gradients gradients_of_batch(Ir& ir, const Objective& objective, const StepOptions& options,
+                                       const std::optional<Tensor>& scale) {
+  const List<Tensor> batch = objective.load(ir);
+  const auto [factories, forward] = objective.create_forward(ir, batch);
+  if (ir.failed()) return {};
+  const auto backward = autodiff(forward, objective.differentiated(forward));
+  const auto [variables, given] = make_variables(factories, options);
+  const bool mean_follows = ir.replication_factor() > 1;
+  const auto [call, gradient, count] = objective.run_forward(forward.bind(given), batch, scale, mean_follows);
+  const GradGraphInfo info = backward.grad_graph_info();
+  const CallSiteInfo backward_call = backward.call_with_info(gradient, info.inputs_dict(call));
+  const TensorMap gradients = info.fwd_parent_ins_to_grad_parent_outs(call, backward_call);
+  TensorMap of_variables;
+  for (const auto& [name, tensor] : given.to_dict())  // no gradient reaches running statistics, for example
+    if (const Tensor* found = gradients.find(tensor)) of_variables.insert(variables[name.view()], *found);
+  return {variables, of_variables, {}, count};
+}
+
+/// The inputs of a forward graph for variables that are not frozen.
+constexpr NamedTensors trained(const NamedTensors& args, const StepOptions& options) {
+  if (options.groups.empty()) return args;
+  NamedTensors result;
+  for (const auto& [name, input] : args.to_dict())
+    if (!options_of(options.groups, name.view()).frozen) result.insert(name.view(), input);
+  return result;
+}
+
+/// Forward and backward pass of one micro-batch, whose gradients go to accumulators: the body of a loop.
+template <class Objective>
+struct MicroBatch : Module<MicroBatch<Objective>> {
+  Objective objective;
+  StepOptions options;
+  bool is_scaled;
+  constexpr MicroBatch(const Objective& made_from, const StepOptions& given, bool scaled)
+      : objective(made_from), options(given), is_scaled(scaled) {}
+
+  /// `given`: tensors of the objective that are the same for all micro-batches, then the scale, if there is one.
+  constexpr void build(const List<Tensor>& given) {
+    Ir& ir = this->ir();
+    std::optional<Tensor> scale;
+    if (is_scaled) scale = given.back();
+    const List<Tensor> batch = objective.load_in_loop(ir, given);
+    const auto [factories, forward] = objective.create_forward(ir, batch);
+    if (ir.failed()) return;
+    AutodiffOptions differentiated = objective.differentiated(forward);
+    differentiated.skips_unreached = true;
+    const auto [accumulators, backward] = autodiff_with_accumulation(forward, trained(forward.args(), options),
+                                                                     std::move(differentiated));
+    const auto [call, gradient, count] = objective.run_forward(forward.bind(this->add_variable_inputs("model", factories)), batch,
+                                                               scale, true);
+    const NamedTensors kept = this->add_variable_inputs("gradients", accumulators);
+    if (count.valid()) {
+      const Tensor mean = this->add_variable_input("count", zeros(), {}, float32, {.by_ref = true});
+      ops::accumulate_mean_(differs_by_replica(mean), count, kept["mean_accum_counter"]);
+    }
+    backward.bind(kept).call_with_info({gradient}, backward.grad_graph_info().inputs_dict(call));
+  }
+};
+
+template <class Objective>
+constexpr Gradients mean_gradients(Ir& ir, const Objective& objective, const StepOptions& options,
+                                   const std::optional<Tensor>& scale) {
+  ir.set_num_host_transfers(static_cast<int>(options.micro_batches));
+  List<Tensor> given = objective.tensors();
+  if (scale) given.push_back(*scale);
+  const auto [factories, micro_batch] = create_graph(ir, MicroBatch<Objective>(objective, options, scale.has_value()), given);
+  if (ir.failed() || !factories.contains("model")) return {};
+  const auto [variables, kept] = make_variables(factories.subtree("model"), options);
+  const Text prefix = own_name(options, "gradients");
+  const NamedTensors accumulators = NamedVariableFactories(factories.subtree("gradients")).init(prefix.view());
+  NamedTensors all;
+  all.insert("model", kept);
+  all.insert("gradients", accumulators);
+  Tensor count;
+  if (const VariableFactory* counted = factories.find("count")) {
+    count = counted->create_tensor(dotted(prefix.view(), "count").view());
+    all.insert("count", count);
+  }
+  const BoundGraph bound = micro_batch.bind(all);
+  repeat_with_info(bound.graph(), options.micro_batches, {}, bound.connect({given.data(), given.size()}, {}));
+  if (!accumulators.contains("accum")) return {variables, {}, {}, {}};
+  return {variables, variables.to_mapping(accumulators.subtree("accum")), accumulators["mean_accum_counter"], count};
+}
+
+constexpr Tensor mean_of_replicas(Tensor value) {
+  if (value.ir().replication_factor() == 1) return value;
+  return ops::collectives::replicated_all_reduce(value, {.op = CollectiveOperator::mean});
+}
+/// 1 / count, in float32; 0 for a count of 0.
+constexpr Tensor inverse_of_count(Tensor count) {
+  const Tensor number = ops::cast(count, float32);
+  return ops::where(ops::greater(number, 0), 1 / number, 0);
+}
+
+/// Fails for a pattern that matches no variable.
+constexpr void check_groups(Ir& ir, const NamedTensors& variables, const StepOptions& options) {
+  for (const auto& [names, group] : options.groups) {
+    bool found = false;
+    List<Text> all;
+    for (const auto& [name, variable] : variables.to_dict()) {
+      found = found || tilewright::detail::matches_pattern(names, name.view());
+      all.push_back(name);
+    }
+    if (!found && !ir.failed())
+      ir.fail(text("groups: '", names, "' matches no variable: a pattern of one of ", join(all, ", "), " expected"));
+  }
+}
+
+/// Calls update(name, variable, gradient) for all variables that a gradient reaches and that are not frozen, with the mean
+/// gradient of all replicas.
+constexpr void update_all(Ir& ir, const Gradients& found, const StepOptions& options, std::optional<optim::LossScaler>& scaler,
+                          auto&& update) {
+  check_groups(ir, found.variables, options);
+  if (ir.failed()) return;
+  auto variables = found.variables.named_tensors();
+  erase_if(variables, [&](const auto& named) {
+    return !found.gradients.find(named.second) ||
+           (!options.groups.empty() && options_of(options.groups, named.first.view()).frozen);
+  });
+  std::optional<Tensor> factor;
+  if (found.count.valid()) factor = inverse_of_count(mean_of_replicas(found.count));
+  const auto gradient_of = [&](Tensor variable) {
+    const Tensor gradient = mean_of_replicas(found.gradients[variable]);
+    return factor ? ops::cast(gradient, float32) * *factor : gradient;
+  };
+  const auto average = [&] {
+    if (!options.average) return;
+    NamedTensors updated;
+    for (const auto& [name, variable] : variables) updated.insert(name.view(), variable);
+    const Text prefix = own_name(options, options.average->prefix);
+    optim::average_variables(updated, {.decay = options.average->decay, .prefix = prefix.view()});
+  };
+  if ((options.max_norm == 0 && !scaler) || variables.empty()) {
+    for (const auto& [name, variable] : variables) update(name.view(), variable, gradient_of(variable));
+    return average();
+  }
+  List<Tensor> gradients;
+  for (const auto& [name, variable] : variables) gradients.push_back(gradient_of(variable));
+  const auto update_each = [&] {
+    std::size_t i = 0;
+    for (const auto& [name, variable] : variables) update(name.view(), variable, gradients[i++]);
+    average();
+  };
+  if (!scaler) {
+    optim::clip_by_global_norm(gradients, options.max_norm);
+    return update_each();
+  }
+  scaler->step(gradients, options.max_norm, update_each, [&] {
+    if (!found.counter.valid()) return;
+    for (const auto& [name, variable] : variables) ops::accumulator_zero_(found.gradients[variable]);  // a mean that is no number
+  });
+}
+
+/// A step of any objective. The result: the model's variables, as they are kept.
+template <class Objective, class Optimiser>
+constexpr NamedTensors run_step(Ir& ir, std::string_view step, std::string_view model, const Objective& objective,
+                                const Optimiser& optimiser, const StepOptions& options) {
+  if (options.micro_batches < 1 || options.micro_batches > std::numeric_limits<int>::max()) {
+    ir.fail(text(step, ": ", options.micro_batches, " micro-batches: from 1 to 2147483647 expected"));
+    return {};
+  }
+  if (options.max_norm != 0 && !(options.max_norm > 0)) {
+    ir.fail(text(step, ": max_norm ", number_text(options.max_norm), ": above 0, or 0 for none, expected"));
+    return {};
+  }
+  std::optional<optim::LossScaler> scaler;
+  std::optional<Tensor> scale;
+  if (options.loss_scaling) {
+    scaler.emplace(ir, *options.loss_scaling, own_name(options, "loss_scaling").view());
+    if (ir.failed()) return {};
+    scale = scaler->scale();
+  }
+  Gradients found;
+  if (options.micro_batches == 1) found = gradients_of_batch(ir, objective, options, scale);
+  else found = mean_gradients(ir, objective, options, scale);
+  if (!ir.failed() && found.variables.size() == 0)
+    ir.fail(text(step, ": ", model, " has no variables: a model to train expected"));
+  if constexpr (OptimiserParameters<Optimiser>) {
+    Text state;
+    if (!options.state.empty()) state = own_name(options, options.state);
+    update_all(ir, found, options, scaler, Updater<Optimiser>(optimiser, state.view(), options.groups));
+  } else {
+    update_all(ir, found, options, scaler, optimiser);
+  }
+  if (found.counter.valid()) ops::accumulator_zero_(found.counter);
+  return found.variables;
+}
+
+}  // namespace tilewright::train::detail
