@@ -143,7 +143,6 @@ struct MicroBatch : Module<MicroBatch<Objective>> {
 template <class Objective>
 constexpr Gradients mean_gradients(Ir& ir, const Objective& objective, const StepOptions& options,
                                    const std::optional<Tensor>& scale) {
-  ir.set_num_host_transfers(static_cast<int>(options.micro_batches));
   List<Tensor> given = objective.tensors();
   if (scale) given.push_back(*scale);
   const auto [factories, micro_batch] = create_graph(ir, MicroBatch<Objective>(objective, options, scale.has_value()), given);
@@ -175,9 +174,13 @@ constexpr Tensor inverse_of_count(Tensor count) {
   return ops::where(ops::greater(number, 0), 1 / number, 0);
 }
 
-/// Fails for a pattern that matches no variable.
+/// Fails for a pattern that matches no variable, and for a number that a function which updates variables would not use.
+template <class Optimiser>
 constexpr void check_groups(Ir& ir, const NamedTensors& variables, const StepOptions& options) {
   for (const auto& [names, group] : options.groups) {
+    if (!OptimiserParameters<Optimiser> && (group.lr || group.weight_decay))
+      ir.fail(text("groups: ", group.lr ? "lr" : "weight_decay", " of '", names,
+                   "' with a function that updates variables: parameters of an optimiser expected"));
     bool found = false;
     List<Text> all;
     for (const auto& [name, variable] : variables.to_dict()) {
@@ -193,8 +196,6 @@ constexpr void check_groups(Ir& ir, const NamedTensors& variables, const StepOpt
 /// gradient of all replicas.
 constexpr void update_all(Ir& ir, const Gradients& found, const StepOptions& options, std::optional<optim::LossScaler>& scaler,
                           auto&& update) {
-  check_groups(ir, found.variables, options);
-  if (ir.failed()) return;
   auto variables = found.variables.named_tensors();
   erase_if(variables, [&](const auto& named) {
     return !found.gradients.find(named.second) ||
@@ -258,6 +259,8 @@ constexpr NamedTensors run_step(Ir& ir, std::string_view step, std::string_view 
   else found = mean_gradients(ir, objective, options, scale);
   if (!ir.failed() && found.variables.size() == 0)
     ir.fail(text(step, ": ", model, " has no variables: a model to train expected"));
+  if (!ir.failed()) check_groups<Optimiser>(ir, found.variables, options);
+  if (ir.failed()) return found.variables;
   if constexpr (OptimiserParameters<Optimiser>) {
     Text state;
     if (!options.state.empty()) state = own_name(options, options.state);

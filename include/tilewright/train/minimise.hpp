@@ -205,7 +205,7 @@ constexpr NamedTensors minimise(Ir& ir, const Loss& loss, const Optimiser& optim
 template <std::derived_from<ModuleBase> Model, class Function, detail::Updates Optimiser, std::size_t n>
 constexpr NamedTensors minimise(Ir& ir, const Model& model, const Function& loss, const Optimiser& optimiser,
                                 const Input (&inputs)[n], const StepOptions& options = {}) {
-  return minimise(ir, detail::LossOfModel<Model, Function>(model, loss), optimiser, inputs, options);
+  return minimise(ir, detail::LossOfModel<Model, std::decay_t<Function>>(model, loss), optimiser, inputs, options);
 }
 
 }  // namespace tilewright::train

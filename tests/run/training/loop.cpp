@@ -235,10 +235,8 @@ TEST_CASE("train_step: a model with variables and at least one micro-batch with 
   const auto trace = [&](const tw::TensorSpec& images, int micro_batches) {
     trace_model(tw::layers::Linear<3>{}, images, micro_batches);
   };
-  CHECK_THROWS_WITH(trace({{2, 4}}, 0),
-                    "train_step: 0 micro-batches of (2, 4) float32: from 1 to 2147483647, with a first axis of images, expected");
-  CHECK_THROWS_WITH(trace({}, 1),
-                    "train_step: 1 micro-batches of () float32: from 1 to 2147483647, with a first axis of images, expected");
+  CHECK_THROWS_WITH(trace({{2, 4}}, 0), "train_step: 0 micro-batches: from 1 to 2147483647 expected");
+  CHECK_THROWS_WITH(trace({}, 1), "train_step: () float32: a first axis of images expected");
 }
 
 TEST_CASE("run_epochs: every step is reported, and the network learns") {

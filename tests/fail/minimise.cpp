@@ -1,0 +1,90 @@
+// labels: clang
+// Steps of any loss that do not compile.
+#include <tilewright/layers/linear.hpp>
+#include <tilewright/train/minimise.hpp>
+
+#include "traced.hpp"
+
+namespace train = tw::train;
+constexpr tw::optim::SgdParameters sgd{.lr = 0.1};
+
+struct Net : tw::Module<Net> {
+  BOOST_HANA_DEFINE_STRUCT(Net, (tw::layers::Linear<5>, fc1), (tw::layers::Linear<1>, fc2));
+  constexpr Tensor build(Tensor x) { return fc2(fc1(x)); }
+};
+constexpr auto mean = [](Net& net, Tensor x) { return tw::ops::mean(net(x)); };
+Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}}); }> compiles;
+
+// CASE no_scalar
+// expect: minimise: LossOfModel gives (2, 1) float32: the loss, a scalar of floating point, such as ops::mean of it, expected
+constexpr auto no_mean = [](Net& net, Tensor x) { return net(x); };
+Traced<[](Ir& ir) { train::minimise(ir, Net{}, no_mean, sgd, {{"x", {2, 4}}}); }> no_scalar;
+
+// CASE integer_loss
+// expect: minimise: LossOfModel gives () int32: the loss, a scalar of floating point
+constexpr auto integer = [](Net& net, Tensor x) { return tw::ops::cast(tw::ops::mean(net(x)), tw::int32); };
+Traced<[](Ir& ir) { train::minimise(ir, Net{}, integer, sgd, {{"x", {2, 4}}}); }> integer_loss;
+
+// CASE nothing_returned
+// expect: minimise: Nothing gives nothing: the loss, a scalar of floating point, expected as (first) result of build
+struct Nothing : tw::Module<Nothing> {
+  constexpr void build(Tensor) {}
+};
+Traced<[](Ir& ir) { train::minimise(ir, Nothing{}, sgd, {{"x", {2, 4}}}); }> nothing_returned;
+
+// CASE count_of_many
+// expect: minimise: LossOfModel counts in (2, 4) float32: a scalar, such as ops::sum of it, expected as count of MeanLoss
+constexpr auto counted = [](Net& net, Tensor x) { return train::MeanLoss(tw::ops::sum(net(x)), x); };
+Traced<[](Ir& ir) { train::minimise(ir, Net{}, counted, sgd, {{"x", {2, 4}}}); }> count_of_many;
+
+// CASE no_variables
+// expect: minimise: Bare has no variables: a model to train expected
+struct Bare : tw::Module<Bare> {
+  constexpr Tensor build(Tensor x) { return tw::ops::mean(x); }
+};
+Traced<[](Ir& ir) { train::minimise(ir, Bare{}, sgd, {{"x", {2, 4}}}); }> no_variables;
+
+// CASE half_loss_scaled
+// expect: minimise: LossOfModel gives () float16 for loss scaling: a loss of float32, of logits that are cast to it, expected
+Traced<[](Ir& ir) {
+  train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}, tw::float16}}, {.loss_scaling = tw::optim::LossScaling{}});
+}>
+    half_loss_scaled;
+
+// CASE too_many_outputs
+// expect: minimise: LossOfModel gives 0 outputs behind the loss: at least 1, one for each name in StepOptions::outputs, expected
+Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}}, {.outputs = {"logits"}}); }> too_many_outputs;
+
+// CASE group_of_nothing
+// expect: groups: 'fc3.*' matches no variable: a pattern of one of fc1.bias, fc1.weight, fc2.bias, fc2.weight expected
+Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}}, {.groups = {train::frozen("fc3.*")}}); }>
+    group_of_nothing;
+
+// CASE rate_of_a_function
+// expect: groups: lr of 'fc1.*' with a function that updates variables: parameters of an optimiser expected
+constexpr auto update = [](std::string_view, Tensor variable, Tensor gradient) { tw::ops::add_(variable, gradient); };
+Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, update, {{"x", {2, 4}}}, {.groups = {{"fc1.*", {.lr = 0.1}}}}); }>
+    rate_of_a_function;
+
+// CASE variable_of_another_shape
+// expect: variables: 'fc1.weight' is (4, 5) float32: (3, 5) float32, as the model has it, expected
+Traced<[](Ir& ir) {
+  const auto variables = train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}});
+  train::minimise(ir, Net{}, mean, sgd, {{"y", {2, 3}}}, {.variables = variables, .prefix = "second"});
+}>
+    variable_of_another_shape;
+
+// CASE decay_of_an_average
+// expect: average_variables: decay 1: a finite number of at least 0, and below 1, expected
+Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}}, {.average = tw::optim::AverageOptions{.decay = 1}}); }>
+    decay_of_an_average;
+
+// CASE copies_of_other_names
+// expect: copy_variables: 'bias' is in `to` only: the same names in both expected
+Traced<[](Ir& ir) {
+  const auto variables = train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}});
+  tw::NamedTensors weight;
+  weight.insert("weight", variables["fc1.weight"]);
+  tw::optim::copy_variables(weight, variables.subtree("fc1"));
+}>
+    copies_of_other_names;
