@@ -8,22 +8,22 @@
 namespace train = tw::train;
 constexpr tw::optim::SgdParameters sgd{.lr = 0.1};
 
-struct Net : tw::Module<Net> {
-  BOOST_HANA_DEFINE_STRUCT(Net, (tw::layers::Linear<5>, fc1), (tw::layers::Linear<1>, fc2));
+struct TwoLayers : tw::Module<TwoLayers> {
+  BOOST_HANA_DEFINE_STRUCT(TwoLayers, (tw::layers::Linear<5>, fc1), (tw::layers::Linear<1>, fc2));
   constexpr Tensor build(Tensor x) { return fc2(fc1(x)); }
 };
-constexpr auto mean = [](Net& net, Tensor x) { return tw::ops::mean(net(x)); };
-Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}}); }> compiles;
+constexpr auto mean = [](TwoLayers& net, Tensor x) { return tw::ops::mean(net(x)); };
+Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}}); }> compiles;
 
 // CASE no_scalar
 // expect: minimise: LossOfModel gives (2, 1) float32: the loss, a scalar of floating point, such as ops::mean of it, expected
-constexpr auto no_mean = [](Net& net, Tensor x) { return net(x); };
-Traced<[](Ir& ir) { train::minimise(ir, Net{}, no_mean, sgd, {{"x", {2, 4}}}); }> no_scalar;
+constexpr auto no_mean = [](TwoLayers& net, Tensor x) { return net(x); };
+Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, no_mean, sgd, {{"x", {2, 4}}}); }> no_scalar;
 
 // CASE integer_loss
 // expect: minimise: LossOfModel gives () int32: the loss, a scalar of floating point
-constexpr auto integer = [](Net& net, Tensor x) { return tw::ops::cast(tw::ops::mean(net(x)), tw::int32); };
-Traced<[](Ir& ir) { train::minimise(ir, Net{}, integer, sgd, {{"x", {2, 4}}}); }> integer_loss;
+constexpr auto integer = [](TwoLayers& net, Tensor x) { return tw::ops::cast(tw::ops::mean(net(x)), tw::int32); };
+Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, integer, sgd, {{"x", {2, 4}}}); }> integer_loss;
 
 // CASE nothing_returned
 // expect: minimise: Nothing gives nothing: the loss, a scalar of floating point, expected as (first) result of build
@@ -34,8 +34,8 @@ Traced<[](Ir& ir) { train::minimise(ir, Nothing{}, sgd, {{"x", {2, 4}}}); }> not
 
 // CASE count_of_many
 // expect: minimise: LossOfModel counts in (2, 4) float32: a scalar, such as ops::sum of it, expected as count of MeanLoss
-constexpr auto counted = [](Net& net, Tensor x) { return train::MeanLoss(tw::ops::sum(net(x)), x); };
-Traced<[](Ir& ir) { train::minimise(ir, Net{}, counted, sgd, {{"x", {2, 4}}}); }> count_of_many;
+constexpr auto counted = [](TwoLayers& net, Tensor x) { return train::MeanLoss(tw::ops::sum(net(x)), x); };
+Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, counted, sgd, {{"x", {2, 4}}}); }> count_of_many;
 
 // CASE no_variables
 // expect: minimise: Bare has no variables: a model to train expected
@@ -47,42 +47,44 @@ Traced<[](Ir& ir) { train::minimise(ir, Bare{}, sgd, {{"x", {2, 4}}}); }> no_var
 // CASE half_loss_scaled
 // expect: minimise: LossOfModel gives () float16 for loss scaling: a loss of float32, of logits that are cast to it, expected
 Traced<[](Ir& ir) {
-  train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}, tw::float16}}, {.loss_scaling = tw::optim::LossScaling{}});
+  train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}, tw::float16}}, {.loss_scaling = tw::optim::LossScaling{}});
 }>
     half_loss_scaled;
 
 // CASE too_many_outputs
 // expect: minimise: LossOfModel gives 0 outputs behind the loss: at least 1, one for each name in StepOptions::outputs, expected
-Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}}, {.outputs = {"logits"}}); }> too_many_outputs;
+Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}}, {.outputs = {"logits"}}); }> too_many_outputs;
 
 // CASE group_of_nothing
-// expect: groups: 'fc3.*' matches no variable: a pattern of one of fc1.bias, fc1.weight, fc2.bias, fc2.weight expected
-Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}}, {.groups = {train::frozen("fc3.*")}}); }>
+// expect: groups: `fc3.*` matches no variable: a pattern of one of fc1.bias, fc1.weight, fc2.bias, fc2.weight expected
+Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}}, {.groups = {train::frozen("fc3.*")}}); }>
     group_of_nothing;
 
 // CASE rate_of_a_function
-// expect: groups: lr of 'fc1.*' with a function that updates variables: parameters of an optimiser expected
+// expect: groups: lr of `fc1.*` with a function that updates variables: parameters of an optimiser expected
 constexpr auto update = [](std::string_view, Tensor variable, Tensor gradient) { tw::ops::add_(variable, gradient); };
-Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, update, {{"x", {2, 4}}}, {.groups = {{"fc1.*", {.lr = 0.1}}}}); }>
+Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, update, {{"x", {2, 4}}}, {.groups = {{"fc1.*", {.lr = 0.1}}}}); }>
     rate_of_a_function;
 
 // CASE variable_of_another_shape
-// expect: variables: 'fc1.weight' is (4, 5) float32: (3, 5) float32, as the model has it, expected
+// expect: variables: `fc1.weight` is (4, 5) float32: (3, 5) float32, as the model has it, expected
 Traced<[](Ir& ir) {
-  const auto variables = train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}});
-  train::minimise(ir, Net{}, mean, sgd, {{"y", {2, 3}}}, {.variables = variables, .prefix = "second"});
+  const auto variables = train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}});
+  train::minimise(ir, TwoLayers{}, mean, sgd, {{"y", {2, 3}}}, {.variables = variables, .prefix = "second"});
 }>
     variable_of_another_shape;
 
 // CASE decay_of_an_average
 // expect: average_variables: decay 1: a finite number of at least 0, and below 1, expected
-Traced<[](Ir& ir) { train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}}, {.average = tw::optim::AverageOptions{.decay = 1}}); }>
+Traced<[](Ir& ir) {
+  train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}}, {.average = tw::optim::AverageOptions{.decay = 1}});
+}>
     decay_of_an_average;
 
 // CASE copies_of_other_names
-// expect: copy_variables: 'bias' is in `to` only: the same names in both expected
+// expect: copy_variables: `bias` is in `to` only: the same names in both expected
 Traced<[](Ir& ir) {
-  const auto variables = train::minimise(ir, Net{}, mean, sgd, {{"x", {2, 4}}});
+  const auto variables = train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}});
   tw::NamedTensors weight;
   weight.insert("weight", variables["fc1.weight"]);
   tw::optim::copy_variables(weight, variables.subtree("fc1"));

@@ -10,8 +10,9 @@ namespace tilewright::detail {
 constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view name, double value, double least = 0,
                                double below = std::numeric_limits<double>::infinity()) {
   if (value >= least && value < below) return true;  // not so for NaN
-  ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number of at least ", number_text(least),
-               below < std::numeric_limits<double>::infinity() ? text(", and below ", number_text(below), ",") : Text(),
+  Text end;  // no conditional operator: GCC 12 destroys its temporaries twice in constant expressions
+  if (below < std::numeric_limits<double>::infinity()) end = text(", and below ", number_text(below), ",");
+  ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number of at least ", number_text(least), end,
                " expected"));
   return false;
 }
