@@ -194,7 +194,7 @@ constexpr void check_groups(Ir& ir, const NamedTensors& variables, const StepOpt
 
 /// Calls update(name, variable, gradient) for all variables that a gradient reaches and that are not frozen, with the mean
 /// gradient of all replicas.
-constexpr void update_all(Ir& ir, const Gradients& found, const StepOptions& options, std::optional<optim::LossScaler>& scaler,
+constexpr void update_all(const Gradients& found, const StepOptions& options, std::optional<optim::LossScaler>& scaler,
                           auto&& update) {
   auto variables = found.variables.named_tensors();
   erase_if(variables, [&](const auto& named) {
@@ -264,9 +264,9 @@ constexpr NamedTensors run_step(Ir& ir, std::string_view step, std::string_view 
   if constexpr (OptimiserParameters<Optimiser>) {
     Text state;
     if (!options.state.empty()) state = own_name(options, options.state);
-    update_all(ir, found, options, scaler, Updater<Optimiser>(optimiser, state.view(), options.groups));
+    update_all(found, options, scaler, Updater<Optimiser>(optimiser, state.view(), options.groups));
   } else {
-    update_all(ir, found, options, scaler, optimiser);
+    update_all(found, options, scaler, optimiser);
   }
   if (found.counter.valid()) ops::accumulator_zero_(found.counter);
   return found.variables;
