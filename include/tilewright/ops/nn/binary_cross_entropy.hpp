@@ -3,6 +3,7 @@
 
 #include "tilewright/ops/elementwise/activation.hpp"
 #include "tilewright/ops/elementwise/compare.hpp"
+#include "tilewright/ops/elementwise/logical.hpp"
 #include "tilewright/ops/elementwise/select.hpp"
 #include "tilewright/ops/nn/class_loss.hpp"
 #include "tilewright/ops/reduce/mean.hpp"
@@ -28,8 +29,10 @@ constexpr Tensor reduced(Tensor losses, Reduction reduction, DType dtype) {
   else if (reduction == Reduction::sum) losses = ops::sum(losses);
   return ops::cast(losses, dtype);
 }
-/// A factor, and what it is multiplied with: 0 where the factor is 0, whatever that is.
-constexpr Tensor product_or_zero(Tensor factor, Tensor x) { return ops::where(ops::equal(factor, 0), 0, factor * x); }
+/// factor x, and 0 where the factor is 0 and x infinite.
+constexpr Tensor product_or_zero(Tensor factor, Tensor x) {
+  return ops::where(ops::equal(factor, 0) & ops::isinf(x), 0, factor * x);
+}
 
 /// max(x, 0) + rest and max(-x, 0) + rest, rest = log(1 + exp(-|x|)): log(1 + exp(x)) and log(1 + exp(-x)), of which neither
 /// cancels. log(1 + u) is log(w) + (u - (w - 1)) / w with w = 1 + u rounded.
@@ -93,7 +96,7 @@ struct BinaryCrossEntropy : Elementwise<BinaryCrossEntropy> {
       op.input_gradient(1, dy * change);
     }
     if (has_weight && op.needs(2))
-      op.input_gradient(2, ops::sum_to(dy * target * ops::softplus(-x), op.input_spec(2).shape));
+      op.input_gradient(2, ops::sum_to(dy * detail::product_or_zero(target, ops::softplus(-x)), op.input_spec(2).shape));
   }
 };
 
