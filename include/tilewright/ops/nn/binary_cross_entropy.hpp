@@ -93,7 +93,7 @@ struct BinaryCrossEntropy : Elementwise<BinaryCrossEntropy> {
                                       : apply<BinaryCrossEntropyGrad>({x, target, dy}));
     if (op.needs(1)) {  // p log(1 + exp(-x)) - log(1 + exp(x)) = (p - 1) log(1 + exp(-x)) - x
       const Tensor change = has_weight ? (op.input(2) - 1) * ops::softplus(-x) - x : -x;
-      op.input_gradient(1, dy * change);
+      op.input_gradient(1, detail::product_or_zero(dy, change));
     }
     if (has_weight && op.needs(2))
       op.input_gradient(2, ops::sum_to(dy * detail::product_or_zero(target, ops::softplus(-x)), op.input_spec(2).shape));
