@@ -30,12 +30,12 @@ constexpr NllAttributes nll_attributes(const NllOptions& options, double loss_gr
 
 /// What losses of classes share: D gives `rows_are`, probabilities or logits (..., classes), which with labels (...) are handled
 /// as rows of classes. Where the planner cuts the rows of a mean or sum, labels and all that has rows are a block's, and one
-/// input more, the last, is all labels.
-template <class D>
+/// input more, the last, is all labels. A has the reduction and the ignored label.
+template <class D, class A = NllAttributes>
 struct ClassLossOp : Op<D> {
   // Loops, not arrays: a label chooses an element of each row.
   constexpr operator OpKind() const { return OpKind{.work_kind = WorkKind::line}; }
-  using Attributes = NllAttributes;
+  using Attributes = A;
 
   /// Checks rows and labels.
   static constexpr bool check(Inference& op) {
@@ -65,6 +65,11 @@ struct ClassLossOp : Op<D> {
     return {.whole_input = unpack<Attributes>(packed).reduction == Reduction::none ? -1 : 1};
   }
   static constexpr Work work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed) {
+    return rows_work(operands, input_count, packed, -1);
+  }
+  /// The same where the operand `whole` has no rows, whatever its shape; -1: there is none.
+  static constexpr Work rows_work(std::span<const TensorSpec> operands, int input_count, const PackedAttributes& packed,
+                                  int whole) {
     const bool none = unpack<Attributes>(packed).reduction == Reduction::none;
     const int all_labels = input_count > 2 && is_int(operands[static_cast<std::size_t>(input_count) - 1].dtype) ? input_count - 1
                                                                                                                 : -1;
@@ -75,7 +80,7 @@ struct ClassLossOp : Op<D> {
       work.add_axis({.extent = probs[axis], .kind = none ? WorkAxisKind::parallel : WorkAxisKind::reduction});
       for (int o = 0; o < static_cast<int>(operands.size()); ++o)
         if (const Shape& shape = operands[static_cast<std::size_t>(o)].shape;
-            o != all_labels && (shape == probs || shape == labels))
+            o != all_labels && o != whole && (shape == probs || shape == labels))
           work.follow(o, axis, axis);
     }
     return work;
@@ -110,9 +115,9 @@ struct ClassLossOp : Op<D> {
     }();
     for_each_offset<1 + sizeof...(V)>(rows, strides, f);
   }
-  template <PackedAttributes A, class P, class Labels>
+  template <PackedAttributes packed, class P, class Labels>
   static void check_labels(Faults faults, P, Labels labels) {
-    constexpr auto attributes = unpack<Attributes>(A);
+    constexpr auto attributes = unpack<Attributes>(packed);
     for_each_row<P, Labels>([&](const auto& at) {
       const auto value = static_cast<std::int64_t>(labels.data[at[1]]);
       if ((value < 0 || value >= P::shape[-1]) && !(attributes.ignores != 0 && value == attributes.ignore_index))
