@@ -269,9 +269,9 @@ struct CyclicLR {
 /// The first scheduler up to the first milestone, then the second from its step 0 on, and so on. There is one milestone fewer
 /// than schedulers, each at least 1 and at least the one before. Schedules such as WarmUp can be among them.
 ///
-///     const tw::optim::SequentialLR scheduler{
-///         .schedulers = std::tuple{tw::optim::LinearLR{.lr = 0.1, .total_iters = 500}, tw::optim::CosineAnnealingLR{.lr = 0.1,
-///         .T_max = 7000}}, .milestones = {500}};
+///     const tw::optim::LinearLR warm_up{.lr = 0.1, .total_iters = 500};
+///     const tw::optim::CosineAnnealingLR decay{.lr = 0.1, .T_max = 7000};
+///     const tw::optim::SequentialLR scheduler{.schedulers = std::tuple{warm_up, decay}, .milestones = {500}};
 template <class... Schedulers>
 struct SequentialLR {
   std::tuple<Schedulers...> schedulers;

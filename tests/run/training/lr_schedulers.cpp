@@ -177,7 +177,7 @@ TEST_CASE("schedulers of wrong parameters") {
   wrong(OneCycleLR{.max_lr = 1, .total_steps = 2}, "OneCycleLR: step 2: below 2 expected", 2);
   wrong(OneCycleLR{.max_lr = 1, .total_steps = 2, .div_factor = 0}, "OneCycleLR: div_factor 0.000000: above 0 expected");
   wrong(OneCycleLR{.max_lr = 1, .total_steps = 2, .final_div_factor = NAN}, "OneCycleLR: final_div_factor nan: above 0 expected");
-  wrong(OneCycleLR{.max_lr = 1e300, .total_steps = 2, .div_factor = 1e-300},
+  wrong(OneCycleLR{.max_lr = 1e300, .total_steps = 2, .pct_start = 1, .div_factor = 1e-300},
         "OneCycleLR: a rate of inf: a finite number expected");
   wrong(CyclicLR{.max_lr = 1}, "CyclicLR: base_lr nan: a finite number expected");
   wrong(CyclicLR{.base_lr = 1}, "CyclicLR: max_lr nan: a finite number expected");
