@@ -10,9 +10,10 @@ namespace tilewright::detail {
 constexpr bool check_parameter(Ir& ir, std::string_view what, std::string_view name, double value, double least = 0,
                                double below = std::numeric_limits<double>::infinity()) {
   if (value >= least && value < below) return true;  // not so for NaN
-  ir.fail(text(what, ": ", name, " ", number_text(value), ": a finite number of at least ", number_text(least),
-               below < std::numeric_limits<double>::infinity() ? text(", and below ", number_text(below), ",") : Text(),
-               " expected"));
+  // no conditional expression of Texts: in constant evaluation GCC 12 destroys both
+  Text range = text("a finite number of at least ", number_text(least));
+  if (below < std::numeric_limits<double>::infinity()) range += text(", and below ", number_text(below), ",");
+  ir.fail(text(what, ": ", name, " ", number_text(value), ": ", range, " expected"));
   return false;
 }
 /// Whether a parameter is a finite number above 0; fails if not.
