@@ -1,6 +1,7 @@
 // labels: none
 // Training steps that do not compile.
 #include <tilewright/layers/linear.hpp>
+#include <tilewright/optim/optim.hpp>
 #include <tilewright/train/step.hpp>
 
 #include "traced.hpp"
@@ -29,3 +30,20 @@ Traced<[](Ir& ir) { tw::train::train_step(ir, Scalar{}, sgd, {{1}}); }> scalar_i
 // expect: OptimiserParameters
 // expect: UpdateFunction
 Traced<[](auto& ir) { tw::train::train_step(ir, Model{}, 0.1, {{2, 4}}); }> no_optimiser;
+
+// CASE rmsprop_alpha
+// expect: optimiser: alpha 1: a finite number of at least 0, and below 1, expected
+Traced<[](Ir& ir) { tw::train::train_step(ir, Model{}, tw::optim::RmsPropParameters{.alpha = 1}, {{2, 4}}); }> rmsprop_alpha;
+
+// CASE adagrad_lr_decay
+// expect: optimiser: lr_decay -1: a finite number of at least 0 expected
+Traced<[](Ir& ir) { tw::train::train_step(ir, Model{}, tw::optim::AdagradParameters{.lr_decay = -1}, {{2, 4}}); }>
+    adagrad_lr_decay;
+
+// CASE lion_beta1
+// expect: optimiser: beta1 1.5: a finite number of at least 0, and below 1, expected
+Traced<[](Ir& ir) { tw::train::train_step(ir, Model{}, tw::optim::LionParameters{.beta1 = 1.5}, {{2, 4}}); }> lion_beta1;
+
+// CASE adam_beta2
+// expect: optimiser: beta2 1: a finite number of at least 0, and below 1, expected
+Traced<[](Ir& ir) { tw::train::train_step(ir, Model{}, tw::optim::AdamParameters{.beta2 = 1}, {{2, 4}}); }> adam_beta2;

@@ -2,6 +2,7 @@
 // layers/ and train/: names, shapes and plans of what they make.
 #include "programs/models.hpp"
 #include "tilewright/lower/lower.hpp"
+#include "tilewright/optim/optim.hpp"
 #include "tilewright/train/step.hpp"
 
 namespace {
@@ -98,6 +99,33 @@ static_assert(count(variables_of(step(optim::AdamWParameters{})).view(), "_order
 static_assert(count(variables_of(step(optim::LambParameters{})).view(), "_order") == 2 * 4);
 static_assert(count(graphs_of(step(optim::AdamParameters{})).view(), "Graph : Adam_subgraph") == 3,
               "fc1 and fc2, of one shape, share a graph");
+
+// ---- optimisers: the state of each, float32 for half precision too
+
+/// The variables of an optimiser of a weight (6,), without the weight.
+constexpr Text state_of(const auto& parameters, tw::DType dtype = tw::float32) {
+  return variables_of([&](Ir& ir) {
+    typename std::remove_cvref_t<decltype(parameters)>::Optimiser optimiser;
+    tw::create_graph(ir, optimiser, TensorSpec{{6}, dtype}, TensorSpec{{6}, dtype}, parameters).factories.init();
+  });
+}
+constexpr std::string_view averages = "first_order (6,) float32, second_order (6,) float32, velocity (6,) float32";
+static_assert(state_of(optim::RmsPropParameters{}) == "second_order (6,) float32");
+static_assert(state_of(optim::RmsPropParameters{.momentum = 0.9, .centered = true}) == averages);
+static_assert(state_of(optim::RmsPropParameters{.momentum = 0.9, .centered = true}, tw::float16) == averages);
+static_assert(state_of(optim::RmsPropParameters{}, tw::float64) == "second_order (6,) float64");
+static_assert(state_of(optim::AdagradParameters{}) == "sum (6,) float32");
+static_assert(state_of(optim::AdagradParameters{.lr_decay = 0.1}, tw::bfloat16) == "step () float32, sum (6,) float32");
+static_assert(state_of(optim::LionParameters{}) == "first_order (6,) float32");
+static_assert(state_of(optim::LionParameters{}, tw::float16) == "first_order (6,) float32");
+static_assert(state_of(optim::LionParameters{.first_order_dtype = tw::bfloat16}) == "first_order (6,) bfloat16");
+static_assert(state_of(optim::AdamWParameters{}) == "first_order (6,) float32, second_order (6,) float32, step () float32");
+static_assert(state_of(optim::AdamWParameters{.amsgrad = true}, tw::float16) ==
+              "first_order (6,) float32, max_second_order (6,) float32, second_order (6,) float32, step () float32");
+static_assert(state_of(optim::AdamParameters{.bias_correction = false, .amsgrad = true}) ==
+              "first_order (6,) float32, max_second_order (6,) float32, second_order (6,) float32");
+static_assert(count(variables_of(step(optim::RmsPropParameters{})).view(), ".second_order (") == 4, "train_step takes them");
+static_assert(count(graphs_of(step(optim::LionParameters{}, {.micro_batches = 5}, 2)).view(), "Graph : Lion_subgraph") == 3);
 
 /// A function that updates variables in its own way: biases stay.
 constexpr auto weights_only = [](std::string_view name, Tensor variable, Tensor gradient) {

@@ -19,6 +19,7 @@ struct AdamParameters {
   NumberOrTensor weight_decay = 0.0;  ///< decoupled: the weight loses lr weight_decay of itself in each step
   std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
+  bool amsgrad = false;               ///< whether the step is divided by the root of the largest second moment so far
 
   using Optimiser = Adam;
 };
@@ -26,7 +27,8 @@ struct AdamParameters {
 /// Adam for one variable: `build(weight by reference, gradient, parameters)`. Its state: the moments of the gradient, in the
 /// variables `first_order` and `second_order` (float32) of the weight's shape, and with bias correction `step`, a float32 scalar
 /// ("Adam: A Method for Stochastic Optimization", arXiv 1412.6980; the decay as in "Decoupled Weight Decay
-/// Regularization", arXiv 1711.05101).
+/// Regularization", arXiv 1711.05101). With amsgrad also `max_second_order`, the largest second moment so far, before its
+/// correction, as in PyTorch ("On the Convergence of Adam and Beyond", arXiv 1904.09237).
 ///
 ///     tw::Cached<tw::optim::Adam> optimiser;  // one graph for all variables of a shape
 ///     for (const auto& [name, variable] : variables.named_tensors()) {
@@ -37,10 +39,10 @@ struct Adam : Module<Adam> {
   static constexpr bool in_sequence = true;
 
   constexpr void build(TensorByRef weight, Tensor gradient, const AdamParameters& parameters) {
-    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype, bias_correction] = parameters;
+    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype, bias_correction, amsgrad] = parameters;
     const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
     const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, bias_correction);
-    detail::descend(weight, ops::adam_updater(moments.first, moments.second, options), lr);
+    detail::descend(weight, ops::adam_updater(moments.first, moments.bounded_second(weight, amsgrad), options), lr);
   }
 };
 
@@ -52,6 +54,7 @@ struct AdamWParameters {
   NumberOrTensor epsilon = 1e-8;
   NumberOrTensor weight_decay = 0.01;
   std::optional<DType> first_order_dtype{};
+  bool amsgrad = false;
 
   using Optimiser = AdamW;
 };
@@ -61,15 +64,15 @@ struct AdamW : Module<AdamW> {
   static constexpr bool in_sequence = true;
 
   constexpr void build(TensorByRef weight, Tensor gradient, const AdamWParameters& parameters) {
-    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype] = parameters;
+    const auto& [lr, beta1, beta2, epsilon, weight_decay, first_order_dtype, amsgrad] = parameters;
     const detail::Moments moments(*this, weight, gradient, beta1, beta2, first_order_dtype);
     const AdamOptions options = moments.updater_options(weight, weight_decay, epsilon, true);
-    detail::descend(weight, ops::adam_updater(moments.first, moments.second, options), lr);
+    detail::descend(weight, ops::adam_updater(moments.first, moments.bounded_second(weight, amsgrad), options), lr);
   }
 };
 
 }  // namespace tilewright::optim
 
 BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamParameters, lr, beta1, beta2, epsilon, weight_decay, first_order_dtype,
-                        bias_correction);
-BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamWParameters, lr, beta1, beta2, epsilon, weight_decay, first_order_dtype);
+                        bias_correction, amsgrad);
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdamWParameters, lr, beta1, beta2, epsilon, weight_decay, first_order_dtype, amsgrad);

@@ -1,4 +1,5 @@
 #pragma once
+#include "tilewright/ops/elementwise/select.hpp"
 #include "tilewright/ops/update/var_updates.hpp"
 #include "tilewright/optim/state.hpp"
 #include "tilewright/program/check_parameter.hpp"
@@ -21,6 +22,12 @@ struct Moments {
     ops::accumulate_moving_average_(first, gradient, beta1);
     second = add_state(owner, "second_order", weight);
     ops::accumulate_moving_average_square_(second, gradient, beta2);
+  }
+  /// The second moment, or for AMSGrad its largest so far, element by element: the variable `max_second_order`.
+  constexpr Tensor bounded_second(Tensor weight, bool amsgrad) const {
+    if (!amsgrad || weight.ir().failed()) return second;
+    const Tensor largest = add_state(module, "max_second_order", weight);
+    return ops::copy_var_update_(largest, ops::maximum(largest, second));
   }
   /// The options of the updaters. With bias correction the module gets the variable `step`.
   constexpr AdamOptions updater_options(Tensor weight, const NumberOrTensor& weight_decay, const NumberOrTensor& epsilon,

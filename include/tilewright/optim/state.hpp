@@ -5,13 +5,14 @@
 
 namespace tilewright::optim::detail {
 
-/// A variable of an optimiser's state, by reference: zeros of the weight's shape, and, if none is given, of its dtype, but of
+/// A variable of an optimiser's state, by reference, of the weight's shape, and, if no dtype is given, of its dtype, but of
 /// float32 for half precision. The state of a shard is grouped by single replicas, so the host's array has a first axis of all
 /// replicas.
-constexpr Tensor add_state(ModuleBase& module, std::string_view name, Tensor weight, std::optional<DType> dtype = {}) {
+constexpr Tensor add_state(ModuleBase& module, std::string_view name, Tensor weight, std::optional<DType> dtype = {},
+                           const Initialiser& first = zeros()) {
   VariableInputOptions options{.by_ref = true};
   if (weight.meta_shape()) options.replica_grouping = weight.ir().replica_grouping(1, 1);
-  return module.add_variable_input(name, zeros(), weight.shape(), dtype.value_or(computed_dtype(weight.dtype())), options);
+  return module.add_variable_input(name, first, weight.shape(), dtype.value_or(computed_dtype(weight.dtype())), options);
 }
 
 }  // namespace tilewright::optim::detail

@@ -374,6 +374,25 @@ TEST_CASE("parameters that are no numbers, or out of range, are errors") {
   CHECK(step(AdamParameters{.lr = infinity}).starts_with("optimiser: lr inf: a finite number"));
   CHECK(step(SgdParameters{.momentum = -0.5}).starts_with("optimiser: momentum -0.5: a finite number"));
   CHECK(step(SgdParameters{.weight_decay = nan}).starts_with("optimiser: weight_decay nan: a finite number"));
+  using tw::optim::AdagradParameters, tw::optim::LionParameters, tw::optim::RmsPropParameters;
+  CHECK(step(RmsPropParameters{.lr = nan}).starts_with("optimiser: lr nan: a finite number"));
+  CHECK(step(RmsPropParameters{.alpha = 1}).starts_with("optimiser: alpha 1: a finite number of at least 0, and below 1,"));
+  CHECK(step(RmsPropParameters{.epsilon = -1}).starts_with("optimiser: epsilon -1: a finite number"));
+  CHECK(step(RmsPropParameters{.weight_decay = nan}).starts_with("optimiser: weight_decay nan: a finite number"));
+  CHECK(step(RmsPropParameters{.momentum = -0.5}).starts_with("optimiser: momentum -0.5: a finite number"));
+  CHECK(step(AdagradParameters{.lr = infinity}).starts_with("optimiser: lr inf: a finite number"));
+  CHECK(step(AdagradParameters{.lr = -1, .lr_decay = 0.5}).starts_with("optimiser: lr -1: a finite number"));
+  CHECK(step(AdagradParameters{.lr_decay = -0.5}).starts_with("optimiser: lr_decay -0.5: a finite number"));
+  CHECK(step(AdagradParameters{.weight_decay = nan}).starts_with("optimiser: weight_decay nan: a finite number"));
+  CHECK(step(AdagradParameters{.initial_accumulator_value = -1})
+            .starts_with("optimiser: initial_accumulator_value -1: a finite number"));
+  CHECK(step(AdagradParameters{.epsilon = nan}).starts_with("optimiser: epsilon nan: a finite number"));
+  CHECK(step(LionParameters{.lr = nan}).starts_with("optimiser: lr nan: a finite number"));
+  CHECK(step(LionParameters{.beta1 = 1}).starts_with("optimiser: beta1 1: a finite number of at least 0, and below 1,"));
+  CHECK(step(LionParameters{.beta2 = -1}).starts_with("optimiser: beta2 -1: a finite number"));
+  CHECK(step(LionParameters{.weight_decay = nan}).starts_with("optimiser: weight_decay nan: a finite number"));
+  CHECK(step(AdamParameters{.beta2 = 1, .amsgrad = true}).starts_with("optimiser: beta2 1: a finite number"));
+  CHECK(step(AdamParameters{.beta1 = nan, .amsgrad = true}).starts_with("optimiser: beta1 nan: a finite number"));
 }
 TEST_CASE("errors of generators") {
   CHECK(error_of([](Ir& ir) { ir.constant(tw::eye(), {4}); }) ==

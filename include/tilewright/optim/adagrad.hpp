@@ -1,0 +1,63 @@
+#pragma once
+#include "tilewright/core/requirements.hpp"
+
+#include <boost/hana/adapt_struct.hpp>
+
+#include "tilewright/optim/descend.hpp"
+#include "tilewright/optim/divide_by_root.hpp"
+#include "tilewright/optim/state.hpp"
+
+namespace tilewright::optim {
+
+struct Adagrad;
+
+/// Adagrad's parameters, with PyTorch's names and defaults; `epsilon` is its eps. Numbers become part of the graph; a Tensor or
+/// TensorSpec, of one element, makes an input of it, in this order after the weight and its gradient, which each call gives.
+struct AdagradParameters {
+  NumberOrTensor lr = 1e-2;                ///< learning rate of the first step
+  NumberOrTensor lr_decay = 0.0;           ///< after t steps the rate is lr / (1 + t lr_decay)
+  NumberOrTensor weight_decay = 0.0;       ///< the gradient is that of the loss plus weight_decay / 2 |weight|^2
+  double initial_accumulator_value = 0.0;  ///< of each element of the sum: at least 0
+  NumberOrTensor epsilon = 1e-10;          ///< added to the root of the sum
+
+  using Optimiser = Adagrad;
+};
+
+/// Adagrad for one variable: `build(weight by reference, gradient, parameters)`. Its state: the variable `sum`, of the squares of
+/// all gradients, of the weight's shape and dtype, and of float32 for half precision, in which the step is computed; if lr_decay
+/// is not 0, `step`, a float32 scalar. The weight loses the rate times gradient / (sqrt(sum) + epsilon) ("Adaptive Subgradient
+/// Methods for Online Learning and Stochastic Optimization", JMLR 12, 2011; the form is PyTorch's).
+struct Adagrad : Module<Adagrad> {
+  static constexpr bool in_sequence = true;
+
+  constexpr void build(TensorByRef weight, Tensor gradient, const AdagradParameters& parameters) {
+    const auto& [lr, lr_decay, weight_decay, initial_accumulator_value, epsilon] = parameters;
+    const auto check = [&](std::string_view name, const NumberOrTensor& value) {
+      return tilewright::detail::check_parameter(weight.ir(), "optimiser", name, value);
+    };
+    if (!check("lr", lr) || !check("lr_decay", lr_decay) || !check("weight_decay", weight_decay) ||
+        !check("initial_accumulator_value", initial_accumulator_value) || !check("epsilon", epsilon))
+      return;
+    const Tensor sum = detail::add_state(*this, "sum", weight, {}, full(initial_accumulator_value));
+    gradient = ops::cast(gradient, sum.dtype());
+    if (weight_decay.tensor || weight_decay.number != 0) gradient = ops::scaled_add(gradient, weight, {.b = weight_decay});
+    ops::accumulate_square_(sum, gradient);
+    detail::descend(weight, detail::divide_by_root(gradient, sum, epsilon), decayed(lr, lr_decay, sum.dtype()));
+  }
+
+ private:
+  /// The rate of this step, which is counted.
+  constexpr NumberOrTensor decayed(const NumberOrTensor& lr, const NumberOrTensor& lr_decay, DType dtype) {
+    if (!lr_decay.tensor && lr_decay.number == 0) return lr;
+    const auto scalar = [&](Tensor value) { return value.reshape({}).cast(dtype); };
+    const Tensor steps = add_variable_input("step", zeros(), {}, float32, {.by_ref = true}), before = scalar(steps);
+    const Tensor divisor = 1 + (lr_decay.tensor ? before * scalar(*lr_decay.tensor) : before * lr_decay.number);
+    const Tensor rate = lr.tensor ? scalar(*lr.tensor) / divisor : lr.number / divisor;
+    ops::accumulate_(steps, ir().constant(1.0));
+    return rate;
+  }
+};
+
+}  // namespace tilewright::optim
+
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::AdagradParameters, lr, lr_decay, weight_decay, initial_accumulator_value, epsilon);

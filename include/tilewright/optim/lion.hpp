@@ -1,0 +1,53 @@
+#pragma once
+#include "tilewright/core/requirements.hpp"
+
+#include <boost/hana/adapt_struct.hpp>
+
+#include "tilewright/optim/descend.hpp"
+#include "tilewright/optim/state.hpp"
+
+namespace tilewright::optim {
+
+struct Lion;
+
+/// Lion's parameters, with the defaults of its authors. Numbers become part of the graph; a Tensor or TensorSpec, of one element,
+/// makes an input of it, in this order after the weight and its gradient, which each call gives.
+struct LionParameters {
+  NumberOrTensor lr = 1e-4;  ///< learning rate: 3 to 10 times smaller than AdamW's
+  NumberOrTensor beta1 = 0.9;  ///< the share of the first moment in the step: at least 0, below 1
+  NumberOrTensor beta2 = 0.99;  ///< decay of the first moment: at least 0, below 1
+  NumberOrTensor weight_decay = 0.0;  ///< decoupled: the weight loses lr weight_decay of itself in each step
+  std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
+
+  using Optimiser = Lion;
+};
+
+/// Lion for one variable: `build(weight by reference, gradient, parameters)`. Its state is the variable `first_order`, of the
+/// weight's shape: the moving average of the gradient. Each element of the weight loses lr in the direction
+/// sign(beta1 first_order + (1 - beta1) gradient), by the average before this gradient joins it ("Symbolic Discovery of
+/// Optimization Algorithms", arXiv 2302.06675, algorithm 2). The sign is taken in float32 for half precision.
+struct Lion : Module<Lion> {
+  static constexpr bool in_sequence = true;
+
+  constexpr void build(TensorByRef weight, Tensor gradient, const LionParameters& parameters) {
+    const auto& [lr, beta1, beta2, weight_decay, first_order_dtype] = parameters;
+    const auto check = [&](std::string_view name, const NumberOrTensor& value, double below) {
+      return tilewright::detail::check_parameter(weight.ir(), "optimiser", name, value, 0, below);
+    };
+    if (!check("beta1", beta1, 1) || !check("beta2", beta2, 1) ||
+        !check("weight_decay", weight_decay, std::numeric_limits<double>::infinity()))
+      return;
+    const DType dtype = computed_dtype(weight.dtype());
+    const Tensor first = detail::add_state(*this, "first_order", weight, first_order_dtype);
+    gradient = ops::cast(gradient, dtype);
+    const NumberOrTensor rest = beta1.tensor ? NumberOrTensor(1 - *beta1.tensor) : NumberOrTensor(1 - beta1.number);
+    Tensor step = ops::sign(ops::scaled_add(ops::cast(first, dtype), gradient, {.a = beta1, .b = rest}));
+    if (weight_decay.tensor || weight_decay.number != 0) step = ops::scaled_add(step, weight, {.b = weight_decay});
+    ops::accumulate_moving_average_(first, gradient, beta2);
+    detail::descend(weight, step, lr);
+  }
+};
+
+}  // namespace tilewright::optim
+
+BOOST_HANA_ADAPT_STRUCT(tilewright::optim::LionParameters, lr, beta1, beta2, weight_decay, first_order_dtype);

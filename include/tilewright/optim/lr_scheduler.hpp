@@ -1,0 +1,302 @@
+#pragma once
+#include "tilewright/core/requirements.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "tilewright/optim/schedule.hpp"
+
+/// PyTorch's learning-rate schedulers, with its names of parameters and its defaults: function objects of the step, from 0,
+/// computed on the host. `lr` is the rate of the optimiser. The rate is a formula of the step, so a run that goes on from a
+/// checkpoint needs no state of a scheduler. PyTorch computes most rates from the one before, which rounds otherwise. A parameter
+/// without a default in PyTorch has none here: a scheduler that is not given it throws. Each throws std::invalid_argument for a
+/// step below 0, parameters out of their range, and rates that are no finite numbers.
+///
+///     const tw::optim::CosineAnnealingLR scheduler{.lr = 0.1, .T_max = 200};
+///     session.run("lr"_s = static_cast<float>(scheduler(step)), ...);
+///
+/// A scheduler that PyTorch steps once an epoch is given the epoch: scheduler(step / steps_per_epoch).
+namespace tilewright::optim {
+
+namespace detail {
+inline constexpr double not_given = std::numeric_limits<double>::quiet_NaN();
+
+inline double finite_rate(std::string_view name, double rate) {
+  require_rate(name, rate);
+  return rate;
+}
+inline void require_period(std::string_view name, std::int64_t period) {
+  require_schedule(period >= 1, name, period, "1 or more");
+}
+inline void require_part(std::string_view name, double part) {
+  require_schedule(part >= 0 && part <= 1, name, part, "from 0 to 1");
+}
+inline double divide(std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
+/// From `start` to `end` along half a cosine; part: from 0 to 1.
+inline double along_cosine(double start, double end, double part) {
+  return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * part));
+}
+}  // namespace detail
+
+/// lr lr_lambda(step): any function of the step, from 0.
+template <class Lambda>
+struct LambdaLR {
+  double lr = 1e-3;
+  Lambda lr_lambda{};
+  double operator()(std::int64_t step) const {
+    detail::require_step("LambdaLR: step", step);
+    return detail::finite_rate("LambdaLR: a rate of", lr * static_cast<double>(lr_lambda(step)));
+  }
+};
+
+/// lr, times gamma after every `step_size` steps.
+struct StepLR {
+  double lr = 1e-3;
+  std::int64_t step_size = 0;
+  double gamma = 0.1;
+  double operator()(std::int64_t step) const {
+    detail::require_period("StepLR: step_size", step_size);
+    detail::require_step("StepLR: step", step);
+    return detail::finite_rate("StepLR: a rate of", lr * std::pow(gamma, static_cast<double>(step / step_size)));
+  }
+};
+
+/// lr, times gamma from each of the milestones on. They may be in any order; one that is there twice counts twice.
+struct MultiStepLR {
+  double lr = 1e-3;
+  std::vector<std::int64_t> milestones{};
+  double gamma = 0.1;
+  double operator()(std::int64_t step) const {
+    detail::require_step("MultiStepLR: step", step);
+    for (const std::int64_t milestone : milestones) detail::require_step("MultiStepLR: a milestone of", milestone);
+    const auto reached = std::ranges::count_if(milestones, [&](std::int64_t milestone) { return milestone <= step; });
+    return detail::finite_rate("MultiStepLR: a rate of", lr * std::pow(gamma, static_cast<double>(reached)));
+  }
+};
+
+/// lr factor for `total_iters` steps, then lr.
+struct ConstantLR {
+  double lr = 1e-3;
+  double factor = 1.0 / 3;
+  std::int64_t total_iters = 5;
+  double operator()(std::int64_t step) const {
+    detail::require_part("ConstantLR: factor", factor);
+    detail::require_period("ConstantLR: total_iters", total_iters);
+    detail::require_step("ConstantLR: step", step);
+    return detail::finite_rate("ConstantLR: a rate of", step < total_iters ? lr * factor : lr);
+  }
+};
+
+/// From lr start_factor to lr end_factor in equal parts over `total_iters` steps, then that.
+struct LinearLR {
+  double lr = 1e-3;
+  double start_factor = 1.0 / 3, end_factor = 1;
+  std::int64_t total_iters = 5;
+  double operator()(std::int64_t step) const {
+    detail::require_part("LinearLR: start_factor", start_factor);
+    detail::require_part("LinearLR: end_factor", end_factor);
+    detail::require_period("LinearLR: total_iters", total_iters);
+    detail::require_step("LinearLR: step", step);
+    const double part = detail::divide(std::min(step, total_iters), total_iters);
+    return detail::finite_rate("LinearLR: a rate of", lr * (start_factor + (end_factor - start_factor) * part));
+  }
+};
+
+/// lr gamma^step.
+struct ExponentialLR {
+  double lr = 1e-3;
+  double gamma = detail::not_given;
+  double operator()(std::int64_t step) const {
+    detail::require_rate("ExponentialLR: gamma", gamma);
+    detail::require_step("ExponentialLR: step", step);
+    return detail::finite_rate("ExponentialLR: a rate of", lr * std::pow(gamma, static_cast<double>(step)));
+  }
+};
+
+/// lr (1 - step / total_iters)^power, 0 from step `total_iters` on.
+struct PolynomialLR {
+  double lr = 1e-3;
+  std::int64_t total_iters = 5;
+  double power = 1;
+  double operator()(std::int64_t step) const {
+    detail::require_period("PolynomialLR: total_iters", total_iters);
+    detail::require_step("PolynomialLR: step", step);
+    const double rest = 1 - detail::divide(std::min(step, total_iters), total_iters);
+    return detail::finite_rate("PolynomialLR: a rate of", lr * std::pow(rest, power));
+  }
+};
+
+/// From lr to eta_min along half a cosine over `T_max` steps, then the same way up again over T_max steps, and so on ("SGDR:
+/// Stochastic Gradient Descent with Warm Restarts", arXiv 1608.03983, without restarts). CosineDecay stays at its end.
+struct CosineAnnealingLR {
+  double lr = 1e-3;
+  std::int64_t T_max = 0;
+  double eta_min = 0;
+  double operator()(std::int64_t step) const {
+    detail::require_period("CosineAnnealingLR: T_max", T_max);
+    detail::require_step("CosineAnnealingLR: step", step);
+    const std::int64_t half = step / T_max, at = step % T_max;
+    const double part = detail::divide(half % 2 == 0 ? at : T_max - at, T_max);
+    return detail::finite_rate("CosineAnnealingLR: a rate of", detail::along_cosine(lr, eta_min, part));
+  }
+};
+
+/// From lr to eta_min along half a cosine, then from lr again: first over `T_0` steps, and each time over T_mult times as many
+/// (arXiv 1608.03983).
+struct CosineAnnealingWarmRestarts {
+  double lr = 1e-3;
+  std::int64_t T_0 = 0, T_mult = 1;
+  double eta_min = 0;
+  double operator()(std::int64_t step) const {
+    detail::require_period("CosineAnnealingWarmRestarts: T_0", T_0);
+    detail::require_period("CosineAnnealingWarmRestarts: T_mult", T_mult);
+    detail::require_step("CosineAnnealingWarmRestarts: step", step);
+    std::int64_t at = T_mult == 1 ? step % T_0 : step, length = T_0;
+    double part = detail::divide(at, length);
+    while (at >= length) {
+      at -= length;
+      // a period that is longer than any number of steps: its first step is as good as any
+      if (length > std::numeric_limits<std::int64_t>::max() / T_mult) return detail::finite_rate(name, lr);
+      length *= T_mult;
+      part = detail::divide(at, length);
+    }
+    return detail::finite_rate(name, detail::along_cosine(lr, eta_min, part));
+  }
+
+ private:
+  static constexpr std::string_view name = "CosineAnnealingWarmRestarts: a rate of";
+};
+
+enum class AnnealStrategy { cos, linear };
+
+/// From max_lr / div_factor to max_lr in the first `pct_start` of all steps, then to max_lr / div_factor / final_div_factor; with
+/// three_phase in as many steps as before down to max_lr / div_factor, and then to the last rate ("Super-Convergence: Very Fast
+/// Training of Neural Networks Using Large Learning Rates", arXiv 1708.07120). There are `total_steps`, or epochs
+/// steps_per_epoch; a step at or above them throws.
+struct OneCycleLR {
+  double max_lr = detail::not_given;
+  std::int64_t total_steps = 0, epochs = 0, steps_per_epoch = 0;
+  double pct_start = 0.3;
+  AnnealStrategy anneal_strategy = AnnealStrategy::cos;
+  double base_momentum = 0.85, max_momentum = 0.95;
+  double div_factor = 25, final_div_factor = 1e4;
+  bool three_phase = false;
+
+  double operator()(std::int64_t step) const {
+    detail::require_rate("OneCycleLR: max_lr", max_lr);
+    detail::require_schedule(div_factor > 0, "OneCycleLR: div_factor", div_factor, "above 0");
+    detail::require_schedule(final_div_factor > 0, "OneCycleLR: final_div_factor", final_div_factor, "above 0");
+    const double initial = max_lr / div_factor;
+    return detail::finite_rate("OneCycleLR: a rate of", value(step, initial, max_lr, initial / final_div_factor));
+  }
+  /// The momentum, or Adam's beta1, that PyTorch sets with the rate (cycle_momentum): from max_momentum to base_momentum while
+  /// the rate grows, then back.
+  double momentum(std::int64_t step) const {
+    return detail::finite_rate("OneCycleLR: a momentum of", value(step, max_momentum, base_momentum, max_momentum));
+  }
+
+ private:
+  std::int64_t count() const {
+    if (total_steps != 0) return total_steps;
+    detail::require_period("OneCycleLR: total_steps, or else epochs,", epochs);
+    detail::require_period("OneCycleLR: total_steps, or else steps_per_epoch,", steps_per_epoch);
+    return epochs * steps_per_epoch;
+  }
+  double anneal(double start, double end, double step, double first, double last) const {
+    const double part = first == last ? 1 : (step - first) / (last - first);
+    return anneal_strategy == AnnealStrategy::cos ? detail::along_cosine(start, end, part) : start + (end - start) * part;
+  }
+  double value(std::int64_t step, double start, double peak, double end) const {
+    const std::int64_t steps = count();
+    detail::require_period("OneCycleLR: total_steps", steps);
+    detail::require_part("OneCycleLR: pct_start", pct_start);
+    detail::require_step("OneCycleLR: step", step);
+    detail::require_schedule(step < steps, "OneCycleLR: step", step, "below " + std::to_string(steps));
+    const double now = static_cast<double>(step), last = static_cast<double>(steps) - 1;
+    const double first_end = pct_start * static_cast<double>(steps) - 1;
+    const double second_end = 2 * pct_start * static_cast<double>(steps) - 2;
+    if (now <= first_end) return anneal(start, peak, now, 0, first_end);
+    if (!three_phase) return anneal(peak, end, now, first_end, last);
+    if (now <= second_end) return anneal(peak, start, now, first_end, second_end);
+    return anneal(start, end, now, second_end, last);
+  }
+};
+
+/// How the height of a CyclicLR's cycles changes: not at all; to the half with each cycle; by gamma with each step.
+enum class CyclicMode { triangular, triangular2, exp_range };
+
+/// From base_lr to max_lr in equal parts over `step_size_up` steps and back over `step_size_down`, and so on ("Cyclical Learning
+/// Rates for Training Neural Networks", arXiv 1506.01186).
+struct CyclicLR {
+  double base_lr = detail::not_given, max_lr = detail::not_given;
+  std::int64_t step_size_up = 2000;
+  std::optional<std::int64_t> step_size_down{};  ///< nothing: step_size_up
+  CyclicMode mode = CyclicMode::triangular;
+  double gamma = 1;
+  double base_momentum = 0.8, max_momentum = 0.9;
+
+  double operator()(std::int64_t step) const {
+    detail::require_rate("CyclicLR: base_lr", base_lr);
+    detail::require_rate("CyclicLR: max_lr", max_lr);
+    return detail::finite_rate("CyclicLR: a rate of", base_lr + (max_lr - base_lr) * height(step));
+  }
+  /// The momentum that PyTorch sets with the rate (cycle_momentum): from max_momentum to base_momentum while the rate grows, and
+  /// back.
+  double momentum(std::int64_t step) const {
+    return detail::finite_rate("CyclicLR: a momentum of", max_momentum - (max_momentum - base_momentum) * height(step));
+  }
+
+ private:
+  double height(std::int64_t step) const {
+    const std::int64_t up = step_size_up, down = step_size_down.value_or(up);
+    detail::require_period("CyclicLR: step_size_up", up);
+    detail::require_step("CyclicLR: step_size_down", down);
+    detail::require_step("CyclicLR: step", step);
+    const std::int64_t at = step % (up + down), cycle = step / (up + down);
+    const double part = at <= up ? detail::divide(at, up) : detail::divide(up + down - at, down);
+    if (mode == CyclicMode::triangular2) return part / std::pow(2., static_cast<double>(cycle));
+    if (mode == CyclicMode::exp_range) return part * std::pow(gamma, static_cast<double>(step));
+    return part;
+  }
+};
+
+/// The first scheduler up to the first milestone, then the second from its step 0 on, and so on. There is one milestone fewer
+/// than schedulers, each at least 1 and at least the one before. Schedules such as WarmUp can be among them.
+///
+///     const tw::optim::LinearLR warm_up{.lr = 0.1, .total_iters = 500};
+///     const tw::optim::CosineAnnealingLR decay{.lr = 0.1, .T_max = 7000};
+///     const tw::optim::SequentialLR scheduler{.schedulers = std::tuple{warm_up, decay}, .milestones = {500}};
+template <class... Schedulers>
+struct SequentialLR {
+  std::tuple<Schedulers...> schedulers;
+  std::vector<std::int64_t> milestones{};
+  double operator()(std::int64_t step) const {
+    detail::require_schedule(milestones.size() + 1 == sizeof...(Schedulers), "SequentialLR: milestones", milestones.size(),
+                             std::to_string(sizeof...(Schedulers) - 1) + ", one fewer than schedulers,");
+    detail::require_step("SequentialLR: step", step);
+    std::int64_t start = 0;
+    std::size_t found = 0;
+    for (std::int64_t before = 1; const std::int64_t milestone : milestones) {
+      detail::require_schedule(milestone >= before, "SequentialLR: a milestone of", milestone,
+                               std::to_string(before) + " or more");
+      before = milestone;
+      if (step >= milestone) start = milestone, ++found;
+    }
+    double rate = 0;
+    std::apply(
+        [&](const auto&... scheduler) {
+          std::size_t i = 0;
+          ((i++ == found ? void(rate = scheduler(step - start)) : void()), ...);
+        },
+        schedulers);
+    return rate;
+  }
+};
+
+}  // namespace tilewright::optim
