@@ -177,7 +177,7 @@ constexpr Tensor inverse_of_count(Tensor count) {
 /// Fails for a pattern that matches no variable, and for a number that a function which updates variables would not use.
 template <class Optimiser>
 constexpr void check_groups(Ir& ir, const NamedTensors& variables, const StepOptions& options) {
-  for (const auto& [names, group] : options.groups) {
+  for (const auto& [names, group, others] : options.groups) {
     if (!OptimiserParameters<Optimiser> && (group.lr || group.weight_decay))
       ir.fail(text("groups: ", group.lr ? "lr" : "weight_decay", " of '", names,
                    "' with a function that updates variables: parameters of an optimiser expected"));

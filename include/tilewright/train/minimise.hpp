@@ -124,7 +124,8 @@ struct LossObjective {
       else factor = inverse;
     }
     store(ir, own_name(options, "loss").view(), mean);
-    for (std::size_t i = 0; i < options.outputs.size(); ++i) store(ir, options.outputs[i], call.output(static_cast<int>(i + first_output)));
+    for (std::size_t i = 0; i < options.outputs.size(); ++i)
+      store(ir, options.outputs[i], call.output(static_cast<int>(i + first_output)));
     if (factor) return {call, ops::cast(*factor, dtype), count};
     return {call, ir.constant(1.0, dtype), count};
   }

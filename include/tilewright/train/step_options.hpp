@@ -25,10 +25,13 @@ struct GroupOptions {
 struct ParameterGroup {
   std::string_view names;
   GroupOptions options{};
+  bool others = false;  ///< whether the group is all variables that the pattern does not match
 };
 
 /// The group of variables that a step leaves as they are: `frozen("encoder.*")`.
 constexpr ParameterGroup frozen(std::string_view names) { return {names, {.frozen = true}}; }
+/// A group for a step that trains these variables alone, and leaves all others as they are: `only("generator.*")`.
+constexpr ParameterGroup only(std::string_view names) { return {names, {.frozen = true}, true}; }
 
 /// Options of a step, whichever its loss.
 struct StepOptions {

@@ -23,8 +23,8 @@ namespace detail {
 /// What the groups say of a variable together.
 constexpr GroupOptions options_of(const List<ParameterGroup>& groups, std::string_view name) {
   GroupOptions result;
-  for (const auto& [names, options] : groups) {
-    if (!tilewright::detail::matches_pattern(names, name)) continue;
+  for (const auto& [names, options, others] : groups) {
+    if (tilewright::detail::matches_pattern(names, name) == others) continue;
     if (options.lr) result.lr = options.lr;
     if (options.weight_decay) result.weight_decay = options.weight_decay;
     result.frozen = result.frozen || options.frozen;

@@ -42,7 +42,7 @@ constexpr void adversaries(Ir& ir) {
   const auto variables = train::minimise(ir, DiscriminatorLoss{}, SgdParameters{.lr = 0.1}, {z, {"real", {batch}}},
                                          {.prefix = "discriminating"});
   train::minimise(ir, GeneratorLoss{}, optim::AdamParameters{.lr = 0.1, .epsilon = 1e-12}, {z},
-                  {.groups = {train::frozen("discriminator.*")}, .variables = variables, .prefix = "generating"});
+                  {.groups = {train::only("generator.*")}, .variables = variables, .prefix = "generating"});
 }
 
 /// Learns `online` from `target`, which follows it.
