@@ -118,7 +118,7 @@ namespace ops {
 /// of target w ((p - 1) log(1 + exp(-x)) - x), and of the weights.
 constexpr Tensor binary_cross_entropy_with_logits(Tensor input, Tensor target, const BinaryCrossEntropyOptions& options = {}) {
   constexpr std::string_view loss = "binary_cross_entropy_with_logits";
-  if (!detail::check_loss(loss, input, target)) return Tensor();
+  if (!detail::check_loss(loss, input, target)) return Tensor::invalid(input.ir());
   const TensorSpec spec = input.spec();
   const auto is_factor = [&](std::string_view name, Tensor factor) {
     if (!factor.valid()) return true;
@@ -127,7 +127,7 @@ constexpr Tensor binary_cross_entropy_with_logits(Tensor input, Tensor target, c
                          ": a shape that broadcasts to it, and its dtype, expected"));
     return false;
   };
-  if (!is_factor("weight", options.weight) || !is_factor("pos_weight", options.pos_weight)) return Tensor();
+  if (!is_factor("weight", options.weight) || !is_factor("pos_weight", options.pos_weight)) return Tensor::invalid(input.ir());
   const Tensor x = detail::widened(input), t = detail::widened(target);
   Tensor losses = options.pos_weight.valid() ? apply<BinaryCrossEntropy>({x, t, detail::widened(options.pos_weight)})
                                              : apply<BinaryCrossEntropy>({x, t});

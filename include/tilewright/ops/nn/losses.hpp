@@ -57,7 +57,7 @@ namespace detail {
 /// The loss f(difference) of elements.
 template <class F>
 constexpr Tensor loss_of_difference(std::string_view loss, Tensor input, Tensor target, Reduction reduction, F f) {
-  if (!check_loss(loss, input, target)) return Tensor();
+  if (!check_loss(loss, input, target)) return Tensor::invalid(input.ir());
   return reduced(f(widened(input) - widened(target)), reduction, input.dtype());
 }
 constexpr Tensor squared(Tensor x) { return ops::pow(x, 2); }
@@ -96,7 +96,7 @@ constexpr Tensor huber_loss(Tensor input, Tensor target, const HuberOptions& opt
 /// x) with `log_target`. Where t, or exp(t), is 0 the loss and its gradients are 0. PyTorch's "batchmean" is the sum, divided by
 /// the first extent.
 constexpr Tensor kl_div(Tensor input, Tensor target, const KlDivOptions& options = {}) {
-  if (!detail::check_loss("kl_div", input, target)) return Tensor();
+  if (!detail::check_loss("kl_div", input, target)) return Tensor::invalid(input.ir());
   const Tensor x = detail::widened(input), t = detail::widened(target);
   const Tensor p = options.log_target ? exp(t) : t, is_zero = equal(p, 0);
   const Tensor log_p = options.log_target ? t : log(where(is_zero, 1, t));
@@ -106,7 +106,7 @@ constexpr Tensor kl_div(Tensor input, Tensor target, const KlDivOptions& options
 /// 0 where it is another number. input1, input2: (..., width) of one shape and dtype; target: (...), any dtype but bool. Result:
 /// a scalar, or (...) without a reduction. c = a b / sqrt((a a + 1e-12) (b b + 1e-12)). The target has no gradient.
 constexpr Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, const CosineEmbeddingOptions& options = {}) {
-  if (!detail::check_loss("cosine_embedding_loss", input1, input2) || !target.is_usable()) return Tensor();
+  if (!detail::check_loss("cosine_embedding_loss", input1, input2) || !target.is_usable()) return Tensor::invalid(input1.ir());
   const auto fail = [&](const auto&... message) { return input1.ir().fail(text("cosine_embedding_loss: ", message...)); };
   Shape rows = input1.shape();
   if (rows.rank == 0) return fail("input ", to_text(input1.spec()), ": at least one axis expected");
