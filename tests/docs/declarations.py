@@ -43,7 +43,7 @@ class Declaration:
         self.type = re.search(r"^(?:template\s*<.*?>\s*)?(?:struct|class|enum class|enum|concept)\s+(?:\[\[\w+\]\]\s*)?(\w+)",
                               self.head)
         function = re.search(r"(operator\s*(?:\(\)|\[\]|\S+?)|operator \w+|~?\w+)\s*\(", without_templates(self.head))
-        self.is_function = not self.type and bool(function) and "=" not in self.head.split("(")[0]
+        self.is_function = not self.type and bool(function) and "=" not in without_templates(self.head).split("(")[0]
         self.name = self.type[1] if self.type else function[1] if self.is_function else ""
         if not self.name and (member := re.search(r"(\w+)\s*(?:\{.*|=.*)?;?$", self.head)):
             self.name = member[1]

@@ -63,6 +63,8 @@ OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Sli
 # Of these headers only what is named is shown.
 ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"],
         "ops/collective/differs_by_replica.hpp": ["differs_by_replica"]}
+# Functions of detail that change dtypes and reduce around what a function computes: their ops are not the function's.
+AROUND = {"widened", "reduced"}
 # The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of program/.
 CALLS = ["program/call.hpp", "program/repeat.hpp", "program/conditional.hpp"]
 
@@ -185,7 +187,7 @@ class Library:
         for match in re.finditer(r"\b(\w+)(?:<(\w+)[^<>()]*>)?\(", masked(text)):
             if match[2] in self.structs and self.op_name(self.structs[match[2]]) and match[2] not in found:
                 found.append(match[2])
-            elif match[1] in self.functions and match[1] not in seen and match[1] != function.name and not found:
+            elif match[1] in self.functions and match[1] not in seen | AROUND | {function.name} and not found:
                 seen.add(match[1])
                 for called in self.functions[match[1]]:
                     if "detail" in text[max(0, match.start() - 8):match.start()] or len(text) < 200:

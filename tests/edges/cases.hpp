@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "tilewright/ops/nn/losses.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace edges {
@@ -153,6 +154,31 @@ constexpr void losses(const Cases& c) {
   c.add(
       "nll_loss_of_logarithms",
       [](Tensor p, Tensor of) { return ops::nll_loss(p, of, {.reduction = Reduction::none, .log_prob = true}); }, x, labels);
+}
+constexpr void losses_with_options(const Cases& c) {
+  using enum Reduction;
+  const auto x = c.real({n});
+  const auto weighted = [](double label_smoothing, bool has_weight) {
+    return [=](Tensor t, Tensor of) {
+      tw::CrossEntropyOptions options{.reduction = none, .label_smoothing = label_smoothing};
+      if (has_weight) options.weight = t.ir().constant({0.5, 2, 1.25}, {3}, t.dtype());
+      return ops::cross_entropy(t, of, options);
+    };
+  };
+  c.add("cross_entropy_weighted", weighted(0, true), c.real({4, 3}), c.ints({4}));
+  c.add("cross_entropy_smoothed", weighted(0.25, false), c.real({4, 3}), c.ints({4}));
+  c.add("cross_entropy_weighted_and_smoothed", weighted(0.25, true), c.real({4, 3}), c.ints({4}));
+  c.add(
+      "binary_cross_entropy",
+      [](Tensor t, Tensor of) { return ops::binary_cross_entropy_with_logits(t, of, {.reduction = none}); }, x, x);
+  c.add(
+      "binary_cross_entropy_of_positives",
+      [](Tensor t, Tensor of, Tensor w) {
+        return ops::binary_cross_entropy_with_logits(t, of, {.pos_weight = w, .reduction = none});
+      },
+      x, x, x);
+  c.add("huber", [](Tensor t, Tensor of) { return ops::huber_loss(t, of, {.delta = 0.75, .reduction = none}); }, x, x);
+  c.add("smooth_l1", [](Tensor t, Tensor of) { return ops::smooth_l1_loss(t, of, {.beta = 0.75, .reduction = none}); }, x, x);
 }
 constexpr void normalisations(const Cases& c) {
   const auto x = c.real({3, 4}), w = c.real({4}), channels = c.real({2}), images = c.real({3, 2, 2});

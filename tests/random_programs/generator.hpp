@@ -286,6 +286,7 @@ class Generator {
   constexpr void normalise();
   constexpr void resize();
   constexpr void loss();
+  constexpr void loss_of_options();
   // generator_random.hpp
   constexpr Tensor seed();
   constexpr void random();
@@ -353,7 +354,7 @@ constexpr void Generator::run(int steps, int depth) {
       case 30: convolution(); break;
       case 31: pool(); break;
       case 32: normalise(); break;
-      case 33: random_.one_in(2) ? resize() : loss(); break;
+      case 33: random_.one_in(2) ? resize() : random_.one_in(2) ? loss() : loss_of_options(); break;
       case 34: random(); break;
       case 35: cast(); break;
       case 36: integer_arithmetic(); break;

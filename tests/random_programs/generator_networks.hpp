@@ -212,4 +212,43 @@ constexpr void Generator::loss() {
   }
 }
 
+/// Losses of ops/nn/losses.hpp that are ops of their own.
+constexpr void Generator::loss_of_options() {
+  const auto reduction = static_cast<tw::Reduction>(random_.below(3));
+  const auto total = [&](double most, std::int64_t count) {
+    return Elements{0, most * static_cast<double>(reduction == tw::Reduction::sum ? count : 1)};
+  };
+  switch (random_.below(3)) {
+    case 0: {
+      const Known x = real_up_to(16);
+      const Tensor target = like(x).tensor;
+      const double width = 0.5 + random_.below(3);
+      const Elements result = total(width * 32 + 8, x.tensor.nelms());
+      if (random_.one_in(2)) return push(ops::huber_loss(x.tensor, target, {.delta = width, .reduction = reduction}), result);
+      return push(ops::smooth_l1_loss(x.tensor, target, {.beta = width, .reduction = reduction}), result);
+    }
+    case 1: {
+      const Known x = real_up_to(16);
+      tw::BinaryCrossEntropyOptions options{.reduction = reduction};
+      if (x.rank() > 0 && random_.one_in(2))
+        options.pos_weight = ops::exp(constant({x.tensor.shape(-1)}, x.tensor.dtype()).tensor);
+      return push(ops::binary_cross_entropy_with_logits(x.tensor, ops::sigmoid(like(x).tensor), options),
+                  total(8 * (x.bound() + 1), x.tensor.nelms()));
+    }
+    default: {
+      const auto found = find(
+          [](const Known& k) { return k.is_real() && k.rank() > 0 && k.bound() <= 3 && k.tensor.shape(-1) <= 17; });
+      const Known x = found ? *found : constant({3, 4}, tw::float32);
+      Shape rows = x.tensor.shape();
+      const std::int64_t classes = rows[-1];
+      rows.extents[--rows.rank] = 0;
+      tw::CrossEntropyOptions options{.reduction = reduction, .label_smoothing = random_.below(3) / 4.0};
+      if (random_.one_in(3)) options.ignore_index = random_.below(classes);
+      if (options.label_smoothing == 0 || random_.one_in(2))
+        options.weight = ops::exp(constant({classes}, x.tensor.dtype()).tensor);
+      return push(ops::cross_entropy(x.tensor, indices(rows, classes, false), options), total(64, rows.nelms()));
+    }
+  }
+}
+
 }  // namespace random_programs

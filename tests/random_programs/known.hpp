@@ -2,6 +2,7 @@
 // What a generator of programs knows about its tensors: bounds of their elements, and which are computed without rounding.
 #include <cstdint>
 
+#include "tilewright/ops/nn/losses.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace random_programs {

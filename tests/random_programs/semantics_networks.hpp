@@ -1,6 +1,7 @@
 #pragma once
 // Meanings of products, convolutions, and the other ops of networks.
 #include "semantics_reductions.hpp"
+#include "tilewright/ops/nn/losses.hpp"
 
 namespace random_programs::meaning {
 
@@ -277,6 +278,31 @@ inline std::vector<Array> cross_entropy(const tw::Node& node, Inputs inputs, Spe
   }
   return negative_log_likelihood(node, with_probabilities, outputs);
 }
+/// The loss of logits, smoothed labels and weights of classes.
+inline std::vector<Array> weighted_cross_entropy(const tw::Node& node, Inputs inputs, Specs outputs) {
+  const auto attributes = tw::unpack<tw::WeightedCrossEntropy::Attributes>(node.attributes);
+  const Array &logits = inputs[0], &labels = inputs[1];
+  const std::size_t classes = at(logits.extent(-1));
+  const auto weight = [&](std::size_t c) { return inputs.size() > 2 ? inputs[2][c] : 1; };
+  Array result(outputs[0]);
+  double weights = 0, total = 0;
+  for (std::size_t row = 0; row < labels.size(); ++row) {
+    if (attributes.ignores != 0 && labels[row] == real(attributes.ignore_index)) continue;
+    const std::size_t label = at(static_cast<std::int64_t>(labels[row]));
+    double exponentials = 0, loss = 0;
+    for (std::size_t c = 0; c < classes; ++c) exponentials += std::exp(logits[row * classes + c]);
+    for (std::size_t c = 0; c < classes; ++c) {
+      const double share = attributes.label_smoothing / real(classes) + (c == label ? 1 - attributes.label_smoothing : 0);
+      loss += weight(c) * share * (std::log(exponentials) - logits[row * classes + c]);
+    }
+    weights += weight(label);
+    total += loss;
+    if (attributes.reduction == tw::Reduction::none) result[row] = loss;
+  }
+  const bool divides = attributes.reduction == tw::Reduction::mean && weights != 0;
+  if (attributes.reduction != tw::Reduction::none) result[0] = divides ? total / weights : total;
+  return {result};
+}
 
 inline Meanings network_meanings() {
   return {
@@ -299,6 +325,15 @@ inline Meanings network_meanings() {
       {"RoiAlign", roi_align},
       {"CrossEntropy", cross_entropy},
       {"CrossEntropyWithGrad", cross_entropy},
+      {"WeightedCrossEntropy", weighted_cross_entropy},
+      {"BinaryCrossEntropy", elementwise([](const Line& x) {
+         const double positive = x[1] * (x.size() > 2 ? x[2] : 1);
+         return positive * std::log1p(std::exp(-x[0])) + (1 - x[1]) * std::log1p(std::exp(x[0]));
+       })},
+      {"Huber", elementwise_with<tw::Huber::Attributes>([](const auto& attributes, const Line& x) {
+         const double size = std::abs(x[0]), delta = attributes.delta;
+         return (size <= delta ? size * size / 2 : delta * (size - delta / 2)) / (attributes.is_relative != 0 ? delta : 1);
+       })},
       {"Nll", negative_log_likelihood},
       {"NlllWithSoftmaxGradDirect", negative_log_likelihood},
   };

@@ -434,6 +434,26 @@ CPP += "\nconstexpr void random_programs(const Cases& c) {\n  const auto x = c.r
 CPP += "".join(f'  c.add("random_{seed}", random_{seed}, x, x);\n' for seed in range(24)) + "}\n\n}  // namespace edges\n"
 Path(__file__).parents[1].joinpath("edges/random_cases.hpp").write_text(CPP)
 
+# Losses with options.
+weights = torch.tensor([0.5, 2, 1.25], dtype=torch.float64)
+for name, options in ("weighted", {"weight": weights}), ("smoothed", {"label_smoothing": 0.25}), ("weighted_and_smoothed",
+                                                                                                  {"weight": weights,
+                                                                                                   "label_smoothing": 0.25}):
+    case("cross_entropy_" + name, lambda x, t, options=options: F.cross_entropy(x, t, reduction="none", **options), (4, 3), labels)
+targets = torch.tensor([0, 1, 0.5, 0.25] * 2, dtype=torch.float64)
+
+
+def binary_cross_entropy(x, t, w=1):
+    zero = torch.zeros_like(x)
+    return w * t * torch.logaddexp(-x, zero) + (1 - t) * torch.logaddexp(x, zero)
+
+
+case("binary_cross_entropy", binary_cross_entropy, x, targets, kinds=EACH)
+case("binary_cross_entropy_of_positives", binary_cross_entropy, x, targets,
+     torch.tensor([3, 0.5, 1, 0.25] * 2, dtype=torch.float64), kinds=EACH)
+case("huber", lambda x, t: F.huber_loss(x, t, delta=0.75, reduction="none"), x, x, kinds=EACH)
+case("smooth_l1", lambda x, t: F.smooth_l1_loss(x, t, beta=0.75, reduction="none"), x, x, kinds=EACH)
+
 path = Path(__file__).with_name("edge_values.txt")
 path.write_text("\n".join([*file.lists, "", *file.cases]))
 print(f"{path.name}: {len(file.cases)} lines of cases, {len(file.lists)} lists, {path.stat().st_size} bytes")

@@ -5,7 +5,8 @@
 inline double as_element(tw::DType dtype, double number) {
   return tw::visit_dtype(dtype, [&]<class T>(std::type_identity<T>) { return static_cast<double>(static_cast<T>(number)); });
 }
-/// All results of the program are the reference's to a relative error, but for `least`. Beyond the dtype's range they are infinite.
+/// All results of the program are the reference's to a relative error, but for `least`. Beyond the dtype's range they are
+/// infinite.
 template <auto cases, tw::Target target>
 void check_relative(tw::DType dtype, double tolerance, double least, int threads = 1) {
   TestSession<cases, target> session({.threads = threads});

@@ -8,9 +8,9 @@
 using namespace op_cases;
 
 TEST_CASE("ops_losses.txt and the programs have the same cases") {
-  check_same_cases("ops_losses.txt", {losses_in_float32, losses_in_float16, losses_in_bfloat16, smooth_losses_in_float64,
-                                      losses_with_kinks_in_float64, edges_of_losses_in_float32, edges_of_losses_in_float16,
-                                      losses_in_parts});
+  check_same_cases("ops_losses.txt",
+                   {losses_in_float32, losses_in_float16, losses_in_bfloat16, smooth_losses_in_float64,
+                    losses_with_kinks_in_float64, edges_of_losses_in_float32, edges_of_losses_in_float16, losses_in_parts});
 }
 TEST_CASE("losses of float32 agree with PyTorch") {
   check_relative<losses_in_float32, tw::cpu>(tw::float32, 2e-6, 2e-7);
@@ -48,28 +48,54 @@ const double log4 = std::log(4.0);
 
 // Where PyTorch has NaN, 0 times infinity or 0 / 0.
 TEST_CASE("factors of 0 and sums of weights of 0 give 0") {
-  const Values given{{"kl.x0", {-inf, -1, -2}}, {"kl.x1", {0, 0, 1}}, {"kl.dy0", {1, 1, 1}},
-                     {"kl_log.x0", {-inf, -1}}, {"kl_log.x1", {-inf, 0}}, {"kl_log.dy0", {1, 1}},
-                     {"bce.x0", {-inf, inf, inf, 0}}, {"bce.x1", {0, 1, 0, 0.5}}, {"bce.x2", {1, 1, 0, 0}}, {"bce.dy0", {1, 1, 1, 1}},
-                     {"bce_positive.x0", {-inf, 0}}, {"bce_positive.x1", {0, 0}},
+  const Values given{{"kl.x0", {-inf, -1, -2}},
+                     {"kl.x1", {0, 0, 1}},
+                     {"kl.dy0", {1, 1, 1}},
+                     {"kl_log.x0", {-inf, -1}},
+                     {"kl_log.x1", {-inf, 0}},
+                     {"kl_log.dy0", {1, 1}},
+                     {"bce.x0", {-inf, inf, inf, 0}},
+                     {"bce.x1", {0, 1, 0, 0.5}},
+                     {"bce.x2", {1, 1, 0, 0}},
+                     {"bce.dy0", {1, 1, 1, 1}},
+                     {"bce_positive.x0", {-inf, 0}},
+                     {"bce_positive.x1", {0, 0}},
                      {"bce_positive.dy0", {1, 1}},
-                     {"ce.x0", {0, -inf, 0, 0, 0, 0, -inf, 0, 0, 0}}, {"ce.x1", {1, 0}}, {"ce.dy0", {1}},
-                     {"ce_smoothed.x0", {0, -inf, 0, 0, 0}}, {"ce_smoothed.x1", {0}}, {"ce_smoothed.dy0", {1}},
-                     {"ce_no_weight.x0", {1, 2, 3, 4, 5, 6, 7, 8, 9, 0}}, {"ce_no_weight.x1", {1, 1}}, {"ce_no_weight.dy0", {1}},
-                     {"ce_none_counts.x0", {1, 2, 3, 4, 5, 6, 7, 8, 9, 0}}, {"ce_none_counts.x1", {7, 7}},
+                     {"ce.x0", {0, -inf, 0, 0, 0, 0, -inf, 0, 0, 0}},
+                     {"ce.x1", {1, 0}},
+                     {"ce.dy0", {1}},
+                     {"ce_smoothed.x0", {0, -inf, 0, 0, 0}},
+                     {"ce_smoothed.x1", {0}},
+                     {"ce_smoothed.dy0", {1}},
+                     {"ce_no_weight.x0", {1, 2, 3, 4, 5, 6, 7, 8, 9, 0}},
+                     {"ce_no_weight.x1", {1, 1}},
+                     {"ce_no_weight.dy0", {1}},
+                     {"ce_none_counts.x0", {1, 2, 3, 4, 5, 6, 7, 8, 9, 0}},
+                     {"ce_none_counts.x1", {7, 7}},
                      {"ce_none_counts.dy0", {1}}};
   const std::vector<double> none(10);
   const double s = 1.125 + 0.05 * 5.75, p = s / 4;  // of the smoothed label: its weights, and that of each class that can be
-  const Values expected{{"kl.y0", {0, 0, 2}}, {"kl.dx0", {0, 0, -1}}, {"kl.dx1", {0, 0, 3}},
-                        {"kl_log.y0", {0, 1}}, {"kl_log.dx0", {0, -1}}, {"kl_log.dx1", {0, 2}},
-                        {"bce.y0", {0, 0, 0, 0}}, {"bce.dx0", {0, 0, 0, 0}}, {"bce.dx1", {inf, -inf, 0, 0}},
+  const Values expected{{"kl.y0", {0, 0, 2}},
+                        {"kl.dx0", {0, 0, -1}},
+                        {"kl.dx1", {0, 0, 3}},
+                        {"kl_log.y0", {0, 1}},
+                        {"kl_log.dx0", {0, -1}},
+                        {"kl_log.dx1", {0, 2}},
+                        {"bce.y0", {0, 0, 0, 0}},
+                        {"bce.dx0", {0, 0, 0, 0}},
+                        {"bce.dx1", {inf, -inf, 0, 0}},
                         {"bce.dx2", {0, 0, 0, std::log(2.0)}},
-                        {"bce_positive.y0", {0, 0}}, {"bce_positive.dx0", {0, 0}}, {"bce_positive.dx1", {inf, std::log(2.0)}},
-                        {"ce.y0", {1.5 * log4}}, {"ce.dx0", {0, 0, 0, 0, 0, -1.125, 0, 0.375, 0.375, 0.375}},
+                        {"bce_positive.y0", {0, 0}},
+                        {"bce_positive.dx0", {0, 0}},
+                        {"bce_positive.dx1", {inf, std::log(2.0)}},
+                        {"ce.y0", {1.5 * log4}},
+                        {"ce.dx0", {0, 0, 0, 0, 0, -1.125, 0, 0.375, 0.375, 0.375}},
                         {"ce_smoothed.y0", {s / 1.5 * log4}},
                         {"ce_smoothed.dx0", {(p - 1.2) / 1.5, 0, (p - 0.0125) / 1.5, (p - 0.15) / 1.5, (p - 0.05) / 1.5}},
-                        {"ce_no_weight.y0", {0}}, {"ce_no_weight.dx0", none},
-                        {"ce_none_counts.y0", {0}}, {"ce_none_counts.dx0", none}};
+                        {"ce_no_weight.y0", {0}},
+                        {"ce_no_weight.dx0", none},
+                        {"ce_none_counts.y0", {0}},
+                        {"ce_none_counts.dx0", none}};
   TestSession<zeros_of_losses, tw::cpu> session({.threads = 1});
   write_variables(session, given);
   const Values results = run(session);
@@ -93,10 +119,10 @@ TEST_CASE("cross_entropy is the op without weights where there are none") {
   CHECK(op_of([](Tensor x, Tensor t) { ops::cross_entropy(x, t, {.ignore_index = 1}); }) == "CrossEntropy");
   CHECK(op_of([](Tensor x, Tensor t) { ops::cross_entropy(x, t, {.reduction = Reduction::sum}); }) == "CrossEntropy");
   CHECK(op_of([](Tensor x, Tensor t) { ops::cross_entropy(x, t, {.label_smoothing = 0}); }) == "CrossEntropy");
-  CHECK(op_of([](Tensor x, Tensor t) { ops::cross_entropy(x, t, tw::CrossEntropyOptions{.ignore_index = 1}); }) == "CrossEntropy");
+  CHECK(op_of([](Tensor x, Tensor t) { ops::cross_entropy(x, t, tw::CrossEntropyOptions{.ignore_index = 1}); }) ==
+        "CrossEntropy");
   CHECK(op_of([](Tensor x, Tensor t) { ops::cross_entropy(x, t, {.ignore_index = 1, .label_smoothing = 0.1}); }) ==
         "WeightedCrossEntropy");
-  CHECK(op_of([](Tensor x, Tensor t) {
-          ops::cross_entropy(x, t, {.weight = ops::init(x.ir(), {3}, tw::float32)});
-        }) == "WeightedCrossEntropy");
+  CHECK(op_of([](Tensor x, Tensor t) { ops::cross_entropy(x, t, {.weight = ops::init(x.ir(), {3}, tw::float32)}); }) ==
+        "WeightedCrossEntropy");
 }

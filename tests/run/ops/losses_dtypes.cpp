@@ -1,7 +1,6 @@
 // labels: more
 // Losses by PyTorch's names in float16 and bfloat16, against PyTorch in float64.
 #include "../cases/losses.hpp"
-
 #include "../cases/op_checks.hpp"
 #include "../cases/relative_checks.hpp"
 

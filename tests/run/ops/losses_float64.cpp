@@ -1,7 +1,6 @@
 // labels: more
 // Losses by PyTorch's names in float64, against PyTorch and finite differences.
 #include "../cases/losses.hpp"
-
 #include "../cases/op_checks.hpp"
 
 using namespace op_cases;

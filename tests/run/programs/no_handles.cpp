@@ -11,6 +11,7 @@
 #include "../../support/child_process.hpp"
 #include "tilewright/graph/dot.hpp"
 #include "tilewright/layers/layers.hpp"
+#include "tilewright/ops/nn/losses.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace {
@@ -153,6 +154,14 @@ const Case of_ops[] = {
     {"cross_entropy", [] { (void)ops::cross_entropy(Tensor(), Tensor()); }},
     {"cross_entropy_with_grad", [] { (void)ops::cross_entropy_with_grad(Tensor(), Tensor()); }},
     {"cross_entropy_with_grad", [] { (void)ops::cross_entropy_with_grad(Tensor(), Tensor(), Tensor()); }},
+    {"cross_entropy", [] { (void)ops::cross_entropy(Tensor(), Tensor(), {.label_smoothing = 0.1}); }},
+    {"mse_loss", [] { (void)ops::mse_loss(Tensor(), Tensor()); }},
+    {"l1_loss", [] { (void)ops::l1_loss(Tensor(), Tensor()); }},
+    {"smooth_l1_loss", [] { (void)ops::smooth_l1_loss(Tensor(), Tensor()); }},
+    {"huber_loss", [] { (void)ops::huber_loss(Tensor(), Tensor()); }},
+    {"binary_cross_entropy_with_logits", [] { (void)ops::binary_cross_entropy_with_logits(Tensor(), Tensor()); }},
+    {"kl_div", [] { (void)ops::kl_div(Tensor(), Tensor()); }},
+    {"cosine_embedding_loss", [] { (void)ops::cosine_embedding_loss(Tensor(), Tensor(), Tensor()); }},
     {"matmul", [] { (void)ops::matmul(Tensor(), Tensor()); }},
     {"pow2scale_then_cast", [] { (void)ops::pow2scale_then_cast(Tensor(), 1, tw::float16); }},
     {"cast_then_pow2scale", [] { (void)ops::cast_then_pow2scale(Tensor(), 1, tw::float16); }},

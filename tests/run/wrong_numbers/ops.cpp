@@ -1,6 +1,7 @@
 // labels: none
 // Wrong numbers as parameters and options of ops.
 #include "../../catch.hpp"
+#include "tilewright/ops/nn/losses.hpp"
 #include "wrong_numbers.hpp"
 
 namespace {
@@ -111,6 +112,18 @@ const Case attention_and_losses[] = {
          [](const Scene& s, double n) { return ops::nll_loss_with_softmax_grad(rows(s), labels(s), n).gradient; }),
     whole("NllOptions.ignore_index", everything,
           [](const Scene& s, Whole n) { return ops::cross_entropy(rows(s), labels(s), {.ignore_index = n}); }),
+    whole("CrossEntropyOptions.ignore_index", everything,
+          [](const Scene& s, Whole n) {
+            return ops::cross_entropy(rows(s), labels(s), {.ignore_index = n, .label_smoothing = 0.5});
+          }),
+    real("CrossEntropyOptions.label_smoothing", part,
+         [](const Scene& s, double n) { return ops::cross_entropy(rows(s), labels(s), {.label_smoothing = n}); }),
+    real("SmoothL1Options.beta", {0, 0x1.fffffep127},
+         [](const Scene& s, double n) { return ops::smooth_l1_loss(s.x, s.x, {.beta = n}); }),
+    real("HuberOptions.delta", {0, 0x1.fffffep127, false, true},
+         [](const Scene& s, double n) { return ops::huber_loss(s.x, s.x, {.delta = n}); }),
+    real("CosineEmbeddingOptions.margin", {-1, 1},
+         [](const Scene& s, double n) { return ops::cosine_embedding_loss(s.x, s.x, s.tensor({2, 4, 6}), {.margin = n}); }),
 };
 
 const Case norms[] = {

@@ -92,30 +92,33 @@ struct BinaryCrossEntropy : Elementwise<BinaryCrossEntropy> {
       op.input_gradient(0, has_weight ? apply<BinaryCrossEntropyGrad>({x, target, dy, op.input(2)})
                                       : apply<BinaryCrossEntropyGrad>({x, target, dy}));
     if (op.needs(1)) {  // p log(1 + exp(-x)) - log(1 + exp(x)) = (p - 1) log(1 + exp(-x)) - x
-      const Tensor change = has_weight ? (op.input(2) - 1) * ops::softplus(-x) - x : -x;
-      op.input_gradient(1, detail::product_or_zero(dy, change));
+      const Tensor slope = has_weight ? (op.input(2) - 1) * ops::softplus(-x) - x : -x;
+      op.input_gradient(1, detail::product_or_zero(dy, slope));
     }
-    if (has_weight && op.needs(2))
-      op.input_gradient(2, ops::sum_to(dy * detail::product_or_zero(target, ops::softplus(-x)), op.input_spec(2).shape));
+    if (has_weight && op.needs(2)) {
+      const Tensor slope = detail::product_or_zero(target, ops::softplus(-x));
+      op.input_gradient(2, ops::sum_to(dy * slope, op.input_spec(2).shape));
+    }
   }
 };
 
 struct BinaryCrossEntropyOptions {
   Tensor weight{};      ///< a factor of each element's loss: of a shape that broadcasts to the input's; not given: 1
-  Tensor pos_weight{};  ///< a factor of the positive part, as `weight`: 3 where there are three negative examples for a positive one
+  Tensor
+      pos_weight{};  ///< a factor of the positive part, as `weight`: 3 where there are three negative examples for a positive one
   Reduction reduction = Reduction::mean;  ///< mean divides by the number of elements, whatever their weights are
 };
 
 namespace ops {
-/// The binary cross entropy of targets t from 0 to 1 from logits x, with no limit but that of its dtype: w (p t log(1 + exp(-x)) +
-/// (1 - t) log(1 + exp(x))), w and p the options' weight and pos_weight. input: any shape, float16, bfloat16, float32 or float64;
-/// target: the same; weight and pos_weight: of the input's dtype, of shapes that broadcast to it, such as one number a column. Result:
-/// a scalar, or the input's shape without a reduction, in its dtype; half precision is computed in float32 and rounded once. A
-/// factor of 0 gives 0, of an infinite logit too. Gradients: of input w ((1 - t) sigmoid(x) - p t sigmoid(-x)), of target w ((p -
-/// 1) log(1 + exp(-x)) - x), and of the weights.
+/// The binary cross entropy of targets t from 0 to 1 from logits x, with no limit but that of its dtype: w (p t log(1 + exp(-x))
+/// + (1 - t) log(1 + exp(x))), w and p the options' weight and pos_weight. input: any shape, float16, bfloat16, float32 or
+/// float64; target: the same; weight and pos_weight: of the input's dtype, of shapes that broadcast to it, such as one number a
+/// column. Result: a scalar, or the input's shape without a reduction, in its dtype; half precision is computed in float32 and
+/// rounded once. A factor of 0 gives 0, of an infinite logit too. Gradients: of input w ((1 - t) sigmoid(x) - p t sigmoid(-x)),
+/// of target w ((p - 1) log(1 + exp(-x)) - x), and of the weights.
 constexpr Tensor binary_cross_entropy_with_logits(Tensor input, Tensor target, const BinaryCrossEntropyOptions& options = {}) {
   constexpr std::string_view loss = "binary_cross_entropy_with_logits";
-  if (!detail::check_loss(loss, input, target)) return Tensor();
+  if (!detail::check_loss(loss, input, target)) return Tensor::invalid(input.ir());
   const TensorSpec spec = input.spec();
   const auto is_factor = [&](std::string_view name, Tensor factor) {
     if (!factor.valid()) return true;
@@ -124,7 +127,7 @@ constexpr Tensor binary_cross_entropy_with_logits(Tensor input, Tensor target, c
                          ": a shape that broadcasts to it, and its dtype, expected"));
     return false;
   };
-  if (!is_factor("weight", options.weight) || !is_factor("pos_weight", options.pos_weight)) return Tensor();
+  if (!is_factor("weight", options.weight) || !is_factor("pos_weight", options.pos_weight)) return Tensor::invalid(input.ir());
   const Tensor x = detail::widened(input), t = detail::widened(target);
   Tensor losses = options.pos_weight.valid() ? apply<BinaryCrossEntropy>({x, t, detail::widened(options.pos_weight)})
                                              : apply<BinaryCrossEntropy>({x, t});

@@ -57,21 +57,22 @@ namespace detail {
 /// The loss f(difference) of elements.
 template <class F>
 constexpr Tensor loss_of_difference(std::string_view loss, Tensor input, Tensor target, Reduction reduction, F f) {
-  if (!check_loss(loss, input, target)) return Tensor();
+  if (!check_loss(loss, input, target)) return Tensor::invalid(input.ir());
   return reduced(f(widened(input) - widened(target)), reduction, input.dtype());
 }
+constexpr Tensor squared(Tensor x) { return ops::pow(x, 2); }
 }  // namespace detail
 
 namespace ops {
-/// The squared error (x - t)^2. input: any shape, float16, bfloat16, float32 or float64; target: the same shape and dtype. Result: a
-/// scalar, or the input's shape without a reduction, in its dtype; half precision is computed in float32 and rounded once. So for
-/// the functions below that do not say otherwise. Input and target have gradients.
+/// The squared error (x - t)^2. input: any shape, float16, bfloat16, float32 or float64; target: the same shape and dtype.
+/// Result: a scalar, or the input's shape without a reduction, in its dtype; half precision is computed in float32 and rounded
+/// once. So for the functions below that do not say otherwise. Input and target have gradients.
 constexpr Tensor mse_loss(Tensor input, Tensor target, const LossOptions& options = {}) {
-  return detail::loss_of_difference("mse_loss", input, target, options.reduction, [](Tensor d) { return pow(d, 2); });
+  return detail::loss_of_difference("mse_loss", input, target, options.reduction, detail::squared);
 }
 /// The absolute error |x - t|. Its gradient is 0 where they are equal.
 constexpr Tensor l1_loss(Tensor input, Tensor target, const LossOptions& options = {}) {
-  return detail::loss_of_difference("l1_loss", input, target, options.reduction, [](Tensor d) { return abs(d); });
+  return detail::loss_of_difference("l1_loss", input, target, options.reduction, abs);
 }
 /// (x - t)^2 / (2 beta) where |x - t| < beta, else |x - t| - beta / 2.
 constexpr Tensor smooth_l1_loss(Tensor input, Tensor target, const SmoothL1Options& options = {}) {
@@ -91,21 +92,21 @@ constexpr Tensor huber_loss(Tensor input, Tensor target, const HuberOptions& opt
   return detail::loss_of_difference("huber_loss", input, target, options.reduction,
                                     [&](Tensor d) { return apply<Huber>({d}, {delta, 0}); });
 }
-/// The Kullback-Leibler divergence of probabilities t from those whose logarithms are the input x: t (log(t) - x), or exp(t) (t - x)
-/// with `log_target`. Where t, or exp(t), is 0 the loss and its gradients are 0. PyTorch's "batchmean" is the sum, divided by the
-/// first extent.
+/// The Kullback-Leibler divergence of probabilities t from those whose logarithms are the input x: t (log(t) - x), or exp(t) (t -
+/// x) with `log_target`. Where t, or exp(t), is 0 the loss and its gradients are 0. PyTorch's "batchmean" is the sum, divided by
+/// the first extent.
 constexpr Tensor kl_div(Tensor input, Tensor target, const KlDivOptions& options = {}) {
-  if (!detail::check_loss("kl_div", input, target)) return Tensor();
+  if (!detail::check_loss("kl_div", input, target)) return Tensor::invalid(input.ir());
   const Tensor x = detail::widened(input), t = detail::widened(target);
   const Tensor p = options.log_target ? exp(t) : t, is_zero = equal(p, 0);
   const Tensor log_p = options.log_target ? t : log(where(is_zero, 1, t));
   return detail::reduced(p * where(is_zero, 0, log_p - x), options.reduction, input.dtype());
 }
-/// How far the cosine c of two vectors is from what the target wants: 1 - c where it is 1, max(c - margin, 0) where it is -1, and 0
-/// where it is another number. input1, input2: (..., width) of one shape and dtype; target: (...), any dtype but bool. Result: a
-/// scalar, or (...) without a reduction. c = a b / sqrt((a a + 1e-12) (b b + 1e-12)). The target has no gradient.
+/// How far the cosine c of two vectors is from what the target wants: 1 - c where it is 1, max(c - margin, 0) where it is -1, and
+/// 0 where it is another number. input1, input2: (..., width) of one shape and dtype; target: (...), any dtype but bool. Result:
+/// a scalar, or (...) without a reduction. c = a b / sqrt((a a + 1e-12) (b b + 1e-12)). The target has no gradient.
 constexpr Tensor cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, const CosineEmbeddingOptions& options = {}) {
-  if (!detail::check_loss("cosine_embedding_loss", input1, input2) || !target.is_usable()) return Tensor();
+  if (!detail::check_loss("cosine_embedding_loss", input1, input2) || !target.is_usable()) return Tensor::invalid(input1.ir());
   const auto fail = [&](const auto&... message) { return input1.ir().fail(text("cosine_embedding_loss: ", message...)); };
   Shape rows = input1.shape();
   if (rows.rank == 0) return fail("input ", to_text(input1.spec()), ": at least one axis expected");

@@ -21,8 +21,8 @@ struct WeightedCrossEntropyAttributes {
   double label_smoothing = 0;
 };
 
-/// The terms of a row's loss and gradient. With s = log(sum(exp(x))), y the label, w the classes' weights, C their number and e the
-/// label smoothing, the loss is of(label) (s - x[y]) + sum over c of of_class w[c] (s - x[c]), of(label) = (1 - e) w[y] and
+/// The terms of a row's loss and gradient. With s = log(sum(exp(x))), y the label, w the classes' weights, C their number and e
+/// the label smoothing, the loss is of(label) (s - x[y]) + sum over c of of_class w[c] (s - x[c]), of(label) = (1 - e) w[y] and
 /// of_class = e / C.
 template <std::int64_t classes, WeightedCrossEntropyAttributes attributes>
 struct WeightedRows {
@@ -59,17 +59,20 @@ struct WeightedRows {
     const auto exponentials = kernel::exponential_sum<classes>(logits);
     double result = of_this == 0 ? 0 : of_this * cross_entropy_of(exponentials, static_cast<T>(logits.data[label]));
     if constexpr (smooths) {
-      const T largest = exponentials.largest, rest = std::log(exponentials.sum);
-      const auto of_one = [=](const auto& x) { return (largest - x) + rest; };
+      // in 2^-40ths, of which no sum leaves the range where the loss does not
+      constexpr T unit = 0x1p-40;
+      const T largest = exponentials.largest * unit, rest = std::log(exponentials.sum) * unit;
+      const auto of_one = [=]<class Batch>(const Batch& x) { return math::fma(Batch(-unit), x, Batch(largest)) + Batch(rest); };
+      double sum = 0;
       if constexpr (has_weight) {
-        const auto weighted = [=](const auto& x, const auto& w) {
-          using Batch = std::remove_cvref_t<decltype(x)>;
+        const auto weighted = [=]<class Batch>(const Batch& x, const Batch& w) {
           return math::select(w == Batch(T(0)), Batch(T(0)), w * of_one(x));
         };
-        result += of_class * static_cast<double>(kernel::line_sum<classes>(weighted, logits, line_of(weight)));
+        sum = static_cast<double>(kernel::line_sum<classes>(weighted, logits, line_of(weight)));
       } else {
-        result += of_class * static_cast<double>(kernel::line_sum<classes>(of_one, logits));
+        sum = static_cast<double>(kernel::line_sum<classes>(of_one, logits));
       }
+      result += of_class * sum * 0x1p40;
     }
     return result;
   }
@@ -193,9 +196,11 @@ struct WeightedCrossEntropy : WeightedCrossEntropyOp<WeightedCrossEntropy> {
   }
   static constexpr void gradient(GradientContext& op) {
     if (!op.needs(0)) return;
-    List<Tensor> inputs{op.input(0), op.input(1), op.output_gradient(0)};
-    if (op.input_count() > weight_input) inputs.push_back(op.input(weight_input));
-    op.input_gradient(0, at_or_invalid(op.ir(), apply_all<WeightedCrossEntropyGrad>(op.ir(), inputs, op.attributes<Attributes>()), 0));
+    const Tensor logits = op.input(0), labels = op.input(1), dloss = op.output_gradient(0);
+    const auto attributes = op.attributes<Attributes>();
+    op.input_gradient(0, attributes.has_weight != 0
+                             ? apply<WeightedCrossEntropyGrad>({logits, labels, dloss, op.input(weight_input)}, attributes)
+                             : apply<WeightedCrossEntropyGrad>({logits, labels, dloss}, attributes));
   }
 
   template <PackedAttributes A, class X, class L, class... Rest>
@@ -232,9 +237,10 @@ namespace ops {
 /// float32 or float64; labels: (...), int32 or uint32; weight: (classes,), of the logits' dtype, or float32 for half precision.
 /// Result: a scalar, or (...) without a reduction, in logits' dtype. With s = log(sum(exp(x))), y the label, w the weights, C the
 /// number of classes and e the label smoothing, a row's loss is (1 - e) w[y] (s - x[y]) + e / C sum over c of w[c] (s - x[c]). A
-/// mean divides the sum of the rows by the sum of w[y]; where that is 0, by 1. A weight of 0 makes 0 of what it is a factor of, an
-/// infinite loss too. Labels that are ignored, or no class, are handled as by nll_loss. Gradient of the logits, rounded once: dloss
-/// times (softmax(x) ((1 - e) w[y] + e / C sum(w)) - (1 - e) w[y] onehot(y) - e / C w), divided as the loss is; none for the weight.
+/// mean divides the sum of the rows by the sum of w[y]; where that is 0, by 1. A weight of 0 makes 0 of what it is a factor of,
+/// an infinite loss too. Labels that are ignored, or no class, are handled as by nll_loss. Gradient of the logits, rounded once:
+/// dloss times (softmax(x) ((1 - e) w[y] + e / C sum(w)) - (1 - e) w[y] onehot(y) - e / C w), divided as the loss is; none for
+/// the weight.
 ///
 ///     loss = ops::cross_entropy(logits, labels, {.label_smoothing = 0.1});
 template <std::same_as<CrossEntropyOptions> Options = CrossEntropyOptions>
