@@ -19,9 +19,9 @@ namespace tilewright {
 /// Which variable gets a tensor of another library's file, and how. In `tensor`, a `*` stands for any characters; in `variable`,
 /// the first `*` for what the first one in `tensor` stands for, and so on. Made by the functions below.
 struct TensorRule {
-  std::string tensor{};
-  std::optional<std::string> variable{};  ///< nothing: the tensor is left out
-  bool is_transposed = false;
+  std::string tensor{};  ///< name of a tensor in the file
+  std::optional<std::string> variable{};  ///< name of the variable; nothing: the tensor is left out
+  bool is_transposed = false;  ///< whether the variable is the transposed matrix
   std::int64_t part = 0, part_count = 1;  ///< the part-th of so many equal parts along the tensor's first axis
 
   bool operator==(const TensorRule&) const = default;

@@ -31,7 +31,7 @@
 namespace tilewright::data {
 
 struct LoaderOptions {
-  std::size_t batch_size = 1;
+  std::size_t batch_size = 1;  ///< samples in a batch
   bool shuffle = false;    ///< a new order every epoch; else always the data set's
   bool drop_last = true;   ///< leave out the last samples if they fill no batch; else the last batch is smaller
   std::uint64_t seed = 0;  ///< decides the orders of all epochs, on every platform
