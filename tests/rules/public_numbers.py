@@ -18,7 +18,7 @@ NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|Opt
 
 # Numbers that are in no list, by a pattern of their names, and why.
 EXCEPTIONS = {
-    r"(call|call_with_info)\.count|repeat(_with_info)?\.count_of_inputs|(Outputs::as|split)\.(count|parts)|"
+    r"(call|call_with_info)\.count|repeat(_with_info)?\.count_of_inputs|(Outputs::as|split|random_split)\.(count|parts)|"
     r"(LabelledImages|read_idx)\.rank|"
     r"(Conv|ConvTranspose|MaxPool|AvgPool|ConvLayerOptions|PoolLayerOptions|AvgPoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
     r"(StepTime|CollectiveTime|Trained|TextCorpus|Checkpoint|Profile(::\w+)?)\.\w+": "members of results",
@@ -38,7 +38,7 @@ EXCEPTIONS = {
     r"LoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
 }
 # Numbers in lists that belong to types or operators which the pages do not show.
-ALSO = re.compile(r"operator\W\.|Range\.|TensorIndex\.")
+ALSO = re.compile(r"random_split\.sizes|operator\W\.|Range\.|TensorIndex\.")
 
 
 def template_parameters(head):

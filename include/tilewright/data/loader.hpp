@@ -95,7 +95,7 @@ class Loader {
   /// Throws DataError for a batch size of 0, one that leaves no batch at all, arrays of different numbers of samples, and shards
   /// that do not divide all batches.
   Loader(const Data& dataset, const LoaderOptions& options)
-      : dataset_(dataset), options_(options), random_(options.seed), order_(count_of(dataset)) {
+      : dataset_(dataset), options_(options), random_(options.seed), order_(detail::sample_count(dataset, "Loader")) {
     if (options.batch_size == 0) throw DataError("Loader", "a batch size of 0", "at least 1");
     if (options.drop_last && options.batch_size > order_.size())
       throw DataError("Loader", "a batch size of " + std::to_string(options.batch_size) + " with drop_last",
@@ -186,20 +186,6 @@ class Loader {
       constexpr auto access = boost::hana::second(name_and_access);
       f(access(batch), access(dataset_));
     });
-  }
-  /// The number of samples, of which each array must have as many.
-  static std::size_t count_of(const Data& dataset) {
-    std::optional<std::size_t> count;
-    std::string first;
-    boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
-      const std::string name = boost::hana::to<const char*>(boost::hana::first(name_and_access));
-      const std::size_t here = boost::hana::second(name_and_access)(dataset).shape(0);
-      if (!count) count = here, first = name;
-      if (*count != here)
-        throw DataError("Loader", std::to_string(*count) + " " + first + " and " + std::to_string(here) + " " + name,
-                        "arrays of as many samples");
-    });
-    return *count;
   }
   template <class Array>
   static void resize(Array& array, const Array& source, std::size_t count) {

@@ -31,8 +31,8 @@ struct AdamParameters {
 ///
 ///     tw::Cached<tw::optim::Adam> optimiser;  // one graph for all variables of a shape
 ///     for (const auto& [name, variable] : variables.named_tensors()) {
-///       const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), tw::optim::AdamParameters{.lr =
-///       1e-3}); graph.bind(factories.init(name.view())).call(variable, gradients[variable]);
+///       const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), tw::optim::AdamParameters{});
+///       graph.bind(factories.init(name)).call(variable, gradients[variable]);
 ///     }
 struct Adam : Module<Adam> {
   static constexpr bool in_sequence = true;
