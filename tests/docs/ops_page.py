@@ -22,8 +22,8 @@ OPS_HEAD = """# Ops
 
 All functions of `tilewright::ops`, by header. `./dev docs` makes this page from the declarations and the comments above them; edit
 the headers, not the page. Operators of tensors (`+`, `-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...) are short forms of
-some of these. [From PopXL](popxl.md) says which ops of PopXL have which name here; [the reference](reference.md) has sessions,
-data and handles; [what is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare.
+some of these. [From PopXL](popxl.md) says which ops of PopXL have which name here; [the reference](reference.md) has sessions
+and handles; [what is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare.
 
 Below each function: the types of the ops that it appends, as `print_schedule` shows them, and what their structs say; the formula
 of an element, and its gradient, where these are one expression; whether there is a form in place; the values that a run

@@ -16,8 +16,8 @@ GENERATED = "`./dev docs` makes this page; edit the headers, not the page.\n\n"
 HEADS = {
     "reference.md": """# Sessions, programs and handles
 
-The classes and functions that a program meets beside [ops](ops.md), with the comments of their declarations. Pages of their own have
-[layers](reference-layers.md), [training](reference-training.md), and [data, files and profiles](reference-data.md).
+The classes and functions that a program meets beside [ops](ops.md), with the comments of their declarations. Pages of their own
+have [layers](reference-layers.md), [training](reference-training.md), and [data, files and profiles](reference-data.md).
 """,
     "reference-layers.md": """# Layers: options, variables, first values
 
@@ -27,8 +27,8 @@ meaning. Nothing here is stable yet.
 """,
     "reference-training.md": """# Training: steps, loops, optimisers, schedules
 
-All of `tilewright::train` and `tilewright::optim`, with what it is in PyTorch. [Training](training.md) shows programs. A line such as
-`NumberOrTensor lr = 0.001  // ...` is an option: its type, name, default and meaning. `tilewright::train` is not yet stable.
+All of `tilewright::train` and `tilewright::optim`, with what it is in PyTorch. [Training](training.md) shows programs. A line such
+as `NumberOrTensor lr = 0.001  // ...` is an option: its type, name, default and meaning. `tilewright::train` is not yet stable.
 """,
     "reference-data.md": """# Data, files, profiles
 
@@ -174,8 +174,9 @@ def exported(text, name):
 class Entry:
     """What a page shows under one name: declarations as code, each with its comment below."""
 
-    def __init__(self, name, is_type, shown, comment, comes_first=""):
-        self.name, self.is_type, self.comes_first = name, is_type, comes_first  # comes_first: a comment above the code
+    def __init__(self, name, kind, shown, comment, comes_first=""):
+        """kind: type, function or other. comes_first: a comment above the code."""
+        self.name, self.kind, self.comes_first = name, kind, comes_first
         self.blocks = [[shown, comment]]
 
     def add_code(self, shown):
@@ -189,7 +190,7 @@ class Entry:
         return "Options of ops: " + ", ".join(found) + ".\n\n" if found else ""
 
     def markdown(self, header, with_heading):
-        title = f"### {self.name}\n\n[{header}](../include/tilewright/{header})\n\n" if with_heading or self.is_type else ""
+        title = f"### {self.name}\n\n[{header}](../include/tilewright/{header})\n\n" if with_heading or self.kind == "type" else ""
         above = self.comes_first + "\n\n" if self.comes_first else ""
         return title + above + "".join(code(shown) + (comment + "\n\n" if comment else "") for shown, comment in self.blocks)
 
@@ -203,24 +204,26 @@ def entries_of(text, only=()):
             continue
         alias = re.match(r"using (\w+) = (\w+)", head)
         if match := re.match(r"using internal::(\w+)", head):
-            entries += [Entry(match[1], False, signature(function.head), function.comment)
+            entries += [Entry(match[1], "function", signature(function.head), function.comment)
                         for function in exported(text, match[1]) if function.comment]
         elif each.comment and (alias or head.startswith("concept")):
             name = alias[1] if alias else head.split()[1]
-            entries.append(Entry(name, False, wrapped(head) if alias else signature(head), each.comment))
+            entries.append(Entry(name, "other", wrapped(head) if alias else signature(head), each.comment))
         elif alias and entries and entries[-1].name == alias[2]:  # Conv2d, of Conv
             entries[-1].add_code(signature(each.head))
-        elif re.match(r"(?:friend |inline constexpr auto|using |namespace)", head) or re.search(r"\w::~?\w+\(", head):
+        elif (constant := re.match(r"inline constexpr (?!auto\b)[^=]*?(\w+) =", head)) and each.comment:
+            entries.append(Entry(constant[1], "other", signature(re.sub(r" = (?:\[.*|$)", "", each.head)), each.comment))
+        elif re.match(r"(?:friend |inline constexpr|using |namespace)", head) or re.search(r"\w::~?\w+\(", head):
             continue
         elif each.type and each.body:
-            entries.append(Entry(each.name, True, shown_type(each), "", each.comment))
-        elif each.is_function and entries and not entries[-1].is_type and (entries[-1].name == each.name or not each.comment):
+            entries.append(Entry(each.name, "type", shown_type(each), "", each.comment))
+        elif each.is_function and entries and entries[-1].kind == "function" and (entries[-1].name == each.name or not each.comment):
             if each.comment:
                 entries[-1].blocks.append([signature(each.head), each.comment])
             else:
                 entries[-1].add_code(signature(each.head))
         elif each.is_function and each.comment:
-            entries.append(Entry(each.name, False, signature(each.head), each.comment))
+            entries.append(Entry(each.name, "function", signature(each.head), each.comment))
     return entries
 
 
@@ -243,7 +246,7 @@ def page_of(page, page_of_ops):
     parts, functions = [HEADS[page] + GENERATED], page != "reference.md"
     for title, part in REFERENCE[page].items():
         headers = {header: entries_of((INCLUDE / header).read_text(), ONLY.get(header)) for header in headers_of(part)}
-        names = dict.fromkeys(entry.name for entries in headers.values() for entry in entries if entry.is_type or functions)
+        names = dict.fromkeys(entry.name for entries in headers.values() for entry in entries if entry.kind == "type" or functions)
         links = textwrap.fill(", ".join(f"[{name}](#{anchor(name)})" for name in names), 130, break_on_hyphens=False)
         parts.append(f"## {title}\n\n{links}\n\n")
         for header, entries in headers.items():

@@ -83,10 +83,17 @@ class ReferencePagesTest(unittest.TestCase):
         self.assertEqual([(entry.name, entry.blocks) for entry in reference_pages.entries_of(text)],
                          [("collect", [["int collect()", "Collects."]])])
 
+    def test_constants_with_a_comment(self):
+        text = "namespace tilewright {\n/// How many.\ntemplate <class T>\ninline constexpr std::size_t count = [] { return 1; }();\n" \
+               "/// Of pixels.\ninline constexpr float mean = 0.1307f;\ninline constexpr int other = 2;\nint without_comment();\n}\n"
+        self.assertEqual([(entry.name, entry.blocks) for entry in reference_pages.entries_of(text)],
+                         [("count", [["template <class T> std::size_t count", "How many."]]),
+                          ("mean", [["float mean = 0.1307f", "Of pixels."]])])
+
     def test_links_to_options_of_ops(self):
         anchors = reference_pages.options_of_ops("### conv\n\n`ConvOptions`: of a convolution.\n\n### squash_\n\n`SquashOptions`\n")
         self.assertEqual(anchors, {"ConvOptions": "conv", "SquashOptions": "squash_"})
-        entry = reference_pages.Entry("f", False, "void f(ConvOptions a, SquashOptions b)", "")
+        entry = reference_pages.Entry("f", "function", "void f(ConvOptions a, SquashOptions b)", "")
         self.assertEqual(entry.links(anchors, {"SquashOptions"}), "Options of ops: [ConvOptions](ops.md#conv).\n\n")
 
     def test_pages_have_what_they_are_for(self):

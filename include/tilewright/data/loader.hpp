@@ -30,6 +30,7 @@
 
 namespace tilewright::data {
 
+/// `batch_size`, `shuffle` and `drop_last` are those of torch.utils.data.DataLoader, where `drop_last` is false by default.
 struct LoaderOptions {
   std::size_t batch_size = 1;  ///< samples in a batch
   bool shuffle = false;    ///< a new order every epoch; else always the data set's
