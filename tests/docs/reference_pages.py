@@ -27,13 +27,14 @@ meaning. Nothing here is stable yet.
 """,
     "reference-training.md": """# Training: steps, loops, optimisers, schedules
 
-All of `tilewright::train` and `tilewright::optim`, with what it is in PyTorch. [Training](training.md) shows programs. A line such
-as `NumberOrTensor lr = 0.001  // ...` is an option: its type, name, default and meaning. `tilewright::train` is not yet stable.
+All of `tilewright::train` and `tilewright::optim`, with what it is in PyTorch. [Training](training.md) shows programs. A line
+such as `NumberOrTensor lr = 0.001  // ...` is an option: its type, name, default and meaning. `tilewright::train` is not yet
+stable.
 """,
     "reference-data.md": """# Data, files, profiles
 
-What `tilewright::data` loads and hands out, files of tensors and the rules that fit those of other libraries to a program, and what a
-profile of a simulated IPU holds. [Data](data.md), [state on disk](checkpoints.md) and
+What `tilewright::data` loads and hands out, files of tensors and the rules that fit those of other libraries to a program, and
+what a profile of a simulated IPU holds. [Data](data.md), [state on disk](checkpoints.md) and
 [the simulated IPU](simulated-ipu.md) show their use.
 """,
 }
