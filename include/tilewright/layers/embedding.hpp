@@ -7,7 +7,7 @@
 
 namespace tilewright::layers {
 
-/// Options without a counterpart in torch.nn.Embedding but its dtype.
+/// `dtype` is torch.nn.Embedding's; `std` has no counterpart there.
 struct EmbeddingOptions {
   double std = 1;         ///< standard deviation of the first weights; 1: PyTorch's
   DType dtype = float32;  ///< of the weights, and of the result
