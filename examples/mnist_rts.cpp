@@ -42,7 +42,7 @@ constexpr void train_with_shards(tw::Ir& ir) {
   const auto [reduce, gradient_names] = tw::reduce_replica_sharded_graph(ir, gradients, {.op = tw::CollectiveOperator::mean});
   const auto means = tw::NamedTensors::pack(gradient_names, reduce.bind(gradients).call());
   for (const auto& [name, shard] : shards.named_tensors())
-    tw::ops::scaled_add_(shard, means[name.view()], {.b = -replicas * learning_rate});
+    tw::ops::scaled_add_(shard, means[name], {.b = -replicas * learning_rate});
 }
 
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes docs/ops.md, the reference of all ops, and docs/reference.md, that of sessions, data and handles, from the declarations
-and the comments above them.
+"""Makes docs/ops.md, the reference of all ops, and the pages of reference_pages.py, from the declarations and the comments above
+them.
 
 Without options it compares the pages with the headers; --write writes them. Either fails for an op without a comment.
 """
@@ -13,56 +13,26 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from declarations import (Declaration, arguments, closing, declarations, error_messages, masked, message, namespaces,  # noqa: E402
-                          outside_of_namespaces, without_templates)
+                          outside_of_namespaces)
+from reference_pages import INCLUDE, PROJECT, pages, signature  # noqa: E402
 
-PROJECT = Path(__file__).resolve().parents[2]
-INCLUDE = PROJECT / "include/tilewright"
 PAGES = PROJECT / "docs"
 
 OPS_HEAD = """# Ops
 
 All functions of `tilewright::ops`, by header. `./dev docs` makes this page from the declarations and the comments above them; edit
 the headers, not the page. Operators of tensors (`+`, `-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...) are short forms of
-some of these. [From PopXL](popxl.md) says which ops of PopXL have which name here; [the reference](reference.md) has sessions,
-data and handles; [what is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare.
+some of these. [From PopXL](popxl.md) says which ops of PopXL have which name here; [the reference](reference.md) has sessions
+and handles; [what is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare.
 
 Below each function: the types of the ops that it appends, as `print_schedule` shows them, and what their structs say; the formula
 of an element, and its gradient, where these are one expression; whether there is a form in place; the values that a run
 reports as faults; and the texts of errors, in which `…` is what the call is given. Errors come while the program compiles.
 
 """
-REFERENCE_HEAD = """# Sessions, data and handles
 
-The classes and functions that a program meets beside [ops](ops.md), with the comments of their declarations. `./dev docs` makes
-this page; edit the headers, not the page.
-
-"""
-# The parts of reference.md: a title, then headers, of which all but namespaces `detail` and `internal` is shown.
-REFERENCE = {
-    "Sessions": ["session/session_options.hpp", "session/session.hpp", "session/context.hpp", "session/host_outputs.hpp", "session/host_tensor.hpp",
-                 "execute/memory_error.hpp", "target/devices.hpp"],
-    "Data": ["data/dataset.hpp", "data/loader.hpp", "data/loader_state.hpp", "data/mnist.hpp", "data/idx.hpp",
-             "data/generated_digits.hpp", "data/text_corpus.hpp", "data/character_vocabulary.hpp", "data/text_batches.hpp",
-             "data/generated_text.hpp", "data/data_error.hpp"],
-    "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp"],
-    "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "program/replicated_variable.hpp", "program/replica_grouping.hpp",
-                 "program/comm_group.hpp", "program/instance_grouping.hpp", "ops/collective/replica_sharding.hpp",
-                 "ops/collective/differs_by_replica.hpp", "graph/stream.hpp",
-                 "program/remote_buffer.hpp"],
-    "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "graph/tensor.hpp", "graph/graph.hpp",
-                           "graph/tensors_by_name.hpp", "graph/op_created_hook.hpp", "program/scopes.hpp", "program/only_if.hpp",
-                           "graph/execution_context.hpp", "program/merge_exchange.hpp", "graph/call_site.hpp", "graph/print.hpp"],
-    "Gradients": ["program/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
-                  "transform/recompute_graph.hpp", "transform/composed_forms.hpp", "transform/fuse_across_calls.hpp",
-                  "transform/decompose_sum.hpp"],
-    "Scaling": ["scaling/planned.hpp", "scaling/step_time.hpp", "scaling/simulate.hpp", "scaling/algorithm.hpp",
-                "scaling/cluster.hpp", "scaling/clusters.hpp"],
-}
 # Structs of options by their names; ops.md shows them where a function first takes one.
 OPTIONS = re.compile(r"(Options|Parameters|Factors|Axes|Branch|Index|Indices|Slice|Range)$")
-# Of these headers only what is named is shown.
-ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"],
-        "ops/collective/differs_by_replica.hpp": ["differs_by_replica"]}
 # Functions of detail that change dtypes and reduce around what a function computes: their ops are not the function's.
 AROUND = {"widened", "reduced"}
 # The headers of ops.md, in its order: those that ops/ops.hpp includes, then the calls of program/.
@@ -80,27 +50,6 @@ def op_headers():
     rest = sorted(str(path.relative_to(INCLUDE)) for path in (INCLUDE / "ops").rglob("*.hpp")
                   if any(namespaces(path.read_text(), "ops")))
     return found + [name for name in rest if name not in found] + CALLS
-
-
-def wrapped(plain):
-    """A declaration on lines of at most 110 characters, which end with a comma."""
-    lines = [""]
-    for part in re.split(r"(?<=, )", plain):
-        if lines[-1] and len(lines[-1] + part) > 110:
-            lines.append("    ")
-        lines[-1] += part
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def signature(head):
-    """The head of a function without what a caller does not read: constexpr, and a constructor's list of members."""
-    mask = masked(head)
-    for match in re.finditer(r"\)", mask):
-        if re.match(r"\)\s*(?:noexcept)?\s*:(?!:)", mask[match.start():]):
-            head = head[:match.start() + 1]
-            break
-    head = head.replace("const detail::Operand auto&", "TensorOrNumber").replace("detail::Number auto", "Number")
-    return wrapped(re.sub(r"\b(inline|constexpr|explicit|friend|static) (?=\S)|\[\[\w+\]\] ", "", head).rstrip(" ;"))
 
 
 class Library:
@@ -380,74 +329,6 @@ def ops_page(library):
     return "".join(parts).rstrip() + "\n"
 
 
-def public_part(struct):
-    """What a class shows: its body without private and protected sections, and to the comment that ends the users' part."""
-    text = textwrap.dedent(struct.body.split("// ---- for ops and transforms ----")[0].strip("\n"))
-    mask = masked(text)
-    shown, position, visible = "", 0, struct.head.find("struct") >= 0
-    depth_marks = [(m.start(), m[1]) for m in re.finditer(r"^ ?(public|private|protected):", mask, re.MULTILINE)]
-    for start, access in [*depth_marks, (len(text), "public")]:
-        if visible:
-            shown += text[position:start]
-        position, visible = start, access == "public"
-    return re.sub(r"^ ?(public|private|protected):", "", shown, flags=re.MULTILINE)
-
-
-def is_shown(member):
-    head = without_templates(member.head)
-    return not re.match(r"using |friend class|static_assert|friend \w+;|BOOST_HANA", head) and "= delete" not in head and \
-        not re.search(r"&&\)|~\w+\(|operator=\(", head)
-
-
-def member_lines(struct):
-    """The members of a struct or class as code with comments."""
-    lines = []
-    for each in declarations(public_part(struct)):
-        if match := re.match(r"BOOST_HANA_DEFINE_STRUCT\(\w+,(.*)\)$", each.head):
-            each.head = " ".join(f"{type_name} {name};" for type_name, name in re.findall(r"\(([^()]+), (\w+)\)", match[1]))
-            each.is_function = False
-        elif not is_shown(each):
-            continue
-        for line in each.comment.splitlines():
-            lines.append(f"/// {line}".rstrip())
-        if each.type and each.body and not each.head.startswith("enum"):  # a class within
-            lines += [f"{each.head} {{", *("  " + line for line in member_lines(each).splitlines()), "}"]
-        elif each.is_function or each.type:
-            lines += signature(each.head).splitlines()
-        else:
-            lines.append(re.sub(r"\b(static )?constexpr ", "", each.head) + (f"  // {each.trailing}" if each.trailing else ""))
-    return "\n".join(lines)
-
-
-def reference_page():
-    parts = [REFERENCE_HEAD]
-    for title, headers in REFERENCE.items():
-        parts.append(f"## {title}\n\n")
-        for header in headers:
-            if not (INCLUDE / header).exists():
-                sys.exit(f"{Path(__file__).name}: there is no {header}: a header expected in REFERENCE")
-            text = outside_of_namespaces((INCLUDE / header).read_text())
-            only = ONLY.get(header)
-            for each in declarations(text):
-                head = without_templates(each.head)
-                if only and each.name not in only:
-                    continue
-                if each.comment and re.match(r"using \w+ = ", head) or head.startswith("concept"):
-                    parts.append(f"```\n{wrapped(head) if head.startswith('using') else signature(head)}\n```\n\n{each.comment}\n\n")
-                    continue
-                if re.match(r"(?:friend |inline constexpr auto|using namespace|namespace)", head) or re.search(r"\w::~?\w+\(", head):
-                    continue
-                if each.type and each.body and not head.startswith("concept"):
-                    body = each.body.strip("\n") if head.startswith("enum") else member_lines(each)
-                    parts.append(f"### {each.name}\n\n[{header}](../include/tilewright/{header})\n\n")
-                    parts.append((each.comment + "\n\n" if each.comment else "") + f"```\n{textwrap.dedent(body)}\n```\n\n")
-                elif each.is_function and each.comment and not head.startswith("using "):
-                    parts += [f"```\n{signature(each.head)}\n", f"```\n\n{each.comment}\n\n"]
-                elif each.is_function and not head.startswith("using ") and parts[-1].startswith("```\n\n"):  # of that comment
-                    parts.insert(-1, signature(each.head) + "\n")
-    return "".join(parts).rstrip() + "\n"
-
-
 def undocumented():
     """Functions of namespace ops of which no overload has a comment, nor one above it in the header that may be for both."""
     for header in op_headers():
@@ -470,7 +351,8 @@ def main():
     if missing := "\n".join(undocumented()):
         sys.exit(missing)
     library = library_of_headers()
-    for name, text in {"ops.md": ops_page(library), "reference.md": reference_page()}.items():
+    of_ops = ops_page(library)
+    for name, text in {"ops.md": of_ops, **pages(of_ops)}.items():
         page = PAGES / name
         if options.write:
             page.write_text(text)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import ops_page  # noqa: E402
+import reference_pages  # noqa: E402
 from declarations import declarations, error_messages  # noqa: E402
 
 SAMPLE = """#pragma once
@@ -79,7 +80,7 @@ class OpsPageTest(unittest.TestCase):
     def test_functions_of_namespace_ops(self):
         self.assertEqual(list(self.groups), ["squash", "squash_"])
         self.assertEqual(self.groups["squash"][0].comment, "Of any shape.")
-        self.assertEqual(ops_page.signature(self.groups["squash"][0].head),
+        self.assertEqual(reference_pages.signature(self.groups["squash"][0].head),
                          "Tensor squash(Tensor a, const SquashOptions& options = {})")
 
     def test_facts_of_an_op(self):
@@ -108,7 +109,7 @@ class OpsPageTest(unittest.TestCase):
     def test_classes_show_their_public_members(self):
         text = "class A {\n public:\n  A(int x) : x_{x} {}\n  /// The number.\n  int x() const { return x_; }\n\n private:\n" \
                "  int x_ = 0;\n};\n"
-        self.assertEqual(ops_page.member_lines(next(declarations(text))), "A(int x)\n/// The number.\nint x() const")
+        self.assertEqual(reference_pages.member_lines(next(declarations(text))), "A(int x)\n/// The number.\nint x() const")
 
     def test_messages(self):
         self.assertEqual(list(error_messages('op.fail("axis ", axis, twice ? " twice" : "", ": distinct axes " "expected");', {})),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Each public number, a parameter or a member that a program gives, is in a list of tests/run/wrong_numbers/*.cpp, which give it
-wrong values. The numbers are those of docs/ops.md and docs/reference.md, and of the headers of layers, optimisers and training."""
+wrong values. The numbers are those of docs/ops.md and of the pages of reference."""
 
 import re
 import sys
@@ -9,19 +9,19 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS / "docs"))
 import ops_page  # noqa: E402
+import reference_pages  # noqa: E402
 from declarations import arguments, closing, declarations, masked, outside_of_namespaces, without_templates  # noqa: E402
 
 INCLUDE = ops_page.INCLUDE
 NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|OptionalNumber|Number auto|Operand auto|Numbers|Shape|Axes|"
                     r"Splits|Positions?|PerAxis)\b")
-FOLDERS = ("layers", "optim", "train")
 
 # Numbers that are in no list, by a pattern of their names, and why.
 EXCEPTIONS = {
-    r"(call|call_with_info)\.count|repeat(_with_info)?\.count_of_inputs|(Outputs::as|split)\.(count|parts)|"
+    r"(call|call_with_info)\.count|repeat(_with_info)?\.count_of_inputs|(Outputs::as|split|random_split)\.(count|parts)|"
     r"(LabelledImages|read_idx)\.rank|"
     r"(Conv|ConvTranspose|MaxPool|AvgPool|ConvLayerOptions|PoolLayerOptions|AvgPoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
-    r"(StepTime|CollectiveTime|Trained|TextCorpus|Checkpoint)\.\w+": "members of results",
+    r"(StepTime|CollectiveTime|Trained|TextCorpus|Checkpoint|Profile(::\w+)?)\.\w+": "members of results",
     r"(Generator|Initialiser)\.\w+": "given by normal, uniform, range, eye and the like, which are in lists",
     r"LoopAttributes\.\w+|Stream\.id|RemoteBuffer::RemoteBuffer\.index|OpCreatedHook::OpCreatedHook\.handle":
         "written by the library when it makes the handle or the op",
@@ -29,10 +29,16 @@ EXCEPTIONS = {
     r"normalised\.grey|TextBatches::TextBatches\.text|generated_(digits|text)\.seed": "each value of the type is right",
     r"HostTensor\.log2_scale": "is kept as it is, and checked where it is loaded",
     r"MemoryError::MemoryError\.bytes": "what an error tells",
+    r"SeedOptions\.\w+|two_uint32_to_uint64\.\w+": "tested by tests/run/kernels/random_numbers.cpp",
+    r"TensorFormat\.\w+|format_tensor\.shape": "tested by tests/run/sessions/format_tensor.cpp",
+    r"(NumberOrTensor\.|OptionalNumber\.|OptionalNumber::OptionalNumber\.)\w+": "what options hold, which are in lists",
+    r"(TensorRule|part_of)\.(part|part_count)": "tested by tests/run/files/tensor_rules.cpp",
+    r"ModuleBase::\w+\.(shape|index)|ShardedVariableInputOptions\.shard_over":
+        "given to Ir::variable and Ir::replica_sharded_variable as they are, whose numbers are in lists",
     r"LoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
 }
 # Numbers in lists that belong to types or operators which the pages do not show.
-ALSO = re.compile(r"operator\W\.|Range\.|TensorIndex\.")
+ALSO = re.compile(r"random_split\.sizes|operator\W\.|Range\.|TensorIndex\.")
 
 
 def template_parameters(head):
@@ -82,9 +88,9 @@ def of_struct(owner, struct):
             yield f"{owner}{struct.name}.{names_in(parameter)[0]}"
     if struct.head.startswith("enum") or "concept " in struct.head or not struct.body:
         return
-    for each in declarations(ops_page.public_part(struct)):
+    for each in declarations(reference_pages.public_part(struct)):
         head = without_templates(each.head)
-        if not ops_page.is_shown(each):
+        if not reference_pages.is_shown(each):
             continue
         if each.type:
             yield from of_struct(f"{owner}{struct.name}::", each)
@@ -126,11 +132,11 @@ def options_of(library, text, described):
 
 
 def public_numbers():
-    shown = [header for part in ops_page.REFERENCE.values() for header in part]
-    rest = [str(path.relative_to(INCLUDE)) for folder in FOLDERS for path in sorted((INCLUDE / folder).glob("*.hpp"))]
+    shown = [header for parts in reference_pages.REFERENCE.values() for part in parts.values()
+             for header in reference_pages.headers_of(part)]
     found = [*of_ops(ops_page.library_of_headers())]
-    for header in [*shown, *rest]:
-        only = ops_page.ONLY.get(header)
+    for header in shown:
+        only = reference_pages.ONLY.get(header)
         found += [name for name in of_header(header) if not only or re.split(r"[.:]", name)[0] in only]
     return list(dict.fromkeys(found))
 

@@ -16,6 +16,13 @@ static_assert(tw::text(INT64_MIN) == "-9223372036854775808");
 static_assert(tw::text(UINT64_MAX) == "18446744073709551615");
 static_assert(tw::text() == "" && Text().empty() && Text("abc").size() == 3);
 static_assert(Text("10") < Text("2") && Text("bias") < Text("weight") && Text("a") < Text("ab"));
+// A name is a Text or a std::string_view: functions of either take both, and both compare with literals.
+constexpr std::size_t size_of_name(std::string_view name) { return name.size(); }
+constexpr std::size_t size_of_text(const Text& name) { return name.size(); }
+static_assert(size_of_name(Text("bias")) == 4 && size_of_text(std::string_view("bias")) == 4 && size_of_text("bias") == 4);
+static_assert(Text("a") == "a" && Text("a") == std::string_view("a") && std::string_view("a") == Text("a") && "a" == Text("a"));
+static_assert(Text("a") != std::string_view("b") && Text("a") < "b" && Text("a") < std::string_view("b") && "a" < Text("b"));
+static_assert(Text("fc1.weight").starts_with("fc1.") && Text("fc1.weight").ends_with(".weight") && !Text("a").starts_with("ab"));
 constexpr Text joined(int count) {
   std::vector<Text> pieces;
   for (int i = 0; i < count; ++i) pieces.push_back(tw::text(i));
@@ -99,6 +106,13 @@ static_assert(tw::type_name<Template<int>::Inner>() == "Inner");
 static_assert(tw::type_name<Hidden>() == "Hidden");
 static_assert(local_types_have_names());
 static_assert(tw::type_name<decltype([](int) {})>().empty(), "a lambda has no name");
+
+// The first items of a list, by names of their own.
+constexpr int difference() {
+  const auto [a, b] = tw::List<int>{7, 3, 1}.as<2>();
+  return a - b;
+}
+static_assert(difference() == 4 && tw::List<int>{}.as<0>().empty());
 
 // Lists with an index of their own.
 namespace {

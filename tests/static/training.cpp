@@ -133,6 +133,13 @@ constexpr auto weights_only = [](std::string_view name, Tensor variable, Tensor 
 };
 static_assert(count(graphs_of(step(weights_only)).view(), "ScaledAdd") == 3);
 static_assert(variables_of(step(weights_only)) == of_model);
+static_assert(count(graphs_of([](Ir& ir) {
+                      const auto [factories, forward] = tw::create_graph(ir, Small{}, TensorSpec{{4, 6}, tw::float32});
+                      for (const auto& [name, variable] : factories.init().named_tensors())
+                        weights_only(name, variable, variable);
+                    }).view(),
+                    "ScaledAdd") == 3,
+              "and takes the names in a list of variables");
 
 // ---- micro-batches and replicas
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,11 +18,12 @@
 namespace tilewright {
 
 /// Which variable gets a tensor of another library's file, and how. In `tensor`, a `*` stands for any characters; in `variable`,
-/// the first `*` for what the first one in `tensor` stands for, and so on. Made by the functions below.
+/// the first `*` for what the first one in `tensor` stands for, and so on. Made by the functions below, or from two names:
+/// `{"encoder.*", "*"}` is `renamed("encoder.*", "*")`.
 struct TensorRule {
-  std::string tensor{};
-  std::optional<std::string> variable{};  ///< nothing: the tensor is left out
-  bool is_transposed = false;
+  std::string tensor{};  ///< name of a tensor in the file
+  std::optional<std::string> variable{};  ///< name of the variable; nothing: the tensor is left out
+  bool is_transposed = false;  ///< whether the variable is the transposed matrix
   std::int64_t part = 0, part_count = 1;  ///< the part-th of so many equal parts along the tensor's first axis
 
   bool operator==(const TensorRule&) const = default;
@@ -32,13 +34,39 @@ inline TensorRule renamed(std::string tensor, std::string variable) { return {st
 /// A matrix, transposed: under its name, or another one.
 inline TensorRule transposed(std::string tensor, std::string variable) { return {std::move(tensor), std::move(variable), true}; }
 inline TensorRule transposed(std::string tensor) { return transposed(tensor, tensor); }
+/// Matrices by a list of names, each transposed under its name: `transposed({"*linear1.weight", "*linear2.weight"})`.
+inline std::vector<TensorRule> transposed(std::initializer_list<std::string_view> tensors) {
+  std::vector<TensorRule> rules;
+  for (const std::string_view tensor : tensors) rules.push_back(transposed(std::string(tensor)));
+  return rules;
+}
 /// No variable's.
 inline TensorRule left_out(std::string tensor) { return {std::move(tensor)}; }
+/// No variables', by a list of names.
+inline std::vector<TensorRule> left_out(std::initializer_list<std::string_view> tensors) {
+  std::vector<TensorRule> rules;
+  for (const std::string_view tensor : tensors) rules.push_back(left_out(std::string(tensor)));
+  return rules;
+}
 /// One of several equal parts of the tensor along its first axis; other rules of the same `tensor` say where the others go.
 inline TensorRule part_of(std::string tensor, std::int64_t part, std::int64_t part_count, std::string variable,
                           bool is_transposed = false) {
   return {std::move(tensor), std::move(variable), is_transposed, part, part_count};
 }
+
+/// One rule or several: what stands in the braces of map_tensors.
+class TensorRules {
+ public:
+  TensorRules(TensorRule rule) { rules_.push_back(std::move(rule)); }
+  TensorRules(std::vector<TensorRule> rules) : rules_(std::move(rules)) {}
+  /// As renamed.
+  TensorRules(std::string tensor, std::string variable) : TensorRules(renamed(std::move(tensor), std::move(variable))) {}
+
+  const std::vector<TensorRule>& rules() const { return rules_; }
+
+ private:
+  std::vector<TensorRule> rules_;
+};
 
 namespace detail {
 
@@ -75,9 +103,9 @@ inline std::vector<std::byte> transposed_elements(std::span<const std::byte> byt
 /// tensor without two axes, and for one that cannot be cut into that many parts.
 ///
 ///     // a file of torch.nn.TransformerEncoderLayer, for layers::TransformerBlock
-///     const std::vector<tw::TensorRule> rules{tw::transposed("*in_proj_weight"), tw::transposed("*out_proj.weight"),
-///                                             tw::transposed("*linear1.weight"), tw::transposed("*linear2.weight")};
-///     session.load_tensors(tw::map_tensors(tw::load_safetensors("block.safetensors"), rules));
+///     session.load_tensors(tw::map_tensors(
+///         tw::load_safetensors("block.safetensors"),
+///         {tw::transposed({"*in_proj_weight", "*out_proj.weight", "*linear1.weight", "*linear2.weight"}), {"encoder.*", "*"}}));
 inline TensorFile map_tensors(TensorFile file, std::span<const TensorRule> rules) {
   TensorFile result(file.path());
   result.metadata() = file.metadata();
@@ -116,6 +144,11 @@ inline TensorFile map_tensors(TensorFile file, std::span<const TensorRule> rules
   }
   result.keep(std::move(file));
   return result;
+}
+inline TensorFile map_tensors(TensorFile file, std::initializer_list<TensorRules> rules) {
+  std::vector<TensorRule> all;
+  for (const TensorRules& each : rules) all.insert(all.end(), each.rules().begin(), each.rules().end());
+  return map_tensors(std::move(file), std::span<const TensorRule>(all));
 }
 
 }  // namespace tilewright

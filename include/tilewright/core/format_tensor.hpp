@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -28,9 +29,9 @@ struct TensorFormat {
   std::int32_t edge_items = 3;  ///< elements at each edge of a summarised axis
   std::int32_t max_line_width = 75;  ///< in characters; longer rows go on in the next line; 0: they do not
   std::int32_t digits = 8;  ///< after the point, at most; 0: FloatFormat::none, and elements are not padded to a common width
-  FloatFormat float_format = FloatFormat::automatic;
-  char separator = ' ';
-  char open_bracket = '[', close_bracket = ']';
+  FloatFormat float_format = FloatFormat::automatic;  ///< of elements of floating point
+  char separator = ' ';  ///< between elements of a row
+  char open_bracket = '[', close_bracket = ']';  ///< around each row and axis
 };
 
 namespace detail {
@@ -310,13 +311,28 @@ class TensorText {
   bool summarises_;
 };
 
+/// Throws for numbers that print_tensor refuses.
+inline void require_format(const TensorFormat& format) {
+  const auto require = [](const char* name, std::int64_t number, std::int64_t least) {
+    if (number < least)
+      throw std::invalid_argument("format_tensor: " + std::string(name) + " " + std::to_string(number) + ": " +
+                                  std::to_string(least) + " or more expected");
+  };
+  require("summarise_threshold", format.summarise_threshold, 0);
+  require("edge_items", format.edge_items, 1);
+  require("max_line_width", format.max_line_width, 0);
+  require("digits", format.digits, 0);
+}
+
 }  // namespace detail
 
 /// The text of a dense tensor, as NumPy's array2string gives it: brackets around each axis, elements of a common width, long rows
 /// and large tensors cut. T is an element type. Brackets and the separator in `format` are one character each. NumPy has no
-/// FloatFormat other than automatic, and no 0 for "no limit". The function is made for looking at values, and allocates.
+/// FloatFormat other than automatic, and no 0 for "no limit". The function is made for looking at values, and allocates. Throws
+/// std::invalid_argument for edge_items below 1, and for other numbers below 0.
 template <class T>
 std::string format_tensor(const T* elements, const Shape& shape, const TensorFormat& format = {}) {
+  detail::require_format(format);
   const detail::TensorText text(shape, format);
   std::vector<std::conditional_t<std::is_class_v<T> && !is_half_type<T>, float, T>> shown;  // float8 as float
   text.for_each_shown(

@@ -1,10 +1,12 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -88,6 +90,14 @@ class List {
   }
   constexpr T& front() { return data_[0]; }
   constexpr const T& front() const { return data_[0]; }
+  /// The first `count` items: `const auto [a, b] = list.as<2>()`. Throws std::length_error for a list of fewer.
+  template <std::size_t count>
+  constexpr std::array<T, count> as() const {
+    if (count > size_) throw std::length_error("List::as: fewer items than asked for: a list of at least as many expected");
+    return [this]<std::size_t... i>(std::index_sequence<i...>) {
+      return std::array<T, count>{data_[i]...};
+    }(std::make_index_sequence<count>());
+  }
   constexpr T& back() { return data_[size_ - 1]; }
   constexpr const T& back() const { return data_[size_ - 1]; }
 

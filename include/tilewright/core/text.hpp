@@ -54,8 +54,12 @@ class Text {
   }
 
   constexpr std::string_view view() const { return {characters_, size_}; }
+  /// A function that takes a name as std::string_view takes a Text, too.
+  constexpr operator std::string_view() const { return view(); }
   constexpr std::size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
+  constexpr bool starts_with(std::string_view beginning) const { return view().starts_with(beginning); }
+  constexpr bool ends_with(std::string_view end) const { return view().ends_with(end); }
   std::string string() const { return std::string(view()); }
 
   constexpr Text& operator+=(std::string_view other) {
@@ -96,7 +100,11 @@ class Text {
   }
 
   friend constexpr bool operator==(const Text& a, const Text& b) { return same_characters(a.view(), b.view()); }
+  friend constexpr bool operator==(const Text& a, std::string_view b) { return same_characters(a.view(), b); }
+  friend constexpr bool operator==(const Text& a, const char* b) { return same_characters(a.view(), b); }
   friend constexpr auto operator<=>(const Text& a, const Text& b) { return a.view() <=> b.view(); }
+  friend constexpr auto operator<=>(const Text& a, std::string_view b) { return a.view() <=> b; }
+  friend constexpr auto operator<=>(const Text& a, const char* b) { return a.view() <=> std::string_view(b); }
   friend std::ostream& operator<<(std::ostream& out, const Text& text) { return out << text.view(); }
 
  private:

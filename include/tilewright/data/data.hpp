@@ -5,4 +5,5 @@
 #include "tilewright/data/generated_digits.hpp"
 #include "tilewright/data/loader.hpp"
 #include "tilewright/data/mnist.hpp"
+#include "tilewright/data/subset.hpp"
 #include "tilewright/data/text.hpp"

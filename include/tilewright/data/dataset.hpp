@@ -2,21 +2,29 @@
 #include "tilewright/core/requirements.hpp"
 
 #include <array>
+#include <boost/hana/accessors.hpp>
 #include <boost/hana/concept/struct.hpp>
 #include <boost/hana/define_struct.hpp>
+#include <boost/hana/first.hpp>
+#include <boost/hana/for_each.hpp>
 #include <boost/hana/members.hpp>
+#include <boost/hana/second.hpp>
+#include <boost/hana/string.hpp>
 #include <boost/hana/tuple.hpp>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "tilewright/core/dtype.hpp"
 #include "tilewright/core/xtensor.hpp"
+#include "tilewright/data/data_error.hpp"
 
 namespace tilewright::data {
 
@@ -54,6 +62,21 @@ template <class T>
 concept Samples = detail::has_sample_arrays<T>();
 
 namespace detail {
+/// The number of samples of a data set. Throws DataError, of the reader, if its arrays have not all as many.
+template <Samples Data>
+std::size_t sample_count(const Data& dataset, std::string_view reader) {
+  std::optional<std::size_t> count;
+  std::string first;
+  boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
+    const std::string name = boost::hana::to<const char*>(boost::hana::first(name_and_access));
+    const std::size_t here = boost::hana::second(name_and_access)(dataset).shape(0);
+    if (!count) count = here, first = name;
+    if (*count != here)
+      throw DataError(reader, std::to_string(*count) + " " + first + " and " + std::to_string(here) + " " + name,
+                      "arrays of as many samples");
+  });
+  return *count;
+}
 /// The shape of an array. Throws std::length_error for more than 2^47 elements, extents of 0 left out.
 template <std::size_t rank>
 std::array<std::size_t, rank> room_for(const std::array<std::size_t, rank>& shape) {
@@ -82,6 +105,16 @@ struct LabelledImages {
   explicit LabelledImages(std::size_t count, std::convertible_to<std::size_t> auto... extents)
     requires(sizeof...(extents) == rank)
       : images(detail::room_for(std::array{count, static_cast<std::size_t>(extents)...})), labels(std::array{count}) {}
+
+  /// Images and labels of one's own. Throws DataError for another number of labels than of images.
+  ///
+  ///     tw::data::Dataset dataset(images, labels);  // xt::xtensor<float, 3> and xt::xtensor<std::int32_t, 1>
+  LabelledImages(Images own_images, Labels own_labels) : images(std::move(own_images)), labels(std::move(own_labels)) {
+    if (images.shape(0) != labels.shape(0))
+      throw DataError("LabelledImages",
+                      std::to_string(images.shape(0)) + " images for " + std::to_string(labels.shape(0)) + " labels",
+                      "one label for each image");
+  }
 
   std::size_t size() const { return labels.size(); }
   /// Elements of one image.

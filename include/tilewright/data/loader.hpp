@@ -30,8 +30,9 @@
 
 namespace tilewright::data {
 
+/// `batch_size`, `shuffle` and `drop_last` are those of torch.utils.data.DataLoader, where `drop_last` is false by default.
 struct LoaderOptions {
-  std::size_t batch_size = 1;
+  std::size_t batch_size = 1;  ///< samples in a batch
   bool shuffle = false;    ///< a new order every epoch; else always the data set's
   bool drop_last = true;   ///< leave out the last samples if they fill no batch; else the last batch is smaller
   std::uint64_t seed = 0;  ///< decides the orders of all epochs, on every platform
@@ -95,7 +96,7 @@ class Loader {
   /// Throws DataError for a batch size of 0, one that leaves no batch at all, arrays of different numbers of samples, and shards
   /// that do not divide all batches.
   Loader(const Data& dataset, const LoaderOptions& options)
-      : dataset_(dataset), options_(options), random_(options.seed), order_(count_of(dataset)) {
+      : dataset_(dataset), options_(options), random_(options.seed), order_(detail::sample_count(dataset, "Loader")) {
     if (options.batch_size == 0) throw DataError("Loader", "a batch size of 0", "at least 1");
     if (options.drop_last && options.batch_size > order_.size())
       throw DataError("Loader", "a batch size of " + std::to_string(options.batch_size) + " with drop_last",
@@ -186,20 +187,6 @@ class Loader {
       constexpr auto access = boost::hana::second(name_and_access);
       f(access(batch), access(dataset_));
     });
-  }
-  /// The number of samples, of which each array must have as many.
-  static std::size_t count_of(const Data& dataset) {
-    std::optional<std::size_t> count;
-    std::string first;
-    boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
-      const std::string name = boost::hana::to<const char*>(boost::hana::first(name_and_access));
-      const std::size_t here = boost::hana::second(name_and_access)(dataset).shape(0);
-      if (!count) count = here, first = name;
-      if (*count != here)
-        throw DataError("Loader", std::to_string(*count) + " " + first + " and " + std::to_string(here) + " " + name,
-                        "arrays of as many samples");
-    });
-    return *count;
   }
   template <class Array>
   static void resize(Array& array, const Array& source, std::size_t count) {

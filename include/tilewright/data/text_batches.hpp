@@ -37,7 +37,7 @@ struct TextBatchesOptions {
 
 /// Where a TextBatches is: what it takes to go on with the same batches in another process.
 struct TextBatchesState {
-  std::uint64_t seed = 0;
+  std::uint64_t seed = 0;                                 ///< of the batches
   std::uint64_t step = 0;                                 ///< the number of batches before the next
   std::uint64_t batch_size = 0, context = 0, tokens = 0;  ///< of the batches and their text: to find out where they differ
   bool operator==(const TextBatchesState&) const = default;

@@ -52,11 +52,12 @@ constexpr Tensor attend(Tensor q, Tensor k, Tensor v, const AttentionOptions& op
   return ops::scaled_dot_product_attention(q, k, v, ops::logical_not(key_padding_mask), options);
 }
 
+/// As those of torch.nn.MultiheadAttention, but for `is_causal`, which there is an argument of the call, and `std`.
 struct MultiheadAttentionOptions {
   bool is_causal = false;  ///< whether query i sees keys 0 to i only
-  bool bias = true;
+  bool bias = true;        ///< of all projections: in_proj_bias and out_proj.bias
   double dropout = 0;  ///< probability with which a weight is dropped in training; above 0: `build` takes a seed
-  OptionalNumber std{};  ///< standard deviation of the first weights, which are normal then
+  OptionalNumber std{};  ///< standard deviation of the first weights, which are normal then; none: PyTorch's uniform ones
 };
 
 namespace detail {
@@ -68,7 +69,7 @@ constexpr bool is_seed(Tensor argument) { return argument.dtype() == uint32; }
 /// results. build(x) and build(x, key_padding_mask): attention of x to itself; build(query, key, value) and build(query, key,
 /// value, key_padding_mask): to others. query: (batch, queries, embed_dim); key, value: (batch, keys, embed_dim), float16,
 /// bfloat16 or float32; key_padding_mask: (batch, keys) bool, true for keys that are not seen; result: as query. num_heads
-/// divides embed_dim. Defaults are those of torch.nn.MultiheadAttention.
+/// divides embed_dim. torch.nn.MultiheadAttention with batch_first=True, and its defaults.
 ///
 /// With dropout, the trace has a scope of a mode, and the last argument may be a seed, (2,) uint32, which training needs.
 ///

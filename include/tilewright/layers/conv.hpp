@@ -8,13 +8,16 @@
 
 namespace tilewright::layers {
 
-/// What convolutions and transposed ones share. Numbers for all spatial axes, or lists of one for each.
+/// What convolutions and transposed ones share, with the names and defaults of torch.nn.Conv2d and ConvTranspose2d. Numbers for
+/// all spatial axes, or lists of one for each.
 template <int axes>
 struct ConvLayerOptions {
-  PerAxis<axes> stride = 1, padding = 0, dilation = 1;  ///< padding: zeros at both ends
+  PerAxis<axes> stride = 1;    ///< elements from one window to the next
+  PerAxis<axes> padding = 0;   ///< zeros at both ends
+  PerAxis<axes> dilation = 1;  ///< elements from one element of the kernel to the next
   PerAxis<axes> output_padding = 0;  ///< of transposed convolutions: elements added at the end of the result
   int groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
-  bool bias = true;
+  bool bias = true;  ///< whether a number is added for each channel of the result
 };
 
 namespace detail {
@@ -46,8 +49,8 @@ constexpr Tensor of_channels(Tensor bias, Tensor y) {
 }  // namespace detail
 
 /// Convolution and bias: ops::conv. x: (batch, in_channels, spatial axes), float16, bfloat16, float32 or float64; result: (batch,
-/// out_channels, spatial axes), of x's dtype, of the extents that ops::conv states. Conv1d, Conv2d and Conv3d are for 1, 2 and 3
-/// spatial axes.
+/// out_channels, spatial axes), of x's dtype, of the extents that ops::conv states. Conv1d, Conv2d and Conv3d, for 1, 2 and 3
+/// spatial axes, are the layers of torch.nn of these names.
 ///
 /// Variables, of x's dtype, as PyTorch's: `weight` (out_channels, in_channels / groups, kernel_size) and `bias` (out_channels,).
 /// First values, as PyTorch's: uniform within 1 / sqrt(in_channels / groups * elements of the kernel).
@@ -80,7 +83,7 @@ template <int out_channels, PerAxis<3> kernel_size, ConvLayerOptions<3> options 
 using Conv3d = Conv<3, out_channels, kernel_size, options>;
 
 /// Transposed convolution and bias: ops::conv_transpose. x and result: as for Conv, with the extents that ops::conv_transpose
-/// states.
+/// states. ConvTranspose1d, ConvTranspose2d and ConvTranspose3d are the layers of torch.nn of these names.
 ///
 /// Variables, of x's dtype, as PyTorch's: `weight` (in_channels, out_channels / groups, kernel_size) and `bias` (out_channels,).
 /// First values, as PyTorch's: uniform within 1 / sqrt(out_channels / groups * elements of the kernel). groups divides

@@ -8,8 +8,9 @@
 
 namespace tilewright::layers {
 
-/// ops::dropout in training, x itself in evaluation: the trace has a scope of either mode, `training(ir)` or `evaluation(ir)`.
-/// x: float16, bfloat16, float32 or float64, of any shape. seed: (2,) uint32; training with a probability above 0 needs it.
+/// ops::dropout in training, x itself in evaluation, as torch.nn.Dropout, whose seed is hidden: the trace has a scope of either
+/// mode, `training(ir)` or `evaluation(ir)`. x: float16, bfloat16, float32 or float64, of any shape. seed: (2,) uint32; training
+/// with a probability above 0 needs it. It has no variables.
 ///
 /// Errors: another p; no mode; no seed in training.
 struct Dropout : Module<Dropout> {

@@ -7,13 +7,14 @@
 
 namespace tilewright::layers {
 
+/// `dtype` is torch.nn.Embedding's; `std` has no counterpart there.
 struct EmbeddingOptions {
-  double std = 1;         ///< standard deviation of the first weights
+  double std = 1;         ///< standard deviation of the first weights; 1: PyTorch's
   DType dtype = float32;  ///< of the weights, and of the result
 };
 
-/// A row of a table for each index. indices: (...), integers from 0 to num_embeddings - 1; result: (..., embedding_dim). Another
-/// index is a fault: the run throws FaultError when it has ended.
+/// A row of a table for each index: torch.nn.Embedding. indices: (...), integers from 0 to num_embeddings - 1; result: (...,
+/// embedding_dim). Another index is a fault: the run throws FaultError when it has ended.
 ///
 /// Variable: `weight` (num_embeddings, embedding_dim); PyTorch's is the same. First values: normal with mean 0, and the standard
 /// deviation 1, as PyTorch's; Hugging Face's Llama and GPT-2 have 0.02.

@@ -9,6 +9,7 @@ namespace tilewright::layers {
 /// What stands between the two matrices of a feed-forward layer. gelu: with erf, as PyTorch's default; gelu_tanh: GPT-2's form.
 enum class Activation : std::uint8_t { relu, gelu, gelu_tanh, silu };
 
+/// The activation of x: of any shape and dtype of floating point; result: as x.
 constexpr Tensor activate(Tensor x, Activation activation) {
   switch (activation) {
     case Activation::relu: return ops::relu(x);
@@ -19,16 +20,18 @@ constexpr Tensor activate(Tensor x, Activation activation) {
   return x;
 }
 
+/// `activation` and `bias` are those of torch.nn.TransformerEncoderLayer.
 struct FeedForwardOptions {
-  Activation activation = Activation::relu;
-  bool bias = true;
-  OptionalNumber std{};  ///< as Linear's
+  Activation activation = Activation::relu;  ///< between the two linear layers
+  bool bias = true;                          ///< of both linear layers
+  OptionalNumber std{};  ///< standard deviation of the first weights, as LinearOptions has it; none: Linear's first values
 };
 
-/// linear2(activation(linear1(x))). x: (..., width), float16, bfloat16 or float32; result: the same.
+/// linear2(activation(linear1(x))): the linear layers of torch.nn.TransformerEncoderLayer. x: (..., width), float16, bfloat16 or
+/// float32; result: the same.
 ///
-/// Variables: `linear1.weight` (width, hidden), `linear2.weight` (hidden, width), and their biases. Names, first values and
-/// defaults are those of torch.nn.TransformerEncoderLayer.
+/// Variables: `linear1.weight` (width, hidden), `linear2.weight` (hidden, width), and their biases. Names and first values
+/// are those of torch.nn.TransformerEncoderLayer: Linear's, uniform within 1 / sqrt(width) and 1 / sqrt(hidden).
 template <int width, int hidden, FeedForwardOptions options = {}>
 struct FeedForward : Module<FeedForward<width, hidden, options>> {
   using In = Linear<hidden, {.bias = options.bias, .std = options.std}>;
@@ -38,6 +41,7 @@ struct FeedForward : Module<FeedForward<width, hidden, options>> {
   constexpr Tensor build(Tensor x) { return linear2(activate(linear1(x), options.activation)); }
 };
 
+/// `std` is `initializer_range` of Hugging Face's LlamaConfig.
 struct SwigluFeedForwardOptions {
   double std = 0.02;  ///< standard deviation of the first weights
 };
@@ -46,7 +50,7 @@ struct SwigluFeedForwardOptions {
 /// bfloat16 or float32; result: the same.
 ///
 /// Variables: `gate_proj.weight` and `up_proj.weight` (width, hidden), `down_proj.weight` (hidden, width), without biases. Names
-/// as in Hugging Face's LlamaMLP, and first values: normal with mean 0 and the standard deviation 0.02.
+/// as in Hugging Face's LlamaMLP, and first values: normal with mean 0 and the standard deviation `std`.
 template <int width, int hidden, SwigluFeedForwardOptions options = {}>
 struct SwigluFeedForward : Module<SwigluFeedForward<width, hidden, options>> {
   using In = Linear<hidden, {.bias = false, .std = options.std}>;

@@ -4,14 +4,16 @@
 
 namespace tilewright::layers {
 
+/// As torch.nn.GroupNorm's.
 struct GroupNormOptions {
-  double eps = 1e-5;
+  double eps = 1e-5;  ///< is added to the variance
 };
 
-/// Each sample's groups of neighbouring channels with mean 0 and variance 1, times weight, plus bias: ops::group_norm. x: (batch,
-/// channels, ...), float16, bfloat16, float32 or float64; result: the same. num_groups divides the channels.
+/// Each sample's groups of neighbouring channels with mean 0 and variance 1, times weight, plus bias: ops::group_norm,
+/// torch.nn.GroupNorm. x: (batch, channels, ...), float16, bfloat16, float32 or float64; result: the same. num_groups divides the
+/// channels.
 ///
-/// Variables, of x's dtype: `weight` (channels,), ones; `bias` (channels,), zeros.
+/// Variables and first values, of x's dtype: `weight` (channels,), ones; `bias` (channels,), zeros.
 template <int num_groups, GroupNormOptions options = {}>
 struct GroupNorm : Module<GroupNorm<num_groups, options>> {
   constexpr Tensor build(Tensor x) {

@@ -8,15 +8,16 @@
 
 namespace tilewright::layers {
 
+/// As torch.nn.LayerNorm's.
 struct LayerNormOptions {
-  double eps = 1e-5;
-  bool bias = true;
+  double eps = 1e-5;  ///< is added to the variance
+  bool bias = true;   ///< whether there is the variable `bias`
 };
 
-/// (x - mean) / sqrt(variance + eps) weight + bias, along the last axis: ops::layer_norm. x: (..., n), float16, bfloat16, float32
-/// or float64; result: the same.
+/// (x - mean) / sqrt(variance + eps) weight + bias, along the last axis: ops::layer_norm, torch.nn.LayerNorm. x: (..., n),
+/// float16, bfloat16, float32 or float64; result: the same.
 ///
-/// Variables, of x's dtype: `weight` (n,), ones; `bias` (n,), zeros.
+/// Variables and first values, of x's dtype: `weight` (n,), ones; `bias` (n,), zeros.
 template <LayerNormOptions options = {}>
 struct LayerNorm : Module<LayerNorm<options>> {
   constexpr Tensor build(Tensor x) {

@@ -10,14 +10,16 @@
 /// Modules for models. Not yet stable: names and parameters may change in any version.
 namespace tilewright::layers {
 
+/// `bias` is torch.nn.Linear's; the others are for first values that PyTorch's models set after they make a layer.
 struct LinearOptions {
-  bool bias = true;
-  OptionalNumber std{};    ///< standard deviation of the first weights, which are normal then; biases are zeros
+  bool bias = true;        ///< whether there is the variable `bias`
+  OptionalNumber
+      std{};  ///< standard deviation of the first weights, which are normal then; biases are zeros; none: PyTorch's uniform ones
   bool zero_bias = false;  ///< whether the first biases are zeros, as with `std`
 };
 
-/// x weight + bias, over the last axis. x: (..., in_features), float16, bfloat16 or float32; result: (..., out_features), of x's
-/// dtype, rounded once; on a simulated IPU the product is rounded, too.
+/// x weight + bias, over the last axis: torch.nn.Linear. x: (..., in_features), float16, bfloat16 or float32; result: (...,
+/// out_features), of x's dtype, rounded once; on a simulated IPU the product is rounded, too.
 ///
 /// Variables, of x's dtype: `weight` (in_features, out_features) and `bias` (out_features,). First values, as PyTorch's: uniform
 /// within 1 / sqrt(in_features). PyTorch's weight is (out_features, in_features): the transposed one.

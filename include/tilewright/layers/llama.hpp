@@ -6,20 +6,22 @@
 
 namespace tilewright::layers {
 
+/// `bias`, `rope_theta` and `std` are `attention_bias`, `rope_theta` and `initializer_range` of Hugging Face's LlamaConfig.
 struct GroupedQueryAttentionOptions {
   bool is_causal = true;  ///< whether query i sees keys 0 to i only
-  bool bias = false;
-  double rope_theta = 10000;
+  bool bias = false;  ///< of all four projections
+  double rope_theta = 10000;  ///< base of the angles of positions: rotary_embedding
   double std = 0.02;  ///< standard deviation of the first weights; biases are zeros
 };
 
 /// Attention with rotary positions whose num_heads heads of queries share num_key_value_heads heads of keys and values ("GQA",
-/// arXiv 2305.13245). build(x): positions from 0 on; build(x, positions): these, (length,) integers. x: (batch, length, width),
-/// float16, bfloat16 or float32; result: the same. num_heads divides width, num_key_value_heads divides num_heads.
+/// arXiv 2305.13245): Hugging Face's LlamaAttention. build(x): positions from 0 on; build(x, positions): these, (length,)
+/// integers. x: (batch, length, width), float16, bfloat16 or float32; result: the same. num_heads divides width,
+/// num_key_value_heads divides num_heads.
 ///
 /// Variables: `q_proj.weight` (width, width), `k_proj.weight` and `v_proj.weight` (width, num_key_value_heads head_dim),
 /// `o_proj.weight` (width, width); names as in Hugging Face's LlamaAttention, whose weights are the transposed ones. First
-/// values, as there: normal with mean 0 and the standard deviation 0.02.
+/// values, as there: normal with mean 0 and the standard deviation `std`; biases, which only `bias` adds, are zeros.
 template <int width, int num_heads, int num_key_value_heads, GroupedQueryAttentionOptions options = {}>
 struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, num_key_value_heads, options>> {
   static constexpr int head_dim = num_heads > 0 ? width / num_heads : 0;
@@ -45,17 +47,20 @@ struct GroupedQueryAttention : Module<GroupedQueryAttention<width, num_heads, nu
   }
 };
 
+/// `rms_norm_eps` is that of Hugging Face's LlamaConfig; the others are the options of its two parts.
 struct LlamaBlockOptions {
-  double rms_norm_eps = 1e-6;
-  GroupedQueryAttentionOptions attention = {};
-  SwigluFeedForwardOptions mlp = {};
+  double rms_norm_eps = 1e-6;                    ///< of both norms, added to the mean of squares
+  GroupedQueryAttentionOptions attention = {};  ///< of `self_attn`
+  SwigluFeedForwardOptions mlp = {};            ///< of `mlp`
 };
 
 /// x + self_attn(input_layernorm(x)), and to that its mlp(post_attention_layernorm(...)) ("LLaMA", arXiv 2302.13971). build(x)
 /// and build(x, positions): as for GroupedQueryAttention. x: (batch, length, width), float16, bfloat16 or float32; result: the
 /// same.
 ///
-/// Variables: names, first values and defaults are those of Hugging Face's LlamaDecoderLayer.
+/// Variables: names, first values and defaults are those of Hugging Face's LlamaDecoderLayer: `input_layernorm.weight` and
+/// `post_attention_layernorm.weight` (width,), ones; those of GroupedQueryAttention under `self_attn`, of SwigluFeedForward under
+/// `mlp`.
 template <int width, int hidden, int num_heads, int num_key_value_heads, LlamaBlockOptions options = {}>
 struct LlamaBlock : Module<LlamaBlock<width, hidden, num_heads, num_key_value_heads, options>> {
   using Norm = RMSNorm<{.eps = options.rms_norm_eps}>;

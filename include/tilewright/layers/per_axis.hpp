@@ -11,7 +11,7 @@ namespace tilewright::layers {
 /// A number for each of a layer's spatial axes, as a template argument: `3` for all, `{3, 5}` one by one.
 template <int axes>
 struct PerAxis {
-  std::array<int, axes> values{};
+  std::array<int, axes> values{};  ///< by axis
 
   constexpr PerAxis(int value) { values.fill(value); }
   template <std::same_as<int>... Others>

@@ -10,21 +10,22 @@
 
 namespace tilewright::layers {
 
-/// Numbers for all spatial axes, or lists of one for each.
+/// Options of maximum pools, with the names of torch.nn.MaxPool2d: numbers for all spatial axes, or lists of one for each.
 template <int axes>
 struct PoolLayerOptions {
-  PerAxis<axes> stride = 0;  ///< 0: the kernel's size
-  PerAxis<axes> padding = 0;
-  PerAxis<axes> dilation = 1;
+  PerAxis<axes> stride = 0;    ///< elements from one window to the next; 0: the kernel's size
+  PerAxis<axes> padding = 0;   ///< elements at both ends: of a maximum the lowest number, of a mean zeros
+  PerAxis<axes> dilation = 1;  ///< elements from one element of a window to the next
   bool ceil_mode = false;  ///< the count of results is rounded up: the last windows may go beyond the padding
 };
-/// Options of average pools, for all spatial axes or with a list of one for each.
+/// Options of average pools, with the names of torch.nn.AvgPool2d, and `dilation`, which that has not: numbers for all spatial
+/// axes, or lists of one for each.
 template <int axes>
 struct AvgPoolLayerOptions {
-  PerAxis<axes> stride = 0;  ///< 0: the kernel's size
-  PerAxis<axes> padding = 0;
-  PerAxis<axes> dilation = 1;
-  bool ceil_mode = false;
+  PerAxis<axes> stride = 0;    ///< elements from one window to the next; 0: the kernel's size
+  PerAxis<axes> padding = 0;   ///< elements at both ends: of a maximum the lowest number, of a mean zeros
+  PerAxis<axes> dilation = 1;  ///< elements from one element of a window to the next
+  bool ceil_mode = false;      ///< as for maximum pools
   bool count_include_pad = true;  ///< whether padding counts as zeros; what is beyond it never counts
 };
 
@@ -72,7 +73,8 @@ constexpr Tensor with_padding(Tensor y, const Shape& x, const PerAxis<axes>& ker
 }  // namespace detail
 
 /// The largest element of each window: ops::max_pool. x: (batch, channels, spatial axes), float16, bfloat16, float32 or float64.
-/// It has no variables. MaxPool1d, MaxPool2d and MaxPool3d are for 1, 2 and 3 spatial axes.
+/// It has no variables. MaxPool1d, MaxPool2d and MaxPool3d, for 1, 2 and 3 spatial axes, are the layers of torch.nn of these
+/// names.
 template <int axes, PerAxis<axes> kernel_size, PoolLayerOptions<axes> options = {}>
 struct MaxPool : Module<MaxPool<axes, kernel_size, options>> {
   constexpr Tensor build(Tensor x) { return ops::max_pool(x, kernel_size.list(), detail::pool_options(kernel_size, options)); }
@@ -85,7 +87,8 @@ template <PerAxis<3> kernel_size, PoolLayerOptions<3> options = {}>
 using MaxPool3d = MaxPool<3, kernel_size, options>;
 
 /// The mean of each window's elements, of which padding is some, as in PyTorch, unless count_include_pad is false:
-/// ops::average_pool. The rest as for MaxPool.
+/// ops::average_pool. AvgPool1d, AvgPool2d and AvgPool3d are the layers of torch.nn of these names. It has no variables. The rest
+/// as for MaxPool.
 template <int axes, PerAxis<axes> kernel_size, AvgPoolLayerOptions<axes> options = {}>
 struct AvgPool : Module<AvgPool<axes, kernel_size, options>> {
   constexpr Tensor build(Tensor x) {

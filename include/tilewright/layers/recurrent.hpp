@@ -12,9 +12,10 @@
 
 namespace tilewright::layers {
 
+/// As those of torch.nn.GRU and torch.nn.LSTM.
 struct RecurrentOptions {
   int num_layers = 1;  ///< each reads the results of the one before
-  bool bias = true;
+  bool bias = true;    ///< whether there are the variables `bias_ih_l{i}` and `bias_hh_l{i}`
 };
 
 namespace detail {
@@ -125,7 +126,7 @@ struct GRU : detail::Recurrent<GRU<hidden_size, options>, hidden_size, options> 
 /// (num_layers, batch, hidden_size). The first states are 0. With i = sigmoid(x W_ii + b_ii + h W_hi + b_hi), f and o likewise,
 /// and g = tanh of the like, the next c is f c + i g, and the next h is o tanh(c).
 ///
-/// Variables: as for GRU, with 4 hidden_size columns for the parts i, f, g, o.
+/// Variables and first values: as for GRU, with 4 hidden_size columns for the parts i, f, g, o.
 template <int hidden_size, RecurrentOptions options = {}>
 struct LSTM : detail::Recurrent<LSTM<hidden_size, options>, hidden_size, options> {
   static constexpr int gates = 4, states = 2;

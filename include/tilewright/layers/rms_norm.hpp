@@ -9,6 +9,7 @@
 
 namespace tilewright::layers {
 
+/// As torch.nn.RMSNorm's.
 struct RMSNormOptions {
   OptionalNumber eps{};  ///< none: the distance from 1 to the next number of x's dtype, PyTorch's default; Llama's is 1e-6
 };
@@ -26,7 +27,7 @@ constexpr double distance_from_one(DType dtype) {
 /// float16, bfloat16, float32 or float64; result: the same. Half precision is normalised in float32. Defaults are those of
 /// torch.nn.RMSNorm.
 ///
-/// Variable, of x's dtype: `weight` (n,), ones.
+/// Variable and first values, of x's dtype: `weight` (n,), ones.
 template <RMSNormOptions options = {}>
 struct RMSNorm : Module<RMSNorm<options>> {
   constexpr Tensor build(Tensor x) {

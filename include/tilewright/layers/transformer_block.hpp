@@ -6,13 +6,14 @@
 
 namespace tilewright::layers {
 
+/// As those of torch.nn.TransformerEncoderLayer, but for `is_causal`, which there is an argument of the call, and `std`.
 struct TransformerBlockOptions {
   int dim_feedforward = 2048;  ///< width between the two linear layers
-  Activation activation = Activation::relu;
+  Activation activation = Activation::relu;  ///< between the two linear layers
   bool norm_first = false;  ///< whether norms stand before attention and linear layers, or after the sums
   bool is_causal = false;   ///< whether query i sees keys 0 to i only
   bool bias = true;         ///< of linear layers and norms
-  double layer_norm_eps = 1e-5;
+  double layer_norm_eps = 1e-5;  ///< of both norms, added to the variance
   double dropout = 0.1;  ///< probability, of attention's weights, and after attention, the activation and the second linear
                          ///< layer; above 0: `build` takes a seed
   OptionalNumber std{};  ///< standard deviation of all first weights, which are normal then; biases are zeros

@@ -25,14 +25,16 @@ struct ModuleTrace {
 };
 }  // namespace detail
 
+/// Options of Module::add_variable_input.
 struct VariableInputOptions {
   bool by_ref = false;  ///< whether changes that the graph makes to the input reach the variable
   ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; without it, all are one
 };
+/// Options of Module::add_replica_sharded_variable_input.
 struct ShardedVariableInputOptions {
-  bool by_ref = false;
-  ReplicaGrouping replica_grouping{};
-  std::int64_t shard_over = 0;  ///< 0: as many as a group has
+  bool by_ref = false;  ///< whether changes that the graph makes to the input reach the variable
+  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; without it, all are one
+  std::int64_t shard_over = 0;  ///< how many shards there are; 0: as many as a group has replicas
 };
 
 /// What modules have in common whatever their type: their place in the module that a graph is made from.

@@ -10,12 +10,13 @@ struct Adam;
 struct AdamW;
 
 /// Adam's parameters. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input of it, in this
-/// order after the weight and its gradient, which each call gives.
+/// order after the weight and its gradient, which each call gives. torch.optim.Adam has epsilon 1e-8, and adds its decay to the
+/// gradient.
 struct AdamParameters {
   NumberOrTensor lr = 1e-3;             ///< learning rate
   NumberOrTensor beta1 = 0.9;           ///< decay of the first moment
   NumberOrTensor beta2 = 0.999;         ///< decay of the second moment
-  NumberOrTensor epsilon = 1e-5;
+  NumberOrTensor epsilon = 1e-5;  ///< is added to the root of the second moment; PyTorch's `eps`, which is 1e-8
   NumberOrTensor weight_decay = 0.0;  ///< decoupled: the weight loses lr weight_decay of itself in each step
   std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step
@@ -32,8 +33,8 @@ struct AdamParameters {
 ///
 ///     tw::Cached<tw::optim::Adam> optimiser;  // one graph for all variables of a shape
 ///     for (const auto& [name, variable] : variables.named_tensors()) {
-///       const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), tw::optim::AdamParameters{.lr =
-///       1e-3}); graph.bind(factories.init(name.view())).call(variable, gradients[variable]);
+///       const auto [factories, graph] = optimiser.create_graph(variable, variable.spec(), tw::optim::AdamParameters{});
+///       graph.bind(factories.init(name)).call(variable, gradients[variable]);
 ///     }
 struct Adam : Module<Adam> {
   static constexpr bool in_sequence = true;
@@ -46,20 +47,20 @@ struct Adam : Module<Adam> {
   }
 };
 
-/// The parameters of AdamW, with PyTorch's defaults.
+/// The parameters of AdamW, with the defaults of torch.optim.AdamW.
 struct AdamWParameters {
-  NumberOrTensor lr = 1e-3;
-  NumberOrTensor beta1 = 0.9;
-  NumberOrTensor beta2 = 0.999;
-  NumberOrTensor epsilon = 1e-8;
-  NumberOrTensor weight_decay = 0.01;
-  std::optional<DType> first_order_dtype{};
-  bool amsgrad = false;
+  NumberOrTensor lr = 1e-3;  ///< learning rate
+  NumberOrTensor beta1 = 0.9;  ///< decay of the first moment
+  NumberOrTensor beta2 = 0.999;  ///< decay of the second moment
+  NumberOrTensor epsilon = 1e-8;  ///< is added to the root of the second moment; PyTorch's `eps`
+  NumberOrTensor weight_decay = 0.01;  ///< the weight loses lr weight_decay of itself in each step
+  std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
+  bool amsgrad = false;  ///< the second moment is the largest so far
 
   using Optimiser = AdamW;
 };
 
-/// Adam with decoupled weight decay and bias correction; otherwise as Adam.
+/// Adam with decoupled weight decay and bias correction: torch.optim.AdamW. The rest as for Adam.
 struct AdamW : Module<AdamW> {
   static constexpr bool in_sequence = true;
 

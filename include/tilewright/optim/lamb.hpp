@@ -8,14 +8,14 @@ namespace tilewright::optim {
 
 struct Lamb;
 
-/// LAMB's parameters. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an input of it, in this
-/// order after the weight and its gradient, which each call gives.
+/// LAMB's parameters, which PyTorch has not. Numbers become part of the graph; a Tensor or TensorSpec, of one element, makes an
+/// input of it, in this order after the weight and its gradient, which each call gives.
 struct LambParameters {
   NumberOrTensor lr = 1e-3;          ///< learning rate
   NumberOrTensor beta1 = 0.9;        ///< decay of the first moment
   NumberOrTensor beta2 = 0.999;      ///< decay of the second moment
-  NumberOrTensor epsilon = 1e-6;
-  NumberOrTensor weight_decay = 0.0;
+  NumberOrTensor epsilon = 1e-6;  ///< is added to the root of the second moment
+  NumberOrTensor weight_decay = 0.0;  ///< the step gets weight_decay times the weight before it is scaled
   NumberOrTensor max_weight_norm = std::numeric_limits<double>::infinity();  ///< a larger norm of the weight counts as this
   std::optional<DType> first_order_dtype{};  ///< of the first moment; none: the weight's, and float32 for half precision
   bool bias_correction = true;        ///< whether moments are divided by 1 - beta^step

@@ -23,7 +23,7 @@ struct LossScaling {
   double init_scale = 65536;  ///< the first scale
   double growth_factor = 2;  ///< what it is multiplied with after growth_interval steps in a row that were not skipped
   double backoff_factor = 0.5;  ///< what it is multiplied with after a step that was skipped
-  std::int64_t growth_interval = 2000;
+  std::int64_t growth_interval = 2000;  ///< steps in a row that were not skipped before the scale grows
   bool is_dynamic = true;  ///< false: the scale stays, and no step is skipped
 };
 /// A scale that stays as it is.

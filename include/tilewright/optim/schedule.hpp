@@ -31,11 +31,11 @@ inline double part_of_decay(std::string_view name, std::int64_t step, std::int64
 }
 }  // namespace detail
 
-/// `start` for the first `every` steps, then `factor` of that, and so on.
+/// `start` for the first `every` steps, then `factor` of that, and so on: torch.optim.lr_scheduler.StepLR.
 struct StepDecay {
-  double start = 1e-3;
-  std::int64_t every = 1;
-  double factor = 0.1;
+  double start = 1e-3;  ///< the first rate: `lr` of PyTorch's optimiser
+  std::int64_t every = 1;  ///< steps of equal rates: step_size of StepLR
+  double factor = 0.1;  ///< of one rate to the one before: gamma of StepLR
   double operator()(std::int64_t step) const {
     detail::require_schedule(every >= 1, "StepDecay: every", every, "1 or more");
     detail::require_step("StepDecay: step", step);
@@ -45,10 +45,10 @@ struct StepDecay {
   }
 };
 
-/// From `start` to `end` in equal parts over `steps`, then `end`.
+/// From `start` to `end` in equal parts over `steps`, then `end`: torch.optim.lr_scheduler.LinearLR.
 struct LinearDecay {
-  double start = 1e-3, end = 0;
-  std::int64_t steps = 1;
+  double start = 1e-3, end = 0;  ///< the first and the last rate
+  std::int64_t steps = 1;  ///< from the first to the last: total_iters of LinearLR
   double operator()(std::int64_t step) const {
     detail::require_rate("LinearDecay: start", start);
     detail::require_rate("LinearDecay: end", end);
@@ -60,10 +60,10 @@ struct LinearDecay {
 };
 
 /// From `peak` to `end` along half a cosine over `steps`, then `end` ("SGDR: Stochastic Gradient Descent with Warm Restarts",
-/// arXiv 1608.03983, without restarts).
+/// arXiv 1608.03983, without restarts): torch.optim.lr_scheduler.CosineAnnealingLR, up to T_max.
 struct CosineDecay {
-  double peak = 1e-3, end = 0;
-  std::int64_t steps = 1;
+  double peak = 1e-3, end = 0;  ///< the first rate and the last one, eta_min of CosineAnnealingLR
+  std::int64_t steps = 1;  ///< from the first to the last: T_max of CosineAnnealingLR
   double operator()(std::int64_t step) const {
     detail::require_rate("CosineDecay: peak", peak);
     detail::require_rate("CosineDecay: end", end);
@@ -81,8 +81,8 @@ struct CosineDecay {
 ///     const tw::optim::WarmUp schedule{.steps = 100, .after = tw::optim::CosineDecay{.peak = 1e-3, .end = 1e-4, .steps = 1900}};
 template <class Schedule>
 struct WarmUp {
-  std::int64_t steps = 1;
-  Schedule after{};
+  std::int64_t steps = 1;  ///< before `after` begins
+  Schedule after{};  ///< the schedule that follows
   double operator()(std::int64_t step) const {
     detail::require_schedule(steps >= 0, "WarmUp: steps", steps, "0 or more");
     detail::require_step("WarmUp: step", step);

@@ -30,7 +30,8 @@ constexpr bool is_plain(const SgdParameters& parameters) {
 
 /// Stochastic gradient descent for one variable: `build(weight by reference, gradient, parameters)`. With momentum its state is
 /// the variable `velocity`, of the weight's shape: velocity = momentum velocity + gradient, and the weight loses lr velocity ("On
-/// the importance of initialization and momentum in deep learning", ICML 2013; the form is PyTorch's, without dampening).
+/// the importance of initialization and momentum in deep learning", ICML 2013; the form is that of torch.optim.SGD, without
+/// dampening).
 struct Sgd : Module<Sgd> {
   static constexpr bool in_sequence = true;
 

@@ -21,21 +21,21 @@ enum class RetrievalMode : std::uint8_t {
 /// The host's array for it has a first axis of all groups if there are several; with RetrievalMode::all_replicas, of all
 /// replicas. Initial values are one for all elements, or one for each element of each group.
 struct VariableOptions {
-  ReplicaGrouping replica_grouping{};
-  RetrievalMode retrieval_mode = RetrievalMode::one_per_group;
+  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; none: all are one
+  RetrievalMode retrieval_mode = RetrievalMode::one_per_group;  ///< which tensors the host's array has
 };
 /// Options of a replicated variable that is cut into `shard_over` shards; 0: one for each replica of a group. Replicas of a
 /// group take the shards in turn, and start again with the first if there are fewer shards.
 struct ShardedVariableOptions {
-  ReplicaGrouping replica_grouping{};
-  std::int64_t shard_over = 0;
+  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; none: all are one
+  std::int64_t shard_over = 0;  ///< how many shards there are; 0: as many as a group has replicas
 };
 /// Options of a remote buffer of `entries` rows whose rows are cut into `shard_over` shards; 0: one for each replica of a
 /// group.
 struct ShardedBufferOptions {
-  ReplicaGrouping replica_grouping{};
-  std::int64_t shard_over = 0;
-  std::int64_t entries = 1;
+  ReplicaGrouping replica_grouping{};  ///< the groups of replicas that have values of their own; none: all are one
+  std::int64_t shard_over = 0;  ///< how many shards there are; 0: as many as a group has replicas
+  std::int64_t entries = 1;  ///< rows, each for a whole tensor
 };
 
 namespace detail {

@@ -34,9 +34,9 @@ constexpr std::uint64_t two_uint32_to_uint64(const std::array<std::uint32_t, 2>&
 /// For how many steps, and of which shape, create_seeds makes seeds.
 struct SeedOptions {
   std::uint64_t offset = 0;  ///< seeds of other offsets are others: an epoch's number, or a process's
-  std::int64_t batches_per_step = 1;
-  std::int64_t replicas = 1;
-  std::int64_t gradient_accumulation_factor = 1;
+  std::int64_t batches_per_step = 1;              ///< runs of the program
+  std::int64_t replicas = 1;                      ///< of the program
+  std::int64_t gradient_accumulation_factor = 1;  ///< micro-batches of a run
 };
 /// Seeds for random ops, all different and equal in each call: [batches_per_step, gradient_accumulation_factor, replicas, 2]. No
 /// axis is left out. Throws std::invalid_argument for a count below 1.

@@ -17,6 +17,7 @@
 
 namespace tilewright::train {
 
+/// How long run_epochs trains.
 struct LoopOptions {
   std::uint64_t epochs = 1;         ///< of this call; the rest of an epoch in which the loader is counts as one
   std::uint64_t until_epoch =
@@ -26,7 +27,7 @@ struct LoopOptions {
 
 /// What a training loop did.
 struct Trained {
-  std::uint64_t steps = 0;
+  std::uint64_t steps = 0;  ///< runs of the session
   double seconds = 0;  ///< wall-clock time
 };
 

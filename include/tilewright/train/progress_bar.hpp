@@ -10,6 +10,7 @@
 
 namespace tilewright::train {
 
+/// What a ProgressBar counts.
 struct ProgressBarOptions {
   std::string_view unit = "it";  ///< what its speed counts
   double per_batch = 1;          ///< how many of them a batch has

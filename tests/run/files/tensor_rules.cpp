@@ -77,6 +77,29 @@ TEST_CASE("tensor rules: names, of which the first rule that fits counts") {
   CHECK(names({"a"}, {tw::renamed("a*", "b*"), tw::renamed("a", "c")}) == Names{"b"});
   CHECK(names({"a"}, {tw::renamed("*", "*.*")}) == Names{"a.*"});
 }
+TEST_CASE("tensor rules: rules in braces, lists of names, and pairs of them") {
+  const auto file = [] {
+    return file_of({{"a.w", {2, 3}, tw::int32}, {"b.w", {3, 2}, tw::int32}, {"a.count", {1}, tw::int32}, {"c", {2}, tw::int32}});
+  };
+  const auto found = [](const tw::TensorFile& mapped) {
+    std::vector<std::string> texts;
+    for (const tw::HostTensor& tensor : mapped.tensors())
+      texts.push_back(std::string(tensor.name) + " " + tw::to_text(tensor.spec).string());
+    return texts;
+  };
+  using Texts = std::vector<std::string>;
+  const Texts all{"a.w (3, 2) int32", "b.w (2, 3) int32", "d (2,) int32"};
+  CHECK(found(tw::map_tensors(file(), {tw::transposed({"a.w", "b.w"}), tw::left_out({"*.count", "*.steps"}), {"c", "d"}})) ==
+        all);
+  const std::vector<tw::TensorRule> rules{tw::transposed("*.w"), tw::left_out("a.count"), {"c", "d"}};
+  CHECK(found(tw::map_tensors(file(), rules)) == all);
+  CHECK(found(tw::map_tensors(file(), {rules})) == all);
+  CHECK(found(tw::map_tensors(file(), {{rules[0]}, {rules[1]}, rules[2]})) == all);
+  CHECK(found(tw::map_tensors(file(), {})) == found(file()));
+  CHECK(found(tw::map_tensors(file(), {{"*.w", "*/w"}})) ==
+        Texts{"a/w (2, 3) int32", "b/w (3, 2) int32", "a.count (1,) int32", "c (2,) int32"});
+  CHECK(found(tw::map_tensors(file(), {tw::left_out({"a.*"})})) == Texts{"b.w (3, 2) int32", "c (2,) int32"});
+}
 TEST_CASE("tensor rules: transposed matrices, and parts") {
   const auto file = [] { return file_of({{"w", {2, 3}, tw::float16}, {"all", {6, 2}, tw::int32}, {"b", {6}, tw::float32}}); };
   const std::vector<double> w = elements_in(file(), "w"), all = elements_in(file(), "all"), b = elements_in(file(), "b");

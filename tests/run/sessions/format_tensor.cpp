@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -101,6 +102,19 @@ TEST_CASE("table_to_string: columns of one width, and dashes as long as the firs
   CHECK(tw::table_to_string(rows, ",", false) == "num,foo   ,name   \n1  ,foobar,x      \n22 ,      ,seventy\n");
   CHECK(tw::table_to_string(std::vector<std::vector<int>>{{1, 20}}) == "1 | 20\n");
   CHECK(tw::table_to_string(std::vector<std::vector<int>>{{1}, {2, 30}}, " ") == "1\n--\n2 30\n");
+}
+
+TEST_CASE("format_tensor: numbers of a format that it cannot follow, and the largest") {
+  const float elements[] = {1.25F, -3e-20F, 1e30F, 2};
+  const auto text = [&](const tw::TensorFormat& format) { return tw::format_tensor(elements, {4}, format); };
+  CHECK_THROWS_WITH(text({.edge_items = 0}), "format_tensor: edge_items 0: 1 or more expected");
+  CHECK_THROWS_WITH(text({.digits = -1}), "format_tensor: digits -1: 0 or more expected");
+  CHECK_THROWS_AS(text({.summarise_threshold = -1}), std::invalid_argument);
+  CHECK_THROWS_AS(text({.max_line_width = -1}), std::invalid_argument);
+  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
+  CHECK(text({.edge_items = most}) == text({}));
+  CHECK(text({.max_line_width = most}) == text({}));
+  CHECK(text({.digits = most}) == text({.digits = 1000}));
 }
 
 TEST_CASE("format_tensor: a tensor without elements") { CHECK(tw::format_tensor<float>(nullptr, {2, 0}) == "[]"); }

@@ -369,6 +369,9 @@ said.
 The rule behind it: elements must stand in row-major order without gaps, wherever the first one is. Of an array that is
 refused for its strides, or is an expression, give a copy: `xt::xtensor<float, 2>(array)`.
 
+`xt::view`, `xt::row`, `xt::col`, `xt::index_view`, `xt::filter` and `xt::random` need
+`#include <tilewright/xtensor.hpp>`. The other arrays of xtensor in this table come with `tilewright.hpp`.
+
 | array | input of `run` | output of `run_with_outputs` | value in `write_variable_data` |
 | --- | --- | --- | --- |
 )";

@@ -131,6 +131,13 @@ const RunCase of_data[] = {
                          s.seed = static_cast<std::uint64_t>(n);
                          resume(s);
                        }),
+    size_of<DataError>("subset.indices", from(0, 11), [](Whole n) { (void)data::subset(images(), {0, size(n)}); }),
+    size_of<DataError>("subset.begin", from(0, 12), [](Whole n) { (void)data::subset(images(), size(n), 12); }),
+    size_of<DataError>("subset.end", from(3, 12), [](Whole n) { (void)data::subset(images(), 3, size(n)); }),
+    whole_of<DataError>("random_split.sizes", from(0, 12),
+                        [](Whole n) { (void)data::random_split(images(), {n, n >= 0 && n <= 12 ? 12 - n : 0}); }),
+    real_of<DataError>("random_split.sizes", part, [](double n) { (void)data::random_split(images(), {n, 1 - n}); }),
+    size_of<DataError>("random_split.seed", anything, [](Whole n) { (void)data::random_split(images(), {12}, size(n)); }),
     size_of<DataError>("LoaderState.epoch", any_outcome,
                        [](Whole n) {
                          auto s = state();

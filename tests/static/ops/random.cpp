@@ -47,6 +47,12 @@ static_assert(result(normal({4}, 0, 0, tw::float64), seed_spec) == TensorSpec{{4
 static_assert(result(drop(0.5), f16(2, 3), seed_spec) == f16(2, 3) && result(drop(0), f32(), seed_spec) == f32());
 static_assert(result(drop_shaped({2, 1}, 0.5), f16(2, 3), seed_spec) == f16(2, 3));
 static_assert(result([](Tensor seed) { return ops::split_random_seed(seed)[1]; }, seed_spec) == seed_spec);
+static_assert(result(
+                  [](Tensor seed) {
+                    const auto [dropout_seed, next_seed] = ops::split_random_seed(seed).as<2>();
+                    return ops::create_random_seed(next_seed, 1);
+                  },
+                  seed_spec) == seed_spec);
 static_assert([] {
   Ir ir;
   return ops::split_random_seed(ir.constant({1, 2}, {2}, tw::uint32), 300).size() == 300;

@@ -231,22 +231,22 @@ using tilewright::CollectiveOperator, tilewright::CommGroup, tilewright::CommGro
 
 /// Options of collectives. A group that is not given is that of all replicas.
 struct AllReduceOptions {
-  CollectiveOperator op = CollectiveOperator::add;
-  ReplicaGrouping group{};
+  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
+  ReplicaGrouping group{};  ///< replicas that exchange with each other
 };
 struct ReduceScatterOptions {
-  CollectiveOperator op = CollectiveOperator::add;
-  ReplicaGrouping group{};
+  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
+  ReplicaGrouping group{};  ///< replicas that exchange with each other
   bool configure_output_for_replicated_tensor_sharding = false;  ///< whether the result knows the meta shape: that of t
 };
 struct ReplicatedSliceOptions {
-  int axis = 0;
-  ReplicaGrouping group{};
+  int axis = 0;  ///< that is cut
+  ReplicaGrouping group{};  ///< replicas that exchange with each other
 };
 struct AllGatherOptions {
-  int axis = 0;
-  ReplicaGrouping group{};
-  GatheredShape output_shape = GatheredShape::automatic;
+  int axis = 0;  ///< along which they are joined, or the place of the new axis
+  ReplicaGrouping group{};  ///< replicas that exchange with each other
+  GatheredShape output_shape = GatheredShape::automatic;  ///< how the tensors of a group lie in the result
 };
 
 namespace detail {

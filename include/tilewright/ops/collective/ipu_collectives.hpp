@@ -24,8 +24,8 @@ using tilewright::CollectiveOperator;
 /// Options of collectives between IPUs. `ipus` are those of the tensors, in their order; it is needed where Tensor::ipu does not
 /// know one.
 struct IpuReduceOptions {
-  CollectiveOperator op = CollectiveOperator::add;
-  List<int> ipus{};
+  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
+  List<int> ipus{};  ///< by tensor; empty: where the tensors are
 };
 
 namespace detail {

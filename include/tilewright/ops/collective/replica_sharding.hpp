@@ -14,8 +14,8 @@ namespace tilewright {
 /// The groups of several collectives: one grouping for all tensors, or groupings by the tensors' names. A tensor without one has
 /// the default.
 struct ReplicaGroupingChoice {
-  ReplicaGrouping for_all{};
-  NamedReplicaGrouping by_name{};
+  ReplicaGrouping for_all{};       ///< of tensors without one by name
+  NamedReplicaGrouping by_name{};  ///< by the dotted names of tensors
 
   constexpr ReplicaGroupingChoice() = default;
   constexpr ReplicaGroupingChoice(const ReplicaGrouping& grouping) : for_all(grouping) {}
@@ -29,15 +29,15 @@ struct ReplicaGroupingChoice {
 
 /// Options of a reduction to shards.
 struct ReduceShardedOptions {
-  CollectiveOperator op = CollectiveOperator::add;
+  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
   ReplicaGrouping shard_group{};    ///< replicas that have one shard each; by default replica_group
   ReplicaGrouping replica_group{};  ///< replicas whose tensors are reduced; by default all
 };
 /// Options of a reduction of several tensors to shards, by a graph.
 struct ReduceShardedGraphOptions {
-  CollectiveOperator op = CollectiveOperator::add;
-  ReplicaGroupingChoice shard_groups{};
-  ReplicaGrouping replica_group{};
+  CollectiveOperator op = CollectiveOperator::add;  ///< what becomes of the tensors' elements
+  ReplicaGroupingChoice shard_groups{};  ///< replicas that have one shard each; by default replica_group
+  ReplicaGrouping replica_group{};  ///< replicas whose tensors are reduced; by default all
 };
 
 namespace detail {

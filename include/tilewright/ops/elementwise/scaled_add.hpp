@@ -7,7 +7,7 @@ namespace tilewright {
 
 /// The factors of a x + b y: numbers, or tensors of one element.
 struct ScaledAddFactors {
-  NumberOrTensor a = 1, b = 1;
+  NumberOrTensor a = 1, b = 1;  ///< of x, and of y
 };
 
 /// a X + b Y with factors that are numbers or further inputs, a before b. No broadcasting of X and Y; their dtypes may differ,

@@ -228,7 +228,7 @@ struct ScatterOptions {
 
 struct ScatterReduceOptions {
   std::optional<Tensor> initial_values{};  ///< what the reduction begins with; its shape is the result's
-  int axis = 0;
+  int axis = 0;  ///< along which indices count
   std::optional<std::int64_t> axis_size{};  ///< extent of the axis in the result, without initial_values
   /// Whether indices may be one for each place along the axis. If not, they are as in scatter.
   bool enable_index_broadcast = true;

@@ -10,9 +10,11 @@ namespace tilewright {
 /// Options of a convolution. Lists have one number for each spatial axis, padding two: all beginnings, then all ends. An empty
 /// list stands for ones, and for no padding.
 struct ConvOptions {
-  List<std::int64_t> stride{}, padding{}, dilation{};
+  List<std::int64_t> stride{};    ///< elements from one window to the next
+  List<std::int64_t> padding{};   ///< zeros at the beginnings and ends
+  List<std::int64_t> dilation{};  ///< elements from one element of the kernel to the next
   std::int64_t groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
-  PadType pad_type = PadType::not_set;
+  PadType pad_type = PadType::not_set;  ///< if set, it decides the padding, as ONNX's auto_pad
   // Lists of one element, or none. Gradients have the same.
   List<double> available_memory_proportions{};  ///< from 0 to 1: as of MatMulOptions
   List<DType> partials_types{};  ///< float16 or float32: the dtype of partial sums, if the sum is cut

@@ -6,14 +6,16 @@ namespace tilewright {
 /// Options of a transposed convolution. Lists have one number for each spatial axis, padding two: all beginnings, then all ends.
 /// An empty list stands for ones; of padding and output_padding for zeros.
 struct ConvTransposeOptions {
-  List<std::int64_t> stride{}, padding{}, dilation{};
+  List<std::int64_t> stride{};    ///< elements from one window to the next
+  List<std::int64_t> padding{};   ///< elements that the result loses at its beginnings and ends
+  List<std::int64_t> dilation{};  ///< elements from one element of the kernel to the next
   std::int64_t groups = 1;  ///< channels are cut into that many groups, each of which is convolved by itself
-  PadType pad_type = PadType::not_set;
+  PadType pad_type = PadType::not_set;  ///< if set, it decides the padding, as ONNX's auto_pad
   List<std::int64_t> output_padding{};  ///< elements added at the end of the result
   List<std::int64_t> output_shape{};    ///< the result's extents, spatial or all; padding is then what leads to them
-  List<double> available_memory_proportions{};  ///< these as for conv
-  List<DType> partials_types{};
-  List<bool> enable_conv_dithering{};
+  List<double> available_memory_proportions{};  ///< as for conv
+  List<DType> partials_types{};                 ///< as for conv
+  List<bool> enable_conv_dithering{};           ///< as for conv
 };
 
 struct ConvTransposeAttributes : WindowAttributes {

@@ -13,16 +13,16 @@ namespace tilewright {
 /// Options of print_tensor.
 struct PrintOptions {
   std::string_view title = "";  ///< at most 64 characters; none: print_<name of the tensor>, or print_<its op>.<number>
-  bool print_self = true;
-  bool print_gradient = false;
-  std::int64_t summarise_threshold = 1000;  ///< this and what follows: see TensorFormat
-  std::int32_t edge_items = 3;
-  std::int32_t max_line_width = 75;
-  std::int32_t digits = 8;
-  FloatFormat float_format = FloatFormat::automatic;
-  char separator = ' ';
-  char open_bracket = '[';
-  char close_bracket = ']';
+  bool print_self = true;       ///< whether the tensor is printed
+  bool print_gradient = false;  ///< whether its gradient is
+  std::int64_t summarise_threshold = 1000;  ///< with more elements, only the edges of each axis are shown; 0: always all
+  std::int32_t edge_items = 3;  ///< elements at each edge of a summarised axis
+  std::int32_t max_line_width = 75;  ///< in characters; longer rows go on in the next line; 0: they do not
+  std::int32_t digits = 8;  ///< after the point, at most; 0: FloatFormat::none
+  FloatFormat float_format = FloatFormat::automatic;  ///< of elements of floating point
+  char separator = ' ';      ///< between elements of a row
+  char open_bracket = '[';   ///< before each row and axis
+  char close_bracket = ']';  ///< after them
 };
 
 struct PrintAttributes {

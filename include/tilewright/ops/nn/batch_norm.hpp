@@ -79,7 +79,7 @@ struct RunningStatistic : Elementwise<RunningStatistic> {
 /// Numbers of a batch normalisation for training.
 struct BatchNormOptions {
   double momentum = 0.1;  ///< the part of the batch in the running statistics
-  double eps = 1e-5;
+  double eps = 1e-5;      ///< is added to the variance
 };
 
 namespace detail {

@@ -7,9 +7,9 @@ namespace tilewright {
 
 /// Options of interpolate, with ONNX's names.
 struct InterpolateOptions {
-  ResizeMode mode = ResizeMode::nearest;
-  NearestMode nearest_mode = NearestMode::round_prefer_floor;
-  CoordinateMode coordinate_transformation_mode = CoordinateMode::half_pixel;
+  ResizeMode mode = ResizeMode::nearest;  ///< how elements between those of x are made
+  NearestMode nearest_mode = NearestMode::round_prefer_floor;  ///< which element is the nearest
+  CoordinateMode coordinate_transformation_mode = CoordinateMode::half_pixel;  ///< where an element of the result lies in x
 };
 
 struct ResizeAttributes {

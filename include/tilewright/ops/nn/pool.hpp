@@ -12,13 +12,14 @@ enum class StorageOrder : std::int64_t { row, column };
 /// Options of a pooling. Lists have one number for each spatial axis, padding and out_pads two: all beginnings, then all ends. An
 /// empty list stands for ones, and for no padding.
 struct PoolOptions {
-  List<std::int64_t> stride{}, padding{};
+  List<std::int64_t> stride{};  ///< elements from one window to the next
+  List<std::int64_t> padding{};  ///< elements at the beginnings and ends, which never win and are not counted
   List<std::int64_t> out_pads{};  ///< zeros before and after the results
-  List<std::int64_t> dilation{};
+  List<std::int64_t> dilation{};  ///< elements from one element of a window to the next
   List<std::int64_t> in_dilations{};  ///< elements of x stand so far apart; what is between them is padding
-  PadType auto_pad = PadType::not_set;
+  PadType auto_pad = PadType::not_set;  ///< if set, it decides the padding
   bool ceil_mode = false;  ///< the count of results is rounded up: the last windows may go beyond the padding
-  StorageOrder storage_order = StorageOrder::row;
+  StorageOrder storage_order = StorageOrder::row;  ///< row alone is taken
 };
 
 struct PoolAttributes {

@@ -314,7 +314,8 @@ constexpr Tensor create_random_seed(Tensor seed, std::int64_t modifier) { return
 /// A seed, (2,) uint32, from a seed and a modifier that is a tensor: one element of int32, uint32, int64 or uint64, such as the
 /// count of a loop's iterations. It gives the seed that the number gives.
 constexpr Tensor create_random_seed(Tensor seed, Tensor modifier) { return apply<CreateRandomSeed>({seed, modifier}, {}); }
-/// n new seeds: create_random_seed(seed, i) for i from 0 on. Errors: another seed; n below 1, or above 2^20.
+/// n new seeds: create_random_seed(seed, i) for i from 0 on; `const auto [a, b] = split_random_seed(seed).as<2>()`. Errors:
+/// another seed; n below 1, or above 2^20.
 constexpr List<Tensor> split_random_seed(Tensor seed, int n = 2) {
   constexpr int most = 1 << 20;
   List<Tensor> seeds;

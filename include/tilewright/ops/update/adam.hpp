@@ -167,7 +167,7 @@ struct AdamOptions {
   std::optional<Tensor> time_step{};               ///< a scalar; it is incremented, then the moments are corrected by it
   std::optional<NumberOrTensor> weight_decay{};    ///< 0 is none
   std::optional<NumberOrTensor> beta1{}, beta2{};  ///< with which the moments were averaged
-  NumberOrTensor epsilon = 1e-7;
+  NumberOrTensor epsilon = 1e-7;                   ///< is added to the root of the second moment
 };
 
 namespace detail {

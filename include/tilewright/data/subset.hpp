@@ -1,0 +1,126 @@
+#pragma once
+#include "tilewright/core/requirements.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/hana/accessors.hpp>
+#include <boost/hana/for_each.hpp>
+#include <boost/hana/second.hpp>
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tilewright/data/data_error.hpp"
+#include "tilewright/data/dataset.hpp"
+#include "tilewright/data/shuffle.hpp"
+
+namespace tilewright::data {
+
+/// A copy of the samples of these numbers, in this order, as torch.utils.data.Subset: a number may come several times. Throws
+/// DataError for a number that the data set does not have, and for arrays of unequal numbers of samples.
+///
+///     const tw::data::Dataset zeros_and_ones = tw::data::subset(digits.train, indices);
+template <Samples Data>
+Data subset(const Data& dataset, std::span<const std::size_t> indices) {
+  const std::size_t count = detail::sample_count(dataset, "subset");
+  for (const std::size_t index : indices)
+    if (index >= count)
+      throw DataError("subset", "sample " + std::to_string(index) + " of " + std::to_string(count), "one of them");
+  Data result;
+  boost::hana::for_each(boost::hana::accessors<Data>(), [&](auto name_and_access) {
+    const auto& source = boost::hana::second(name_and_access)(dataset);
+    auto& array = boost::hana::second(name_and_access)(result);
+    auto shape = source.shape();
+    shape[0] = indices.size();
+    array.resize(shape);
+    const std::size_t size = count == 0 ? 0 : source.size() / count;  // of a sample
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      std::copy_n(source.data() + indices[i] * size, size, array.data() + i * size);
+  });
+  return result;
+}
+template <Samples Data>
+Data subset(const Data& dataset, std::initializer_list<std::size_t> indices) {
+  return subset(dataset, std::span<const std::size_t>(indices.begin(), indices.size()));
+}
+/// A copy of the samples from number `begin` to before `end`. Throws DataError for a range that the data set does not have.
+template <Samples Data>
+Data subset(const Data& dataset, std::size_t begin, std::size_t end) {
+  const std::size_t count = detail::sample_count(dataset, "subset");
+  if (begin > end || end > count)
+    throw DataError("subset",
+                    "samples " + std::to_string(begin) + " to before " + std::to_string(end) + " of " + std::to_string(count),
+                    "a range of them");
+  std::vector<std::size_t> indices(end - begin);
+  std::iota(indices.begin(), indices.end(), begin);
+  return subset(dataset, std::span<const std::size_t>(indices));
+}
+
+namespace detail {
+/// How many samples each part has.
+template <class Number, std::size_t parts>
+std::array<std::size_t, parts> part_sizes(std::size_t count, const Number (&given)[parts]) {
+  std::array<std::size_t, parts> sizes{};
+  std::string text;
+  for (const Number part : given) text += (text.empty() ? "" : ", ") + std::to_string(part);
+  const auto require = [&](bool fact, const std::string& expected) {
+    if (!fact) throw DataError("random_split", "parts " + text + " of " + std::to_string(count) + " samples", expected);
+  };
+  if constexpr (std::integral<Number>) {
+    std::size_t left = count;
+    for (std::size_t i = 0; i < parts; ++i) {
+      require(std::cmp_greater_equal(given[i], 0) && std::cmp_less_equal(given[i], left),
+              "numbers of samples whose sum is theirs");
+      left -= sizes[i] = static_cast<std::size_t>(given[i]);
+    }
+    require(left == 0, "numbers of samples whose sum is theirs");
+  } else {
+    double sum = 0;
+    for (const Number part : given) {
+      require(part >= 0 && part <= 1, "shares of at least 0 whose sum is 1");
+      sum += static_cast<double>(part);
+    }
+    require(std::abs(sum - 1) < 1e-6, "shares of at least 0 whose sum is 1");
+    std::size_t left = count;
+    for (std::size_t i = 0; i < parts; ++i) {
+      sizes[i] = std::min(left, static_cast<std::size_t>(std::floor(static_cast<double>(count) * static_cast<double>(given[i]))));
+      left -= sizes[i];
+    }
+    for (std::size_t i = 0; left > 0; i = (i + 1) % parts, --left) ++sizes[i];
+  }
+  return sizes;
+}
+}  // namespace detail
+
+/// Copies of the samples in several parts, drawn at random without replacement, as torch.utils.data.random_split: by shares whose
+/// sum is 1, or by numbers of samples whose sum is the data set's. Samples that shares leave go to the first parts, one each. The
+/// seed decides the parts, on every platform. Throws DataError for other sums.
+///
+///     const auto [training, validation] = tw::data::random_split(digits.train, {0.9, 0.1}, /*seed=*/1);
+///     const auto [first, second] = tw::data::random_split(dataset, {800, 200});
+template <Samples Data, class Number, std::size_t parts>
+  requires(std::integral<Number> || std::floating_point<Number>)
+std::array<Data, parts> random_split(const Data& dataset, const Number (&sizes)[parts], std::uint64_t seed = 0) {
+  const std::size_t count = detail::sample_count(dataset, "random_split");
+  const std::array<std::size_t, parts> counts = detail::part_sizes(count, sizes);
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Random random(seed);
+  shuffle(std::span(order), random);
+  std::array<Data, parts> result;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < parts; ++i) {
+    result[i] = subset(dataset, std::span<const std::size_t>(order).subspan(begin, counts[i]));
+    begin += counts[i];
+  }
+  return result;
+}
+
+}  // namespace tilewright::data

@@ -1,0 +1,261 @@
+"""Makes the pages of reference but docs/ops.md: sessions and handles, layers, training, data, from the declarations of headers and
+the comments above them. ops_page.py writes and checks them.
+"""
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+from declarations import declarations, masked, outside_of_namespaces, without_templates
+
+PROJECT = Path(__file__).resolve().parents[2]
+INCLUDE = PROJECT / "include/tilewright"
+
+GENERATED = "`./dev docs` makes this page; edit the headers, not the page.\n\n"
+HEADS = {
+    "reference.md": """# Sessions, programs and handles
+
+The classes and functions that a program meets beside [ops](ops.md), with the comments of their declarations. Pages of their own
+have [layers](reference-layers.md), [training](reference-training.md), and [data, files and profiles](reference-data.md).
+""",
+    "reference-layers.md": """# Layers: options, variables, first values
+
+Each layer of `tilewright::layers`, what it is in PyTorch, its options with their defaults, its variables and their first values.
+[Layers](layers.md) says how they are used. A line such as `bool bias = true  // ...` is an option: its type, name, default and
+meaning. Nothing here is stable yet.
+""",
+    "reference-training.md": """# Training: steps, loops, optimisers, schedules
+
+All of `tilewright::train` and `tilewright::optim`, with what it is in PyTorch. [Training](training.md) shows programs. A line
+such as `NumberOrTensor lr = 0.001  // ...` is an option: its type, name, default and meaning. `tilewright::train` is not yet
+stable.
+""",
+    "reference-data.md": """# Data, files, profiles
+
+What `tilewright::data` loads and hands out, files of tensors and the rules that fit those of other libraries to a program, and
+what a profile of a simulated IPU holds. [Data](data.md), [state on disk](checkpoints.md) and
+[the simulated IPU](simulated-ipu.md) show their use.
+""",
+}
+# The pages: parts by title, with their headers, or all of a folder. All but namespaces `detail` and `internal` is shown.
+REFERENCE = {
+    "reference.md": {
+        "Sessions": ["session/session_options.hpp", "session/session.hpp", "session/context.hpp", "session/host_outputs.hpp",
+                     "session/host_tensor.hpp", "session/seeds.hpp", "execute/memory_error.hpp", "target/devices.hpp"],
+        "Programs": ["graph/ir.hpp", "graph/initialiser.hpp", "program/replicated_variable.hpp", "program/replica_grouping.hpp",
+                     "program/comm_group.hpp", "program/instance_grouping.hpp", "ops/collective/replica_sharding.hpp",
+                     "ops/collective/differs_by_replica.hpp", "graph/stream.hpp", "program/remote_buffer.hpp"],
+        "Modules": ["module/module.hpp"],
+        "Graphs and tensors": ["core/dtype.hpp", "core/tensor_spec.hpp", "core/format_tensor.hpp", "core/optional_number.hpp",
+                               "program/number_or_tensor.hpp", "graph/tensor.hpp", "graph/graph.hpp",
+                               "graph/tensors_by_name.hpp", "module/named_tensors.hpp", "graph/op_created_hook.hpp",
+                               "program/scopes.hpp", "program/only_if.hpp", "graph/execution_context.hpp",
+                               "program/merge_exchange.hpp", "graph/call_site.hpp", "graph/print.hpp"],
+        "Gradients": ["program/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
+                      "transform/recompute_graph.hpp", "transform/composed_forms.hpp", "transform/fuse_across_calls.hpp",
+                      "transform/decompose_sum.hpp"],
+        "Scaling": ["scaling/planned.hpp", "scaling/step_time.hpp", "scaling/simulate.hpp", "scaling/algorithm.hpp",
+                    "scaling/cluster.hpp", "scaling/clusters.hpp"],
+    },
+    "reference-layers.md": {"Layers": "layers"},
+    "reference-training.md": {"Steps and loops": "train", "Optimisers and schedules": "optim"},
+    "reference-data.md": {
+        "Data": "data",
+        "Files": ["checkpoint/checkpoints.hpp", "checkpoint/metadata.hpp", "checkpoint/npz.hpp", "checkpoint/safetensors.hpp",
+                  "checkpoint/tensor_rules.hpp"],
+        "Profiles": "profile",
+    },
+}
+# Of these headers only what is named is shown.
+ONLY = {"data/generated_digits.hpp": ["generated_digits"], "data/generated_text.hpp": ["generated_text"],
+        "ops/collective/differs_by_replica.hpp": ["differs_by_replica"]}
+
+
+# Of these folders, what only the library uses.
+NOT_SHOWN = {"data/canvas.hpp", "data/digit_strokes.hpp", "data/file_reader.hpp", "data/prefetch.hpp", "data/shuffle.hpp"}
+
+
+def headers_of(part):
+    """The headers of a part, by their paths within the library."""
+    if isinstance(part, str):
+        found = [str(path.relative_to(INCLUDE)) for path in sorted((INCLUDE / part).glob("*.hpp"))]
+        return [header for header in found if header not in NOT_SHOWN]
+    for header in part:
+        if not (INCLUDE / header).exists():
+            sys.exit(f"{Path(__file__).name}: there is no {header}: a header expected in REFERENCE")
+    return part
+
+
+def wrapped(plain):
+    """A declaration on lines of at most 110 characters, which end with a comma."""
+    lines = [""]
+    for part in re.split(r"(?<=, )", plain):
+        if lines[-1] and len(lines[-1] + part) > 110:
+            lines.append("    ")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def signature(head):
+    """The head of a function without what a caller does not read: constexpr, and a constructor's list of members."""
+    mask = masked(head)
+    for match in re.finditer(r"\)", mask):
+        if re.match(r"\)\s*(?:noexcept)?\s*:(?!:)", mask[match.start():]):
+            head = head[:match.start() + 1]
+            break
+    head = head.replace("const detail::Operand auto&", "TensorOrNumber").replace("detail::Number auto", "Number")
+    return wrapped(re.sub(r"\b(inline|constexpr|explicit|friend|static) (?=\S)|\[\[\w+\]\] ", "", head).rstrip(" ;"))
+
+
+def public_part(struct):
+    """What a class shows: its body without private and protected sections, and to the comment that ends the users' part."""
+    text = textwrap.dedent(struct.body.split("// ---- for ops and transforms ----")[0].strip("\n"))
+    mask = masked(text)
+    shown, position, visible = "", 0, struct.head.find("struct") >= 0
+    depth_marks = [(m.start(), m[1]) for m in re.finditer(r"^ ?(public|private|protected):", mask, re.MULTILINE)]
+    for start, access in [*depth_marks, (len(text), "public")]:
+        if visible:
+            shown += text[position:start]
+        position, visible = start, access == "public"
+    return re.sub(r"^ ?(public|private|protected):", "", shown, flags=re.MULTILINE)
+
+
+def is_shown(member):
+    head = without_templates(member.head)
+    return not re.match(r"using |friend class|static_assert|friend \w+;|BOOST_HANA", head) and "= delete" not in head and \
+        not re.search(r"&&\)|~\w+\(|operator=\(", head)
+
+
+def member_lines(struct):
+    """The members of a struct or class as code with comments."""
+    lines = []
+    members = list(declarations(public_part(struct)))
+    of_modules = " ".join(each.head for each in members if each.head.startswith("BOOST_HANA_DEFINE_STRUCT"))
+    for each in members:
+        if match := re.match(r"BOOST_HANA_DEFINE_STRUCT\(\w+,(.*)\)$", each.head):
+            each.head = " ".join(f"{type_name} {name};" for type_name, name in re.findall(r"\(([^()]+), (\w+)\)", match[1]))
+            each.is_function = False
+        elif (match := re.match(r"using (\w+) =", each.head)) and re.search(rf"\({match[1]}, ", of_modules):
+            pass  # the type of a module within
+        elif not is_shown(each):
+            continue
+        for line in each.comment.splitlines():
+            lines.append(f"/// {line}".rstrip())
+        if each.type and each.body and not each.head.startswith("enum"):  # a class within
+            lines += [f"{each.head} {{", *("  " + line for line in member_lines(each).splitlines()), "}"]
+        elif each.is_function or each.type:
+            lines += signature(each.head).splitlines()
+        else:
+            lines.append(re.sub(r"\b(static )?constexpr ", "", each.head) + (f"  // {each.trailing}" if each.trailing else ""))
+    return "\n".join(lines)
+
+
+def code(text):
+    return f"```\n{text}\n```\n\n"
+
+
+def shown_type(each):
+    """A struct, class or enumeration as code: of a template with its parameters."""
+    if each.head.startswith("enum"):
+        return textwrap.dedent(each.body.strip("\n"))
+    members = member_lines(each)
+    if not each.head.startswith("template"):
+        return members
+    plain = without_templates(each.head)
+    parameters, kind = each.head[:-len(plain)].strip(), re.sub(r"\s*(?<!:):(?!:).*", "", plain)
+    return f"{signature(parameters)}\n{kind} {{\n{textwrap.indent(members, '  ')}\n}}"
+
+
+def exported(text, name):
+    """The functions of namespace internal that `using internal::NAME` gives to users."""
+    return [each for each in declarations(outside_of_namespaces(text, left_out=("detail",))) if each.name == name and each.is_function]
+
+
+class Entry:
+    """What a page shows under one name: declarations as code, each with its comment below."""
+
+    def __init__(self, name, kind, shown, comment, comes_first=""):
+        """kind: type, function or other. comes_first: a comment above the code."""
+        self.name, self.kind, self.comes_first = name, kind, comes_first
+        self.blocks = [[shown, comment]]
+
+    def add_code(self, shown):
+        self.blocks[-1][0] += "\n" + shown
+
+    def links(self, elsewhere, here):
+        """Where the options are that this takes and docs/ops.md shows."""
+        names = dict.fromkeys(name for shown, _ in self.blocks for name in re.findall(r"\b[A-Z]\w+", shown))
+        found = [f"[{name}](ops.md#{elsewhere[name]})" for name in names if name.endswith("Options") and name in elsewhere
+                 and name not in here]
+        return "Options of ops: " + ", ".join(found) + ".\n\n" if found else ""
+
+    def markdown(self, header, with_heading):
+        title = f"### {self.name}\n\n[{header}](../include/tilewright/{header})\n\n" if with_heading or self.kind == "type" else ""
+        above = self.comes_first + "\n\n" if self.comes_first else ""
+        return title + above + "".join(code(shown) + (comment + "\n\n" if comment else "") for shown, comment in self.blocks)
+
+
+def entries_of(text, only=()):
+    """What a header of this text shows."""
+    entries = []
+    for each in declarations(outside_of_namespaces(text)):
+        head = without_templates(each.head)
+        if only and each.name not in only:
+            continue
+        alias = re.match(r"using (\w+) = (\w+)", head)
+        if match := re.match(r"using internal::(\w+)", head):
+            entries += [Entry(match[1], "function", signature(function.head), function.comment)
+                        for function in exported(text, match[1]) if function.comment]
+        elif each.comment and (alias or head.startswith("concept")):
+            name = alias[1] if alias else head.split()[1]
+            entries.append(Entry(name, "other", wrapped(head) if alias else signature(head), each.comment))
+        elif alias and entries and entries[-1].name == alias[2]:  # Conv2d, of Conv
+            entries[-1].add_code(signature(each.head))
+        elif (constant := re.match(r"inline constexpr (?!auto\b)[^=]*?(\w+) =", head)) and each.comment:
+            entries.append(Entry(constant[1], "other", signature(re.sub(r" = (?:\[.*|$)", "", each.head)), each.comment))
+        elif re.match(r"(?:friend |inline constexpr|using |namespace)", head) or re.search(r"\w::~?\w+\(", head):
+            continue
+        elif each.type and each.body:
+            entries.append(Entry(each.name, "type", shown_type(each), "", each.comment))
+        elif each.is_function and entries and entries[-1].kind == "function" and (entries[-1].name == each.name or not each.comment):
+            if each.comment:
+                entries[-1].blocks.append([signature(each.head), each.comment])
+            else:
+                entries[-1].add_code(signature(each.head))
+        elif each.is_function and each.comment:
+            entries.append(Entry(each.name, "function", signature(each.head), each.comment))
+    return entries
+
+
+def anchor(name):
+    return re.sub(r"[^\w -]", "", name.lower()).replace(" ", "-")
+
+
+def options_of_ops(page_of_ops):
+    """The anchors in docs/ops.md of the structs of options that it shows."""
+    anchors, last = {}, ""
+    for heading, options in re.findall(r"^### (\S+)$|^`(\w+)`", page_of_ops, re.MULTILINE):
+        last = heading or last
+        if options:
+            anchors[options] = anchor(last)
+    return anchors
+
+
+def page_of(page, page_of_ops):
+    """A page. Functions have headings but in reference.md, where they belong to the handle above them."""
+    parts, functions = [HEADS[page] + GENERATED], page != "reference.md"
+    for title, part in REFERENCE[page].items():
+        headers = {header: entries_of((INCLUDE / header).read_text(), ONLY.get(header)) for header in headers_of(part)}
+        names = dict.fromkeys(entry.name for entries in headers.values() for entry in entries if entry.kind == "type" or functions)
+        links = textwrap.fill(", ".join(f"[{name}](#{anchor(name)})" for name in names), 130, break_on_hyphens=False)
+        parts.append(f"## {title}\n\n{links}\n\n")
+        for header, entries in headers.items():
+            for entry in entries:
+                parts.append(entry.markdown(header, functions) + entry.links(options_of_ops(page_of_ops), names))
+    return "".join(parts).rstrip() + "\n"
+
+
+def pages(page_of_ops):
+    """The pages by name. They link to options that docs/ops.md shows, whose text is given."""
+    return {name: page_of(name, page_of_ops) for name in REFERENCE}
