@@ -126,6 +126,7 @@ struct PolynomialLR {
   double power = 1;
   double operator()(std::int64_t step) const {
     detail::require_period("PolynomialLR: total_iters", total_iters);
+    detail::require_rate("PolynomialLR: power", power);
     detail::require_step("PolynomialLR: step", step);
     const double rest = 1 - detail::divide(std::min(step, total_iters), total_iters);
     return detail::finite_rate("PolynomialLR: a rate of", lr * std::pow(rest, power));
@@ -140,6 +141,7 @@ struct CosineAnnealingLR {
   double eta_min = 0;
   double operator()(std::int64_t step) const {
     detail::require_period("CosineAnnealingLR: T_max", T_max);
+    detail::require_rate("CosineAnnealingLR: eta_min", eta_min);
     detail::require_step("CosineAnnealingLR: step", step);
     const std::int64_t half = step / T_max, at = step % T_max;
     const double part = detail::divide(half % 2 == 0 ? at : T_max - at, T_max);
@@ -156,6 +158,7 @@ struct CosineAnnealingWarmRestarts {
   double operator()(std::int64_t step) const {
     detail::require_period("CosineAnnealingWarmRestarts: T_0", T_0);
     detail::require_period("CosineAnnealingWarmRestarts: T_mult", T_mult);
+    detail::require_rate("CosineAnnealingWarmRestarts: eta_min", eta_min);
     detail::require_step("CosineAnnealingWarmRestarts: step", step);
     std::int64_t at = T_mult == 1 ? step % T_0 : step, length = T_0;
     double part = detail::divide(at, length);
@@ -198,6 +201,8 @@ struct OneCycleLR {
   /// The momentum, or Adam's beta1, that PyTorch sets with the rate (cycle_momentum): from max_momentum to base_momentum while
   /// the rate grows, then back.
   double momentum(std::int64_t step) const {
+    detail::require_rate("OneCycleLR: base_momentum", base_momentum);
+    detail::require_rate("OneCycleLR: max_momentum", max_momentum);
     return detail::finite_rate("OneCycleLR: a momentum of", value(step, max_momentum, base_momentum, max_momentum));
   }
 
@@ -206,6 +211,9 @@ struct OneCycleLR {
     if (total_steps != 0) return total_steps;
     detail::require_period("OneCycleLR: total_steps, or else epochs,", epochs);
     detail::require_period("OneCycleLR: total_steps, or else steps_per_epoch,", steps_per_epoch);
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max() / steps_per_epoch;
+    detail::require_schedule(epochs <= most, "OneCycleLR: epochs " + std::to_string(epochs) + " of steps_per_epoch",
+                             steps_per_epoch, "at most 2^63 - 1 steps together");
     return epochs * steps_per_epoch;
   }
   double anneal(double start, double end, double step, double first, double last) const {
@@ -249,6 +257,8 @@ struct CyclicLR {
   /// The momentum that PyTorch sets with the rate (cycle_momentum): from max_momentum to base_momentum while the rate grows, and
   /// back.
   double momentum(std::int64_t step) const {
+    detail::require_rate("CyclicLR: base_momentum", base_momentum);
+    detail::require_rate("CyclicLR: max_momentum", max_momentum);
     return detail::finite_rate("CyclicLR: a momentum of", max_momentum - (max_momentum - base_momentum) * height(step));
   }
 
@@ -258,8 +268,11 @@ struct CyclicLR {
     detail::require_period("CyclicLR: step_size_up", up);
     detail::require_step("CyclicLR: step_size_down", down);
     detail::require_step("CyclicLR: step", step);
-    const std::int64_t at = step % (up + down), cycle = step / (up + down);
-    const double part = at <= up ? detail::divide(at, up) : detail::divide(up + down - at, down);
+    // unsigned: the sum of two steps of int64
+    const std::uint64_t all = static_cast<std::uint64_t>(up) + static_cast<std::uint64_t>(down);
+    const auto at = static_cast<std::int64_t>(static_cast<std::uint64_t>(step) % all);
+    const std::uint64_t cycle = static_cast<std::uint64_t>(step) / all;
+    const double part = at <= up ? detail::divide(at, up) : 1 - detail::divide(at - up, down);
     if (mode == CyclicMode::triangular2) return part / std::pow(2., static_cast<double>(cycle));
     if (mode == CyclicMode::exp_range) return part * std::pow(gamma, static_cast<double>(step));
     return part;

@@ -163,7 +163,7 @@ TEST_CASE("schedulers of wrong parameters") {
   wrong(PolynomialLR{.power = -1}, "PolynomialLR: a rate of inf: a finite number expected", 5);
   wrong(CosineAnnealingLR{}, "CosineAnnealingLR: T_max 0: 1 or more expected");
   wrong(CosineAnnealingLR{.T_max = 1}, "CosineAnnealingLR: step -1: 0 or more expected", -1);
-  wrong(CosineAnnealingLR{.T_max = 1, .eta_min = NAN}, "CosineAnnealingLR: a rate of nan: a finite number expected");
+  wrong(CosineAnnealingLR{.T_max = 1, .eta_min = NAN}, "CosineAnnealingLR: eta_min nan: a finite number expected");
   wrong(CosineAnnealingWarmRestarts{}, "CosineAnnealingWarmRestarts: T_0 0: 1 or more expected");
   wrong(CosineAnnealingWarmRestarts{.T_0 = 1, .T_mult = 0}, "CosineAnnealingWarmRestarts: T_mult 0: 1 or more expected");
   wrong(CosineAnnealingWarmRestarts{.T_0 = 1}, "CosineAnnealingWarmRestarts: step -1: 0 or more expected", -1);
@@ -186,9 +186,9 @@ TEST_CASE("schedulers of wrong parameters") {
   wrong(CyclicLR{.base_lr = 1, .max_lr = 2}, "CyclicLR: step -1: 0 or more expected", -1);
   wrong(CyclicLR{.base_lr = 1, .max_lr = 2, .step_size_up = 1, .mode = CyclicMode::exp_range, .gamma = 1e300},
         "CyclicLR: a rate of inf: a finite number expected", 3);
-  CHECK_THROWS_WITH((CyclicLR{.base_momentum = NAN}.momentum(1)), "CyclicLR: a momentum of nan: a finite number expected");
+  CHECK_THROWS_WITH((CyclicLR{.base_momentum = NAN}.momentum(1)), "CyclicLR: base_momentum nan: a finite number expected");
   CHECK_THROWS_WITH((OneCycleLR{.total_steps = 2, .max_momentum = NAN}.momentum(1)),
-                    "OneCycleLR: a momentum of nan: a finite number expected");
+                    "OneCycleLR: max_momentum nan: a finite number expected");
   wrong(SequentialLR{.schedulers = std::tuple{LinearLR{}, LinearLR{}}},
         "SequentialLR: milestones 0: 1, one fewer than schedulers, expected");
   wrong(SequentialLR{.schedulers = std::tuple{LinearLR{}, LinearLR{}}, .milestones = {0}},
