@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -309,6 +310,62 @@ struct SequentialLR {
         },
         schedulers);
     return rate;
+  }
+};
+
+enum class PlateauMode { min, max };
+enum class ThresholdMode { rel, abs };
+
+/// lr, times factor whenever the metric has not become better for more than `patience` epochs. It is a function of the metrics so
+/// far, one for each epoch, such as losses of validation: after none it is lr. A metric is better than the best if it is below
+/// best (1 - threshold), or for ThresholdMode::abs below best - threshold; for PlateauMode::max if it is above best (1 +
+/// threshold) or best + threshold. NaN is not better. After each change `cooldown` epochs do not count. A change by eps or less
+/// is not made.
+///
+///     std::vector<double> losses;  // of validation
+///     const tw::optim::ReduceLROnPlateau scheduler{.lr = 0.1, .patience = 3};
+///     losses.push_back(validation_loss), rate = scheduler(losses);  // after each epoch
+struct ReduceLROnPlateau {
+  double lr = 1e-3;
+  PlateauMode mode = PlateauMode::min;
+  double factor = 0.1;
+  std::int64_t patience = 10;
+  double threshold = 1e-4;
+  ThresholdMode threshold_mode = ThresholdMode::rel;
+  std::int64_t cooldown = 0;
+  double min_lr = 0, eps = 1e-8;
+
+  double operator()(std::span<const double> metrics) const {
+    check();
+    double rate = lr, best = mode == PlateauMode::min ? inf : -inf;
+    std::int64_t bad_epochs = 0, cooldown_epochs = 0;
+    for (const double metric : metrics) {
+      ++bad_epochs;
+      if (is_better(metric, best)) best = metric, bad_epochs = 0;
+      if (cooldown_epochs > 0) --cooldown_epochs, bad_epochs = 0;
+      if (bad_epochs <= patience) continue;
+      if (const double next = std::max(rate * factor, min_lr); rate - next > eps) rate = next;
+      cooldown_epochs = cooldown;
+      bad_epochs = 0;
+    }
+    return rate;
+  }
+
+ private:
+  static constexpr double inf = std::numeric_limits<double>::infinity();
+  void check() const {
+    detail::require_rate("ReduceLROnPlateau: lr", lr);
+    detail::require_schedule(factor >= 0 && factor < 1, "ReduceLROnPlateau: factor", factor, "at least 0, and below 1,");
+    detail::require_step("ReduceLROnPlateau: patience", patience);
+    detail::require_rate("ReduceLROnPlateau: threshold", threshold);
+    detail::require_step("ReduceLROnPlateau: cooldown", cooldown);
+    detail::require_rate("ReduceLROnPlateau: min_lr", min_lr);
+    detail::require_rate("ReduceLROnPlateau: eps", eps);
+  }
+  bool is_better(double metric, double best) const {
+    const bool is_relative = threshold_mode == ThresholdMode::rel;
+    if (mode == PlateauMode::min) return metric < (is_relative ? best * (1 - threshold) : best - threshold);
+    return metric > (is_relative ? best * (1 + threshold) : best + threshold);
   }
 };
 

@@ -246,7 +246,23 @@ const RunCase of_schedules[] = {
     whole_of<invalid_argument>("WarmUp::operator().step", whole_not_negative,
                                [](Whole n) { optim::WarmUp<optim::CosineDecay>{.steps = 5}(n); }),
 };
+const std::vector<double> metrics(20, 1.);
 const RunCase of_schedulers[] = {
+    real_of<invalid_argument>("ReduceLROnPlateau.lr", finite_only, [](double n) { optim::ReduceLROnPlateau{.lr = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau.factor", probability,
+                              [](double n) { optim::ReduceLROnPlateau{.factor = n}(metrics); }),
+    whole_of<invalid_argument>("ReduceLROnPlateau.patience", whole_not_negative,
+                               [](Whole n) { optim::ReduceLROnPlateau{.patience = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau.threshold", finite_only,
+                              [](double n) { optim::ReduceLROnPlateau{.threshold = n}(metrics); }),
+    whole_of<invalid_argument>("ReduceLROnPlateau.cooldown", whole_not_negative,
+                               [](Whole n) { optim::ReduceLROnPlateau{.cooldown = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau.min_lr", finite_only,
+                              [](double n) { optim::ReduceLROnPlateau{.min_lr = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau.eps", finite_only,
+                              [](double n) { optim::ReduceLROnPlateau{.eps = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau::operator().metrics", everything,
+                              [](double n) { optim::ReduceLROnPlateau{}(std::vector<double>(20, n)); }),
     real_of<invalid_argument>("LambdaLR.lr", finite_only,
                               [](double n) { optim::LambdaLR{.lr = n, .lr_lambda = [](Whole) { return 0.5; }}(3); }),
     whole_of<invalid_argument>("LambdaLR::operator().step", whole_not_negative,
