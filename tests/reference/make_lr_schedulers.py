@@ -95,6 +95,27 @@ rates(
     ),
 )  # fmt: skip
 
+
+def plateau(name, metrics, **options):
+    """The rates after 0, 1, 2, ... metrics."""
+    optimiser = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=LR)
+    scheduler = s.ReduceLROnPlateau(optimiser, **options)
+    found = [LR]
+    for metric in metrics:
+        scheduler.step(metric)
+        found.append(optimiser.param_groups[0]["lr"])
+    write(f"ReduceLROnPlateau.{name}", found)
+
+
+# falling, with steps up and down between, then flat
+metrics = [round(3 / (1 + min(step, 80) // 9) + ((step * 7) % 5 - 2) / 50, 6) for step in range(150)]
+write("ReduceLROnPlateau.metrics", metrics)
+plateau("default", metrics)
+plateau("relative", metrics, factor=0.5, patience=2, threshold=0.2, cooldown=5, min_lr=0.01)
+plateau("absolute", metrics, factor=0.5, patience=3, threshold=0.3, threshold_mode="abs", eps=0.02)
+plateau("most", metrics, mode="max", factor=0.8, patience=4, cooldown=1)
+plateau("most_absolute", metrics, mode="max", factor=0.8, patience=0, threshold=0.01, threshold_mode="abs", min_lr=1e-3)
+
 path = Path(__file__).with_name("lr_schedulers.txt")
 path.write_text("\n".join(lines) + "\n")
 print(f"{path.name}: {len(lines)} lists, {path.stat().st_size} bytes")

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -126,6 +127,7 @@ struct PolynomialLR {
   double power = 1;
   double operator()(std::int64_t step) const {
     detail::require_period("PolynomialLR: total_iters", total_iters);
+    detail::require_rate("PolynomialLR: power", power);
     detail::require_step("PolynomialLR: step", step);
     const double rest = 1 - detail::divide(std::min(step, total_iters), total_iters);
     return detail::finite_rate("PolynomialLR: a rate of", lr * std::pow(rest, power));
@@ -140,6 +142,7 @@ struct CosineAnnealingLR {
   double eta_min = 0;
   double operator()(std::int64_t step) const {
     detail::require_period("CosineAnnealingLR: T_max", T_max);
+    detail::require_rate("CosineAnnealingLR: eta_min", eta_min);
     detail::require_step("CosineAnnealingLR: step", step);
     const std::int64_t half = step / T_max, at = step % T_max;
     const double part = detail::divide(half % 2 == 0 ? at : T_max - at, T_max);
@@ -156,6 +159,7 @@ struct CosineAnnealingWarmRestarts {
   double operator()(std::int64_t step) const {
     detail::require_period("CosineAnnealingWarmRestarts: T_0", T_0);
     detail::require_period("CosineAnnealingWarmRestarts: T_mult", T_mult);
+    detail::require_rate("CosineAnnealingWarmRestarts: eta_min", eta_min);
     detail::require_step("CosineAnnealingWarmRestarts: step", step);
     std::int64_t at = T_mult == 1 ? step % T_0 : step, length = T_0;
     double part = detail::divide(at, length);
@@ -198,6 +202,8 @@ struct OneCycleLR {
   /// The momentum, or Adam's beta1, that PyTorch sets with the rate (cycle_momentum): from max_momentum to base_momentum while
   /// the rate grows, then back.
   double momentum(std::int64_t step) const {
+    detail::require_rate("OneCycleLR: base_momentum", base_momentum);
+    detail::require_rate("OneCycleLR: max_momentum", max_momentum);
     return detail::finite_rate("OneCycleLR: a momentum of", value(step, max_momentum, base_momentum, max_momentum));
   }
 
@@ -206,6 +212,9 @@ struct OneCycleLR {
     if (total_steps != 0) return total_steps;
     detail::require_period("OneCycleLR: total_steps, or else epochs,", epochs);
     detail::require_period("OneCycleLR: total_steps, or else steps_per_epoch,", steps_per_epoch);
+    const std::int64_t most = std::numeric_limits<std::int64_t>::max() / steps_per_epoch;
+    detail::require_schedule(epochs <= most, "OneCycleLR: epochs " + std::to_string(epochs) + " of steps_per_epoch",
+                             steps_per_epoch, "at most 2^63 - 1 steps together");
     return epochs * steps_per_epoch;
   }
   double anneal(double start, double end, double step, double first, double last) const {
@@ -249,6 +258,8 @@ struct CyclicLR {
   /// The momentum that PyTorch sets with the rate (cycle_momentum): from max_momentum to base_momentum while the rate grows, and
   /// back.
   double momentum(std::int64_t step) const {
+    detail::require_rate("CyclicLR: base_momentum", base_momentum);
+    detail::require_rate("CyclicLR: max_momentum", max_momentum);
     return detail::finite_rate("CyclicLR: a momentum of", max_momentum - (max_momentum - base_momentum) * height(step));
   }
 
@@ -258,8 +269,11 @@ struct CyclicLR {
     detail::require_period("CyclicLR: step_size_up", up);
     detail::require_step("CyclicLR: step_size_down", down);
     detail::require_step("CyclicLR: step", step);
-    const std::int64_t at = step % (up + down), cycle = step / (up + down);
-    const double part = at <= up ? detail::divide(at, up) : detail::divide(up + down - at, down);
+    // unsigned: the sum of two steps of int64
+    const std::uint64_t all = static_cast<std::uint64_t>(up) + static_cast<std::uint64_t>(down);
+    const auto at = static_cast<std::int64_t>(static_cast<std::uint64_t>(step) % all);
+    const std::uint64_t cycle = static_cast<std::uint64_t>(step) / all;
+    const double part = at <= up ? detail::divide(at, up) : 1 - detail::divide(at - up, down);
     if (mode == CyclicMode::triangular2) return part / std::pow(2., static_cast<double>(cycle));
     if (mode == CyclicMode::exp_range) return part * std::pow(gamma, static_cast<double>(step));
     return part;
@@ -296,6 +310,62 @@ struct SequentialLR {
         },
         schedulers);
     return rate;
+  }
+};
+
+enum class PlateauMode { min, max };
+enum class ThresholdMode { rel, abs };
+
+/// lr, times factor whenever the metric has not become better for more than `patience` epochs. It is a function of the metrics so
+/// far, one for each epoch, such as losses of validation: after none it is lr. A metric is better than the best if it is below
+/// best (1 - threshold), or for ThresholdMode::abs below best - threshold; for PlateauMode::max if it is above best (1 +
+/// threshold) or best + threshold. NaN is not better. After each change `cooldown` epochs do not count. A change by eps or less
+/// is not made.
+///
+///     std::vector<double> losses;  // of validation
+///     const tw::optim::ReduceLROnPlateau scheduler{.lr = 0.1, .patience = 3};
+///     losses.push_back(validation_loss), rate = scheduler(losses);  // after each epoch
+struct ReduceLROnPlateau {
+  double lr = 1e-3;
+  PlateauMode mode = PlateauMode::min;
+  double factor = 0.1;
+  std::int64_t patience = 10;
+  double threshold = 1e-4;
+  ThresholdMode threshold_mode = ThresholdMode::rel;
+  std::int64_t cooldown = 0;
+  double min_lr = 0, eps = 1e-8;
+
+  double operator()(std::span<const double> metrics) const {
+    check();
+    double rate = lr, best = mode == PlateauMode::min ? inf : -inf;
+    std::int64_t bad_epochs = 0, cooldown_epochs = 0;
+    for (const double metric : metrics) {
+      ++bad_epochs;
+      if (is_better(metric, best)) best = metric, bad_epochs = 0;
+      if (cooldown_epochs > 0) --cooldown_epochs, bad_epochs = 0;
+      if (bad_epochs <= patience) continue;
+      if (const double next = std::max(rate * factor, min_lr); rate - next > eps) rate = next;
+      cooldown_epochs = cooldown;
+      bad_epochs = 0;
+    }
+    return rate;
+  }
+
+ private:
+  static constexpr double inf = std::numeric_limits<double>::infinity();
+  void check() const {
+    detail::require_rate("ReduceLROnPlateau: lr", lr);
+    detail::require_schedule(factor >= 0 && factor < 1, "ReduceLROnPlateau: factor", factor, "at least 0, and below 1,");
+    detail::require_step("ReduceLROnPlateau: patience", patience);
+    detail::require_rate("ReduceLROnPlateau: threshold", threshold);
+    detail::require_step("ReduceLROnPlateau: cooldown", cooldown);
+    detail::require_rate("ReduceLROnPlateau: min_lr", min_lr);
+    detail::require_rate("ReduceLROnPlateau: eps", eps);
+  }
+  bool is_better(double metric, double best) const {
+    const bool is_relative = threshold_mode == ThresholdMode::rel;
+    if (mode == PlateauMode::min) return metric < (is_relative ? best * (1 - threshold) : best - threshold);
+    return metric > (is_relative ? best * (1 + threshold) : best + threshold);
   }
 };
 

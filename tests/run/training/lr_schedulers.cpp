@@ -104,6 +104,27 @@ TEST_CASE("schedulers set PyTorch's rates and momenta") {
       SequentialLR{.schedulers = std::tuple{ConstantLR{.lr = 0.5, .total_iters = 20}, ExponentialLR{.lr = 0.5, .gamma = 0.9},
                                             StepLR{.lr = 0.5, .step_size = 5}, CosineAnnealingWarmRestarts{.lr = 0.5, .T_0 = 8}},
                    .milestones = {15, 60, 90}});
+  const auto& metrics = rates().at("ReduceLROnPlateau.metrics");
+  const auto compare_plateau = [&](const char* name, const ReduceLROnPlateau& scheduler) {
+    return compare(name,
+                   [&](std::int64_t epochs) { return scheduler(std::span(metrics).first(static_cast<std::size_t>(epochs))); });
+  };
+  lists += 1;
+  lists += compare_plateau("ReduceLROnPlateau.default", {.lr = 0.5});
+  lists += compare_plateau("ReduceLROnPlateau.relative",
+                           {.lr = 0.5, .factor = 0.5, .patience = 2, .threshold = 0.2, .cooldown = 5, .min_lr = 0.01});
+  lists += compare_plateau(
+      "ReduceLROnPlateau.absolute",
+      {.lr = 0.5, .factor = 0.5, .patience = 3, .threshold = 0.3, .threshold_mode = ThresholdMode::abs, .eps = 0.02});
+  lists += compare_plateau("ReduceLROnPlateau.most",
+                           {.lr = 0.5, .mode = PlateauMode::max, .factor = 0.8, .patience = 4, .cooldown = 1});
+  lists += compare_plateau("ReduceLROnPlateau.most_absolute", {.lr = 0.5,
+                                                               .mode = PlateauMode::max,
+                                                               .factor = 0.8,
+                                                               .patience = 0,
+                                                               .threshold = 0.01,
+                                                               .threshold_mode = ThresholdMode::abs,
+                                                               .min_lr = 1e-3});
   CHECK(std::cmp_equal(lists, rates().size()));
 }
 TEST_CASE("schedulers where PyTorch 1.13 divides by 0, and of one step") {
@@ -122,6 +143,12 @@ TEST_CASE("schedulers of more steps than any run has") {
   CHECK(CosineAnnealingWarmRestarts{.lr = 0.5, .T_0 = 2, .T_mult = last}(5) == 0.5);
   CHECK(CosineAnnealingWarmRestarts{.lr = 0.5, .T_0 = 3, .T_mult = 2}(last) <= 0.5);
   CHECK(CosineAnnealingLR{.lr = 0.5, .T_max = last, .eta_min = 0.25}(last) == 0.25);
+}
+TEST_CASE("ReduceLROnPlateau: NaN is not better") {
+  const std::vector<double> metrics{1, NAN, NAN, 0.5};
+  const optim::ReduceLROnPlateau scheduler{.lr = 0.5, .factor = 0.5, .patience = 1};
+  CHECK(scheduler(std::span(metrics).first(2)) == 0.5);
+  CHECK(scheduler(metrics) == 0.25);
 }
 TEST_CASE("schedules of both kinds can follow each other") {
   using namespace optim;
@@ -163,7 +190,7 @@ TEST_CASE("schedulers of wrong parameters") {
   wrong(PolynomialLR{.power = -1}, "PolynomialLR: a rate of inf: a finite number expected", 5);
   wrong(CosineAnnealingLR{}, "CosineAnnealingLR: T_max 0: 1 or more expected");
   wrong(CosineAnnealingLR{.T_max = 1}, "CosineAnnealingLR: step -1: 0 or more expected", -1);
-  wrong(CosineAnnealingLR{.T_max = 1, .eta_min = NAN}, "CosineAnnealingLR: a rate of nan: a finite number expected");
+  wrong(CosineAnnealingLR{.T_max = 1, .eta_min = NAN}, "CosineAnnealingLR: eta_min nan: a finite number expected");
   wrong(CosineAnnealingWarmRestarts{}, "CosineAnnealingWarmRestarts: T_0 0: 1 or more expected");
   wrong(CosineAnnealingWarmRestarts{.T_0 = 1, .T_mult = 0}, "CosineAnnealingWarmRestarts: T_mult 0: 1 or more expected");
   wrong(CosineAnnealingWarmRestarts{.T_0 = 1}, "CosineAnnealingWarmRestarts: step -1: 0 or more expected", -1);
@@ -186,9 +213,9 @@ TEST_CASE("schedulers of wrong parameters") {
   wrong(CyclicLR{.base_lr = 1, .max_lr = 2}, "CyclicLR: step -1: 0 or more expected", -1);
   wrong(CyclicLR{.base_lr = 1, .max_lr = 2, .step_size_up = 1, .mode = CyclicMode::exp_range, .gamma = 1e300},
         "CyclicLR: a rate of inf: a finite number expected", 3);
-  CHECK_THROWS_WITH((CyclicLR{.base_momentum = NAN}.momentum(1)), "CyclicLR: a momentum of nan: a finite number expected");
+  CHECK_THROWS_WITH((CyclicLR{.base_momentum = NAN}.momentum(1)), "CyclicLR: base_momentum nan: a finite number expected");
   CHECK_THROWS_WITH((OneCycleLR{.total_steps = 2, .max_momentum = NAN}.momentum(1)),
-                    "OneCycleLR: a momentum of nan: a finite number expected");
+                    "OneCycleLR: max_momentum nan: a finite number expected");
   wrong(SequentialLR{.schedulers = std::tuple{LinearLR{}, LinearLR{}}},
         "SequentialLR: milestones 0: 1, one fewer than schedulers, expected");
   wrong(SequentialLR{.schedulers = std::tuple{LinearLR{}, LinearLR{}}, .milestones = {0}},

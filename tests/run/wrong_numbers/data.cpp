@@ -5,6 +5,7 @@
 #include "../../catch.hpp"
 #include "../../support/temporary_folder.hpp"
 #include "tilewright/checkpoint/checkpoints.hpp"
+#include "tilewright/optim/lr_scheduler.hpp"
 #include "tilewright/optim/schedule.hpp"
 #include "tilewright/scaling/scaling.hpp"
 #include "tilewright/train/train.hpp"
@@ -252,6 +253,129 @@ const RunCase of_schedules[] = {
     whole_of<invalid_argument>("WarmUp::operator().step", whole_not_negative,
                                [](Whole n) { optim::WarmUp<optim::CosineDecay>{.steps = 5}(n); }),
 };
+const std::vector<double> metrics(20, 1.);
+const RunCase of_schedulers[] = {
+    real_of<invalid_argument>("ReduceLROnPlateau.lr", finite_only, [](double n) { optim::ReduceLROnPlateau{.lr = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau.factor", probability,
+                              [](double n) { optim::ReduceLROnPlateau{.factor = n}(metrics); }),
+    whole_of<invalid_argument>("ReduceLROnPlateau.patience", whole_not_negative,
+                               [](Whole n) { optim::ReduceLROnPlateau{.patience = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau.threshold", finite_only,
+                              [](double n) { optim::ReduceLROnPlateau{.threshold = n}(metrics); }),
+    whole_of<invalid_argument>("ReduceLROnPlateau.cooldown", whole_not_negative,
+                               [](Whole n) { optim::ReduceLROnPlateau{.cooldown = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau.min_lr", finite_only,
+                              [](double n) { optim::ReduceLROnPlateau{.min_lr = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau.eps", finite_only,
+                              [](double n) { optim::ReduceLROnPlateau{.eps = n}(metrics); }),
+    real_of<invalid_argument>("ReduceLROnPlateau::operator().metrics", everything,
+                              [](double n) { optim::ReduceLROnPlateau{}(std::vector<double>(20, n)); }),
+    real_of<invalid_argument>("LambdaLR.lr", finite_only,
+                              [](double n) { optim::LambdaLR{.lr = n, .lr_lambda = [](Whole) { return 0.5; }}(3); }),
+    whole_of<invalid_argument>("LambdaLR::operator().step", whole_not_negative,
+                               [](Whole n) { optim::LambdaLR{.lr = 0.5, .lr_lambda = [](Whole) { return 0.5; }}(n); }),
+    real_of<invalid_argument>("StepLR.lr", finite_only, [](double n) { optim::StepLR{.lr = n, .step_size = 2}(3); }),
+    whole_of<invalid_argument>("StepLR.step_size", at_least_1, [](Whole n) { optim::StepLR{.step_size = n}(3); }),
+    real_of<invalid_argument>("StepLR.gamma", any_outcome, [](double n) { optim::StepLR{.step_size = 2, .gamma = n}(3); }),
+    whole_of<invalid_argument>("StepLR::operator().step", whole_not_negative, [](Whole n) { optim::StepLR{.step_size = 2}(n); }),
+    real_of<invalid_argument>("MultiStepLR.lr", finite_only, [](double n) { optim::MultiStepLR{.lr = n, .milestones = {2}}(3); }),
+    real_of<invalid_argument>("MultiStepLR.gamma", any_outcome,
+                              [](double n) { optim::MultiStepLR{.milestones = {2}, .gamma = n}(3); }),
+    whole_of<invalid_argument>("MultiStepLR::operator().step", whole_not_negative,
+                               [](Whole n) { optim::MultiStepLR{.milestones = {2}}(n); }),
+    whole_of<invalid_argument>("MultiStepLR.milestones", whole_not_negative,
+                               [](Whole n) { optim::MultiStepLR{.milestones = {2, n}}(3); }),
+    real_of<invalid_argument>("ConstantLR.lr", finite_only, [](double n) { optim::ConstantLR{.lr = n}(3); }),
+    real_of<invalid_argument>("ConstantLR.factor", part, [](double n) { optim::ConstantLR{.factor = n}(3); }),
+    whole_of<invalid_argument>("ConstantLR.total_iters", at_least_1, [](Whole n) { optim::ConstantLR{.total_iters = n}(3); }),
+    whole_of<invalid_argument>("ConstantLR::operator().step", whole_not_negative, [](Whole n) { optim::ConstantLR{}(n); }),
+    real_of<invalid_argument>("LinearLR.lr", finite_only, [](double n) { optim::LinearLR{.lr = n}(3); }),
+    real_of<invalid_argument>("LinearLR.start_factor", part, [](double n) { optim::LinearLR{.start_factor = n}(3); }),
+    real_of<invalid_argument>("LinearLR.end_factor", part, [](double n) { optim::LinearLR{.end_factor = n}(3); }),
+    whole_of<invalid_argument>("LinearLR.total_iters", at_least_1, [](Whole n) { optim::LinearLR{.total_iters = n}(3); }),
+    whole_of<invalid_argument>("LinearLR::operator().step", whole_not_negative, [](Whole n) { optim::LinearLR{}(n); }),
+    real_of<invalid_argument>("ExponentialLR.lr", finite_only, [](double n) { optim::ExponentialLR{.lr = n, .gamma = 0.5}(3); }),
+    real_of<invalid_argument>("ExponentialLR.gamma", any_outcome, [](double n) { optim::ExponentialLR{.gamma = n}(3); }),
+    whole_of<invalid_argument>("ExponentialLR::operator().step", whole_not_negative,
+                               [](Whole n) { optim::ExponentialLR{.gamma = 0.5}(n); }),
+    real_of<invalid_argument>("PolynomialLR.lr", finite_only, [](double n) { optim::PolynomialLR{.lr = n}(3); }),
+    whole_of<invalid_argument>("PolynomialLR.total_iters", at_least_1, [](Whole n) { optim::PolynomialLR{.total_iters = n}(3); }),
+    real_of<invalid_argument>("PolynomialLR.power", any_outcome, [](double n) { optim::PolynomialLR{.power = n}(3); }),
+    whole_of<invalid_argument>("PolynomialLR::operator().step", whole_not_negative, [](Whole n) { optim::PolynomialLR{}(n); }),
+    real_of<invalid_argument>("CosineAnnealingLR.lr", finite_only,
+                              [](double n) { optim::CosineAnnealingLR{.lr = n, .T_max = 5}(3); }),
+    whole_of<invalid_argument>("CosineAnnealingLR.T_max", at_least_1, [](Whole n) { optim::CosineAnnealingLR{.T_max = n}(3); }),
+    real_of<invalid_argument>("CosineAnnealingLR.eta_min", finite_only,
+                              [](double n) { optim::CosineAnnealingLR{.T_max = 5, .eta_min = n}(3); }),
+    whole_of<invalid_argument>("CosineAnnealingLR::operator().step", whole_not_negative,
+                               [](Whole n) { optim::CosineAnnealingLR{.T_max = 5}(n); }),
+    real_of<invalid_argument>("CosineAnnealingWarmRestarts.lr", finite_only,
+                              [](double n) { optim::CosineAnnealingWarmRestarts{.lr = n, .T_0 = 2}(3); }),
+    whole_of<invalid_argument>("CosineAnnealingWarmRestarts.T_0", at_least_1,
+                               [](Whole n) { optim::CosineAnnealingWarmRestarts{.T_0 = n}(3); }),
+    whole_of<invalid_argument>("CosineAnnealingWarmRestarts.T_mult", at_least_1,
+                               [](Whole n) { optim::CosineAnnealingWarmRestarts{.T_0 = 2, .T_mult = n}(3); }),
+    real_of<invalid_argument>("CosineAnnealingWarmRestarts.eta_min", finite_only,
+                              [](double n) { optim::CosineAnnealingWarmRestarts{.T_0 = 2, .eta_min = n}(3); }),
+    whole_of<invalid_argument>("CosineAnnealingWarmRestarts::operator().step", whole_not_negative,
+                               [](Whole n) { optim::CosineAnnealingWarmRestarts{.T_0 = 2}(n); }),
+    real_of<invalid_argument>("OneCycleLR.max_lr", finite_only,
+                              [](double n) { optim::OneCycleLR{.max_lr = n, .total_steps = 5}(3); }),
+    real_of<invalid_argument>("OneCycleLR.pct_start", part,
+                              [](double n) { optim::OneCycleLR{.max_lr = 1, .total_steps = 5, .pct_start = n}(3); }),
+    real_of<invalid_argument>("OneCycleLR.div_factor", any_outcome,
+                              [](double n) { optim::OneCycleLR{.max_lr = 1, .total_steps = 5, .div_factor = n}(3); }),
+    real_of<invalid_argument>("OneCycleLR.final_div_factor", any_outcome,
+                              [](double n) { optim::OneCycleLR{.max_lr = 1, .total_steps = 5, .final_div_factor = n}(3); }),
+    whole_of<invalid_argument>("OneCycleLR::operator().step", from(0, 4),
+                               [](Whole n) { optim::OneCycleLR{.max_lr = 1, .total_steps = 5}(n); }),
+    whole_of<invalid_argument>("OneCycleLR.total_steps", at_least_1,
+                               [](Whole n) { optim::OneCycleLR{.max_lr = 1, .total_steps = n}(0); }),
+    whole_of<invalid_argument>("OneCycleLR.epochs", from(1, 0x1p61),
+                               [](Whole n) { optim::OneCycleLR{.max_lr = 1, .epochs = n, .steps_per_epoch = 4}(0); }),
+    whole_of<invalid_argument>("OneCycleLR.steps_per_epoch", any_outcome,
+                               [](Whole n) { optim::OneCycleLR{.max_lr = 1, .epochs = 4, .steps_per_epoch = n}(0); }),
+    real_of<invalid_argument>("OneCycleLR.base_momentum", finite_only,
+                              [](double n) { optim::OneCycleLR{.total_steps = 5, .base_momentum = n}.momentum(2); }),
+    real_of<invalid_argument>("OneCycleLR.max_momentum", finite_only,
+                              [](double n) { optim::OneCycleLR{.total_steps = 5, .max_momentum = n}.momentum(2); }),
+    whole_of<invalid_argument>("OneCycleLR::momentum.step", from(0, 4),
+                               [](Whole n) { optim::OneCycleLR{.total_steps = 5}.momentum(n); }),
+    real_of<invalid_argument>("CyclicLR.base_lr", finite_only,
+                              [](double n) { optim::CyclicLR{.base_lr = n, .max_lr = 0.5, .step_size_up = 2}(3); }),
+    real_of<invalid_argument>("CyclicLR.max_lr", finite_only,
+                              [](double n) { optim::CyclicLR{.base_lr = 0.1, .max_lr = n, .step_size_up = 2}(3); }),
+    whole_of<invalid_argument>("CyclicLR.step_size_up", at_least_1,
+                               [](Whole n) { optim::CyclicLR{.base_lr = 0.1, .max_lr = 0.5, .step_size_up = n}(3); }),
+    whole_of<invalid_argument>(
+        "CyclicLR.step_size_down", whole_not_negative,
+        [](Whole n) { optim::CyclicLR{.base_lr = 0.1, .max_lr = 0.5, .step_size_up = 2, .step_size_down = n}(3); }),
+    whole_of<invalid_argument>("CyclicLR::operator().step", whole_not_negative,
+                               [](Whole n) { optim::CyclicLR{.base_lr = 0.1, .max_lr = 0.5, .step_size_up = 2}(n); }),
+    real_of<invalid_argument>("CyclicLR.gamma", any_outcome,
+                              [](double n) {
+                                optim::CyclicLR{.base_lr = 0.1,
+                                                .max_lr = 0.5,
+                                                .step_size_up = 2,
+                                                .mode = optim::CyclicMode::exp_range,
+                                                .gamma = n}(3);
+                              }),
+    real_of<invalid_argument>("CyclicLR.base_momentum", finite_only,
+                              [](double n) { optim::CyclicLR{.step_size_up = 2, .base_momentum = n}.momentum(1); }),
+    real_of<invalid_argument>("CyclicLR.max_momentum", finite_only,
+                              [](double n) { optim::CyclicLR{.step_size_up = 2, .max_momentum = n}.momentum(1); }),
+    whole_of<invalid_argument>("CyclicLR::momentum.step", whole_not_negative, [](Whole n) { optim::CyclicLR{}.momentum(n); }),
+    whole_of<invalid_argument>("SequentialLR.milestones", at_least_1,
+                               [](Whole n) {
+                                 optim::SequentialLR{.schedulers = std::tuple{optim::LinearLR{}, optim::LinearLR{}},
+                                                     .milestones = {n}}(3);
+                               }),
+    whole_of<invalid_argument>("SequentialLR::operator().step", whole_not_negative,
+                               [](Whole n) {
+                                 optim::SequentialLR{.schedulers = std::tuple{optim::LinearLR{}, optim::LinearLR{}},
+                                                     .milestones = {2}}(n);
+                               }),
+};
 
 /// A report of a training loop's bar, which nobody sees.
 void show(const tw::train::Progress& progress, const tw::train::ProgressBarOptions& options = {}) {
@@ -359,6 +483,7 @@ const RunCase of_files[] = {
 
 TEST_CASE("wrong numbers as options of data") { CHECK(problems(of_data) == ""); }
 TEST_CASE("wrong numbers of schedules") { CHECK(problems(of_schedules) == ""); }
+TEST_CASE("wrong numbers of schedulers by PyTorch's names") { CHECK(problems(of_schedulers) == ""); }
 TEST_CASE("wrong numbers of sessions and progress bars") { CHECK(problems(of_runs) == ""); }
 TEST_CASE("wrong numbers of clusters") { CHECK(problems(of_scaling) == ""); }
 TEST_CASE("wrong numbers of checkpoints") {

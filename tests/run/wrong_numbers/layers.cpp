@@ -191,7 +191,8 @@ Tensor train(const Scene& s, const tw::train::StepOptions& options) {
   tw::train::train_step(s.ir, Classifier{}, optim::SgdParameters{.lr = 0.1}, TensorSpec{{2, 4}, tw::float32}, options);
   return s.x;
 }
-using optim::AdamParameters, optim::AdamWParameters, optim::LambParameters, optim::SgdParameters;
+using optim::AdagradParameters, optim::AdamParameters, optim::AdamWParameters, optim::LambParameters, optim::LionParameters,
+    optim::RmsPropParameters, optim::SgdParameters;
 const Case optimisers[] = {
     real("AdamParameters.lr", not_negative, [](const Scene& s, double n) { return update(s, AdamParameters{.lr = n}); }),
     real("AdamParameters.beta1", probability, [](const Scene& s, double n) { return update(s, AdamParameters{.beta1 = n}); }),
@@ -221,6 +222,29 @@ const Case optimisers[] = {
          [](const Scene& s, double n) { return update(s, SgdParameters{.momentum = n}); }),
     real("SgdParameters.weight_decay", not_negative,
          [](const Scene& s, double n) { return update(s, SgdParameters{.weight_decay = n}); }),
+    real("RmsPropParameters.lr", not_negative, [](const Scene& s, double n) { return update(s, RmsPropParameters{.lr = n}); }),
+    real("RmsPropParameters.alpha", probability,
+         [](const Scene& s, double n) { return update(s, RmsPropParameters{.alpha = n}); }),
+    real("RmsPropParameters.epsilon", not_negative,
+         [](const Scene& s, double n) { return update(s, RmsPropParameters{.epsilon = n}); }),
+    real("RmsPropParameters.weight_decay", not_negative,
+         [](const Scene& s, double n) { return update(s, RmsPropParameters{.weight_decay = n}); }),
+    real("RmsPropParameters.momentum", not_negative,
+         [](const Scene& s, double n) { return update(s, RmsPropParameters{.momentum = n}); }),
+    real("AdagradParameters.lr", not_negative, [](const Scene& s, double n) { return update(s, AdagradParameters{.lr = n}); }),
+    real("AdagradParameters.lr_decay", not_negative,
+         [](const Scene& s, double n) { return update(s, AdagradParameters{.lr_decay = n}); }),
+    real("AdagradParameters.weight_decay", not_negative,
+         [](const Scene& s, double n) { return update(s, AdagradParameters{.weight_decay = n}); }),
+    real("AdagradParameters.initial_accumulator_value", not_negative,
+         [](const Scene& s, double n) { return update(s, AdagradParameters{.initial_accumulator_value = n}); }),
+    real("AdagradParameters.epsilon", not_negative,
+         [](const Scene& s, double n) { return update(s, AdagradParameters{.epsilon = n}); }),
+    real("LionParameters.lr", not_negative, [](const Scene& s, double n) { return update(s, LionParameters{.lr = n}); }),
+    real("LionParameters.beta1", probability, [](const Scene& s, double n) { return update(s, LionParameters{.beta1 = n}); }),
+    real("LionParameters.beta2", probability, [](const Scene& s, double n) { return update(s, LionParameters{.beta2 = n}); }),
+    real("LionParameters.weight_decay", not_negative,
+         [](const Scene& s, double n) { return update(s, LionParameters{.weight_decay = n}); }),
     real("clip_by_global_norm.max_norm", {0, infinity, false, true}, clip),
     real("LossScaler::step.max_norm", whole_not_negative, step_of_scaler),
     real("LossScaling.init_scale", {0, 0x1p126, false, true},
