@@ -19,9 +19,9 @@ NUMBER = re.compile(r"\b(?:double|float|int|u?int\d+_t|size_t|NumberOrTensor|Opt
 # Numbers that are in no list, by a pattern of their names, and why.
 EXCEPTIONS = {
     r"(call|call_with_info)\.count|repeat(_with_info)?\.count_of_inputs|(Outputs::as|split|random_split)\.(count|parts)|"
-    r"(LabelledImages|read_idx)\.rank|"
+    r"(LabelledImages|read_idx)\.rank|(minimise|gradients)\.n|"
     r"(Conv|ConvTranspose|MaxPool|AvgPool|ConvLayerOptions|PoolLayerOptions|AvgPoolLayerOptions)\.axes|PerAxis.*": "sizes of arrays, which the compiler knows and checks",
-    r"(StepTime|CollectiveTime|Trained|TextCorpus|Checkpoint|Profile(::\w+)?)\.\w+": "members of results",
+    r"(StepTime|CollectiveTime|Trained|CheckedElement|TextCorpus|Checkpoint|Profile(::\w+)?)\.\w+": "members of results",
     r"(Generator|Initialiser)\.\w+": "given by normal, uniform, range, eye and the like, which are in lists",
     r"LoopAttributes\.\w+|Stream\.id|RemoteBuffer::RemoteBuffer\.index|OpCreatedHook::OpCreatedHook\.handle":
         "written by the library when it makes the handle or the op",
@@ -30,6 +30,7 @@ EXCEPTIONS = {
     r"HostTensor\.log2_scale": "is kept as it is, and checked where it is loaded",
     r"MemoryError::MemoryError\.bytes": "what an error tells",
     r"SeedOptions\.\w+|two_uint32_to_uint64\.\w+": "tested by tests/run/kernels/random_numbers.cpp",
+    r"GradientCheckOptions\.\w+": "tested by tests/run/training/check_gradients.cpp",
     r"TensorFormat\.\w+|format_tensor\.shape": "tested by tests/run/sessions/format_tensor.cpp",
     r"(NumberOrTensor\.|OptionalNumber\.|OptionalNumber::OptionalNumber\.)\w+": "what options hold, which are in lists",
     r"(TensorRule|part_of)\.(part|part_count)": "tested by tests/run/files/tensor_rules.cpp",

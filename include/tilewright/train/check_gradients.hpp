@@ -46,7 +46,7 @@ constexpr void gradients(Ir& ir, const Model& model, const Function& loss, const
 struct GradientCheckOptions {
   std::size_t elements = 4;       ///< of each variable; all if it has fewer
   std::string_view names = "*";   ///< which variables: a pattern in which a `*` stands for any characters
-  std::uint64_t seed = 0;         ///< of the choice of elements
+  std::uint64_t seed = 0;         ///< of the choice of elements; any number
   double step =
       0;  ///< by which an element of about 1 is changed; 0: the cube root of the distance from 1 to the dtype's next number
   double tolerance = 0.01;  ///< how much a difference may differ from the larger of it and the gradient, besides its rounding
@@ -61,9 +61,9 @@ struct CheckedElement {
   double allowed = 0;         ///< how much both may differ
   bool agrees() const { return std::abs(gradient - difference) <= allowed; }  // not so for NaN
 };
-/// What check_gradients found: all elements that it checked, in the order of the variables.
+/// What check_gradients found.
 struct CheckedGradients {
-  std::vector<CheckedElement> elements{};
+  std::vector<CheckedElement> elements{};  ///< all that were checked, in the order of the variables
   bool agree() const {
     return std::all_of(elements.begin(), elements.end(), [](const CheckedElement& each) { return each.agrees(); });
   }
@@ -169,9 +169,20 @@ inline double mean_loss(std::span<const HostTensor> outputs) {
 ///     const auto checked = tw::train::check_gradients(session, {}, [&](auto& s) { return s.run("x"_s = x, "y"_s = y); });
 ///     if (!checked.agree()) std::cerr << checked.text();
 ///
-/// Throws std::invalid_argument for a program without gradients, or without one that the options name.
+/// Throws std::invalid_argument for a program without gradients, or without one that the options name, and for 0 elements, a step
+/// or a tolerance that is below 0, infinite or NaN.
 template <class Session, std::invocable<Session&> Run>
 CheckedGradients check_gradients(Session& session, const GradientCheckOptions& options, Run&& run) {
+  const auto require = [](bool fact, const char* name, double number, const char* expected) {
+    if (!fact)
+      throw std::invalid_argument(std::string("check_gradients: ") + name + " " + std::to_string(number) + ": " + expected +
+                                  " expected");
+  };
+  require(options.elements > 0, "elements", 0, "at least 1");
+  require(options.step >= 0 && std::isfinite(options.step), "step", options.step,
+          "a finite number above 0, or 0 for its default,");
+  require(options.tolerance >= 0 && std::isfinite(options.tolerance), "tolerance", options.tolerance,
+          "a finite number of at least 0");
   std::vector<detail::KeptTensor> variables = detail::keep(session.host_tensors());
   const auto write = [&] {
     std::vector<HostTensor> tensors;

@@ -2,6 +2,9 @@
 // Gradients against differences: right ones agree, wrong ones do not, and the session stays as it was.
 #include "tilewright/train/check_gradients.hpp"
 
+#include <limits>
+#include <stdexcept>
+
 #include "../../support/elements.hpp"
 #include "tilewright/layers/layers.hpp"
 
@@ -77,6 +80,16 @@ TEST_CASE("check_gradients: a gradient that is half of what it should be does no
   CHECK_THROWS_WITH(check(session, {.names = "fc3"}),
                     "check_gradients: nothing to check: a session of train::gradients, and a pattern of names of its variables, "
                     "expected");
+}
+TEST_CASE("check_gradients: options that are no numbers of elements, steps or tolerances") {
+  tw::Session<mean_square<tw::float32, true>> session({.threads = 1});
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_WITH(check(session, {.elements = 0}), "check_gradients: elements 0.000000: at least 1 expected");
+  for (const double wrong : {-1.0, infinity, nan}) {
+    CHECK_THROWS_AS(check(session, {.step = wrong}), std::invalid_argument);
+    CHECK_THROWS_AS(check(session, {.tolerance = wrong}), std::invalid_argument);
+  }
+  CHECK(check(session, {.seed = 7, .step = 0.01, .tolerance = 0.05}).agree());
 }
 TEST_CASE("check_gradients: statistics that a run changes stay, and micro-batches have one mean") {
   tw::Session<classes> session({.seed = 3, .threads = 1});

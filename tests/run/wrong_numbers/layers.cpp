@@ -4,6 +4,7 @@
 
 #include "../../catch.hpp"
 #include "tilewright/optim/optim.hpp"
+#include "tilewright/train/minimise.hpp"
 #include "tilewright/train/step.hpp"
 #include "wrong_numbers.hpp"
 
@@ -260,6 +261,13 @@ const Case optimisers[] = {
     whole("StepOptions.micro_batches", from(1, 0x1p31 - 1),
           [](const Scene& s, Whole n) { return train(s, {.micro_batches = n}); }),
     whole("StepOptions.target_shape", any_outcome, [](const Scene& s, Whole n) { return train(s, {.target_shape = {n}}); }),
+    whole("Input::Input.shape", any_outcome, [](const Scene& s, Whole n) { return minimise(s, {}, {2, n}); }),
+    real("GroupOptions.lr", not_negative, [](const Scene& s, double n) { return minimise(s, {.groups = {{"*", {.lr = n}}}}); }),
+    real("GroupOptions.weight_decay", not_negative,
+         [](const Scene& s, double n) { return minimise(s, {.groups = {{"*", {.weight_decay = n}}}}); }),
+    real("AverageOptions.decay", probability,
+         [](const Scene& s, double n) { return minimise(s, {.average = optim::AverageOptions{.decay = n}}); }),
+    real("CopyOptions.rate", {0, 1, false, true}, copy),
     real("StepOptions.max_norm", whole_not_negative, [](const Scene& s, double n) { return train(s, {.max_norm = n}); }),
 };
 }  // namespace
