@@ -48,8 +48,8 @@ inline double along_cosine(double start, double end, double part) {
 /// lr lr_lambda(step): any function of the step, from 0.
 template <class Lambda>
 struct LambdaLR {
-  double lr = 1e-3;
-  Lambda lr_lambda{};
+  double lr = 1e-3;  ///< the optimiser's rate
+  Lambda lr_lambda{};  ///< the factor of lr by step
   double operator()(std::int64_t step) const {
     detail::require_step("LambdaLR: step", step);
     return detail::finite_rate("LambdaLR: a rate of", lr * static_cast<double>(lr_lambda(step)));
@@ -58,9 +58,9 @@ struct LambdaLR {
 
 /// lr, times gamma after every `step_size` steps.
 struct StepLR {
-  double lr = 1e-3;
-  std::int64_t step_size = 0;
-  double gamma = 0.1;
+  double lr = 1e-3;  ///< the optimiser's rate
+  std::int64_t step_size = 0;  ///< steps of one rate; at least 1
+  double gamma = 0.1;  ///< factor of the rate at each change
   double operator()(std::int64_t step) const {
     detail::require_period("StepLR: step_size", step_size);
     detail::require_step("StepLR: step", step);
@@ -70,9 +70,9 @@ struct StepLR {
 
 /// lr, times gamma from each of the milestones on. They may be in any order; one that is there twice counts twice.
 struct MultiStepLR {
-  double lr = 1e-3;
-  std::vector<std::int64_t> milestones{};
-  double gamma = 0.1;
+  double lr = 1e-3;  ///< the optimiser's rate
+  std::vector<std::int64_t> milestones{};  ///< steps from which on it changes
+  double gamma = 0.1;  ///< factor of the rate at each change
   double operator()(std::int64_t step) const {
     detail::require_step("MultiStepLR: step", step);
     for (const std::int64_t milestone : milestones) detail::require_step("MultiStepLR: a milestone of", milestone);
@@ -83,9 +83,9 @@ struct MultiStepLR {
 
 /// lr factor for `total_iters` steps, then lr.
 struct ConstantLR {
-  double lr = 1e-3;
-  double factor = 1.0 / 3;
-  std::int64_t total_iters = 5;
+  double lr = 1e-3;  ///< the optimiser's rate
+  double factor = 1.0 / 3;  ///< of the first steps; from 0 to 1
+  std::int64_t total_iters = 5;  ///< steps of the first rate; at least 1
   double operator()(std::int64_t step) const {
     detail::require_part("ConstantLR: factor", factor);
     detail::require_period("ConstantLR: total_iters", total_iters);
@@ -96,9 +96,9 @@ struct ConstantLR {
 
 /// From lr start_factor to lr end_factor in equal parts over `total_iters` steps, then that.
 struct LinearLR {
-  double lr = 1e-3;
-  double start_factor = 1.0 / 3, end_factor = 1;
-  std::int64_t total_iters = 5;
+  double lr = 1e-3;  ///< the optimiser's rate
+  double start_factor = 1.0 / 3, end_factor = 1;  ///< of lr at step 0 and at last; each from 0 to 1
+  std::int64_t total_iters = 5;  ///< steps from the first to the last rate; at least 1
   double operator()(std::int64_t step) const {
     detail::require_part("LinearLR: start_factor", start_factor);
     detail::require_part("LinearLR: end_factor", end_factor);
@@ -111,8 +111,8 @@ struct LinearLR {
 
 /// lr gamma^step.
 struct ExponentialLR {
-  double lr = 1e-3;
-  double gamma = detail::not_given;
+  double lr = 1e-3;  ///< the optimiser's rate
+  double gamma = detail::not_given;  ///< factor of the rate in each step
   double operator()(std::int64_t step) const {
     detail::require_rate("ExponentialLR: gamma", gamma);
     detail::require_step("ExponentialLR: step", step);
@@ -122,9 +122,9 @@ struct ExponentialLR {
 
 /// lr (1 - step / total_iters)^power, 0 from step `total_iters` on.
 struct PolynomialLR {
-  double lr = 1e-3;
-  std::int64_t total_iters = 5;
-  double power = 1;
+  double lr = 1e-3;  ///< the optimiser's rate
+  std::int64_t total_iters = 5;  ///< steps from lr to 0; at least 1
+  double power = 1;  ///< 1: along a line
   double operator()(std::int64_t step) const {
     detail::require_period("PolynomialLR: total_iters", total_iters);
     detail::require_rate("PolynomialLR: power", power);
@@ -137,9 +137,9 @@ struct PolynomialLR {
 /// From lr to eta_min along half a cosine over `T_max` steps, then the same way up again over T_max steps, and so on ("SGDR:
 /// Stochastic Gradient Descent with Warm Restarts", arXiv 1608.03983, without restarts). CosineDecay stays at its end.
 struct CosineAnnealingLR {
-  double lr = 1e-3;
-  std::int64_t T_max = 0;
-  double eta_min = 0;
+  double lr = 1e-3;  ///< the optimiser's rate
+  std::int64_t T_max = 0;  ///< steps from lr to eta_min; at least 1
+  double eta_min = 0;  ///< the lowest rate
   double operator()(std::int64_t step) const {
     detail::require_period("CosineAnnealingLR: T_max", T_max);
     detail::require_rate("CosineAnnealingLR: eta_min", eta_min);
@@ -153,9 +153,11 @@ struct CosineAnnealingLR {
 /// From lr to eta_min along half a cosine, then from lr again: first over `T_0` steps, and each time over T_mult times as many
 /// (arXiv 1608.03983).
 struct CosineAnnealingWarmRestarts {
-  double lr = 1e-3;
-  std::int64_t T_0 = 0, T_mult = 1;
-  double eta_min = 0;
+  double lr = 1e-3;  ///< the optimiser's rate
+  std::int64_t T_0 = 0,
+               T_mult =
+                   1;  ///< steps up to the first restart, and how many times as many there are up to the next; each at least 1
+  double eta_min = 0;  ///< the lowest rate
   double operator()(std::int64_t step) const {
     detail::require_period("CosineAnnealingWarmRestarts: T_0", T_0);
     detail::require_period("CosineAnnealingWarmRestarts: T_mult", T_mult);
@@ -184,13 +186,13 @@ enum class AnnealStrategy { cos, linear };
 /// Training of Neural Networks Using Large Learning Rates", arXiv 1708.07120). There are `total_steps`, or epochs
 /// steps_per_epoch; a step at or above them throws.
 struct OneCycleLR {
-  double max_lr = detail::not_given;
-  std::int64_t total_steps = 0, epochs = 0, steps_per_epoch = 0;
-  double pct_start = 0.3;
-  AnnealStrategy anneal_strategy = AnnealStrategy::cos;
-  double base_momentum = 0.85, max_momentum = 0.95;
-  double div_factor = 25, final_div_factor = 1e4;
-  bool three_phase = false;
+  double max_lr = detail::not_given;  ///< the highest rate
+  std::int64_t total_steps = 0, epochs = 0, steps_per_epoch = 0;  ///< all steps; 0: the product of the other two
+  double pct_start = 0.3;  ///< the part of all steps in which the rate grows; from 0 to 1
+  AnnealStrategy anneal_strategy = AnnealStrategy::cos;  ///< along half a cosine, or along a line
+  double base_momentum = 0.85, max_momentum = 0.95;  ///< the lowest and the highest that momentum() gives
+  double div_factor = 25, final_div_factor = 1e4;  ///< max_lr by the first rate, and the first rate by the last; each above 0
+  bool three_phase = false;  ///< whether the rate falls as it has grown before it falls to the last
 
   double operator()(std::int64_t step) const {
     detail::require_rate("OneCycleLR: max_lr", max_lr);
@@ -243,12 +245,12 @@ enum class CyclicMode { triangular, triangular2, exp_range };
 /// From base_lr to max_lr in equal parts over `step_size_up` steps and back over `step_size_down`, and so on ("Cyclical Learning
 /// Rates for Training Neural Networks", arXiv 1506.01186).
 struct CyclicLR {
-  double base_lr = detail::not_given, max_lr = detail::not_given;
-  std::int64_t step_size_up = 2000;
+  double base_lr = detail::not_given, max_lr = detail::not_given;  ///< the lowest and the highest rate
+  std::int64_t step_size_up = 2000;  ///< steps in which the rate grows; at least 1
   std::optional<std::int64_t> step_size_down{};  ///< nothing: step_size_up
-  CyclicMode mode = CyclicMode::triangular;
-  double gamma = 1;
-  double base_momentum = 0.8, max_momentum = 0.9;
+  CyclicMode mode = CyclicMode::triangular;  ///< how the height of cycles changes
+  double gamma = 1;  ///< CyclicMode::exp_range: factor of the height in each step
+  double base_momentum = 0.8, max_momentum = 0.9;  ///< the lowest and the highest that momentum() gives
 
   double operator()(std::int64_t step) const {
     detail::require_rate("CyclicLR: base_lr", base_lr);
@@ -288,8 +290,8 @@ struct CyclicLR {
 ///     const tw::optim::SequentialLR scheduler{.schedulers = std::tuple{warm_up, decay}, .milestones = {500}};
 template <class... Schedulers>
 struct SequentialLR {
-  std::tuple<Schedulers...> schedulers;
-  std::vector<std::int64_t> milestones{};
+  std::tuple<Schedulers...> schedulers;  ///< one after the other
+  std::vector<std::int64_t> milestones{};  ///< steps from which on it changes
   double operator()(std::int64_t step) const {
     detail::require_schedule(milestones.size() + 1 == sizeof...(Schedulers), "SequentialLR: milestones", milestones.size(),
                              std::to_string(sizeof...(Schedulers) - 1) + ", one fewer than schedulers,");
@@ -326,14 +328,14 @@ enum class ThresholdMode { rel, abs };
 ///     const tw::optim::ReduceLROnPlateau scheduler{.lr = 0.1, .patience = 3};
 ///     losses.push_back(validation_loss), rate = scheduler(losses);  // after each epoch
 struct ReduceLROnPlateau {
-  double lr = 1e-3;
-  PlateauMode mode = PlateauMode::min;
-  double factor = 0.1;
-  std::int64_t patience = 10;
-  double threshold = 1e-4;
-  ThresholdMode threshold_mode = ThresholdMode::rel;
-  std::int64_t cooldown = 0;
-  double min_lr = 0, eps = 1e-8;
+  double lr = 1e-3;  ///< the optimiser's rate
+  PlateauMode mode = PlateauMode::min;  ///< whether lower or higher metrics are better
+  double factor = 0.1;  ///< of the rate at each change; at least 0, below 1
+  std::int64_t patience = 10;  ///< epochs without a better metric that change nothing
+  double threshold = 1e-4;  ///< by how much a better metric is better
+  ThresholdMode threshold_mode = ThresholdMode::rel;  ///< whether the threshold is a part of the best metric
+  std::int64_t cooldown = 0;  ///< epochs after a change that do not count
+  double min_lr = 0, eps = 1e-8;  ///< the lowest rate, and the smallest change
 
   double operator()(std::span<const double> metrics) const {
     check();

@@ -192,6 +192,17 @@ Tensor train(const Scene& s, const tw::train::StepOptions& options) {
   tw::train::train_step(s.ir, Classifier{}, optim::SgdParameters{.lr = 0.1}, TensorSpec{{2, 4}, tw::float32}, options);
   return s.x;
 }
+Tensor minimise(const Scene& s, const tw::train::StepOptions& options, const Shape& shape = {2, 4}) {
+  const auto loss = [](Classifier& net, Tensor x) { return tw::ops::mean(net(x)); };
+  tw::train::minimise(s.ir, Classifier{}, loss, optim::SgdParameters{.lr = 0.1, .momentum = 0.5}, {{"in", shape}}, options);
+  return s.x;
+}
+Tensor copy(const Scene& s, double rate) {
+  const tw::NamedTensors from(tw::DotTree<Tensor>::from_dict({{"w", s.ir.variable(tw::ones(), {4}, tw::float32, "from")}})),
+      to(tw::DotTree<Tensor>::from_dict({{"w", s.ir.variable(tw::ones(), {4}, tw::float32, "to")}}));
+  optim::copy_variables(from, to, {.rate = rate});
+  return s.x;
+}
 using optim::AdagradParameters, optim::AdamParameters, optim::AdamWParameters, optim::LambParameters, optim::LionParameters,
     optim::RmsPropParameters, optim::SgdParameters;
 const Case optimisers[] = {
