@@ -435,24 +435,26 @@ CPP += "".join(f'  c.add("random_{seed}", random_{seed}, x, x);\n' for seed in r
 Path(__file__).parents[1].joinpath("edges/random_cases.hpp").write_text(CPP)
 
 # Losses with options.
-weights = torch.tensor([0.5, 2, 1.25], dtype=torch.float64)
-for name, options in ("weighted", {"weight": weights}), ("smoothed", {"label_smoothing": 0.25}), ("weighted_and_smoothed",
-                                                                                                  {"weight": weights,
-                                                                                                   "label_smoothing": 0.25}):
+weights, smooth = {"weight": torch.tensor([0.5, 2, 1.25], dtype=torch.float64)}, {"label_smoothing": 0.25}
+for name, options in ("weighted", weights), ("smoothed", smooth), ("weighted_and_smoothed", weights | smooth):
     case("cross_entropy_" + name, lambda x, t, options=options: F.cross_entropy(x, t, reduction="none", **options), (4, 3), labels)
 targets = torch.tensor([0, 1, 0.5, 0.25] * 2, dtype=torch.float64)
 
 
 def binary_cross_entropy(x, t, w=1):
+    """With a gradient of t in which log(1 + exp(-x)) - log(1 + exp(x)) is -x, also where float64 loses it."""
     zero = torch.zeros_like(x)
-    return w * t * torch.logaddexp(-x, zero) + (1 - t) * torch.logaddexp(x, zero)
+    of_positive, of_negative = torch.logaddexp(-x, zero), torch.logaddexp(x, zero)
+    slope = ((w - 1) * of_positive - x).detach()
+    return w * t.detach() * of_positive + (1 - t.detach()) * of_negative + (t - t.detach()) * slope
 
 
 case("binary_cross_entropy", binary_cross_entropy, x, targets, kinds=EACH)
-case("binary_cross_entropy_of_positives", binary_cross_entropy, x, targets,
+case("binary_cross_entropy_of_positives", binary_cross_entropy, Input(N, below=1e37), targets,
      torch.tensor([3, 0.5, 1, 0.25] * 2, dtype=torch.float64), kinds=EACH)
-case("huber", lambda x, t: F.huber_loss(x, t, delta=0.75, reduction="none"), x, x, kinds=EACH)
-case("smooth_l1", lambda x, t: F.smooth_l1_loss(x, t, beta=0.75, reduction="none"), x, x, kinds=EACH)
+near = Input(N, below=1e38)  # so that differences are in the range
+case("huber", lambda x, t: F.huber_loss(x, t, delta=0.75, reduction="none"), near, near, kinds=EACH)
+case("smooth_l1", lambda x, t: F.smooth_l1_loss(x, t, beta=0.75, reduction="none"), near, near, kinds=EACH)
 
 path = Path(__file__).with_name("edge_values.txt")
 path.write_text("\n".join([*file.lists, "", *file.cases]))

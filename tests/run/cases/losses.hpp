@@ -155,7 +155,7 @@ constexpr void losses_with_kinks_in_float64(Ir& ir) { losses_with_kinks(LossCase
 constexpr void edges_of_losses_in_float32(Ir& ir) { losses_at_their_edges(LossCases(ir, "f32_edge", tw::float32)); }
 constexpr void edges_of_losses_in_float16(Ir& ir) { losses_at_their_edges(LossCases(ir, "f16_edge", tw::float16)); }
 /// Of many rows, which are cut into parts.
-constexpr void losses_in_parts(Ir& ir) {
+constexpr void losses_of_many_rows(Ir& ir) {
   const LossCases c(ir, "parts", tw::float32);
   const auto x = c.spec({130, 5});
   c.add("ce_mean", cross_entropy_of(5, {.ignore_index = 2, .label_smoothing = 0.25}), x, i32({130}));

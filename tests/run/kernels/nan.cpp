@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../../catch.hpp"
+#include "tilewright/ops/nn/losses.hpp"
 #include "tilewright/ops/ops.hpp"
 
 namespace tw = tilewright;
@@ -31,6 +32,30 @@ void check_relu() {
         FAIL("value " << i << ", NaN at " << place);
       if (dx[i] != (i == place || i % 7 > 3 ? dy[i] : T(0))) FAIL("gradient " << i << ", NaN at " << place);
     }
+  }
+}
+
+/// What Huber and the binary cross entropy make of a NaN at each place of a line is NaN, and nothing else is.
+template <tw::DType dtype>
+void check_losses() {
+  using T = tw::element_t<dtype>;
+  constexpr std::int64_t n = 37;
+  using Line = Dense<dtype, n>;
+  constexpr auto half = tw::pack(tw::Huber::Attributes{.delta = 0.5}), relative = tw::pack(tw::Huber::Attributes{0.5, 1});
+  T x[n], t[n], dy[n], y[5][n];
+  for (std::int64_t place = 0; place < n; ++place) {
+    for (std::int64_t i = 0; i < n; ++i)
+      x[i] = static_cast<T>(i % 7 - 3), t[i] = static_cast<T>(i % 2), dy[i] = static_cast<T>(1);
+    x[place] = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+    tw::Huber::compute<half>(Line{x}, Line{y[0]});
+    tw::Huber::compute<relative>(Line{x}, Line{y[1]});
+    tw::UnaryGrad<tw::Huber>::compute<half>(Line{x}, Line{dy}, Line{y[2]});
+    tw::BinaryCrossEntropy::compute<tw::PackedAttributes{}>(Line{x}, Line{t}, Line{y[3]});
+    tw::BinaryCrossEntropyGrad::compute<tw::PackedAttributes{}>(Line{x}, Line{t}, Line{dy}, Line{y[4]});
+    for (const auto& results : y)
+      for (std::int64_t i = 0; i < n; ++i)
+        if (std::isnan(static_cast<double>(results[i])) != (i == place))
+          FAIL("result " << i << " of " << &results - y << ", NaN at " << place);
   }
 }
 
@@ -74,6 +99,11 @@ void check_max_pool() {
 
 }  // namespace
 
+TEST_CASE("losses of NaN are NaN") {
+  check_losses<tw::float32>();
+  check_losses<tw::float16>();
+  check_losses<tw::float64>();
+}
 TEST_CASE("relu and its gradient keep NaN") {
   check_relu<tw::float32>();
   check_relu<tw::float16>();

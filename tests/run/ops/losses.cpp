@@ -10,7 +10,7 @@ using namespace op_cases;
 TEST_CASE("ops_losses.txt and the programs have the same cases") {
   check_same_cases("ops_losses.txt",
                    {losses_in_float32, losses_in_float16, losses_in_bfloat16, smooth_losses_in_float64,
-                    losses_with_kinks_in_float64, edges_of_losses_in_float32, edges_of_losses_in_float16, losses_in_parts});
+                    losses_with_kinks_in_float64, edges_of_losses_in_float32, edges_of_losses_in_float16, losses_of_many_rows});
 }
 TEST_CASE("losses of float32 agree with PyTorch") {
   check_relative<losses_in_float32, tw::cpu>(tw::float32, 2e-6, 2e-7);
@@ -19,10 +19,10 @@ TEST_CASE("losses of float32 agree with PyTorch") {
   check_reference<losses_in_float32, tw::cpu>(2e-6);
 }
 TEST_CASE("losses in parts agree with PyTorch") {
-  check_relative<losses_in_parts, tw::cpu.with_tiles(3)>(tw::float32, 2e-6, 2e-7);
-  check_relative<losses_in_parts, tw::ipu_model>(tw::float32, 2e-6, 2e-7);
-  check_reference<losses_in_parts, tw::cpu.with_tiles(3)>(2e-6);
-  check_reference<losses_in_parts, tw::ipu_model>(2e-6);
+  check_relative<losses_of_many_rows, tw::cpu.with_tiles(3)>(tw::float32, 2e-6, 2e-7);
+  check_relative<losses_of_many_rows, tw::ipu_model>(tw::float32, 2e-6, 2e-7);
+  check_reference<losses_of_many_rows, tw::cpu.with_tiles(3)>(2e-6);
+  check_reference<losses_of_many_rows, tw::ipu_model>(2e-6);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #include "../../support/programs.hpp"
 #include "../../support/same.hpp"
 #include "../programs/models.hpp"
+#include "tilewright/ops/nn/losses.hpp"
 
 using tw::DType, tw::Ir, tw::Shape, tw::Tensor, tw::TensorSpec, tw::Text;
 namespace ops = tw::ops;
@@ -182,6 +183,20 @@ static_assert(result([](Tensor x, Tensor labels) { return ops::cross_entropy(x, 
 TW_SAME(failure([](Tensor p, Tensor labels, Tensor scale) { return ops::nll_loss_with_softmax_grad(p, labels, scale).loss; },
                 f32(8, 10), i32(8), f32(2)),
         "NlllWithSoftmaxGradDirect: loss_grad (2,) float32: one element of floating point expected, in graph");
+
+// ---- losses by PyTorch's names: a scalar, or a loss for each element or row
+static_assert(result([](Tensor x, Tensor t) { return ops::mse_loss(x, t); }, f16(8, 10), f16(8, 10)) == f16());
+static_assert(result([](Tensor x, Tensor t) { return ops::kl_div(x, t, {.reduction = tw::Reduction::none}); }, f16(8, 10),
+                     f16(8, 10)) == f16(8, 10));
+static_assert(result([](Tensor a, Tensor b,
+                        Tensor t) { return ops::cosine_embedding_loss(a, b, t, {.reduction = tw::Reduction::none}); },
+                     f32(4, 8, 10), f32(4, 8, 10), i32(4, 8)) == f32(4, 8));
+constexpr auto smoothed = [](Tensor x, Tensor labels, Tensor weight) {
+  return ops::cross_entropy(x, labels, {.reduction = tw::Reduction::none, .label_smoothing = 0.1, .weight = weight});
+};
+static_assert(result(smoothed, f16(2, 8, 10), i32(2, 8), f32(10)) == f16(2, 8));
+TW_SAME(failure(smoothed, f32(2, 8, 10), i32(2, 8), f16(10)),
+        "WeightedCrossEntropy: weight (10,) float16 for logits (2, 8, 10) float32: (10,) float32 expected, in graph");
 
 // ---- scaled_add: equal shapes, the first one's dtype
 static_assert(result([](Tensor x, Tensor y) { return ops::scaled_add(x, y, {.b = -0.5}); }, f32(2, 3), f16(2, 3)) == f32(2, 3));
