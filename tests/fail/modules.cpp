@@ -101,11 +101,31 @@ struct Late : tw::Module<Late> {
 };
 Case<[](auto&, Tensor x) { return tw::create_graph(Late{}, x).graph.graph().output(0); }> build_at_run_time;
 
-// CASE member_called_twice
-// expect: Module: call 2 of `scale`, which has the variable `weight` already: one call of a member, or calls of a graph that
-// expect: in Outer/fc1/Twice/scale
-struct Twice : tw::Module<Twice> {
-  BOOST_HANA_DEFINE_STRUCT(Twice, (Scale, scale));
-  constexpr Tensor build(Tensor x) { return scale(scale(x)); }
+// CASE member_called_for_other_sizes
+// expect: Module: call 2 of `wide`, whose variable `weight` is (4,) float32: what takes (2,) float32 must be another member
+// expect: in Outer/fc1/Twice/wide
+struct Wide : tw::Module<Wide> {
+  constexpr Tensor build(Tensor x) { return x * add_variable_input("weight", tw::ones(), {x.shape(-1)}); }
 };
-Case<[](auto&, Tensor x) { return tw::create_graph(Twice{}, x).graph.graph().output(0); }> member_called_twice;
+struct Twice : tw::Module<Twice> {
+  BOOST_HANA_DEFINE_STRUCT(Twice, (Wide, wide));
+  constexpr Tensor build(Tensor x) { return wide(x.reshape({-1, 4})).reshape({-1}) + wide(x.reshape({-1, 2})).reshape({-1}); }
+};
+Case<[](auto&, Tensor x) { return tw::create_graph(Twice{}, x).graph.graph().output(0); }> member_called_for_other_sizes;
+
+// CASE variable_twice_in_a_later_call
+// expect: Module: `doubled` adds the variable `weight` twice: new names expected
+struct Doubled : tw::Module<Doubled> {
+  bool again = false;
+  constexpr Tensor build(Tensor x) {
+    x = x * add_variable_input("weight", tw::ones(), {});
+    if (again) x = x * add_variable_input("weight", tw::ones(), {});
+    again = true;
+    return x;
+  }
+};
+struct CallsDoubled : tw::Module<CallsDoubled> {
+  BOOST_HANA_DEFINE_STRUCT(CallsDoubled, (Doubled, doubled));
+  constexpr Tensor build(Tensor x) { return doubled(doubled(x)); }
+};
+Case<[](auto&, Tensor x) { return tw::create_graph(CallsDoubled{}, x).graph.graph().output(0); }> variable_twice_in_a_later_call;

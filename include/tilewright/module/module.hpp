@@ -40,8 +40,9 @@ struct ShardedVariableInputOptions {
 /// What modules have in common whatever their type: their place in the module that a graph is made from.
 class ModuleBase {
  public:
-  /// An input of the graph for a variable, and the factory that makes the variable later. The name must be new in this module.
-  /// If it is by reference, ops in place change the variable.
+  /// An input of the graph for a variable, and the factory that makes the variable later. The name must be new in this module. A
+  /// member that is called again gives the same input again: all its calls share their variables. If it is by reference, ops in
+  /// place change the variable.
   constexpr Tensor add_variable_input(std::string_view name, const Initialiser& initialiser, const Shape& shape,
                                       DType dtype = float32, const VariableInputOptions& options = {}) {
     auto& trace = this->trace();
@@ -57,13 +58,15 @@ class ModuleBase {
                                   {.replica_grouping = options.replica_grouping, .shard_over = options.shard_over}, name);
     return add_input(name, factory);
   }
-  /// Inputs for all variables of a set of factories, under a name: each call makes inputs, and later variables, of their own.
+  /// Inputs for all variables of a set of factories, under a name. Inputs under different names, and later variables, are
+  /// independent.
   constexpr NamedTensors add_variable_inputs(std::string_view name, const DotTree<VariableFactory>& factories) {
     auto& trace = this->trace();
     const NamedTensors result = factories.transform<Tensor>(
         name, [](std::string_view path, const VariableFactory& factory) { return factory.create_input(path); });
     if (result.size() == 0) return result;
     const Text path = dotted(prefix_.view(), name);
+    if (calls_ > 1 && trace.args.contains(path.view())) return trace.args.subtree(path.view());  // all calls share them
     trace.factories.insert(path.view(), factories);
     trace.args.insert(path.view(), result);
     return result;
@@ -86,7 +89,10 @@ class ModuleBase {
   constexpr std::pair<detail::ModuleTrace*, Text> adopted_by() const { return {trace_, prefix_}; }
 
  protected:
-  constexpr void note_call() { ++calls_; }
+  constexpr void note_call() {
+    ++calls_;
+    shared_.clear();
+  }
   constexpr bool traced() const { return trace_ != nullptr; }
   constexpr detail::ModuleTrace& trace() const {
     if (trace_) return *trace_;
@@ -105,18 +111,29 @@ class ModuleBase {
   constexpr Tensor add_input(std::string_view name, const VariableFactory& factory) {
     auto& trace = this->trace();
     const Text path = dotted(prefix_.view(), name);
-    if (calls_ > 1 && trace.factories.contains(path.view()))
-      return trace.ir.fail(text("Module: call ", calls_, " of '", prefix_, "', which has the variable '", name,
-                                "' already: one call of a member, or calls of a graph that create_graph makes of it, expected"));
+    if (calls_ > 1)
+      if (const Tensor* known = trace.args.find(path.view())) return shared_input(name, *known, factory.spec());
     const Tensor input = factory.create_input(name);
     trace.factories.insert(path.view(), factory);
     trace.args.insert(path.view(), input);
     return input;
   }
 
+  /// The input that an earlier call has made for a variable: all calls share it.
+  constexpr Tensor shared_input(std::string_view name, Tensor known, const TensorSpec& spec) {
+    Ir& ir = known.ir();
+    for (const Text& added : shared_)
+      if (added == name) return ir.fail(text("Module: '", prefix_, "' adds the variable '", name, "' twice: new names expected"));
+    shared_.push_back(name);
+    if (known.spec() == spec) return known;
+    return ir.fail(text("Module: call ", calls_, " of '", prefix_, "', whose variable '", name, "' is ", to_text(known.spec()),
+                        ": what takes ", to_text(spec), " must be another member: inputs as in its first call expected"));
+  }
+
   detail::ModuleTrace* trace_ = nullptr;
   Text prefix_;
   int calls_ = 0;  // by operator(), since it was adopted
+  List<Text> shared_{};  // the variables that the current call has shared with an earlier one
 };
 
 namespace detail {

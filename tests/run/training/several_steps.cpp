@@ -29,8 +29,7 @@ constexpr Tensor square_from(Tensor x, double target) { return ops::mean((x - ta
 struct DiscriminatorLoss : Module<DiscriminatorLoss> {
   BOOST_HANA_DEFINE_STRUCT(DiscriminatorLoss, (Times<70>, generator), (Times<50>, discriminator));
   constexpr Tensor build(Tensor z, Tensor real) {
-    const Tensor scores = discriminator(ops::concat({real, generator(z).detach()}));
-    return square_from(ops::slice(scores, {0}, {batch}), 1) + square_from(ops::slice(scores, {batch}, {2 * batch}), 0);
+    return square_from(discriminator(real), 1) + square_from(discriminator(generator(z).detach()), 0);
   }
 };
 struct GeneratorLoss : Module<GeneratorLoss> {
