@@ -55,6 +55,7 @@ REFERENCE = {
         "Gradients": ["program/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
                       "transform/recompute_graph.hpp", "transform/composed_forms.hpp", "transform/fuse_across_calls.hpp",
                       "transform/decompose_sum.hpp"],
+        "Several processes": ["distributed/session_options.hpp"],
         "Scaling": ["scaling/planned.hpp", "scaling/step_time.hpp", "scaling/simulate.hpp", "scaling/algorithm.hpp",
                     "scaling/cluster.hpp", "scaling/clusters.hpp"],
     },
@@ -244,11 +245,15 @@ def options_of_ops(page_of_ops):
 
 def page_of(page, page_of_ops):
     """A page. Functions have headings but in reference.md, where they belong to the handle above them."""
-    parts, functions = [HEADS[page] + GENERATED], page != "reference.md"
+    parts, functions, anchors = [HEADS[page] + GENERATED], page != "reference.md", {}
     for title, part in REFERENCE[page].items():
         headers = {header: entries_of((INCLUDE / header).read_text(), ONLY.get(header)) for header in headers_of(part)}
-        names = dict.fromkeys(entry.name for entries in headers.values() for entry in entries if entry.kind == "type" or functions)
-        links = textwrap.fill(", ".join(f"[{name}](#{anchor(name)})" for name in names), 130, break_on_hyphens=False)
+        names = [entry.name for entries in headers.values() for entry in entries if entry.kind == "type" or functions]
+        places = []
+        for name in names:  # a second heading of a name has an anchor with a number
+            count = anchors[name] = anchors.get(name, -1) + 1
+            places.append(f"[{name}](#{anchor(name)}" + (f"-{count})" if count else ")"))
+        links = textwrap.fill(", ".join(places), 130, break_on_hyphens=False)
         parts.append(f"## {title}\n\n{links}\n\n")
         for header, entries in headers.items():
             for entry in entries:

@@ -104,15 +104,17 @@ class ReferencePagesTest(unittest.TestCase):
                             "reference.md": ["Session", "VariableInputOptions"]}.items():
             for name in names:
                 self.assertIn(f"\n### {name}\n", pages[page])
+        self.assertIn("[SessionOptions](#sessionoptions), ", pages["reference.md"])
+        self.assertIn("[SessionOptions](#sessionoptions-1)", pages["reference.md"])
 
 
 class OptionPagesTest(unittest.TestCase):
     def test_a_member_without_a_comment(self):
-        self.assertEqual(list(option_pages.problems_of_options(headers_with(LAYER), {"ScaleOptions"})),
+        self.assertEqual(list(option_pages.problems_of_options(headers_with(LAYER), {("layers/scale.hpp", "ScaleOptions")})),
                          ["layers/scale.hpp: ScaleOptions::eps: a comment of what it means expected"])
 
     def test_options_without_a_page(self):
-        problems = list(option_pages.problems_of_options(headers_with(LAYER), set()))
+        problems = list(option_pages.problems_of_options(headers_with(LAYER), {"ScaleOptions", ("other.hpp", "ScaleOptions")}))
         self.assertEqual(len(problems), 2)
         self.assertIn("ScaleOptions: no page", problems[0])
 
