@@ -104,7 +104,9 @@ struct Errors {
 };
 template <auto build, Target target, const PlanDraft& draft>
   requires(IsEvaluated<draft> && draft.failure > 0)
-struct Errors<build, target, draft> : Report<failure_text<build, target>, draft.failure> {
+struct Errors<build, target, draft> {
+  static_assert(sizeof(decltype(tilewright::detail::error_in_pieces<failure_text<build, target>, draft.failure>(
+                    tilewright::detail::pieces<draft.failure>))) > 0);
   static_assert(trace_and_raise<build, target>());
 };
 

@@ -313,6 +313,10 @@ constexpr std::int64_t Tensor::shape(int axis) const {
   return shape()[axis];
 }
 
+constexpr Tensor Tensor::fail_as_absent(std::string_view call, std::string_view expected) const {
+  return ir().fail(text("Tensor: no ", call, ": ", expected, " expected"));
+}
+
 constexpr Text to_text(const Tensor& tensor) {
   Text name = tensor.name();
   if (!name.empty()) name += " ";

@@ -12,17 +12,17 @@ namespace tilewright {
 
 namespace detail {
 
-/// Marks what a build function returned as outputs: a tensor, or a tuple, pair or range of tensors.
+/// Marks what a build function returned as outputs: a tensor, or a tuple, pair or range of tensors. Fails for another type.
 template <class T>
-constexpr void graph_outputs(const T& result) {
+constexpr void graph_outputs(Ir& ir, const T& result) {
   if constexpr (std::convertible_to<const T&, Tensor>) {
     graph_output(result);
   } else if constexpr (requires { result.begin(); }) {
     for (const Tensor& tensor : result) graph_output(tensor);
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    std::apply([](const auto&... tensors) { (graph_outputs(tensors), ...); }, result);
+    std::apply([&ir](const auto&... tensors) { (graph_outputs(ir, tensors), ...); }, result);
   } else {
-    static_assert(std::convertible_to<T, Tensor>, "build: void, a Tensor, or a tuple or range of Tensors expected as result");
+    ir.fail("build: void, a Tensor, or a tuple or range of Tensors expected as result");
   }
 }
 
@@ -50,7 +50,7 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
       else return build(inputs...);
     };
     if constexpr (std::is_void_v<decltype(built())>) built();
-    else graph_outputs(built());
+    else graph_outputs(ir, built());
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {  // in braces: inputs are made from left to right
     using Inputs = std::tuple<decltype(graph_argument<typename Parameter<Type, i>::type>(ir, arguments))...>;
