@@ -170,6 +170,17 @@ consteval const auto& draft_plan() {
 template <auto build, Target target>
 inline constexpr bool fits = detail::draft_plan<build, target>().memory.fullest_tile <= target.bytes_per_tile ||
                              !target.checks_memory();
+/// fits, as an assertion that says why a program does not fit: it is true, or stops the compilation with the tile, its bytes by
+/// category, the limit and the largest tensors.
+///
+///     static_assert(tw::require_fits<train_step, tw::gc200>());
+template <auto build, Target target>
+consteval auto require_fits() {
+  constexpr const detail::PlanDraft& draft = detail::draft_of<build, target>;
+  if constexpr (draft.is_too_large) Report<detail::failure_text<build, target>, draft.failure>();
+  else static_assert(sizeof(detail::Errors<build, target, detail::draft_of<build, target>>) > 0);
+  return true;
+}
 /// Bytes of the fullest tile.
 template <auto build, Target target>
 inline constexpr std::int64_t peak_bytes = detail::draft_plan<build, target>().memory.fullest_tile;
@@ -217,8 +228,8 @@ std::unique_ptr<Ir> trace(const Build& build, const Target& target = cpu) {
 }  // namespace tilewright::internal
 
 namespace tilewright {
-using internal::cycle_use, internal::cycles, internal::fits, internal::peak_bytes, internal::peak_memory, internal::stack_bytes,
-    internal::tile_sets;
+using internal::cycle_use, internal::cycles, internal::fits, internal::require_fits, internal::peak_bytes, internal::peak_memory,
+    internal::stack_bytes, internal::tile_sets;
 using internal::Program;
 using internal::trace;
 }  // namespace tilewright

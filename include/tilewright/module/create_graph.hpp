@@ -47,7 +47,10 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
     const auto built = [&]() -> decltype(auto) {
       if constexpr (std::derived_from<Type, ModuleBase>) return call_build(build, inputs...);
       else if constexpr (requires { build.build(inputs...); }) return build.build(inputs...);
-      else return build(inputs...);
+      else if constexpr (std::invocable<Build&, decltype(inputs)...>) return build(inputs...);
+      else
+        return ir.fail(text("create_graph: a function that does not take ", sizeof...(inputs),
+                            " arguments of these types: one with a parameter for each expected"));
     };
     if constexpr (std::is_void_v<decltype(built())>) built();
     else graph_outputs(ir, built());
