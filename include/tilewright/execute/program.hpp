@@ -107,7 +107,8 @@ template <auto build, Target target, const PlanDraft& draft>
 struct Errors<build, target, draft> {
   static_assert(sizeof(decltype(tilewright::detail::error_in_pieces<failure_text<build, target>, draft.failure>(
                     tilewright::detail::pieces<draft.failure>))) > 0);
-  static_assert(trace_and_raise<build, target>());
+  static constexpr auto stack_of_trace = trace_and_raise<build, target>();
+  static_assert(sizeof(stack_of_trace) > 0);
 };
 
 }  // namespace detail

@@ -1,4 +1,5 @@
 #pragma once
+#include <concepts>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -33,6 +34,14 @@ constexpr std::string_view build_name() {
   else return type_name<Build>().empty() ? "graph" : type_name<Build>();
 }
 
+/// Whether a function, no template and not overloaded, has as many parameters.
+template <class Build, std::size_t count>
+constexpr bool takes() {
+  using Parameters = typename decltype(parameters_of<Build>())::type;
+  if constexpr (std::is_void_v<Parameters>) return false;
+  else return std::tuple_size_v<Parameters> == count;
+}
+
 /// Traces a module (in place: what its build stores in members stays) or a function into a new graph.
 template <class Build, class... Arguments>
 constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments) {
@@ -47,10 +56,10 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
     const auto built = [&]() -> decltype(auto) {
       if constexpr (std::derived_from<Type, ModuleBase>) return call_build(build, inputs...);
       else if constexpr (requires { build.build(inputs...); }) return build.build(inputs...);
-      else if constexpr (std::invocable<Build&, decltype(inputs)...>) return build(inputs...);
+      else if constexpr (takes<Type, sizeof...(inputs)>() || std::invocable<Build&, decltype(inputs)...>) return build(inputs...);
       else
         return ir.fail(text("create_graph: a function that does not take ", sizeof...(inputs),
-                            " arguments of these types: one with a parameter for each expected"));
+                            " arguments of these types: one with a parameter for each, whose body compiles, expected"));
     };
     if constexpr (std::is_void_v<decltype(built())>) built();
     else graph_outputs(ir, built());
