@@ -29,6 +29,7 @@ EXCEPTIONS = {
     r"normalised\.grey|TextBatches::TextBatches\.text|generated_(digits|text)\.seed": "each value of the type is right",
     r"HostTensor\.log2_scale": "is kept as it is, and checked where it is loaded",
     r"MemoryError::MemoryError\.bytes": "what an error tells",
+    r"LinearOptionsOf(\.number|::.*)|Linear\.in_features": "a number where options are expected, which is an error itself",
     r"LoopOptions\.\w+": "counts of a loop, which tests/run/training/loop.cpp tests",
 }
 # Numbers in lists that belong to types or operators which the pages do not show.

@@ -1,6 +1,4 @@
 #pragma once
-#include "tilewright/core/requirements.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>

@@ -96,11 +96,11 @@ consteval auto make_plan() {
 /// Nothing for a program that is right, else compile errors: the message, and the user's call stack.
 template <auto build, Target target, const PlanDraft& draft>
 struct Errors {
-  static_assert(
-      IsEvaluated<draft>,
-      "the compiler could not evaluate the program, and the first error says why. Its limits are raised by -fconstexpr-* "
-      "options. With -fsanitize=undefined, GCC needs -fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute "
-      "besides. docs/compiling.md has all options");
+  static_assert(IsEvaluated<draft>,
+                "the compiler could not evaluate the program, and the first error says why. A function that it calls may lack "
+                "constexpr, as "
+                "build. Its limits are raised by -fconstexpr-* options. With -fsanitize=undefined, GCC needs "
+                "-fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute besides. docs/compiling.md has all options");
 };
 template <auto build, Target target, const PlanDraft& draft>
   requires(IsEvaluated<draft> && draft.failure > 0)

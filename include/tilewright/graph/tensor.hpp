@@ -24,9 +24,21 @@ enum class TileSet : std::uint8_t;
 struct Axes;
 struct TensorIndex;
 
+class Tensor;
+
+namespace detail {
+/// What tensors of PyTorch have, and those of a trace do not: errors that say what to write.
+class AbsentFromTensors {
+ public:
+  constexpr Tensor view(const auto&...) const;
+  constexpr Tensor permute(const auto&...) const;
+  constexpr void backward(const auto&...) const;
+};
+}  // namespace detail
+
 /// A handle of a tensor in a graph that is being traced. Copies mean the same tensor; == compares identity, never elements.
 /// After a failed check a trace goes on with invalid tensors (no shape, extents of 1) until the error is reported.
-class Tensor {
+class Tensor : public detail::AbsentFromTensors {
  public:
   constexpr Tensor() = default;
   constexpr Tensor(Ir& ir, GraphId graph, TensorId id) : ir_(&ir), graph_(graph), id_(id) {}
@@ -124,20 +136,11 @@ class Tensor {
   constexpr Tensor operator[](Tensor index) const;
   constexpr Tensor cast(DType dtype) const;
 
-  // What PyTorch has and tensors of a trace do not: errors that say what to write.
-  constexpr Tensor view(const auto&...) const { return fail_as_absent("view(-1, 784)", "x.reshape({-1, 784})"); }
-  constexpr Tensor permute(const auto&...) const { return fail_as_absent("permute(0, 2, 1)", "x.transpose({0, 2, 1})"); }
-  constexpr void backward(const auto&...) const {
-    fail_as_absent("backward()", "tw::train::train_step, or tw::autodiff(graph) and a call of the graph that it gives,");
-  }
-
   friend constexpr bool operator==(const Tensor& a, const Tensor& b) {
     return a.ir_ == b.ir_ && a.graph_ == b.graph_ && a.id_ == b.id_;
   }
 
  private:
-  constexpr Tensor fail_as_absent(std::string_view call, std::string_view expected) const;
-
   static constexpr auto no_graph = GraphId(-2);  ///< of a Tensor(); that of an invalid tensor of an Ir is none
   Ir* ir_ = nullptr;
   GraphId graph_ = no_graph;

@@ -154,7 +154,9 @@ constexpr Text advice_for(int number) {
 template <class M, class... Arguments>
 constexpr decltype(auto) call_build(M& module, const Arguments&... arguments) {
   if constexpr (requires { module.build(arguments...); }) {
-    return module.build(arguments...);  // to compile it into a session, `build` must be constexpr
+    // By a pointer where there is one: of a build that is not constexpr GCC then says so first.
+    if constexpr (requires { (module.*(&M::build))(arguments...); }) return (module.*(&M::build))(arguments...);
+    else return module.build(arguments...);
   } else {
     constexpr bool has_forward = requires(M& m, const Arguments&... given) { m.forward(given...); };
     [[maybe_unused]] int number = 0;

@@ -1,7 +1,8 @@
 // labels: clang
 // A layer is given all results of a GRU.
 // expect: Module: Linear has no build for 1 arguments of these types: a public constexpr member function build expected;
-// expect: argument 1 is 2 results, as of a GRU: `const auto [y, last] = gru(x)` and then `head(y)`, for example, expected, in Net/head
+// expect: argument 1 is 2 results, as of a GRU: `const auto [y, last] = gru(x)` and then `head(y)`, for example, expected,
+// expect: in Net/head
 #include <tilewright/layers/layers.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/step.hpp>
