@@ -134,13 +134,19 @@ class ModuleBase {
 };
 
 namespace detail {
-/// Fails if the module type M derives from the Module of another type, whose build would run.
-template <class M>
+/// Fails if the module type M derives from the Module of another type, whose build would run. A call of a member would be one of
+/// an object that is not there: that stops the compilation.
+template <class M, bool is_member>
 constexpr void check_base(Ir& ir) {
   using Base = typename M::ModuleType;
-  if constexpr (!std::same_as<M, Base>)
-    ir.fail(text("Module: ", type_name<M>(), " derives from tw::Module<", type_name<Base>(), ">: tw::Module<", type_name<M>(),
-                 "> expected"));
+  if constexpr (!std::same_as<M, Base>) {
+    constexpr auto message = [] {
+      return text("Module: ", type_name<M>(), " derives from tw::Module<", type_name<Base>(), ">: tw::Module<", type_name<M>(),
+                  "> expected");
+    };
+    if constexpr (is_member) Report<message>();
+    else ir.fail(message());
+  }
 }
 /// Where several tensors stand for one: what to write.
 template <class Argument>
@@ -154,9 +160,9 @@ constexpr Text advice_for(int number) {
 template <class M, class... Arguments>
 constexpr decltype(auto) call_build(M& module, const Arguments&... arguments) {
   if constexpr (requires { module.build(arguments...); }) {
-    // By a pointer where there is one: of a build that is not constexpr GCC then says so first.
-    if constexpr (requires { (module.*(&M::build))(arguments...); }) return (module.*(&M::build))(arguments...);
-    else return module.build(arguments...);
+    if constexpr (requires { (module.*(&M::build))(arguments...); })  // of a pointer GCC says first what is not constexpr
+      return (module.*(&M::build))(arguments...);  // to compile it into a session, `build` must be constexpr
+    else return module.build(arguments...);  // likewise: `build` must be constexpr
   } else {
     constexpr bool has_forward = requires(M& m, const Arguments&... given) { m.forward(given...); };
     [[maybe_unused]] int number = 0;
@@ -167,19 +173,19 @@ constexpr decltype(auto) call_build(M& module, const Arguments&... arguments) {
   }
 }
 /// Names a module and, by reflection, the modules inside it.
-template <class T>
+template <bool is_member = false, class T>
 constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
   if constexpr (std::derived_from<T, ModuleBase>) {
-    if (trace) check_base<T>(trace->ir);
+    if (trace) check_base<T, is_member>(trace->ir);
     member.adopt(trace, name);
     if constexpr (boost::hana::Struct<T>::value)
       boost::hana::for_each(boost::hana::accessors<T>(), [&](auto accessor) {
         const std::string_view key = boost::hana::to<const char*>(boost::hana::first(accessor));
-        detail::adopt(boost::hana::second(accessor)(member), trace, dotted(name.view(), key));
+        detail::adopt<true>(boost::hana::second(accessor)(member), trace, dotted(name.view(), key));
       });
   } else if constexpr (requires { std::tuple_size<T>::value, member.begin(); }) {
     int index = 0;
-    for (auto& element : member) detail::adopt(element, trace, dotted(name.view(), text(index++).view()));
+    for (auto& element : member) detail::adopt<true>(element, trace, dotted(name.view(), text(index++).view()));
   }
 }
 
