@@ -21,7 +21,7 @@ int main() {
   tw::Ir ir;
   const auto [factories, linear] = tw::create_graph(ir, Linear<32>{}, tw::TensorSpec{{2, 4}, tw::float32});
   const auto variables = factories.init();
-  const auto variables2 = factories.init();
+  const auto variables2 = factories.init("second");
   const auto x = ir.variable(tw::uniform(0, 1), {2, 4}, tw::float32, "x");
 
   tw::NamedTensors collection;

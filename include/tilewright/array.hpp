@@ -36,10 +36,12 @@ constexpr std::uint64_t axes_mask() {
   if constexpr (sizeof...(axes) == 0) {
     return (std::uint64_t{1} << rank) - 1;
   } else {
-    if constexpr (((axes < -rank || axes >= rank) || ...))
-      report<[] {
+    if constexpr (((axes < -rank || axes >= rank) || ...)) {
+      constexpr auto message = [] {
         return text("an array of ", to_text(ArrayNodeOf<E>::shape), ": axes from ", -rank, " to ", rank - 1, " expected");
-      }>();
+      };
+      Report<message>();
+    }
     return ((std::uint64_t{1} << (axes < 0 ? axes + rank : axes)) | ...);
   }
 }

@@ -22,6 +22,14 @@ defined, and must fail to compile; with none defined the file must compile. Such
     // precompiled: no                without the precompiled header, which the flags do not fit
     // most-lines: 5                  the compiler prints at most 5 lines
 
+A file without cases, of users/, is a whole program of a user with one mistake. It is compiled alone, as a user does, without
+precompiled header, and says only
+
+    // expect: text
+
+The first error must have the texts, and stand within the first 16 lines of the output, without a list of types up to there; and
+there may be at most three errors.
+
 With --precompile HEADER --into FILE it only writes FILE, which includes the header, and its precompiled form; cases that are
 given --precompiled FILE begin with it.
 """
@@ -48,6 +56,10 @@ EXPANSION = re.compile(r": +in .constexpr. expansion")
 # Since version 14 GCC says first that an assertion is not constant, and then, as another error, why.
 NOT_CONSTANT = re.compile(r"error: non-constant condition for static assertion")
 SHOWN_SOURCE = re.compile(r"^ *\d* \|")
+TYPE_LIST = re.compile(r"(integer|index)_sequence")
+# What a program with one mistake may print: errors, and lines up to the first of them.
+MOST_ERRORS = 3
+MOST_LINES_TO_FIRST = 16
 
 
 @dataclass
@@ -107,6 +119,17 @@ def parse(source):
     if not cases:
         sys.exit(f"{source}: no '// CASE name'")
     return cases
+
+
+def program_case(source):
+    """The expectations of a user's whole program; None for a file of cases."""
+    text = source.read_text()
+    if re.search(r"^\s*// CASE ", text, re.MULTILINE):
+        return None
+    expected = re.findall(r"^// expect: (.*?)\s*$", text, re.MULTILINE)
+    if not expected:
+        sys.exit(f"{source}: neither '// CASE name' nor '// expect: text'")
+    return Case(source.stem, 1, expected=expected)
 
 
 def compile_file(command, source):
@@ -179,6 +202,29 @@ def check_together(command, source, cases):
     return results
 
 
+def first_error_problems(case, output):
+    """What is wrong with the output for a program of one mistake."""
+    lines = output.splitlines()
+    errors = [number for number, line in enumerate(lines, 1) if ERROR.search(line)]
+    if not errors:
+        return "\n  no error"
+    first = errors[0]
+    problem = missing_texts(case, lines[first - 1])
+    if first > MOST_LINES_TO_FIRST:
+        problem += f"\n  the first error is in line {first} of the output: at most {MOST_LINES_TO_FIRST} expected"
+    if len(errors) > MOST_ERRORS:
+        problem += f"\n  {len(errors)} errors: at most {MOST_ERRORS} expected"
+    if any(TYPE_LIST.search(line) for line in lines[:first]):
+        problem += "\n  a list of types before the first error, or in it"
+    return problem
+
+
+def check_program(command, source, case):
+    """A whole program, as check_alone has it."""
+    status, output = compile_file(command, source)
+    return [("whole program", "compiles" if status == 0 else first_error_problems(case, output), output)]
+
+
 def precompile(command, header, into):
     """Writes a file that includes the header, and beside it the precompiled header that both compilers look for."""
     into.write_text(f"#include <{header}>\n")
@@ -194,6 +240,9 @@ def is_clang(compiler):
 def jobs_of(command, precompiled, source):
     """Functions, of which each runs the compiler once and returns its results."""
     compiler = "Clang" if is_clang(command[0]) else "GCC"
+    if case := program_case(source):
+        yield functools.partial(check_program, command, source, case)
+        return
     cases = parse(source)
     with_header = [*command, *precompiled]
     if not cases[0].alone:

@@ -24,9 +24,10 @@ def listed_errors():
 
 
 def expected_texts():
-    """Of each case, as one line."""
-    for program in PROGRAMS.glob("*.cpp"):
-        for case in re.split(r"^// CASE ", program.read_text(), flags=re.MULTILINE)[1:]:
+    """Of each case, and of each whole program, as one line."""
+    for program in PROGRAMS.rglob("*.cpp"):
+        text = program.read_text()
+        for case in re.split(r"^// CASE ", text, flags=re.MULTILINE)[1:] or [text]:
             yield " ".join(re.findall(r"^// expect(?:-in-source)?: (.*)$", case, re.MULTILINE))
 
 
@@ -36,7 +37,7 @@ def main():
         sys.exit(f"no errors in {PAGE}, or no cases in {PROGRAMS}")
     missing = []
     for text, functions in errors.items():
-        parts = text.replace("'", "`").split("…")  # as the compiler shows quotes
+        parts = text.removesuffix("…").replace("'", "`").split("…")  # as the compiler shows quotes; advice may follow
         pattern = re.compile(": " + ".+?".join(map(re.escape, parts)))
         if not any(pattern.search(case) for case in expected):
             missing.append(f"{PROGRAMS}: no case expects `{text}`, an error of {', '.join(functions)}")

@@ -1,6 +1,4 @@
 #pragma once
-#include "tilewright/core/requirements.hpp"
-
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
@@ -39,25 +37,20 @@ inline constexpr std::size_t longest_piece = 32;
 #else
 inline constexpr std::size_t longest_piece = 1'000'000;
 #endif
-template <auto make, std::size_t size, Message<size> message, class Pieces>
-struct ReportPieces;  // by `make` too, so that each place with the same message is reported
-template <auto make, std::size_t size, Message<size> message, std::size_t... i>
-struct ReportPieces<make, size, message, std::index_sequence<i...>> {
-  static_assert(
-      sizeof(error<Message<std::min(size - i * longest_piece, longest_piece)>(message.view().substr(i* longest_piece))...>) > 0);
-};
+template <auto make, std::size_t size, std::size_t... i>
+auto error_in_pieces(std::index_sequence<i...>)
+    -> error<Message<std::min(size - i * longest_piece, longest_piece)>(make().view().substr(i* longest_piece))...>;
+template <std::size_t size>
+inline constexpr std::make_index_sequence<(size + longest_piece - 1) / longest_piece> pieces{};
 }  // namespace detail
 
-/// Stops the compilation with the result of `make()` in the compiler's output.
+/// Stops the compilation with the result of `make()` in the compiler's output: a base class, or a statement `Report<make>();`.
+/// The function with that statement says `auto`: Clang instantiates such a function where it is called, with the user's line in
+/// the error. Compilers print each template between this and the user's line with its arguments before the error, GCC 14 in three
+/// lines: so these are few, and have no list as argument.
 template <auto make, std::size_t size = make().size()>
-struct Report : detail::ReportPieces<make, size, Message<size>(make().view()),
-                                     std::make_index_sequence<(size + detail::longest_piece - 1) / detail::longest_piece>> {};
-
-/// Report as a statement. Like functions that call it, it says `auto`: Clang instantiates such a function where it is called,
-/// with the user's line in the error.
-template <auto make>
-auto report() {
-  [[maybe_unused]] Report<make> report;
-}
+struct Report {
+  static_assert(sizeof(decltype(detail::error_in_pieces<make, size>(detail::pieces<size>))) > 0);
+};
 
 }  // namespace tilewright

@@ -45,3 +45,6 @@ TILEWRIGHT_FOREIGN_HEADERS_END
 #ifdef TILEWRIGHT_LACKS_REQUIREMENTS
 #include "tilewright/tilewright.hpp"  // says what is needed: compilers print less for a header that a program includes itself
 #endif
+
+// What stops the compilation with a text. Of an error's file, compilers first print by which it is included: so this is included first.
+#include "tilewright/core/diagnostic.hpp"

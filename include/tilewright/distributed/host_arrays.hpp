@@ -43,7 +43,7 @@ const std::byte* host_data(const T& array, std::int64_t replicas) {
   constexpr auto problem = [] { return tilewright::detail::host_type_problem<T, Use>(what.view()); };
   constexpr bool fits = problem().empty();
   if constexpr (!fits) {
-    return report<problem>(), nullptr;
+    return Report<problem>(), nullptr;
   } else {
     const TensorSpec expected{host_shape(plan, stream, replicas), Use::spec.dtype};
     if (const Shape shape = tilewright::detail::host_shape_of(array); shape != expected.shape)
@@ -62,7 +62,7 @@ std::byte* host_memory(std::remove_reference_t<T>& array, std::int64_t replicas)
   using Use = StreamArray<plan, stream, Array>;
   if constexpr ((tilewright::detail::HostNumber<Array> || tilewright::detail::HostArray<Array>) &&
                 !tilewright::detail::is_writable<T>())
-    return report<[] { return text(what.view(), ": '", Use::name(), "' is const or temporary: an array to fill expected"); }>(),
+    return Report<[] { return text(what.view(), ": '", Use::name(), "' is const or temporary: an array to fill expected"); }>(),
            nullptr;
   else return const_cast<std::byte*>(host_data<plan, stream, what>(array, replicas));
 }

@@ -96,16 +96,19 @@ consteval auto make_plan() {
 /// Nothing for a program that is right, else compile errors: the message, and the user's call stack.
 template <auto build, Target target, const PlanDraft& draft>
 struct Errors {
-  static_assert(
-      IsEvaluated<draft>,
-      "the compiler could not evaluate the program, and the first error says why. Its limits are raised by -fconstexpr-* "
-      "options. With -fsanitize=undefined, GCC needs -fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute "
-      "besides. docs/compiling.md has all options");
+  static_assert(IsEvaluated<draft>,
+                "the compiler could not evaluate the program, and the first error says why. A function that it calls may lack "
+                "constexpr, as "
+                "build. Its limits are raised by -fconstexpr-* options. With -fsanitize=undefined, GCC needs "
+                "-fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute besides. docs/compiling.md has all options");
 };
 template <auto build, Target target, const PlanDraft& draft>
   requires(IsEvaluated<draft> && draft.failure > 0)
-struct Errors<build, target, draft> : Report<failure_text<build, target>, draft.failure> {
-  static_assert(trace_and_raise<build, target>());
+struct Errors<build, target, draft> {
+  static_assert(sizeof(decltype(tilewright::detail::error_in_pieces<failure_text<build, target>, draft.failure>(
+                    tilewright::detail::pieces<draft.failure>))) > 0);
+  static constexpr auto stack_of_trace = trace_and_raise<build, target>();
+  static_assert(sizeof(stack_of_trace) > 0);
 };
 
 }  // namespace detail
@@ -168,6 +171,17 @@ consteval const auto& draft_plan() {
 template <auto build, Target target>
 inline constexpr bool fits = detail::draft_plan<build, target>().memory.fullest_tile <= target.bytes_per_tile ||
                              !target.checks_memory();
+/// fits, as an assertion that says why a program does not fit: it is true, or stops the compilation with the tile, its bytes by
+/// category, the limit and the largest tensors.
+///
+///     static_assert(tw::require_fits<train_step, tw::gc200>());
+template <auto build, Target target>
+consteval auto require_fits() {
+  constexpr const detail::PlanDraft& draft = detail::draft_of<build, target>;
+  if constexpr (draft.is_too_large) Report<detail::failure_text<build, target>, draft.failure>();
+  else static_assert(sizeof(detail::Errors<build, target, detail::draft_of<build, target>>) > 0);
+  return true;
+}
 /// Bytes of the fullest tile.
 template <auto build, Target target>
 inline constexpr std::int64_t peak_bytes = detail::draft_plan<build, target>().memory.fullest_tile;
@@ -215,8 +229,8 @@ std::unique_ptr<Ir> trace(const Build& build, const Target& target = cpu) {
 }  // namespace tilewright::internal
 
 namespace tilewright {
-using internal::cycle_use, internal::cycles, internal::fits, internal::peak_bytes, internal::peak_memory, internal::stack_bytes,
-    internal::tile_sets;
+using internal::cycle_use, internal::cycles, internal::fits, internal::require_fits, internal::peak_bytes, internal::peak_memory,
+    internal::stack_bytes, internal::tile_sets;
 using internal::Program;
 using internal::trace;
 }  // namespace tilewright

@@ -313,6 +313,21 @@ constexpr std::int64_t Tensor::shape(int axis) const {
   return shape()[axis];
 }
 
+namespace detail {
+constexpr Tensor fail_as_absent(const AbsentFromTensors& given, std::string_view call, std::string_view expected) {
+  return static_cast<const Tensor&>(given).ir().fail(text("Tensor: no ", call, ": ", expected, " expected"));
+}
+constexpr Tensor AbsentFromTensors::view(const auto&...) const {
+  return fail_as_absent(*this, "view(-1, 784)", "x.reshape({-1, 784})");
+}
+constexpr Tensor AbsentFromTensors::permute(const auto&...) const {
+  return fail_as_absent(*this, "permute(0, 2, 1)", "x.transpose({0, 2, 1})");
+}
+constexpr void AbsentFromTensors::backward(const auto&...) const {
+  fail_as_absent(*this, "backward()", "tw::train::train_step, or tw::autodiff(graph) and a call of the graph that it gives,");
+}
+}  // namespace detail
+
 constexpr Text to_text(const Tensor& tensor) {
   Text name = tensor.name();
   if (!name.empty()) name += " ";

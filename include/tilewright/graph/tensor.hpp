@@ -24,9 +24,21 @@ enum class TileSet : std::uint8_t;
 struct Axes;
 struct TensorIndex;
 
+class Tensor;
+
+namespace detail {
+/// What tensors of PyTorch have, and those of a trace do not: errors that say what to write.
+class AbsentFromTensors {
+ public:
+  constexpr Tensor view(const auto&...) const;
+  constexpr Tensor permute(const auto&...) const;
+  constexpr void backward(const auto&...) const;
+};
+}  // namespace detail
+
 /// A handle of a tensor in a graph that is being traced. Copies mean the same tensor; == compares identity, never elements.
 /// After a failed check a trace goes on with invalid tensors (no shape, extents of 1) until the error is reported.
-class Tensor {
+class Tensor : public detail::AbsentFromTensors {
  public:
   constexpr Tensor() = default;
   constexpr Tensor(Ir& ir, GraphId graph, TensorId id) : ir_(&ir), graph_(graph), id_(id) {}

@@ -14,13 +14,16 @@ struct EmbeddingOptions {
 };
 
 /// A row of a table for each index: torch.nn.Embedding. indices: (...), integers from 0 to num_embeddings - 1; result: (...,
-/// embedding_dim). Another index is a fault: the run throws FaultError when it has ended.
+/// embedding_dim). Another index is a fault: the run throws FaultError when it has ended. Errors: indices that are no
+/// integers.
 ///
 /// Variable: `weight` (num_embeddings, embedding_dim); PyTorch's is the same. First values: normal with mean 0, and the standard
 /// deviation 1, as PyTorch's; Hugging Face's Llama and GPT-2 have 0.02.
 template <int num_embeddings, int embedding_dim, EmbeddingOptions options = {}>
 struct Embedding : Module<Embedding<num_embeddings, embedding_dim, options>> {
   constexpr Tensor build(Tensor indices) {
+    if (indices.valid() && !is_int(indices.dtype()))
+      return indices.ir().fail(text("Embedding: indices ", to_text(indices.spec()), ": integers expected"));
     weight_ = this->add_variable_input("weight", normal(0, options.std), {num_embeddings, embedding_dim}, options.dtype);
     return ops::tied_gather(weight_, indices);
   }

@@ -11,12 +11,23 @@
 namespace tilewright::layers {
 
 /// `bias` is torch.nn.Linear's; the others are for first values that PyTorch's models set after they make a layer.
-struct LinearOptions {
+template <class Given = void>
+struct LinearOptionsOf {
   bool bias = true;        ///< whether there is the variable `bias`
   OptionalNumber
       std{};  ///< standard deviation of the first weights, which are normal then; biases are zeros; none: PyTorch's uniform ones
   bool zero_bias = false;  ///< whether the first biases are zeros, as with `std`
 };
+using LinearOptions = LinearOptionsOf<>;
+/// A number where options are expected, as in PyTorch's Linear(784, 10), so that the error says what to write.
+template <>
+struct LinearOptionsOf<int> {
+  int number;
+  constexpr LinearOptionsOf(int given) : number(given) {}
+};
+template <class... Given>
+LinearOptionsOf(const Given&...) -> LinearOptionsOf<>;
+LinearOptionsOf(int) -> LinearOptionsOf<int>;
 
 /// x weight + bias, over the last axis: torch.nn.Linear. x: (..., in_features), float16, bfloat16 or float32; result: (...,
 /// out_features), of x's dtype, rounded once; on a simulated IPU the product is rounded, too.
@@ -28,7 +39,7 @@ struct LinearOptions {
 ///       BOOST_HANA_DEFINE_STRUCT(Net, (tw::layers::Linear<512>, fc1), (tw::layers::Linear<10>, fc2));
 ///       constexpr tw::Tensor build(tw::Tensor x) { return fc2(tw::ops::gelu(fc1(x))); }
 ///     };
-template <int out_features, LinearOptions options = {}>
+template <int out_features, LinearOptionsOf options = LinearOptions{}>
 struct Linear : Module<Linear<out_features, options>> {
   constexpr Tensor build(Tensor x) {
     const Tensor weight = this->add_variable_input("weight", first_weights(x), {x.shape(-1), out_features}, x.dtype());
@@ -50,6 +61,13 @@ struct Linear : Module<Linear<out_features, options>> {
   static constexpr Initialiser first_bias(Tensor x) {
     if constexpr (options.std.given || options.zero_bias) return zeros();
     else return detail::within_root(x.shape(-1));
+  }
+};
+template <int in_features, LinearOptionsOf<int> out_features>
+struct Linear<in_features, out_features> : Module<Linear<in_features, out_features>> {
+  constexpr Tensor build(Tensor x) {
+    return x.ir().fail(text("Linear<", in_features, ", ", out_features.number, ">: Linear<", out_features.number,
+                            "> expected: the number of inputs is found from x, ", to_text(x.spec())));
   }
 };
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <concepts>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -12,17 +13,17 @@ namespace tilewright {
 
 namespace detail {
 
-/// Marks what a build function returned as outputs: a tensor, or a tuple, pair or range of tensors.
+/// Marks what a build function returned as outputs: a tensor, or a tuple, pair or range of tensors. Fails for another type.
 template <class T>
-constexpr void graph_outputs(const T& result) {
+constexpr void graph_outputs(Ir& ir, const T& result) {
   if constexpr (std::convertible_to<const T&, Tensor>) {
     graph_output(result);
   } else if constexpr (requires { result.begin(); }) {
     for (const Tensor& tensor : result) graph_output(tensor);
   } else if constexpr (requires { std::tuple_size<T>::value; }) {
-    std::apply([](const auto&... tensors) { (graph_outputs(tensors), ...); }, result);
+    std::apply([&ir](const auto&... tensors) { (graph_outputs(ir, tensors), ...); }, result);
   } else {
-    static_assert(std::convertible_to<T, Tensor>, "build: void, a Tensor, or a tuple or range of Tensors expected as result");
+    ir.fail("build: void, a Tensor, or a tuple or range of Tensors expected as result");
   }
 }
 
@@ -31,6 +32,14 @@ template <class Build>
 constexpr std::string_view build_name() {
   if constexpr (!std::is_class_v<Build>) return "graph";
   else return type_name<Build>().empty() ? "graph" : type_name<Build>();
+}
+
+/// Whether a function, no template and not overloaded, has as many parameters.
+template <class Build, std::size_t count>
+constexpr bool takes() {
+  using Parameters = typename decltype(parameters_of<Build>())::type;
+  if constexpr (std::is_void_v<Parameters>) return false;
+  else return std::tuple_size_v<Parameters> == count;
 }
 
 /// Traces a module (in place: what its build stores in members stays) or a function into a new graph.
@@ -47,10 +56,13 @@ constexpr Graph trace_graph(Ir& ir, Build& build, const Arguments&... arguments)
     const auto built = [&]() -> decltype(auto) {
       if constexpr (std::derived_from<Type, ModuleBase>) return call_build(build, inputs...);
       else if constexpr (requires { build.build(inputs...); }) return build.build(inputs...);
-      else return build(inputs...);
+      else if constexpr (takes<Type, sizeof...(inputs)>() || std::invocable<Build&, decltype(inputs)...>) return build(inputs...);
+      else
+        return ir.fail(text("create_graph: a function that does not take ", sizeof...(inputs),
+                            " arguments of these types: one with a parameter for each, whose body compiles, expected"));
     };
     if constexpr (std::is_void_v<decltype(built())>) built();
-    else graph_outputs(built());
+    else graph_outputs(ir, built());
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {  // in braces: inputs are made from left to right
     using Inputs = std::tuple<decltype(graph_argument<typename Parameter<Type, i>::type>(ir, arguments))...>;

@@ -24,12 +24,21 @@ class Callable {
     return call_with_info({Tensor(inputs)...});
   }
   constexpr CallSiteInfo call_with_info(Tensor input, const TensorMap& args) const { return call_with_info({input}, args); }
+  /// With a map for all inputs. (A template, so that braces mean tensors.)
+  template <std::same_as<TensorMap> Map>
+  constexpr CallSiteInfo call_with_info(const Map& args) const {
+    return static_cast<const D&>(*this).call_with_inputs({}, args);
+  }
   /// As call_with_info, but returns the outputs.
   template <std::convertible_to<Tensor>... Tensors>
   constexpr Outputs call(const Tensors&... inputs) const {
     return call_with_info({Tensor(inputs)...}).outputs();
   }
   constexpr Outputs call(Tensor input, const TensorMap& args) const { return call_with_info({input}, args).outputs(); }
+  template <std::same_as<TensorMap> Map>
+  constexpr Outputs call(const Map& args) const {
+    return call_with_info(args).outputs();
+  }
 };
 
 /// A graph with parent tensors for some of its inputs, usually variables; a call gives the others, in their order.

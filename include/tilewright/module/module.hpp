@@ -74,6 +74,22 @@ class ModuleBase {
   constexpr NamedTensors add_variable_inputs(int index, const DotTree<VariableFactory>& factories) {
     return add_variable_inputs(text(index).view(), factories);
   }
+  // What PyTorch has and modules do not: errors that say what to write.
+  constexpr auto parameters(const auto&...) const {
+    constexpr auto message = [] {
+      return Text(
+          "Module: no parameters(): create_graph's factories make the variables: `const auto [factories, graph] = "
+          "tw::create_graph(Net{}, x)` and factories.init().named_tensors() expected");
+    };
+    return Report<message>(), List<Tensor>();
+  }
+  constexpr auto zero_grad(const auto&...) const {
+    constexpr auto message = [] {
+      return Text("Module: no zero_grad(): each run computes its gradients anew: no call expected");
+    };
+    Report<message>();
+  }
+
   /// The Ir that the module is traced into.
   constexpr Ir& ir() const { return trace().ir; }
 
@@ -137,48 +153,58 @@ class ModuleBase {
 };
 
 namespace detail {
-/// Stops the compilation if the module type M derives from the Module of another type, whose build would run.
-template <class M>
-constexpr void check_base() {
+/// Fails if the module type M derives from the Module of another type, whose build would run. A call of a member would be one of
+/// an object that is not there: that stops the compilation.
+template <class M, bool is_member>
+constexpr void check_base(Ir& ir) {
   using Base = typename M::ModuleType;
   if constexpr (!std::same_as<M, Base>) {
     constexpr auto message = [] {
       return text("Module: ", type_name<M>(), " derives from tw::Module<", type_name<Base>(), ">: tw::Module<", type_name<M>(),
                   "> expected");
     };
-    [[maybe_unused]] Report<message> report;
+    if constexpr (is_member) Report<message>();
+    else ir.fail(message());
   }
 }
-/// Calls a module's build. If it has none that takes the arguments, that stops the compilation.
+/// Where several tensors stand for one: what to write.
+template <class Argument>
+constexpr Text advice_for(int number) {
+  if constexpr (!std::derived_from<Argument, Tensor> && requires { std::tuple_size<Argument>::value; })
+    return text("; argument ", number, " is ", std::tuple_size<Argument>::value,
+                " results, as of a GRU: `const auto [y, last] = gru(x)` and then `head(y)`, for example, expected");
+  else return {};
+}
+/// Calls a module's build. Fails if it has none that takes the arguments.
 template <class M, class... Arguments>
 constexpr decltype(auto) call_build(M& module, const Arguments&... arguments) {
   if constexpr (requires { module.build(arguments...); }) {
-    return module.build(arguments...);  // to compile it into a session, `build` must be constexpr
+    if constexpr (requires { (module.*(&M::build))(arguments...); })  // of a pointer GCC says first what is not constexpr
+      return (module.*(&M::build))(arguments...);  // to compile it into a session, `build` must be constexpr
+    else return module.build(arguments...);  // likewise: `build` must be constexpr
   } else {
-    constexpr auto message = [] {
-      constexpr bool has_forward = requires(M& m, const Arguments&... given) { m.forward(given...); };
-      return text("Module: ", type_name<M>(), " has no build for ", sizeof...(Arguments),
-                  " arguments of these types: a public constexpr member function build",
-                  has_forward ? std::string_view(", not forward,") : std::string_view(), " expected");
-    };
-    [[maybe_unused]] Report<message> report;
-    return Tensor::invalid(module.ir());
+    constexpr bool has_forward = requires(M& m, const Arguments&... given) { m.forward(given...); };
+    [[maybe_unused]] int number = 0;
+    return module.ir().fail(text("Module: ", type_name<M>(), " has no build for ", sizeof...(Arguments),
+                                 " arguments of these types: a public constexpr member function build",
+                                 has_forward ? std::string_view(", not forward,") : std::string_view(), " expected",
+                                 advice_for<Arguments>(++number)...));
   }
 }
 /// Names a module and, by reflection, the modules inside it.
-template <class T>
+template <bool is_member = false, class T>
 constexpr void adopt(T& member, ModuleTrace* trace, const Text& name) {
   if constexpr (std::derived_from<T, ModuleBase>) {
-    check_base<T>();
+    if (trace) check_base<T, is_member>(trace->ir);
     member.adopt(trace, name);
     if constexpr (boost::hana::Struct<T>::value)
       boost::hana::for_each(boost::hana::accessors<T>(), [&](auto accessor) {
         const std::string_view key = boost::hana::to<const char*>(boost::hana::first(accessor));
-        detail::adopt(boost::hana::second(accessor)(member), trace, dotted(name.view(), key));
+        detail::adopt<true>(boost::hana::second(accessor)(member), trace, dotted(name.view(), key));
       });
   } else if constexpr (requires { std::tuple_size<T>::value, member.begin(); }) {
     int index = 0;
-    for (auto& element : member) detail::adopt(element, trace, dotted(name.view(), text(index++).view()));
+    for (auto& element : member) detail::adopt<true>(element, trace, dotted(name.view(), text(index++).view()));
   }
 }
 

@@ -142,10 +142,18 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
                                       [](std::string_view, const VariableFactory& factory) { return factory.shard_grouping(); });
   }
   /// A new variable for every factory, in alphabetical order of the names; the tensors are called `prefix.name`.
-  /// Each call makes an independent set. The main graph must be the current one.
+  /// Each call makes an independent set, under a prefix of its own: a name that another tensor of the main graph has is an error.
+  /// The main graph must be the current one.
   constexpr NamedTensors init(std::string_view prefix = "") const {
-    return transform<Tensor>(
-        prefix, [](std::string_view name, const VariableFactory& factory) { return factory.create_tensor(name); }, true);
+    const auto create = [](std::string_view name, const VariableFactory& factory) {
+      const Tensor tensor = factory.create_tensor(name);
+      if (tensor.valid() && !tensor.name().ends_with(name) && !factory.ir().failed())
+        factory.ir().fail(text("init: '", name,
+                               "' exists already, perhaps of another call of init: a prefix that is "
+                               "new, init(prefix), expected"));
+      return tensor;
+    };
+    return transform<Tensor>(prefix, create, true);
   }
   /// As init, but the variables live in row `entry` of the buffers of the same names. Fails for a name that no buffer has.
   constexpr NamedTensors init_remote(const NamedRemoteBuffers& buffers, std::int64_t entry = 0,

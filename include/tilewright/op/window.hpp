@@ -135,6 +135,16 @@ constexpr bool check_lists(Inference& op, const Shape& x, const WindowAttributes
          check_list(op, x, "dilation", attributes.dilation, attributes.dilation_count, axes, 1) &&
          check_list(op, x, "padding", attributes.padding, attributes.padding_count, 2 * axes, 0);
 }
+inline constexpr std::int64_t most_colours = 4;  ///< channels of images: a last axis of so few may be that of channels
+/// What to write if channels stand last: for the number of channels that weights are for.
+constexpr Text advice_on_channels(const Shape& x, std::int64_t channels) {
+  if (x[-1] != channels) return {};
+  Text order = "{0, ";
+  order += x.rank - 1;
+  for (int axis = 1; axis < x.rank - 1; ++axis) order += text(", ", axis);
+  return text("; channels are axis 1: if they stand last, x.transpose(", order, "})");
+}
+
 /// Checks lists and extents; says what is wrong with them.
 constexpr bool check_windows(Inference& op, const Shape& x, const Shape& kernel, const WindowAttributes& attributes) {
   const int axes = x.rank - 2;
@@ -144,7 +154,8 @@ constexpr bool check_windows(Inference& op, const Shape& x, const Shape& kernel,
     const kernel::Window& window = windows[3 - axes + axis];
     if (window.out < 1)
       return op.fail(to_text(x), " with a kernel of ", to_text(kernel), ": axis ", std::int64_t{axis} + 2, " has ", window.in,
-                     " elements, at least ", window.span(), " with padding expected"),
+                     " elements, at least ", window.span(), " with padding expected",
+                     advice_on_channels(x, axis == axes - 1 && x[-1] <= most_colours ? x[-1] : 0)),
              false;
   }
   return true;

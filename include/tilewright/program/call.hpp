@@ -74,7 +74,8 @@ constexpr List<Tensor> bind_inputs(Ir& ir, Graph graph, std::span<const Tensor> 
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (!parents[i].valid()) {
       ir.fail(text("call of ", graph.name(), ": input ", i, ", ", to_text(inputs[i]), ", is missing: all ", inputs.size(),
-                   " inputs must be given or bound"));
+                   " inputs must be given or bound",
+                   graph.name().ends_with("_bwd") ? "; the first are gradients of outputs: call(dy, inputs_dict)" : ""));
       return {};
     }
     if (parents[i].spec() != inputs[i].spec()) {

@@ -178,7 +178,7 @@ const std::byte* host_data(const T& array) {
   constexpr auto problem = [] { return host_type_problem<T, Use>(what.view()); };
   constexpr bool fits = problem().empty();
   if constexpr (!fits) {
-    return report<problem>(), nullptr;
+    return Report<problem>(), nullptr;
   } else {
     constexpr Shape expected = Use::spec.shape;
     if (const Shape shape = host_shape_of(array); shape != expected)
@@ -205,8 +205,10 @@ template <HostArrayUse Use, NameText what, class T>
 std::byte* host_memory(std::remove_reference_t<T>& array) {
   using Array = std::remove_cvref_t<T>;
   if constexpr ((HostNumber<Array> || HostArray<Array>) && !is_writable<T>()) {
-    return report<[] { return text(what.view(), ": '", Use::name(), "' is const or temporary: an array to fill expected"); }>(),
-           nullptr;
+    constexpr auto message = [] {
+      return text(what.view(), ": '", Use::name(), "' is const or temporary: an array to fill expected");
+    };
+    return Report<message>(), nullptr;
   } else {
     return const_cast<std::byte*>(host_data<Use, what>(array));
   }

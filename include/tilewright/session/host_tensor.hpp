@@ -130,6 +130,12 @@ class Mismatches {
   std::vector<Problem> problems_{};
 };
 
+/// What to write for a matrix that would have the variable's shape if it were transposed.
+inline std::string advice_on_matrix(const HostTensor& tensor, const TensorSpec& expected) {
+  const Shape& shape = tensor.spec.shape;
+  if (shape.rank != 2 || expected != TensorSpec{{shape[1], shape[0]}, tensor.spec.dtype}) return {};
+  return ", by map_tensors with the rule tw::transposed(\"" + std::string(tensor.name) + "\"),";
+}
 /// The bytes for each variable, found by name; none for those that may be missing and are. Throws LoadError.
 inline std::vector<std::span<const std::byte>> match_tensors(std::span<const HostTensor> variables, const HostTensors& given,
                                                              const LoadPolicy& policy) {
@@ -145,7 +151,8 @@ inline std::vector<std::span<const std::byte>> match_tensors(std::span<const Hos
     }
     const TensorSpec& expected = variables[entry->second].spec;
     if (std::exchange(found[entry->second], &tensor)) mismatches.add(tensor.name, "this name twice", "each name once");
-    else if (tensor.spec != expected) mismatches.add(tensor.name, to_text(tensor.spec).string(), to_text(expected).string());
+    else if (tensor.spec != expected)
+      mismatches.add(tensor.name, to_text(tensor.spec).string(), to_text(expected).string() + advice_on_matrix(tensor, expected));
     else if (std::cmp_not_equal(tensor.bytes.size(), expected.bytes()))
       mismatches.add(tensor.name, std::to_string(tensor.bytes.size()) + " bytes", std::to_string(expected.bytes()) + " bytes");
   }

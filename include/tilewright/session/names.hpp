@@ -34,20 +34,24 @@ struct PlanNames {
 
   template <NameText name>
   static auto unknown_output() {
-    if constexpr (exist)
-      report<[] {
+    if constexpr (exist) {
+      constexpr auto message = [] {
         return text("outputs: no stream '", name.view(), "' to the host: ", names_of_streams(false, true), " expected");
-      }>();
+      };
+      Report<message>();
+    }
     return detail::Unknown();
   }
   template <NameText what, NameText name>
   static auto no_variable() {
-    if constexpr (exist) report<[] { return tensor_problem(what.view(), name.view(), false); }>();
+    constexpr auto message = [] { return tensor_problem(what.view(), name.view(), false); };
+    if constexpr (exist) Report<message>();
     return detail::Unknown();
   }
   template <NameText what, NameText name>
   static auto no_variable_or_constant() {
-    if constexpr (exist) report<[] { return tensor_problem(what.view(), name.view(), true); }>();
+    constexpr auto message = [] { return tensor_problem(what.view(), name.view(), true); };
+    if constexpr (exist) Report<message>();
     return detail::Unknown();
   }
   /// `run` is given every stream from the host once, and nothing else.
@@ -55,14 +59,14 @@ struct PlanNames {
   static void check_inputs() {
     constexpr auto problem = [] { return stream_problem("run", {Given::view()...}, true, false); };
     constexpr bool right = problem().empty();
-    if constexpr (!right) report<problem>();
+    if constexpr (!right) Report<problem>();
   }
   /// `run_with_outputs` is given every stream once: `all_outputs` those to the host, and the others by name.
   template <bool all_outputs, class... Given>
   static void check_inputs_and_outputs() {
     constexpr auto problem = [] { return stream_problem("run_with_outputs", {Given::view()...}, true, !all_outputs); };
     constexpr bool right = problem().empty();
-    if constexpr (!right) report<problem>();
+    if constexpr (!right) Report<problem>();
   }
 
   /// `load_from_session` finds every variable in the plan of another session.
@@ -70,7 +74,7 @@ struct PlanNames {
   static void check_source() {
     constexpr auto problem = [] { return source_problem<source>("load_from_session", prefix.view()); };
     constexpr bool right = problem().empty();
-    if constexpr (!right) report<problem>();
+    if constexpr (!right) Report<problem>();
   }
 
   /// A stream that the program uses.

@@ -230,9 +230,10 @@ class Session {
   auto variables() const {
     require_attached("variables");
     if constexpr (plan.replicas > 1) {
-      report<[] {
+      constexpr auto message = [] {
         return text("variables: ", plan.replicas, " replicas have their own: get_tensor_data or write_variable_data expected");
-      }>();
+      };
+      Report<message>();
       return detail::Unknown();
     } else {
       const ExclusiveUse use = begin("variables");

@@ -102,7 +102,8 @@ TEST_CASE("errors of modules and names") {
 TEST_CASE("a graph with named inputs is called like a graph") {
   Ir ir;
   const auto [facts, graph] = tw::create_graph(ir, Linear<4>{}, rows);
-  const auto [weight, bias] = std::array{facts.init()["weight"], facts.init()["bias"]};
+  const tw::NamedTensors variables = facts.init();
+  const Tensor weight = variables["weight"], bias = variables["bias"];
   const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
   CHECK(tw::repeat(graph, 3, {x, weight, bias})[0].spec() == rows);
   CHECK(tw::repeat(graph, 3, x, {{graph.args()["weight"], weight}, {graph.args()["bias"], bias}})[0].spec() == rows);

@@ -27,8 +27,8 @@ Tensor indices(const Scene& s) { return s.tensor({2, 3}, tw::int32); }
 const Case reals[] = {
     real_argument<[]<double n>(const Scene& s) { return run(layers::Embedding<5, 4, {.std = n}>(), s, indices(s)); }>(
         "EmbeddingOptions.std", not_negative),
-    real_argument<[]<double n>(const Scene& s) { return run(layers::Linear<4, {.std = n}>(), s, text(s)); }>("LinearOptions.std",
-                                                                                                             not_negative),
+    real_argument<[]<double n>(const Scene& s) { return run(layers::Linear<4, {.std = n}>(), s, text(s)); }>(
+        "LinearOptionsOf.std", not_negative),
     real_argument<[]<double n>(const Scene& s) { return run(layers::FeedForward<8, 4, {.std = n}>(), s, text(s)); }>(
         "FeedForwardOptions.std", not_negative),
     real_argument<[]<double n>(const Scene& s) { return run(layers::SwigluFeedForward<8, 4, {.std = n}>(), s, text(s)); }>(

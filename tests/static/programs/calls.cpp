@@ -17,7 +17,7 @@ struct Setting {
     const auto [facts, graph] = tw::create_graph(ir, Linear<32>{}, rows);
     linear = graph;
     variables = facts.init();
-    variables2 = facts.init();
+    variables2 = facts.init("second");
     x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
   }
   constexpr Graph graph() const { return linear.graph(); }
@@ -152,6 +152,6 @@ TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call(s.variables["bi
 TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).graph_to_parent(s.x); }),
         "graph_to_parent: Tensor[x float32 (2, 4)]: an input or output of Linear_subgraph(0) expected");
 TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).parent_to_graph(s.variables2["bias"]); }),
-        "parent_to_graph: Tensor[bias__t0 float32 (32,)]: an input of this call of Linear_subgraph(0) expected");
+        "parent_to_graph: Tensor[second.bias float32 (32,)]: an input of this call of Linear_subgraph(0) expected");
 TW_SAME(failure([](Setting& s) { s.linear.bind(s.variables).call_with_info(s.x).output(1); }),
         "parent_output: index 1 of a call of Linear_subgraph(0) with 1 of them: an index below that expected");

@@ -61,7 +61,7 @@ struct Example {
   constexpr Example() {
     const auto facts = tw::create_graph(ir, Linear<32>{}, tw::TensorSpec{{2, 4}, tw::float32}).factories;
     variables = facts.init();
-    variables2 = facts.init();
+    variables2 = facts.init("second");
     collection.insert("layer1", variables);
     collection.insert("layer2", variables2);
   }

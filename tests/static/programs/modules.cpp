@@ -197,8 +197,8 @@ static_assert(names_of<InlinedAndOutlined>() ==
 constexpr bool init_makes_independent_sets_of_variables() {
   Ir ir;
   const auto facts = tw::create_graph(ir, Linear<32>{}, rows).factories;
-  const NamedTensors first = facts.init(), second = facts.init(), third = facts.init("head");
-  return first["weight"] != second["weight"] && first["weight"].name() == "weight" && second["bias"].name() == "bias__t0" &&
+  const NamedTensors first = facts.init(), second = facts.init("second"), third = facts.init("head");
+  return first["weight"] != second["weight"] && first["weight"].name() == "weight" && second["bias"].name() == "second.bias" &&
          third["weight"].name() == "head.weight" && third["bias"].name() == "head.bias" && ir.tables.variables.size() == 6 &&
          ir.main_graph().variables().size() == 6 && first["weight"].shape() == tw::Shape{4, 32};
 }

@@ -111,10 +111,12 @@ struct ViewArray : ArrayExpression<ArrayOf<V>> {
   const typename V::element* data;
   explicit ViewArray(const typename V::element* first) : data(first) {}
   static auto of(typename V::element* first) {
-    if constexpr (!has_array(V::spec.dtype))
-      report<[] {
+    if constexpr (!has_array(V::spec.dtype)) {
+      constexpr auto message = [] {
         return text("array(): a view of ", to_text(V::spec.dtype), ": float16, bfloat16, float32, float64 or integers expected");
-      }>();
+      };
+      Report<message>();
+    }
     return ArrayOf<V>(first);
   }
   array_t<typename V::element> element_at(const ArrayIndex& at) const {
@@ -198,9 +200,10 @@ struct ArrayOf<View<spec, true>> : ViewArray<View<spec, true>> {
   ArrayOf(const ArrayOf&) = default;
   template <class E>
   void operator=(const E&) const {
-    report<[] {
+    constexpr auto message = [] {
       return text("array() of ", to_text(spec.shape), " = ...: the array of an input: that of an output expected");
-    }>();
+    };
+    Report<message>();
   }
 };
 
@@ -217,15 +220,17 @@ struct ArrayOf<View<spec, false>> : ViewArray<View<spec, false>> {
     if constexpr (std::is_arithmetic_v<E>) {
       *this = xt::xscalar<E>(e);
     } else if constexpr (!Given::is_array) {
-      report<[] {
+      constexpr auto message = [] {
         return text("array() of ", to_text(spec.shape),
                     " = ...: numbers, arrays, functions of them, and reductions of authoring expected");
-      }>();
+      };
+      Report<message>();
     } else if constexpr (!broadcasts_to(Given::shape, spec.shape)) {
-      report<[] {
+      constexpr auto message = [] {
         return text("array() of ", to_text(spec.shape), " = an array of ", to_text(Given::shape),
                     ": one that can be broadcast to ", to_text(spec.shape), " expected");
-      }>();
+      };
+      Report<message>();
     } else {
       assign_array(to_, e);
     }

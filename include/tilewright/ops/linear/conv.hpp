@@ -258,7 +258,8 @@ struct Conv : ConvOp<Conv, WindowAttributes> {
       return op.fail(groups, " groups of ", x.shape[1], " channels to ", weight.shape[0], ": a divisor of both expected");
     if (weight.shape[1] != x.shape[1] / groups)
       return op.fail("weight ", to_text(weight.shape), " for ", to_text(x.shape), " in ", groups,
-                     groups == 1 ? " group" : " groups", ": ", x.shape[1] / groups, " channels expected");
+                     groups == 1 ? " group" : " groups", ": ", x.shape[1] / groups, " channels expected",
+                     detail::advice_on_channels(x.shape, weight.shape[1] * groups));
     const Shape kernel = detail::kernel_of(weight.shape);
     if (!attributes.planner.check(op) || !detail::check_windows(op, x.shape, kernel, attributes)) return;
     const kernel::Windows windows = detail::windows_of(x.shape, kernel, attributes);

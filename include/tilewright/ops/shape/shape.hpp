@@ -46,8 +46,11 @@ struct ReshapeOp : Op<D> {
       else known *= wanted[axis];
     }
     if (hole >= 0) result[hole] = in.nelms() / known;
-    if (known > in.nelms() || result.nelms() != in.nelms())
-      return op.fail(to_text(in), " to ", to_text(wanted), ": a shape of ", in.nelms(), " elements expected");
+    if (known > in.nelms() || result.nelms() != in.nelms()) {
+      const bool may_be_quotient = hole < 0 && known < in.nelms() && 2 * known > in.nelms();
+      return op.fail(to_text(in), " to ", to_text(wanted), ": a shape of ", in.nelms(), " elements expected",
+                     may_be_quotient ? "; a quotient of extents is rounded down" : "");
+    }
     op.output({result, in.dtype});
   }
   static constexpr Layout view(const Shape&, const Layout& layout, const Shape& output, const PackedAttributes&) {
