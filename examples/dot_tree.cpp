@@ -3,13 +3,13 @@
 // labels: more
 // test:
 // expect: {'layer1.bias': Tensor[bias float32 (32,)], 'layer1.weight': Tensor[weight float32 (4, 32)]
-// expect: 'layer2.bias': Tensor[bias__t0 float32 (32,)], 'layer2.weight': Tensor[weight__t1 float32 (4, 32)]}
+// expect: 'layer2.bias': Tensor[second.bias float32 (32,)], 'layer2.weight': Tensor[second.weight float32 (4, 32)]}
 // expect: layer1: {'bias': Tensor[bias float32 (32,)], 'weight': Tensor[weight float32 (4, 32)]}
 // expect: {'x': Tensor[x float32 (2, 4)], 'b': Tensor[bias float32 (32,)]}
 // expect: new_bias_name, new_weight_name
-// expect: Tensor[bias float32 (32,)], Tensor[bias__t0 float32 (32,)], Tensor[weight float32 (4, 32)]
-// expect: Tensor[weight__t1 float32 (4, 32)]
-// expect: layer2.bias: bias__t0
+// expect: Tensor[bias float32 (32,)], Tensor[second.bias float32 (32,)], Tensor[second.weight float32 (4, 32)]
+// expect: Tensor[weight float32 (4, 32)]
+// expect: layer2.bias: second.bias
 #include <iostream>
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/tilewright.hpp>

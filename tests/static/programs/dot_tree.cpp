@@ -68,7 +68,7 @@ struct Example {
   constexpr bool the_collection_is_nested() const {
     return to_text(collection) ==
            "{'layer1.bias': Tensor[bias float32 (32,)], 'layer1.weight': Tensor[weight float32 (4, 32)], "
-           "'layer2.bias': Tensor[bias__t0 float32 (32,)], 'layer2.weight': Tensor[weight__t1 float32 (4, 32)]}";
+           "'layer2.bias': Tensor[second.bias float32 (32,)], 'layer2.weight': Tensor[second.weight float32 (4, 32)]}";
   }
   constexpr bool a_layer_is_a_tree() const {
     return to_text(collection.subtree("layer1")) ==
@@ -77,7 +77,7 @@ struct Example {
   }
   constexpr bool named_tensors_is_to_dict() const { return collection.named_tensors() == collection.to_dict(); }
   constexpr bool tensors_are_sorted_by_their_names() const {
-    return collection.tensors() == std::vector{variables["bias"], variables2["bias"], variables["weight"], variables2["weight"]};
+    return collection.tensors() == std::vector{variables["bias"], variables2["bias"], variables2["weight"], variables["weight"]};
   }
   constexpr bool trees_come_from_dictionaries_and_grow() {
     const Tensor x = ir.variable(tw::ones(), {2, 4}, tw::float32, "x");
