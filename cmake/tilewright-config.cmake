@@ -5,6 +5,7 @@ find_dependency(xsimd)
 find_dependency(Threads)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-targets.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tilewright-components.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/tilewright-check.cmake)
 
 # A component that is asked for by name must be there.
 foreach(component IN LISTS tilewright_FIND_COMPONENTS)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <tilewright/tilewright.hpp>
 #include <vector>
 
 #include "../../examples/gpt/steps.hpp"

@@ -5,7 +5,7 @@
 #include <tilewright/layers/embedding.hpp>
 #include <tilewright/layers/layer_norm.hpp>
 #include <tilewright/layers/linear.hpp>
-#include <tilewright/tilewright.hpp>
+#include <tilewright/model.hpp>
 
 namespace gpt {
 

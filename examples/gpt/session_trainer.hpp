@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <numeric>
+#include <tilewright/tilewright.hpp>
 
 #include "steps.hpp"
 #include "trainer.hpp"
@@ -35,7 +36,7 @@ class SessionTrainer final : public Trainer {
   float mean_loss(const auto& tokens, const auto& targets, float rate, std::uint64_t step) {
     using namespace tw::literals;
     if constexpr (size.dropout == 0) {
-      return mean(session_.run("tokens"_s = tokens, "targets"_s = targets, "rate"_s = rate_of_each(rate))["loss"_s]);
+      return mean(session_.run("tokens"_s = tokens, "targets"_s = targets, "rate"_s = rate)["loss"_s]);
     } else {
       const auto seeds = tw::create_seeds(seed_, {.offset = step, .gradient_accumulation_factor = micro_batches});
       constexpr std::array<std::size_t, micro_batches == 1 ? 1 : 2> seed_shape = [] {
@@ -43,18 +44,7 @@ class SessionTrainer final : public Trainer {
         else return std::array<std::size_t, 2>{micro_batches, 2};
       }();
       const auto seed = xt::adapt(seeds.data(), seeds.size(), xt::no_ownership(), seed_shape);
-      return mean(
-          session_.run("tokens"_s = tokens, "targets"_s = targets, "rate"_s = rate_of_each(rate), "seed"_s = seed)["loss"_s]);
-    }
-  }
-  /// The rate as the program's stream has it: one for each micro-batch, all the same.
-  static auto rate_of_each(float rate) {
-    if constexpr (micro_batches == 1) {
-      return rate;
-    } else {
-      std::array<float, micro_batches> rates{};
-      rates.fill(rate);
-      return rates;
+      return mean(session_.run("tokens"_s = tokens, "targets"_s = targets, "rate"_s = rate, "seed"_s = seed)["loss"_s]);
     }
   }
   static float mean(const auto& losses) {

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tilewright/tilewright.hpp>
 #include <vector>
 
 #include "sampling.hpp"

@@ -1,0 +1,44 @@
+#pragma once
+#include "tilewright/core/requirements.hpp"
+
+#include "tilewright/core/diagnostic.hpp"
+#include "tilewright/transform/trace_for.hpp"
+
+namespace tilewright {
+
+namespace detail {
+template <auto program, Target target>
+constexpr Text trace_failure() {
+  Ir ir(OnError::record);
+  trace_for(target, program, ir);
+  return ir.failure();
+}
+/// Fails with the user's call stack where the program is wrong: here the trace throws.
+template <auto program, Target target>
+consteval bool trace_to_error() {
+  Ir ir;
+  trace_for(target, program, ir);
+  return true;
+}
+template <auto program, Target target, std::size_t failure>
+struct TraceErrors {
+  static_assert(sizeof(decltype(error_in_pieces<trace_failure<program, target>, failure>(pieces<failure>))) > 0);
+  static constexpr auto stack_of_trace = trace_to_error<program, target>();
+  static_assert(sizeof(stack_of_trace) > 0);
+};
+template <auto program, Target target>
+struct TraceErrors<program, target, 0> {};
+}  // namespace detail
+
+/// Traces a program, and compiles if nothing is wrong with it: shapes, dtypes, names, gradients. An error is the same as in a
+/// session of the program. It takes a fraction of the time, because nothing is planned and no kernel is compiled; so it does not
+/// tell whether the program fits a machine's memory, which tw::require_fits does.
+///
+///     #include "net.hpp"  // which includes tilewright/model.hpp
+///     #include <tilewright/check.hpp>
+///     static_assert(tw::check<train_step>);
+template <auto program, Target target = cpu>
+inline constexpr bool check =
+    sizeof(detail::TraceErrors<program, target, detail::trace_failure<program, target>().size()>) > 0;
+
+}  // namespace tilewright
