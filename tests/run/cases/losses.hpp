@@ -145,11 +145,7 @@ constexpr void losses_in_float16(Ir& ir) {
   smooth_losses(cases);
   losses_with_kinks(cases);
 }
-constexpr void losses_in_bfloat16(Ir& ir) {
-  const LossCases cases(ir, "bf16", tw::bfloat16);
-  smooth_losses(cases);
-  losses_with_kinks(cases);
-}
+constexpr void smooth_losses_in_bfloat16(Ir& ir) { smooth_losses(LossCases(ir, "bf16", tw::bfloat16)); }
 constexpr void smooth_losses_in_float64(Ir& ir) { smooth_losses(LossCases(ir, "f64", tw::float64)); }
 constexpr void losses_with_kinks_in_float64(Ir& ir) { losses_with_kinks(LossCases(ir, "f64", tw::float64)); }
 constexpr void edges_of_losses_in_float32(Ir& ir) { losses_at_their_edges(LossCases(ir, "f32_edge", tw::float32)); }

@@ -9,7 +9,7 @@ using namespace op_cases;
 
 TEST_CASE("ops_losses.txt and the programs have the same cases") {
   check_same_cases("ops_losses.txt",
-                   {losses_in_float32, losses_in_float16, losses_in_bfloat16, smooth_losses_in_float64,
+                   {losses_in_float32, losses_in_float16, smooth_losses_in_bfloat16, smooth_losses_in_float64,
                     losses_with_kinks_in_float64, edges_of_losses_in_float32, edges_of_losses_in_float16, losses_of_many_rows});
 }
 TEST_CASE("losses of float32 agree with PyTorch") {

@@ -1,6 +1,8 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <limits>
+
 // Losses by PyTorch's names, beside those of tilewright.hpp. A program that calls one includes this header.
 #include "tilewright/ops/elementwise/pow.hpp"
 #include "tilewright/ops/nn/binary_cross_entropy.hpp"
