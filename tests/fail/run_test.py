@@ -99,7 +99,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual(run(PROGRAM), (0, ["ok   cases: whole program"]))
         self.check(PROGRAM.replace("<-2>", "<2>"), "FAIL cases: whole program: compiles")
         self.check(PROGRAM.replace("Positive<-2>", "int zero = none; Positive<-2>"), "not in the output: a size above 0 expected")
-        self.check(PROGRAM + "int a = no_a, b = no_b, c = no_c;", "4 errors: at most 3 expected")
+        self.check(PROGRAM + "int a = no_a; int b = no_b; int c = no_c;", "4 errors: at most 3 expected")
         self.check("#include <utility>\nint list = std::index_sequence<0>();" + PROGRAM, "a list of types")
         self.check("#warning earlier\n" * 17 + PROGRAM, "of the output: at most 16 expected")
 
