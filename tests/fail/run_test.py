@@ -37,6 +37,14 @@ ALONE = """
 Even<SIZE> size;
 #endif
 """
+PROGRAM = """
+// expect: a size above 0 expected
+template <int size>
+struct Positive {
+  static_assert(size > 0, "a size above 0 expected");
+};
+Positive<-2> negative;
+"""
 
 
 def run(text):
@@ -47,7 +55,7 @@ def run(text):
         result = subprocess.run([sys.executable, RUN, "--compiler", COMPILER, "--flags=-std=c++20", source], capture_output=True,
                                 text=True)
         lines = (result.stdout + result.stderr).splitlines()
-        return result.returncode, [line for line in lines if line.startswith(("ok ", "FAIL ", "  not in", str(source)))]
+        return result.returncode, [line for line in lines if line.startswith(("ok ", "FAIL ", "  not in", "  the first", "  a list", "  4 errors", str(source)))]
 
 
 class RunTest(unittest.TestCase):
@@ -86,6 +94,14 @@ class RunTest(unittest.TestCase):
 
     def test_a_text_that_goes_on_in_a_line_without_expect(self):
         self.check(SHARED + RIGHT.replace("above 0 expected", "above 0\n// expected"), "'// expect: ...', or code, expected")
+
+    def test_a_whole_program(self):
+        self.assertEqual(run(PROGRAM), (0, ["ok   cases: whole program"]))
+        self.check(PROGRAM.replace("<-2>", "<2>"), "FAIL cases: whole program: compiles")
+        self.check(PROGRAM.replace("Positive<-2>", "int zero = none; Positive<-2>"), "not in the output: a size above 0 expected")
+        self.check(PROGRAM + "int a = no_a; int b = no_b; int c = no_c;", "4 errors: at most 3 expected")
+        self.check("#include <utility>\nint list = std::index_sequence<0>();" + PROGRAM, "a list of types")
+        self.check("#warning earlier\n" * 17 + PROGRAM, "of the output: at most 16 expected")
 
 
 if __name__ == "__main__":

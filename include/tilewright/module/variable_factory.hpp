@@ -142,12 +142,12 @@ class NamedVariableFactories : public DotTree<VariableFactory> {
                                       [](std::string_view, const VariableFactory& factory) { return factory.shard_grouping(); });
   }
   /// A new variable for every factory, in alphabetical order of the names; the tensors are called `prefix.name`.
-  /// Each call makes an independent set, under a prefix of its own: a name that another tensor of the main graph has is an error.
-  /// The main graph must be the current one.
+  /// Each call makes an independent set. Without a prefix, a name that another tensor of the main graph has is an error; with
+  /// one, it gets a number. The main graph must be the current one.
   constexpr NamedTensors init(std::string_view prefix = "") const {
-    const auto create = [](std::string_view name, const VariableFactory& factory) {
+    const auto create = [prefix](std::string_view name, const VariableFactory& factory) {
       const Tensor tensor = factory.create_tensor(name);
-      if (tensor.valid() && !tensor.name().ends_with(name) && !factory.ir().failed())
+      if (prefix.empty() && tensor.valid() && !tensor.name().ends_with(name) && !factory.ir().failed())
         factory.ir().fail(text("init: '", name,
                                "' exists already, perhaps of another call of init: a prefix that is "
                                "new, init(prefix), expected"));

@@ -134,6 +134,24 @@ TEST_CASE("tensor rules: what cannot be transposed or cut") {
   CHECK_THROWS_AS(map(tw::part_of("b", 2, 2, "c")), tw::LoadError);
   CHECK_THROWS_AS(map(tw::part_of("b", -1, 2, "c")), tw::LoadError);
 }
+TEST_CASE("tensor rules: a matrix of the variable's transposed shape is answered with the rule") {
+  const auto error = [](const tw::TensorSpec& given) {
+    const tw::HostTensor variable{"fc.weight", {{4, 3}, tw::float32}}, tensor{"fc.weight", given};
+    try {
+      tw::detail::match_tensors({&variable, 1}, {"net.npz", {&tensor, 1}}, {});
+    } catch (const tw::LoadError& found) {
+      return std::string(found.what());
+    }
+    return std::string();
+  };
+  const std::string transposed =
+      "load_tensors: net.npz: 'fc.weight': (3, 4) float32: (4, 3) float32, by map_tensors with the rule "
+      "tw::transposed(\"fc.weight\"), expected";
+  CHECK(error({{3, 4}, tw::float32}) == transposed);
+  CHECK(error({{3, 5}, tw::float32}) == "load_tensors: net.npz: 'fc.weight': (3, 5) float32: (4, 3) float32 expected");
+  CHECK(error({{3, 4}, tw::float16}) == "load_tensors: net.npz: 'fc.weight': (3, 4) float16: (4, 3) float32 expected");
+}
+
 TEST_CASE("tensor rules: a state dict of PyTorch gives a model PyTorch's results") {
   const std::vector<tw::TensorRule> rules{
       tw::left_out("*.num_batches_tracked"),
