@@ -53,7 +53,7 @@ struct UNet : tw::Module<UNet> {
 
 constexpr Tensor loss(UNet& net, Tensor image, Tensor mask) { return ops::binary_cross_entropy_with_logits(net(image), mask); }
 constexpr void train(tw::Ir& ir) {
-  minimise(ir, UNet{}, loss, tw::optim::AdamWParameters{.lr = 3e-3},
+  minimise(ir, UNet{}, loss, tw::optim::AdamWParameters{.lr = 2e-3},
            {{"image", {batch, 1, side, side}}, {"mask", {batch, 1, side, side}}});
 }
 
@@ -94,11 +94,11 @@ int main() {
   draw(random, test_images, test_masks);
 
   tw::Session<train> session({.seed = 1});
-  constexpr int steps = 300;
+  constexpr int steps = 500;
   for (int step = 1; step <= steps; ++step) {
     draw(random, images, masks);
     const auto loss_of_step = session.run("image"_s = images, "mask"_s = masks)["loss"_s];
-    if (step % 50 == 0) std::printf("step %d: loss %.4f\n", step, static_cast<double>(loss_of_step()));
+    if (step % 100 == 0) std::printf("step %d: loss %.4f\n", step, static_cast<double>(loss_of_step()));
   }
 
   // Of the pixels that are in the shape or that the network takes for it, the share that is both.
