@@ -217,6 +217,8 @@ def entries_of(text, only=()):
             entries.append(Entry(constant[1], "other", signature(re.sub(r" = (?:\[.*|$)", "", each.head)), each.comment))
         elif re.match(r"(?:friend |inline constexpr|using |namespace)", head) or re.search(r"\w::~?\w+\(", head):
             continue
+        elif re.match(r"(?:struct|class) \w+<", head):  # a specialisation, which users do not write
+            continue
         elif each.type and each.body:
             entries.append(Entry(each.name, "type", shown_type(each), "", each.comment))
         elif each.is_function and entries and entries[-1].kind == "function" and (entries[-1].name == each.name or not each.comment):
