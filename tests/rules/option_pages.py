@@ -53,7 +53,8 @@ class Headers:
         self.structs, self.given = {}, set()
         for header, text in texts.items():
             for each in declarations(outside_of_namespaces(text, left_out=NOT_PUBLIC)):
-                if each.type and each.body and not each.head.startswith("enum") and "concept " not in each.head:
+                if (each.type and each.body and not each.head.startswith("enum") and "concept " not in each.head and
+                        not re.search(rf"(?:struct|class) {each.name}<", each.head)):  # no specialisation
                     self.structs[header, each.name] = each
                 heads = [each.head] + ([member.head for member in declarations(reference_pages.public_part(each))]
                                        if each.type and each.body else [])
