@@ -20,7 +20,8 @@ PAGES = PROJECT / "docs"
 
 OPS_HEAD = """# Ops
 
-All functions of `tilewright::ops`, by header. `./dev docs` makes this page from the declarations and the comments above them; edit
+All functions of `tilewright::ops`, by header. Structs of options and enums are in `tilewright` itself: `tw::ops::mse_loss(x, t,
+{.reduction = tw::Reduction::sum})`. `./dev docs` makes this page from the declarations and the comments above them; edit
 the headers, not the page. Operators of tensors (`+`, `-`, `*`, `/`) and methods (`matmul`, `reshape`, `T`, ...) are short forms of
 some of these. [From PopXL](popxl.md) says which ops of PopXL have which name here; [the reference](reference.md) has sessions
 and handles; [what is tested](tested-ops.md) lists the dtypes, shapes and targets that tests compare.
