@@ -4,7 +4,7 @@
 //
 // labels: none
 // test:
-// expect-regex: mean length of the last 20 episodes: ([34][0-9][0-9]|500)
+// expect-regex: mean length of the last 20 episodes: ([2-4][0-9][0-9]|500)
 #include <algorithm>
 #include <array>
 #include <cmath>
