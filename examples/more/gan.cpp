@@ -17,7 +17,7 @@
 namespace tw = tilewright;
 using namespace tw::literals;
 namespace ops = tw::ops;
-using tw::Tensor, tw::layers::Linear, tw::train::frozen, tw::train::minimise;
+using tw::Tensor, tw::layers::Linear, tw::train::minimise, tw::train::only;
 
 constexpr int batch = 256;        // points in a step
 constexpr int noise_size = 8;  // numbers that the generator makes a point of
@@ -38,18 +38,18 @@ struct Gan : tw::Module<Gan> {
   constexpr Tensor judge_made(Tensor noise) { return discriminator(generator(noise)); }  // logits of points that are made
 };
 
-/// The discriminator is called once, with the real and the made points in one batch.
+/// The discriminator should give real points logits above 0, and made ones logits below 0. Both calls share its variables.
 constexpr Tensor discriminator_loss(Gan& gan, Tensor real, Tensor noise) {
-  const Tensor logits = gan.discriminator(ops::concat({real, gan.generator(noise).detach()}));
-  return ops::mean(ops::softplus(-logits[tw::slice(0, batch)])) + ops::mean(ops::softplus(logits[tw::slice(batch, 2 * batch)]));
+  const Tensor of_real = gan.discriminator(real), of_made = gan.judge_made(noise);
+  return ops::mean(ops::softplus(-of_real)) + ops::mean(ops::softplus(of_made));
 }
 constexpr Tensor generator_loss(Gan& gan, Tensor noise) { return ops::mean(ops::softplus(-gan.judge_made(noise))); }
 constexpr void train(tw::Ir& ir) {
   const Tensor noise = ops::host_load(ir.h2d_stream("noise", {batch, noise_size}));
   const auto networks = minimise(ir, Gan{}, discriminator_loss, adam, {{"real", {batch, 2}}, noise},
-                                 {.prefix = "discriminating"});
+                                 {.groups = {only("discriminator.*")}, .prefix = "discriminating"});
   minimise(ir, Gan{}, generator_loss, adam, {noise},
-           {.groups = {frozen("discriminator.*")}, .variables = networks, .prefix = "generating"});
+           {.groups = {only("generator.*")}, .variables = networks, .prefix = "generating"});
 }
 
 /// Makes points of noise, by the generator alone.
