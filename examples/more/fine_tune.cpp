@@ -94,11 +94,8 @@ int main() {
   std::printf("pretrained: %.1f %% of the digits 0 to 4 are right\n", percent_right(pretrained, low_test));
 
   // All layers of the pretrained network but the head; the optimiser begins anew, too.
-  std::vector<tw::HostTensor> layers;
-  for (const auto& variable : pretrained.host_tensors())
-    if (variable.name.starts_with("features.") || variable.name.starts_with("hidden.")) layers.push_back(variable);
   tw::Session<fine_tune> tuned({.seed = 2});
-  tuned.load_tensors({"the pretrained network", layers}, {.missing = {"head.*", "optimiser.*"}});
+  tuned.load_from_session(pretrained, {.only = {"features.*", "hidden.*"}});
   std::printf("before fine-tuning: %.1f %% of the digits 5 to 9 are right\n", percent_right(tuned, high_test));
 
   run_epochs(tuned, few_high, 20);

@@ -16,26 +16,42 @@ constexpr auto mean = [](TwoLayers& net, Tensor x) { return tw::ops::mean(net(x)
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}}); }> compiles;
 
 // CASE no_scalar
-// expect: minimise: LossOfModel gives (2, 1) float32: the loss, a scalar of floating point, such as ops::mean of it, expected
+// expect: minimise: the loss of TwoLayers gives (2, 1) float32: the loss, a scalar of floating point
 constexpr auto no_mean = [](TwoLayers& net, Tensor x) { return net(x); };
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, no_mean, sgd, {{"x", {2, 4}}}); }> no_scalar;
 
 // CASE integer_loss
-// expect: minimise: LossOfModel gives () int32: the loss, a scalar of floating point
+// expect: minimise: the loss of TwoLayers gives () int32: the loss, a scalar of floating point
 constexpr auto integer = [](TwoLayers& net, Tensor x) { return tw::ops::cast(tw::ops::mean(net(x)), tw::int32); };
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, integer, sgd, {{"x", {2, 4}}}); }> integer_loss;
 
 // CASE nothing_returned
-// expect: minimise: Nothing gives nothing: the loss, a scalar of floating point, expected as (first) result of build
+// expect: minimise: Nothing gives nothing: the loss, a scalar of floating point,
 struct Nothing : tw::Module<Nothing> {
   constexpr void build(Tensor) {}
 };
 Traced<[](Ir& ir) { train::minimise(ir, Nothing{}, sgd, {{"x", {2, 4}}}); }> nothing_returned;
 
 // CASE count_of_many
-// expect: minimise: LossOfModel counts in (2, 4) float32: a scalar, such as ops::sum of it, expected as count of MeanLoss
+// expect: minimise: the loss of TwoLayers counts in (2, 4) float32: a scalar
 constexpr auto counted = [](TwoLayers& net, Tensor x) { return train::MeanLoss(tw::ops::sum(net(x)), x); };
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, counted, sgd, {{"x", {2, 4}}}); }> count_of_many;
+
+// CASE other_arguments
+// expect: minimise: the loss takes other arguments than (TwoLayers&, 2 Tensors), one for each input: these expected
+Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}, {"y", {2}}}); }> other_arguments;
+
+// CASE wrong_in_the_model
+// expect: inner dimensions 4 and 3 differ, in loss/Mistaken/fc
+struct Matrix : tw::Module<Matrix> {
+  constexpr Tensor build(Tensor x) { return x.matmul(add_variable_input("weight", tw::zeros(), {3, 3})); }
+};
+struct Mistaken : tw::Module<Mistaken> {
+  BOOST_HANA_DEFINE_STRUCT(Mistaken, (Matrix, fc));
+  constexpr Tensor build(Tensor x) { return fc(x); }
+};
+constexpr auto of_mistaken = [](Mistaken& net, Tensor x) { return tw::ops::mean(net(x)); };
+Traced<[](Ir& ir) { train::minimise(ir, Mistaken{}, of_mistaken, sgd, {{"x", {2, 4}}}); }> wrong_in_the_model;
 
 // CASE no_variables
 // expect: minimise: Bare has no variables: a model to train expected
@@ -45,14 +61,14 @@ struct Bare : tw::Module<Bare> {
 Traced<[](Ir& ir) { train::minimise(ir, Bare{}, sgd, {{"x", {2, 4}}}); }> no_variables;
 
 // CASE half_loss_scaled
-// expect: minimise: LossOfModel gives () float16 for loss scaling: a loss of float32, of logits that are cast to it, expected
+// expect: minimise: the loss of TwoLayers gives () float16 for loss scaling: a loss of float32, of logits that are cast to it,
 Traced<[](Ir& ir) {
   train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}, tw::float16}}, {.loss_scaling = tw::optim::LossScaling{}});
 }>
     half_loss_scaled;
 
 // CASE too_many_outputs
-// expect: minimise: LossOfModel gives 0 outputs behind the loss: at least 1, one for each name in StepOptions::outputs, expected
+// expect: minimise: the loss of TwoLayers gives 0 outputs behind the loss: at least 1, one for each name in StepOptions::outputs,
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}}, {.outputs = {"logits"}}); }> too_many_outputs;
 
 // CASE group_of_nothing

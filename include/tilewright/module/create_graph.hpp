@@ -27,10 +27,11 @@ constexpr void graph_outputs(Ir& ir, const T& result) {
   }
 }
 
-/// The class's name; functions and lambdas have none.
+/// The class's name, or the one that it says; functions and lambdas have none.
 template <class Build>
 constexpr std::string_view build_name() {
-  if constexpr (!std::is_class_v<Build>) return "graph";
+  if constexpr (requires { Build::traced_name; }) return Build::traced_name;
+  else if constexpr (!std::is_class_v<Build>) return "graph";
   else return type_name<Build>().empty() ? "graph" : type_name<Build>();
 }
 

@@ -234,8 +234,9 @@ class Module : public ModuleBase {
                     "or create_graph, expected"));
       this->adopt(&lost.emplace(detail::ModuleTrace{*ir}), "");
     }
-    const NameScope names(ir(), key());
-    const PathScope path(ir(), key());
+    const std::string_view name = key().empty() ? type_name<D>() : key();
+    const NameScope names(ir(), name);
+    const PathScope path(ir(), name);
     std::optional<InSequence> ordered;
     if constexpr (detail::runs_in_sequence<D>()) ordered.emplace(ir());
     note_call();

@@ -1,6 +1,7 @@
 #pragma once
 #include "tilewright/core/requirements.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <stdexcept>
@@ -81,7 +82,11 @@ struct LoadPolicy {
   bool allow_missing = false;  ///< variables that no tensor has the name of keep their values
   /// Names of such tensors and of such variables, where not all are allowed. A `*` stands for any characters.
   std::vector<std::string_view> extra{}, missing{};
+  /// Names of the variables that are loaded, such as "encoder.*"; empty: all. Others keep their values, and tensors of other
+  /// names are left out. A pattern that matches no variable is an error.
+  std::vector<std::string_view> only{};
 
+  bool loads(std::string_view name) const { return only.empty() || is_in(only, name); }
   bool may_be_extra(std::string_view name) const { return allow_extra || is_in(extra, name); }
   bool may_be_missing(std::string_view name) const { return allow_missing || is_in(missing, name); }
 
@@ -143,7 +148,11 @@ inline std::vector<std::span<const std::byte>> match_tensors(std::span<const Hos
   std::unordered_map<std::string_view, std::size_t> index_of;
   for (std::size_t v = 0; v < variables.size(); ++v) index_of.emplace(variables[v].name, v);
   std::vector<const HostTensor*> found(variables.size(), nullptr);
+  for (const std::string_view pattern : policy.only)
+    if (std::ranges::none_of(variables, [&](const HostTensor& each) { return matches_pattern(pattern, each.name); }))
+      mismatches.add(pattern, "no variable's name", "");
   for (const HostTensor& tensor : given.tensors) {
+    if (!policy.loads(tensor.name)) continue;
     const auto entry = index_of.find(tensor.name);
     if (entry == index_of.end()) {
       if (!policy.may_be_extra(tensor.name)) mismatches.add_extra(tensor.name);
@@ -159,7 +168,7 @@ inline std::vector<std::span<const std::byte>> match_tensors(std::span<const Hos
   std::vector<std::span<const std::byte>> bytes(variables.size());
   for (std::size_t v = 0; v < variables.size(); ++v) {
     if (found[v]) bytes[v] = found[v]->bytes;
-    else if (!policy.may_be_missing(variables[v].name))
+    else if (policy.loads(variables[v].name) && !policy.may_be_missing(variables[v].name))
       mismatches.add(variables[v].name, "no tensor of this name", to_text(variables[v].spec).string());
   }
   mismatches.report(given.source);

@@ -54,6 +54,16 @@ struct FirstOf<std::tuple<First, Others...>> {
   using type = First;
 };
 
+/// What errors call a loss.
+template <class Loss>
+constexpr Text name_of_loss() {
+  return type_name<Loss>();
+}
+template <class Loss>
+  requires requires { Loss::model; }
+constexpr Text name_of_loss() {
+  return text("the loss of ", type_name<decltype(Loss::model)>());
+}
 template <std::size_t>
 using TensorAt = Tensor;
 /// Whether the first thing that a loss of n inputs returns is a MeanLoss.
@@ -138,7 +148,7 @@ struct LossObjective {
   }
   constexpr void check(Ir& ir, const List<Tensor>& outputs) const {
     if (ir.failed()) return;
-    const auto fail = [&](const auto&... what) { ir.fail(text("minimise: ", type_name<Loss>(), what...)); };
+    const auto fail = [&](const auto&... what) { ir.fail(text("minimise: ", name_of_loss<Loss>(), what...)); };
     if (outputs.size() < first_output)
       return fail(" gives nothing: the loss, a scalar of floating point, expected as (first) result of build");
     if (outputs[0].shape().rank != 0 || !is_floating_point(outputs[0].dtype()))
@@ -158,14 +168,24 @@ struct LossObjective {
 /// A model and a function of it and of inputs: the loss is what the function returns. The variables have the model's names.
 template <class Model, class Function>
 struct LossOfModel : Module<LossOfModel<Model, Function>> {
+  static constexpr std::string_view traced_name = "loss";
   Model model;
   Function function;
   constexpr LossOfModel(const Model& given, const Function& loss) : model(given), function(loss) {}
 
   template <std::same_as<Tensor>... Inputs>
   constexpr auto build(Inputs... inputs) {
-    tilewright::detail::adopt(model, this->adopted_by().first, "");
-    return function(model, inputs...);
+    if constexpr (std::invocable<Function&, Model&, Inputs...>) {
+      tilewright::detail::adopt(model, this->adopted_by().first, "");
+      return function(model, inputs...);
+    } else {
+      constexpr auto message = [] {
+        return text("minimise: the loss takes other arguments than (", type_name<Model>(), "&, ", sizeof...(Inputs),
+                    " Tensors), one for each input: these expected");
+      };
+      [[maybe_unused]] Report<message> report;
+      return Tensor::invalid(this->ir());
+    }
   }
 };
 
@@ -197,8 +217,8 @@ concept Updates = OptimiserParameters<Optimiser> || UpdateFunction<Optimiser>;
 template <std::derived_from<ModuleBase> Loss, detail::Updates Optimiser, std::size_t n>
 constexpr NamedTensors minimise(Ir& ir, const Loss& loss, const Optimiser& optimiser, const Input (&inputs)[n],
                                 const StepOptions& options = {}) {
-  return detail::run_step(ir, "minimise", type_name<Loss>(), detail::LossObjective<Loss, n>{loss, std::to_array(inputs), options},
-                          optimiser, options);
+  return detail::run_step(ir, "minimise", detail::name_of_loss<Loss>(),
+                          detail::LossObjective<Loss, n>{loss, std::to_array(inputs), options}, optimiser, options);
 }
 
 /// As above, for a model and a function of it: `[](Net& net, tw::Tensor x, tw::Tensor y) { return ...; }`. The variables have the

@@ -90,8 +90,8 @@ constexpr NamedTensors train_step(Ir& ir, const Model& model, const Optimiser& o
     ir.fail(text("train_step: ", to_text(images), ": a first axis of images expected"));
     return {};
   }
-  return detail::run_step(ir, "train_step", type_name<Model>(), detail::Classifier<Model>{model, images, options}, optimiser,
-                          options);
+  return detail::run_step(ir, "train_step", Text(type_name<Model>()), detail::Classifier<Model>{model, images, options},
+                          optimiser, options);
 }
 
 /// The forward pass alone, traced for evaluation: a run takes "image"s of the given spec and gives the model's "outputs".

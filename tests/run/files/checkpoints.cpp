@@ -154,6 +154,18 @@ TEST_CASE("Session::load_tensors: a policy allows tensors and variables to be le
       "expected");
 }
 
+TEST_CASE("Session::load_tensors: a policy names the variables that are loaded") {
+  Session session({.threads = 1});
+  const auto before = values(session);
+  const Counting weight("fc1.weight", {2, 3}, tw::float32), other("other", {2}, tw::int32), wrong("step", {1}, tw::float32);
+  session.load_tensors({"list", views({weight, other, wrong})}, {.only = {"*.weight"}});
+  CHECK(values(session) == std::vector{weight.bytes, before[1], before[2]});
+  CHECK_THROWS_WITH(session.load_tensors({"list", views({weight})}, {.only = {"fc1.*"}}),
+                    "load_tensors: list: 'fc1.bias': no tensor of this name: (3,) float16 expected");
+  CHECK_THROWS_WITH(session.load_tensors({"list", views({weight})}, {.only = {"fc1.weight", "fc2.*"}}),
+                    "load_tensors: list: 'fc2.*': no variable's name: one of fc1.weight, fc1.bias, step expected");
+}
+
 TEST_CASE("Checkpoints: the newest ones are kept, and the newest is found") {
   const TemporaryFolder folder;
   const tw::Checkpoints checkpoints(folder.path / "a" / "run", {.keep = 2});
