@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <stdexcept>
-#include <string_view>
 #include <tilewright/data/generated_digits.hpp>
 #include <tilewright/data/loader.hpp>
 #include <tilewright/layers/conv.hpp>
@@ -20,7 +19,6 @@
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/minimise.hpp>
 #include <tilewright/train/train.hpp>
-#include <vector>
 
 namespace tw = tilewright;
 namespace ops = tw::ops;

@@ -107,7 +107,9 @@ TEST_CASE("Session::load_tensors: what does not fit is refused before anything i
        "no variable of this name: one of fc1.weight, fc1.bias, step"},
       {{weight, {"fc1.bias", {3}, tw::float32}, step}, "fc1.bias", "(3,) float32: (3,) float16"},
       {{weight, {"fc1.bias", {4}, tw::float16}, step}, "fc1.bias", "(4,) float16: (3,) float16"},
-      {{{"fc1.weight", {3, 2}, tw::float32}, bias, step}, "fc1.weight", "(3, 2) float32: (2, 3) float32"},
+      {{{"fc1.weight", {3, 2}, tw::float32}, bias, step},
+       "fc1.weight",
+       "(3, 2) float32: (2, 3) float32, by map_tensors with the rule tw::transposed(\"fc1.weight\"),"},
   };
   for (const auto& [tensors, tensor, text] : cases) {
     save(path, views(tensors));
