@@ -324,7 +324,7 @@ constexpr Tensor AbsentFromTensors::permute(const auto&...) const {
   return fail_as_absent(*this, "permute(0, 2, 1)", "x.transpose({0, 2, 1})");
 }
 constexpr void AbsentFromTensors::backward(const auto&...) const {
-  fail_as_absent(*this, "backward()", "tw::train::train_step, or tw::autodiff(graph) and a call of the graph that it gives,");
+  fail_as_absent(*this, "backward()", "tw::train::minimise, or tw::autodiff(graph) and a call of the graph that it gives,");
 }
 }  // namespace detail
 

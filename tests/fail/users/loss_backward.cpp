@@ -1,6 +1,6 @@
 // labels: none
 // Gradients are asked of a loss.
-// expect: Tensor: no backward(): tw::train::train_step, or tw::autodiff(graph) and a call of the graph that it gives, expected
+// expect: Tensor: no backward(): tw::train::minimise, or tw::autodiff(graph) and a call of the graph that it gives, expected
 #include <tilewright/layers/linear.hpp>
 #include <tilewright/tilewright.hpp>
 
