@@ -1,5 +1,6 @@
 #include <iostream>
 #include <tilewright/layers/linear.hpp>
+#include <tilewright/ops/nn/losses.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/check_gradients.hpp>
 namespace tw = tilewright;

@@ -1,4 +1,5 @@
 #include <tilewright/layers/linear.hpp>
+#include <tilewright/ops/nn/losses.hpp>
 #include <tilewright/tilewright.hpp>
 #include <tilewright/train/minimise.hpp>
 namespace tw = tilewright;

@@ -37,6 +37,18 @@ Traced<[](Ir& ir) { train::minimise(ir, Nothing{}, sgd, {{"x", {2, 4}}}); }> not
 constexpr auto counted = [](TwoLayers& net, Tensor x) { return train::MeanLoss(tw::ops::sum(net(x)), x); };
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, counted, sgd, {{"x", {2, 4}}}); }> count_of_many;
 
+// CASE all_frozen
+// expect: minimise: no gradient reaches a variable of the loss of TwoLayers that is not frozen: at least one expected
+Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}}, {.groups = {train::frozen("*")}}); }> all_frozen;
+
+// CASE variables_twice
+// expect: variables: `fc1.bias` exists already: StepOptions::variables, with what the other step gave, expected
+Traced<[](Ir& ir) {
+  train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}});
+  train::minimise(ir, TwoLayers{}, mean, sgd, {{"y", {2, 4}}}, {.prefix = "second"});
+}>
+    variables_twice;
+
 // CASE other_arguments
 // expect: minimise: the loss takes other arguments than (TwoLayers&, 2 Tensors), one for each input: these expected
 Traced<[](Ir& ir) { train::minimise(ir, TwoLayers{}, mean, sgd, {{"x", {2, 4}}, {"y", {2}}}); }> other_arguments;

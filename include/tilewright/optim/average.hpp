@@ -12,14 +12,14 @@ namespace tilewright::optim {
 
 /// How averages of variables are kept.
 struct AverageOptions {
-  double decay = 0.999;  ///< from 0 to 1: what is left of an average in each step
+  double decay = 0.999;  ///< from 0, below 1: what is left of an average in each step
   std::string_view prefix = "average";  ///< of the averages' names, with a dot after it
 };
 
 /// Moves the average of each variable on: average = decay average + (1 - decay) variable, and the variable itself at first, as
 /// torch.optim.swa_utils.AveragedModel with get_ema_multi_avg_fn does. The averages, in this order the result, are the variables
 /// `average.<name>` of the variables' shapes, float32 for half precision; `average_updates`, a float32 scalar, counts the calls.
-/// `session.load_from_session(other, "average"_s)` gives them to a program for tests. Errors: a decay outside of 0 to 1.
+/// `session.load_from_session(other, "average"_s)` gives them to a program for tests. Errors: a decay below 0, or of 1 or more.
 constexpr NamedTensors average_variables(const NamedTensors& variables, const AverageOptions& options = {}) {
   const auto named = variables.named_tensors();
   if (named.empty()) return {};

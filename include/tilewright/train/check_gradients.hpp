@@ -23,6 +23,14 @@ namespace detail {
 constexpr void store_gradient(std::string_view name, Tensor, Tensor gradient) {
   ops::host_store(gradient.ir().d2h_stream(text("gradient.", name).view(), gradient.spec()), gradient);
 }
+/// Options of a step without those of its updates.
+constexpr StepOptions without_updates(StepOptions options) {
+  options.max_norm = 0;
+  options.average = {};
+  if (options.loss_scaling) options.loss_scaling->is_dynamic = false;
+  for (ParameterGroup& group : options.groups) group.options.lr = group.options.weight_decay = {};
+  return options;
+}
 constexpr bool checks_whole_loss(Ir& ir, bool counts, const StepOptions& options) {
   if (counts && (options.micro_batches > 1 || ir.replication_factor() > 1))
     ir.fail("gradients: a MeanLoss of several micro-batches or replicas, whose whole is not known: one of one replica expected");
@@ -31,11 +39,11 @@ constexpr bool checks_whole_loss(Ir& ir, bool counts, const StepOptions& options
 }  // namespace detail
 
 /// As minimise, but variables stay as they are: a run gives the gradient of each that a gradient reaches, in the stream
-/// `gradient.<name>`, after all that the options say, such as clipping. A program for check_gradients.
+/// `gradient.<name>`. Options of updates, such as clipping, rates and decays, change nothing. A program for check_gradients.
 template <std::derived_from<ModuleBase> Loss, std::size_t n>
 constexpr void gradients(Ir& ir, const Loss& loss, const Input (&inputs)[n], const StepOptions& options = {}) {
   if (detail::checks_whole_loss(ir, detail::has_count<Loss, n>(), options))
-    minimise(ir, loss, detail::store_gradient, inputs, options);
+    minimise(ir, loss, detail::store_gradient, inputs, detail::without_updates(options));
 }
 template <std::derived_from<ModuleBase> Model, class Function, std::size_t n>
 constexpr void gradients(Ir& ir, const Model& model, const Function& loss, const Input (&inputs)[n],

@@ -49,18 +49,22 @@ struct Variables {
   NamedTensors kept, given;
 };
 constexpr NamedTensors variables_of(const NamedVariableFactories& factories, const StepOptions& options) {
-  if (options.variables.size() == 0) return factories.init();
-  return factories.transform<Tensor>(
-      "",
-      [&](std::string_view name, const VariableFactory& factory) {
-        const Tensor* known = options.variables.find(name);
-        if (!known) return factory.create_tensor(name);
-        if (known->spec() != factory.spec() && !factory.ir().failed())
-          factory.ir().fail(text("variables: '", name, "' is ", to_text(known->spec()), ": ", to_text(factory.spec()),
-                                 ", as the model has it, expected"));
-        return *known;
-      },
-      true);
+  const auto fail = [](const VariableFactory& factory, const auto&... what) {
+    if (!factory.ir().failed()) factory.ir().fail(text("variables: ", what...));
+  };
+  const auto find_or_make = [&](std::string_view name, const VariableFactory& factory) {
+    if (const Tensor* known = options.variables.find(name)) {
+      if (known->spec() != factory.spec())
+        fail(factory, "'", name, "' is ", to_text(known->spec()), ": ", to_text(factory.spec()),
+             ", as the model has it, expected");
+      return *known;
+    }
+    const Tensor made = factory.create_tensor(name);
+    if (made.valid() && made.name() != name)
+      fail(factory, "'", name, "' exists already: StepOptions::variables, with what the other step gave, expected");
+    return made;
+  };
+  return factories.transform<Tensor>("", find_or_make, true);
 }
 constexpr Variables make_variables(const NamedVariableFactories& factories, const StepOptions& options) {
   if (!options.variable_dtype) {
@@ -192,6 +196,12 @@ constexpr void check_groups(Ir& ir, const NamedTensors& variables, const StepOpt
   }
 }
 
+/// Whether a gradient reaches a variable that is not frozen.
+constexpr bool trains_something(const Gradients& found, const StepOptions& options) {
+  for (const auto& [name, variable] : found.variables.to_dict())
+    if (found.gradients.find(variable) && !options_of(options.groups, name.view()).frozen) return true;
+  return false;
+}
 /// Calls update(name, variable, gradient) for all variables that a gradient reaches and that are not frozen, with the mean
 /// gradient of all replicas.
 constexpr void update_all(const Gradients& found, const StepOptions& options, std::optional<optim::LossScaler>& scaler,
@@ -259,6 +269,8 @@ constexpr NamedTensors run_step(Ir& ir, std::string_view step, const Text& model
   else found = mean_gradients(ir, objective, options, scale);
   if (!ir.failed() && found.variables.size() == 0)
     ir.fail(text(step, ": ", model, " has no variables: a model to train expected"));
+  if (!ir.failed() && !trains_something(found, options))
+    ir.fail(text(step, ": no gradient reaches a variable of ", model, " that is not frozen: at least one expected"));
   if (!ir.failed()) check_groups<Optimiser>(ir, found.variables, options);
   if (ir.failed()) return found.variables;
   if constexpr (OptimiserParameters<Optimiser>) {

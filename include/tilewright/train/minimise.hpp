@@ -150,10 +150,10 @@ struct LossObjective {
     if (ir.failed()) return;
     const auto fail = [&](const auto&... what) { ir.fail(text("minimise: ", name_of_loss<Loss>(), what...)); };
     if (outputs.size() < first_output)
-      return fail(" gives nothing: the loss, a scalar of floating point, expected as (first) result of build");
+      return fail(" gives nothing: the loss, a scalar of floating point, expected as the (first) result");
     if (outputs[0].shape().rank != 0 || !is_floating_point(outputs[0].dtype()))
       return fail(" gives ", to_text(outputs[0].spec()),
-                  ": the loss, a scalar of floating point, such as ops::mean of it, expected as (first) result of build");
+                  ": the loss, a scalar of floating point, such as ops::mean of it, expected as the (first) result");
     if (counts && outputs[1].shape().rank != 0)
       return fail(" counts in ", to_text(outputs[1].spec()), ": a scalar, such as ops::sum of it, expected as count of MeanLoss");
     if (options.loss_scaling && outputs[0].dtype() != float32)
@@ -179,12 +179,8 @@ struct LossOfModel : Module<LossOfModel<Model, Function>> {
       tilewright::detail::adopt(model, this->adopted_by().first, "");
       return function(model, inputs...);
     } else {
-      constexpr auto message = [] {
-        return text("minimise: the loss takes other arguments than (", type_name<Model>(), "&, ", sizeof...(Inputs),
-                    " Tensors), one for each input: these expected");
-      };
-      [[maybe_unused]] Report<message> report;
-      return Tensor::invalid(this->ir());
+      return this->ir().fail(text("minimise: the loss takes other arguments than (", type_name<Model>(), "&, ", sizeof...(Inputs),
+                                  " Tensors), one for each input: these expected"));
     }
   }
 };
