@@ -2,7 +2,7 @@
 // keeps what it has learnt of lines and curves: the convolutions stay frozen, the layer behind them is trained further, and the
 // head, which gives the classes, is new.
 //
-// labels: none
+// labels: more
 // test:
 // expect-regex: before fine-tuning: [1-3]?[0-9]\.[0-9] % of the digits 5 to 9 are right
 // expect-regex: after fine-tuning: 9[0-9]\.[0-9] % of the digits 5 to 9 are right

@@ -3,7 +3,7 @@
 // the second. The images are generated: a bright disc or rectangle, behind it a ramp of grey that means nothing, and strong
 // noise.
 //
-// labels: none
+// labels: more
 // test:
 // expect-regex: intersection over union on held-out images: 0\.[89]
 #include <cstdint>
