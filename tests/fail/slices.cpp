@@ -9,7 +9,7 @@ constexpr Tensor column(Tensor x) { return ops::sum(x, 1); }
 constexpr Tensor scalar(Tensor x) { return tensor(x, {}); }
 
 // CASE count_of_elements
-// expect: Reshape: (8, 5) float32 to (3, -1): a shape of 40 elements expected, in Net/layer
+// expect: Reshape: (8, 5) float32 to (3, -1): a shape of 40 elements expected
 Case<[](Tensor x) { return x.reshape({3, -1}); }> count_of_elements;
 
 // CASE two_holes
@@ -25,7 +25,7 @@ Case<[](Tensor x) { return x.reshape({0, 5}); }> extent_0;
 Case<[](Tensor x) { return x.reshape({-2, -20}); }> negative_extent;
 
 // CASE count_of_elements_in_place
-// expect: ReshapeInplace: (8, 5) float32 to (39,): a shape of 40 elements expected, in Net/layer
+// expect: ReshapeInplace: (8, 5) float32 to (39,): a shape of 40 elements expected
 Case<[](Tensor x) { return x.reshape_({39}); }> count_of_elements_in_place;
 
 // CASE order_of_elements
