@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/nn/batch_norm.hpp"
 #include "tilewright/program/scopes.hpp"

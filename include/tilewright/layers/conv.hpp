@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/layers/first_values.hpp"
 #include "tilewright/layers/per_axis.hpp"
 #include "tilewright/module/create_graph.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include <utility>
 
 #include "tilewright/layers/first_values.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/core/optional_number.hpp"
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"

@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/graph/ir.hpp"
 #include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"

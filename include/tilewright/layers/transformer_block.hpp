@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 #include "tilewright/layers/attention.hpp"
 #include "tilewright/layers/dropout.hpp"
 #include "tilewright/layers/feed_forward.hpp"

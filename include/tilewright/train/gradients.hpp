@@ -1,4 +1,6 @@
 #pragma once
+#include "tilewright/core/requirements.hpp"
+
 // What a step does whatever its loss: gradients of one or several micro-batches, and the updates of variables by them.
 //
 // An Objective says what is special to a loss. It is a value with
