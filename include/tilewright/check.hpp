@@ -38,7 +38,6 @@ struct TraceErrors<program, target, 0> {};
 ///     #include <tilewright/check.hpp>
 ///     static_assert(tw::check<train_step>);
 template <auto program, Target target = cpu>
-inline constexpr bool check =
-    sizeof(detail::TraceErrors<program, target, detail::trace_failure<program, target>().size()>) > 0;
+inline constexpr bool check = sizeof(detail::TraceErrors<program, target, detail::trace_failure<program, target>().size()>) > 0;
 
 }  // namespace tilewright

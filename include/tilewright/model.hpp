@@ -1,6 +1,6 @@
 #pragma once
-// What models and graphs are written with, without sessions and planners: a file that includes this alone is traced in half the time
-// that tilewright.hpp takes. tilewright/check.hpp checks such a file.
+// What models and graphs are written with, without sessions and planners: a file that includes this alone is traced in half the
+// time that tilewright.hpp takes. tilewright/check.hpp checks such a file.
 #include "tilewright/core/requirements.hpp"
 
 #include "tilewright/module/create_graph.hpp"
