@@ -98,8 +98,7 @@ template <auto build, Target target, const PlanDraft& draft>
 struct Errors {
   static_assert(IsEvaluated<draft>,
                 "the compiler could not evaluate the program, and the first error says why. A function that it calls may lack "
-                "constexpr, as "
-                "build. Its limits are raised by -fconstexpr-* options. With -fsanitize=undefined, GCC needs "
+                "constexpr, as build. Its limits are raised by -fconstexpr-* options. With -fsanitize=undefined, GCC needs "
                 "-fno-sanitize=null,returns-nonnull-attribute,nonnull-attribute besides. docs/compiling.md has all options");
 };
 template <auto build, Target target, const PlanDraft& draft>

@@ -57,7 +57,8 @@ struct GradientCheckOptions {
   std::uint64_t seed = 0;         ///< of the choice of elements; any number
   double step =
       0;  ///< by which an element of about 1 is changed; 0: the cube root of the distance from 1 to the dtype's next number
-  double tolerance = 0.01;  ///< how much a difference may differ from the larger of it and the gradient, besides its rounding
+  double tolerance =
+      0.01;  ///< the part of the larger of gradient and difference by which the two may differ; rounding of the loss is added
 };
 
 /// An element that was checked.

@@ -5,17 +5,24 @@
 //
 // An Objective says what is special to a loss. It is a value with
 //
+//     List<Tensor> tensors() const                      what is the same for all micro-batches
 //     List<Tensor> load(Ir&) const                      the next micro-batch: the inputs of the forward graph, then others
+//     List<Tensor> load_in_loop(Ir&, tensors) const     the same in a graph that is given the tensors
 //     CreatedGraph create_forward(Ir&, batch) const     the forward graph
 //     AutodiffOptions differentiated(forward) const     which of its outputs have gradients
 //     ForwardPass run_forward(bound, batch, scale, mean_follows) const
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string_view>
 
 #include "tilewright/module/create_graph.hpp"
 #include "tilewright/ops/collective/collectives.hpp"
 #include "tilewright/ops/collective/differs_by_replica.hpp"
+#include "tilewright/ops/elementwise/arithmetic.hpp"
 #include "tilewright/ops/elementwise/cast.hpp"
+#include "tilewright/ops/elementwise/compare.hpp"
+#include "tilewright/ops/elementwise/select.hpp"
 #include "tilewright/ops/memory/host.hpp"
 #include "tilewright/ops/update/accumulate.hpp"
 #include "tilewright/optim/clip.hpp"

@@ -4,6 +4,7 @@
 #include <array>
 #include <concepts>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
