@@ -2,7 +2,7 @@
 // sequence before? To know that, the network has to remember a set of letters. Shorter sequences are padded at their end; what
 // stands there counts neither for the loss nor for the accuracy. Each training step takes four micro-batches.
 //
-// labels: none
+// labels: more
 // test:
 // expect-regex: accuracy on held-out sequences: (9[7-9]|100)\.[0-9] %
 #include <cstdint>

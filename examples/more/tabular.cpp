@@ -2,7 +2,7 @@
 // generated: flats, and what their rent is. AdamW trains the network by a learning rate that warms up and then falls along a
 // cosine; biases have no weight decay. Predictions are made by a moving average of the weights.
 //
-// labels: none
+// labels: more
 // test:
 // expect-regex: error on held-out rows: 0\.(09|10|11)
 #include <algorithm>
