@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -13,12 +14,13 @@
 
 #include "tilewright/core/logger.hpp"
 #include "tilewright/core/print_stream.hpp"
-#include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/arithmetic_mode.hpp"
 #include "tilewright/execute/crew.hpp"
 #include "tilewright/execute/fault_report.hpp"
 #include "tilewright/execute/held_replicas.hpp"
+#include "tilewright/execute/pool.hpp"
 #include "tilewright/execute/program_view.hpp"
+#include "tilewright/execute/run_memory.hpp"
 #include "tilewright/execute/strict_mode.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
@@ -40,36 +42,31 @@ class Executor {
         locations_(held_locations(program.locations, program.stream_bytes, program.replicas, held_.count)),
         program_(program_of(program)),
         strict_(make_strict(program_, strict)),
-        variable_bytes_(align(program.memory.variables)),
-        remote_bytes_(program.memory.remote),
-        frame_bytes_(align(program.memory.frame)),
-        variables_(program_.replicas * variable_bytes_, "variables"),
-        constants_(program.memory.constants, "constants"),
-        remote_(program_.replicas * remote_bytes_, "remote buffers"),
+        memory_(program_),
         faults_(program.fault_sites.size()),
-        frame_(program_.replicas * frame_bytes_, "tensors of a run"),
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
+        pool_(choice_.limit()),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
-    for (const Body& body : program.bodies) deepest_ += body.max_arguments;
     states_.resize(static_cast<std::size_t>(workers_.count()));
-    for (auto& state : states_) {
-      state.arguments.resize(static_cast<std::size_t>(program_.replicas * deepest_));
-      state.streams.resize(static_cast<std::size_t>(program_.replicas) * program.stream_bytes.size());
-    }
+    for (auto& state : states_) memory_.make_room(state);
   }
 
-  std::byte* variables(int replica = 0) const { return variables_.data() + replica * variable_bytes_; }
-  std::byte* remote(int replica = 0) const { return remote_.data() + replica * remote_bytes_; }
-  std::byte* constants() const { return constants_.data(); }
+  std::byte* variables(int replica = 0) const { return memory_.variables(replica); }
+  std::byte* remote(int replica = 0) const { return memory_.remote(replica); }
+  std::byte* constants() const { return memory_.constants(); }
   int threads() const { return choice_.threads(); }
   int most_threads() const { return choice_.limit(); }
   const Logger& logger() const { return logger_; }
   int replicas() const { return program_.replicas; }
   const HeldReplicas& held() const { return held_; }
   StrictRunner* strict() const { return strict_.get(); }  ///< null: the program runs in the fast mode
+
+  /// For tests: from now on, workers take parts of all shares at random, in an order that follows from the number and from how
+  /// fast they are. 0: no longer.
+  void shuffle(std::uint32_t seed) { shuffle_ = seed; }
 
   /// Runs the program once; throws FaultError if an op met values that it cannot compute with, std::runtime_error if replicas did
   /// not all reach a collective, std::logic_error in a child process that does not have the threads, and what an op threw: then
@@ -82,7 +79,7 @@ class Executor {
     for (auto& state : states_)
       for (int replica = 0; replica < program_.replicas; ++replica)
         for (std::size_t i = 0; i < streams.size(); ++i)
-          streams_of(state, replica)[i] = streams[i] + replica * program_.stream_bytes[i];
+          memory_.streams_of(state, replica)[i] = streams[i] + replica * program_.stream_bytes[i];
     if (choice_.measuring() || logger_.shows(LogLevel::trace)) [[unlikely]] {
       run_timed();
     } else {
@@ -118,8 +115,7 @@ class Executor {
   void run_strictly(BodyId root, std::span<std::byte* const> streams) {
     const ArithmeticMode mode;
     try {
-      missed_collective_ = !strict_->run(
-          {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults_.data()}, root, streams);
+      missed_collective_ = !strict_->run(memory_.host(faults_.data()), root, streams);
     } catch (...) {
       std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       throw;
@@ -127,24 +123,6 @@ class Executor {
     check_collectives();
     check_faults();
   }
-  /// What each worker has for itself, by replica.
-  struct alignas(64) State {
-    std::vector<std::byte*> arguments;  // of all calls on the way to the running body
-    std::vector<std::byte*> streams;  // next elements
-  };
-  /// The replicas that run a body.
-  struct Replicas {
-    explicit Replicas(int all) : count(all) {
-      for (int i = 0; i < all; ++i) numbers[i] = static_cast<std::uint8_t>(i);
-    }
-    std::uint8_t numbers[Ir::max_replicas]{};
-    int count = 0;
-  };
-
-  std::byte** streams_of(State& state, int replica) const {
-    return state.streams.data() + static_cast<std::size_t>(replica) * program_.stream_bytes.size();
-  }
-
   /// Throws for a collective that some replicas did not reach. Faults of the run are forgotten.
   void check_collectives() {
     if (!std::exchange(missed_collective_, false)) return;
@@ -163,10 +141,12 @@ class Executor {
     if (measures) choice_.measured(time);
   }
   void run_workers() {
-    active_ = choice_.threads();
+    if (std::exchange(active_, choice_.threads()) != active_) pool_.reset();
     try {
       workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
+      pool_.finish(states_[0].ticket);
     } catch (...) {
+      pool_.reset();
       for_each_barrier([](Barrier& barrier) { barrier.mend(); });
       std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       missed_collective_ = false;
@@ -177,10 +157,10 @@ class Executor {
   void run_main(int worker) {
     const ArithmeticMode mode;
     const detail::ReplicaNames names{};
-    State& state = states_[static_cast<std::size_t>(worker)];
+    WorkerState& state = states_[static_cast<std::size_t>(worker)];
+    state.ticket = pool_.ticket();
     try {
-      run_body(program_.bodies[static_cast<std::size_t>(root_)],
-               {frame_.data(), nullptr, state.arguments.data(), worker, state, all_});
+      run_body(program_.bodies[static_cast<std::size_t>(root_)], memory_.start(worker, state, all_));
     } catch (const Barrier::Broken&) {  // the worker whose exception it was has thrown it
     } catch (...) {
       for_each_barrier([](Barrier& barrier) { barrier.break_up(); });
@@ -188,34 +168,22 @@ class Executor {
     }
   }
 
-  /// A body that a worker runs. Pointers are the first replica's: frames are frame_bytes_ apart, lists of arguments deepest_.
-  struct Running {
-    std::byte* frame;
-    std::byte* const* arguments;  ///< the body's own
-    std::byte** free_arguments;  ///< where those of its calls are written
-    int worker;
-    State& state;
-    const Replicas& replicas;
+  /// Steps since the last barrier whose parts workers take over from each other, each with its ticket.
+  struct Shared {
+    const Step* steps[Pool::slots];
+    std::uint32_t tickets[Pool::slots];
+    int count = 0;
   };
-  std::byte* address(const Location& location, const Running& running, int replica) const {
-    switch (location.base) {
-      case Base::frame: return running.frame + replica * frame_bytes_ + location.offset;
-      case Base::argument: return running.arguments[replica * deepest_ + location.index] + location.offset;
-      case Base::variable: return variables(replica) + location.offset;
-      case Base::constant: return constants_.data() + location.offset;
-      case Base::remote: return remote(replica) + location.offset;
-      case Base::position: return const_cast<std::byte*>(&position_origin) + location.offset;
-      case Base::stream: break;
-    }
-    return streams_of(running.state, replica)[location.index] + location.offset;
-  }
   void run_body(const Body& body, const Running& running) {
+    Shared shared;
     for (const Step& step :
          program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
+      if (step.kind != StepKind::compute || step.barrier_before || step.stream >= 0 || shared.count == Pool::slots)
+        help(shared, running);
       if (held_.transport) [[unlikely]]
         run_transport(step, running);
       switch (step.kind) {
-        case StepKind::compute: run_compute(step, running); break;
+        case StepKind::compute: run_compute(step, running, shared); break;
         case StepKind::collective: run_collective(step, running); break;
         case StepKind::conditional: run_conditional(step, running); break;
         case StepKind::call:
@@ -226,6 +194,7 @@ class Executor {
         case StepKind::load_code: break;
       }
     }
+    help(shared, running);
   }
   /// What the transport to other processes does before a step. There is one IPU, or one worker.
   void run_transport(const Step& step, const Running& running) {
@@ -237,7 +206,7 @@ class Executor {
     barrier_.arrive_and_wait(active_);  // all have written what starts to move
     if (running.worker == 0) {
       std::byte* frames[Ir::max_replicas];
-      for (int replica = 0; replica < program_.replicas; ++replica) frames[replica] = running.frame + replica * frame_bytes_;
+      for (int replica = 0; replica < program_.replicas; ++replica) frames[replica] = memory_.frame_of(running, replica);
       held_.transport->work_before(step, frames);
     }
     barrier_.arrive_and_wait(active_);
@@ -257,31 +226,84 @@ class Executor {
     f(barrier_);
     for (int ipu = 0; ipu < program_.ipus; ++ipu) f(ipu_barriers_[static_cast<std::size_t>(ipu)]);
   }
-  /// Workers of the step's IPU share the vertices of all replicas.
-  void run_compute(const Step& step, const Running& running) {
+  /// Workers of the step's IPU share the vertices of all replicas. If there are more than workers, one that is done helps others.
+  void run_compute(const Step& step, const Running& running, Shared& shared) {
     const Crew crew = crew_of(step);
     wait_before(step, crew, running);
-    const Location* const locations = program_.locations.data() + step.first_location;
-    const std::int64_t vertices = crew.has(running.worker) ? step.vertices * running.replicas.count : 0;
-    const int number = running.worker - crew.first;
-    const std::int64_t end = vertices * (number + 1) / crew.count;
-    std::byte* operands[max_locations + 1];
-    if (step.first_fault_site >= 0)
-      operands[step.location_count] = reinterpret_cast<std::byte*>(faults_.data() + step.first_fault_site);
-    for (std::int64_t begin = vertices * number / crew.count; begin < end;) {
-      const int replica = running.replicas.numbers[begin / step.vertices];
-      const std::int64_t first = begin % step.vertices, last = std::min(step.vertices, first + end - begin);
-      if (held_.names_replicas) [[unlikely]]
-        detail::printing_replica = held_.first + replica;
-      for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i], running, replica);
-      program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last);
-      begin += last - first;
+    if (crew.has(running.worker)) {
+      const Pool::Range share = share_of(step, running, running.worker - crew.first, crew.count);
+      if (is_shared(step, running)) {
+        const std::uint32_t ticket = ++running.state.ticket;
+        shared.steps[shared.count] = &step;
+        shared.tickets[shared.count++] = ticket;
+        if (shuffle_ == 0) take_all(step, running, running.worker, ticket, Pool::Side::first);
+      } else {
+        run_parts(step, running, share);
+      }
     }
     if (step.stream < 0) return;
     for (int i = 0; i < running.replicas.count; ++i)
-      streams_of(running.state,
-                 running.replicas.numbers[i])[step.stream] += program_.replicas *
-                                                              program_.stream_bytes[static_cast<std::size_t>(step.stream)];
+      memory_.streams_of(running.state, running.replicas.numbers[i])[step.stream] +=
+          program_.replicas * program_.stream_bytes[static_cast<std::size_t>(step.stream)];
+  }
+  /// A worker's share of the vertices of all replicas: neighbours of each other, the same in each run.
+  static Pool::Range share_of(const Step& step, const Running& running, std::int64_t worker, std::int64_t workers) {
+    const std::int64_t parts = step.vertices * running.replicas.count;
+    return {parts * worker / workers, parts * (worker + 1) / workers};
+  }
+  /// Whether workers take over parts of a step from each other. Those that move a stream, and those of a single vertex, which
+  /// may be a chain, stay with their worker, and so do those of programs on several IPUs.
+  bool is_shared(const Step& step, const Running& running) const {
+    const std::int64_t parts = step.vertices * running.replicas.count, least = shuffle_ ? 1 : active_ + 1;
+    return (active_ > 1 || shuffle_) && parts >= least && step.vertices > 1 && step.stream < 0 && program_.ipus == 1 &&
+           parts / active_ < Pool::most_parts;
+  }
+  /// Runs what is left of a worker's share of a step.
+  void take_all(const Step& step, const Running& running, int worker, std::uint32_t ticket, Pool::Side side) {
+    const Pool::Range share = share_of(step, running, worker, active_);
+    while (const Pool::Range part = pool_.take(worker, ticket, share.last - share.first, side, Pool::half))
+      run_parts(step, running, {share.first + part.first, share.first + part.last});
+  }
+  /// Runs what is left of all shares of steps since the last barrier, those of the next workers first.
+  void help(Shared& shared, const Running& running) {
+    if (shuffle_) [[unlikely]]
+      help_at_random(shared, running);
+    for (int i = 0; i < shared.count; ++i)
+      for (int distance = 1; distance < active_; ++distance)
+        take_all(*shared.steps[i], running, (running.worker + distance) % active_, shared.tickets[i], Pool::Side::last);
+    shared.count = 0;
+  }
+  void help_at_random(const Shared& shared, const Running& running) {
+    if (shared.count == 0) return;
+    std::minstd_rand random(shuffle_ + 64 * shared.tickets[0] + static_cast<std::uint32_t>(running.worker));
+    std::uint64_t done[Pool::slots]{};  // by step: a bit for each worker, of which there are at most 64, whose share is begun
+    for (int left = shared.count * active_; left > 0;) {
+      const auto i = random() % static_cast<unsigned>(shared.count), worker = random() % static_cast<unsigned>(active_);
+      if (done[i] >> worker & 1) continue;
+      const Step& step = *shared.steps[i];
+      const Pool::Range share = share_of(step, running, worker, active_);
+      const Pool::Range part = pool_.take(static_cast<int>(worker), shared.tickets[i], share.last - share.first,
+                                          random() % 2 ? Pool::Side::first : Pool::Side::last,
+                                          [&](std::int64_t rest) { return 1 + static_cast<std::int64_t>(random()) % rest; });
+      if (part) run_parts(step, running, {share.first + part.first, share.first + part.last});
+      else done[i] |= std::uint64_t{1} << worker, --left;
+    }
+  }
+  /// Runs some of the vertices of all replicas.
+  void run_parts(const Step& step, const Running& running, Pool::Range parts) {
+    const Location* const locations = program_.locations.data() + step.first_location;
+    std::byte* operands[max_locations + 1];
+    if (step.first_fault_site >= 0)
+      operands[step.location_count] = reinterpret_cast<std::byte*>(faults_.data() + step.first_fault_site);
+    while (parts.first < parts.last) {
+      const int replica = running.replicas.numbers[parts.first / step.vertices];
+      const std::int64_t first = parts.first % step.vertices, last = std::min(step.vertices, first + parts.last - parts.first);
+      if (held_.names_replicas) [[unlikely]]
+        detail::printing_replica = held_.first + replica;
+      for (int i = 0; i < step.location_count; ++i) operands[i] = memory_.address(locations[i], running, replica);
+      program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last);
+      parts.first += last - first;
+    }
   }
   /// The operands are those of all replicas: inputs, then outputs.
   void run_collective(const Step& step, const Running& running) {
@@ -296,8 +318,8 @@ class Executor {
     const Location& output = program_.locations[static_cast<std::size_t>(step.first_location + step.location_count - 1)];
     std::byte* operands[2 * Ir::max_replicas];
     for (int replica = 0; replica < program_.replicas; ++replica) {
-      operands[replica] = address(input, running, replica);
-      operands[program_.replicas + replica] = address(output, running, replica);
+      operands[replica] = memory_.address(input, running, replica);
+      operands[program_.replicas + replica] = memory_.address(output, running, replica);
     }
     DistributedCollective work{operands, 0, step.items};
     if (held_.transport) [[unlikely]] {  // then there is one IPU, or one worker
@@ -316,13 +338,13 @@ class Executor {
     wait_before(step, crew, running);
     if (!crew.has(running.worker)) return;
     const Location* const condition = program_.locations.data() + step.first_location;
-    Replicas of_branch[2]{Replicas(0), Replicas(0)};
+    ReplicaNumbers of_branch[2]{ReplicaNumbers(0), ReplicaNumbers(0)};
     for (int i = 0; i < running.replicas.count; ++i) {
       const std::uint8_t replica = running.replicas.numbers[i];
-      Replicas& takers = of_branch[*reinterpret_cast<const bool*>(address(*condition, running, replica)) ? 1 : 0];
+      ReplicaNumbers& takers = of_branch[*reinterpret_cast<const bool*>(memory_.address(*condition, running, replica)) ? 1 : 0];
       takers.numbers[takers.count++] = replica;
     }
-    const auto run_branch = [&](const Replicas& takers, BodyId target, const Location* locations, int count) {
+    const auto run_branch = [&](const ReplicaNumbers& takers, BodyId target, const Location* locations, int count) {
       if (takers.count == 0) return;
       run_calls(step, target, locations, count,
                 {running.frame, running.arguments, running.free_arguments, running.worker, running.state, takers});
@@ -336,8 +358,8 @@ class Executor {
       const Location* const own = iteration == 0 ? locations : locations + (2 - iteration % 2) * count;
       for (int r = 0; r < running.replicas.count; ++r) {
         const int replica = running.replicas.numbers[r];
-        std::byte** const arguments = running.free_arguments + replica * deepest_;
-        for (int i = 0; i < count; ++i) arguments[i] = address(own[i], running, replica);
+        std::byte** const arguments = memory_.arguments_of(running.free_arguments, replica);
+        for (int i = 0; i < count; ++i) arguments[i] = memory_.address(own[i], running, replica);
         if (step.kind == StepKind::loop)
           for (int i = 0; i < count; ++i)
             arguments[i] += iteration * program_.strides[static_cast<std::size_t>(step.first_stride + i)];
@@ -353,20 +375,19 @@ class Executor {
   ProgramView program_;
   DistributedCollective distributed_;  // of the collective that runs
   std::unique_ptr<StrictRunner> strict_;  // null: the fast mode
-  std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
-  AlignedMemory variables_, constants_, remote_;
+  RunMemory memory_;
   std::vector<FaultRecord> faults_;  // by fault site
-  AlignedMemory frame_;
-  std::int64_t deepest_ = 1;  // of arguments, on the way to any body
-  Replicas all_;
+  ReplicaNumbers all_;
   BodyId root_ = BodyId::main;  // that runs
   bool missed_collective_ = false;
   Logger logger_;
   ThreadChoice choice_;
   int active_ = 1;
+  Pool pool_;
+  std::uint32_t shuffle_ = 0;
   Barrier barrier_;  // of all workers
   std::unique_ptr<Barrier[]> ipu_barriers_;  // of the workers of each IPU
-  std::vector<State> states_;
+  std::vector<WorkerState> states_;
   Workers workers_;  // last: its threads end before what they use
 };
 

@@ -1,0 +1,102 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tilewright/execute/aligned_memory.hpp"
+#include "tilewright/execute/program_view.hpp"
+#include "tilewright/graph/ir.hpp"
+
+namespace tilewright::internal {
+
+/// What each worker has for itself, by replica.
+struct alignas(64) WorkerState {
+  std::vector<std::byte*> arguments;  ///< of all calls on the way to the running body
+  std::vector<std::byte*> streams;  ///< next elements
+  std::uint32_t ticket = 0;  ///< of the last step whose parts others could take over: see Pool
+};
+/// The replicas that run a body.
+struct ReplicaNumbers {
+  explicit ReplicaNumbers(int all) : count(all) {
+    for (int i = 0; i < all; ++i) numbers[i] = static_cast<std::uint8_t>(i);
+  }
+  std::uint8_t numbers[Ir::max_replicas]{};
+  int count = 0;
+};
+/// A body that a worker runs. Pointers are the first replica's: see RunMemory for those of others.
+struct Running {
+  std::byte* frame;
+  std::byte* const* arguments;  ///< the body's own
+  std::byte** free_arguments;  ///< where those of its calls are written
+  int worker;
+  WorkerState& state;
+  const ReplicaNumbers& replicas;
+};
+
+/// The memory of all replicas of a program, and where in it a running body has its tensors.
+class RunMemory {
+ public:
+  explicit RunMemory(const ProgramView& program)
+      : replicas_(program.replicas),
+        stream_count_(program.stream_bytes.size()),
+        variable_bytes_(align(program.memory.variables)),
+        remote_bytes_(program.memory.remote),
+        frame_bytes_(align(program.memory.frame)),
+        variables_(replicas_ * variable_bytes_, "variables"),
+        constants_(program.memory.constants, "constants"),
+        remote_(replicas_ * remote_bytes_, "remote buffers"),
+        frame_(replicas_ * frame_bytes_, "tensors of a run") {
+    for (const Body& body : program.bodies) deepest_ += body.max_arguments;
+  }
+
+  std::byte* variables(int replica = 0) const { return variables_.data() + replica * variable_bytes_; }
+  std::byte* remote(int replica = 0) const { return remote_.data() + replica * remote_bytes_; }
+  std::byte* constants() const { return constants_.data(); }
+  /// As the host sees it.
+  HostMemory host(FaultRecord* faults) const {
+    return {variables_.data(), constants_.data(), remote_.data(), variable_bytes_, remote_bytes_, faults};
+  }
+
+  /// Gives a worker room for its pointers.
+  void make_room(WorkerState& state) const {
+    state.arguments.resize(static_cast<std::size_t>(replicas_ * deepest_));
+    state.streams.resize(static_cast<std::size_t>(replicas_) * stream_count_);
+  }
+  /// A root body as a worker runs it.
+  Running start(int worker, WorkerState& state, const ReplicaNumbers& replicas) const {
+    return {frame_.data(), nullptr, state.arguments.data(), worker, state, replicas};
+  }
+  /// The next elements of a replica's streams.
+  std::byte** streams_of(WorkerState& state, int replica) const {
+    return state.streams.data() + static_cast<std::size_t>(replica) * stream_count_;
+  }
+  std::byte* frame_of(const Running& running, int replica) const { return running.frame + replica * frame_bytes_; }
+  /// The arguments of a replica in one of a body's lists of them.
+  template <class Pointer>
+  Pointer arguments_of(Pointer list, int replica) const {
+    return list + replica * deepest_;
+  }
+  std::byte* address(const Location& location, const Running& running, int replica) const {
+    switch (location.base) {
+      case Base::frame: return frame_of(running, replica) + location.offset;
+      case Base::argument: return arguments_of(running.arguments, replica)[location.index] + location.offset;
+      case Base::variable: return variables(replica) + location.offset;
+      case Base::constant: return constants() + location.offset;
+      case Base::remote: return remote(replica) + location.offset;
+      case Base::position: return const_cast<std::byte*>(&position_origin) + location.offset;
+      case Base::stream: break;
+    }
+    return streams_of(running.state, replica)[location.index] + location.offset;
+  }
+
+ private:
+  int replicas_;
+  std::size_t stream_count_;
+  std::int64_t variable_bytes_, remote_bytes_, frame_bytes_;  // of a replica
+  AlignedMemory variables_, constants_, remote_;
+  AlignedMemory frame_;
+  std::int64_t deepest_ = 1;  // of arguments, on the way to any body
+};
+
+}  // namespace tilewright::internal
