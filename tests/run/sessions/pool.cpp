@@ -145,7 +145,7 @@ void check_orders() {
   Runs<program> one(1);
   const Bytes first = one.run(0), second = one.run(0);
   CHECK(first != second);
-  for (const auto [threads, orders] : {std::pair(1, 500), {2, 150}, {3, 100}, {5, 100}, {8, 75}, {13, 40}, {16, 25}, {64, 10}}) {
+  for (const auto& [threads, orders] : {std::pair(1, 500), {2, 150}, {3, 100}, {5, 100}, {8, 75}, {13, 40}, {16, 25}, {64, 10}}) {
     Runs<program> several(threads);
     int wrong = 0;
     for (int order = 0; order < orders; ++order) {
