@@ -1,13 +1,17 @@
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "tilewright/execute/stages.hpp"
+#include "tilewright/kernel/pieces.hpp"
 
 namespace tilewright::internal {
 
-/// Runs the vertices [first, last) of a compute set on operands at the given addresses.
+/// Runs the pieces [first, last) of all vertices of a compute set, those of one vertex after those of another, on operands at the
+/// given addresses. A vertex has as many as the set says: ComputeSet::pieces.
 using ComputeFunction = void (*)(std::byte* const* operands, std::int64_t first, std::int64_t last);
 
 namespace detail {
@@ -46,36 +50,49 @@ struct Grid {
 };
 
 /// The codelets by variant; those that cannot occur are null.
-template <const auto& plan, std::size_t index>
+template <const auto& plan, std::size_t index, class... SomePieces>
 inline constexpr auto codelets = []<std::size_t... v>(std::index_sequence<v...>) {
   using G = Grid<plan, index>;
-  constexpr auto codelet = []<std::size_t variant>() -> void (*)(std::byte* const*) {
-    if constexpr ((variant & ~std::size_t{G::variant_bits}) == 0) return &run_stages<plan, index, G::extents(unsigned{variant})>;
+  using Codelet = void (*)(std::byte* const*, const SomePieces&...);
+  constexpr auto codelet = []<std::size_t variant>() -> Codelet {
+    if constexpr ((variant & ~std::size_t{G::variant_bits}) == 0)
+      return &run_stages<plan, index, G::extents(unsigned{variant}), SomePieces...>;
     else return nullptr;
   };
-  return std::array<void (*)(std::byte* const*), sizeof...(v)> { codelet.template operator()<v>()... };
+  return std::array<Codelet, sizeof...(v)> { codelet.template operator()<v>()... };
 }(std::make_index_sequence<std::size_t{1} << Grid<plan, index>::axes>{});
 
-/// Runs the vertices [first, last) of a compute set in the order of its grid, last axis fastest.
+/// Runs the pieces [first, last) of a compute set's vertices in the order of its grid, last axis fastest.
 template <const auto& plan, std::size_t set_index>
 inline void run_vertices(std::byte* const* operands, std::int64_t first, std::int64_t last) {
   using G = Grid<plan, set_index>;
+  constexpr std::int64_t pieces = G::set.pieces;
   constexpr auto location_count = static_cast<std::size_t>(G::set.location_count);
   std::array<std::byte*, location_count + (G::can_fault ? 1 : 0)> at;
   if constexpr (G::can_fault) at[location_count] = operands[location_count];  // fault records, the same for all vertices
   for (std::size_t o = 0; o < location_count; ++o) at[o] = operands[o];
   std::array<std::int64_t, max_work_axes> index{};
   unsigned variant = 0;
-  std::int64_t vertex = first;
+  std::int64_t vertex = first / pieces;
   for (int a = G::axes; a-- > 0; vertex /= G::count(a)) {
     const auto axis = static_cast<std::size_t>(a);
     index[axis] = vertex % G::count(a);
     for (std::size_t o = 0; o < location_count; ++o) at[o] += index[axis] * G::stride(a, o);
     if (index[axis] == G::count(a) - 1) variant |= 1u << a;
   }
-  for (vertex = first; vertex < last; ++vertex) {
-    if constexpr (G::variant_bits == 0) run_stages<plan, set_index, G::extents(0)>(at.data());
-    else codelets<plan, set_index>[variant & G::variant_bits](at.data());
+  const auto run = [&](const auto&... some) {
+    if constexpr (G::variant_bits == 0) run_stages<plan, set_index, G::extents(0)>(at.data(), some...);
+    else codelets<plan, set_index, std::remove_cvref_t<decltype(some)>...>[variant & G::variant_bits](at.data(), some...);
+  };
+  for (std::int64_t next = first; next < last;) {
+    if constexpr (pieces == 1) {
+      run();
+      ++next;
+    } else {
+      const std::int64_t before = next / pieces * pieces, end = std::min(last, before + pieces);
+      run(kernel::Pieces{next - before, end - before, pieces});
+      next = end;
+    }
     for (int a = G::axes; a-- > 0;) {
       const auto axis = static_cast<std::size_t>(a);
       if (++index[axis] < G::count(a)) {

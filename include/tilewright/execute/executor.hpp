@@ -246,15 +246,15 @@ class Executor {
       memory_.streams_of(running.state, running.replicas.numbers[i])[step.stream] +=
           program_.replicas * program_.stream_bytes[static_cast<std::size_t>(step.stream)];
   }
-  /// A worker's share of the vertices of all replicas: neighbours of each other, the same in each run.
+  /// A worker's share of the vertices of all replicas, or of their pieces: neighbours of each other, the same in each run.
   static Pool::Range share_of(const Step& step, const Running& running, std::int64_t worker, std::int64_t workers) {
-    const std::int64_t parts = step.vertices * running.replicas.count;
+    const std::int64_t parts = step.vertices * step.pieces * running.replicas.count;
     return {parts * worker / workers, parts * (worker + 1) / workers};
   }
   /// Whether workers take over parts of a step from each other. Those that move a stream, and those of a single vertex, which
   /// may be a chain, stay with their worker, and so do those of programs on several IPUs.
   bool is_shared(const Step& step, const Running& running) const {
-    const std::int64_t parts = step.vertices * running.replicas.count, least = shuffle_ ? 1 : active_ + 1;
+    const std::int64_t parts = step.vertices * step.pieces * running.replicas.count, least = shuffle_ ? 1 : active_ + 1;
     return (active_ > 1 || shuffle_) && parts >= least && step.vertices > 1 && step.stream < 0 && program_.ipus == 1 &&
            parts / active_ < Pool::most_parts;
   }
@@ -289,15 +289,16 @@ class Executor {
       else done[i] |= std::uint64_t{1} << worker, --left;
     }
   }
-  /// Runs some of the vertices of all replicas.
+  /// Runs some of the vertices of all replicas, or of their pieces.
   void run_parts(const Step& step, const Running& running, Pool::Range parts) {
     const Location* const locations = program_.locations.data() + step.first_location;
     std::byte* operands[max_locations + 1];
     if (step.first_fault_site >= 0)
       operands[step.location_count] = reinterpret_cast<std::byte*>(faults_.data() + step.first_fault_site);
+    const std::int64_t of_replica = step.vertices * step.pieces;
     while (parts.first < parts.last) {
-      const int replica = running.replicas.numbers[parts.first / step.vertices];
-      const std::int64_t first = parts.first % step.vertices, last = std::min(step.vertices, first + parts.last - parts.first);
+      const int replica = running.replicas.numbers[parts.first / of_replica];
+      const std::int64_t first = parts.first % of_replica, last = std::min(of_replica, first + parts.last - parts.first);
       if (held_.names_replicas) [[unlikely]]
         detail::printing_replica = held_.first + replica;
       for (int i = 0; i < step.location_count; ++i) operands[i] = memory_.address(locations[i], running, replica);

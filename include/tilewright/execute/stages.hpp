@@ -39,9 +39,10 @@ template <class B, int s>
 inline constexpr std::int64_t row_memory_bytes = std::max<std::int64_t>(1, Epilogue<B, s>::row_floats) *
                                                  static_cast<std::int64_t>(sizeof(float));
 
-/// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these.
+/// Runs a stage that is a kernel, with its expression or epilogue. Other stages run as parts of these. Of a kernel that takes
+/// pieces, it runs some.
 template <class B, int s>
-inline void run_stage(std::byte* const* locations, std::byte* scratch) {
+inline void run_stage(std::byte* const* locations, std::byte* scratch, [[maybe_unused]] const auto&... pieces) {
   if constexpr (B::stage(s).evaluation == Evaluation::kernel) {
     using O = typename B::template OpOf<s>;
     constexpr int result = B::stage(s).input_count;
@@ -70,23 +71,25 @@ inline void run_stage(std::byte* const* locations, std::byte* scratch) {
       alignas(memory_alignment) std::byte row_memory[static_cast<std::size_t>(row_memory_bytes<B, s>)];
       [&]<std::size_t... o>(std::index_sequence<o...>) {
         O::template compute_with<B::stage(s).attributes, View<B::slice(s, result)>>(
-            E(locations, scratch, reinterpret_cast<float*>(row_memory)), operand.template operator()<static_cast<int>(o)>()...);
+            E(locations, scratch, reinterpret_cast<float*>(row_memory)), operand.template operator()<static_cast<int>(o)>()...,
+            pieces...);
       }(std::make_index_sequence<static_cast<std::size_t>(result)>{});
     } else {
       [&]<std::size_t... o>(std::index_sequence<o...>) {
-        O::template compute<B::stage(s).attributes>(operand.template operator()<static_cast<int>(o)>()...);
+        O::template compute<B::stage(s).attributes>(operand.template operator()<static_cast<int>(o)>()..., pieces...);
       }(std::make_index_sequence<static_cast<std::size_t>(B::stage(s).operand_count)>{});
     }
   }
 }
 
-/// The codelet of a compute set for vertices of the given extents: its stages, one after the other.
-template <const auto& plan, std::size_t set_index, Extents extents>
-inline void run_stages(std::byte* const* locations) {
+/// The codelet of a compute set for vertices of the given extents: its stages, one after the other. With pieces, the only kernel
+/// is one that takes them.
+template <const auto& plan, std::size_t set_index, Extents extents, class... SomePieces>
+inline void run_stages(std::byte* const* locations, const SomePieces&... pieces) {
   using B = Block<plan, set_index, extents>;
   alignas(memory_alignment) std::byte scratch[static_cast<std::size_t>(scratch_memory_bytes<B>)];
   [&]<std::size_t... s>(std::index_sequence<s...>) {
-    (run_stage<B, static_cast<int>(s)>(locations, scratch), ...);
+    (run_stage<B, static_cast<int>(s)>(locations, scratch, pieces...), ...);
   }(std::make_index_sequence<static_cast<std::size_t>(B::set.stage_count)>{});
 }
 

@@ -105,6 +105,8 @@ struct ComputeSet {
   int stage_count = 0;
   FixedVector<std::int64_t, max_work_axes> extents{};  ///< of the whole grid, by axis
   FixedVector<std::int64_t, max_work_axes> blocks{};  ///< extents of a block, by axis; the last block of an axis may be shorter
+  /// Pieces of a vertex, which threads share: its only kernel is one that takes pieces. 1 for others.
+  int pieces = 1;
   int first_stride = 0;  ///< in the plan's strides: by location, then by axis of the grid, bytes from one block to the next
   int location_count = 0;  ///< of each step that runs the set
   std::int64_t scratch_bytes = 0;  ///< of each vertex
@@ -145,6 +147,7 @@ struct Step {
   int first_location = 0;  ///< in the plan's locations
   int location_count = 0;  ///< loop: of all three lists
   std::int64_t vertices = 0;  ///< compute: of one replica; 0 for others
+  std::int64_t pieces = 1;  ///< compute: of each vertex, as its set has them
   std::int64_t items = 0;  ///< collective: the parts that workers share, of all replicas together; 0 for others
   std::int64_t frame_offset = 0;  ///< calls: bytes from this body's frame to the called body's, which lies in it; 0 for others
   std::int64_t count = 1;  ///< loop: iterations, at least 1; 1 for others

@@ -107,6 +107,9 @@ struct KernelOperands {
   /// An element depends on its position, its number in the row-major order of output 0. `work` and `compute` have one more
   /// input, after the others: a view of output 0's shape, of which `position_of` gives the first element's position.
   bool takes_positions = false;
+  /// `compute` and `compute_with` have a last argument, `const kernel::Pieces&`, the pieces of a vertex that they compute: its
+  /// threads share those of large vertices. Results are the same whichever pieces come together.
+  bool takes_pieces = false;
   /// Operands may be float8, with which nothing is computed. Views, transfers and ops of CodeKind::copy need not say so.
   bool takes_float8 = false;
 };

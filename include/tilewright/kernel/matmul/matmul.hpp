@@ -80,15 +80,18 @@ inline void loop_matmul(const A* a, const B* b, const Epilogue& epilogue) {
 /// Calls epilogue(i, j, x) for every element of c = a b exactly once, when its sum over k is complete: x is a float (compute_t),
 /// or an xsimd batch of the elements (i, j), (i, j + 1), ... of one row. Floats and half precision, which sums in float, use
 /// register-blocked vector kernels. An epilogue that reads memory may also have a member prefetch(i, j): it is called
-/// for some vectors, some time before their sums are complete.
+/// for some vectors, some time before their sums are complete. Of some pieces of c: a sum is the same
+/// whichever pieces come with it. Kernels but `outer` compute all of c with the first piece.
 template <MatMulShape shape, class A, class B, class Epilogue>
-inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
+inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue, const Pieces& pieces = {}) {
   constexpr MatMulShape s = MatMulChoice<shape, A, B>::s;
   constexpr MatMulKernel kernel = MatMulChoice<shape, A, B>::kernel;
+  if constexpr (kernel != MatMulKernel::outer && kernel != MatMulKernel::outer_transposed)
+    if (pieces.first > 0) return;
   if constexpr (kernel == MatMulKernel::inner) inner_matmul<s>(a, b, epilogue);
-  else if constexpr (kernel == MatMulKernel::outer) outer_matmul<s>(a, b, epilogue);
+  else if constexpr (kernel == MatMulKernel::outer) outer_matmul<s>(a, b, epilogue, pieces);
   else if constexpr (kernel == MatMulKernel::outer_transposed)
-    outer_matmul<s.transposed()>(b, a, TransposedEpilogue<Epilogue>{epilogue});
+    outer_matmul<s.transposed()>(b, a, TransposedEpilogue<Epilogue>{epilogue}, pieces);
   else if constexpr (kernel == MatMulKernel::row_by_row) stream_rows<s>(a, b, epilogue);
   else if constexpr (kernel == MatMulKernel::column_by_column) stream_columns<s>(a, b, epilogue);
   else loop_matmul<s>(a, b, epilogue);
@@ -96,10 +99,10 @@ inline void matmul_kernel(const A* a, const B* b, const Epilogue& epilogue) {
 
 /// c = a b for one matrix.
 template <MatMulShape shape, class A, class B, class C>
-inline void matmul_kernel(const A* a, const B* b, C* c) {
+inline void matmul_kernel(const A* a, const B* b, C* c, const Pieces& pieces = {}) {
   constexpr MatMulShape s = with_unit_strides(shape);
-  if constexpr (gives_transposed<s, A, B, C>) matmul_kernel<s.transposed()>(b, a, c);
-  else matmul_kernel<s>(a, b, StoreSums<s.c_m, s.c_n, C>{c});
+  if constexpr (gives_transposed<s, A, B, C>) matmul_kernel<s.transposed()>(b, a, c, pieces);
+  else matmul_kernel<s>(a, b, StoreSums<s.c_m, s.c_n, C>{c}, pieces);
 }
 
 /// Bytes of matmul_kernel's arrays on the stack, for c or an epilogue.

@@ -9,6 +9,7 @@
 #include "tilewright/kernel/matmul/pack.hpp"
 #include "tilewright/kernel/matmul/plan.hpp"
 #include "tilewright/kernel/matmul/shape.hpp"
+#include "tilewright/kernel/pieces.hpp"
 #include "tilewright/kernel/reduce/long_sums.hpp"
 
 namespace tilewright::kernel {
@@ -162,13 +163,38 @@ template <std::int64_t rows, std::int64_t count, class F>
   if constexpr (count % rows > 0)
     if (i < end) f(std::integral_constant<std::int64_t, count % rows>{}, i);
 }
-/// Calls f(constant number of columns, first column) for every strip.
+/// Columns of a strip; the last one may have less.
+constexpr std::int64_t strip_columns(const MatMulShape& s) { return std::min(s.n, outer_plan(s).vectors * float_width); }
+/// Calls f(constant number of columns, first column) for every strip of columns that begins in [begin, end).
 template <MatMulShape s, class F>
-[[gnu::always_inline]] inline void for_each_strip(const F& f) {
-  constexpr std::int64_t columns = std::min(s.n, outer_plan(s).vectors * float_width);
-  std::int64_t j = 0;
-  for (; j + columns <= s.n; j += columns) f(std::integral_constant<std::int64_t, columns>{}, j);
-  if constexpr (s.n % columns > 0) f(std::integral_constant<std::int64_t, s.n % columns>{}, j);
+[[gnu::always_inline]] inline void for_each_strip(std::int64_t begin, std::int64_t end, const F& f) {
+  constexpr std::int64_t columns = strip_columns(s), whole = s.n / columns * columns;
+  std::int64_t j = begin;
+  for (const std::int64_t stop = std::min(end, whole); j < stop; j += columns)
+    f(std::integral_constant<std::int64_t, columns>{}, j);
+  if constexpr (s.n % columns > 0)
+    if (j < end) f(std::integral_constant<std::int64_t, s.n % columns>{}, j);
+}
+
+/// Rows and columns of c that a kernel computes: of pieces.
+struct OuterRange {
+  std::int64_t i_begin = 0, i_end = 0, j_begin = 0, j_end = 0;
+};
+/// Whether pieces of a product are rows, else they are strips of columns. Rows are those that do not make more be packed.
+constexpr bool has_pieces_of_rows(const MatMulShape& s) {
+  const OuterPlan plan = outer_plan(s);
+  if (plan.k_first) return false;
+  return (plan.packs_a && !plan.packs_b) || (plan.short_sums && !plan.packs_b) || s.n <= strip_columns(s);
+}
+template <MatMulShape s>
+[[gnu::always_inline]] inline OuterRange range_of(const Pieces& pieces) {
+  if constexpr (has_pieces_of_rows(s)) {
+    constexpr std::int64_t rows = outer_plan(s).rows, blocks = ceil_div(s.m, rows);
+    return {pieces.begin(blocks) * rows, std::min(s.m, pieces.end(blocks) * rows), 0, s.n};
+  } else {
+    constexpr std::int64_t columns = strip_columns(s), strips = ceil_div(s.n, columns);
+    return {0, s.m, pieces.begin(strips) * columns, std::min(s.n, pieces.end(strips) * columns)};
+  }
 }
 
 /// Copies rows [begin, end) of a (from its column 0 on) to panel as floats, line by line as they are in memory.
@@ -298,7 +324,7 @@ inline void outer_strip(const A* a, float* a_panel, const B* b, std::int64_t i_b
 
 /// All rows and strips for one part of k after the other, so that each of them is read and packed once.
 template <MatMulShape s, class A, class B, class Epilogue>
-inline void outer_parts_of_k(const A* a, float* a_panel, const B* b, const Epilogue& epilogue) {
+inline void outer_parts_of_k(const A* a, float* a_panel, const B* b, const OuterRange& range, const Epilogue& epilogue) {
   constexpr OuterPlan plan = outer_plan(s);
   constexpr std::int64_t widest = plan.vectors * float_width;
   alignas(line_bytes) [[maybe_unused]] float b_panel[std::size_t(b_panel_size(s, widest))];
@@ -308,35 +334,40 @@ inline void outer_parts_of_k(const A* a, float* a_panel, const B* b, const Epilo
   for (std::int64_t k = 0; k < s.k; k += plan.k_part) {
     const std::int64_t k_count = std::min(plan.k_part, s.k - k);
     if constexpr (plan.packs_a) pack_rows<s>(a + k * s.a_k, 0, s.m, k_count, a_panel);
-    for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
-      outer_part<s, columns>(a, a_panel, b, b_panel, 0, s.m, j, k, k_count, partial + rows * j, epilogue);
-    });
+    for_each_strip<s>(range.j_begin, range.j_end,
+                      [&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
+                        outer_part<s, columns>(a, a_panel, b, b_panel, 0, s.m, j, k, k_count, partial + rows * j, epilogue);
+                      });
   }
-  for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
-    finish_partial<s, columns>(partial + rows * j, 0, s.m, j, epilogue);
-  });
+  for_each_strip<s>(range.j_begin, range.j_end,
+                    [&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j) {
+                      finish_partial<s, columns>(partial + rows * j, 0, s.m, j, epilogue);
+                    });
 }
 
-/// Sums in registers along n, of elements of a times rows of b.
+/// Sums in registers along n, of elements of a times rows of b: of pieces of c.
 template <MatMulShape s, class A, class B, class Epilogue>
-inline void outer_matmul(const A* a, const B* b, const Epilogue& epilogue) {
+inline void outer_matmul(const A* a, const B* b, const Epilogue& epilogue, const Pieces& pieces) {
   constexpr OuterPlan plan = outer_plan(s);
+  const OuterRange range = range_of<s>(pieces);
   if constexpr (plan.short_sums && !plan.packs_b) {
     for_each_row_block<plan.rows, s.m>(
-        0, s.m,
+        range.i_begin, range.i_end,
         [&]<std::int64_t rows>(std::integral_constant<std::int64_t, rows>, std::int64_t i) __attribute__((always_inline)) {
-          for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j)
+          for_each_strip<s>(range.j_begin, range.j_end,
+                            [&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j)
                                 __attribute__((always_inline)) {
                                   whole_block<s, s.b_k, rows, columns, columns, false>(a + i * s.a_m, b + j, i, j, epilogue);
                                 });
         });
   } else {
     alignas(line_bytes) float a_panel[std::size_t(a_panel_size(s))];
-    if constexpr (plan.k_first) return outer_parts_of_k<s>(a, a_panel, b, epilogue);
-    for (std::int64_t i = 0; i < s.m; i += plan.m_part) {
-      const std::int64_t i_end = std::min(s.m, i + plan.m_part);
+    if constexpr (plan.k_first) return outer_parts_of_k<s>(a, a_panel, b, range, epilogue);
+    for (std::int64_t i = range.i_begin; i < range.i_end; i += plan.m_part) {
+      const std::int64_t i_end = std::min(range.i_end, i + plan.m_part);
       if constexpr (plan.packs_a && plan.k_part >= s.k) pack_rows<s>(a, i, i_end, s.k, a_panel);
-      for_each_strip<s>([&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j)
+      for_each_strip<s>(range.j_begin, range.j_end,
+                        [&]<std::int64_t columns>(std::integral_constant<std::int64_t, columns>, std::int64_t j)
                             __attribute__((always_inline)) { outer_strip<s, columns>(a, a_panel, b, i, i_end, j, epilogue); });
     }
   }

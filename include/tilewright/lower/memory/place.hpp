@@ -103,6 +103,7 @@ class ComputePlacer {
 
   constexpr void run() {
     set_.set.blocks = partition_.blocks;
+    set_.set.pieces = partition_.pieces;
     for (const WorkAxis& axis : group_.grid) set_.set.extents.push_back(axis.extent);
     for (std::size_t m = 0; m < group_.members.size(); ++m) add_stage(static_cast<int>(m));
     const Operation& first = operation(0);
@@ -126,6 +127,7 @@ class ComputePlacer {
       set_.set.traffic = collective_traffic(volume, target_);
     } else {
       step.vertices = partition_.vertices;
+      step.pieces = partition_.pieces;
     }
     step.compute_set = compute_sets_.add(plan_, set_);
     plan_.steps.push_back(step);

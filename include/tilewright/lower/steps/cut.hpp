@@ -2,6 +2,9 @@
 // takes: groups and Storage::internal
 // gives: cuts: by group its vertices and how its values are computed; Storage::internal is final
 // keeps: groups and operations
+#include <algorithm>
+#include <cstdint>
+
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/evaluation.hpp"
 #include "tilewright/lower/host/cut_product.hpp"
@@ -27,6 +30,7 @@ class Cutter {
     result.evaluations = evaluate(draft_, group);
     result.partition = target.checks_memory() ? fit_tiles(draft_, group, target).partition
                                               : cut_product(draft_, group, dtype, target);
+    result.partition.pieces = pieces_of(group, result, target);
     if (group.members.size() == 1) return result;
     const List<PassedOn> passed_on = find_passed_on(group, result.evaluations);
     const auto bytes_passed_on = [&](const auto& blocks) {
@@ -39,6 +43,7 @@ class Cutter {
     const bool fits = target.first_cache_bytes == 0 || bytes_passed_on(small.blocks) < target.first_cache_bytes;
     if (fits) result.partition = small;
     else cut_blocks(result.partition, group.grid, dtype, target.second_block_bytes, target, bytes_passed_on);
+    result.partition.pieces = pieces_of(group, result, target);
     // A storage that goes to the frame was not in registers but where several members write it: then the last of them may have
     // been. No value gets into registers or scratch by that, so that the limit still holds.
     if (limit_scratch(group, result)) result.evaluations = evaluate(draft_, group);
@@ -46,6 +51,27 @@ class Cutter {
   }
 
  private:
+  /// Pieces of a vertex that is one product, with formulas in its epilogue: as many as are worth it, and as there are matrices,
+  /// or two vectors of columns in each.
+  constexpr int pieces_of(const Group& group, const Cut& cut, const Target& target) const {
+    const Operation& product = draft_.operation(group.members[0]);
+    if (target.pieces_of_vertex == 1 || cut.partition.vertices == 1 || !product.op->takes_pieces) return 1;
+    int kernels = 0;
+    for (const Evaluation kind : cut.evaluations.kinds) kernels += kind == Evaluation::kernel ? 1 : 0;
+    if (kernels > 1) return 1;
+    std::int64_t cost = 1;
+    for (const std::int64_t extent : cut.partition.blocks) cost *= extent;
+    const Value& output = product.operands[product.input_count];
+    const GridAxes axes = grid_axes_of(product, group.members[0], product.input_count);
+    std::int64_t matrices = 1, columns = 1;
+    for (int axis = 0, rank = output.spec.shape.rank; axis < rank; ++axis) {
+      const std::int64_t extent = axes[axis] < 0 ? output.spec.shape[axis] : cut.partition.blocks[axes[axis]];
+      if (axis == rank - 1) columns = extent;
+      else if (axis < rank - 2) matrices *= extent;
+    }
+    const std::int64_t most = std::max(matrices, columns / (2 * target.vector_width(output.spec.dtype)));
+    return static_cast<int>(std::clamp<std::int64_t>(std::min(most, cost / target.least_piece_cost), 1, target.pieces_of_vertex));
+  }
   /// A value that a kernel of a group writes or reads and another kernel of the group uses: its block should still be in a cache
   /// when the second kernel comes.
   struct PassedOn {

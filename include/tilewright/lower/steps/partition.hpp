@@ -10,6 +10,7 @@ namespace tilewright::internal {
 struct Partition {
   FixedVector<std::int64_t, max_work_axes> blocks{};  ///< by axis: the extent of a vertex; the last one may have less
   std::int64_t vertices = 1;
+  int pieces = 1;  ///< of each vertex, which threads share
   std::int64_t partials = 1;  ///< of each result of a reduction: the number of blocks along all cut axes of it
 };
 

@@ -21,7 +21,9 @@ struct MatMul : Op<MatMul> {
   constexpr operator VertexCost() const { return formula_cost(CostFormula::product, Confidence::published); }
   static constexpr std::string_view name = "MatMul";
   constexpr operator Effects() const { return Effects{.gradient_needs_no_result = true}; }
-  constexpr operator KernelOperands() const { return KernelOperands{.any_layout = true, .any_result_layout = true}; }
+  constexpr operator KernelOperands() const {
+    return KernelOperands{.any_layout = true, .any_result_layout = true, .takes_pieces = true};
+  }
   constexpr operator Fusion() const { return Fusion{.has_epilogue = true}; }
   struct Attributes {
     std::int64_t output_type = 0;  ///< 1 + the dtype; 0: the operands'
@@ -100,25 +102,22 @@ struct MatMul : Op<MatMul> {
     return work;
   }
   template <PackedAttributes, class A, class B, class C>
-  static void compute(A a, B b, C c) {
+  static void compute(A a, B b, C c, const kernel::Pieces& pieces = {}) {
     if constexpr (rows_are_one_matrix<C, A, B>()) {
-      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, c.data);
+      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, c.data, pieces);
     } else {
-      constexpr auto strides = batch_strides<C, A, B, C>();
-      for_each_offset<3>(batch_of(C::shape), strides, [&](const auto& at) {
-        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2]);
+      for_each_matrix<C, A, B, C>(pieces, [&](const auto& at, std::int64_t, const kernel::Pieces& of_matrix) {
+        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], c.data + at[2], of_matrix);
       });
     }
   }
   template <PackedAttributes, class C, class Epilogue, class A, class B>
-  static void compute_with(const Epilogue& epilogue, A a, B b) {
+  static void compute_with(const Epilogue& epilogue, A a, B b, const kernel::Pieces& pieces = {}) {
     if constexpr (rows_are_one_matrix<C, A, B>() && Epilogue::rows_are_one_matrix) {
-      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, epilogue);
+      kernel::matmul_kernel<rows_of_all<A, B, C>()>(a.data, b.data, epilogue, pieces);
     } else {
-      constexpr auto strides = batch_strides<C, A, B>();
-      std::int64_t number = 0;
-      for_each_offset<2>(batch_of(C::shape), strides, [&](const auto& at) {
-        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number++));
+      for_each_matrix<C, A, B>(pieces, [&](const auto& at, std::int64_t number, const kernel::Pieces& of_matrix) {
+        kernel::matmul_kernel<matrix<A, B, C>()>(a.data + at[0], b.data + at[1], epilogue.matrix(number), of_matrix);
       });
     }
   }
@@ -143,6 +142,23 @@ struct MatMul : Op<MatMul> {
   static constexpr kernel::MatMulShape matrix() {
     return {C::shape[-2],       C::shape[-1],       A::shape[-1],       A::spec.stride(-2), A::spec.stride(-1),
             B::spec.stride(-2), B::spec.stride(-1), C::spec.stride(-2), C::spec.stride(-1)};
+  }
+  /// Calls f(offsets of operands, number, pieces of the matrix) for each matrix of c that pieces have a part of: a piece is some
+  /// matrices, or a part of the only one.
+  template <class C, class... V, class F>
+  static void for_each_matrix(const kernel::Pieces& pieces, const F& f) {
+    constexpr auto strides = batch_strides<C, V...>();
+    constexpr std::int64_t matrices = batch_of(C::shape).nelms();
+    if constexpr (matrices == 1) {
+      f(std::array<std::int64_t, sizeof...(V)>{}, 0, pieces);
+    } else {
+      const std::int64_t begin = pieces.begin(matrices), end = pieces.end(matrices);
+      std::int64_t number = 0;
+      for_each_offset<static_cast<int>(sizeof...(V))>(batch_of(C::shape), strides, [&](const auto& at) {
+        if (number >= begin && number < end) f(at, number, kernel::Pieces{});
+        ++number;
+      });
+    }
   }
   /// Whether all matrices of a and c are one with the rows of all, and b is one matrix, which is then packed once.
   template <class C, class A, class B>
