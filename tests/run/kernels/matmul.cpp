@@ -1,6 +1,6 @@
 // labels: arm more
-// Matrix products of all orientations and edge extents agree with a loop in double precision, and bring each element to the
-// epilogue once.
+// Matrix products of all orientations and edge extents agree with a loop in double precision, bring each element to the epilogue
+// once, and have the same bits in pieces.
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -58,6 +58,14 @@ void check_product() {
     }
   });
   tilewright::kernel::matmul_kernel<s>(a.data(), b.data(), c.data());
+  for (const std::int64_t count : {2, 3, 8}) {
+    auto in_pieces = before;
+    const std::int64_t some = count / 2;  // the last ones come first
+    tilewright::kernel::matmul_kernel<s>(a.data(), b.data(), in_pieces.data(), {some, count, count});
+    for (std::int64_t piece = 0; piece < some; ++piece)
+      tilewright::kernel::matmul_kernel<s>(a.data(), b.data(), in_pieces.data(), {piece, piece + 1, count});
+    CHECK((in_pieces == c));
+  }
 
   CHECK(in_range);
   // Rounding errors of a sum of k terms below 1 in float; half precision rounds its result.

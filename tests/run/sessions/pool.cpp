@@ -97,6 +97,26 @@ constexpr void replicas(Ir& ir) {
   ops::scaled_add_(w, ops::collectives::replicated_all_reduce(ops::matmul(x.T(), y)), 1.0, 1e-3);
 }
 
+/// Products that are so large that threads share pieces of their vertices: strips of columns, blocks of rows, matrices.
+constexpr void products(Ir& ir) {
+  const Tensor x = ops::host_load(ir.h2d_stream("x", {104, 300}));
+  const Tensor w = ir.variable(tw::normal(0, 0.1), {300, 600}, tw::float32, "w");
+  const Tensor heads = ops::host_load(ir.h2d_stream("heads", {24, 90, 70}));
+  const Tensor y = ops::relu(x.matmul(w) + 1);
+  ops::host_store(ir.d2h_stream("y", {104, 600}), y);
+  ops::host_store(ir.d2h_stream("back", {104, 300}), y.matmul(w.T()));
+  ops::host_store(ir.d2h_stream("scores", {24, 90, 90}), ops::exp(0.01 * ops::matmul(heads, heads.transpose({0, 2, 1}))));
+  ops::host_store(ir.d2h_stream("half", {600, 104}),
+                  ops::cast(ops::matmul(ops::cast(w.T(), tw::float16), ops::cast(x.T(), tw::float16)), tw::float32));
+  ops::scaled_add_(w, ops::matmul(x.T(), y), 1.0, 1e-5);
+}
+constexpr int most_pieces(const auto& plan) {
+  int most = 0;
+  for (const auto& set : plan.compute_sets) most = std::max(most, set.pieces);
+  return most;
+}
+static_assert(most_pieces(tw::Program<products>::plan) == 8 && most_pieces(tw::Program<training>::plan) == 1);
+
 using Bytes = std::vector<std::vector<std::byte>>;
 
 /// What runs of a program leave: all streams and all variables.
@@ -164,4 +184,5 @@ TEST_CASE("training has the same bits on any number of threads, in 1,000 orders"
 TEST_CASE("loops, branches and independent steps have the same bits on any number of threads, in 1,000 orders") {
   check_orders<control_flow>();
 }
+TEST_CASE("products in pieces have the same bits on any number of threads, in 1,000 orders") { check_orders<products>(); }
 TEST_CASE("replicas have the same bits on any number of threads, in 1,000 orders") { check_orders<replicas>(); }

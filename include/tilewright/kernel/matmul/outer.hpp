@@ -180,11 +180,14 @@ template <MatMulShape s, class F>
 struct OuterRange {
   std::int64_t i_begin = 0, i_end = 0, j_begin = 0, j_end = 0;
 };
-/// Whether pieces of a product are rows, else they are strips of columns. Rows are those that do not make more be packed.
+/// Whether pieces of a product are blocks of rows, else they are strips of columns: so that little is packed again for each
+/// piece, and else so that there are enough of them.
 constexpr bool has_pieces_of_rows(const MatMulShape& s) {
   const OuterPlan plan = outer_plan(s);
+  const std::int64_t strips = ceil_div(s.n, strip_columns(s)), blocks = ceil_div(s.m, plan.rows);
   if (plan.k_first) return false;
-  return (plan.packs_a && !plan.packs_b) || (plan.short_sums && !plan.packs_b) || s.n <= strip_columns(s);
+  if (strips == 1 || (!plan.packs_b && (plan.packs_a || plan.short_sums))) return true;
+  return strips < 4 && strips < blocks && (!plan.packs_b || s.b_n == 1);
 }
 template <MatMulShape s>
 [[gnu::always_inline]] inline OuterRange range_of(const Pieces& pieces) {

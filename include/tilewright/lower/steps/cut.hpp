@@ -52,7 +52,7 @@ class Cutter {
 
  private:
   /// Pieces of a vertex that is one product, with formulas in its epilogue: as many as are worth it, and as there are matrices,
-  /// or two vectors of columns in each.
+  /// vectors of rows or pairs of vectors of columns.
   constexpr int pieces_of(const Group& group, const Cut& cut, const Target& target) const {
     const Operation& product = draft_.operation(group.members[0]);
     if (target.pieces_of_vertex == 1 || cut.partition.vertices == 1 || !product.op->takes_pieces) return 1;
@@ -63,13 +63,15 @@ class Cutter {
     for (const std::int64_t extent : cut.partition.blocks) cost *= extent;
     const Value& output = product.operands[product.input_count];
     const GridAxes axes = grid_axes_of(product, group.members[0], product.input_count);
-    std::int64_t matrices = 1, columns = 1;
+    std::int64_t matrices = 1, columns = 1, rows = 1;
     for (int axis = 0, rank = output.spec.shape.rank; axis < rank; ++axis) {
       const std::int64_t extent = axes[axis] < 0 ? output.spec.shape[axis] : cut.partition.blocks[axes[axis]];
       if (axis == rank - 1) columns = extent;
-      else if (axis < rank - 2) matrices *= extent;
+      else if (axis == rank - 2) rows = extent;
+      else matrices *= extent;
     }
-    const std::int64_t most = std::max(matrices, columns / (2 * target.vector_width(output.spec.dtype)));
+    const std::int64_t width = target.vector_width(output.spec.dtype);
+    const std::int64_t most = std::max({matrices, columns / (2 * width), rows / width});
     return static_cast<int>(std::clamp<std::int64_t>(std::min(most, cost / target.least_piece_cost), 1, target.pieces_of_vertex));
   }
   /// A value that a kernel of a group writes or reads and another kernel of the group uses: its block should still be in a cache
