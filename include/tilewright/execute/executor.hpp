@@ -278,11 +278,12 @@ class Executor {
     std::minstd_rand random(shuffle_ + 64 * shared.tickets[0] + static_cast<std::uint32_t>(running.worker));
     std::uint64_t done[Pool::slots]{};  // by step: a bit for each worker, of which there are at most 64, whose share is begun
     for (int left = shared.count * active_; left > 0;) {
-      const auto i = random() % static_cast<unsigned>(shared.count), worker = random() % static_cast<unsigned>(active_);
+      const auto i = static_cast<int>(random() % static_cast<unsigned>(shared.count));
+      const auto worker = static_cast<int>(random() % static_cast<unsigned>(active_));
       if (done[i] >> worker & 1) continue;
       const Step& step = *shared.steps[i];
       const Pool::Range share = share_of(step, running, worker, active_);
-      const Pool::Range part = pool_.take(static_cast<int>(worker), shared.tickets[i], share.last - share.first,
+      const Pool::Range part = pool_.take(worker, shared.tickets[i], share.last - share.first,
                                           random() % 2 ? Pool::Side::first : Pool::Side::last,
                                           [&](std::int64_t rest) { return 1 + static_cast<std::int64_t>(random()) % rest; });
       if (part) run_parts(step, running, {share.first + part.first, share.first + part.last});
