@@ -6,7 +6,9 @@
 
 #include "../../../benchmarks/balance/programs.hpp"
 #include "../../catch.hpp"
+#include "../../support/count_allocations.hpp"
 #include "tilewright/lower/host/balance.hpp"
+#include "tilewright/lower/host/likely_threads.hpp"
 
 namespace {
 
@@ -75,6 +77,24 @@ TEST_CASE("host_balance: what cuts allow 16 threads by work alone") {
     CHECK(std::abs(tw::host_balance(plan, 16, tw::Sharing::fixed).work_speedup - allowed.fixed) < 0.06);
     CHECK(std::abs(tw::host_balance(plan, 16, tw::Sharing::pool).work_speedup - allowed.pool) < 0.06);
   }
+}
+
+constexpr void layer(tw::Ir& ir) {
+  const tw::Tensor x = tw::ops::host_load(ir.h2d_stream("x", {64, 256}));
+  const tw::Tensor weight = ir.variable(tw::zeros(), {256, 512}, tw::float32, "weight");
+  const tw::Tensor y = tw::ops::gelu(tw::ops::matmul(x, weight));
+  tw::ops::host_store(ir.d2h_stream("y", y.spec()), y);
+}
+
+TEST_CASE("likely_threads: a session guesses from its program, without allocation") {
+  const tw::internal::ProgramView program = tw::Program<layer>::view();
+  int guess = 0;
+  CHECK(support::allocations_of([&] { guess = tw::internal::likely_threads(program, 16); }) == 0);
+  CHECK(guess == 8);  // as many as there are vertices
+  CHECK(tw::internal::likely_threads(program, 5) == 4);  // on four and on five threads, the busiest has two of eight
+  const tw::Plan encoder = balance::plan_of("W4", tw::cpu.with_tiles(32));
+  CHECK(tw::internal::likely_threads(encoder, 2) == 2);
+  CHECK(tw::internal::likely_threads(encoder, 16) == 16);
 }
 
 }  // namespace

@@ -71,13 +71,12 @@ constexpr double work_of_first(const ComputeSet& set, std::int64_t count) {
     share += slice * static_cast<double>(begin) / static_cast<double>(extent);
     slice *= static_cast<double>(std::min(set.blocks[axis], extent - begin)) / static_cast<double>(extent);
   }
-  return share * static_cast<double>(set.work);
+  return share * set.work;
 }
 /// Work of the first `count` parts of a step: vertices of all replicas, or items of a collective.
 constexpr double work_of_first(const Step& step, const ComputeSet& set, std::int64_t count, int replicas) {
-  if (step.items > 0)
-    return static_cast<double>(set.work) * replicas * static_cast<double>(count) / static_cast<double>(step.items);
-  return static_cast<double>(set.work) * static_cast<double>(count / step.vertices) + work_of_first(set, count % step.vertices);
+  if (step.items > 0) return set.work * replicas * static_cast<double>(count) / static_cast<double>(step.items);
+  return set.work * static_cast<double>(count / step.vertices) + work_of_first(set, count % step.vertices);
 }
 
 /// What the steps of a body have, or a run.
@@ -140,7 +139,7 @@ class HostWorkCounter {
     for (int s = first; s < end; ++s) {
       if (!has_work(step(s))) continue;
       const ComputeSet& set = set_of(step(s));
-      work += static_cast<double>(set.work) * plan_.replicas;
+      work += set.work * plan_.replicas;
       total.bytes += static_cast<double>(set.memory_bytes) * plan_.replicas;
       largest = std::max(largest, work_of_first(step(s), set, 1, plan_.replicas));  // no vertex has more than the first
     }

@@ -136,8 +136,8 @@ class ComputePlacer {
 
  private:
   constexpr const Operation& operation(int member) const { return draft_.operation(group_.members[member]); }
-  constexpr std::int64_t work_of_group() const {
-    std::int64_t work = 0;
+  constexpr double work_of_group() const {
+    double work = 0;
     for (const Member& member : group_.members) work += work_of_operation(draft_.operation(member));
     return work;
   }
