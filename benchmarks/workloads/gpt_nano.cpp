@@ -1,7 +1,4 @@
 // W7: nanoGPT's setting for a CPU, its blocks: batches of 12, Adam.
-#include "gpt_blocks.hpp"
+#include "gpt_nano.hpp"
 
-constexpr gpt::Size nano{.vocabulary = 65, .context = 64, .layers = 4, .heads = 4, .width = 128};
-constexpr tw::optim::AdamParameters parameters() { return {.lr = 1e-4, .first_order_dtype = tw::float32}; }
-
-int main(int argc, char** argv) { return serve_gpt<nano, 12, parameters>(argc, argv); }
+int main(int argc, char** argv) { return serve_gpt<nano, nano_batch, nano_parameters>(argc, argv); }

@@ -6,6 +6,7 @@
 #include "tilewright needs GCC 12 or Clang 18, libstdc++ or libc++ 20, xtensor 0.24, xsimd 8.1, or newer ones"
 #endif
 #include "tilewright/core/table_text.hpp"
+#include "tilewright/execute/host_balance.hpp"
 #include "tilewright/lower/print_plan.hpp"
 #include "tilewright/model.hpp"
 #include "tilewright/ops/authoring.hpp"

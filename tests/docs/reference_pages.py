@@ -55,6 +55,7 @@ REFERENCE = {
         "Gradients": ["program/grad_graph_info.hpp", "transform/autodiff.hpp", "transform/accumulation.hpp",
                       "transform/recompute_graph.hpp", "transform/composed_forms.hpp", "transform/fuse_across_calls.hpp",
                       "transform/decompose_sum.hpp"],
+        "Balance": ["execute/host_balance.hpp", "lower/host/balance.hpp"],
         "Several processes": ["distributed/session_options.hpp"],
         "Scaling": ["scaling/planned.hpp", "scaling/step_time.hpp", "scaling/simulate.hpp", "scaling/algorithm.hpp",
                     "scaling/cluster.hpp", "scaling/clusters.hpp"],

@@ -141,9 +141,9 @@ struct Program {
                      .constants = plan.constants,
                      .values = plan.values,
                      .after_upload = plan.after_upload,
-                     .before_download = plan.before_download};
+                     .before_download = plan.before_download,
+                     .compute_sets = plan.compute_sets};
     if constexpr (target.ipu != nullptr) {
-      view.compute_sets = plan.compute_sets;
       view.stages = plan.stages;
       view.operands = plan.operands;
       view.sets = TileSets(target);

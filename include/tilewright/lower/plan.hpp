@@ -111,6 +111,8 @@ struct ComputeSet {
   int location_count = 0;  ///< of each step that runs the set
   std::int64_t scratch_bytes = 0;  ///< of each vertex
   std::int64_t code_bytes = 0;  ///< of its stages' code on one tile: an estimate, by the target's CodeSizes
+  double work = 0;  ///< of all vertices of one replica, in multiply-adds: an estimate, see vertex_work.hpp
+  std::int64_t memory_bytes = 0;  ///< of all operands in memory, of one replica, those of a location once; without positions
   CollectiveTraffic traffic{};  ///< of a collective, each time that it runs; zeros for others
 };
 

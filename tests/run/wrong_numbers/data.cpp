@@ -1,5 +1,6 @@
 // labels: none
-// Wrong numbers as options and parameters of what runs on the host: data, files, sessions, schedules, training loops, scaling.
+// Wrong numbers as options and parameters of what runs on the host: data, files, sessions, schedules, training loops, scaling,
+// balance.
 #include "tilewright/data/data.hpp"
 
 #include "../../catch.hpp"
@@ -460,6 +461,29 @@ const RunCase of_scaling[] = {
                                [](Whole n) { tw::scaling::fastest_algorithm(collectives(), n, cluster); }),
 };
 
+const tw::Plan& small_plan() {
+  static const tw::Plan plan = tw::lower(tw::prepare(*tw::trace([](tw::Ir& ir) {
+    const tw::TensorSpec spec{{64, 64}, tw::float32};
+    ops::host_store(ir.d2h_stream("y", spec), ops::gelu(ops::host_load(ir.h2d_stream("x", spec))));
+  }),
+                                                     tw::cpu));
+  return plan;
+}
+void price(const tw::HostCosts& costs) { (void)tw::host_balance(small_plan(), 8, tw::Sharing::fixed, costs); }
+const RunCase of_balance[] = {
+    whole_of<invalid_argument>("host_balance.threads", from(1, 4096),
+                               [](Whole n) {
+                                 if (is_int(n)) (void)tw::host_balance(small_plan(), static_cast<int>(n));
+                                 else throw invalid_argument("threads");
+                               }),
+    real_of<invalid_argument>("HostCosts.work_per_second", above_0, [](double n) { price({.work_per_second = n}); }),
+    real_of<invalid_argument>("HostCosts.crowding", above_0, [](double n) { price({.crowding = n}); }),
+    real_of<invalid_argument>("HostCosts.bytes_per_second", above_0, [](double n) { price({.bytes_per_second = n}); }),
+    real_of<invalid_argument>("HostCosts.barrier_seconds", not_negative, [](double n) { price({.barrier_seconds = n}); }),
+    real_of<invalid_argument>("HostCosts.barrier_seconds_per_doubling", not_negative,
+                              [](double n) { price({.barrier_seconds_per_doubling = n}); }),
+};
+
 const std::filesystem::path& folder() {
   static const TemporaryFolder made;
   return made.path;
@@ -486,6 +510,7 @@ TEST_CASE("wrong numbers of schedules") { CHECK(problems(of_schedules) == ""); }
 TEST_CASE("wrong numbers of schedulers by PyTorch's names") { CHECK(problems(of_schedulers) == ""); }
 TEST_CASE("wrong numbers of sessions and progress bars") { CHECK(problems(of_runs) == ""); }
 TEST_CASE("wrong numbers of clusters") { CHECK(problems(of_scaling) == ""); }
+TEST_CASE("wrong numbers of balance") { CHECK(problems(of_balance) == ""); }
 TEST_CASE("wrong numbers of checkpoints") {
   folder();  // of this process, not of a child
   CHECK(problems(of_files) == "");

@@ -86,7 +86,29 @@ class ComputeSets {
         return false;
     return true;
   }
+  /// Bytes of all operands in memory, those of a location once, of partials all parts.
+  static constexpr std::int64_t bytes_in_memory(const CompiledSet& set) {
+    List<std::int64_t> by_location(set.locations.size(), 0);
+    const int axes = set.set.blocks.size();
+    for (const StageOperand& operand : set.operands) {
+      if (operand.source != Source::memory || set.locations[operand.index].base == Base::position) continue;
+      std::int64_t bytes = size_of(operand.view.dtype);
+      unsigned followed = 0;
+      for (int axis = 0; axis < operand.view.shape.rank; ++axis) {
+        if (operand.view.stride(axis) != 0) bytes *= operand.view.shape[axis];
+        if (operand.grid_axis[axis] >= 0) followed |= 1u << operand.grid_axis[axis];
+      }
+      for (int axis = 0; axis < axes; ++axis)
+        if ((followed >> axis & 1) == 0 && set.strides[operand.index * axes + axis] != 0)
+          bytes *= block_count(set.set.extents[axis], set.set.blocks[axis]);
+      if (by_location[operand.index] < bytes) by_location[operand.index] = bytes;
+    }
+    std::int64_t total = 0;
+    for (const std::int64_t bytes : by_location) total += bytes;
+    return total;
+  }
   static constexpr void append(Plan& plan, CompiledSet& set) {
+    set.set.memory_bytes = bytes_in_memory(set);
     set.set.first_stage = static_cast<int>(plan.stages.size());
     set.set.stage_count = static_cast<int>(set.stages.size());
     set.set.first_stride = static_cast<int>(plan.strides.size());

@@ -8,6 +8,7 @@
 #include "tilewright/lower/memory/compute_sets.hpp"
 #include "tilewright/lower/memory/fault_sites.hpp"
 #include "tilewright/lower/memory/memory.hpp"
+#include "tilewright/lower/memory/vertex_work.hpp"
 #include "tilewright/lower/program/collective_traffic.hpp"
 #include "tilewright/lower/steps/call_arguments.hpp"
 
@@ -129,12 +130,19 @@ class ComputePlacer {
       step.vertices = partition_.vertices;
       step.pieces = partition_.pieces;
     }
+    const std::size_t known_sets = plan_.compute_sets.size();
     step.compute_set = compute_sets_.add(plan_, set_);
+    if (plan_.compute_sets.size() > known_sets) plan_.compute_sets.back().work = work_of_group();
     plan_.steps.push_back(step);
   }
 
  private:
   constexpr const Operation& operation(int member) const { return draft_.operation(group_.members[member]); }
+  constexpr double work_of_group() const {
+    double work = 0;
+    for (const Member& member : group_.members) work += work_of_operation(draft_.operation(member));
+    return work;
+  }
   constexpr void add_stage(int member) {
     const Operation& added = operation(member);
     Stage stage{added.op->tag, added.op->name, added.attributes, evaluations_.kinds[member], added.input_count};

@@ -16,24 +16,34 @@ constexpr FixedVector<BodyId, 2> called_bodies(const Step& step) {
   return bodies;
 }
 
-/// Adds up what the steps of a run have, through calls: a total of the main body. `none` is the total of no steps;
-/// `add_step(total, s)` adds what step number s of the plan has, which calls nothing itself; `add_call(total, times, one, other)`
-/// adds `times` what a called body has: a conditional counts with the larger of both branches, number by number, others with the
-/// same body twice. Steps come in the order of their numbers.
+/// Adds up what the steps of a run have, through calls: a total of the main body. `plan` is of any kind, and `totals` has room
+/// for one total by body, each of no steps at first. `add_body(total, body)` adds what the steps of a body have themselves;
+/// `add_call(total, times, one, other)` adds `times` what a called body has: of a conditional one of both branches, of others the
+/// same body twice. Bodies come from the last to the first, that is in the order of their steps.
 template <class Total>
-constexpr Total fold_bodies(const Plan& plan, const Total& none, const auto& add_step, const auto& add_call) {
-  List<Total, BodyId> totals(plan.bodies.size(), none);
-  for (std::size_t i = plan.bodies.size(); i-- > 0;) {  // callers come before what they call, and have later steps
-    const auto b = BodyId(i);
-    const Body& body = plan.bodies[b];
+constexpr const Total& fold_calls(const auto& plan, Total* totals, const auto& add_body, const auto& add_call) {
+  const auto* const bodies = plan.bodies.data();
+  for (std::size_t b = plan.bodies.size(); b-- > 0;) {  // callers come before what they call, and have later steps
+    const Body& body = bodies[b];
+    add_body(totals[b], body);
     for (int s = body.first_step; s < body.first_step + body.step_count; ++s) {
-      const Step& step = plan.steps[s];
-      add_step(totals[b], s);
-      if (step.is_call())
-        add_call(totals[b], step.count, totals[step.body], totals[step.else_body == BodyId::none ? step.body : step.else_body]);
+      const Step& step = plan.steps.data()[s];
+      if (!step.is_call()) continue;
+      const BodyId other = step.else_body == BodyId::none ? step.body : step.else_body;
+      add_call(totals[b], step.count, totals[static_cast<std::size_t>(step.body)], totals[static_cast<std::size_t>(other)]);
     }
   }
-  return totals[BodyId::main];
+  return totals[0];
+}
+/// The same, step by step, in a list of its own: `none` is the total of no steps; `add_step(total, s)` adds what step number s of the plan has, which
+/// calls nothing itself. Steps come in the order of their numbers.
+template <class Total>
+constexpr Total fold_bodies(const Plan& plan, const Total& none, const auto& add_step, const auto& add_call) {
+  List<Total> totals(plan.bodies.size(), none);
+  const auto add_body = [&](Total& total, const Body& body) {
+    for (int s = body.first_step; s < body.first_step + body.step_count; ++s) add_step(total, s);
+  };
+  return fold_calls(plan, totals.data(), add_body, add_call);
 }
 constexpr void add_larger(std::int64_t& total, std::int64_t times, std::int64_t one, std::int64_t other) {
   total += times * std::max(one, other);
