@@ -73,10 +73,15 @@ constexpr double work_of_first(const ComputeSet& set, std::int64_t count) {
   }
   return share * set.work;
 }
-/// Work of the first `count` parts of a step: vertices of all replicas, or items of a collective.
+/// Work of the first `count` parts of a step: pieces of the vertices of all replicas, or items of a collective.
 constexpr double work_of_first(const Step& step, const ComputeSet& set, std::int64_t count, int replicas) {
   if (step.items > 0) return set.work * replicas * static_cast<double>(count) / static_cast<double>(step.items);
-  return set.work * static_cast<double>(count / step.vertices) + work_of_first(set, count % step.vertices);
+  const std::int64_t vertices = count / step.pieces, of_replica = vertices % step.vertices, rest = count % step.pieces;
+  double work = set.work * static_cast<double>(vertices / step.vertices) + work_of_first(set, of_replica);
+  if (rest > 0)
+    work += (work_of_first(set, of_replica + 1) - work_of_first(set, of_replica)) * static_cast<double>(rest) /
+            static_cast<double>(step.pieces);
+  return work;
 }
 
 /// What the steps of a body have, or a run.
@@ -141,7 +146,7 @@ class HostWorkCounter {
       const ComputeSet& set = set_of(step(s));
       work += set.work * plan_.replicas;
       total.bytes += static_cast<double>(set.memory_bytes) * plan_.replicas;
-      largest = std::max(largest, work_of_first(step(s), set, 1, plan_.replicas));  // no vertex has more than the first
+      largest = std::max(largest, work_of_first(step(s), set, 1, plan_.replicas));  // no part has more than the first
     }
     total.work += work;
     total.busiest += sharing_ == Sharing::pool ? std::max(work / threads_, largest) : busiest_of(first, end);
@@ -152,7 +157,7 @@ class HostWorkCounter {
       double own = 0;
       for (int s = first; s < end; ++s) {
         if (!has_work(step(s))) continue;
-        const std::int64_t parts = step(s).items > 0 ? step(s).items : step(s).vertices * plan_.replicas;
+        const std::int64_t parts = step(s).items > 0 ? step(s).items : step(s).vertices * step(s).pieces * plan_.replicas;
         const std::int64_t begin = parts * worker / threads_, behind = parts * (worker + 1) / threads_;
         if (begin == behind) continue;
         own += work_of_first(step(s), set_of(step(s)), behind, plan_.replicas) -
