@@ -18,9 +18,9 @@
 #include "tilewright/execute/crew.hpp"
 #include "tilewright/execute/fault_report.hpp"
 #include "tilewright/execute/held_replicas.hpp"
-#include "tilewright/execute/pool.hpp"
 #include "tilewright/execute/program_view.hpp"
 #include "tilewright/execute/run_memory.hpp"
+#include "tilewright/execute/shares.hpp"
 #include "tilewright/execute/strict_mode.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
@@ -47,7 +47,7 @@ class Executor {
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
-        pool_(choice_.limit()),
+        shares_(choice_.limit()),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
     states_.resize(static_cast<std::size_t>(workers_.count()));
@@ -141,12 +141,12 @@ class Executor {
     if (measures) choice_.measured(time);
   }
   void run_workers() {
-    if (std::exchange(active_, choice_.threads()) != active_) pool_.reset();
+    if (std::exchange(active_, choice_.threads()) != active_) shares_.reset();
     try {
       workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
-      pool_.finish(states_[0].ticket);
+      shares_.finish(states_[0].ticket);
     } catch (...) {
-      pool_.reset();
+      shares_.reset();
       for_each_barrier([](Barrier& barrier) { barrier.mend(); });
       std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       missed_collective_ = false;
@@ -158,7 +158,7 @@ class Executor {
     const ArithmeticMode mode;
     const detail::ReplicaNames names{};
     WorkerState& state = states_[static_cast<std::size_t>(worker)];
-    state.ticket = pool_.ticket();
+    state.ticket = shares_.ticket();
     try {
       run_body(program_.bodies[static_cast<std::size_t>(root_)], memory_.start(worker, state, all_));
     } catch (const Barrier::Broken&) {  // the worker whose exception it was has thrown it
@@ -170,15 +170,15 @@ class Executor {
 
   /// Steps since the last barrier whose parts workers take over from each other, each with its ticket.
   struct Shared {
-    const Step* steps[Pool::slots];
-    std::uint32_t tickets[Pool::slots];
+    const Step* steps[Shares::slots];
+    std::uint32_t tickets[Shares::slots];
     int count = 0;
   };
   void run_body(const Body& body, const Running& running) {
     Shared shared;
     for (const Step& step :
          program_.steps.subspan(static_cast<std::size_t>(body.first_step), static_cast<std::size_t>(body.step_count))) {
-      if (step.kind != StepKind::compute || step.barrier_before || step.stream >= 0 || shared.count == Pool::slots)
+      if (step.kind != StepKind::compute || step.barrier_before || step.stream >= 0 || shared.count == Shares::slots)
         help(shared, running);
       if (held_.transport) [[unlikely]]
         run_transport(step, running);
@@ -231,12 +231,12 @@ class Executor {
     const Crew crew = crew_of(step);
     wait_before(step, crew, running);
     if (crew.has(running.worker)) {
-      const Pool::Range share = share_of(step, running, running.worker - crew.first, crew.count);
+      const Shares::Range share = share_of(step, running, running.worker - crew.first, crew.count);
       if (is_shared(step, running)) {
         const std::uint32_t ticket = ++running.state.ticket;
         shared.steps[shared.count] = &step;
         shared.tickets[shared.count++] = ticket;
-        if (shuffle_ == 0) take_all(step, running, running.worker, ticket, Pool::Side::first);
+        if (shuffle_ == 0) take_all(step, running, running.worker, ticket, Shares::Side::first);
       } else {
         run_parts(step, running, share);
       }
@@ -247,7 +247,7 @@ class Executor {
           program_.replicas * program_.stream_bytes[static_cast<std::size_t>(step.stream)];
   }
   /// A worker's share of the vertices of all replicas, or of their pieces: neighbours of each other, the same in each run.
-  static Pool::Range share_of(const Step& step, const Running& running, std::int64_t worker, std::int64_t workers) {
+  static Shares::Range share_of(const Step& step, const Running& running, std::int64_t worker, std::int64_t workers) {
     const std::int64_t parts = step.vertices * step.pieces * running.replicas.count;
     return {parts * worker / workers, parts * (worker + 1) / workers};
   }
@@ -256,12 +256,12 @@ class Executor {
   bool is_shared(const Step& step, const Running& running) const {
     const std::int64_t parts = step.vertices * step.pieces * running.replicas.count, least = shuffle_ ? 1 : active_ + 1;
     return (active_ > 1 || shuffle_) && parts >= least && step.vertices > 1 && step.stream < 0 && program_.ipus == 1 &&
-           parts / active_ < Pool::most_parts;
+           parts / active_ < Shares::most_parts;
   }
   /// Runs what is left of a worker's share of a step.
-  void take_all(const Step& step, const Running& running, int worker, std::uint32_t ticket, Pool::Side side) {
-    const Pool::Range share = share_of(step, running, worker, active_);
-    while (const Pool::Range part = pool_.take(worker, ticket, share.last - share.first, side, Pool::half))
+  void take_all(const Step& step, const Running& running, int worker, std::uint32_t ticket, Shares::Side side) {
+    const Shares::Range share = share_of(step, running, worker, active_);
+    while (const Shares::Range part = shares_.take(worker, ticket, share.last - share.first, side, Shares::half))
       run_parts(step, running, {share.first + part.first, share.first + part.last});
   }
   /// Runs what is left of all shares of steps since the last barrier, those of the next workers first.
@@ -270,28 +270,28 @@ class Executor {
       help_at_random(shared, running);
     for (int i = 0; i < shared.count; ++i)
       for (int distance = 1; distance < active_; ++distance)
-        take_all(*shared.steps[i], running, (running.worker + distance) % active_, shared.tickets[i], Pool::Side::last);
+        take_all(*shared.steps[i], running, (running.worker + distance) % active_, shared.tickets[i], Shares::Side::last);
     shared.count = 0;
   }
   void help_at_random(const Shared& shared, const Running& running) {
     if (shared.count == 0) return;
     std::minstd_rand random(shuffle_ + 64 * shared.tickets[0] + static_cast<std::uint32_t>(running.worker));
-    std::uint64_t done[Pool::slots]{};  // by step: a bit for each worker, of which there are at most 64, whose share is begun
+    std::uint64_t done[Shares::slots]{};  // by step: a bit for each worker, of which there are at most 64, whose share is begun
     for (int left = shared.count * active_; left > 0;) {
       const auto i = static_cast<int>(random() % static_cast<unsigned>(shared.count));
       const auto worker = static_cast<int>(random() % static_cast<unsigned>(active_));
       if (done[i] >> worker & 1) continue;
       const Step& step = *shared.steps[i];
-      const Pool::Range share = share_of(step, running, worker, active_);
-      const Pool::Range part = pool_.take(worker, shared.tickets[i], share.last - share.first,
-                                          random() % 2 ? Pool::Side::first : Pool::Side::last,
-                                          [&](std::int64_t rest) { return 1 + static_cast<std::int64_t>(random()) % rest; });
+      const Shares::Range share = share_of(step, running, worker, active_);
+      const Shares::Range part = shares_.take(worker, shared.tickets[i], share.last - share.first,
+                                              random() % 2 ? Shares::Side::first : Shares::Side::last,
+                                              [&](std::int64_t rest) { return 1 + static_cast<std::int64_t>(random()) % rest; });
       if (part) run_parts(step, running, {share.first + part.first, share.first + part.last});
       else done[i] |= std::uint64_t{1} << worker, --left;
     }
   }
   /// Runs some of the vertices of all replicas, or of their pieces.
-  void run_parts(const Step& step, const Running& running, Pool::Range parts) {
+  void run_parts(const Step& step, const Running& running, Shares::Range parts) {
     const Location* const locations = program_.locations.data() + step.first_location;
     std::byte* operands[max_locations + 1];
     if (step.first_fault_site >= 0)
@@ -385,7 +385,7 @@ class Executor {
   Logger logger_;
   ThreadChoice choice_;
   int active_ = 1;
-  Pool pool_;
+  Shares shares_;
   std::uint32_t shuffle_ = 0;
   Barrier barrier_;  // of all workers
   std::unique_ptr<Barrier[]> ipu_barriers_;  // of the workers of each IPU

@@ -14,7 +14,7 @@ namespace tilewright::internal {
 struct alignas(64) WorkerState {
   std::vector<std::byte*> arguments;  ///< of all calls on the way to the running body
   std::vector<std::byte*> streams;  ///< next elements
-  std::uint32_t ticket = 0;  ///< of the last step whose parts others could take over: see Pool
+  std::uint32_t ticket = 0;  ///< of the last step whose parts others could take over: see Shares
 };
 /// The replicas that run a body.
 struct ReplicaNumbers {

@@ -23,11 +23,6 @@ struct Target {
   /// Xeon). 0: tiles have no caches.
   std::int64_t first_cache_bytes = 49'152, second_block_bytes = 163'840;
 
-  /// Pieces of a vertex that threads share, at most, and multiply-adds of each of them, at least. So 8 tiles have work for 64
-  /// threads.
-  int pieces_of_vertex = 1;
-  std::int64_t least_piece_cost = 1 << 18;
-
   bool keeps_weights = false;  ///< whether large matrices are always cut along their rows, so that each row stays with one tile
   bool fuses = true;  ///< whether ops are joined; without, every op is a step of its own
 
@@ -117,7 +112,7 @@ struct Target {
 /// The host: its cores as a few large tiles. The number of tiles is fixed, so that results do not depend on the host. 8 threads
 /// have work in each step; twice as many tiles would have twice as many partials of sums, and shorter loops. All workloads of
 /// ./dev bench have other vertices at 4 and at 16.
-inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .pieces_of_vertex = 8, .keeps_weights = true};
+inline constexpr Target cpu{.tiles = 8, .vector_bytes = 64, .keeps_weights = true};
 
 /// An IPU. Work is cut at multiples of 32 bytes, the output of one 8-row float32 matrix product.
 constexpr Target ipu_target(const IpuModel* model) {

@@ -2,13 +2,10 @@
 // takes: groups and Storage::internal
 // gives: cuts: by group its vertices and how its values are computed; Storage::internal is final
 // keeps: groups and operations
-#include <algorithm>
-#include <cstdint>
-
 #include "tilewright/core/list.hpp"
 #include "tilewright/lower/evaluation.hpp"
 #include "tilewright/lower/host/cut_product.hpp"
-#include "tilewright/lower/memory/vertex_work.hpp"
+#include "tilewright/lower/host/shared_vertices.hpp"
 #include "tilewright/lower/steps/partition.hpp"
 #include "tilewright/lower/tile_fit.hpp"
 
@@ -32,7 +29,7 @@ class Cutter {
     result.partition = target.checks_memory() ? fit_tiles(draft_, group, target).partition
                                               : cut_product(draft_, group, dtype, target);
     if (group.members.size() == 1) {
-      share(group, result, dtype, target);
+      share_vertices(draft_, group, result, dtype, target);
       return result;
     }
     const List<PassedOn> passed_on = find_passed_on(group, result.evaluations);
@@ -46,7 +43,7 @@ class Cutter {
     const bool fits = target.first_cache_bytes == 0 || bytes_passed_on(small.blocks) < target.first_cache_bytes;
     if (fits) result.partition = small;
     else cut_blocks(result.partition, group.grid, dtype, target.second_block_bytes, target, bytes_passed_on);
-    share(group, result, dtype, target);
+    share_vertices(draft_, group, result, dtype, target);
     // A storage that goes to the frame was not in registers but where several members write it: then the last of them may have
     // been. No value gets into registers or scratch by that, so that the limit still holds.
     if (limit_scratch(group, result)) result.evaluations = evaluate(draft_, group);
@@ -54,57 +51,6 @@ class Cutter {
   }
 
  private:
-  /// Gives threads more to share, where a vertex has much work: pieces of products, and smaller vertices of other ops, whose
-  /// blocks share nothing.
-  constexpr void share(const Group& group, Cut& cut, DType dtype, const Target& target) const {
-    if (target.pieces_of_vertex == 1 || cut.partition.vertices == 1) return;
-    double work = 0;
-    bool packs = false;
-    for (const Member& member : group.members) {
-      const Operation& operation = draft_.operation(member);
-      packs = packs || operation.op->work_kind == WorkKind::product || operation.op->work_kind == WorkKind::convolution;
-      work += work_of_operation(operation);
-    }
-    const auto pieces = static_cast<std::int64_t>(work / static_cast<double>(target.least_piece_cost));
-    if (packs) {
-      cut.partition.pieces = pieces_of(group, cut, pieces / cut.partition.vertices, target);
-      return;
-    }
-    const std::int64_t most = std::min(target.tiles * target.pieces_of_vertex, pieces);
-    for (int i = 0; i < group.grid.size(); ++i) {
-      const WorkAxis& axis = group.grid[i];
-      if (axis.kind != WorkAxisKind::parallel || axis.block != 0) continue;
-      const std::int64_t grain = grain_of(axis, dtype, target);
-      std::int64_t& block = cut.partition.blocks[i];
-      for (const std::int64_t parts : {2, 2, 2, 3, 5})
-        if (block % (parts * grain) == 0 && cut.partition.vertices * parts <= most) {
-          const std::int64_t before = block_count(axis.extent, block);
-          block /= parts;
-          cut.partition.vertices = cut.partition.vertices / before * block_count(axis.extent, block);
-        }
-    }
-  }
-  /// Pieces of a vertex that is one product, with formulas in its epilogue: as many as are worth it, and as there are matrices,
-  /// vectors of rows or pairs of vectors of columns.
-  constexpr int pieces_of(const Group& group, const Cut& cut, std::int64_t pieces, const Target& target) const {
-    const Operation& product = draft_.operation(group.members[0]);
-    if (!product.op->takes_pieces) return 1;
-    int kernels = 0;
-    for (const Evaluation kind : cut.evaluations.kinds) kernels += kind == Evaluation::kernel ? 1 : 0;
-    if (kernels > 1) return 1;
-    const Value& output = product.operands[product.input_count];
-    const GridAxes axes = grid_axes_of(product, group.members[0], product.input_count);
-    std::int64_t matrices = 1, columns = 1, rows = 1;
-    for (int axis = 0, rank = output.spec.shape.rank; axis < rank; ++axis) {
-      const std::int64_t extent = axes[axis] < 0 ? output.spec.shape[axis] : cut.partition.blocks[axes[axis]];
-      if (axis == rank - 1) columns = extent;
-      else if (axis == rank - 2) rows = extent;
-      else matrices *= extent;
-    }
-    const std::int64_t width = target.vector_width(output.spec.dtype);
-    const std::int64_t most = std::max({matrices, columns / (2 * width), rows / width});
-    return static_cast<int>(std::clamp<std::int64_t>(std::min(most, pieces), 1, target.pieces_of_vertex));
-  }
   /// A value that a kernel of a group writes or reads and another kernel of the group uses: its block should still be in a cache
   /// when the second kernel comes.
   struct PassedOn {

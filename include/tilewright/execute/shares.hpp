@@ -14,7 +14,7 @@ namespace tilewright::internal {
 /// A step whose parts may be taken over has a ticket, a number that goes up by one from such a step to the next, for all workers
 /// alike. Before a worker goes on to a step that waits, or to `slots` further ones, it takes what is left of all shares: so what
 /// has an older ticket than a worker's is begun.
-class Pool {
+class Shares {
  public:
   /// Steps of which parts may be left at a time.
   static constexpr int slots = 8;
@@ -28,7 +28,7 @@ class Pool {
   };
   enum class Side { first, last };
 
-  explicit Pool(int workers) : shares_(std::make_unique<Share[]>(static_cast<std::size_t>(workers))), workers_(workers) {}
+  explicit Shares(int workers) : shares_(std::make_unique<Share[]>(static_cast<std::size_t>(workers))), workers_(workers) {}
 
   /// The ticket of the last step of all runs. No worker runs.
   std::uint32_t ticket() const { return ticket_; }
