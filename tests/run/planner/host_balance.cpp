@@ -25,7 +25,8 @@ struct Column {
   std::vector<Measured> others;
 };
 
-/// 16 cores of an Intel Xeon, one quiet run, the best of three. The executor gave fixed shares then.
+/// 16 cores of an Intel Xeon, one quiet run, the best of three. The executor gave fixed shares of whole vertices then; W7 to W9
+/// had fewer vertices of attention.
 const std::vector<Column> table{
     {"W1", 8, 2'555, {{4, 5'000, -2}, {8, 10'900, -38}, {12, 7'495, -8}, {16, 7'820, -9}}},
     {"W1", 32, 2'438, {{8, 4'971, 33}, {16, 6'520, 23}}},
@@ -35,18 +36,19 @@ const std::vector<Column> table{
     {"W4", 32, 55, {{8, 180, 43}, {16, 323, 39}}},
     {"W5", 8, 142, {{4, 375, -9}, {8, 743, -22}, {12, 806, -19}, {16, 940, -19}}},
     {"W5", 32, 173, {{8, 637, 10}, {16, 973, -5}}},
-    {"W7", 8, 27, {{4, 62, -8}, {8, 111, -7}, {12, 103, 1}, {16, 94, 11}}},
-    {"W7", 32, 23, {{8, 97, 3}, {16, 132, 8}}},
-    {"W8", 8, 1.5, {{4, 3.9, -2}, {8, 7.5, -4}, {12, 8.1, -5}, {16, 9.9, -18}}},
+    {"W7", 8, 27, {{4, 62, -6}, {8, 111, -5}, {12, 103, 6}, {16, 94, 17}}},
+    {"W7", 32, 23, {{8, 97, 3}, {16, 132, 10}}},
+    {"W8", 8, 1.5, {{4, 3.9, -2}, {8, 7.5, -4}, {12, 8.1, -3}, {16, 9.9, -16}}},
     {"W8", 32, 1.8, {{8, 6.7, 25}, {16, 11.2, 22}}},
-    {"W9", 8, 89, {{4, 192, 10}, {8, 274, 31}, {12, 267, 34}, {16, 277, 29}}},
+    {"W9", 8, 89, {{4, 192, 10}, {8, 274, 31}, {12, 267, 34}, {16, 277, 33}}},
     {"W9", 32, 56, {{8, 292, -23}, {16, 322, 5}}},
 };
 
 TEST_CASE("host_balance: the prices miss 12 of 28 measured speed-ups on 8 and 16 threads by more than a fifth") {
   int close = 0, all = 0;
   for (const Column& column : table) {
-    const tw::Plan plan = balance::plan_of(column.workload, tw::cpu.with_tiles(column.tiles));
+    tw::Plan plan = balance::plan_of(column.workload, tw::cpu.with_tiles(column.tiles));
+    for (auto& step : plan.steps) step.pieces = 1;  // threads shared whole vertices then
     for (const Measured& measured : column.others) {
       const double expected = measured.rate / column.alone;
       const double deviation = 100 * (tw::host_balance(plan, measured.threads).speedup / expected - 1);
@@ -68,9 +70,9 @@ TEST_CASE("host_balance: what cuts allow 16 threads by work alone") {
     int tiles;
     double fixed, pool;
   };
-  const std::vector<Allowed> expected{{"W4", 8, 8.7, 12.6},   {"W7", 8, 6.8, 9.0},    {"W8", 8, 9.1, 9.1},
-                                      {"W4", 16, 16.0, 16.0}, {"W7", 16, 13.0, 14.0}, {"W8", 16, 15.8, 15.8},
-                                      {"W4", 32, 16.0, 16.0}, {"W7", 32, 13.0, 15.9}, {"W8", 32, 14.0, 15.9}};
+  const std::vector<Allowed> expected{{"W4", 8, 15.9, 15.9},  {"W7", 8, 11.9, 14.0},  {"W8", 8, 15.8, 15.8},
+                                      {"W4", 16, 16.0, 16.0}, {"W7", 16, 14.9, 15.7}, {"W8", 16, 15.8, 15.8},
+                                      {"W4", 32, 16.0, 16.0}, {"W7", 32, 15.8, 15.9}, {"W8", 32, 15.7, 15.9}};
   for (const Allowed& allowed : expected) {
     CAPTURE(allowed.workload, allowed.tiles);
     const tw::Plan plan = balance::plan_of(allowed.workload, tw::cpu.with_tiles(allowed.tiles));
@@ -90,8 +92,8 @@ TEST_CASE("likely_threads: a session guesses from its program, without allocatio
   const tw::internal::ProgramView program = tw::Program<layer>::view();
   int guess = 0;
   CHECK(support::allocations_of([&] { guess = tw::internal::likely_threads(program, 16); }) == 0);
-  CHECK(guess == 8);  // as many as there are vertices
-  CHECK(tw::internal::likely_threads(program, 5) == 4);  // on four and on five threads, the busiest has two of eight
+  CHECK(guess == 16);  // vertices have pieces
+  CHECK(tw::internal::likely_threads(program, 5) == 5);
   const tw::Plan encoder = balance::plan_of("W4", tw::cpu.with_tiles(32));
   CHECK(tw::internal::likely_threads(encoder, 2) == 2);
   CHECK(tw::internal::likely_threads(encoder, 16) == 16);
