@@ -7,11 +7,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "tilewright/core/logger.hpp"
+#include "tilewright/core/platform/cores.hpp"
 #include "tilewright/core/print_stream.hpp"
 #include "tilewright/execute/aligned_memory.hpp"
 #include "tilewright/execute/arithmetic_mode.hpp"
@@ -50,7 +50,7 @@ class Executor {
         frame_(program_.replicas * frame_bytes_, "tensors of a run"),
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
-        choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
+        choice_(strict_ ? 1 : threads, usable_cores(), logger_),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
     for (const Body& body : program.bodies) deepest_ += body.max_arguments;
