@@ -16,11 +16,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "tilewright/core/platform/cores.hpp"
 #include "tilewright/data/data_error.hpp"
 #include "tilewright/data/dataset.hpp"
 #include "tilewright/data/loader_state.hpp"
@@ -118,7 +118,7 @@ class Loader {
     });
     // Waking the thread costs some microseconds, as gathering a small batch does, so it makes many at once.
     const std::size_t chunk = std::clamp(chunk_bytes / (batch_bytes + 1), std::size_t{1}, size() + 1);
-    if (options.prefetch && chunk < size() && std::thread::hardware_concurrency() > 1) {
+    if (options.prefetch && chunk < size() && internal::usable_cores() > 1) {
       chunk_ = chunk;
       prefetch_.emplace([this](Batches& batches, std::size_t index) { gather_chunk(batches, index); }, Batches(chunk, empty));
     } else {

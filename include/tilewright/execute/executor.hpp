@@ -8,11 +8,11 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "tilewright/core/logger.hpp"
+#include "tilewright/core/platform/cores.hpp"
 #include "tilewright/core/print_stream.hpp"
 #include "tilewright/execute/arithmetic_mode.hpp"
 #include "tilewright/execute/crew.hpp"
@@ -24,12 +24,14 @@
 #include "tilewright/execute/strict_mode.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
+#include "tilewright/lower/host/useful_threads.hpp"
 
 namespace tilewright::internal {
 
 /// Runs a program: its workers go through the steps of a root body together, each with its share of the vertices of every
-/// step, and wait for each other where a step needs what others wrote. Results do not depend on the number of workers, and a run
-/// allocates nothing. Denormal numbers count as 0. What the environment says about the log is read when an executor is made.
+/// step, take over what others have not begun, and wait for each other where a step needs what others wrote. Results do not
+/// depend on the number of workers, and a run allocates nothing. Denormal numbers count as 0. What the environment says about the
+/// log is read when an executor is made.
 ///
 /// Replicas, each with memory of its own but for constants, go through the program in lockstep: a step runs for all of them
 /// before the next one. The branches of a conditional run one after the other, each for the replicas that take it. An executor
@@ -46,7 +48,7 @@ class Executor {
         faults_(program.fault_sites.size()),
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
-        choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
+        choice_(strict_ ? 1 : threads, usable_cores(), logger_, useful_threads(program_, usable_cores())),
         shares_(choice_.limit()),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {

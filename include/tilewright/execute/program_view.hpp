@@ -49,7 +49,7 @@ struct ProgramView {
   std::span<const FrozenConstant> constants;
   std::span<const double> values;  ///< the pool
   BodyId after_upload = BodyId::none, before_download = BodyId::none;
-  std::span<const ComputeSet> compute_sets{};  ///< for the strict executor and likely_threads
+  std::span<const ComputeSet> compute_sets{};  ///< for the strict executor and useful_threads
   // for the strict executor
   std::span<const Stage> stages{};
   std::span<const StageOperand> operands{};

@@ -1,31 +1,44 @@
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
+#include <vector>
 
 #include "tilewright/core/logger.hpp"
+#include "tilewright/core/platform/cores.hpp"
+#include "tilewright/execute/thread_trial.hpp"
 
 namespace tilewright::internal {
 
-/// Finds the number of threads for a program by timing its runs. A trial tries one thread, then twice as many each time, up to
-/// a limit, and keeps the fastest. A trial at the start may mislead, as idle cores need some time to wake, so it is soon made
-/// again, then more and more seldom; later trials come after some seconds, because machines get busy or idle. When other programs
-/// take cores away, threads wait for each other and a run can take ten times as long; so between trials runs of several threads
-/// are watched, and are given up for fewer when those are found to be faster.
+/// Finds the number of threads for a program by timing its runs. Candidates are four numbers in each octave: 1, 2, 3, 4, 5, 6, 7,
+/// 8, 10, 12, 14, 16, 20, ... and the limit.
+///
+/// In the first runs a search goes from a first guess to neighbours that are better, in steps of a power of two, then in finer
+/// ones. From then on, each neighbour of the best number is tried again and again, and now and then a number farther away. What
+/// these trials cost is measured, and the next one waits until that is at most two hundredths of the time of the runs in between.
+/// The time of runs without trials is watched, too. When it grows, as when another program takes cores, numbers are searched at
+/// once that did better before.
+///
+/// Time is that of the runs: what a program does between them does not count. Functions that are called from several places are
+/// not inlined: each program has them, and should compile quickly.
 class ThreadChoice {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
   /// A fixed number, or 0 to find one of up to `cores`. A fixed number above `cores` is taken, with a warning in the log; a
-  /// negative one is a std::invalid_argument. What is decided is logged at level DEBUG. (`cores` is 0 where nobody knows.)
-  explicit ThreadChoice(int threads, int cores = static_cast<int>(std::thread::hardware_concurrency()), Logger logger = {})
+  /// negative one is a std::invalid_argument. What is decided is logged at level DEBUG. `cores` is 0 where nobody knows.
+  /// `first_guess`: the number to begin with; 0 for that of the cores.
+  explicit ThreadChoice(int threads, int cores = usable_cores(), Logger logger = {}, int first_guess = 0)
       : limit_(threads > 0 ? threads : std::max(1, cores)),
-        best_(limit_),
         adapts_(threads <= 0 && limit_ > 1),
+        threads_(limit_),
+        measuring_(adapts_),
         logger_(std::move(logger)) {
     if (threads < 0)
       throw std::invalid_argument("threads: " + std::to_string(threads) +
@@ -33,144 +46,248 @@ class ThreadChoice {
     if (cores > 0 && threads > cores)
       logger_.write(LogLevel::warn, "threads: ", threads, " on ", cores, " cores: at most ", cores,
                     " expected, as every step waits for threads that wait for a core");
-    if (adapts_) start_trial(limit_);
+    if (!adapts_) return;
+    if (first_guess > 0) threads_ = std::min(first_guess, limit_);
+    make_candidates();
+    while (at(best_).threads != threads_) ++best_;
   }
 
   int limit() const { return limit_; }
   /// Whether the next run is to be timed, and measured() called, not counted().
-  bool measuring() const { return trying_ || watching_; }
+  bool measuring() const { return measuring_; }
   /// The number of threads for the next run.
-  int threads() const { return trying_ ? tried_ : best_; }
+  int threads() const { return threads_; }
 
   /// Takes note of a run that was not timed.
   void counted() {
-    if (adapts_) settled_run();
+    if (adapts_ && --untimed_runs_ == 0) measuring_ = true;
   }
   /// Takes the time of a run with threads().
-  void measured(Duration time) {
+  void measured(Duration duration) {
+    const double time = static_cast<double>(std::max<std::int64_t>(1, std::chrono::nanoseconds(duration).count()));
+    now_ += time;
     if (trying_) return trial_run(time);
-    watched_time_ += time;
-    ++watched_runs_;
-    // compares the best time with fewer threads to a mean that includes stalls: only a clear difference counts
-    const Duration slow = window * (fewer_time_ * 10 / 9);
-    if (watched_time_ > slow || watched_runs_ == window) {
-      slow_windows_ = watched_time_ > slow ? slow_windows_ + 1 : 0;
-      const Duration mean = watched_time_ / watched_runs_;
-      start_window();
-      if (slow_windows_ == 2) return doubt(mean);  // a single slow window may be chance
+    ++window_runs_;
+    window_time_ += time;
+    if (is_first()) {
+      // the first run touches memory for the first time
+      if (window_runs_ > 1 && window_time_ > first_length) begin(time);
+    } else if (window_runs_ >= window_least_runs && window_time_ >= window_length) {
+      end_window();
     }
-    settled_run();
   }
 
  private:
-  static constexpr int trial_runs = 12, least_trial_runs = 3;
-  static constexpr Duration longest_trial = std::chrono::milliseconds(10);  // of one number of threads, after its least runs
-  static constexpr int window = 32;  // timed runs that are judged together
-  static constexpr int many_runs = 500, least_retry = 250, most_retry = 16'000;
-  /// The pause before the next trial of all numbers: `time`, counted in runs of the best time, at least `least_runs` and at most
-  /// longest_pause. Trials of long runs must be rare too, to cost less than a hundredth.
-  struct Pause {
-    Duration time;
-    int least_runs;
+  using Reason = ThreadTrial::Reason;
+  using Verdict = ThreadTrial::Verdict;
+  /// All times are in nanoseconds.
+  struct Candidate {
+    int threads;
+    int level;  // 0: a power of two, or the limit; 1: between two of them; 2: between those
+    double time;  // of a run, when last tried; 0: not yet
   };
-  /// Each pause is half as long again as the one before: cores wake after some tens or hundreds of milliseconds, and then a wrong
-  /// choice lasts at most half as long as it has lasted so far.
-  static constexpr Pause first_pause{std::chrono::milliseconds(10), 25}, last_pause{std::chrono::seconds(4), 300};
-  static constexpr int longest_pause = 50'000;  // runs
-  /// Reading the clock twice takes about 50 ns: shorter runs than this are not all watched.
-  static constexpr Duration short_run = std::chrono::microseconds(20);
-  static constexpr int short_runs_per_watched = 16;
+  static constexpr double first_length = 1e6;
+  /// Runs without trials are judged in windows of at least this length and so many runs.
+  static constexpr double window_length = 10e6;
+  static constexpr int window_least_runs = 4;
+  /// Two windows in turn that are slower than the usual time by this factor are looked into; after a trial that finds the present
+  /// number no slower than this, it was chance.
+  static constexpr double slow = 1.15, chance = 1.07;
+  /// Reading the clock twice takes about 50 ns: of runs shorter than this, three windows of four are not timed.
+  static constexpr double short_run = 20e3;
+  static constexpr int untimed_windows = 3;
+  /// What trials may cost, as a share of the time. Idle cores need some time to wake, so the first trials may mislead; they are
+  /// soon made again.
+  static constexpr double start_length = 1e9, start_share = 0.1, share_of_each = 0.0025, most_share = 0.015, far_share = 0.005;
+  /// A part of a trial's time counts as cost, so that numbers that are as fast as each other are not tried all the time.
+  static constexpr double least_cost = 0.05;
+  /// Far candidates that cost more than this are not tried.
+  static constexpr double most_far_cost = 30e6;
+  /// First searches of longer runs than this leave out the finest steps.
+  static constexpr double long_run = 10e6;
 
-  void start_trial(int most_threads) {
-    trying_ = true;
-    tried_ = 1;
-    most_tried_ = most_threads;
-    start_number();
+  static constexpr int most_power = 1 << 12;  // so that there are at most 64 candidates on any machine
+
+  // ---- candidates
+  void make_candidates() {
+    for (int number = 1; number <= limit_; ++number) {
+      const int power = static_cast<int>(std::bit_floor(static_cast<unsigned>(number))), above = number - power;
+      if (number == limit_ || above == 0) candidates_.push_back({number, 0, 0});
+      else if (2 * above == power) candidates_.push_back({number, 1, 0});
+      else if (number == threads_ || (4 * above % power == 0 && power < most_power)) candidates_.push_back({number, 2, 0});
+    }
   }
-  void start_number() {
-    runs_ = 0;
-    spent_ = Duration::zero();
-    fastest_ = Duration::max();
+  Candidate& at(int index) { return candidates_[static_cast<std::size_t>(index)]; }
+  int count() const { return static_cast<int>(candidates_.size()); }
+  /// The next candidate of at most a level, up or down from the best one; -1: none.
+  [[gnu::noinline]] int neighbour(int direction, int level) {
+    int index = best_ + direction;
+    while (index >= 0 && index < count() && at(index).level > level) index += direction;
+    return index < count() ? index : -1;
+  }
+  /// The time of a run with another number than the best. One that was not tried: no better than the best, and with fewer threads
+  /// as much slower as there are fewer; the square root of that after runs have become slow, so that few are left out.
+  double expected_time(int index) {
+    if (at(index).time > 0) return at(index).time;
+    const double ratio = std::max(1., static_cast<double>(at(best_).threads) / at(index).threads);
+    return reason_ == Reason::slow ? usual_time_ * std::sqrt(ratio) : time_ * ratio;
+  }
+
+  // ---- runs between trials
+  bool is_first() const { return time_ == 0; }
+  void begin(double time) {
+    time_ = time;
+    search(Reason::first);
   }
   void start_window() {
-    watched_runs_ = 0;
-    watched_time_ = Duration::zero();
+    window_runs_ = 0;
+    window_time_ = 0;
   }
-  void trial_run(Duration time) {
-    fastest_ = std::min(fastest_, time);
-    spent_ += time;
-    if (++runs_ < (spent_ < longest_trial ? trial_runs : least_trial_runs)) return;
-    if (tried_ == 1 || fastest_ < best_time_ * 97 / 100) {
-      best_ = tried_;
-      fewer_time_ = tried_ == 1 ? fastest_ : best_time_;
-      best_time_ = fastest_;
+  [[gnu::noinline]] void end_window() {
+    const double mean = window_time_ / window_runs_;
+    const int runs = window_runs_;
+    earn(window_time_);
+    start_window();
+    if (mean > slow * time_) {
+      if (++slow_windows_ == 2) doubt(mean);
+      return;
     }
-    if (tried_ < most_tried_) {
-      tried_ = std::min(2 * tried_, most_tried_);
-      return start_number();
+    slow_windows_ = 0;
+    time_ += (mean - time_) / 2;
+    if (try_neighbour() || try_far() || time_ > short_run) return;
+    if (now_ < start_length && time_ > short_run / 4) return;
+    measuring_ = false;
+    untimed_runs_ = untimed_windows * runs;
+    now_ += untimed_runs_ * time_;
+    earn(untimed_runs_ * time_);
+  }
+  /// What runs without trials allow later trials to cost.
+  void earn(double time) {
+    credit_ += time * (now_ < start_length ? start_share : std::min(share_of_each * count(), most_share));
+    far_credit_ += time * far_share;
+  }
+  /// Runs take longer than they did. Perhaps other programs use the cores, and fewer threads are faster.
+  void doubt(double mean) {
+    slow_windows_ = 0;
+    usual_time_ = time_;
+    time_ = mean;
+    if (threads_ == 1) return;
+    logger_.write(LogLevel::debug, "threads: in doubt about ", threads_, ", with ", static_cast<std::int64_t>(mean), " ns a run");
+    search(Reason::slow);
+  }
+  /// Tries one of the neighbours, which take turns, if trials may cost something again.
+  bool try_neighbour() {
+    for (int tries = 0; credit_ >= 0 && tries < 6; ++tries) {
+      turn_ = (turn_ + 1) % 6;
+      const int level = turn_ / 2, index = neighbour(turn_ % 2 == 0 ? 1 : -1, level);
+      if (index >= 0 && at(index).level == level) return challenge(index), true;
     }
-    trying_ = false;
-    runs_ = 0;
-    if (doubted_ > 0) judge();
-    else pause();
-    logger_.write(LogLevel::debug, "threads: ", best_, ", with ", nanoseconds(best_time_), " ns a run, for ", runs_until_trial_,
-                  " runs");
+    return false;
+  }
+  bool try_far() {
+    for (int tries = 0; far_credit_ >= 0 && tries < count(); ++tries) {
+      far_turn_ = (far_turn_ + 1) % count();
+      if (std::abs(far_turn_ - best_) <= 1 || far_turn_ == neighbour(1, 0) || far_turn_ == neighbour(-1, 0)) continue;
+      if ((expected_time(far_turn_) / time_ - 1) * std::max(time_, window_length / 5) > most_far_cost) continue;
+      is_far_ = true;
+      return challenge(far_turn_), true;
+    }
+    return false;
+  }
+
+  // ---- searches: trials of one neighbour of the best after the other
+  void search(Reason reason) {
+    reason_ = reason;
+    searching_ = true;
+    tried_ = bit(best_);
+    direction_ = -1;
+    search_on();
+  }
+  /// Tries the next neighbour; in steps of powers of two first, and on in the direction that was better.
+  void search_on() {
+    if (reason_ == Reason::slow)  // all that may be better by what is known: with one thread too many, all wait
+      for (int index = best_ - 1; index >= 0; --index)
+        if (at(index).level < 2 && !is_tried(index) && expected_time(index) < time_) return challenge(index);
+    const int levels = reason_ != Reason::usual && time_ > long_run ? 2 : 3;
+    for (int level = 0; level < levels; ++level)
+      for (const int direction : {direction_, -direction_})
+        if (const int index = neighbour(direction, level); index >= 0 && !is_tried(index)) return challenge(index);
+    end_search();
+  }
+  void end_search() {
+    searching_ = false;
+    reason_ = Reason::usual;
+    logger_.write(LogLevel::debug, "threads: ", at(best_).threads, ", with ", static_cast<std::int64_t>(time_), " ns a run");
+    settle();
+  }
+  void settle() {
+    trying_ = is_far_ = false;
+    threads_ = at(best_).threads;
     slow_windows_ = 0;
     start_window();
-    watch();
   }
-  void settled_run() {
-    if (++runs_ < runs_until_trial_) return watch();
-    start_trial(limit_);
+  static std::uint64_t bit(int index) { return std::uint64_t{1} << index; }
+  bool is_tried(int index) const { return (tried_ & bit(index)) != 0; }
+
+  // ---- a trial
+  [[gnu::noinline]] void challenge(int index) {
+    trying_ = measuring_ = true;
+    challenger_ = index;
+    tried_ |= bit(index);
+    trial_.start(time_, reason_);
+    threads_ = at(best_).threads;
   }
-  void pause() {
-    const auto runs = pause_.time / std::max(best_time_, Duration(1));
-    runs_until_trial_ = static_cast<int>(std::clamp<Duration::rep>(runs, pause_.least_runs, longest_pause));
-    pause_ = {std::min(pause_.time * 3 / 2, last_pause.time), std::min(pause_.least_runs * 3 / 2, last_pause.least_runs)};
+  void trial_run(double time) {
+    const Verdict verdict = trial_.add(time);
+    if (verdict != Verdict::open) return end_trial(verdict == Verdict::better);
+    threads_ = at(trial_.is_challenger() ? challenger_ : best_).threads;
   }
-  /// For runs whose mean time is above that of fewer threads: tries whether fewer threads are still faster.
-  void doubt(Duration mean) {
-    doubted_ = best_;
-    doubted_time_ = mean;
-    logger_.write(LogLevel::debug, "threads: in doubt about ", best_, ", with ", nanoseconds(mean), " ns a run");
-    runs_before_doubt_ = runs_;
-    start_trial(best_ - 1);
-  }
-  void judge() {
-    if (best_time_ >= doubted_time_) {  // the runs themselves have become longer, whatever the number of threads
-      fewer_time_ = best_time_;
-      best_time_ = doubted_time_;
-      best_ = doubted_;
-      pause();
-    } else {  // fewer threads for a while: a short one if the number did well for many runs, else longer each time
-      retry_ = runs_before_doubt_ > many_runs ? least_retry : std::min(2 * retry_, most_retry);
-      runs_until_trial_ = retry_;
+  void end_trial(bool is_better) {
+    if (reason_ == Reason::usual && (now_ > start_length || !searching_)) {
+      const double cost = std::max(trial_.price(), 0.) + least_cost * trial_.total();
+      double& credit = is_far_ ? far_credit_ : credit_;
+      credit = std::min(credit, -cost);
     }
-    doubted_ = 0;
+    const double present = at(best_).time = trial_.mean(false), challenger = at(challenger_).time = trial_.mean(true);
+    if (is_better) {
+      if (!std::exchange(searching_, true)) tried_ = bit(best_) | bit(challenger_);
+      direction_ = challenger_ > best_ ? 1 : -1;
+      best_ = challenger_;
+      time_ = challenger;
+    } else if (reason_ == Reason::slow && present < chance * usual_time_) {
+      time_ = usual_time_;
+      return end_search();
+    } else {
+      time_ = reason_ == Reason::first ? present : time_ + (present - time_) / 4;
+    }
+    is_far_ = false;
+    if (searching_) search_on();
+    else settle();
   }
-  static std::int64_t nanoseconds(Duration time) { return std::chrono::nanoseconds(time).count(); }
-  void watch() { watching_ = best_ > 1 && (best_time_ > short_run || runs_ % short_runs_per_watched == 0); }
 
   int limit_;
-  int best_;
   bool adapts_;
+  int threads_;  // of the next run
+  bool measuring_;
+  std::vector<Candidate> candidates_;  // by their number of threads
+  int best_ = 0, challenger_ = 0;  // of them
 
-  bool trying_ = false;
-  int tried_ = 1, most_tried_ = 1;
-  Duration spent_{}, fastest_{};  // of the runs with `tried_` threads
+  double now_ = 0;  // the time of all runs
+  double time_ = 0;  // of a run with the best number; 0: before the first search
+  double usual_time_ = 0;  // before runs became slow
+  int window_runs_ = 0, slow_windows_ = 0;
+  double window_time_ = 0;
+  int untimed_runs_ = 0;  // until the next window
 
-  Duration best_time_{}, fewer_time_{};  // with `best_` threads, and the best with fewer
-  int runs_ = 0;  // of this trial's number of threads, or since the trial
-  int runs_until_trial_ = 0, retry_ = least_retry;
-  Pause pause_ = first_pause;  // the next one
-
-  int doubted_ = 0;  // number of threads that this trial may give up; 0: none
-  Duration doubted_time_{};  // mean time of a run with it
-  int runs_before_doubt_ = 0;  // runs with it since the last trial
-
-  bool watching_ = false;
-  int watched_runs_ = 0, slow_windows_ = 0;
-  Duration watched_time_{};
+  bool trying_ = false;  // whether the next run is one of a trial
+  ThreadTrial trial_;
+  Reason reason_ = Reason::first;
+  bool is_far_ = false;  // whether the trial is one of try_far()
+  bool searching_ = false;
+  int direction_ = -1;  // of the search
+  std::uint64_t tried_ = 0;  // a bit for each candidate of the search
+  double credit_ = 0, far_credit_ = 0;  // what trials may cost; below 0: what runs must earn first
+  int turn_ = 0, far_turn_ = 0;
   Logger logger_;
 };
 

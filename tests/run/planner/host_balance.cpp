@@ -8,7 +8,7 @@
 #include "../../catch.hpp"
 #include "../../support/count_allocations.hpp"
 #include "tilewright/lower/host/balance.hpp"
-#include "tilewright/lower/host/likely_threads.hpp"
+#include "tilewright/lower/host/useful_threads.hpp"
 
 namespace {
 
@@ -88,15 +88,15 @@ constexpr void layer(tw::Ir& ir) {
   tw::ops::host_store(ir.d2h_stream("y", y.spec()), y);
 }
 
-TEST_CASE("likely_threads: a session guesses from its program, without allocation") {
+TEST_CASE("useful_threads: a session begins with as many as its program has work for, without allocation") {
   const tw::internal::ProgramView program = tw::Program<layer>::view();
   int guess = 0;
-  CHECK(support::allocations_of([&] { guess = tw::internal::likely_threads(program, 16); }) == 0);
+  CHECK(support::allocations_of([&] { guess = tw::internal::useful_threads(program, 16); }) == 0);
   CHECK(guess == 16);  // vertices have pieces
-  CHECK(tw::internal::likely_threads(program, 5) == 5);
+  CHECK(tw::internal::useful_threads(program, 5) == 5);
   const tw::Plan encoder = balance::plan_of("W4", tw::cpu.with_tiles(32));
-  CHECK(tw::internal::likely_threads(encoder, 2) == 2);
-  CHECK(tw::internal::likely_threads(encoder, 16) == 16);
+  CHECK(tw::internal::useful_threads(encoder, 2) == 2);
+  CHECK(tw::internal::useful_threads(encoder, 16) == 16);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "tilewright/core/logger.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <stdexcept>
@@ -21,11 +22,11 @@ constexpr void square(tw::Ir& ir) {
 }
 
 /// What a session of a program and three runs of it log to a file.
-std::string logged(const std::optional<std::string>& level) {
+std::string logged(const std::optional<std::string>& level, int threads = 1) {
   const TemporaryFolder folder;
   const EnvironmentVariable level_variable("TILEWRIGHT_LOG_LEVEL", level);
   const EnvironmentVariable destination("TILEWRIGHT_LOG_DEST", (folder / "log").string());
-  tw::Session<square> session({.threads = 1});
+  tw::Session<square> session({.threads = threads});
   const EnvironmentVariable later("TILEWRIGHT_LOG_LEVEL", "OFF");  // too late for this session
   const xt::xtensor<float, 1> x{1, 2};
   for (int run = 0; run < 3; ++run) session.run("x"_s = x);
@@ -73,6 +74,20 @@ TEST_CASE("log: a session says at INFO what was planned, and each run is a line 
   CHECK(count(trace, "\n") == 4);
   CHECK(logged("DEBUG") == info);  // a given number of threads leaves nothing to decide
 }
+#ifdef __linux__
+TEST_CASE("log: a session has no more threads than the process may use, if it chooses them") {
+  cpu_set_t before, one;
+  REQUIRE(sched_getaffinity(0, sizeof before, &before) == 0);
+  CPU_ZERO(&one);
+  for (std::size_t core = 0; CPU_COUNT(&one) == 0; ++core)
+    if (CPU_ISSET(core, &before)) CPU_SET(core, &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  const std::string chosen = logged("INFO", 0), given = logged("WARN", 2);
+  REQUIRE(sched_setaffinity(0, sizeof before, &before) == 0);
+  CHECK(chosen.find("; threads: up to 1\n") != chosen.npos);
+  CHECK(given.find("tilewright WARN: threads: 2 on 1 cores: ") == 0);  // a given number stays
+}
+#endif
 TEST_CASE("log: by default there is nothing to say") {
   CHECK(logged(std::nullopt).empty());
   CHECK(logged("").empty());
@@ -154,10 +169,11 @@ TEST_CASE("log: decisions about threads are lines at DEBUG") {
       else choice.counted();
     }
   };
-  run(100, 200, 110);
-  CHECK(file_content(name) == "tilewright DEBUG: threads: 2, with 110000 ns a run, for 90 runs\n");
-  run(30, 200, 3000);
+  run(500, 200, 110);
+  CHECK(file_content(name) == "tilewright DEBUG: threads: 2, with 110000 ns a run\n");
+  run(100, 200, 3000);
   const std::string log = file_content(name);
-  CHECK(count(log, "threads: in doubt about 2, with 3000000 ns a run\n") == 1);
-  CHECK(log.find("\ntilewright DEBUG: threads: 1, with 200000 ns a run, for 500 runs\n") != log.npos);
+  CHECK(count(log, "\ntilewright DEBUG: threads: in doubt about 2, with 3000000 ns a run\n") == 1);
+  CHECK(log.find("\ntilewright DEBUG: threads: 1, with 200000 ns a run\n") != log.npos);
+  CHECK(count(log, "\n") == 3);  // trials that change nothing are not logged
 }

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "../../support/programs.hpp"
-#include "tilewright/lower/host/likely_threads.hpp"
+#include "tilewright/lower/host/useful_threads.hpp"
 #include "tilewright/tilewright.hpp"
 
 namespace {
@@ -14,7 +14,7 @@ namespace tw = tilewright;
 namespace ops = tw::ops;
 using support::load, support::plan_of, support::store, support::variable;
 using tw::host_balance, tw::HostBalance, tw::HostCosts, tw::Sharing;
-using tw::internal::Body, tw::internal::BodyId, tw::internal::ComputeSet, tw::internal::likely_threads, tw::internal::Step,
+using tw::internal::Body, tw::internal::BodyId, tw::internal::ComputeSet, tw::internal::useful_threads, tw::internal::Step,
     tw::internal::StepKind;
 
 /// A second for each multiply-add and each byte, and for each barrier.
@@ -124,12 +124,12 @@ static_assert(is_near(time_of(conditional, 3), 30 + 50 + 50 + 5 + 3), "on three 
 
 // The guess of a session.
 constexpr HostCosts free_barriers{.barrier_seconds_per_doubling = 0}, dear_barriers{.barrier_seconds = 1};
-static_assert(likely_threads(plan<1>({step(4, true)}), 16, Sharing::fixed, free_barriers) == 4, "no more than have vertices");
-static_assert(likely_threads(plan<1>({step(4, true)}), 16, Sharing::fixed, dear_barriers) == 1);
-static_assert(likely_threads(plan<1>({step(0, true)}), 16, Sharing::fixed, free_barriers) == 3);
-static_assert(likely_threads(plan<1>({step(4, true)}), 3, Sharing::pool, free_barriers) == 3);
-static_assert(likely_threads(plan<1>({step(4, true)}), 0) == 1 && likely_threads(plan<1>({step(4, true)}), 1) == 1);
-static_assert(likely_threads(MadeUp<tw::internal::most_bodies_of_guess + 1, 0>{}, 16) == 16, "it looks at no more bodies");
+static_assert(useful_threads(plan<1>({step(4, true)}), 16, Sharing::fixed, free_barriers) == 4, "no more than have vertices");
+static_assert(useful_threads(plan<1>({step(4, true)}), 16, Sharing::fixed, dear_barriers) == 1);
+static_assert(useful_threads(plan<1>({step(0, true)}), 16, Sharing::fixed, free_barriers) == 3);
+static_assert(useful_threads(plan<1>({step(4, true)}), 3, Sharing::pool, free_barriers) == 3);
+static_assert(useful_threads(plan<1>({step(4, true)}), 0) == 1 && useful_threads(plan<1>({step(4, true)}), 1) == 1);
+static_assert(useful_threads(MadeUp<tw::internal::most_bodies_of_guess + 1, 0>{}, 16) == 16, "it looks at no more bodies");
 
 // What the planner says of ops, in multiply-adds, and of their operands, in bytes. Each set copies its result to a stream, which
 // is 2 for each element.
