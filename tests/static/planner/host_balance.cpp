@@ -1,4 +1,4 @@
-// labels: clang
+// labels: none
 // How well a plan's cut follows a number of threads: work, bytes and barriers of made-up plans, counted by hand.
 #include "tilewright/execute/host_balance.hpp"
 

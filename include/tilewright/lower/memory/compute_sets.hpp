@@ -86,25 +86,29 @@ class ComputeSets {
         return false;
     return true;
   }
-  /// Bytes of all operands in memory, those of a location once, of partials all parts.
+  /// Bytes of all operands in memory, those of a location once, of partials all parts. Calls are few, as compilers pay for each.
   static constexpr std::int64_t bytes_in_memory(const CompiledSet& set) {
-    List<std::int64_t> by_location(set.locations.size(), 0);
+    std::int64_t by_location[max_locations]{}, total = 0;
     const int axes = set.set.blocks.size();
+    const std::int64_t* const steps = set.strides.data();
     for (const StageOperand& operand : set.operands) {
-      if (operand.source != Source::memory || set.locations[operand.index].base == Base::position) continue;
+      if (operand.source != Source::memory) continue;
+      const std::int64_t* const extents = operand.view.shape.extents;
+      const std::int64_t* const strides = operand.view.strides.data();
       std::int64_t bytes = size_of(operand.view.dtype);
       unsigned followed = 0;
-      for (int axis = 0; axis < operand.view.shape.rank; ++axis) {
-        if (operand.view.stride(axis) != 0) bytes *= operand.view.shape[axis];
+      for (int axis = 0, rank = operand.view.shape.rank; axis < rank; ++axis) {
+        if (strides[axis] != 0) bytes *= extents[axis];
         if (operand.grid_axis[axis] >= 0) followed |= 1u << operand.grid_axis[axis];
       }
       for (int axis = 0; axis < axes; ++axis)
-        if ((followed >> axis & 1) == 0 && set.strides[operand.index * axes + axis] != 0)
+        if ((followed >> axis & 1) == 0 && steps[operand.index * axes + axis] != 0)
           bytes *= block_count(set.set.extents[axis], set.set.blocks[axis]);
-      if (by_location[operand.index] < bytes) by_location[operand.index] = bytes;
+      std::int64_t& known = by_location[operand.index];
+      if (known >= bytes || set.locations[operand.index].base == Base::position) continue;
+      total += bytes - known;
+      known = bytes;
     }
-    std::int64_t total = 0;
-    for (const std::int64_t bytes : by_location) total += bytes;
     return total;
   }
   static constexpr void append(Plan& plan, CompiledSet& set) {
