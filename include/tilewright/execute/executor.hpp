@@ -19,6 +19,7 @@
 #include "tilewright/execute/fault_report.hpp"
 #include "tilewright/execute/held_replicas.hpp"
 #include "tilewright/execute/program_view.hpp"
+#include "tilewright/execute/recorder.hpp"
 #include "tilewright/execute/strict_mode.hpp"
 #include "tilewright/execute/thread_choice.hpp"
 #include "tilewright/execute/workers.hpp"
@@ -35,7 +36,9 @@ namespace tilewright::internal {
 class Executor {
  public:
   /// `strict`: on tiles with memory of their own. Throws std::invalid_argument if the target is then no simulated IPU.
-  Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {})
+  /// `recorded_events`: of each worker, for which there shall be room.
+  Executor(const ProgramView& program, int threads, StrictMode strict = {}, const HeldReplicas& held = {},
+           std::int64_t recorded_events = 0)
       : held_(held.of(program.replicas)),
         locations_(held_locations(program.locations, program.stream_bytes, program.replicas, held_.count)),
         program_(program_of(program)),
@@ -51,8 +54,10 @@ class Executor {
         all_(program_.replicas),
         logger_(Logger::from_environment(held.rank)),
         choice_(strict_ ? 1 : threads, static_cast<int>(std::thread::hardware_concurrency()), logger_),
+        recorder_(Recorder::of(recorded_events, choice_.limit(), program_.steps.data())),
         ipu_barriers_(std::make_unique<Barrier[]>(static_cast<std::size_t>(program.ipus))),
         workers_(choice_.limit(), static_cast<std::size_t>(program.stack_bytes)) {
+    if (strict_ && recorder_) throw std::invalid_argument("recorded_events: strict mode records nothing: 0 expected");
     for (const Body& body : program.bodies) deepest_ += body.max_arguments;
     states_.resize(static_cast<std::size_t>(workers_.count()));
     for (auto& state : states_) {
@@ -70,6 +75,7 @@ class Executor {
   int replicas() const { return program_.replicas; }
   const HeldReplicas& held() const { return held_; }
   StrictRunner* strict() const { return strict_.get(); }  ///< null: the program runs in the fast mode
+  Recorder* recorder() const { return recorder_.get(); }  ///< null: nothing is recorded
 
   /// Runs the program once; throws FaultError if an op met values that it cannot compute with, std::runtime_error if replicas did
   /// not all reach a collective, std::logic_error in a child process that does not have the threads, and what an op threw: then
@@ -164,9 +170,12 @@ class Executor {
   }
   void run_workers() {
     active_ = choice_.threads();
+    if (recorder_) recorder_->begin_run(static_cast<int>(root_), active_);
     try {
       workers_.run([](void* self, int worker) { static_cast<Executor*>(self)->run_main(worker); }, this, active_);
+      if (recorder_) recorder_->end_run(false, logger_);
     } catch (...) {
+      if (recorder_) recorder_->end_run(true, logger_);
       for_each_barrier([](Barrier& barrier) { barrier.mend(); });
       std::fill(faults_.begin(), faults_.end(), FaultRecord{});
       missed_collective_ = false;
@@ -175,6 +184,7 @@ class Executor {
   }
   /// An exception ends the run: the other workers leave where they would meet this one.
   void run_main(int worker) {
+    const RecordedStay stay(recorder_.get(), worker);
     const ArithmeticMode mode;
     const detail::ReplicaNames names{};
     State& state = states_[static_cast<std::size_t>(worker)];
@@ -234,23 +244,28 @@ class Executor {
       if (running.worker == 0) held_.transport->progress();
       return;
     }
-    barrier_.arrive_and_wait(active_);  // all have written what starts to move
+    meet(barrier_, active_, step, running);  // all have written what starts to move
     if (running.worker == 0) {
       std::byte* frames[Ir::max_replicas];
       for (int replica = 0; replica < program_.replicas; ++replica) frames[replica] = running.frame + replica * frame_bytes_;
       held_.transport->work_before(step, frames);
     }
-    barrier_.arrive_and_wait(active_);
+    meet(barrier_, active_, step, running);
   }
   Crew crew_of(const Step& step) const { return internal::crew_of(step.ipu, program_.ipus, active_); }
+  /// Waits for so many workers before a step.
+  void meet(Barrier& barrier, int workers, const Step& step, const Running& running) {
+    if (workers > 1)
+      recorded(recorder_.get(), running.worker, Recording::Kind::barrier, step, 0, [&] { barrier.arrive_and_wait(workers); });
+  }
   void wait_before(const Step& step, const Crew& crew, const Running& running) {
     if (!step.barrier_before) return;
-    if (step.joins_ipus) barrier_.arrive_and_wait(active_);
-    else if (crew.has(running.worker)) ipu_barriers_[static_cast<std::size_t>(step.ipu)].arrive_and_wait(crew.count);
+    if (step.joins_ipus) meet(barrier_, active_, step, running);
+    else if (crew.has(running.worker)) meet(ipu_barriers_[static_cast<std::size_t>(step.ipu)], crew.count, step, running);
   }
   /// Whether the worker takes part in the call of a body on one IPU.
   bool enters(const Step& step, const Running& running) {
-    if (step.joins_ipus) barrier_.arrive_and_wait(active_);
+    if (step.joins_ipus) meet(barrier_, active_, step, running);
     return crew_of(step).has(running.worker);
   }
   void for_each_barrier(auto f) {
@@ -274,7 +289,8 @@ class Executor {
       if (held_.names_replicas) [[unlikely]]
         detail::printing_replica = held_.first + replica;
       for (int i = 0; i < step.location_count; ++i) operands[i] = address(locations[i], running, replica);
-      program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last);
+      recorded(recorder_.get(), running.worker, Recording::Kind::compute, step, last - first,
+               [&] { program_.functions[static_cast<std::size_t>(step.compute_set)](operands, first, last); });
       begin += last - first;
     }
     if (step.stream < 0) return;
@@ -301,15 +317,17 @@ class Executor {
     }
     DistributedCollective work{operands, 0, step.items};
     if (held_.transport) [[unlikely]] {  // then there is one IPU, or one worker
-      barrier_.arrive_and_wait(crew.count);  // what the last exchange brought is no longer read
+      meet(barrier_, crew.count, step, running);  // what the last exchange brought is no longer read
       if (running.worker == crew.first) distributed_ = held_.transport->communicate(step, operands);
-      barrier_.arrive_and_wait(crew.count);
+      meet(barrier_, crew.count, step, running);
       work = distributed_;
     }
     const std::int64_t items = work.last - work.first, number = running.worker - crew.first;
     const std::int64_t first = items * number / crew.count, last = items * (number + 1) / crew.count;
     if (first == last) return;
-    program_.functions[static_cast<std::size_t>(step.compute_set)](work.operands, work.first + first, work.first + last);
+    recorded(recorder_.get(), running.worker, Recording::Kind::collective, step, last - first, [&] {
+      program_.functions[static_cast<std::size_t>(step.compute_set)](work.operands, work.first + first, work.first + last);
+    });
   }
   void run_conditional(const Step& step, const Running& running) {
     const Crew crew = crew_of(step);
@@ -364,6 +382,7 @@ class Executor {
   Logger logger_;
   ThreadChoice choice_;
   int active_ = 1;
+  std::unique_ptr<Recorder> recorder_;  // null: nothing is recorded
   Barrier barrier_;  // of all workers
   std::unique_ptr<Barrier[]> ipu_barriers_;  // of the workers of each IPU
   std::vector<State> states_;
