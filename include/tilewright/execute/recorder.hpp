@@ -43,8 +43,9 @@ class Recorder {
     for (Own& own : own_) own.before = own.count;
     run_ = {now(), 0, threads, body, false};
   }
-  /// No worker may be in the run any more.
+  /// No worker may be in the run any more. A run that none entered, as it cannot in a child process, is forgotten.
   void end_run(bool failed, const Logger& logger) {
+    if (of(0).count == of(0).before) return;
     run_.end = now();
     run_.failed = failed;
     bool fits = true;

@@ -302,6 +302,24 @@ TEST_CASE("a run has the number of threads that was chosen for it") {
   check_order(recording);
 }
 
+TEST_CASE("a run that no worker entered is forgotten") {
+  const tw::internal::Step step;
+  const auto recorder = tw::internal::Recorder::of(10, 2, &step);
+  const auto logger = tw::Logger::from_environment(0);
+  recorder->begin_run(0, 1);
+  recorder->enter(0);
+  recorder->leave(0);
+  recorder->end_run(false, logger);
+  for (int run = 0; run < 20; ++run) {
+    recorder->begin_run(0, 2);
+    recorder->end_run(true, logger);
+  }
+  const Recording recording = recorder->recording();
+  CHECK(recording.runs.size() == 1);
+  CHECK(recording.events.size() == 2);
+  CHECK(recording.left_out_runs == 0);
+}
+
 TEST_CASE("what cannot be recorded is refused") {
   const auto message = [](const char* number) {
     return Catch::Matchers::Message("recorded_events: " + std::string(number) + ": a number from 0 to 16777216 expected");
