@@ -56,6 +56,15 @@ def processor():
     return found[1] if found else platform.machine()
 
 
+def version():
+    """The commit that was measured: that of a folder which --pack made, or of the checkout."""
+    kept = HERE / "commit.txt"
+    if kept.exists():
+        return kept.read_text().strip()
+    described = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=8"], cwd=HERE, capture_output=True, text=True)
+    return described.stdout.strip() or "unknown"
+
+
 def multiply_adds(build, threads, seconds):
     """GFLOP/s of independent multiply-adds, by number of threads; empty if the program is not there."""
     rates = {}
@@ -143,6 +152,7 @@ def pack(build, folder):
     for name in ("page", "recording_page"):
         pages = Path("include/tilewright/profile", name)
         shutil.copytree(HERE.parent / pages, folder / pages, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    (target / "commit.txt").write_text(version() + "\n")
     script = folder / "run.sh"
     script.write_text(RUN)
     script.chmod(0o755)
@@ -175,7 +185,7 @@ def main():
     if clock.left_out:
         notes.append(f"- Left out after {options.limit:.0f} seconds: {', '.join(clock.left_out)}.")
     load = os.getloadavg()[0]
-    notes.append(f"- {processor()}, {CORES} cores for this process; load of the last minute at the end: {load:.1f}.")
+    notes.append(f"- Commit {version()} on {processor()}, {CORES} cores for this process; load of the last minute at the end: {load:.1f}.")
     text = "\n".join([*lines, "", *notes, ""])
     if options.out:
         options.out.write_text(text)
