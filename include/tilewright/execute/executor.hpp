@@ -254,7 +254,7 @@ class Executor {
   }
   Crew crew_of(const Step& step) const { return internal::crew_of(step.ipu, program_.ipus, active_); }
   /// Waits for so many workers before a step.
-  void meet(Barrier& barrier, int workers, const Step& step, const Running& running) {
+  [[gnu::noinline]] void meet(Barrier& barrier, int workers, const Step& step, const Running& running) {
     if (workers > 1)
       recorded(recorder_.get(), running.worker, Recording::Kind::barrier, step, 0, [&] { barrier.arrive_and_wait(workers); });
   }

@@ -15,20 +15,21 @@
 namespace tilewright::internal {
 
 /// Notes when workers begin and end what they do, in memory that is allotted when it is made. Each worker writes to memory of its
-/// own. A run whose events do not all fit is counted and forgotten.
+/// own. A run whose events do not all fit is counted and forgotten. Functions are cold, so that a program which records nothing
+/// has little of them among its code.
 class Recorder {
  public:
   using Kind = Recording::Kind;
   static constexpr std::int64_t most_room = std::int64_t{1} << 24;
 
   /// Null for a room of 0 events of each worker. Throws std::invalid_argument for less, and for more than most_room; MemoryError.
-  static std::unique_ptr<Recorder> of(std::int64_t room, int workers, const Step* first_step) {
+  [[gnu::cold]] static std::unique_ptr<Recorder> of(std::int64_t room, int workers, const Step* first_step) {
     if (room < 0 || room > most_room)
       throw std::invalid_argument("recorded_events: " + std::to_string(room) + ": a number from 0 to " +
                                   std::to_string(most_room) + " expected");
     return room == 0 ? nullptr : std::make_unique<Recorder>(room, workers, first_step);
   }
-  Recorder(std::int64_t room, int workers, const Step* first_step)
+  [[gnu::cold]] Recorder(std::int64_t room, int workers, const Step* first_step)
       : room_(room),
         first_step_(first_step),
         own_(static_cast<std::size_t>(workers)),
@@ -39,12 +40,12 @@ class Recorder {
                                                                 static_cast<std::int64_t>(worker) * bytes_of(room));
   }
 
-  void begin_run(int body, int threads) {
+  [[gnu::cold]] void begin_run(int body, int threads) {
     for (Own& own : own_) own.before = own.count;
     run_ = {now(), 0, threads, body, false};
   }
   /// No worker may be in the run any more. A run that none entered, as it cannot in a child process, is forgotten.
-  void end_run(bool failed, const Logger& logger) {
+  [[gnu::cold]] void end_run(bool failed, const Logger& logger) {
     if (of(0).count == of(0).before) return;
     run_.end = now();
     run_.failed = failed;
@@ -61,8 +62,8 @@ class Recorder {
       own.count = own.before;
     }
   }
-  void enter(int worker) { write(worker, Kind::start, -1, 0, run_.begin, now()); }
-  void leave(int worker) { of(worker).left = now(); }
+  [[gnu::cold]] void enter(int worker) { write(worker, Kind::start, -1, 0, run_.begin, now()); }
+  [[gnu::cold]] void leave(int worker) { of(worker).left = now(); }
 
   /// What a worker does from here to the end of the block, or until it leaves it by an exception.
   class Span {
@@ -90,7 +91,7 @@ class Recorder {
     left_out_runs_ = left_out_events_ = 0;
   }
   /// All but the names of the program and its steps.
-  Recording recording() const {
+  [[gnu::cold]] Recording recording() const {
     Recording result;
     result.runs = runs_;
     for (const Own& own : own_) result.events.insert(result.events.end(), own.events, own.events + own.count);
@@ -111,8 +112,11 @@ class Recorder {
     return (room * static_cast<std::int64_t>(sizeof(Recording::Event)) + 4095) / 4096 * 4096;
   }
   Own& of(int worker) { return own_[static_cast<std::size_t>(worker)]; }
-  std::int64_t now() const { return std::chrono::nanoseconds(std::chrono::steady_clock::now() - origin_).count(); }
-  void write(int worker, Kind kind, int step, std::int64_t parts, std::int64_t begin, std::int64_t end) {
+  [[gnu::cold, gnu::noinline]] std::int64_t now() const {
+    return std::chrono::nanoseconds(std::chrono::steady_clock::now() - origin_).count();
+  }
+  [[gnu::cold, gnu::noinline]] void write(int worker, Kind kind, int step, std::int64_t parts, std::int64_t begin,
+                                          std::int64_t end) {
     Own& own = of(worker);
     if (own.count < room_) own.events[own.count] = {begin, end, parts, step, static_cast<int>(runs_.size()), worker, kind};
     ++own.count;
